@@ -1,0 +1,10 @@
+"""`python -m kwokctl`: the command without its console script."""
+
+import sys
+
+# A folder called `runtimes` in the current directory must not shadow ours.
+sys.path.append(sys.path.pop(0))
+
+from kwokctl.cli.main import main
+
+main()

@@ -1,0 +1,1 @@
+"""Where programs come from: one small port, and its sources."""

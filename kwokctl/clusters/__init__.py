@@ -1,0 +1,1 @@
+"""What kwokctl can do: one verb a module."""

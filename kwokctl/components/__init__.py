@@ -1,0 +1,1 @@
+"""Pure descriptions of the control plane's programs."""

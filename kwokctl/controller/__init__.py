@@ -1,0 +1,1 @@
+"""Fake nodes and pods: the embedded controller."""

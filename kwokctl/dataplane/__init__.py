@@ -1,0 +1,1 @@
+"""How fake kubelets and `scale` write to a cluster."""

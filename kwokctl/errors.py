@@ -1,0 +1,133 @@
+"""What can go wrong, as a person who uses kwokctl can understand it.
+
+    KwokctlError            exit 1   the one type the command line catches
+    ├── UsageError          exit 2   the words of the command were wrong
+    │   └── NotServedError  exit 2   an option of the original that is not served yet
+    ├── ConfigError                  a document or a saved file does not say what it must
+    ├── ExpressionError              a template or a query cannot be compiled or run
+    ├── UnavailableError             something that is needed is not on this machine
+    ├── CommandError                 a program that was run failed
+    ├── NotFoundError                what was named does not exist
+    ├── ConflictError                what was named is taken by something else
+    ├── BusyError                    another kwokctl holds the lock
+    ├── ArtifactError                a program cannot be found, fetched, built or trusted
+    ├── ComponentError               a component does not start, or has died
+    ├── TimedOutError                a wait has reached its deadline
+    ├── SnapshotError                a snapshot file cannot be trusted
+    └── ApiError                     the Kubernetes API refused a request
+
+`id` is stable: scripts may compare it. The message is lower-case without a full stop and names
+things in quotes; `hint` says what to do now; `detail` is what a program said.
+"""
+
+from typing import ClassVar
+
+
+class KwokctlError(Exception):
+    """The one type the command line catches; anything else is a bug and keeps its traceback."""
+
+    exit_code: ClassVar[int] = 1
+    id: ClassVar[str] = "error"
+
+    def __init__(self, message: str, *, hint: str | None = None, detail: str | None = None) -> None:
+        """Keep the message, what to do about it, and what a program said."""
+        super().__init__(message)
+        self.hint = hint
+        self.detail = detail
+
+
+class UsageError(KwokctlError):
+    """The words of the command were wrong."""
+
+    exit_code: ClassVar[int] = 2
+    id: ClassVar[str] = "usage"
+
+
+class NotServedError(UsageError):
+    """An option of the original that is not served yet: refused, never ignored."""
+
+    id: ClassVar[str] = "not-served"
+
+
+class ConfigError(KwokctlError):
+    """A document or a saved file does not say what it must."""
+
+    id: ClassVar[str] = "config"
+
+
+class ExpressionError(KwokctlError):
+    """A template or a query cannot be compiled or run."""
+
+    id: ClassVar[str] = "expression"
+
+
+class UnavailableError(KwokctlError):
+    """Something that is needed is not on this machine."""
+
+    id: ClassVar[str] = "unavailable"
+
+
+class CommandError(KwokctlError):
+    """A program that was run failed."""
+
+    id: ClassVar[str] = "command-failed"
+
+
+class NotFoundError(KwokctlError):
+    """What was named does not exist."""
+
+    id: ClassVar[str] = "not-found"
+
+
+class ConflictError(KwokctlError):
+    """What was named is taken by something else."""
+
+    id: ClassVar[str] = "conflict"
+
+
+class BusyError(KwokctlError):
+    """Another kwokctl holds the lock."""
+
+    id: ClassVar[str] = "busy"
+
+
+class ArtifactError(KwokctlError):
+    """A program cannot be found, fetched, built or trusted."""
+
+    id: ClassVar[str] = "artifact"
+
+
+class ComponentError(KwokctlError):
+    """A component does not start, or has died."""
+
+    id: ClassVar[str] = "component-failed"
+
+
+class TimedOutError(KwokctlError):
+    """A wait has reached its deadline."""
+
+    id: ClassVar[str] = "timed-out"
+
+
+class SnapshotError(KwokctlError):
+    """A snapshot file cannot be trusted."""
+
+    id: ClassVar[str] = "snapshot-invalid"
+
+
+class ApiError(KwokctlError):
+    """The Kubernetes API refused a request.
+
+    `status` is the HTTP status (0 when no answer came); `reason` is the machine-readable
+    `metav1.Status.reason`, such as `AlreadyExists`.
+    """
+
+    id: ClassVar[str] = "api"
+
+    def __init__(
+        self, message: str, *, status: int, reason: str = "", hint: str | None = None
+    ) -> None:
+        """Keep the HTTP status and the Kubernetes reason beside the message."""
+        super().__init__(message, hint=hint)
+        self.status = status
+        self.reason = reason

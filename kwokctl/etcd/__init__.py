@@ -1,0 +1,1 @@
+"""etcd over gRPC, and its snapshot files."""

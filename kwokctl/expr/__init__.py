@@ -1,0 +1,1 @@
+"""Small languages: pure, and ignorant of clusters."""

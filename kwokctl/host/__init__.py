@@ -1,0 +1,1 @@
+"""Effects on this machine; the modules do not know who calls them."""

@@ -1,0 +1,87 @@
+"""Files that are whole or absent, and locks that die with their owner."""
+
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import mkstemp
+
+from kwokctl.errors import BusyError
+
+_POLL = 0.05
+
+
+def write_atomic(path: Path, content: bytes | str, *, mode: int = 0o644) -> None:
+    """Write a file by replacement, so that no reader and no crash sees half of it."""
+    data = content.encode() if isinstance(content, str) else content
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fchmod(file.fileno(), mode)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def private_folder(path: Path) -> Path:
+    """Make a folder that only its owner can enter; parents are made as usual."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.mkdir(mode=0o700, exist_ok=True)
+    path.chmod(0o700)
+    return path
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a folder and all in it; nothing happens when it is not there."""
+    if path.exists():
+        shutil.rmtree(path)
+
+
+@contextmanager
+def locked(path: Path, *, what: str, wait: float = 0.0) -> Iterator[None]:
+    """Hold the advisory lock file at `path`; its content names the owner.
+
+    The kernel releases it when the owner ends, however it ends. After `wait` seconds in vain
+    BusyError names the owner. The lock file itself stays: removing it would race.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    deadline = time.monotonic() + wait
+    with path.open("a+b") as file:
+        while not _try_lock(file.fileno()):
+            if time.monotonic() >= deadline:
+                owner = lock_owner(path) or "another process"
+                raise BusyError(
+                    f"{what} is in use by {owner}", hint="wait until it has finished, then repeat"
+                )
+            time.sleep(_POLL)
+        file.truncate(0)
+        file.write(f"process {os.getpid()}".encode())
+        file.flush()
+        try:
+            yield
+        finally:
+            file.truncate(0)
+
+
+def lock_owner(path: Path) -> str:
+    """Return what the holder of a lock wrote about itself, or an empty string."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except FileNotFoundError:
+        return ""
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

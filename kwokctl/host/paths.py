@@ -1,0 +1,125 @@
+"""The folders of kwokctl: every path is named once, here."""
+
+import hashlib
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+from kwokctl.model import ClusterName, ComponentName
+
+_LONGEST_SOCKET_FOLDER = 90
+
+
+def default_workdir() -> Path:
+    """Return `$KWOK_WORKDIR`, else `~/.kwok`, else a folder for temporary files."""
+    if chosen := os.environ.get("KWOK_WORKDIR"):
+        return Path(chosen).expanduser().absolute()
+    try:
+        return Path.home() / ".kwok"
+    except RuntimeError:
+        return Path(tempfile.gettempdir()) / "kwok"
+
+
+def cache_dir() -> Path:
+    """Return the user's cache folder for kwokctl, shared by all clusters."""
+    return user_cache_path("kwokctl")
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterPaths:
+    """The files of one cluster."""
+
+    root: Path
+
+    @property
+    def saved(self) -> Path:
+        """The full resolved state; the cluster exists when this file does."""
+        return self.root / "kwok.yaml"
+
+    @property
+    def kubeconfig(self) -> Path:
+        """The administrator's kubeconfig, for use on this host."""
+        return self.root / "kubeconfig.yaml"
+
+    def component_kubeconfig(self, name: ComponentName) -> Path:
+        """Return the kubeconfig that carries a component's own identity."""
+        return self.root / "kubeconfigs" / f"{name}.yaml"
+
+    @property
+    def pki(self) -> Path:
+        """Certificates and keys."""
+        return self.root / "pki"
+
+    @property
+    def etcd_data(self) -> Path:
+        """The data directory of etcd."""
+        return self.root / "etcd"
+
+    @property
+    def logs(self) -> Path:
+        """One log file a component, with its older parts."""
+        return self.root / "logs"
+
+    def log(self, name: ComponentName) -> Path:
+        """Return the log file of a component."""
+        return self.logs / f"{name}.log"
+
+    @property
+    def pids(self) -> Path:
+        """One pid file a component (binary runtime)."""
+        return self.root / "pids"
+
+    @property
+    def launch(self) -> Path:
+        """How each component is launched (binary runtime)."""
+        return self.root / "launch"
+
+    @property
+    def sockets(self) -> Path:
+        """The folder of unix sockets; only its owner may enter it.
+
+        Socket paths are limited to about 107 bytes, so a long cluster path gets a short stand-in.
+        """
+        inside = self.root / "run"
+        if len(os.fsencode(inside)) <= _LONGEST_SOCKET_FOLDER:
+            return inside
+        digest = hashlib.sha256(os.fsencode(self.root)).hexdigest()[:16]
+        return Path(tempfile.gettempdir()) / f"kwokctl-{os.getuid()}-{digest}"
+
+    @property
+    def etcd_socket(self) -> Path:
+        """The unix socket that etcd serves."""
+        return self.sockets / "etcd.sock"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkDir:
+    """The folder that holds all clusters, as `KWOK_WORKDIR` names it."""
+
+    root: Path
+
+    @property
+    def clusters(self) -> Path:
+        """One folder a cluster."""
+        return self.root / "clusters"
+
+    @property
+    def locks(self) -> Path:
+        """Lock files; they outlive what they lock."""
+        return self.root / "locks"
+
+    def cluster(self, name: ClusterName) -> ClusterPaths:
+        """Return the files of the cluster called `name`."""
+        return ClusterPaths(self.clusters / name)
+
+    def cluster_lock(self, name: ClusterName) -> Path:
+        """Return the lock under which a cluster is changed."""
+        return self.locks / f"cluster-{name}.lock"
+
+    @property
+    def ports_lock(self) -> Path:
+        """The lock under which ports are chosen, for all clusters."""
+        return self.locks / "ports.lock"

@@ -1,0 +1,114 @@
+"""The nouns: what a cluster is made of. Values only; nothing here touches the machine."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from graphlib import TopologicalSorter
+from pathlib import Path, PurePath
+from typing import NewType
+
+ClusterName = NewType("ClusterName", str)
+ComponentName = NewType("ComponentName", str)
+
+ETCD = ComponentName("etcd")
+KUBE_APISERVER = ComponentName("kube-apiserver")
+KUBE_CONTROLLER_MANAGER = ComponentName("kube-controller-manager")
+KUBE_SCHEDULER = ComponentName("kube-scheduler")
+KWOK_CONTROLLER = ComponentName("kwok-controller")
+
+
+class State(StrEnum):
+    """Whether a runtime has a component, and whether it runs; being ready is another question."""
+
+    ABSENT = "absent"
+    STOPPED = "stopped"
+    RUNNING = "running"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Artifact:
+    """A program, as a command on this host, as a container image, or as both."""
+
+    name: str
+    version: str
+    command: tuple[str, ...] = ()
+    """Program and leading arguments, absolute: `("/…/etcd",)` or `(python, "-m", "…")`."""
+    image: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Port:
+    """A TCP port a component listens on."""
+
+    name: str
+    port: int
+    """As the component sees it."""
+    host_port: int = 0
+    """As this host sees it; 0 if it is not published."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mount:
+    """A file or folder of the host that a component sees."""
+
+    host_path: Path
+    mount_path: PurePath
+    read_only: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpProbe:
+    """Holds when a GET of `url`, dialled from this host, answers 200."""
+
+    url: str
+    ca: Path | None = None
+    cert: Path | None = None
+    key: Path | None = None
+    socket: Path | None = None
+    """A unix socket to dial instead of the URL's host and port."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Component:
+    """One program of the control plane: what to run, never how it is run."""
+
+    name: ComponentName
+    artifact: Artifact
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    ports: tuple[Port, ...] = ()
+    mounts: tuple[Mount, ...] = ()
+    ready: tuple[HttpProbe, ...] = ()
+    """All must hold before the component can do work."""
+    after: frozenset[ComponentName] = frozenset()
+    """Started only when these are ready."""
+    uses: frozenset[ComponentName] = frozenset()
+    """Stopped before these, whether or not it is started after them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A cluster and its components."""
+
+    cluster: ClusterName
+    components: Mapping[ComponentName, Component]
+
+    def waves(self) -> Iterator[tuple[Component, ...]]:
+        """Yield groups that can start together, each after all it waits for."""
+        yield from self._grouped({c.name: c.after for c in self.components.values()})
+
+    def stop_waves(self) -> Iterator[tuple[Component, ...]]:
+        """Yield groups that can stop together, each before all it uses."""
+        groups = self._grouped({c.name: c.after | c.uses for c in self.components.values()})
+        yield from reversed(list(groups))
+
+    def _grouped(
+        self, before: Mapping[ComponentName, frozenset[ComponentName]]
+    ) -> Iterator[tuple[Component, ...]]:
+        present = {name: names & self.components.keys() for name, names in before.items()}
+        order = TopologicalSorter(present)
+        order.prepare()
+        while order.is_active():
+            ready = order.get_ready()
+            yield tuple(self.components[name] for name in sorted(ready))
+            order.done(*ready)

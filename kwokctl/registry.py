@@ -1,0 +1,31 @@
+"""Finds runtimes by name and imports only the one that was chosen."""
+
+from importlib import import_module
+from importlib.metadata import entry_points
+
+from kwokctl.errors import UsageError
+from kwokctl.host.machine import Host
+from kwokctl.runtime import Runtime
+
+BUILTIN = {"binary": "runtimes.binary:create"}
+GROUP = "kwokctl.runtimes"
+
+
+def names() -> list[str]:
+    """List every runtime that can be chosen."""
+    return sorted(_targets())
+
+
+def load(name: str, host: Host) -> Runtime:
+    """Build the runtime called `name`; raise UsageError if there is none."""
+    target = BUILTIN.get(name) or _targets().get(name)
+    if target is None:
+        raise UsageError(f"no runtime called '{name}'", hint=f"choose from: {', '.join(names())}")
+    module, _, factory = target.partition(":")
+    runtime: Runtime = getattr(import_module(module), factory)(host)
+    return runtime
+
+
+def _targets() -> dict[str, str]:
+    found = {entry.name: entry.value for entry in entry_points(group=GROUP)}
+    return found | BUILTIN

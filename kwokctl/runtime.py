@@ -1,0 +1,77 @@
+"""The ports that make runtimes pluggable: what differs by nature, and nothing more."""
+
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path, PurePath
+from typing import Protocol
+
+from kwokctl.model import ClusterName, ComponentName, Plan, State
+
+
+class Site(Protocol):
+    """How the world looks from inside a component once a runtime has placed it.
+
+    Component builders ask the site instead of asking which runtime they are in.
+    """
+
+    @property
+    def bind(self) -> str:
+        """The address that components listen on."""
+        ...
+
+    def path(self, host_path: Path) -> PurePath:
+        """Where a component finds a file that lies at `host_path` on the host."""
+        ...
+
+    def socket(self, host_path: Path) -> PurePath | None:
+        """Where components find a unix socket of the host, or None where it cannot be shared."""
+        ...
+
+    def address(self, component: ComponentName, port: int) -> str:
+        """The `host:port` at which another component dials this one."""
+        ...
+
+
+class Runtime(Protocol):
+    """Puts components somewhere, keeps them running, takes them away."""
+
+    @property
+    def name(self) -> str:
+        """The name by which users choose it."""
+        ...
+
+    async def check(self) -> None:
+        """Raise UnavailableError, with a hint, unless this machine can run us."""
+        ...
+
+    def site(self, cluster: ClusterName) -> Site:
+        """Tell how the world looks from inside this cluster's components."""
+        ...
+
+    async def install(self, plan: Plan) -> None:
+        """Make everything the plan needs exist, started or not. Safe to repeat."""
+        ...
+
+    async def start(self, cluster: ClusterName, *names: ComponentName) -> None:
+        """Start these installed components together; no effect on a running one.
+
+        It returns once they have been launched, not once they are ready.
+        """
+        ...
+
+    async def stop(self, cluster: ClusterName, *names: ComponentName) -> None:
+        """Stop these components together, gracefully, and return when they are gone."""
+        ...
+
+    async def states(self, cluster: ClusterName) -> Mapping[ComponentName, State]:
+        """Tell the state of every installed component; cheap enough to be polled."""
+        ...
+
+    def logs(
+        self, cluster: ClusterName, name: ComponentName, *, follow: bool = False
+    ) -> AsyncIterator[bytes]:
+        """Yield what the component has written, oldest first, and with `follow` what it writes."""
+        ...
+
+    async def uninstall(self, cluster: ClusterName) -> None:
+        """Remove everything `install` made, stopping what runs. Safe to repeat."""
+        ...

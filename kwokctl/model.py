@@ -92,6 +92,8 @@ class Plan:
 
     cluster: ClusterName
     components: Mapping[ComponentName, Component]
+    restart: bool = False
+    """Launch components again that die."""
 
     def waves(self) -> Iterator[tuple[Component, ...]]:
         """Yield groups that can start together, each after all it waits for."""

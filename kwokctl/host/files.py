@@ -1,11 +1,12 @@
 """Files that are whole or absent, and locks that die with their owner."""
 
+import asyncio
 import fcntl
 import os
 import shutil
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from tempfile import mkstemp
 
@@ -69,6 +70,34 @@ def locked(path: Path, *, what: str, wait: float = 0.0) -> Iterator[None]:
             yield
         finally:
             file.truncate(0)
+
+
+@asynccontextmanager
+async def turn(path: Path, *, doing: str, waiting: Callable[[str], None]) -> AsyncIterator[int]:
+    """Hold the lock file at `path` as soon as whoever holds it lets go; yields its descriptor.
+
+    The lock says "process N is `doing`"; `waiting` hears what the owner says whenever that has
+    changed. A child that inherits the descriptor keeps the lock until it has ended, too.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    heard: str | None = None
+    with path.open("a+b", buffering=0) as file:
+        while not _try_lock(file.fileno()):
+            if (owner := lock_owner(path)) != heard:
+                heard = owner
+                waiting(owner or "another process is busy")
+            await asyncio.sleep(_POLL)
+        sign(file.fileno(), doing)
+        try:
+            yield file.fileno()
+        finally:
+            file.truncate(0)
+
+
+def sign(lock: int, doing: str) -> None:
+    """Write into the lock that we hold what we are doing now."""
+    os.ftruncate(lock, 0)
+    os.write(lock, f"process {os.getpid()} is {doing}".encode())
 
 
 def lock_owner(path: Path) -> str:

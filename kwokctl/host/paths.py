@@ -59,6 +59,16 @@ class ClusterPaths:
         return self.root / "etcd"
 
     @property
+    def etcd_restored(self) -> Path:
+        """A data directory made from a snapshot, before it takes its place."""
+        return self.root / "etcd-restored"
+
+    @property
+    def etcd_before_restore(self) -> Path:
+        """The data directory that a restored one has replaced, until that has shown to work."""
+        return self.root / "etcd-before-restore"
+
+    @property
     def logs(self) -> Path:
         """One log file a component, with its older parts."""
         return self.root / "logs"
@@ -118,8 +128,3 @@ class WorkDir:
     def cluster_lock(self, name: ClusterName) -> Path:
         """Return the lock under which a cluster is changed."""
         return self.locks / f"cluster-{name}.lock"
-
-    @property
-    def ports_lock(self) -> Path:
-        """The lock under which ports are chosen, for all clusters."""
-        return self.locks / "ports.lock"

@@ -3,13 +3,18 @@
 import asyncio
 import os
 import shlex
+import sys
 from asyncio.subprocess import PIPE
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from os import PathLike, fspath
 from pathlib import Path
 
 from kwokctl.errors import CommandError, UnavailableError
+from kwokctl.host import leash
+
+_TAIL = 40
 
 
 async def run(
@@ -41,3 +46,59 @@ async def run(
             detail=err.decode(errors="replace").strip() or None,
         )
     return out.decode(errors="replace")
+
+
+async def run_leashed(
+    *argv: str | PathLike[str],
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    line: Callable[[str], None] = lambda _: None,
+    share: Sequence[int] = (),
+    accept: Collection[int] = (0,),
+) -> str:
+    """Run a long program that ends when we end, even by SIGKILL, with all that it has started.
+
+    Returns its standard output; `line` is called with each line of its standard error as it
+    comes. The descriptors in `share` stay open until all is over, so a lock on one of them is
+    kept until then. CommandError, with the last lines of standard error, when it ends with a
+    status that is not in `accept`.
+    """
+    words = [fspath(word) for word in argv]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-I", "-S", leash.__file__, *words,
+        stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=cwd, pass_fds=share, start_new_session=True,
+        env={**os.environ, **env} if env else None,
+    )  # fmt: skip
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    tail: deque[str] = deque(maxlen=_TAIL)
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            reading = tasks.create_task(process.stdout.read())
+            async for text in _lines(process.stderr):
+                tail.append(text)
+                line(text)
+        await process.wait()
+    except BaseException:
+        process.stdin.close()
+        await process.communicate()
+        raise
+    process.stdin.close()
+    if process.returncode not in accept:
+        raise CommandError(
+            f"'{shlex.join(words)}' exited with {process.returncode}",
+            detail="\n".join(tail).strip() or None,
+        )
+    return reading.result().decode(errors="replace")
+
+
+async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[str]:
+    """Yield lines of any length, which `StreamReader` itself refuses."""
+    rest = b""
+    while block := await stream.read(1 << 16):
+        *whole, rest = (rest + block).split(b"\n")
+        for text in whole:
+            yield text.decode(errors="replace")
+    if rest:
+        yield rest.decode(errors="replace")

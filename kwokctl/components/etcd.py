@@ -1,0 +1,80 @@
+"""Describes etcd."""
+
+from kwokctl.components import identities
+from kwokctl.components.flags import Value, flags
+from kwokctl.components.setting import Setting
+from kwokctl.config.quantity import to_bytes
+from kwokctl.model import ETCD, Component, HttpProbe, Port
+
+MEMBER = "node0"
+ADVERTISED_PEER = "http://localhost:2380"
+
+
+def etcd(setting: Setting) -> Component:
+    """Describe a single-member etcd.
+
+    The API server and kwokctl reach it over a unix socket, which costs half the CPU of TLS and
+    only the folder's owner can open; others need a client certificate on the TCP port.
+    """
+    options, site = setting.options, setting.site
+    scheme = "https" if options.etcd_tls else "http"
+    tcp = f"{scheme}://{site.bind}:{options.etcd_port}"
+    socket = site.socket(setting.paths.etcd_socket)
+    peers = f"unix://{site.path(setting.paths.sockets / 'peer.sock')}"
+    tls: dict[str, Value] = (
+        {
+            "cert-file": setting.pki(f"{ETCD}.crt"),
+            "key-file": setting.pki(f"{ETCD}.key"),
+            "trusted-ca-file": setting.pki("ca.crt"),
+            "client-cert-auth": True,
+        }
+        if options.etcd_tls
+        else {}
+    )
+    return Component(
+        name=ETCD,
+        artifact=setting.artifacts[ETCD],
+        args=flags(
+            {
+                "name": MEMBER,
+                "data-dir": str(site.path(setting.paths.etcd_data)),
+                "listen-client-urls": f"{tcp},unix://{socket}" if socket else tcp,
+                "advertise-client-urls": tcp,
+                # A single member has no peers: it listens where nobody else can dial, and what
+                # it advertises is a name that is only compared, never dialled.
+                "listen-peer-urls": peers,
+                "initial-advertise-peer-urls": ADVERTISED_PEER,
+                "initial-cluster": f"{MEMBER}={ADVERTISED_PEER}",
+                **tls,
+                "auto-compaction-retention": 1,
+                "quota-backend-bytes": to_bytes(options.etcd_quota_backend_size),
+                # One member only: the election need not wait for anybody, so it may be short.
+                "heartbeat-interval": 20,
+                "election-timeout": 100,
+            },
+            setting.user_args(ETCD),
+        ),
+        ports=(Port(name="http", port=options.etcd_port, host_port=options.etcd_port),),
+        ready=(_ready(setting, tcp),),
+    )
+
+
+def _ready(setting: Setting, tcp: str) -> HttpProbe:
+    if setting.site.socket(setting.paths.etcd_socket):
+        return HttpProbe(url="http://localhost/health", socket=setting.paths.etcd_socket)
+    pki, client = setting.paths.pki, identities.ETCD_CLIENT
+    return HttpProbe(
+        url=f"{tcp}/health",
+        ca=pki / "ca.crt",
+        cert=pki / f"{client}.crt",
+        key=pki / f"{client}.key",
+    )
+
+
+def endpoint(setting: Setting) -> str:
+    """Return the URL at which the API server dials etcd."""
+    socket = setting.site.socket(setting.paths.etcd_socket)
+    if socket:
+        return f"unix://{socket}"
+    scheme = "https" if setting.options.etcd_tls else "http"
+    return f"{scheme}://{setting.site.address(ETCD, setting.options.etcd_port)}"

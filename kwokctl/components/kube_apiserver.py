@@ -1,0 +1,89 @@
+"""Describes kube-apiserver."""
+
+from kwokctl.components import etcd, identities
+from kwokctl.components.flags import Value, flags
+from kwokctl.components.setting import Setting
+from kwokctl.model import ETCD, KUBE_APISERVER, Component, Port
+
+
+def url(setting: Setting) -> str:
+    """Return the URL at which this host and the components dial the API server."""
+    return f"https://{setting.site.address(KUBE_APISERVER, setting.options.kube_apiserver_port)}"
+
+
+def kube_apiserver(setting: Setting) -> Component:
+    """Describe the API server.
+
+    It starts together with etcd: started seconds apart it would back off and lose time.
+    """
+    options = setting.options
+    return Component(
+        name=KUBE_APISERVER,
+        artifact=setting.artifacts[KUBE_APISERVER],
+        args=flags(
+            {
+                "etcd-servers": etcd.endpoint(setting),
+                "etcd-prefix": options.etcd_prefix,
+                "bind-address": setting.site.bind,
+                "secure-port": options.kube_apiserver_port,
+                "allow-privileged": True,
+                "endpoint-reconciler-type": "none",
+                "service-cluster-ip-range": "10.96.0.0/16",
+                "authorization-mode": "Node,RBAC" if options.kube_authorization else None,
+                "runtime-config": options.kube_runtime_config or None,
+                "feature-gates": options.kube_feature_gates or None,
+                **_identity(setting),
+                **_limits(setting),
+                **_audit(setting),
+                # With a watch open, SIGTERM would otherwise be answered after a minute.
+                "shutdown-watch-termination-grace-period": "1s",
+            },
+            setting.user_args(KUBE_APISERVER),
+        ),
+        ports=(
+            Port(
+                name="https",
+                port=options.kube_apiserver_port,
+                host_port=options.kube_apiserver_port,
+            ),
+        ),
+        ready=(setting.probe(f"{url(setting)}/readyz"),),
+        uses=frozenset({ETCD}),
+    )
+
+
+def _identity(setting: Setting) -> dict[str, Value]:
+    return {
+        "tls-cert-file": setting.pki(f"{KUBE_APISERVER}.crt"),
+        "tls-private-key-file": setting.pki(f"{KUBE_APISERVER}.key"),
+        "client-ca-file": setting.pki("ca.crt"),
+        "service-account-key-file": setting.pki("sa.pub"),
+        "service-account-signing-key-file": setting.pki("sa.key"),
+        "service-account-issuer": "https://kubernetes.default.svc.cluster.local",
+        "proxy-client-cert-file": setting.pki(f"{identities.FRONT_PROXY}.crt"),
+        "proxy-client-key-file": setting.pki(f"{identities.FRONT_PROXY}.key"),
+        "requestheader-client-ca-file": setting.pki("ca.crt"),
+        "requestheader-allowed-names": identities.FRONT_PROXY,
+        "requestheader-username-headers": "X-Remote-User",
+        "requestheader-group-headers": "X-Remote-Group",
+        "requestheader-extra-headers-prefix": "X-Remote-Extra-",
+    }
+
+
+def _limits(setting: Setting) -> dict[str, Value]:
+    if not setting.options.disable_qps_limits:
+        return {}
+    return {
+        "max-requests-inflight": 0,
+        "max-mutating-requests-inflight": 0,
+        "enable-priority-and-fairness": False,
+    }
+
+
+def _audit(setting: Setting) -> dict[str, Value]:
+    if not setting.options.kube_audit_policy:
+        return {}
+    return {
+        "audit-policy-file": str(setting.site.path(setting.paths.root / "audit.yaml")),
+        "audit-log-path": str(setting.site.path(setting.paths.logs / "audit.log")),
+    }

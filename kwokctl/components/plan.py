@@ -1,0 +1,85 @@
+"""Which components a cluster has, and their plan."""
+
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+
+from kwokctl.components.etcd import etcd
+from kwokctl.components.kube_apiserver import kube_apiserver
+from kwokctl.components.kube_clients import kube_controller_manager, kube_scheduler
+from kwokctl.components.kwok_controller import kwok_controller
+from kwokctl.components.setting import Setting
+from kwokctl.config.options import ClusterOptions
+from kwokctl.errors import NotServedError, UsageError
+from kwokctl.model import (
+    ETCD,
+    KUBE_APISERVER,
+    KUBE_CONTROLLER_MANAGER,
+    KUBE_SCHEDULER,
+    KWOK_CONTROLLER,
+    ClusterName,
+    Component,
+    ComponentName,
+    Plan,
+)
+
+BUILDERS: Mapping[ComponentName, Callable[[Setting], Component]] = {
+    ETCD: etcd,
+    KUBE_APISERVER: kube_apiserver,
+    KUBE_CONTROLLER_MANAGER: kube_controller_manager,
+    KUBE_SCHEDULER: kube_scheduler,
+    KWOK_CONTROLLER: kwok_controller,
+}
+
+NOT_SERVED = (
+    "metrics-server",
+    "prometheus",
+    "jaeger",
+    "kube-apiserver-insecure-proxy",
+    "kueue",
+    "kueueviz-frontend",
+    "kueueviz-backend",
+    "jobset",
+    "lws",
+    "scheduler-plugins",
+    "descheduler",
+    "node-readiness-controller",
+)
+
+
+def selected(options: ClusterOptions) -> tuple[ComponentName, ...]:
+    """Return the components that the options ask for.
+
+    Raises UsageError for an unknown one or when etcd or the API server would be left out, and
+    NotServedError for one of the original's that is not served yet.
+    """
+    disabled = set(options.disable)
+    if options.disable_kube_scheduler:
+        disabled.add(KUBE_SCHEDULER)
+    if options.disable_kube_controller_manager:
+        disabled.add(KUBE_CONTROLLER_MANAGER)
+    wanted = [*options.components, *options.enable]
+    for name in (*wanted, *disabled):
+        _check_known(name)
+    for name in (ETCD, KUBE_APISERVER):
+        if name in disabled or name not in wanted:
+            raise UsageError(f"a cluster cannot be without '{name}'")
+    return tuple(name for name in BUILDERS if name in wanted and name not in disabled)
+
+
+def build_plan(cluster: ClusterName, names: Sequence[ComponentName], setting: Setting) -> Plan:
+    """Describe a cluster with the named components."""
+    return Plan(
+        cluster=cluster,
+        components={name: BUILDERS[name](setting) for name in names},
+        restart=setting.options.restart == "on-failure",
+    )
+
+
+def _check_known(name: str) -> None:
+    if name in BUILDERS:
+        return
+    if name in NOT_SERVED:
+        raise NotServedError(f"the component '{name}' is not served yet")
+    near = get_close_matches(name, BUILDERS, n=1)
+    hint = f"did you mean '{near[0]}'?" if near else f"choose from: {', '.join(BUILDERS)}"
+    raise UsageError(f"no component called '{name}'", hint=hint)

@@ -1,0 +1,42 @@
+"""What component builders are given: the cluster's options, files, ports and programs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kwokctl.components import identities
+from kwokctl.config.options import ClusterOptions
+from kwokctl.host.paths import ClusterPaths
+from kwokctl.model import Artifact, ComponentName, HttpProbe
+from kwokctl.runtime import Site
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """Where a cluster's components find themselves. The ports in `options` have been chosen."""
+
+    site: Site
+    paths: ClusterPaths
+    options: ClusterOptions
+    artifacts: Mapping[str, Artifact]
+    extra_args: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
+
+    def user_args(self, name: ComponentName) -> Mapping[str, str | None]:
+        """Return the user's own arguments for a component."""
+        return self.extra_args.get(name, {})
+
+    def pki(self, file: str) -> str:
+        """Return where a component finds a file of the PKI."""
+        return str(self.site.path(self.paths.pki / file))
+
+    def kubeconfig(self, name: ComponentName) -> str:
+        """Return where a component finds its own kubeconfig."""
+        return str(self.site.path(self.paths.component_kubeconfig(name)))
+
+    def probe(self, url: str) -> HttpProbe:
+        """Describe a GET with the administrator's certificate."""
+        pki: Path = self.paths.pki
+        admin = identities.ADMIN
+        return HttpProbe(
+            url=url, ca=pki / "ca.crt", cert=pki / f"{admin}.crt", key=pki / f"{admin}.key"
+        )

@@ -1,0 +1,46 @@
+"""Runs a program that must not outlive its owner: `python leash.py PROGRAM ARGUMENT…`.
+
+The owner holds the other end of standard input. However the owner ends, the pipe closes with it;
+then the program and all that it started are told to stop, and killed if they do not. Imports
+nothing of kwokctl, so that it starts at once.
+"""
+
+import os
+import signal
+import subprocess  # noqa: TID251 - is itself the child of kwokctl.host.process
+import sys
+import threading
+from contextlib import suppress
+
+_GRACE = 2.0
+
+
+def main(argv: list[str]) -> int:
+    """Run the program to its end and return its exit status, 128 + N after signal N."""
+    try:
+        child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, start_new_session=True)
+    except OSError as e:
+        sys.stderr.write(f"{argv[0]}: {e.strerror}\n")
+        return 127
+    threading.Thread(target=_stop_when_abandoned, args=[child], daemon=True).start()
+    status = child.wait()
+    return status if status >= 0 else 128 - status
+
+
+def _stop_when_abandoned(child: subprocess.Popen[bytes]) -> None:
+    while os.read(0, 4096):
+        pass
+    # Interrupted, not terminated: go removes its temporary files only then.
+    _signal_group(child.pid, signal.SIGINT)
+    with suppress(subprocess.TimeoutExpired):
+        child.wait(_GRACE)
+    _signal_group(child.pid, signal.SIGKILL)
+
+
+def _signal_group(group: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(group, number)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

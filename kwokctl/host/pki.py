@@ -1,0 +1,265 @@
+"""A cluster's own certificate authority, and one certificate for every identity.
+
+Keys are ECDSA P-256: three hundred times cheaper to make than RSA. A certificate is good for what
+its identity does and nothing else. Whatever is whole on disk is kept, so that a creation that was
+killed half-way goes on with the same authority.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kwokctl.errors import ConfigError
+from kwokctl.host.files import private_folder, write_atomic
+
+# cryptography takes a tenth of a second to import: only those who sign pay for it.
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+    from cryptography.x509 import Certificate, CertificateBuilder, ExtensionType, GeneralName, Name
+
+_VALID_FOR = timedelta(days=3650)
+"""A simulated cluster may be kept for years, and nobody renews its certificates."""
+_BACKDATED = timedelta(hours=1)
+"""Clocks of containers and virtual machines lag."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """Somebody in a cluster: the name of its files, its user and groups, and what it does."""
+
+    name: str
+    common_name: str
+    organizations: tuple[str, ...] = ()
+    server: bool = False
+    client: bool = True
+    server_names: tuple[str, ...] = ()
+    """DNS names and IP addresses under which it is dialled."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Authority:
+    cert: "Certificate"
+    key: "EllipticCurvePrivateKey"
+
+
+def ensure_pki(folder: Path, identities: Sequence[Identity]) -> None:
+    """Make what is missing in `folder`: `ca`, `sa` and one pair of files for each identity.
+
+    Raises ConfigError if certificates are there, but not the authority that has signed them.
+    """
+    private_folder(folder)
+    authority = _authority(folder)
+    if not _has_key(folder / "sa.key"):
+        _write_service_account_key(folder)
+    for identity in identities:
+        if not _is_whole(folder, identity, authority):
+            cert, key = _sign(authority, identity)
+            _write_pair(folder, identity.name, cert, key)
+
+
+def sign_client(
+    folder: Path, common_name: str, organizations: Sequence[str]
+) -> tuple[bytes, bytes]:
+    """Return a client certificate and its key, both PEM, for a user and its groups."""
+    identity = Identity(name="", common_name=common_name, organizations=tuple(organizations))
+    cert, key = _sign(_authority(folder), identity)
+    return _cert_pem(cert), _key_pem(key)
+
+
+def _authority(folder: Path) -> _Authority:
+    found = _load_pair(folder, "ca")
+    if found:
+        return _Authority(*found)
+    others = [path.name for path in folder.glob("*.crt") if path.name != "ca.crt"]
+    if others:
+        raise ConfigError(
+            f"{folder} holds certificates ({', '.join(sorted(others))}), but not their authority",
+            hint="put ca.crt and ca.key back, or delete the cluster and create it anew",
+        )
+    made = _make_authority()
+    _write_pair(folder, "ca", made.cert, made.key)
+    return made
+
+
+def _make_authority() -> _Authority:
+    from cryptography import x509
+    from cryptography.x509.oid import NameOID
+
+    key = _new_key()
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "kwok-ca")])
+    builder = _builder(subject, subject, key)
+    extensions: list[tuple[ExtensionType, bool]] = [
+        (x509.BasicConstraints(ca=True, path_length=None), True),
+        (_usage(key_cert_sign=True, crl_sign=True, digital_signature=True), True),
+        (x509.SubjectKeyIdentifier.from_public_key(key.public_key()), False),
+    ]
+    return _Authority(_signed(builder, extensions, key), key)
+
+
+def _sign(
+    authority: _Authority, identity: Identity
+) -> "tuple[Certificate, EllipticCurvePrivateKey]":
+    from cryptography import x509
+    from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+    key = _new_key()
+    subject = x509.Name(
+        [
+            *(x509.NameAttribute(NameOID.ORGANIZATION_NAME, o) for o in identity.organizations),
+            x509.NameAttribute(NameOID.COMMON_NAME, identity.common_name),
+        ]
+    )
+    usages = [
+        *([ExtendedKeyUsageOID.SERVER_AUTH] if identity.server else []),
+        *([ExtendedKeyUsageOID.CLIENT_AUTH] if identity.client else []),
+    ]
+    ca_key = x509.SubjectKeyIdentifier.from_public_key(authority.key.public_key())
+    extensions: list[tuple[ExtensionType, bool]] = [
+        (x509.BasicConstraints(ca=False, path_length=None), True),
+        (_usage(digital_signature=True), True),
+        (x509.ExtendedKeyUsage(usages), False),
+        (x509.SubjectKeyIdentifier.from_public_key(key.public_key()), False),
+        (x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(ca_key), False),
+    ]
+    if identity.server_names:
+        names = [_general_name(name) for name in identity.server_names]
+        extensions.append((x509.SubjectAlternativeName(names), False))
+    builder = _builder(subject, authority.cert.subject, key)
+    return _signed(builder, extensions, authority.key), key
+
+
+def _builder(
+    subject: "Name", issuer: "Name", key: "EllipticCurvePrivateKey"
+) -> "CertificateBuilder":
+    from cryptography import x509
+
+    now = datetime.now(UTC)
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - _BACKDATED)
+        .not_valid_after(now + _VALID_FOR)
+    )
+
+
+def _signed(
+    builder: "CertificateBuilder",
+    extensions: "Sequence[tuple[ExtensionType, bool]]",
+    key: "EllipticCurvePrivateKey",
+) -> "Certificate":
+    from cryptography.hazmat.primitives.hashes import SHA256
+
+    for extension, critical in extensions:
+        builder = builder.add_extension(extension, critical=critical)
+    return builder.sign(key, SHA256())
+
+
+def _usage(
+    *, digital_signature: bool = False, key_cert_sign: bool = False, crl_sign: bool = False
+) -> "ExtensionType":
+    from cryptography import x509
+
+    return x509.KeyUsage(
+        digital_signature=digital_signature,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        key_cert_sign=key_cert_sign,
+        crl_sign=crl_sign,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
+def _general_name(name: str) -> "GeneralName":
+    from cryptography import x509
+
+    try:
+        return x509.IPAddress(ip_address(name))
+    except ValueError:
+        return x509.DNSName(name)
+
+
+def _new_key() -> "EllipticCurvePrivateKey":
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    return ec.generate_private_key(ec.SECP256R1())
+
+
+def _cert_pem(cert: "Certificate") -> bytes:
+    from cryptography.hazmat.primitives.serialization import Encoding
+
+    return cert.public_bytes(Encoding.PEM)
+
+
+def _key_pem(key: "EllipticCurvePrivateKey") -> bytes:
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+    # SEC 1, "EC PRIVATE KEY": what every Kubernetes program reads, service account keys included.
+    return key.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption())
+
+
+def _write_pair(
+    folder: Path, name: str, cert: "Certificate", key: "EllipticCurvePrivateKey"
+) -> None:
+    # The key first: a certificate without its key would have to be told from a whole pair.
+    write_atomic(folder / f"{name}.key", _key_pem(key), mode=0o600)
+    write_atomic(folder / f"{name}.crt", _cert_pem(cert))
+
+
+def _write_service_account_key(folder: Path) -> None:
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+    key = _new_key()
+    public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    # The public half first: a whole private half stands for both.
+    write_atomic(folder / "sa.pub", public)
+    write_atomic(folder / "sa.key", _key_pem(key), mode=0o600)
+
+
+def _is_whole(folder: Path, identity: Identity, authority: _Authority) -> bool:
+    """Tell whether an identity has a certificate of this authority, with its key and all its names."""
+    from cryptography import x509
+
+    found = _load_pair(folder, identity.name)
+    if not found or found[0].issuer != authority.cert.subject:
+        return False
+    extensions = found[0].extensions
+    try:
+        names = extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except x509.ExtensionNotFound:
+        return not identity.server_names
+    return set(names) >= {_general_name(name) for name in identity.server_names}
+
+
+def _load_pair(folder: Path, name: str) -> "tuple[Certificate, EllipticCurvePrivateKey] | None":
+    """Read a certificate and its key; None if one is missing, garbled or of another pair."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    try:
+        cert = x509.load_pem_x509_certificate((folder / f"{name}.crt").read_bytes())
+        key = load_pem_private_key((folder / f"{name}.key").read_bytes(), None)
+    except (FileNotFoundError, ValueError):
+        return None
+    if not isinstance(key, EllipticCurvePrivateKey) or cert.public_key() != key.public_key():
+        return None
+    return cert, key
+
+
+def _has_key(path: Path) -> bool:
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    try:
+        load_pem_private_key(path.read_bytes(), None)
+    except (FileNotFoundError, ValueError):
+        return False
+    return path.with_suffix(".pub").is_file()

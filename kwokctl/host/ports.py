@@ -1,0 +1,138 @@
+"""Chooses TCP ports and keeps them until the programs that were given them take them.
+
+A port that is picked, let go and used later is anybody's in between. Here it stays taken, by a
+listening socket, from the choice to the launch.
+"""
+
+import socket
+from collections.abc import Collection
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from kwokctl.errors import ConflictError, UnavailableError
+
+_HIGHEST = 32766
+_LOWEST = 10000
+_LISTEN = "0A"
+_PROC_TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+
+
+class HeldPorts:
+    """Ports of one address that are held for programs about to be launched.
+
+    Free ports are looked for downwards from 32766, below the range from which the kernel takes
+    ports for outgoing connections, so that none of those can slip in between.
+    """
+
+    def __init__(self, *, taken: Collection[int], address: str) -> None:
+        """Avoid the ports in `taken`, which other clusters have been given."""
+        self._taken = set(taken)
+        self._address = address
+        self._held: dict[str, socket.socket] = {}
+
+    def __enter__(self) -> Self:
+        """Hold ports until the end of the block."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Let go of all that is still held."""
+        self.release(*list(self._held))
+
+    def hold(self, name: str, wanted: int = 0) -> int:
+        """Hold a port for the program called `name` and return it; 0 picks a free one.
+
+        Raises ConflictError, naming who has it, for a wanted port that is taken.
+        """
+        if wanted:
+            held = self._bind(wanted)
+            if held is None:
+                raise _taken(name, wanted)
+            self._held[name] = held
+            return wanted
+        for port in range(_HIGHEST, _LOWEST - 1, -1):
+            if port not in self._taken and (held := self._bind(port)):
+                self._taken.add(port)
+                self._held[name] = held
+                return port
+        raise UnavailableError(f"no port between {_LOWEST} and {_HIGHEST} is free")
+
+    def release(self, *names: str) -> None:
+        """Let go of the ports of these programs, which are launched now."""
+        for name in names:
+            if held := self._held.pop(name, None):
+                held.close()
+
+    def _bind(self, port: int) -> socket.socket | None:
+        """Take a port, unless a program listens on it at this address or at any other."""
+        everywhere = "::" if ":" in self._address else "0.0.0.0"  # noqa: S104 - asked, never served
+        probe = _bound(everywhere, port)
+        if probe is None:
+            return None
+        probe.close()
+        held = _bound(self._address, port)
+        if held is None:
+            return None
+        try:
+            # Two sockets may be bound to one port until one of them listens.
+            held.listen(1)
+        except OSError:
+            held.close()
+            return None
+        return held
+
+
+def _bound(address: str, port: int) -> socket.socket | None:
+    bound = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
+    try:
+        # As Go's listeners do: connections that linger after a stop are no obstacle.
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((address, port))
+    except OSError:
+        bound.close()
+        return None
+    return bound
+
+
+def _taken(name: str, port: int) -> ConflictError:
+    owner = _listener(port)
+    return ConflictError(
+        f"port {port}, wanted for '{name}', is in use{f' by {owner}' if owner else ''}",
+        hint="choose another port for it, or end the program that uses it",
+    )
+
+
+def _listener(port: int) -> str:
+    """Name the process that listens on a port, as far as this user may see it."""
+    inodes = {inode for table in _PROC_TABLES for inode in _listening_inodes(table, port)}
+    wanted = {f"socket:[{inode}]" for inode in inodes}
+    for process in Path("/proc").glob("[0-9]*"):
+        if wanted & _open_files(process):
+            with suppress(OSError):
+                name = (process / "comm").read_text(encoding="utf-8").strip()
+                return f"'{name}' (process {process.name})"
+    return ""
+
+
+def _open_files(process: Path) -> set[str]:
+    found = set()
+    with suppress(OSError):
+        for link in (process / "fd").iterdir():
+            with suppress(OSError):
+                found.add(str(link.readlink()))
+    return found
+
+
+def _listening_inodes(table: Path, port: int) -> list[str]:
+    try:
+        rows = [line.split() for line in table.read_text(encoding="ascii").splitlines()[1:]]
+    except OSError:
+        return []
+    suffix = f":{port:04X}"
+    return [row[9] for row in rows if row[3] == _LISTEN and row[1].endswith(suffix)]

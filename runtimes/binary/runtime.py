@@ -1,0 +1,143 @@
+"""Places components as processes of this host."""
+
+import asyncio
+import os
+import platform
+import sys
+from collections.abc import AsyncIterator, Mapping
+
+from kwokctl.errors import UnavailableError
+from kwokctl.host import logfiles
+from kwokctl.host.files import private_folder, remove_tree
+from kwokctl.host.launcher import launch
+from kwokctl.host.machine import Host
+from kwokctl.host.supervise import is_running, launched, read_pid_file, reap, stop
+from kwokctl.model import ClusterName, ComponentName, Plan, State
+from kwokctl.runtime import Site
+from runtimes.binary.launches import Launches
+from runtimes.binary.site import HostSite
+from runtimes.binary.starting import start_component
+
+_MACHINES = {"x86_64", "amd64", "aarch64", "arm64"}
+_GRACE = 10.0
+"""Seconds that a component has to end by itself; each needs less than two."""
+KEEPER = "keeper"
+
+
+class BinaryRuntime:
+    """Every component is a process in a session of its own."""
+
+    name = "binary"
+
+    def __init__(self, host: Host, *, grace: float = _GRACE) -> None:
+        """Keep clusters in the folders of this host."""
+        self._host = host
+        self._grace = grace
+
+    async def check(self) -> None:
+        """Raise UnavailableError unless the upstream programs run here."""
+        if sys.platform != "linux" or platform.machine().lower() not in _MACHINES:
+            raise UnavailableError(
+                "the binary runtime needs Linux on amd64 or arm64",
+                hint="use a Linux machine or virtual machine",
+            )
+
+    def site(self, cluster: ClusterName) -> Site:  # noqa: ARG002 - one host, one site
+        """Return the host's own view."""
+        return HostSite()
+
+    async def install(self, plan: Plan) -> None:
+        """Write how every component is launched."""
+        launches = self._launches(plan.cluster)
+        for folder in (launches.paths.root, launches.paths.etcd_data):
+            private_folder(folder)
+        for folder in (launches.paths.logs, launches.paths.pids):
+            folder.mkdir(parents=True, exist_ok=True)
+        launches.write(plan)
+        if plan.restart:
+            launches.keep_mark.touch()
+        else:
+            launches.keep_mark.unlink(missing_ok=True)
+
+    async def start(self, cluster: ClusterName, *names: ComponentName) -> None:
+        """Launch what does not run yet."""
+        launches = self._launches(cluster)
+        chosen = names or tuple(launches.names())
+        for name in chosen:
+            launches.stopped_mark(name).unlink(missing_ok=True)
+        # A launch takes a few milliseconds, and programs run side by side once launched.
+        for name in chosen:
+            await start_component(launches, name, why="started by kwokctl")
+        if launches.keep_mark.exists():
+            await self._start_keeper(launches)
+
+    async def stop(self, cluster: ClusterName, *names: ComponentName) -> None:
+        """Ask the components to end, all at once, and kill those that do not."""
+        launches = self._launches(cluster)
+        chosen = names or tuple(launches.names())
+        if launches.paths.pids.is_dir():
+            for name in chosen:
+                launches.stopped_mark(name).touch()
+        async with asyncio.TaskGroup() as tasks:
+            for name in chosen:
+                tasks.create_task(self._stop(launches, name))
+
+    async def states(self, cluster: ClusterName) -> Mapping[ComponentName, State]:
+        """Look at every pid file."""
+        launches = self._launches(cluster)
+        return {name: self._state(launches, name) for name in launches.names()}
+
+    async def logs(
+        self, cluster: ClusterName, name: ComponentName, *, follow: bool = False
+    ) -> AsyncIterator[bytes]:
+        """Read the log file and its older parts."""
+        path = self._launches(cluster).paths.log(name)
+        logfiles.rotate(path)
+        async for chunk in logfiles.read(path, follow=follow):
+            yield chunk
+
+    async def uninstall(self, cluster: ClusterName) -> None:
+        """Stop what runs, clients before servers, and remove what was written for it."""
+        launches = self._launches(cluster)
+        if launches.paths.launch.is_dir():
+            launches.keep_mark.unlink(missing_ok=True)
+            await self._stop(launches, KEEPER)
+            for wave in launches.stop_waves():
+                await self.stop(cluster, *wave)
+        for folder in (launches.paths.launch, launches.paths.pids, launches.paths.logs):
+            remove_tree(folder)
+
+    def _launches(self, cluster: ClusterName) -> Launches:
+        return Launches(self._host.cluster(cluster))
+
+    async def _stop(self, launches: Launches, name: str) -> None:
+        pid_file = launches.pid_file(name)
+        process = read_pid_file(pid_file)
+        if process:
+            await stop(process, self._grace)
+        pid_file.unlink(missing_ok=True)
+
+    async def _start_keeper(self, launches: Launches) -> None:
+        pid_file = launches.pid_file(KEEPER)
+        if is_running(pid_file):
+            return
+        pid_file.unlink(missing_ok=True)
+        root = os.fspath(launches.paths.root)
+        pid = launch(
+            [sys.executable, "-P", "-m", "runtimes.binary.keeper", root],
+            pid_file=pid_file,
+            log=launches.paths.logs / f"{KEEPER}.log",
+            folder=launches.paths.root,
+            env={},
+        )
+        await launched(pid_file, pid)
+
+    @staticmethod
+    def _state(launches: Launches, name: ComponentName) -> State:
+        process = read_pid_file(launches.pid_file(name))
+        if process is None:
+            return State.STOPPED
+        if process.is_alive:
+            return State.RUNNING
+        reap(process.pid)
+        return State.STOPPED

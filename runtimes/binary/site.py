@@ -1,0 +1,25 @@
+"""How the world looks to a process of this host: as it looks to us."""
+
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from kwokctl.model import ComponentName
+
+
+@dataclass(frozen=True, slots=True)
+class HostSite:
+    """Files, sockets and ports are where they are."""
+
+    bind: str = "127.0.0.1"
+
+    def path(self, host_path: Path) -> PurePath:
+        """Return the path itself."""
+        return host_path
+
+    def socket(self, host_path: Path) -> PurePath | None:
+        """Return the socket itself."""
+        return host_path
+
+    def address(self, component: ComponentName, port: int) -> str:  # noqa: ARG002 - one host
+        """Return the loopback address, on which every component can be dialled."""
+        return f"127.0.0.1:{port}"

@@ -1,0 +1,48 @@
+"""Stands in for a component: serves HTTP, logs, and ends as it is told.
+
+    server.py PORT [--deaf] [--die-after SECONDS] [--say TEXT]
+
+`--deaf` ignores SIGTERM, as a component that hangs does.
+"""
+
+import argparse
+import signal
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        if self.path == "/die":
+            sys.stderr.write("fatal: told to die\n")
+            sys.stderr.flush()
+            signal.raise_signal(signal.SIGKILL)
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"ok")
+
+    def log_message(self, *words: object) -> None:
+        sys.stderr.write(f"served {self.path}\n")
+        sys.stderr.flush()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("port", type=int)
+    parser.add_argument("--deaf", action="store_true")
+    parser.add_argument("--say", default="hello")
+    words = parser.parse_args()
+    if words.deaf:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    server = HTTPServer(("127.0.0.1", words.port), Handler)
+    if not words.deaf:
+        signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=server.shutdown).start())
+    sys.stderr.write(f"{words.say}\n")
+    sys.stderr.flush()
+    server.serve_forever()
+    sys.stderr.write("bye\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+"""Sites as component builders meet them."""
+
+from dataclasses import dataclass
+from pathlib import Path, PurePath, PurePosixPath
+
+from kwokctl.model import ComponentName
+
+
+@dataclass(frozen=True, slots=True)
+class HostLikeSite:
+    """Components run on this host: files and sockets are where they are."""
+
+    bind: str = "127.0.0.1"
+
+    def path(self, host_path: Path) -> PurePath:
+        return host_path
+
+    def socket(self, host_path: Path) -> PurePath | None:
+        return host_path
+
+    def address(self, component: ComponentName, port: int) -> str:
+        return f"127.0.0.1:{port}"
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerLikeSite:
+    """Each component has a network of its own, sees its files elsewhere, and no sockets."""
+
+    bind: str = "0.0.0.0"
+
+    def path(self, host_path: Path) -> PurePath:
+        return PurePosixPath("/etc/kwok") / host_path.name
+
+    def socket(self, host_path: Path) -> PurePath | None:
+        return None
+
+    def address(self, component: ComponentName, port: int) -> str:
+        return f"{component}:{port}"

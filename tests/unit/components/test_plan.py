@@ -1,0 +1,155 @@
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kwokctl.components.plan import BUILDERS, build_plan, selected
+from kwokctl.components.setting import Setting
+from kwokctl.config.options import ClusterOptions
+from kwokctl.errors import NotServedError, UsageError
+from kwokctl.host.paths import ClusterPaths
+from kwokctl.model import (
+    ETCD,
+    KUBE_APISERVER,
+    KUBE_CONTROLLER_MANAGER,
+    KUBE_SCHEDULER,
+    KWOK_CONTROLLER,
+    Artifact,
+    ClusterName,
+    Component,
+    ComponentName,
+    Plan,
+)
+from kwokctl.runtime import Site
+from tests.support import golden
+from tests.support.sites import ContainerLikeSite, HostLikeSite
+
+HOST = HostLikeSite()
+NAME = ClusterName("dev")
+OPTIONS = ClusterOptions(
+    etcd_port=2379,
+    kube_apiserver_port=6443,
+    kube_controller_manager_port=10257,
+    kube_scheduler_port=10259,
+    controller_port=10247,
+)
+
+
+def plan(
+    options: ClusterOptions = OPTIONS,
+    site: Site = HOST,
+    extra: Mapping[str, Mapping[str, str | None]] | None = None,
+) -> Plan:
+    artifacts: dict[str, Artifact] = {
+        name: Artifact(name=name, version="v0", command=(f"/store/{name}",)) for name in BUILDERS
+    }
+    setting = Setting(
+        site=site,
+        paths=ClusterPaths(Path("/work/clusters/dev")),
+        options=options,
+        artifacts=artifacts,
+        extra_args=extra or {},
+    )
+    return build_plan(NAME, selected(options), setting)
+
+
+def described(made: Plan) -> str:
+    return "\n".join(_lines(component) for component in made.components.values())
+
+
+def _lines(component: Component) -> str:
+    probes = [f"  ready: {p.url} {p.socket or ''}".rstrip() for p in component.ready]
+    return "\n".join([component.name, *(f"  {word}" for word in component.args), *probes, ""])
+
+
+@pytest.mark.parametrize(
+    ("case", "options"),
+    [
+        ("default", OPTIONS),
+        (
+            "everything-else",
+            replace(
+                OPTIONS,
+                kube_authorization=False,
+                disable_qps_limits=False,
+                kube_feature_gates="A=true",
+                kube_runtime_config="api/all=true",
+                kube_audit_policy="/home/me/audit.yaml",
+                etcd_tls=False,
+                etcd_prefix="/prefix",
+                etcd_quota_backend_size="1Gi",
+                heartbeat_factor=1,
+            ),
+        ),
+    ],
+)
+def test_arguments_are_as_they_were_reviewed(case: str, options: ClusterOptions) -> None:
+    golden.check(f"components/{case}.txt", described(plan(options)))
+
+
+def test_in_containers_components_ask_the_site_for_paths_and_addresses() -> None:
+    golden.check("components/containers.txt", described(plan(site=ContainerLikeSite())))
+
+
+def test_etcd_and_the_api_server_start_together_and_their_clients_after_them() -> None:
+    waves = [{component.name for component in wave} for wave in plan().waves()]
+
+    assert waves == [
+        {ETCD, KUBE_APISERVER},
+        {KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER, KWOK_CONTROLLER},
+    ]
+
+
+def test_clients_stop_first_and_etcd_last() -> None:
+    waves = [{component.name for component in wave} for wave in plan().stop_waves()]
+
+    assert waves == [
+        {KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER, KWOK_CONTROLLER},
+        {KUBE_APISERVER},
+        {ETCD},
+    ]
+
+
+def test_an_argument_of_the_user_takes_the_place_of_ours() -> None:
+    made = plan(extra={KUBE_SCHEDULER: {"leader-elect": "true", "v": "4", "bare": None}})
+
+    args = made.components[KUBE_SCHEDULER].args
+    assert [word for word in args if "leader-elect" in word] == ["--leader-elect=true"]
+    assert args[-3:] == ("--leader-elect=true", "--v=4", "--bare")
+
+
+def test_the_controller_manager_is_ready_when_pods_can_be_created() -> None:
+    probes = plan().components[KUBE_CONTROLLER_MANAGER].ready
+
+    assert any(p.url.endswith("/namespaces/default/serviceaccounts/default") for p in probes)
+
+
+@pytest.mark.parametrize(
+    ("options", "left"),
+    [
+        (replace(OPTIONS, disable=(KUBE_SCHEDULER,)), KUBE_SCHEDULER),
+        (replace(OPTIONS, disable_kube_scheduler=True), KUBE_SCHEDULER),
+        (replace(OPTIONS, disable_kube_controller_manager=True), KUBE_CONTROLLER_MANAGER),
+    ],
+)
+def test_a_disabled_component_is_left_out(options: ClusterOptions, left: ComponentName) -> None:
+    assert left not in plan(options).components
+
+
+@pytest.mark.parametrize("name", [ETCD, KUBE_APISERVER])
+def test_a_cluster_cannot_be_without_etcd_or_the_api_server(name: str) -> None:
+    with pytest.raises(UsageError, match=name):
+        selected(replace(OPTIONS, disable=(name,)))
+
+
+def test_a_component_of_the_original_that_is_not_served_yet_is_refused_by_name() -> None:
+    with pytest.raises(NotServedError, match="metrics-server"):
+        selected(replace(OPTIONS, enable=("metrics-server",)))
+
+
+def test_a_misspelt_component_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(UsageError) as caught:
+        selected(replace(OPTIONS, disable=("kube-schedule",)))
+
+    assert caught.value.hint == "did you mean 'kube-scheduler'?"

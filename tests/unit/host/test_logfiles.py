@@ -1,0 +1,75 @@
+import asyncio
+from pathlib import Path
+
+from kwokctl.host import logfiles
+
+
+async def whole(path: Path) -> bytes:
+    return b"".join([part async for part in logfiles.read(path, follow=False)])
+
+
+async def test_a_log_that_has_grown_is_cut_and_read_as_a_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    for number in range(logfiles.KEPT + 2):
+        with path.open("a") as file:
+            file.write(f"{number}\n")
+        logfiles.rotate(path, limit=1)
+
+    assert await whole(path) == b"2\n3\n4\n"
+    assert path.stat().st_size == 0
+
+
+async def test_a_program_goes_on_appending_after_the_cut(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    with path.open("a") as program:
+        program.write("before\n")
+        program.flush()
+        logfiles.rotate(path, limit=1)
+        program.write("after\n")
+        program.flush()
+
+    assert path.read_text() == "after\n"
+    assert await whole(path) == b"before\nafter\n"
+
+
+async def test_a_short_log_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_text("short\n")
+
+    logfiles.rotate(path)
+
+    assert logfiles.parts(path) == [path]
+
+
+async def test_there_is_nothing_to_read_of_what_never_wrote(tmp_path: Path) -> None:
+    logfiles.rotate(tmp_path / "a.log")
+
+    assert await whole(tmp_path / "a.log") == b""
+
+
+async def test_following_goes_on_over_growth_and_cut(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_text("one\n")
+    seen = b""
+
+    async with asyncio.timeout(30):
+        async for part in logfiles.read(path, follow=True):
+            seen += part
+            if seen == b"one\n":
+                with path.open("a") as file:
+                    file.write("two\n")
+            elif seen == b"one\ntwo\n":
+                logfiles.rotate(path, limit=1)
+                path.write_text("3\n")
+            else:
+                break
+
+    assert seen == b"one\ntwo\n3\n"
+
+
+def test_a_mark_tells_the_lives_of_a_program_apart(tmp_path: Path) -> None:
+    path = tmp_path / "logs" / "a.log"
+
+    logfiles.mark(path, "started by kwokctl")
+
+    assert path.read_text().endswith("Z started by kwokctl ===\n")

@@ -1,0 +1,143 @@
+import stat
+from datetime import UTC, datetime
+from ipaddress import ip_address
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+from cryptography.x509.verification import PolicyBuilder, Store
+
+from kwokctl.errors import ConfigError
+from kwokctl.host.pki import Identity, ensure_pki, sign_client
+
+ADMIN = Identity(name="admin", common_name="kwok-admin", organizations=("system:masters",))
+SERVER = Identity(
+    name="kube-apiserver",
+    common_name="kube-apiserver",
+    server=True,
+    client=False,
+    server_names=("localhost", "127.0.0.1"),
+)
+BOTH = Identity(name="etcd", common_name="etcd", server=True, server_names=("localhost",))
+
+
+def cert(folder: Path, name: str) -> x509.Certificate:
+    return x509.load_pem_x509_certificate((folder / f"{name}.crt").read_bytes())
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    ensure_pki(tmp_path / "pki", [ADMIN, SERVER, BOTH])
+    return tmp_path / "pki"
+
+
+def test_a_client_trusts_the_server_under_its_names(folder: Path) -> None:
+    builder = PolicyBuilder().store(Store([cert(folder, "ca")]))
+    leaf = cert(folder, "kube-apiserver")
+
+    builder.build_server_verifier(x509.DNSName("localhost")).verify(leaf, [])
+    builder.build_server_verifier(x509.IPAddress(ip_address("127.0.0.1"))).verify(leaf, [])
+
+
+def test_a_certificate_is_good_for_what_its_identity_does_only(folder: Path) -> None:
+    def usages(name: str) -> set[x509.ObjectIdentifier]:
+        return set(
+            cert(folder, name).extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
+        )
+
+    assert usages("admin") == {ExtendedKeyUsageOID.CLIENT_AUTH}
+    assert usages("kube-apiserver") == {ExtendedKeyUsageOID.SERVER_AUTH}
+    assert usages("etcd") == {ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH}
+
+
+def test_only_the_authority_may_sign(folder: Path) -> None:
+    def may_sign(name: str) -> bool:
+        return cert(folder, name).extensions.get_extension_for_class(x509.BasicConstraints).value.ca
+
+    assert [may_sign(name) for name in ("ca", "admin", "etcd")] == [True, False, False]
+
+
+def test_user_and_groups_are_in_the_subject(folder: Path) -> None:
+    subject = cert(folder, "admin").subject
+
+    def values(oid: x509.ObjectIdentifier) -> list[str | bytes]:
+        return [attribute.value for attribute in subject.get_attributes_for_oid(oid)]
+
+    assert values(NameOID.COMMON_NAME) == ["kwok-admin"]
+    assert values(NameOID.ORGANIZATION_NAME) == ["system:masters"]
+
+
+def test_keys_are_for_their_owner_only(folder: Path) -> None:
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.glob("*.key")}
+
+    assert set(modes.values()) == {0o600}
+    assert set(modes) == {"ca.key", "sa.key", "admin.key", "kube-apiserver.key", "etcd.key"}
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_the_service_account_key_is_its_own(folder: Path) -> None:
+    private = load_pem_private_key((folder / "sa.key").read_bytes(), None)
+
+    assert private.public_key() == load_pem_public_key((folder / "sa.pub").read_bytes())
+    assert private.public_key() != cert(folder, "admin").public_key()
+
+
+def test_a_certificate_holds_although_clocks_differ(folder: Path) -> None:
+    assert cert(folder, "admin").not_valid_before_utc < datetime.now(UTC)
+
+
+def test_a_second_run_changes_nothing(folder: Path) -> None:
+    before = contents(folder)
+
+    ensure_pki(folder, [ADMIN, SERVER, BOTH])
+
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize("broken", ["admin.crt", "admin.key"])
+@pytest.mark.parametrize("content", [None, b"", b"-----BEGIN"])
+def test_half_a_pair_is_made_anew_by_the_same_authority(
+    folder: Path, broken: str, content: bytes | None
+) -> None:
+    ca = (folder / "ca.crt").read_bytes()
+    if content is None:
+        (folder / broken).unlink()
+    else:
+        (folder / broken).write_bytes(content)
+
+    ensure_pki(folder, [ADMIN, SERVER, BOTH])
+
+    assert (folder / "ca.crt").read_bytes() == ca
+    cert(folder, "admin").verify_directly_issued_by(cert(folder, "ca"))
+
+
+def test_a_new_server_name_gets_a_new_certificate(folder: Path) -> None:
+    wider = Identity(
+        name="etcd", common_name="etcd", server=True, server_names=("localhost", "etcd")
+    )
+
+    ensure_pki(folder, [wider])
+
+    names = cert(folder, "etcd").extensions.get_extension_for_class(x509.SubjectAlternativeName)
+    assert set(names.value.get_values_for_type(x509.DNSName)) == {"localhost", "etcd"}
+
+
+def test_a_lost_authority_is_never_replaced_under_its_certificates(folder: Path) -> None:
+    (folder / "ca.key").unlink()
+
+    with pytest.raises(ConfigError, match="not their authority"):
+        ensure_pki(folder, [ADMIN])
+
+
+def test_another_user_gets_a_client_certificate(folder: Path) -> None:
+    made, key = sign_client(folder, "jane", ["viewers", "testers"])
+
+    parsed = x509.load_pem_x509_certificate(made)
+    parsed.verify_directly_issued_by(cert(folder, "ca"))
+    assert parsed.public_key() == load_pem_private_key(key, None).public_key()

@@ -1,0 +1,78 @@
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from kwokctl.errors import ConflictError
+from kwokctl.host.ports import HeldPorts
+
+LOCAL = "127.0.0.1"
+
+
+@contextmanager
+def listening(address: str = LOCAL, port: int = 0) -> Iterator[int]:
+    with socket.socket() as server:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        server.bind((address, port))
+        server.listen()
+        yield server.getsockname()[1]
+
+
+def held(taken: frozenset[int] = frozenset()) -> HeldPorts:
+    return HeldPorts(taken=taken, address=LOCAL)
+
+
+def test_ports_are_different_and_none_that_another_cluster_was_given() -> None:
+    with held() as ports:
+        first = ports.hold("a")
+    with held(taken=frozenset({first})) as ports:
+        found = [ports.hold(name) for name in "abc"]
+
+    assert len({first, *found}) == 4
+
+
+def test_a_held_port_is_kept_from_other_programs_and_other_choices() -> None:
+    with held() as mine, held() as others:
+        port = mine.hold("a")
+
+        with pytest.raises(OSError, match="in use"), listening(port=port):
+            pass
+        with pytest.raises(ConflictError):
+            others.hold("a", port)
+        assert others.hold("b") != port
+
+
+def test_a_released_port_can_be_taken_at_once() -> None:
+    with held() as ports:
+        port = ports.hold("a")
+        ports.release("a")
+
+        with listening(port=port) as taken:
+            assert taken == port
+
+
+def test_after_the_block_everything_is_free() -> None:
+    with held() as ports:
+        port = ports.hold("a")
+
+    with listening(port=port):
+        pass
+
+
+@pytest.mark.parametrize("address", [LOCAL, "0.0.0.0"])
+def test_a_wanted_port_that_is_taken_is_refused_with_the_name_of_its_owner(address: str) -> None:
+    with listening(address) as port, held() as ports, pytest.raises(ConflictError) as caught:
+        ports.hold("etcd", port)
+
+    assert f"port {port}, wanted for 'etcd', is in use by" in str(caught.value)
+    assert f"(process {os.getpid()})" in str(caught.value)
+
+
+def test_a_wanted_port_can_be_held_right_after_connections_to_it_have_ended() -> None:
+    with listening() as port, socket.create_connection((LOCAL, port)):
+        pass
+
+    with held() as ports:
+        assert ports.hold("etcd", port) == port

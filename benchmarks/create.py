@@ -1,0 +1,106 @@
+"""How long `create cluster --wait` takes beside the API server's own boot, and how long the command needs to say anything.
+
+The floor is the time the API server alone needs from exec to `/readyz` with an empty etcd started
+beside it: nothing of ours can be faster. Both are measured in turn, several times.
+"""
+
+import asyncio
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.report import Row, report
+from kwokctl.clusters.home import Home, cluster_name
+from kwokctl.clusters.saved import load
+from kwokctl.host.paths import WorkDir, cache_dir
+from kwokctl.kube.probe import probe
+from kwokctl.model import ETCD, KUBE_APISERVER, HttpProbe
+
+ROUNDS = 5
+_KWOKCTL = [sys.executable, "-m", "kwokctl"]
+_GO_CREATE = 2.9
+"""Seconds of the original's `create cluster --wait`, binaries local, on such a machine."""
+
+
+def main() -> None:
+    """Print creation against its floor, and the time to the first word."""
+    created, floor = zip(*(_round() for _ in range(ROUNDS)), strict=True)
+    median_floor = statistics.median(floor)
+    report(
+        "create cluster --wait",
+        [
+            Row("API server alone, exec to /readyz", median_floor, "s"),
+            Row("create cluster --wait, all of it", statistics.median(created), "s"),
+            Row("more than the API server alone", _median_difference(created, floor), "s", goal=0.8),
+            Row("the original, on such a machine", _GO_CREATE, "s"),
+        ],
+    )
+    report(
+        "first word",
+        [
+            Row("--version", _median(lambda: _timed([*_KWOKCTL, "--version"])), "s", goal=0.25),
+            Row("--help", _median(lambda: _timed([*_KWOKCTL, "--help"])), "s", goal=0.5),
+        ],
+    )
+
+
+def _round() -> tuple[float, float]:
+    with tempfile.TemporaryDirectory(prefix="kwokctl-bench-") as folder:
+        workdir = Path(folder)
+        flags = ["--kubeconfig=", "--name=bench"]
+        env_words = ["env", f"KWOK_WORKDIR={workdir}"]
+        created = _timed([*env_words, *_KWOKCTL, "create", "cluster", "--wait=2m", *flags])
+        try:
+            _timed([*env_words, *_KWOKCTL, "stop", "cluster", "--name=bench"])
+            floor = asyncio.run(_boot_alone(workdir))
+        finally:
+            _timed([*env_words, *_KWOKCTL, "delete", "cluster", *flags])
+    return created, floor
+
+
+async def _boot_alone(workdir: Path) -> float:
+    """Start etcd and the API server of a stopped cluster with an empty data directory."""
+    home = Home(workdir=WorkDir(workdir), cache=cache_dir())
+    name = cluster_name("bench")
+    paths = home.paths(name)
+    saved = load(paths, name)
+    plan = saved.plan(home.runtime(saved.options.runtime), paths)
+    shutil.rmtree(paths.etcd_data)
+    programs = []
+    began = time.perf_counter()
+    for component in (plan.components[ETCD], plan.components[KUBE_APISERVER]):
+        words = [*component.artifact.command, *component.args]
+        programs.append(
+            subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        )
+    ready: HttpProbe = plan.components[KUBE_APISERVER].ready[0]
+    while not await probe(ready):
+        await asyncio.sleep(0.01)
+    took = time.perf_counter() - began
+    for program in reversed(programs):
+        program.kill()
+        program.wait()
+    return took
+
+
+def _timed(words: list[str]) -> float:
+    began = time.perf_counter()
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    return time.perf_counter() - began
+
+
+def _median(measure: Callable[[], float]) -> float:
+    return statistics.median(measure() for _ in range(ROUNDS))
+
+
+def _median_difference(one: tuple[float, ...], other: tuple[float, ...]) -> float:
+    return statistics.median(a - b for a, b in zip(one, other, strict=True))
+
+
+if __name__ == "__main__":
+    main()

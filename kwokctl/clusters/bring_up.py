@@ -1,0 +1,60 @@
+"""Starts the components of a plan, wave by wave."""
+
+import asyncio
+from contextlib import nullcontext
+
+from kwokctl.clusters.home import Home
+from kwokctl.clusters.ready import deadline_named, wait_ready
+from kwokctl.host.ports import HeldPorts
+from kwokctl.model import Component, Plan
+from kwokctl.runtime import Runtime
+
+
+async def bring_up(
+    home: Home,
+    runtime: Runtime,
+    plan: Plan,
+    held: HeldPorts,
+    *,
+    timeout: float | None = None,  # noqa: ASYNC109 - the user's own limit, told in the error
+    wait: float | None = None,
+) -> None:
+    """Start every wave when the one before it is ready.
+
+    `timeout` bounds the launching. With `wait` the last wave is waited for too, on a clock of its
+    own; 0 means as long as it takes. Components that run already are left alone.
+    """
+    waves = list(plan.waves())
+    with deadline_named(f"starting '{plan.cluster}'", timeout):
+        async with asyncio.timeout(timeout or None):
+            for wave in waves[:-1]:
+                await _start(home, runtime, plan, held, wave)
+            await _start(home, runtime, plan, held, waves[-1], ready=False)
+    if wait is not None:
+        with (
+            home.progress.step(f"Waiting for {_names(waves[-1])}"),
+            deadline_named(f"waiting for {_names(waves[-1])}", wait),
+        ):
+            async with asyncio.timeout(wait or None):
+                await wait_ready(runtime, plan.cluster, plan.components.values())
+
+
+async def _start(
+    home: Home,
+    runtime: Runtime,
+    plan: Plan,
+    held: HeldPorts,
+    wave: tuple[Component, ...],
+    *,
+    ready: bool = True,
+) -> None:
+    with home.progress.step(f"Starting {_names(wave)}") if ready else nullcontext():
+        names = [component.name for component in wave]
+        held.release(*names)
+        await runtime.start(plan.cluster, *names)
+        if ready:
+            await wait_ready(runtime, plan.cluster, wave)
+
+
+def _names(wave: tuple[Component, ...]) -> str:
+    return ", ".join(component.name for component in wave)

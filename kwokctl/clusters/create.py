@@ -1,0 +1,182 @@
+"""Creates a cluster, continues one that was half made, or finds that it is there already."""
+
+import shutil
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kwokctl.clusters.bring_up import bring_up
+from kwokctl.clusters.drift import differences
+from kwokctl.clusters.files import write_files
+from kwokctl.clusters.home import Home, context_name
+from kwokctl.clusters.ports import held_ports
+from kwokctl.clusters.programs import TOOLS, programs
+from kwokctl.clusters.ready import unready
+from kwokctl.clusters.saved import Saved, load
+from kwokctl.clusters.stages import stage_documents
+from kwokctl.components import kube_apiserver
+from kwokctl.components.plan import BUILDERS, selected
+from kwokctl.config.documents import Document
+from kwokctl.config.options import ClusterOptions
+from kwokctl.config.resolve import Resolved, parse_extra_args
+from kwokctl.errors import ConflictError
+from kwokctl.host.files import locked, remove_tree
+from kwokctl.kube import kubeconfig
+from kwokctl.model import ClusterName, ComponentName, State
+from kwokctl.runtime import Runtime
+
+DEFAULT_RUNTIME = "binary"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateRequest:
+    """What `create cluster` was asked for. Times are seconds."""
+
+    name: ClusterName
+    resolved: Resolved
+    documents: tuple[Document, ...] = ()
+    kubeconfig: Path | None
+    """The file that receives the context; None leaves all alone."""
+    wait: float | None = None
+    """None does not wait; 0 waits as long as it takes."""
+    timeout: float | None = None
+    keep_on_failure: bool = False
+    fail_on_drift: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Created:
+    """What `create cluster` has done."""
+
+    name: ClusterName
+    context: str
+    kubeconfig: Path
+    server: str
+    existed: bool
+    drift: tuple[str, ...]
+    seconds: float
+
+
+async def create_cluster(home: Home, request: CreateRequest) -> Created:
+    """Bring the cluster up, or undo what this run made.
+
+    A cluster that is there already stays as it is and every difference to what was asked for is
+    told; what a killed run left half made is continued with the settings of that run.
+    """
+    began = time.monotonic()
+    with locked(home.workdir.cluster_lock(request.name), what=f"the cluster '{request.name}'"):
+        paths = home.paths(request.name)
+        if existed := paths.saved.is_file():
+            saved = load(paths, request.name)
+            drift = differences(saved, request.resolved, request.documents)
+            if drift and request.fail_on_drift:
+                raise ConflictError(
+                    f"the cluster '{request.name}' exists with other settings",
+                    hint="delete it first, or leave out --fail-on-drift",
+                    detail="\n".join(drift),
+                )
+            server = await _continue(home, request, saved)
+        else:
+            drift = ()
+            server = await _create(home, request)
+        target = request.kubeconfig or paths.kubeconfig
+        if request.kubeconfig:
+            kubeconfig.merge_context(target, paths.kubeconfig, context_name(request.name))
+    return Created(
+        name=request.name,
+        context=context_name(request.name),
+        kubeconfig=target,
+        server=server,
+        existed=existed,
+        drift=drift,
+        seconds=time.monotonic() - began,
+    )
+
+
+async def _create(home: Home, request: CreateRequest) -> str:
+    asked = request.resolved.options
+    options = replace(asked, runtime=asked.runtime or DEFAULT_RUNTIME)
+    names = selected(options)
+    extra_args = parse_extra_args(options.extra_args, tuple(BUILDERS))
+    runtime = home.runtime(options.runtime)
+    await runtime.check()
+    artifacts = await programs(home, options, _needed(options, names))
+    async with _undone_on_failure(home, runtime, request):
+        with held_ports(home, request.name, options, names) as (options, held):
+            saved = Saved(
+                name=request.name,
+                options=options,
+                names=names,
+                artifacts=artifacts,
+                extra_args=extra_args,
+                stages=stage_documents(options, request.documents),
+            )
+            plan = write_files(home, runtime, saved)
+            await runtime.install(plan)
+            await bring_up(home, runtime, plan, held, timeout=request.timeout, wait=request.wait)
+    return kube_apiserver.url(saved.setting(runtime, home.paths(request.name)))
+
+
+async def _continue(home: Home, request: CreateRequest, saved: Saved) -> str:
+    """Bring up what is missing of a cluster that exists; nothing is removed when that fails."""
+    paths = home.paths(saved.name)
+    runtime = home.runtime(saved.options.runtime)
+    await runtime.check()
+    url = kube_apiserver.url(saved.setting(runtime, paths))
+    plan = saved.plan(runtime, paths)
+    states = await runtime.states(saved.name)
+    missing = [name for name in plan.components if states.get(name) is not State.RUNNING]
+    if not missing and not await unready(plan.components.values()):
+        return url
+    artifacts = await programs(home, saved.options, _needed(saved.options, saved.names))
+    saved = replace(saved, artifacts=artifacts)
+    with held_ports(home, saved.name, saved.options, missing) as (options, held):
+        plan = write_files(home, runtime, replace(saved, options=options))
+        await runtime.install(plan)
+        await bring_up(home, runtime, plan, held, timeout=request.timeout, wait=request.wait)
+    return url
+
+
+def _needed(options: ClusterOptions, names: Sequence[ComponentName]) -> list[str]:
+    """Return the programs to have at hand: the components, and the tools that go with them.
+
+    Where all programs were given by path nothing else is fetched; kubectl of the PATH will do.
+    """
+    given = options.etcd_binary and options.kube_apiserver_binary
+    tools = [tool for tool in TOOLS if tool != "kubectl" or not shutil.which(tool)]
+    return [*names] if given else [*names, *tools]
+
+
+@asynccontextmanager
+async def _undone_on_failure(
+    home: Home, runtime: Runtime, request: CreateRequest
+) -> AsyncIterator[None]:
+    """Take away what was made inside, and only that, when it is left by an exception."""
+    root = home.paths(request.name).root
+    before = {entry.name for entry in root.iterdir()} if root.is_dir() else None
+    try:
+        yield
+    except BaseException:
+        if request.keep_on_failure:
+            home.progress.note(
+                f"kept what was made of '{request.name}': go on with "
+                f"'kwokctl create cluster --name {request.name}', or remove it with "
+                f"'kwokctl delete cluster --name {request.name}'"
+            )
+            raise
+        with home.progress.step(f"Undoing what was made of '{request.name}'"):
+            await runtime.uninstall(request.name)
+            _remove_new(home.paths(request.name).sockets, None)
+            _remove_new(root, before)
+        raise
+
+
+def _remove_new(root: Path, before: set[str] | None) -> None:
+    if before is None:
+        remove_tree(root)
+        return
+    for entry in root.iterdir():
+        if entry.name not in before:
+            remove_tree(entry) if entry.is_dir() else entry.unlink()

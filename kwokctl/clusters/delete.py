@@ -1,0 +1,85 @@
+"""Deletes clusters: what runs, what lies on disk, and what was put into the user's kubeconfig."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from kwokctl.clusters import originals
+from kwokctl.clusters.home import Home, context_name
+from kwokctl.clusters.saved import cluster_names, is_foreign, load
+from kwokctl.clusters.stop import stop_all
+from kwokctl.errors import ConfigError, ConflictError, KwokctlError
+from kwokctl.host.files import locked, remove_tree
+from kwokctl.host.paths import ClusterPaths
+from kwokctl.kube import kubeconfig as kubeconfigs
+from kwokctl.model import ClusterName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deleted:
+    """What `delete cluster --all` has done."""
+
+    names: tuple[ClusterName, ...]
+    failures: dict[ClusterName, KwokctlError]
+    left: tuple[ClusterName, ...]
+    """Clusters of another program, which were left alone."""
+
+
+async def delete_cluster(
+    home: Home, name: ClusterName, *, kubeconfig: Path | None, force: bool
+) -> bool:
+    """Delete a cluster and its context; return False if there was none.
+
+    A cluster that the original made, and one whose state cannot be read, need `force`.
+    """
+    with locked(home.workdir.cluster_lock(name), what=f"the cluster '{name}'"):
+        paths = home.paths(name)
+        found = paths.saved.is_file()
+        if found:
+            await _take_down(home, name, paths, force=force)
+        if kubeconfig:
+            kubeconfigs.remove_context(kubeconfig, context_name(name))
+        if found:
+            remove_tree(paths.sockets)
+            remove_tree(paths.root)
+    return found
+
+
+async def delete_all(home: Home, *, kubeconfig: Path | None, force: bool) -> Deleted:
+    """Delete every cluster of ours; one that fails does not keep the others."""
+    gone: list[ClusterName] = []
+    left: list[ClusterName] = []
+    failures: dict[ClusterName, KwokctlError] = {}
+    for name in cluster_names(home.workdir):
+        try:
+            if is_foreign(home.paths(name)):
+                left.append(name)
+            elif await delete_cluster(home, name, kubeconfig=kubeconfig, force=force):
+                gone.append(name)
+        except KwokctlError as e:
+            failures[name] = e
+    return Deleted(names=tuple(gone), failures=failures, left=tuple(left))
+
+
+async def _take_down(home: Home, name: ClusterName, paths: ClusterPaths, *, force: bool) -> None:
+    """Stop and uninstall what runs, gracefully where the cluster's state can be read."""
+    try:
+        if is_foreign(paths):
+            await originals.take_down(paths, name, force=force)
+            return
+        saved = load(paths, name)
+    except ConfigError:
+        if not force:
+            raise
+        # Whatever the state was, the runtime that every cluster has by default knows what runs.
+        await home.runtime("binary").uninstall(name)
+        return
+    except ConflictError as e:
+        if not force:
+            raise ConflictError(
+                str(e),
+                hint=f"to delete it all the same: kwokctl delete cluster --force --name {name}",
+            ) from e
+        raise
+    runtime = home.runtime(saved.options.runtime)
+    await stop_all(home, runtime, saved.plan(runtime, paths))
+    await runtime.uninstall(name)

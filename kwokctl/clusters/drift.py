@@ -1,0 +1,70 @@
+"""How what is asked for differs from a cluster that exists."""
+
+from collections.abc import Sequence
+
+from kwokctl.clusters.saved import Saved
+from kwokctl.clusters.stages import stage_documents
+from kwokctl.components.plan import BUILDERS, selected
+from kwokctl.config.documents import Document
+from kwokctl.config.options import ClusterOptions, spellings
+from kwokctl.config.resolve import Resolved, parse_extra_args
+
+_SELECTING = {
+    "components",
+    "enable",
+    "disable",
+    "disable_kube_scheduler",
+    "disable_kube_controller_manager",
+}
+_HOW_NOT_WHAT = {"quiet_pull", "artifact_source"}
+"""Options that say how a cluster is made, not what it is."""
+
+
+def differences(saved: Saved, asked: Resolved, documents: Sequence[Document]) -> tuple[str, ...]:
+    """Name each setting that somebody chose now and that the cluster does not have."""
+    return (
+        *_option_differences(saved.options, asked),
+        *_component_differences(saved, asked),
+        *_argument_differences(saved, asked),
+        *_stage_differences(saved, asked, documents),
+    )
+
+
+def _option_differences(has: ClusterOptions, asked: Resolved) -> list[str]:
+    skipped = _SELECTING | _HOW_NOT_WHAT | {"extra_args"}
+    found = []
+    for spelling in spellings():
+        name = spelling.field
+        if name not in asked.chosen or name in skipped:
+            continue
+        now, want = getattr(has, name), getattr(asked.options, name)
+        if want not in (now, "", 0):
+            found.append(f"{spelling.flag or spelling.key}: it has {now!r}, asked for {want!r}")
+    return found
+
+
+def _component_differences(saved: Saved, asked: Resolved) -> list[str]:
+    if not asked.chosen & _SELECTING:
+        return []
+    want = selected(asked.options)
+    missing = [f"component '{name}': it is not there" for name in want if name not in saved.names]
+    extra = [f"component '{name}': it is there" for name in saved.names if name not in want]
+    return missing + extra
+
+
+def _argument_differences(saved: Saved, asked: Resolved) -> list[str]:
+    wanted = parse_extra_args(asked.options.extra_args, tuple(BUILDERS))
+    return [
+        f"--extra-args {component}={key}: it has {saved.extra_args.get(component, {}).get(key)!r}, "
+        f"asked for {value!r}"
+        for component, arguments in wanted.items()
+        for key, value in arguments.items()
+        if saved.extra_args.get(component, {}).get(key, "") != value
+    ]
+
+
+def _stage_differences(saved: Saved, asked: Resolved, documents: Sequence[Document]) -> list[str]:
+    if not any(document.kind == "Stage" for document in documents):
+        return []
+    want = stage_documents(asked.options, documents)
+    return [] if list(want) == list(saved.stages) else ["Stage documents: they are not the same"]

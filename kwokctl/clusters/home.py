@@ -1,0 +1,48 @@
+"""Where clusters are kept, where programs are cached, and who listens to long work."""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kwokctl import registry
+from kwokctl.errors import UsageError
+from kwokctl.host.machine import Host
+from kwokctl.host.paths import ClusterPaths, WorkDir
+from kwokctl.model import ClusterName
+from kwokctl.progress import Progress, Silent
+from kwokctl.runtime import Runtime
+
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Home:
+    """What every verb is given."""
+
+    workdir: WorkDir
+    cache: Path
+    progress: Progress = field(default_factory=Silent)
+
+    def paths(self, name: ClusterName) -> ClusterPaths:
+        """Return the files of a cluster."""
+        return self.workdir.cluster(name)
+
+    def runtime(self, kind: str) -> Runtime:
+        """Load a runtime by name."""
+        return registry.load(kind, Host(self.workdir))
+
+
+def cluster_name(text: str) -> ClusterName:
+    """Check the name of a cluster: it becomes a folder, a context and part of file names."""
+    if not _NAME.fullmatch(text):
+        raise UsageError(
+            f"'{text}' cannot be the name of a cluster",
+            hint="use at most 63 lower-case letters, digits, '-' and '.', "
+            "beginning and ending with a letter or digit",
+        )
+    return ClusterName(text)
+
+
+def context_name(name: ClusterName) -> str:
+    """Return the kubeconfig context of a cluster."""
+    return f"kwok-{name}"

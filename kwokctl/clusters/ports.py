@@ -1,0 +1,47 @@
+"""Chooses the ports of a cluster and keeps them until its components take them."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from kwokctl.clusters import saved as saved_clusters
+from kwokctl.clusters.home import Home
+from kwokctl.config.options import ClusterOptions
+from kwokctl.host.ports import HeldPorts
+from kwokctl.model import (
+    ETCD,
+    KUBE_APISERVER,
+    KUBE_CONTROLLER_MANAGER,
+    KUBE_SCHEDULER,
+    KWOK_CONTROLLER,
+    ClusterName,
+    ComponentName,
+)
+
+FIELDS = {
+    ETCD: "etcd_port",
+    KUBE_APISERVER: "kube_apiserver_port",
+    KWOK_CONTROLLER: "controller_port",
+    KUBE_CONTROLLER_MANAGER: "kube_controller_manager_port",
+    KUBE_SCHEDULER: "kube_scheduler_port",
+}
+"""Which option holds a component's port, in the order in which ports are chosen."""
+
+
+@contextmanager
+def held_ports(
+    home: Home, cluster: ClusterName, options: ClusterOptions, names: Sequence[ComponentName]
+) -> Iterator[tuple[ClusterOptions, HeldPorts]]:
+    """Choose a port for each named component that has none, check the others, and hold them all.
+
+    Yields the options with every port filled in. Raises ConflictError for a port that is taken.
+    """
+    taken = saved_clusters.used_ports(home.workdir, but=cluster)
+    with HeldPorts(taken=taken, address=options.bind_address) as held:
+        chosen: dict[str, Any] = {
+            field: held.hold(name, getattr(options, field))
+            for name, field in FIELDS.items()
+            if name in names
+        }
+        yield replace(options, **chosen), held

@@ -1,0 +1,92 @@
+"""Which programs a cluster needs, and where they come from."""
+
+import sys
+from collections.abc import Sequence
+
+from kwokctl import __version__
+from kwokctl.artifacts.orders import Order, place
+from kwokctl.artifacts.resolve import Source, Wanted, resolve
+from kwokctl.artifacts.target import here
+from kwokctl.artifacts.versions import etcd_version, kube_version
+from kwokctl.clusters.home import Home
+from kwokctl.components.plan import selected
+from kwokctl.config.options import ClusterOptions
+from kwokctl.errors import UsageError
+from kwokctl.model import (
+    ETCD,
+    KUBE_APISERVER,
+    KUBE_CONTROLLER_MANAGER,
+    KUBE_SCHEDULER,
+    KWOK_CONTROLLER,
+    Artifact,
+)
+from kwokctl.progress import Silent
+
+_EXPLICIT = {
+    ETCD: "etcd_binary",
+    KUBE_APISERVER: "kube_apiserver_binary",
+    KUBE_CONTROLLER_MANAGER: "kube_controller_manager_binary",
+    KUBE_SCHEDULER: "kube_scheduler_binary",
+    KWOK_CONTROLLER: "kwok_controller_binary",
+    "kubectl": "kubectl_binary",
+    "etcdctl": "etcdctl_binary",
+    "etcdutl": "etcdutl_binary",
+}
+TOOLS = ("kubectl", "etcdctl", "etcdutl")
+
+
+async def programs(
+    home: Home, options: ClusterOptions, names: Sequence[str]
+) -> dict[str, Artifact]:
+    """Find, fetch or build the named programs in the versions that the options ask for."""
+    wanted = [_wanted(options, name) for name in names if not _is_embedded(options, name)]
+    found = await resolve(
+        wanted,
+        source=_source(options.artifact_source),
+        cache=home.cache,
+        progress=Silent() if options.quiet_pull else home.progress,
+        prefixes=_prefixes(options),
+    )
+    if any(_is_embedded(options, name) for name in names):
+        found[KWOK_CONTROLLER] = embedded_controller()
+    return found
+
+
+def addresses(options: ClusterOptions) -> list[str]:
+    """List where the files are published that a cluster needs; not those given by path."""
+    names = [name for name in (*selected(options), *TOOLS) if not _is_embedded(options, name)]
+    placed = (place(_wanted(options, name), here(), _prefixes(options)) for name in names)
+    return sorted({found.url for found in placed if isinstance(found, Order)})
+
+
+def embedded_controller() -> Artifact:
+    """Return the fake-node controller that comes with kwokctl."""
+    return Artifact(
+        name=KWOK_CONTROLLER,
+        version=__version__,
+        command=(sys.executable, "-P", "-m", "kwokctl.controller"),
+    )
+
+
+def _prefixes(options: ClusterOptions) -> dict[str, str]:
+    return {"kubernetes": options.kube_binary_prefix, "etcd": options.etcd_binary_prefix}
+
+
+def _is_embedded(options: ClusterOptions, name: str) -> bool:
+    return name == KWOK_CONTROLLER and not options.kwok_controller_binary
+
+
+def _wanted(options: ClusterOptions, name: str) -> Wanted:
+    kube = kube_version(options.kube_version)
+    is_etcd = name in {ETCD, "etcdctl", "etcdutl"}
+    version = (options.etcd_version or etcd_version(kube)) if is_etcd else kube
+    return Wanted(name=name, version=version, explicit=getattr(options, _EXPLICIT[name]) or None)
+
+
+def _source(text: str) -> Source:
+    try:
+        return Source(text)
+    except ValueError as e:
+        raise UsageError(
+            f"'{text}' is not a source of programs", hint=f"choose from: {', '.join(Source)}"
+        ) from e

@@ -1,0 +1,70 @@
+"""Waits until components can do work, and says at once when one cannot."""
+
+import asyncio
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+
+from kwokctl.errors import ComponentError, TimedOutError
+from kwokctl.kube.probe import probe
+from kwokctl.model import ClusterName, Component, ComponentName, State
+from kwokctl.runtime import Runtime
+
+_POLL = 0.02
+_TAIL_LINES = 20
+
+
+async def wait_ready(
+    runtime: Runtime, cluster: ClusterName, components: Collection[Component]
+) -> None:
+    """Return when every probe of every component has held.
+
+    Raises ComponentError, with the end of its log, as soon as one of them has died.
+    """
+    waiting = [(component, each) for component in components for each in component.ready]
+    while waiting:
+        await _all_alive(runtime, cluster, components)
+        held = await asyncio.gather(*(probe(each) for _, each in waiting))
+        waiting = [pair for pair, holds in zip(waiting, held, strict=True) if not holds]
+        if waiting:
+            await asyncio.sleep(_POLL)
+
+
+async def unready(components: Collection[Component]) -> list[Component]:
+    """Return the components of which a probe does not hold now."""
+
+    async def holds(component: Component) -> bool:
+        return all(await asyncio.gather(*(probe(each) for each in component.ready)))
+
+    found = await asyncio.gather(*(holds(component) for component in components))
+    return [c for c, is_ready in zip(components, found, strict=True) if not is_ready]
+
+
+async def log_tail(runtime: Runtime, cluster: ClusterName, name: ComponentName) -> str:
+    """Return the last lines that a component has written."""
+    content = b"".join([part async for part in runtime.logs(cluster, name)])
+    return "\n".join(content.decode(errors="replace").splitlines()[-_TAIL_LINES:])
+
+
+@contextmanager
+def deadline_named(what: str, seconds: float | None) -> Iterator[None]:
+    """Turn an expired `asyncio.timeout` into an error that says what was waited for."""
+    try:
+        yield
+    except TimeoutError as e:
+        raise TimedOutError(
+            f"{what} took longer than {seconds:g} s" if seconds else f"{what} took too long",
+            hint="look at 'kwokctl get components -o wide' and 'kwokctl logs COMPONENT'",
+        ) from e
+
+
+async def _all_alive(
+    runtime: Runtime, cluster: ClusterName, components: Collection[Component]
+) -> None:
+    states = await runtime.states(cluster)
+    for component in components:
+        if states.get(component.name) is not State.RUNNING:
+            raise ComponentError(
+                f"'{component.name}' has exited",
+                hint=f"its whole log: kwokctl --name {cluster} logs {component.name}",
+                detail=await log_tail(runtime, cluster, component.name) or None,
+            )

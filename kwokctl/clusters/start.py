@@ -1,0 +1,54 @@
+"""Starts a cluster that exists."""
+
+from dataclasses import replace
+
+from kwokctl.clusters.bring_up import bring_up
+from kwokctl.clusters.files import write_files
+from kwokctl.clusters.home import Home
+from kwokctl.clusters.ports import held_ports
+from kwokctl.clusters.programs import programs
+from kwokctl.clusters.saved import Saved, load
+from kwokctl.host.files import locked
+from kwokctl.host.paths import ClusterPaths
+from kwokctl.model import ClusterName, State
+from kwokctl.runtime import Runtime
+
+
+async def start_cluster(
+    home: Home,
+    name: ClusterName,
+    *,
+    wait: float | None = None,
+    timeout: float | None = None,  # noqa: ASYNC109 - the user's own limit, told in the error
+) -> None:
+    """Start what does not run: a stopped cluster, or a component that has died."""
+    with locked(home.workdir.cluster_lock(name), what=f"the cluster '{name}'"):
+        saved = load(home.paths(name), name)
+        runtime = home.runtime(saved.options.runtime)
+        await runtime.check()
+        await start_saved(home, runtime, saved, wait=wait, timeout=timeout)
+
+
+async def start_saved(
+    home: Home,
+    runtime: Runtime,
+    saved: Saved,
+    *,
+    wait: float | None,
+    timeout: float | None = None,  # noqa: ASYNC109 - as above
+) -> None:
+    """Start the components of a cluster that do not run; the caller holds its lock."""
+    settle(home.paths(saved.name))
+    states = await runtime.states(saved.name)
+    missing = [name for name in saved.names if states.get(name) is not State.RUNNING]
+    saved = replace(saved, artifacts=await programs(home, saved.options, saved.names))
+    with held_ports(home, saved.name, saved.options, missing) as (_, held):
+        plan = write_files(home, runtime, saved)
+        await runtime.install(plan)
+        await bring_up(home, runtime, plan, held, timeout=timeout, wait=wait)
+
+
+def settle(paths: ClusterPaths) -> None:
+    """Put the data back if a restore was killed between taking the old away and giving the new."""
+    if not paths.etcd_data.exists() and paths.etcd_before_restore.exists():
+        paths.etcd_before_restore.rename(paths.etcd_data)

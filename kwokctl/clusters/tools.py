@@ -1,0 +1,41 @@
+"""The commands by which kubectl and etcdctl are run against a cluster."""
+
+import shutil
+
+from kwokctl.clusters.home import Home
+from kwokctl.clusters.programs import programs
+from kwokctl.clusters.saved import load
+from kwokctl.components import identities
+from kwokctl.model import ClusterName
+
+Command = tuple[list[str], dict[str, str]]
+"""The leading words of a command, and what its environment needs."""
+
+
+async def kubectl_command(home: Home, name: ClusterName) -> Command:
+    """Return kubectl for a cluster: the one given, else that of the PATH, else our own."""
+    saved = load(home.paths(name), name)
+    on_path = None if saved.options.kubectl_binary else shutil.which("kubectl")
+    program = [on_path] if on_path else await _own(home, name, "kubectl")
+    return [*program, f"--kubeconfig={home.paths(name).kubeconfig}"], {}
+
+
+async def etcdctl_command(home: Home, name: ClusterName) -> Command:
+    """Return etcdctl for a cluster's etcd, with the certificate that its port asks for."""
+    options = load(home.paths(name), name).options
+    pki, client = home.paths(name).pki, identities.ETCD_CLIENT
+    endpoint = f"{options.bind_address}:{options.etcd_port}"
+    env = {"ETCDCTL_API": "3", "ETCDCTL_ENDPOINTS": endpoint}
+    if options.etcd_tls:
+        env |= {
+            "ETCDCTL_ENDPOINTS": f"https://{endpoint}",
+            "ETCDCTL_CACERT": str(pki / "ca.crt"),
+            "ETCDCTL_CERT": str(pki / f"{client}.crt"),
+            "ETCDCTL_KEY": str(pki / f"{client}.key"),
+        }
+    return await _own(home, name, "etcdctl"), env
+
+
+async def _own(home: Home, name: ClusterName, tool: str) -> list[str]:
+    saved = load(home.paths(name), name)
+    return list((await programs(home, saved.options, [tool]))[tool].command)

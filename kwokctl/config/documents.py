@@ -1,0 +1,175 @@
+"""Reads the YAML documents that configure kwokctl: options, resource templates, Stages and the like.
+
+One file may hold many documents; each is told apart by its `kind` alone. What is read here has the
+outer shape of a document of its kind; what its fields mean is known to those who use it.
+"""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kwokctl.config.nearest import did_you_mean
+from kwokctl.errors import ConfigError, NotServedError
+from kwokctl.expr import yaml
+from kwokctl.progress import Progress, Silent
+
+KINDS = {
+    "config.kwok.x-k8s.io/v1alpha1": (
+        "KwokConfiguration",
+        "KwokctlConfiguration",
+        "KwokctlResource",
+    ),
+    "kwok.x-k8s.io/v1alpha1": (
+        "Stage",
+        "PortForward",
+        "ClusterPortForward",
+        "Exec",
+        "ClusterExec",
+        "Logs",
+        "ClusterLogs",
+        "Attach",
+        "ClusterAttach",
+        "ResourceUsage",
+        "ClusterResourceUsage",
+        "Metric",
+    ),
+    "action.kwok.x-k8s.io/v1alpha1": ("ResourcePatch",),
+}
+"""The kinds of document that mean something to kwokctl, by their apiVersion."""
+
+STDIN = "-"
+_KNOWN = frozenset(kind for kinds in KINDS.values() for kind in kinds)
+_SHAPES = {dict: "a mapping", list: "a list", str: "a text", bool: "a switch", int: "a number"}
+_SILENT = Silent()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One YAML document, and where it was read."""
+
+    kind: str
+    api_version: str
+    name: str
+    """`metadata.name`; empty if there is none."""
+    body: dict[str, Any]
+    source: str
+    """File and position, as a message names them: `kwok.yaml, document 2`."""
+
+    def fault(self, field: str, problem: str, *, hint: str | None = None) -> ConfigError:
+        """Make the error that says what is wrong with `field`, a path such as `spec.delay`."""
+        return ConfigError(f"{self.source}: '{field}' {problem}", hint=hint)
+
+    def check_fields(self, known: Iterable[str]) -> None:
+        """Raise ConfigError if the document has a field that is not one of the `known`."""
+        names = ("apiVersion", "kind", "metadata", *known)
+        for field in self.body:
+            if field not in names:
+                hint = did_you_mean(field, names) or f"fields are: {', '.join(names)}"
+                raise self.fault(field, f"is not a field of a {self.kind}", hint=hint)
+
+
+def load_documents(
+    paths: Sequence[str],
+    *,
+    default: Path | None = None,
+    progress: Progress = _SILENT,
+    stdin: Callable[[], bytes] | None = None,
+) -> list[Document]:
+    """Read every document of a known kind from `paths`, in order; `-` is standard input, once.
+
+    The `default` file comes first unless it is listed, and may be absent. Empty documents and
+    unknown kinds are left out, the latter with a warning. Raises ConfigError, naming file, document
+    and field, for what cannot be read or has not the shape of a document.
+    """
+    documents: list[Document] = []
+    for path in _ordered(paths, default):
+        name = "standard input" if path == STDIN else path
+        if path == STDIN:
+            content = stdin() if stdin else sys.stdin.buffer.read()
+        else:
+            content = _read(Path(path), optional=path == str(default))
+        for document in _parse(name, content):
+            if document.kind in _KNOWN:
+                documents.append(document)
+            else:
+                _warn_unknown(document, progress)
+    return documents
+
+
+def _ordered(paths: Sequence[str], default: Path | None) -> list[str]:
+    """Put the default file in front unless it is listed, and keep the first `-` only."""
+    first = [] if default is None or str(default) in paths else [str(default)]
+    once = [path for i, path in enumerate(paths) if path != STDIN or STDIN not in paths[:i]]
+    return first + once
+
+
+def _read(path: Path, *, optional: bool) -> bytes:
+    if path.is_dir():
+        raise NotServedError(
+            f"'{path}' is a folder, and reading one as a kustomization is not served yet",
+            hint=f"render it first: kubectl kustomize {path} | kwokctl --config - ...",
+        )
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as e:
+        if optional:
+            return b""
+        raise ConfigError(f"there is no file '{path}'") from e
+    except OSError as e:
+        raise ConfigError(f"cannot read '{path}': {e.strerror}") from e
+
+
+def _parse(name: str, content: bytes) -> Iterator[Document]:
+    try:
+        bodies = yaml.load_all(content.decode("utf-8-sig"))
+    except UnicodeDecodeError as e:
+        raise ConfigError(f"'{name}' is not a text file (byte {e.start} is not UTF-8)") from e
+    except ConfigError as e:
+        raise ConfigError(f"'{name}' is not valid YAML: {e}", hint=e.hint) from e
+    for index, body in enumerate(bodies, start=1):
+        if body is not None:
+            yield _document(body, f"{name}, document {index}")
+
+
+def _document(body: Any, source: str) -> Document:
+    if not isinstance(body, dict):
+        raise ConfigError(f"{source} is {_shape(body)}, not a mapping")
+    kind = _text(body, "kind", source)
+    if not kind:
+        raise ConfigError(f"{source}: 'kind' is missing", hint=_misspelt("kind", body))
+    metadata = body.get("metadata") or {}
+    if not isinstance(metadata, dict):
+        raise ConfigError(f"{source}: 'metadata' is {_shape(metadata)}, not a mapping")
+    return Document(
+        kind=kind,
+        api_version=_text(body, "apiVersion", source),
+        name=_text(metadata, "name", source, inside="metadata."),
+        body=body,
+        source=source,
+    )
+
+
+def _text(body: dict[str, Any], field: str, source: str, *, inside: str = "") -> str:
+    value = body.get(field)
+    if value is not None and not isinstance(value, str):
+        raise ConfigError(f"{source}: '{inside}{field}' is {_shape(value)}, not a text")
+    return value or ""
+
+
+def _misspelt(field: str, body: dict[str, Any]) -> str | None:
+    near = did_you_mean(field, body)
+    return near and f"{near.removeprefix('did you mean ').rstrip('?')} is spelt '{field}'"
+
+
+def _shape(value: Any) -> str:
+    return _SHAPES.get(type(value), f"a {type(value).__name__}")
+
+
+def _warn_unknown(document: Document, progress: Progress) -> None:
+    near = did_you_mean(document.kind, _KNOWN)
+    progress.warn(
+        f"{document.source}: kind '{document.kind}' is not known and is left out"
+        + (f"; {near}" if near else "")
+    )

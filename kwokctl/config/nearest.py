@@ -1,0 +1,11 @@
+"""Guesses which known name somebody meant."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str | None:
+    """Ask whether the known name nearest to `word` was meant, or return None if none is near."""
+    by_lower = {name.lower(): name for name in known}
+    near = get_close_matches(word.lower(), by_lower, n=1)
+    return f"did you mean '{by_lower[near[0]]}'?" if near else None

@@ -1,0 +1,277 @@
+"""Every option of a cluster, declared once: its flag, environment variable, configuration key and default.
+
+Names and defaults are the original's, so that its scripts keep working; where a default differs on
+purpose the help says so. The command line, the environment, configuration files and the saved
+state of a cluster are all read through this table.
+"""
+
+from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import Any
+
+from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spelling:
+    """How an option is written in the places where it can be given; empty where it cannot."""
+
+    field: str
+    flag: str
+    env: str
+    key: str
+    help: str
+    group: str
+    metavar: str
+
+
+def _option(
+    default: Any, help_text: str, *, group: str, metavar: str = "", **spelling: str | None
+) -> Any:
+    """Declare one option; `flag`, `env` and `key` are derived from its name unless given."""
+    metadata = {"help": help_text, "group": group, "metavar": metavar, **spelling}
+    return field(default=default, metadata=metadata)
+
+
+_GENERAL = "General"
+_COMPONENTS = "Components"
+_SERVER = "API server"
+_PORTS = "Ports on this machine (0 picks a free one)"
+_ETCD = "etcd"
+_PROGRAMS = "Programs (a path, a URL, or URL#member)"
+_NODES = "Fake nodes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterOptions:
+    """What a cluster shall be. Empty strings mean "not given"; ports of 0 mean "pick one"."""
+
+    runtime: str = _option("", "Where components run: binary", group=_GENERAL, metavar="NAME")
+    kube_version: str = _option(
+        DEFAULT_KUBE_VERSION, "Version of Kubernetes", group=_GENERAL, metavar="VERSION"
+    )
+    artifact_source: str = _option(
+        "auto",
+        "Where programs come from: auto (store, download, build), download, build or offline",
+        group=_PROGRAMS,
+        metavar="SOURCE",
+    )
+    quiet_pull: bool = _option(False, "Show no progress of downloads and builds", group=_GENERAL)
+    bind_address: str = _option(
+        "127.0.0.1",
+        "Address on which components listen; the original listens on all",
+        group=_GENERAL,
+        metavar="IP",
+    )
+    restart: str = _option(
+        "no", "Revive components that die: no or on-failure", group=_GENERAL, metavar="POLICY"
+    )
+
+    components: tuple[str, ...] = _option(
+        ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok-controller"),
+        "Components, in full",
+        group=_COMPONENTS,
+        metavar="NAME,…",
+    )
+    enable: tuple[str, ...] = _option((), "Components to add", group=_COMPONENTS, metavar="NAME,…")
+    disable: tuple[str, ...] = _option(
+        (), "Components to leave out", group=_COMPONENTS, metavar="NAME,…"
+    )
+    disable_kube_scheduler: bool = _option(
+        False, "Same as --disable kube-scheduler (deprecated)", group=_COMPONENTS
+    )
+    disable_kube_controller_manager: bool = _option(
+        False, "Same as --disable kube-controller-manager (deprecated)", group=_COMPONENTS
+    )
+    extra_args: tuple[str, ...] = _option(
+        (),
+        "Argument for a component, as COMPONENT=KEY=VALUE; may be repeated",
+        group=_COMPONENTS,
+        metavar="ARG",
+        env="",
+        key="",
+    )
+    disable_qps_limits: bool = _option(
+        True,
+        "Lift the rate limits of control plane clients; on by default, unlike the original",
+        group=_COMPONENTS,
+        key="disableQPSLimits",
+        env="",
+    )
+    kube_feature_gates: str = _option(
+        "", "Feature gates of API server, controller-manager and scheduler", group=_COMPONENTS
+    )
+
+    kube_authorization: bool = _option(True, "Authorise with RBAC and Node", group=_SERVER)
+    kube_runtime_config: str = _option("", "API groups to serve (--runtime-config)", group=_SERVER)
+    kube_audit_policy: str = _option(
+        "", "Audit policy file; turns the audit log on", group=_SERVER, metavar="FILE"
+    )
+    kube_apiserver_cert_sans: tuple[str, ...] = _option(
+        (),
+        "More names and addresses for the API server's certificate",
+        group=_SERVER,
+        metavar="NAME,…",
+        flag="",
+        env="",
+        key="kubeApiserverCertSANs",
+    )
+
+    kube_apiserver_port: int = _option(0, "API server", group=_PORTS, metavar="PORT")
+    etcd_port: int = _option(0, "etcd", group=_PORTS, metavar="PORT")
+    kube_controller_manager_port: int = _option(
+        0, "Controller-manager", group=_PORTS, metavar="PORT"
+    )
+    kube_scheduler_port: int = _option(0, "Scheduler", group=_PORTS, metavar="PORT")
+    controller_port: int = _option(
+        0, "Fake-node controller", group=_PORTS, metavar="PORT", key="kwokControllerPort"
+    )
+
+    etcd_version: str = _option(
+        "", "Version of etcd; by default the one for the Kubernetes version", group=_ETCD, flag=""
+    )
+    etcd_prefix: str = _option(
+        "/registry", "Prefix of all keys in etcd", group=_ETCD, env="", metavar="PREFIX"
+    )
+    etcd_quota_backend_size: str = _option(
+        "8Gi", "Size at which etcd refuses writes", group=_ETCD, env="", metavar="QUANTITY"
+    )
+    etcd_tls: bool = _option(
+        True,
+        "Ask for a client certificate on etcd's port; off for tools that expect a plain one",
+        group=_ETCD,
+        key="etcdTLS",
+    )
+
+    etcd_binary: str = _option("", "etcd", group=_PROGRAMS, metavar="PROGRAM")
+    etcdctl_binary: str = _option("", "etcdctl", group=_PROGRAMS, metavar="PROGRAM", flag="")
+    etcdutl_binary: str = _option("", "etcdutl", group=_PROGRAMS, metavar="PROGRAM", flag="")
+    kube_apiserver_binary: str = _option("", "kube-apiserver", group=_PROGRAMS, metavar="PROGRAM")
+    kube_controller_manager_binary: str = _option(
+        "", "kube-controller-manager", group=_PROGRAMS, metavar="PROGRAM"
+    )
+    kube_scheduler_binary: str = _option("", "kube-scheduler", group=_PROGRAMS, metavar="PROGRAM")
+    kubectl_binary: str = _option("", "kubectl", group=_PROGRAMS, metavar="PROGRAM", flag="")
+    kwok_controller_binary: str = _option(
+        "",
+        "A controller to run instead of the embedded one",
+        group=_PROGRAMS,
+        metavar="PROGRAM",
+        env="CONTROLLER_BINARY",
+    )
+    kube_binary_prefix: str = _option(
+        "", "Mirror of the Kubernetes downloads", group=_PROGRAMS, metavar="URL", flag=""
+    )
+    etcd_binary_prefix: str = _option(
+        "", "Mirror of the etcd downloads", group=_PROGRAMS, metavar="URL", flag=""
+    )
+
+    node_lease_duration_seconds: int = _option(
+        40,
+        "How long a node's lease lasts, before the factor",
+        group=_NODES,
+        env="",
+        metavar="SECONDS",
+    )
+    node_status_update_frequency_milliseconds: int = _option(
+        10_000,
+        "How often a node's status is refreshed, before the factor",
+        group=_NODES,
+        flag="",
+        env="",
+    )
+    kube_controller_manager_node_monitor_period_milliseconds: int = _option(
+        5_000, "How often nodes are checked, before the factor", group=_NODES, flag="", env=""
+    )
+    kube_controller_manager_node_monitor_grace_period_milliseconds: int = _option(
+        40_000, "When a silent node is lost, before the factor", group=_NODES, flag="", env=""
+    )
+    heartbeat_factor: int = _option(
+        5, "Stretches every heartbeat time; 0 and 1 leave them", group=_NODES, env="", metavar="N"
+    )
+
+
+@cache
+def spellings() -> tuple[Spelling, ...]:
+    """Return how each option is written, in the order of declaration."""
+    return tuple(_spelling(f.name, dict(f.metadata)) for f in fields(ClusterOptions))
+
+
+def _spelling(name: str, metadata: dict[str, Any]) -> Spelling:
+    first, *rest = name.split("_")
+    derived = {
+        "flag": "--" + name.replace("_", "-"),
+        "env": "KWOK_" + name.upper(),
+        "key": first + "".join(word.title() for word in rest),
+    }
+    if metadata.get("env"):
+        metadata["env"] = "KWOK_" + metadata["env"]
+    return Spelling(field=name, **(derived | metadata))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotServed:
+    """An option of the original that is refused by name because it is not served yet."""
+
+    flag: str = ""
+    key: str = ""
+    env: str = ""
+    is_switch: bool = False
+    default: bool = False
+    """The value of a switch that asks for nothing, so that it need not be refused."""
+
+
+def _programs_of(*names: str) -> tuple[NotServed, ...]:
+    return tuple(
+        NotServed(flag=f"--{n}", key=_camel(n), env="KWOK_" + n.upper().replace("-", "_"))
+        for n in names
+    )
+
+
+def _camel(words: str) -> str:
+    first, *rest = words.split("-")
+    return first + "".join(word.title() for word in rest)
+
+
+NOT_SERVED: tuple[NotServed, ...] = (
+    NotServed(
+        flag="--secure-port",
+        key="securePort",
+        env="KWOK_SECURE_PORT",
+        is_switch=True,
+        default=True,
+    ),
+    NotServed(
+        flag="--kube-admission",
+        key="kubeAdmission",
+        env="KWOK_KUBE_ADMISSION",
+        is_switch=True,
+        default=True,
+    ),
+    NotServed(flag="--enable-metrics-server", key="enableMetricsServer", is_switch=True),
+    NotServed(flag="--enable-crds", key="enableCRDs"),
+    NotServed(key="etcdPeerPort"),
+    *_programs_of(
+        "kube-apiserver-insecure-port",
+        "kube-scheduler-config",
+        "prometheus-port",
+        "jaeger-port",
+        "kueueviz-port",
+        "etcd-image",
+        "kube-apiserver-image",
+        "kube-controller-manager-image",
+        "kube-scheduler-image",
+        "kwok-controller-image",
+        "metrics-server-image",
+        "prometheus-image",
+        "jaeger-image",
+        "kind-node-image",
+        "metrics-server-binary",
+        "prometheus-binary",
+        "jaeger-binary",
+        "kind-binary",
+        "etcd-binary-tar",
+        "prometheus-binary-tar",
+        "jaeger-binary-tar",
+    ),
+)

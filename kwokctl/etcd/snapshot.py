@@ -1,0 +1,191 @@
+"""etcd snapshot files: written whole or not at all, trusted only after a look, restored.
+
+The file is a bbolt database followed by the SHA-256 of all before it, 32 bytes
+(https://etcd.io/docs/v3.6/op-guide/recovery/). Databases are whole pages, so the size of a file
+with its sum is 32 more than a multiple of 512.
+"""
+
+import hashlib
+import os
+import struct
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from kwokctl.errors import ConflictError, SnapshotError, UnavailableError
+from kwokctl.etcd.client import EtcdClient
+from kwokctl.host import process
+from kwokctl.progress import Progress, Step
+
+_SUM_BYTES = 32
+_PAGE_BYTES = 512
+_CHUNK = 1 << 20
+_BOLT_MAGIC = 0xED0CDAED
+_MAGIC_OFFSET = 16
+"""A bbolt file begins with a meta page: a header of 16 bytes, then the magic number."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedSnapshot:
+    """A snapshot file that has been written."""
+
+    path: Path
+    size: int
+    """Bytes, its sum included."""
+
+
+async def save(client: EtcdClient, path: Path, *, force: bool, progress: Progress) -> SavedSnapshot:
+    """Stream a snapshot into a file that only its owner can read: it holds every Secret.
+
+    The file appears when its sum has been checked. Raises ConflictError if there is one already
+    and `force` is not given, SnapshotError if what came is not whole.
+    """
+    status = await client.status()
+    with (
+        _published(path, force=force) as file,
+        progress.step("Saving the snapshot", total=status.db_size, unit="B") as step,
+    ):
+        sink = _Sink(file, step)
+        await client.snapshot(sink.take)
+        sink.check()
+    return SavedSnapshot(path=path, size=sink.size)
+
+
+def verify(path: Path) -> None:
+    """Raise SnapshotError unless the file is a whole etcd snapshot."""
+    try:
+        with path.open("rb") as file:
+            _check_shape(path, file, os.fstat(file.fileno()).st_size)
+            _check_sum(path, file)
+    except OSError as e:
+        raise SnapshotError(f"'{path}' cannot be read: {e.strerror}") from e
+
+
+async def restore(etcdutl: Path, path: Path, data_dir: Path, *, bump_revision: int) -> None:
+    """Make a data directory from a snapshot, its revisions raised by `bump_revision`.
+
+    Everything older is marked as compacted, so that clients who watch from an older revision are
+    told to look anew. The member keeps the name and addresses that etcd is started with.
+    """
+    await process.run(
+        etcdutl,
+        "snapshot",
+        "restore",
+        path,
+        f"--data-dir={data_dir}",
+        f"--bump-revision={bump_revision}",
+        "--mark-compacted",
+        "--name=node0",
+        "--initial-cluster=node0=http://localhost:2380",
+        "--initial-advertise-peer-urls=http://localhost:2380",
+    )
+
+
+class _Sink:
+    """Writes the stream and sums it up on the way; the sum itself is its last 32 bytes."""
+
+    def __init__(self, file: BinaryIO, step: Step) -> None:
+        self._file = file
+        self._step = step
+        self._sum = hashlib.sha256()
+        self._held = b""
+        self.size = 0
+
+    def take(self, part: bytes) -> None:
+        self._file.write(part)
+        self.size += len(part)
+        self._step.advance(len(part))
+        # The last 32 bytes are known to be the sum only when nothing follows them.
+        if len(part) >= _SUM_BYTES:
+            self._sum.update(self._held)
+            self._sum.update(memoryview(part)[:-_SUM_BYTES])
+            self._held = part[-_SUM_BYTES:]
+        else:
+            held = self._held + part
+            self._sum.update(held[:-_SUM_BYTES])
+            self._held = held[-_SUM_BYTES:]
+
+    def check(self) -> None:
+        whole = self.size % _PAGE_BYTES == _SUM_BYTES
+        if not whole or self._sum.digest() != self._held:
+            raise SnapshotError(
+                "the snapshot that etcd sent is not whole", hint="try again; nothing was written"
+            )
+
+
+def _check_free(path: Path, *, force: bool) -> None:
+    if path.is_dir():
+        raise ConflictError(f"'{path}' is a folder", hint="name a file in it")
+    if path.exists() and not force:
+        raise ConflictError(
+            f"'{path}' exists", hint="choose another path, or overwrite with --force"
+        )
+    if not path.parent.is_dir():
+        raise UnavailableError(f"the folder '{path.parent}' does not exist", hint="make it first")
+
+
+@contextmanager
+def _published(path: Path, *, force: bool) -> Iterator[BinaryIO]:
+    """Yield a file beside `path` that takes its name when the block ends well, else disappears."""
+    _check_free(path, force=force)
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as e:
+        raise _unwritable(path, e) from e
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if force:
+            temporary.replace(path)
+        else:
+            # Unlike a rename, a link never replaces what somebody else has put there meanwhile.
+            path.hardlink_to(temporary)
+    except FileExistsError as e:
+        raise ConflictError(f"'{path}' exists by now", hint="choose another path") from e
+    except OSError as e:
+        raise _unwritable(path, e) from e
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _unwritable(path: Path, error: OSError) -> UnavailableError:
+    return UnavailableError(f"'{path}' cannot be written: {error.strerror}")
+
+
+def _check_shape(path: Path, file: BinaryIO, size: int) -> None:
+    head = file.read(_MAGIC_OFFSET + 4)
+    if size == 0:
+        raise SnapshotError(f"'{path}' is empty")
+    if (
+        len(head) < _MAGIC_OFFSET + 4
+        or struct.unpack_from("<I", head, _MAGIC_OFFSET)[0] != _BOLT_MAGIC
+    ):
+        raise SnapshotError(
+            f"'{path}' is not an etcd snapshot", hint="save one with: kwokctl snapshot save"
+        )
+    if size % _PAGE_BYTES != _SUM_BYTES:
+        raise SnapshotError(
+            f"'{path}' is not whole: it has been cut, or is a database file without a sum",
+            hint="use a file that 'snapshot save' has written",
+        )
+
+
+def _check_sum(path: Path, file: BinaryIO) -> None:
+    file.seek(0, os.SEEK_END)
+    left = file.tell() - _SUM_BYTES
+    file.seek(0)
+    found = hashlib.sha256()
+    while left and (chunk := file.read(min(_CHUNK, left))):
+        found.update(chunk)
+        left -= len(chunk)
+    if found.digest() != file.read(_SUM_BYTES):
+        raise SnapshotError(
+            f"'{path}' is damaged: its content does not match its own sum",
+            hint="use another copy of the file",
+        )

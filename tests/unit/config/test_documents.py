@@ -1,0 +1,146 @@
+from pathlib import Path
+
+import pytest
+
+from kwokctl.config.documents import load_documents
+from kwokctl.errors import ConfigError, NotServedError
+from tests.support.listener import Listener
+
+
+def write(folder: Path, text: str, name: str = "kwok.yaml") -> str:
+    path = folder / name
+    path.write_text(text)
+    return str(path)
+
+
+def test_documents_keep_their_kind_name_and_place(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        """\
+kind: Stage
+apiVersion: kwok.x-k8s.io/v1alpha1
+metadata: {name: pod-ready}
+---
+---
+kind: KwokctlResource
+metadata: {name: gpu}
+""",
+    )
+
+    first, second = load_documents([path])
+
+    assert (first.kind, first.name, first.source) == ("Stage", "pod-ready", f"{path}, document 1")
+    assert first.api_version == "kwok.x-k8s.io/v1alpha1"
+    assert (second.kind, second.name, second.source) == (
+        "KwokctlResource",
+        "gpu",
+        f"{path}, document 3",
+    )
+    assert second.api_version == ""
+
+
+def test_files_are_read_in_the_order_given_after_the_default_one(tmp_path: Path) -> None:
+    default = tmp_path / "kwok.yaml"
+    default.write_text("kind: KwokctlConfiguration\nmetadata: {name: default}")
+    a = write(tmp_path, "kind: Stage\nmetadata: {name: a}", "a.yaml")
+    b = write(tmp_path, "kind: Stage\nmetadata: {name: b}", "b.yaml")
+
+    assert [d.name for d in load_documents([b, a], default=default)] == ["default", "b", "a"]
+    assert [d.name for d in load_documents([a, str(default)], default=default)] == ["a", "default"]
+
+
+def test_a_default_file_may_be_absent_listed_or_not(tmp_path: Path) -> None:
+    default = tmp_path / "kwok.yaml"
+
+    assert load_documents([], default=default) == []
+    assert load_documents([str(default)], default=default) == []
+
+
+def test_another_missing_file_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"there is no file '.*absent\.yaml'"):
+        load_documents([str(tmp_path / "absent.yaml")])
+
+
+def test_a_folder_is_not_served_yet(tmp_path: Path) -> None:
+    with pytest.raises(NotServedError, match="is a folder"):
+        load_documents([str(tmp_path)])
+
+
+def test_standard_input_is_read_once() -> None:
+    reads = iter([b"kind: Stage\nmetadata: {name: piped}"])
+
+    documents = load_documents(["-", "-"], stdin=lambda: next(reads))
+
+    assert [(d.name, d.source) for d in documents] == [("piped", "standard input, document 1")]
+
+
+def test_an_unknown_kind_is_warned_about_and_left_out(tmp_path: Path) -> None:
+    path = write(tmp_path, "kind: stages\n---\nkind: Deployment\n---\nkind: Metric\n")
+    listener = Listener()
+
+    documents = load_documents([path], progress=listener)
+
+    assert [d.kind for d in documents] == ["Metric"]
+    assert listener.warnings == [
+        f"{path}, document 1: kind 'stages' is not known and is left out; did you mean 'Stage'?",
+        f"{path}, document 2: kind 'Deployment' is not known and is left out",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("- kind: Stage", "document 1 is a list, not a mapping"),
+        ("kind: Stage\n---\n7", "document 2 is a number, not a mapping"),
+        ("kind: [Stage]", "document 1: 'kind' is a list, not a text"),
+        ("metadata: {}", "document 1: 'kind' is missing"),
+        ("kind: Stage\napiVersion: 1", "document 1: 'apiVersion' is a number, not a text"),
+        ("kind: Stage\nmetadata: x", "document 1: 'metadata' is a text, not a mapping"),
+        ("kind: Stage\nmetadata: {name: 7}", "document 1: 'metadata.name' is a number, not a text"),
+        ("kind: Stage\n---\na: [", r"not valid YAML: .* at line \d"),
+    ],
+)
+def test_a_wrong_shape_names_file_document_and_field(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    path = write(tmp_path, text)
+
+    with pytest.raises(ConfigError, match=message) as caught:
+        load_documents([path])
+
+    assert path in str(caught.value)
+
+
+def test_a_misspelt_kind_is_pointed_out(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_documents([write(tmp_path, "Kind: Stage")])
+
+    assert caught.value.hint == "'Kind' is spelt 'kind'"
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "kwok.yaml"
+    path.write_bytes(b"kind: \xff")
+
+    with pytest.raises(ConfigError, match="byte 6 is not UTF-8"):
+        load_documents([str(path)])
+
+
+def test_an_unknown_field_names_the_nearest_known_one(tmp_path: Path) -> None:
+    path = write(tmp_path, "kind: KwokctlResource\nparamters: {}")
+    (document,) = load_documents([path])
+
+    with pytest.raises(ConfigError, match="'paramters' is not a field of a KwokctlResource") as e:
+        document.check_fields(["parameters", "template"])
+
+    assert e.value.hint == "did you mean 'parameters'?"
+    document.check_fields(["paramters"])
+
+
+def test_a_fault_names_document_and_field(tmp_path: Path) -> None:
+    path = write(tmp_path, "kind: Stage")
+    (document,) = load_documents([path])
+
+    error = document.fault("spec.delay", "is not a mapping")
+
+    assert str(error) == f"{path}, document 1: 'spec.delay' is not a mapping"

@@ -1,0 +1,125 @@
+from typing import Any
+
+import pytest
+
+from kwokctl.config.documents import Document
+from kwokctl.config.options import ClusterOptions
+from kwokctl.config.resolve import (
+    options_from_document,
+    options_to_document,
+    parse_extra_args,
+    resolve_options,
+)
+from kwokctl.errors import ConfigError, NotServedError, UsageError
+
+
+def configuration(**options: Any) -> Document:
+    return Document(
+        kind="KwokctlConfiguration",
+        api_version="config.kwok.x-k8s.io/v1alpha1",
+        name="",
+        body={"kind": "KwokctlConfiguration", "options": options},
+        source="kwok.yaml",
+    )
+
+
+def test_a_flag_wins_over_the_environment_and_that_over_documents() -> None:
+    documents = [
+        configuration(etcdPort=1, kubeApiserverPort=1, kwokControllerPort=1, etcdPrefix="/a"),
+        configuration(etcdPrefix="/b"),
+    ]
+    environ = {"KWOK_ETCD_PORT": "2", "KWOK_KUBE_APISERVER_PORT": "2"}
+
+    resolved = resolve_options({"etcd_port": 3}, environ, documents)
+
+    options = resolved.options
+    assert (options.etcd_port, options.kube_apiserver_port, options.controller_port) == (3, 2, 1)
+    assert options.etcd_prefix == "/b"
+    assert "etcd_port" in resolved.chosen
+    assert "kube_version" not in resolved.chosen
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "field", "value"),
+    [
+        ("KWOK_KUBE_VERSION", "v1.35.4", "kube_version", "v1.35.4"),
+        ("KWOK_DISABLE_KUBE_SCHEDULER", "true", "disable_kube_scheduler", True),
+        ("KWOK_CONTROLLER_PORT", "10247", "controller_port", 10247),
+        ("KWOK_CONTROLLER_BINARY", "/bin/kwok", "kwok_controller_binary", "/bin/kwok"),
+        ("KWOK_ETCD_PORT", "", "etcd_port", 0),
+    ],
+)
+def test_the_environment_is_read_by_the_names_of_the_original(
+    name: str, text: str, field: str, value: object
+) -> None:
+    assert getattr(resolve_options({}, {name: text}, []).options, field) == value
+
+
+@pytest.mark.parametrize(
+    ("environ", "said"),
+    [
+        ({"KWOK_ETCD_PORT": "many"}, "KWOK_ETCD_PORT is 'many', not a whole number"),
+        ({"KWOK_KUBE_AUTHORIZATION": "perhaps"}, "KWOK_KUBE_AUTHORIZATION is 'perhaps'"),
+    ],
+)
+def test_a_variable_that_cannot_be_read_is_named(environ: dict[str, str], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        resolve_options({}, environ, [])
+
+
+def test_a_misspelt_key_is_named_with_its_place_and_the_nearest() -> None:
+    with pytest.raises(ConfigError, match=r"kwok.yaml: options.etcdPrt is not") as caught:
+        resolve_options({}, {}, [configuration(etcdPrt=1)])
+
+    assert caught.value.hint == "did you mean 'etcdPort'?"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("etcdPort", "x"), ("components", "etcd"), ("etcdTLS", 1)]
+)
+def test_a_value_of_the_wrong_type_is_named_with_its_place(key: str, value: Any) -> None:
+    with pytest.raises(ConfigError, match=f"options.{key} must be"):
+        resolve_options({}, {}, [configuration(**{key: value})])
+
+
+def test_an_option_that_is_not_served_yet_is_refused_in_documents() -> None:
+    with pytest.raises(NotServedError, match="prometheusPort"):
+        resolve_options({}, {}, [configuration(prometheusPort=9090)])
+
+
+def test_a_variable_that_is_not_served_yet_is_warned_about() -> None:
+    resolved = resolve_options({}, {"KWOK_PROMETHEUS_PORT": "9090"}, [])
+
+    assert resolved.warnings == (
+        "KWOK_PROMETHEUS_PORT is set, but '--prometheus-port' is not served yet",
+    )
+
+
+def test_what_is_saved_reads_back_the_same() -> None:
+    options = ClusterOptions(etcd_port=5, disable=("kube-scheduler",), etcd_tls=False)
+
+    assert ClusterOptions(**options_from_document(options_to_document(options), "here")) == options
+
+
+def test_extra_args_are_read_by_component() -> None:
+    words = ["kube-scheduler=v=4", "kube-scheduler=--config=a=b", "etcd=debug"]
+
+    assert parse_extra_args(words, ["etcd", "kube-scheduler"]) == {
+        "kube-scheduler": {"v": "4", "config": "a=b"},
+        "etcd": {"debug": None},
+    }
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("nothing", "for example: --extra-args kube-scheduler=v=4"),
+        ("kube-schedler=v=4", "did you mean 'kube-scheduler'?"),
+        ("=v=4", "for example: --extra-args kube-scheduler=v=4"),
+    ],
+)
+def test_a_malformed_extra_argument_is_refused_with_the_remedy(word: str, hint: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_extra_args([word], ["kube-scheduler"])
+
+    assert caught.value.hint == hint

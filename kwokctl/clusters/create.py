@@ -21,7 +21,7 @@ from kwokctl.components.plan import BUILDERS, selected
 from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import Resolved, parse_extra_args
-from kwokctl.errors import ConflictError
+from kwokctl.errors import ComponentError, ConflictError
 from kwokctl.host.files import locked, remove_tree
 from kwokctl.kube import kubeconfig
 from kwokctl.model import ClusterName, ComponentName, State
@@ -158,7 +158,7 @@ async def _undone_on_failure(
     before = {entry.name for entry in root.iterdir()} if root.is_dir() else None
     try:
         yield
-    except BaseException:
+    except BaseException as e:
         if request.keep_on_failure:
             home.progress.note(
                 f"kept what was made of '{request.name}': go on with "
@@ -170,6 +170,8 @@ async def _undone_on_failure(
             await runtime.uninstall(request.name)
             _remove_new(home.paths(request.name).sockets, None)
             _remove_new(root, before)
+        if isinstance(e, ComponentError):
+            e.hint = "its whole log stays when this is repeated with --keep-on-failure"
         raise
 
 

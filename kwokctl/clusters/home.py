@@ -1,6 +1,7 @@
 """Where clusters are kept, where programs are cached, and who listens to long work."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,6 +23,7 @@ class Home:
     workdir: WorkDir
     cache: Path
     progress: Progress = field(default_factory=Silent)
+    load_runtime: Callable[[str, Host], Runtime] = registry.load
 
     def paths(self, name: ClusterName) -> ClusterPaths:
         """Return the files of a cluster."""
@@ -29,7 +31,7 @@ class Home:
 
     def runtime(self, kind: str) -> Runtime:
         """Load a runtime by name."""
-        return registry.load(kind, Host(self.workdir))
+        return self.load_runtime(kind, Host(self.workdir))
 
 
 def cluster_name(text: str) -> ClusterName:

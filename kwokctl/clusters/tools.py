@@ -25,7 +25,7 @@ async def etcdctl_command(home: Home, name: ClusterName) -> Command:
     options = load(home.paths(name), name).options
     pki, client = home.paths(name).pki, identities.ETCD_CLIENT
     endpoint = f"{options.bind_address}:{options.etcd_port}"
-    env = {"ETCDCTL_API": "3", "ETCDCTL_ENDPOINTS": endpoint}
+    env = {"ETCDCTL_ENDPOINTS": endpoint}
     if options.etcd_tls:
         env |= {
             "ETCDCTL_ENDPOINTS": f"https://{endpoint}",

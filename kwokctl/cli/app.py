@@ -1,0 +1,76 @@
+"""The app: every command, in the order in which help shows them."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+from typer.main import get_command
+
+from kwokctl.cli import (
+    artifacts,
+    cluster,
+    commands,
+    completion,
+    get,
+    logs,
+    passthrough,
+    scale,
+    snapshot,
+    unserved,
+)
+from kwokctl.cli.console import Console
+from kwokctl.cli.invocation import Invocation, Runner
+from kwokctl.errors import UsageError
+
+_TEXT = "Run real Kubernetes control planes with thousands of fake nodes on this machine."
+_MODULES = (cluster, get, scale, snapshot, logs, passthrough, artifacts, completion, unserved)
+_ORDER = ("create", "delete", "start", "stop", "get", "scale", "snapshot", "logs")
+"""The commands that help shows first, in the order in which one comes to need them."""
+_ParserError: Any = typer.BadParameter.__mro__[1]
+"""The parser's own error; Typer has moved it from one module to another, its child stays."""
+
+
+def build() -> Any:
+    """Build the command tree."""
+    app = commands.root(_TEXT)
+    for module in _MODULES:
+        module.register(app)
+    tree: Any = get_command(app)
+    rest = [name for name in tree.commands if name not in _ORDER]
+    tree.commands = {name: tree.commands[name] for name in (*_ORDER, *rest)}
+    return tree
+
+
+def invoke(words: Sequence[str], console: Console, runner: Runner | None) -> int:
+    """Read the words, run the command and return its exit code."""
+    command = build()
+    if instruction := os.environ.get(completion.VARIABLE):
+        return _complete(command, instruction)
+    first = Invocation(console=console, run=runner or _runner(console))
+    try:
+        with command.make_context("kwokctl", list(words), obj=first) as ctx:
+            command.invoke(ctx)
+    except typer.Exit as e:
+        return e.exit_code
+    except _ParserError as e:
+        message: str = e.format_message()
+        raise UsageError(message[:1].lower() + message[1:].rstrip(".")) from e
+    return 0
+
+
+def _complete(command: Any, instruction: str) -> int:
+    from typer._completion_classes import completion_init
+    from typer.completion import shell_complete
+
+    completion_init()
+    return shell_complete(command, {}, "kwokctl", completion.VARIABLE, instruction)
+
+
+def _runner(console: Console) -> Runner:
+    def run(*args: Any, **kwargs: Any) -> Any:
+        from kwokctl.cli import compose
+
+        return compose.run_verb(console, *args, **kwargs)
+
+    return run

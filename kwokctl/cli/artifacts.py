@@ -1,0 +1,129 @@
+"""`artifacts`: the programs that clusters run, in this user's store."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kwokctl.cli import commands, results
+from kwokctl.cli.invocation import Invocation
+from kwokctl.cli.options import Output
+from kwokctl.cli.rows import amount
+from kwokctl.errors import ArtifactError
+
+if TYPE_CHECKING:
+    from kwokctl.artifacts.store import Entry
+
+_KubeVersion = Annotated[
+    str | None,
+    typer.Option(
+        "--kube-version", metavar="VERSION", help="Version of Kubernetes [default: v1.36.3]"
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    below = commands.group(
+        app, "artifacts", "Look after the programs that clusters run.", panel=commands.TOOLS
+    )
+    commands.command(below, "list")(show)
+    commands.command(below, "build")(build)
+    commands.command(below, "verify")(verify)
+    commands.command(below, "prune")(prune)
+
+
+def show(call: Invocation, *, output: Output = "") -> None:
+    """List the programs in the store.
+
+    json and yaml give a list of {name, version, source, origin, sha256, size, path}.
+    """
+    from kwokctl.artifacts import upkeep
+
+    entries = upkeep.entries(call.home.cache)
+    if output:
+        results.emit_data([_entry(each) for each in entries], output)
+    elif entries:
+        rows = [(e.name, e.version, e.source, amount(e.size, "B"), str(e.path)) for e in entries]
+        results.emit_table(("NAME", "VERSION", "SOURCE", "SIZE", "PATH"), rows)
+
+
+def build(call: Invocation, *, kube_version: _KubeVersion = None) -> None:
+    """Build all programs for a version of Kubernetes from their Go modules into the store."""
+    from kwokctl.artifacts import upkeep
+    from kwokctl.config.resolve import resolve_options
+
+    given = {} if kube_version is None else {"kube_version": kube_version}
+    options = resolve_options(given, os.environ, call.documents()).options
+    programs = call.run(
+        upkeep.build, options.kube_version, cache=call.home.cache, progress=call.progress
+    )
+    for artifact in programs.values():
+        results.emit(artifact.command[0])
+
+
+def verify(call: Invocation, *, output: Output = "") -> None:
+    """Read every program in the store in full and tell which have changed; exit 1 if any has.
+
+    json and yaml give the changed ones as 'artifacts list' does.
+    """
+    from kwokctl.artifacts import upkeep
+
+    call = call.quietly(unless=not output)
+    changed = upkeep.verify(call.home.cache, call.progress)
+    if output:
+        results.emit_data([_entry(each) for each in changed], output)
+    if changed:
+        count = len(changed)
+        raise ArtifactError(
+            "a program has changed since it was stored"
+            if count == 1
+            else f"{count} programs have changed since they were stored",
+            hint="remove the folder of each; it is then fetched or built anew",
+            detail="\n".join(str(entry.path) for entry in changed),
+        )
+
+
+def prune(
+    call: Invocation,
+    *,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Remove the programs of existing clusters too")
+    ] = False,
+) -> None:
+    """Remove the programs that no cluster uses, and what interrupted builds have left."""
+    from kwokctl.artifacts import upkeep
+
+    home = call.home
+    used = set() if everything else _used(call)
+    keep = {(e.name, e.version) for e in upkeep.entries(home.cache) if e.path in used}
+    pruned = upkeep.prune(home.cache, keep=keep)
+    for path in pruned.paths:
+        results.emit(str(path))
+    call.console.line(f"{amount(pruned.size, 'B')} are free again")
+
+
+def _entry(entry: "Entry") -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "version": entry.version,
+        "source": entry.source,
+        "origin": entry.origin,
+        "sha256": entry.sha256,
+        "size": entry.size,
+        "path": str(entry.path),
+    }
+
+
+def _used(call: Invocation) -> set[Path]:
+    """Return the files that the clusters made by this kwokctl run."""
+    from kwokctl.clusters.saved import cluster_names, is_foreign, load
+
+    home = call.home
+    saved = [
+        load(home.paths(name), name)
+        for name in cluster_names(home.workdir)
+        if not is_foreign(home.paths(name))
+    ]
+    return {Path(a.command[0]) for each in saved for a in each.artifacts.values() if a.command}

@@ -1,0 +1,82 @@
+"""The composition root: from the environment to the folders, and from a verb to its result."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import ParamSpec, TypeVar
+
+from kwokctl.cli import diagnosis
+from kwokctl.cli.console import Console
+from kwokctl.clusters.home import Home
+from kwokctl.host.paths import WorkDir, cache_dir, default_workdir
+from kwokctl.progress import Progress
+
+P = ParamSpec("P")
+T = TypeVar("T")
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_PATIENCE = 0.3
+"""Seconds after which somebody who has interrupted wants to know why it goes on."""
+
+
+def home(progress: Progress) -> Home:
+    """Return where this user's clusters are kept."""
+    return Home(workdir=WorkDir(default_workdir()), cache=cache_dir(), progress=progress)
+
+
+def run_verb(
+    console: Console, verb: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs
+) -> T:
+    """Run a verb to its end.
+
+    The first interrupt or termination signal cancels it, so that it undoes what it must; then
+    KeyboardInterrupt is raised with the signal's number. The second ends the process at once.
+    """
+    diagnosis.begin()
+    interrupts = _Interrupts(console)
+
+    async def main() -> T:
+        with interrupts.cancelling(asyncio.current_task()):
+            return await verb(*args, **kwargs)
+
+    try:
+        with asyncio.Runner() as runner:
+            return runner.run(main())
+    except asyncio.CancelledError:
+        if interrupts.first is None:
+            raise
+        raise KeyboardInterrupt(interrupts.first) from None
+
+
+class _Interrupts:
+    """Turns signals into a cancellation."""
+
+    def __init__(self, console: Console) -> None:
+        self.first: int | None = None
+        self._console = console
+
+    @contextmanager
+    def cancelling(self, task: "asyncio.Task[object] | None") -> Iterator[None]:
+        """Cancel `task` at the first signal, end the process at the second."""
+        loop = asyncio.get_running_loop()
+
+        def cancel() -> None:
+            loop.call_later(_PATIENCE, self._console.line, "cleaning up; once more ends at once")
+            if task is not None:
+                task.cancel()
+
+        def on_signal(number: int, _frame: FrameType | None) -> None:
+            if self.first is not None:
+                self._console.abandon()
+                os._exit(128 + number)
+            self.first = number
+            loop.call_soon_threadsafe(cancel)
+
+        before = {number: signal.signal(number, on_signal) for number in _SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)

@@ -1,0 +1,222 @@
+"""`get`: what there is, for people and for programs."""
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kwokctl.cli import commands, results
+from kwokctl.cli.invocation import Invocation
+from kwokctl.cli.values import one_of
+
+if TYPE_CHECKING:
+    from kwokctl.clusters.status import ClusterStatus, ComponentStatus
+    from kwokctl.config.options import ClusterOptions
+
+_FORMATS = ("name", "table", "wide", "json", "yaml")
+_Listing = Annotated[
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FORMAT",
+        help=f"Format: {', '.join(_FORMATS)} [default: name]",
+        parser=one_of("--output", *_FORMATS),
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    below = commands.group(
+        app, "get", "Show clusters, their components and access.", panel=commands.CLUSTERS
+    )
+    commands.command(below, "clusters")(clusters)
+    commands.command(below, "components")(components)
+    commands.command(below, "kubeconfig")(kubeconfig)
+    commands.command(below, "artifacts")(artifacts)
+
+
+def clusters(call: Invocation, *, output: _Listing = "name") -> None:
+    """List the clusters on this machine.
+
+    json and yaml give a list of {name, status, message, ready, total, runtime, kubeVersion, maker,
+    components}; components are as 'get components' gives them.
+    """
+    from kwokctl.clusters.saved import cluster_names
+    from kwokctl.clusters.status import cluster_statuses
+
+    if output == "name":
+        names = cluster_names(call.home.workdir)
+        results.emit("\n".join(names))
+        found = bool(names)
+    else:
+        statuses = call.quietly().run(cluster_statuses, call.quietly().home)
+        found = bool(statuses)
+        if output in ("json", "yaml"):
+            results.emit_data([_cluster(each) for each in statuses], output)
+        elif found:
+            _cluster_table(statuses, is_wide=output == "wide")
+    if not found and call.console.is_alive:
+        call.console.line("No clusters found")
+
+
+def components(call: Invocation, *, output: _Listing = "name") -> None:
+    """List the components of a cluster.
+
+    json and yaml give a list of {name, status, message, version, ports: [{name, port, hostPort}]}; message says why a component is not ready, with the end of its log.
+    """
+    name = call.cluster
+    from kwokctl.clusters.status import component_statuses
+
+    statuses = call.quietly().run(component_statuses, call.quietly().home, name)
+    if output == "name":
+        results.emit("\n".join(each.name for each in statuses))
+    elif output in ("json", "yaml"):
+        results.emit_data([_component(each) for each in statuses], output)
+    elif output == "table":
+        results.emit_table(("NAME", "STATUS"), [(each.name, each.status) for each in statuses])
+    else:
+        results.emit_table(
+            ("NAME", "STATUS", "VERSION", "PORTS", "MESSAGE"),
+            [(e.name, e.status, e.version, _ports(e), _last_line(e.message)) for e in statuses],
+        )
+
+
+def kubeconfig(
+    call: Invocation,
+    *,
+    host: Annotated[
+        str,
+        typer.Option(
+            "--host",
+            metavar="HOST",
+            help="Address of the API server; may have a port [default: 127.0.0.1]",
+        ),
+    ] = "127.0.0.1",
+    insecure_skip_tls_verify: Annotated[
+        bool,
+        typer.Option("--insecure-skip-tls-verify", help="Do not check the server's certificate"),
+    ] = False,
+    user: Annotated[
+        str, typer.Option("--user", metavar="NAME", help="Who it is for [default: kwok-admin]")
+    ] = "kwok-admin",
+    groups: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--group",
+            metavar="NAME",
+            help="Group of the user; may be repeated [default: system:masters]",
+        ),
+    ] = None,
+) -> None:
+    """Print a kubeconfig that needs no other file.
+
+    For another user or group than the administrator's, a new certificate is signed.
+    """
+    from kwokctl.clusters.access import portable_kubeconfig
+
+    results.emit(
+        portable_kubeconfig(
+            call.home,
+            call.cluster,
+            host=host,
+            insecure_skip_tls_verify=insecure_skip_tls_verify,
+            user=user,
+            groups=tuple(groups or ("system:masters",)),
+        )
+    )
+
+
+def artifacts(
+    call: Invocation,
+    *,
+    runtime: Annotated[
+        str | None,
+        typer.Option("--runtime", metavar="NAME", help="The runtime [default: the cluster's]"),
+    ] = None,
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--filter",
+            metavar="KIND",
+            help="Only those of a kind: binary or image",
+            parser=one_of("--filter", "", "binary", "image"),
+        ),
+    ] = "",
+) -> None:
+    """List the addresses of the files that a cluster needs, for those who fetch them beforehand.
+
+    They are those of the cluster if it exists, else of the one that 'create cluster' would make.
+    """
+    from kwokctl.clusters.programs import addresses
+
+    found = addresses(_cluster_options(call, runtime)) if kind != "image" else []
+    results.emit("\n".join(found))
+
+
+def _cluster_options(call: Invocation, runtime: str | None) -> "ClusterOptions":
+    """Return the options of the cluster that exists, or of the one that would be made."""
+    from kwokctl.clusters.create import DEFAULT_RUNTIME
+    from kwokctl.clusters.saved import load
+    from kwokctl.config.resolve import resolve_options
+
+    home = call.home
+    paths = home.paths(call.cluster)
+    if paths.saved.is_file() and runtime is None:
+        return load(paths, call.cluster).options
+    given = {} if runtime is None else {"runtime": runtime}
+    options = resolve_options(given, os.environ, call.documents()).options
+    home.runtime(options.runtime or DEFAULT_RUNTIME)  # raises UsageError if there is none
+    return options
+
+
+def _cluster_table(statuses: Sequence["ClusterStatus"], *, is_wide: bool) -> None:
+    headings = ["NAME", "READY", "STATUS"]
+    rows = [[each.name, f"{each.ready}/{each.total}", _in_words(each)] for each in statuses]
+    if is_wide:
+        headings += ["RUNTIME", "VERSION", "MAKER"]
+        for row, each in zip(rows, statuses, strict=True):
+            row += [each.runtime, each.kube_version, each.maker]
+    results.emit_table(headings, rows)
+
+
+def _in_words(status: "ClusterStatus") -> str:
+    is_told = status.status == "Failed" and status.message
+    return f"{status.status}: {status.message}" if is_told else status.status
+
+
+def _cluster(status: "ClusterStatus") -> dict[str, Any]:
+    return {
+        "name": status.name,
+        "status": str(status.status),
+        "message": status.message,
+        "ready": status.ready,
+        "total": status.total,
+        "runtime": status.runtime,
+        "kubeVersion": status.kube_version,
+        "maker": status.maker,
+        "components": [_component(each) for each in status.components],
+    }
+
+
+def _component(status: "ComponentStatus") -> dict[str, Any]:
+    return {
+        "name": status.name,
+        "status": str(status.status),
+        "message": status.message,
+        "version": status.version,
+        "ports": [
+            {"name": port.name, "port": port.port, "hostPort": port.host_port}
+            for port in status.ports
+        ],
+    }
+
+
+def _ports(status: "ComponentStatus") -> str:
+    return ",".join(f"{port.name}:{port.host_port or port.port}" for port in status.ports)
+
+
+def _last_line(text: str) -> str:
+    return text.rstrip().rpartition("\n")[2]

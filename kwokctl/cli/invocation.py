@@ -1,0 +1,83 @@
+"""What every command is given: where it writes, what runs its verbs, and what holds everywhere."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
+
+from kwokctl.cli.console import Console
+from kwokctl.errors import NotServedError
+from kwokctl.progress import Progress, Silent
+
+if TYPE_CHECKING:
+    from kwokctl.clusters.home import Home
+    from kwokctl.config.documents import Document
+    from kwokctl.model import ClusterName
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Runner(Protocol):
+    """Runs verbs: the seam between the command line and what kwokctl does."""
+
+    def __call__(self, verb: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a verb to its end and return its result."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invocation:
+    """One run of the command: where it writes, what runs its verbs, and the flags given so far."""
+
+    console: Console
+    run: Runner
+    name: str = "kwok"
+    config: tuple[str, ...] = ()
+    is_quiet: bool = False
+    """Whether results are for a program, so that nobody listens to progress."""
+
+    @property
+    def home(self) -> "Home":
+        """Return where clusters are kept, with the console listening."""
+        from kwokctl.cli import compose
+
+        return compose.home(self.progress)
+
+    @property
+    def progress(self) -> Progress:
+        """Return who listens to long work."""
+        return Silent() if self.is_quiet else self.console
+
+    @property
+    def cluster(self) -> "ClusterName":
+        """Return the name of the cluster; UsageError if it cannot be one."""
+        from kwokctl.clusters.home import cluster_name
+
+        return cluster_name(self.name)
+
+    def quietly(self, *, unless: bool = False) -> "Invocation":
+        """Return the same with nobody listening to progress."""
+        return self if unless else replace(self, is_quiet=True)
+
+    def documents(self) -> "tuple[Document, ...]":
+        """Read the configuration: the user's default file, then every `--config`."""
+        from kwokctl.config.documents import load_documents
+
+        default = self.home.workdir.root / "kwok.yaml"
+        return tuple(load_documents(self.config, default=default, progress=self.progress))
+
+    def overlaid(
+        self, *, name: str | None, config: list[str] | None, dry_run: bool, level: str | None
+    ) -> "Invocation":
+        """Return the same with the flags of one more word of the command."""
+        if dry_run:
+            raise NotServedError("'--dry-run' is not served yet")
+        if level is not None:
+            from kwokctl.cli import diagnosis
+
+            diagnosis.set_level(level)
+        return replace(
+            self,
+            name=self.name if name is None else name,
+            config=(*self.config, *(config or ())),
+        )

@@ -1,0 +1,157 @@
+"""Options that several commands share, and those of a cluster, which one table declares."""
+
+import inspect
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated, Any, get_origin
+
+import typer
+
+from kwokctl.cli.values import duration, one_of, whole_number
+from kwokctl.cli.words import DEFAULT_WAIT
+from kwokctl.config.options import NOT_SERVED, ClusterOptions, NotServed, Spelling, spellings
+from kwokctl.errors import NotServedError
+
+Kubeconfig = Annotated[
+    str | None,
+    typer.Option(
+        "--kubeconfig",
+        metavar="FILE",
+        help="Kubeconfig that holds the context; empty to touch none "
+        "[default: $KUBECONFIG or ~/.kube/config]",
+    ),
+]
+Wait = Annotated[
+    float | None,
+    typer.Option(
+        "--wait",
+        metavar="DURATION",
+        help=f"Wait at most so long until all is ready, such as 90s or 15m; {DEFAULT_WAIT} when "
+        "no value follows [default: 0s, do not wait]",
+        parser=duration("--wait"),
+    ),
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout",
+        metavar="DURATION",
+        help="Give up after so long; --wait has a clock of its own [default: 0s, never]",
+        parser=duration("--timeout"),
+    ),
+]
+
+Output = Annotated[
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FORMAT",
+        help="Print the result as json or yaml, and no progress",
+        parser=one_of("--output", "", "json", "yaml"),
+    ),
+]
+
+
+def kubeconfig_path(given: str | None, environ: Mapping[str, str] = os.environ) -> Path | None:
+    """Return the kubeconfig to change; None if the user wants none changed.
+
+    Of several files in `$KUBECONFIG` it is the first that exists, else the last, as for kubectl.
+    """
+    if given is not None:
+        return Path(given).expanduser() if given else None
+    files = [Path(f).expanduser() for f in environ.get("KUBECONFIG", "").split(os.pathsep) if f]
+    if not files:
+        return Path.home() / ".kube" / "config"
+    return next((f for f in files if f.exists()), files[-1])
+
+
+def cluster_parameters() -> tuple[inspect.Parameter, ...]:
+    """Describe an option for each field of ClusterOptions that has a flag, and the refused ones."""
+    served = (_served(spelling) for spelling in spellings() if spelling.flag)
+    return (*served, *(_refused(option) for option in NOT_SERVED if option.flag))
+
+
+def chosen_options(words: Mapping[str, Any]) -> dict[str, Any]:
+    """Return, by field name, the cluster options among the words that were given.
+
+    Raises NotServedError for an option that is not served, unless it was given the value that it
+    has here anyway.
+    """
+    for option in NOT_SERVED:
+        value = words.get(_name(option)) if option.flag else None
+        if value is not None and not _is_harmless(option, value):
+            raise NotServedError(f"'{option.flag}' is not served yet")
+    types = {f.name: f.type for f in fields(ClusterOptions)}
+    return dict(_chosen(words, types))
+
+
+def _chosen(words: Mapping[str, Any], types: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for spelling in spellings():
+        value = words.get(spelling.field)
+        if value is None:
+            continue
+        if types[spelling.field] is int:
+            yield spelling.field, whole_number(spelling.flag, least=0)(value)
+        elif get_origin(types[spelling.field]) is tuple:
+            yield spelling.field, tuple(_items(value, is_parted=_is_parted(spelling)))
+        else:
+            yield spelling.field, value
+
+
+def _items(words: list[str], *, is_parted: bool) -> Iterator[str]:
+    for word in words:
+        parts = word.split(",") if is_parted else [word]
+        yield from (part.strip() for part in parts if part.strip())
+
+
+def _is_parted(spelling: Spelling) -> bool:
+    """Tell whether commas part the items of a list; arguments for components may hold commas."""
+    return "," in spelling.metavar
+
+
+def _served(spelling: Spelling) -> inspect.Parameter:
+    field = next(f for f in fields(ClusterOptions) if f.name == spelling.field)
+    is_switch = field.type is bool
+    is_list = get_origin(field.type) is tuple
+    flag = spelling.flag
+    option = typer.Option(
+        f"{flag}/--no-{flag.removeprefix('--')}" if is_switch else flag,
+        metavar=None if is_switch else spelling.metavar or "VALUE",
+        help=spelling.help + _default(field.default),
+        rich_help_panel=spelling.group,
+    )
+    kind: Any = bool | None if is_switch else list[str] | None if is_list else str | None
+    return _parameter(spelling.field, Annotated[kind, option])
+
+
+def _default(value: Any) -> str:
+    if isinstance(value, bool):
+        return " [default: on]" if value else ""
+    if isinstance(value, tuple):
+        return f" [default: {','.join(value)}]" if value else ""
+    return f" [default: {value}]" if value else ""
+
+
+def _refused(option: NotServed) -> inspect.Parameter:
+    flag = option.flag
+    spelled = f"{flag}/--no-{flag.removeprefix('--')}" if option.is_switch else flag
+    kind: Any = bool | None if option.is_switch else str | None
+    return _parameter(_name(option), Annotated[kind, typer.Option(spelled, hidden=True)])
+
+
+def _is_harmless(option: NotServed, value: bool | str) -> bool:
+    if option.is_switch:
+        return value is option.default
+    return value in ("", "0")
+
+
+def _name(option: NotServed) -> str:
+    return option.flag.removeprefix("--").replace("-", "_")
+
+
+def _parameter(name: str, annotation: Any) -> inspect.Parameter:
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, default=None, annotation=annotation)

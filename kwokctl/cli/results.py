@@ -1,0 +1,73 @@
+"""Results on standard output: tables for people, JSON and YAML for programs, names for both."""
+
+import os
+import select
+import sys
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
+from enum import StrEnum
+from pathlib import PurePath
+from typing import Any
+
+
+def emit(text: str) -> None:
+    """Write a result, with a line end if it lacks one."""
+    emit_bytes((text if text.endswith("\n") or not text else text + "\n").encode())
+
+
+def emit_bytes(content: bytes) -> None:
+    """Write a part of a result at once; BrokenPipeError when nobody reads it."""
+    sys.stdout.flush()
+    view = memoryview(content)
+    while view:
+        view = view[os.write(sys.stdout.fileno(), view) :]
+
+
+def reader_is_gone() -> bool:
+    """Tell whether nobody reads standard output any more, as with `| head`; if so, let it go."""
+    poll = select.poll()
+    poll.register(sys.stdout.fileno(), 0)
+    if not any(event & select.POLLERR for _, event in poll.poll(0)):
+        return False
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return True
+
+
+def emit_data(data: Any, output: str) -> None:
+    """Write values as `json` or `yaml`."""
+    body = plain(data)
+    if output == "json":
+        import json
+
+        emit(json.dumps(body, indent=2, ensure_ascii=False))
+        return
+    import yaml
+
+    emit(yaml.safe_dump(body, sort_keys=False, allow_unicode=True, default_flow_style=False))
+
+
+def emit_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Write columns as wide as their widest cell, three spaces apart; a cell keeps to one line."""
+    cells = [list(headings), *([" ".join(cell.split()) for cell in row] for row in rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(headings))]
+    lines = ("   ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) for row in cells)
+    emit("\n".join(line.rstrip() for line in lines))
+
+
+def plain(value: Any) -> Any:
+    """Turn dataclasses, tuples and paths into what JSON and YAML have; names become camelCase."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {camel(f.name): plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(each) for each in value]
+    if isinstance(value, dict):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, StrEnum | PurePath):
+        return str(value)
+    return value
+
+
+def camel(name: str) -> str:
+    """Write a name as Kubernetes does: `kube_version` becomes `kubeVersion`."""
+    first, *rest = name.split("_")
+    return first + "".join(word.title() for word in rest)

@@ -1,0 +1,140 @@
+"""`scale`: so many nodes, pods or other objects."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kwokctl.cli import commands, complete, results
+from kwokctl.cli.invocation import Invocation
+from kwokctl.cli.options import Output, Timeout, Wait
+from kwokctl.cli.rows import amount
+from kwokctl.cli.values import whole_number
+from kwokctl.errors import TimedOutError
+
+if TYPE_CHECKING:
+    from kwokctl.clusters.home import Home
+    from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
+    from kwokctl.config.documents import Document
+    from kwokctl.model import ClusterName
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    commands.command(app, "scale", panel=commands.CLUSTERS)(scale)
+
+
+def scale(
+    call: Invocation,
+    *,
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND",
+            help="node, pod, or the name of a KwokctlResource of yours",
+            autocompletion=complete.kinds,
+        ),
+    ],
+    set_name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="Name of the set of objects [default: KIND]"),
+    ] = None,
+    replicas: Annotated[
+        int | None,
+        typer.Option(
+            "--replicas",
+            metavar="N",
+            help="How many there shall be [default: 1]",
+            parser=whole_number("--replicas", least=0),
+        ),
+    ] = None,
+    serial_length: Annotated[
+        int | None,
+        typer.Option(
+            "--serial-length",
+            metavar="N",
+            help="Digits of the number in a name; 0 gives one object the bare name [default: 6]",
+            parser=whole_number("--serial-length", least=0),
+        ),
+    ] = None,
+    namespace: Annotated[
+        str | None,
+        typer.Option(
+            "--namespace", "-n", metavar="NAME", help="Namespace of the objects [default: default]"
+        ),
+    ] = None,
+    params: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--param",
+            metavar="JQ",
+            help="jq program that edits the template's parameters, such as "
+            "'.allocatable.cpu=\"64\"'; may be repeated",
+        ),
+    ] = None,
+    kubeconfig: Annotated[
+        str | None,
+        typer.Option("--kubeconfig", metavar="FILE", help="Scale in this cluster, whoever made it"),
+    ] = None,
+    wait: Wait = None,
+    timeout: Timeout = None,
+    output: Output = "",
+) -> None:
+    """Make or delete objects until there are as many as asked for.
+
+    They are named NAME-000000, NAME-000001 and so on; the oldest are kept.
+    """
+    from kwokctl.clusters.scaling.request import ScaleRequest
+
+    request = ScaleRequest(
+        kind=kind,
+        name=set_name,
+        replicas=1 if replicas is None else replicas,
+        serial_length=6 if serial_length is None else serial_length,
+        namespace=namespace or "default",
+        params=tuple(params or ()),
+        wait=wait or None,
+    )
+    call = call.quietly(unless=not output)
+    result = call.run(
+        scale_within,
+        call.home,
+        call.cluster,
+        request,
+        documents=call.documents(),
+        kubeconfig=Path(kubeconfig).expanduser() if kubeconfig else None,
+        limit=timeout or None,
+    )
+    if output:
+        results.emit_data(result, output)
+    elif result.is_unchanged:
+        call.console.line(
+            f"nothing to do: '{result.name}' has {amount(result.existing, 'objects')}"
+        )
+
+
+async def scale_within(
+    home: "Home",
+    name: "ClusterName",
+    request: "ScaleRequest",
+    *,
+    documents: "Sequence[Document]",
+    kubeconfig: Path | None,
+    limit: float | None,
+) -> "ScaleResult":
+    """Scale in a cluster, or in that of `kubeconfig`, in at most `limit` seconds."""
+    import asyncio
+
+    from kwokctl.clusters.scale import scale as scale_cluster
+
+    try:
+        async with asyncio.timeout(limit):
+            return await scale_cluster(
+                home, name, request, documents=documents, kubeconfig=kubeconfig
+            )
+    except TimeoutError as e:
+        raise TimedOutError(
+            f"scaling '{request.set_name}' took longer than {limit:g} s",
+            hint="what was made stays; the same command goes on",
+        ) from e

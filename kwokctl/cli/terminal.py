@@ -1,0 +1,163 @@
+"""Steps on a terminal: a spinner with the time while they last, a tick or a cross afterwards.
+
+Rich paints; it is imported only once a step lasts long enough to be looked at.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from kwokctl.cli.rows import Row, safe
+from kwokctl.cli.writer import Writer, nested
+from kwokctl.progress import Step
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.live import Live
+
+_PAINT_AFTER = 0.15
+_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_FRAMES_PER_SECOND = 10
+_BAR = 24
+_SHOW_CURSOR = "\x1b[?25h"
+
+
+class Terminal:
+    """Steps that come alive."""
+
+    is_alive = True
+
+    def __init__(
+        self,
+        writer: Writer,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        paint_after: float = _PAINT_AFTER,
+    ) -> None:
+        """Write lines with `writer`; paint steps that last longer than `paint_after` seconds."""
+        self._writer = writer
+        self._clock = clock
+        self._paint_after = paint_after
+        self._lock = threading.RLock()
+        self._rows: list[Row] = []
+        self._timer: threading.Timer | None = None
+        self._live: Live | None = None
+
+    def line(self, text: str = "", *, label: str = "") -> None:
+        """Write a line above the steps under way."""
+        with self._lock, self._cleared():
+            self._writer.line(text, label=label)
+
+    @contextmanager
+    def step(self, title: str, *, total: int | None = None, unit: str = "") -> Iterator[Step]:
+        """Show a step while it lasts, and how it ended."""
+        with nested() as depth:
+            row = Row(title=title, total=total, unit=unit, started=self._clock(), depth=depth)
+            self._begin(row)
+            mark = "✗"
+            try:
+                yield row
+                mark = "✓"
+            finally:
+                self._end(row, mark)
+
+    def note(self, text: str) -> None:
+        """Write a line that the user should read."""
+        self.line(f"  {text}")
+
+    def warn(self, text: str) -> None:
+        """Write a line that the user must not miss."""
+        self.line(text, label="warning:")
+
+    def abandon(self) -> None:
+        """Show the cursor again; takes no lock, since the process may be stuck in one."""
+        self._writer.stream.write(f"\r{_SHOW_CURSOR}")
+        self._writer.stream.flush()
+
+    def _begin(self, row: Row) -> None:
+        with self._lock:
+            self._rows.append(row)
+            if self._live is None and self._timer is None:
+                self._timer = threading.Timer(self._paint_after, self._paint)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def _end(self, row: Row, mark: str) -> None:
+        with self._lock:
+            self._rows.remove(row)
+            if not self._rows:
+                self._stop_painting()
+            self.line(f"{row.title} ({row.in_all(self._clock())})", label="  " * row.depth + mark)
+
+    def _paint(self) -> None:
+        """Begin to paint; called by the timer."""
+        with self._lock:
+            self._timer = None
+            if self._rows and self._live is None:
+                self._live = self._opened()
+
+    def _opened(self) -> "Live":
+        from rich.console import Console
+        from rich.live import Live
+
+        writer = self._writer
+        live = Live(
+            get_renderable=self._picture,
+            console=Console(file=writer.stream, no_color=not writer.is_coloured, highlight=False),
+            refresh_per_second=_FRAMES_PER_SECOND,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        live.start()
+        return live
+
+    def _stop_painting(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    @contextmanager
+    def _cleared(self) -> Iterator[None]:
+        """Take the painted steps away while a line is written, and paint them again below it."""
+        if self._live is None:
+            yield
+            return
+        self._live.stop()
+        yield
+        # A new one: the old one would clear the lines where it thinks it stands.
+        self._live = self._opened()
+
+    def _picture(self) -> "RenderableType":
+        """Draw every step under way; called by Rich's thread, so it takes no lock of ours."""
+        from rich.console import Group
+        from rich.text import Text
+
+        now = self._clock()
+        frame = _FRAMES[int(now * _FRAMES_PER_SECOND) % len(_FRAMES)]
+        return Group(
+            *(
+                Text.assemble(
+                    "  " * row.depth,
+                    (frame, "cyan"),
+                    f" {safe(row.title)} ",
+                    *_bar(row.share),
+                    (row.so_far(now), "dim"),
+                    no_wrap=True,
+                    overflow="ellipsis",
+                )
+                for row in tuple(self._rows)
+            )
+        )
+
+
+def _bar(share: float | None) -> list[tuple[str, str]]:
+    if share is None:
+        return []
+    full = round(share * _BAR)
+    return [("━" * full, "cyan"), ("━" * (_BAR - full) + " ", "bright_black")]

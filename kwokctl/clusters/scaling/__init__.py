@@ -1,0 +1,1 @@
+"""What scaling is made of: requests, templates, members, creation, deletion and waiting."""

@@ -1,0 +1,94 @@
+"""Looks at a cluster through its API, asking for as little of each object as will do."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+
+import msgspec
+
+from kwokctl.clusters.scaling.readiness import Judge
+from kwokctl.clusters.scaling.reading import Change, Known
+from kwokctl.clusters.scaling.request import LABEL
+from kwokctl.dataplane.port import Target
+from kwokctl.kube.client import Client
+from kwokctl.kube.paging import Query, list_pages
+from kwokctl.kube.refusal import refusal
+from kwokctl.kube.resource import Resource
+from kwokctl.kube.watch import EventType, watch
+
+_METADATA = "application/json;as={};g=meta.k8s.io;v=v1"
+"""Asks for an object without its spec and status."""
+
+
+class _Metadata(msgspec.Struct, rename="camel"):
+    name: str
+    uid: str
+    creation_timestamp: str
+    deletion_timestamp: str | None = None
+    labels: dict[str, str] | None = None
+
+
+class _Object(msgspec.Struct):
+    metadata: _Metadata
+
+
+_decode = msgspec.json.Decoder(_Object).decode
+
+
+class ApiReader:
+    """Reads a cluster with the connections of a client."""
+
+    def __init__(self, client: Client) -> None:
+        """Use the client, which stays its owner's to close."""
+        self._client = client
+
+    async def resolve(self, api_version: str, kind: str) -> Resource:
+        """Find the resource that serves a kind; NotFoundError if there is none."""
+        return await self._client.resource_for(api_version, kind)
+
+    async def select(
+        self, resource: Resource, namespace: str | None, selector: str
+    ) -> AsyncIterator[Known]:
+        """Yield the objects that a label selector selects, page by page."""
+        query = Query(resource=resource, namespace=namespace, label_selector=selector)
+        accept = _METADATA.format("PartialObjectMetadataList")
+        async for page in list_pages(self._client.pool, query, accept=accept):
+            for raw in page.objects:
+                yield _known(raw)
+
+    async def get(self, target: Target) -> Known | None:
+        """Return one object, None if it does not exist."""
+        response = await self._client.pool.request(
+            "GET",
+            target.resource.path(target.namespace, target.name),
+            accept=_METADATA.format("PartialObjectMetadata"),
+        )
+        if response.status == 404:
+            return None
+        if response.status >= 400:
+            raise refusal(response.status, response.body)
+        return _known(response.body)
+
+    async def watch(
+        self, resource: Resource, namespace: str | None, selector: str, judge: Judge
+    ) -> AsyncIterator[Sequence[Change]]:
+        """Yield every selected object as it is, then whatever changes, for ever."""
+        pool = self._client.pool
+        events = watch(pool, resource, decoder=judge, namespace=namespace, label_selector=selector)
+        async with aclosing(events):
+            async for batch in events:
+                yield [
+                    Change(event.type is not EventType.DELETED, event.object)
+                    for event in batch
+                    if event.object is not None
+                ]
+
+
+def _known(raw: bytes | msgspec.Raw) -> Known:
+    metadata = _decode(raw).metadata
+    return Known(
+        name=metadata.name,
+        uid=metadata.uid,
+        created=metadata.creation_timestamp,
+        set_name=(metadata.labels or {}).get(LABEL),
+        is_going=metadata.deletion_timestamp is not None,
+    )

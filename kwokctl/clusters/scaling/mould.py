@@ -1,0 +1,101 @@
+"""Makes the bodies of a set's objects: parameters edited, template rendered, membership labelled."""
+
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from typing import Any
+
+from kwokctl.clusters.scaling.addresses import add_cidr, add_ip
+from kwokctl.clusters.scaling.request import LABEL, ScaleRequest
+from kwokctl.clusters.scaling.templates import ResourceTemplate
+from kwokctl.errors import ConfigError, ExpressionError, UsageError
+from kwokctl.expr import gotemplate, jq
+
+Json = Any
+
+
+class Mould:
+    """A resource template ready to be stamped out.
+
+    Made before the cluster is touched: raises UsageError for a parameter that cannot be edited so,
+    and ConfigError for a template that is none.
+    """
+
+    def __init__(self, template: ResourceTemplate, request: ScaleRequest) -> None:
+        """Edit the parameters and compile the template."""
+        self._request = request
+        self._where = f"{template.source}: template '{template.name}'"
+        self._parameters = edited(template.parameters, request.params)
+        try:
+            self._template = gotemplate.compile(template.template)
+        except ExpressionError as e:
+            raise ConfigError(f"{self._where}: {e}", hint=e.hint) from e
+
+    def stamp(self, serial: int) -> dict[str, Json]:
+        """Return the object with this number; ConfigError if the template does not give one."""
+        request = self._request
+        name = request.object_name(serial)
+        functions: Mapping[str, Callable[..., Any]] = {
+            "Name": lambda: name,
+            "Namespace": lambda: request.namespace,
+            "Index": lambda: serial,
+            "AddCIDR": add_cidr,
+            "AddIP": add_ip,
+        }
+        try:
+            body = self._template.render_object(self._parameters, functions)
+        except ExpressionError as e:
+            raise ConfigError(f"{self._where}, for '{name}': {e}", hint=e.hint) from e
+        return self._checked(body, name)
+
+    def _checked(self, body: Json, name: str) -> dict[str, Json]:
+        """Make sure that the object is one, has its name, and carries the label of its set."""
+        if not isinstance(body, dict):
+            raise self._fault("gives no object with 'apiVersion' and 'kind'")
+        for field in ("apiVersion", "kind"):
+            if not isinstance(body.get(field), str) or not body[field]:
+                raise self._fault(f"gives an object without '{field}'")
+        metadata = _mapping_in(body, "metadata")
+        labels = None if metadata is None else _mapping_in(metadata, "labels")
+        if metadata is None or labels is None:
+            raise self._fault("gives an object whose 'metadata' or 'labels' is not a mapping")
+        if metadata.setdefault("name", name) != name:
+            raise self._fault(
+                f"names the object '{metadata['name']}' instead of '{name}'",
+                hint="write 'name: {{ Name }}' in the template",
+            )
+        labels[LABEL] = self._request.set_name
+        return body
+
+    def _fault(self, problem: str, *, hint: str | None = None) -> ConfigError:
+        return ConfigError(f"{self._where} {problem}", hint=hint)
+
+
+def edited(parameters: Json, programs: tuple[str, ...]) -> Json:
+    """Return the parameters as the jq `programs` make them, one after the other.
+
+    Raises UsageError for a program that is none, or that does not give exactly one result.
+    """
+    value = deepcopy(parameters)
+    for program in programs:
+        try:
+            results = jq.compile(program).run(value)
+        except ExpressionError as e:
+            raise UsageError(
+                f"--param: {e}",
+                hint=e.hint or "it is a jq program, such as '.nodeName = \"node-000000\"'",
+            ) from e
+        if len(results) != 1:
+            raise UsageError(
+                f"--param '{program}' gives {len(results)} results instead of one",
+                hint="it must turn all parameters into new ones: '.allocatable.cpu = \"64\"'",
+            )
+        value = results[0]
+    return value
+
+
+def _mapping_in(body: dict[str, Json], field: str) -> dict[str, Json] | None:
+    """Return the mapping under `field`, put there if there is nothing; None if it is none."""
+    if body.get(field) is None:
+        body[field] = {}
+    value = body[field]
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,120 @@
+"""Judges whether an object of a set is what was asked for: a Ready node, a Running pod.
+
+Only the fields that decide are decoded, since a watch tells of every object several times.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import msgspec
+
+_NOT_READY_TAINT = "node.kubernetes.io/not-ready"
+_RUNNING = frozenset({"Running", "Succeeded"})
+
+
+class _Metadata(msgspec.Struct, rename="camel"):
+    name: str
+    deletion_timestamp: str | None = None
+
+
+class _Condition(msgspec.Struct):
+    type: str
+    status: str
+    reason: str = ""
+    message: str = ""
+
+
+class _Status(msgspec.Struct):
+    phase: str = ""
+    conditions: list[_Condition] | None = None
+
+    def condition(self, kind: str) -> _Condition | None:
+        return next((each for each in self.conditions or () if each.type == kind), None)
+
+
+class _Taint(msgspec.Struct):
+    key: str
+
+
+class _NodeSpec(msgspec.Struct):
+    taints: list[_Taint] | None = None
+
+
+class _Node(msgspec.Struct):
+    metadata: _Metadata
+    spec: _NodeSpec = msgspec.field(default_factory=_NodeSpec)
+    status: _Status = msgspec.field(default_factory=_Status)
+
+
+class _Pod(msgspec.Struct):
+    metadata: _Metadata
+    status: _Status = msgspec.field(default_factory=_Status)
+
+
+class _Object(msgspec.Struct):
+    metadata: _Metadata
+
+
+_decode_node = msgspec.json.Decoder(_Node).decode
+_decode_pod = msgspec.json.Decoder(_Pod).decode
+_decode_object = msgspec.json.Decoder(_Object).decode
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether one object is ready."""
+
+    name: str
+    lacks: str | None
+    """What it lacks, for people; None if it is ready."""
+
+
+Judge = Callable[[bytes | msgspec.Raw], Verdict]
+"""Judges an object by its JSON."""
+
+
+def judge_of(kind: str) -> Judge:
+    """Return what judges objects of this kind, given as JSON.
+
+    A node is ready when its Ready condition is True and it is free of the not-ready taint; a pod
+    when it runs or has succeeded; an object of any other kind when it exists. None is while it is
+    being deleted.
+    """
+    judges: dict[str, Judge] = {"Node": _node, "Pod": _pod}
+    return judges.get(kind, _object)
+
+
+def word_for(kind: str) -> str:
+    """Return what objects of this kind are when they are ready, as a word."""
+    return {"Node": "Ready", "Pod": "Running"}.get(kind, "there")
+
+
+def _node(raw: bytes | msgspec.Raw) -> Verdict:
+    node = _decode_node(raw)
+    ready = node.status.condition("Ready")
+    if node.metadata.deletion_timestamp:
+        lacks: str | None = "is being deleted"
+    elif ready is None or ready.status != "True":
+        lacks = "is not Ready" + (f": {ready.message or ready.reason}" if ready else "")
+    elif any(taint.key == _NOT_READY_TAINT for taint in node.spec.taints or ()):
+        lacks = f"has the taint {_NOT_READY_TAINT}"
+    else:
+        lacks = None
+    return Verdict(node.metadata.name, lacks)
+
+
+def _pod(raw: bytes | msgspec.Raw) -> Verdict:
+    pod = _decode_pod(raw)
+    if pod.metadata.deletion_timestamp:
+        return Verdict(pod.metadata.name, "is being deleted")
+    if pod.status.phase in _RUNNING:
+        return Verdict(pod.metadata.name, None)
+    scheduled = pod.status.condition("PodScheduled")
+    is_unscheduled = scheduled is not None and scheduled.status == "False"
+    because = f": {scheduled.message}" if scheduled and is_unscheduled else ""
+    return Verdict(pod.metadata.name, f"is {pod.status.phase or 'Pending'}{because}")
+
+
+def _object(raw: bytes | msgspec.Raw) -> Verdict:
+    metadata = _decode_object(raw).metadata
+    return Verdict(metadata.name, "is being deleted" if metadata.deletion_timestamp else None)

@@ -1,0 +1,89 @@
+"""What somebody asks `scale` to do, checked before anything is touched."""
+
+import re
+from dataclasses import dataclass
+
+from kwokctl.errors import UsageError
+
+LABEL = "kwok.x-k8s.io/kwokctl-scale"
+"""Every object that `scale` makes carries the name of its set under this label."""
+
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
+_LABEL_LENGTH = 63
+_NAME_LENGTH = 253
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScaleRequest:
+    """So many copies of a resource template, as one set."""
+
+    kind: str
+    """Name of the resource template: `node`, `pod`, or one of the user's."""
+    name: str | None = None
+    """Name of the set; the template's name if None."""
+    replicas: int = 1
+    serial_length: int = 6
+    """Digits of the number in an object's name; 0 gives a single object the bare name."""
+    namespace: str = "default"
+    params: tuple[str, ...] = ()
+    """jq programs, each of which turns the parameters into new ones."""
+    wait: float | None = None
+    """Seconds to wait until every object is ready: 0 for as long as it takes, None not to wait."""
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for what no cluster could do."""
+        if self.replicas < 0:
+            raise UsageError(f"--replicas is {self.replicas}, less than 0")
+        if not 0 <= self.serial_length <= 20:
+            raise UsageError(f"--serial-length is {self.serial_length}, not one of 0 to 20")
+        if self.serial_length == 0 and self.replicas > 1:
+            raise UsageError(
+                f"--serial-length 0 gives one bare name, but --replicas is {self.replicas}",
+                hint="use a --serial-length of at least 1, or --replicas 1",
+            )
+        self._check_name()
+
+    @property
+    def set_name(self) -> str:
+        """The name of the set, which its objects carry under the label."""
+        return self.name or self.kind
+
+    @property
+    def selector(self) -> str:
+        """The label selector that finds the members of the set."""
+        return f"{LABEL}={self.set_name}"
+
+    def object_name(self, serial: int) -> str:
+        """Return the name of the object with this number."""
+        if self.serial_length == 0:
+            return self.set_name
+        return f"{self.set_name}-{serial:0{self.serial_length}d}"
+
+    def _check_name(self) -> None:
+        name = self.set_name
+        if not _NAME.fullmatch(name) or len(name) > _LABEL_LENGTH:
+            raise UsageError(
+                f"'{name}' cannot name a set of objects",
+                hint="use at most 63 lower-case letters, digits, '-' and '.', such as 'gpu-node'",
+            )
+        if len(self.object_name(self.replicas)) > _NAME_LENGTH:
+            raise UsageError(f"objects of '{name}' would have names of more than 253 characters")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScaleResult:
+    """What scaling did."""
+
+    kind: str
+    """Kind of the objects, as the cluster spells it: `Node`."""
+    name: str
+    """Name of the set."""
+    created: int = 0
+    deleted: int = 0
+    existing: int = 0
+    """Members there were before."""
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether there was nothing to do."""
+        return not (self.created or self.deleted)

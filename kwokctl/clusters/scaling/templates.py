@@ -1,0 +1,69 @@
+"""Resource templates: what the objects look like that `scale` makes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kwokctl import assets
+from kwokctl.config.documents import Document, load_documents
+from kwokctl.config.nearest import did_you_mean
+from kwokctl.errors import UsageError
+
+KIND = "KwokctlResource"
+_BUILT_IN = ("node", "pod")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceTemplate:
+    """A Go template of an object, and the parameters that it is rendered with."""
+
+    name: str
+    parameters: Any
+    template: str
+    source: str
+    """Where it was read, for messages."""
+
+
+def load_templates(documents: Sequence[Document]) -> Mapping[str, ResourceTemplate]:
+    """Return the resource templates by name: the user's `documents` before the built-in ones.
+
+    Of two with one name the first is taken. Raises ConfigError for a document that is not a
+    resource template in shape; documents of other kinds are passed over.
+    """
+    built_in = load_documents([str(assets.path(f"objects/{name}.yaml")) for name in _BUILT_IN])
+    templates: dict[str, ResourceTemplate] = {}
+    for document in (*documents, *built_in):
+        if document.kind == KIND:
+            template = _template(document)
+            templates.setdefault(template.name, template)
+    return templates
+
+
+def find_template(templates: Mapping[str, ResourceTemplate], name: str) -> ResourceTemplate:
+    """Return the template called `name`; UsageError names the known ones if there is none."""
+    if name in templates:
+        return templates[name]
+    known = f"there are: {', '.join(sorted(templates))}"
+    near = did_you_mean(name, templates)
+    raise UsageError(
+        f"there is no resource template called '{name}'",
+        hint=f"{near} {known}" if near else known,
+    )
+
+
+def _template(document: Document) -> ResourceTemplate:
+    document.check_fields(["parameters", "template"])
+    if not document.name:
+        raise document.fault("metadata.name", "is missing")
+    template = document.body.get("template")
+    if not isinstance(template, str) or not template.strip():
+        raise document.fault(
+            "template", "must be the text of a Go template", hint="write it after 'template: |'"
+        )
+    parameters = document.body.get("parameters")
+    return ResourceTemplate(
+        name=document.name,
+        parameters={} if parameters is None else parameters,
+        template=template,
+        source=document.source,
+    )

@@ -1,0 +1,64 @@
+"""The command as a user sees it: a process of its own, or its words with verbs that are recorded."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kwokctl.cli.main import run
+from tests.support.recording_runner import RecordingRunner
+
+Kwokctl = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    """An environment in which everything of the user's is empty."""
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "COLUMNS": "80",
+        "KWOK_WORKDIR": str(tmp_path / "kwok"),
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+    }
+
+
+@pytest.fixture
+def kwokctl(environ: dict[str, str], tmp_path: Path) -> Kwokctl:
+    """Run the command as a process."""
+
+    def call(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
+        root = str(Path(__file__).parents[2])
+        return subprocess.run(
+            [sys.executable, "-m", "kwokctl", *words],
+            env=environ | {"PYTHONPATH": root} | more,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+
+    return call
+
+
+@pytest.fixture
+def runner(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> RecordingRunner:
+    """What the verbs are given to instead of being run."""
+    for name in ("KWOK_WORKDIR", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.setenv(name, environ[name])
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    return RecordingRunner()
+
+
+@pytest.fixture
+def words(runner: RecordingRunner) -> Callable[[str], int]:
+    """Run the words of a command in this process, with recorded verbs; return the exit code."""
+
+    def call(text: str) -> int:
+        return run(text.split(), runner)
+
+    return call

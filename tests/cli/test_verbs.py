@@ -1,0 +1,380 @@
+"""From the words of a command to the verb it calls, and from the verb's result to what is shown."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kwokctl.clusters.create import Created, CreateRequest
+from kwokctl.clusters.delete import Deleted
+from kwokctl.clusters.status import ClusterStatus, ComponentStatus, Status
+from kwokctl.errors import BusyError, ComponentError
+from kwokctl.model import ClusterName, ComponentName, Port
+from tests.support.recording_runner import RecordingRunner
+
+Words = Callable[[str], int]
+
+ETCD = ComponentStatus(
+    name=ComponentName("etcd"),
+    status=Status.STOPPED,
+    version="3.6.16",
+    ports=(Port(name="client", port=2379, host_port=32765),),
+    message="first line\npanic: no space left\n",
+)
+CLUSTER = ClusterStatus(
+    name=ClusterName("kwok"),
+    maker="kwokctl (Python)",
+    runtime="binary",
+    kube_version="v1.36.3",
+    status=Status.NOT_READY,
+    components=(ETCD,),
+)
+
+
+def created(**changes: Any) -> Created:
+    values: dict[str, Any] = {
+        "name": ClusterName("kwok"),
+        "context": "kwok-kwok",
+        "kubeconfig": Path("/home/me/.kube/config"),
+        "server": "https://127.0.0.1:32764",
+        "existed": False,
+        "drift": (),
+        "seconds": 2.1,
+    }
+    return Created(**(values | changes))
+
+
+def request_of(runner: RecordingRunner) -> CreateRequest:
+    """Return the request of the only call."""
+    [(verb, args, _)] = runner.calls
+    assert verb == "create_cluster"
+    request = args[1]
+    assert isinstance(request, CreateRequest)
+    return request
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "--name mine create cluster --wait=15m --etcd-port=2379 --disable-qps-limits=false",
+        "create --name mine cluster --wait 900 --etcd-port 2379 --no-disable-qps-limits",
+        "create cluster --name=mine --wait 15m0s --etcd-port=2379 --disable-qps-limits=0",
+    ],
+)
+def test_flags_may_stand_anywhere_and_be_written_as_the_original_has_them(
+    words: Words, runner: RecordingRunner, text: str
+) -> None:
+    runner.answers["create_cluster"] = created(name="mine")
+    assert words(text) == 0
+    request = request_of(runner)
+    assert (request.name, request.wait) == ("mine", 900.0)
+    assert request.resolved.options.etcd_port == 2379
+    assert request.resolved.options.disable_qps_limits is False
+    assert request.resolved.chosen == {"etcd_port", "disable_qps_limits"}
+
+
+def test_without_flags_the_original_defaults_hold(
+    words: Words, runner: RecordingRunner, tmp_path: Path
+) -> None:
+    runner.answers["create_cluster"] = created()
+    assert words("create cluster") == 0
+    request = request_of(runner)
+    assert (request.name, request.wait, request.timeout) == ("kwok", None, None)
+    assert request.kubeconfig == tmp_path / ".kube" / "config"
+    assert request.resolved.chosen == frozenset()
+
+
+def test_a_kubeconfig_that_is_empty_is_none(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runner.answers["create_cluster"] = created(kubeconfig=Path("/k/kubeconfig.yaml"))
+    assert words("create cluster --kubeconfig=") == 0
+    assert request_of(runner).kubeconfig is None
+    assert "kubectl --kubeconfig /k/kubeconfig.yaml get nodes" in capfd.readouterr().err
+
+
+def test_documents_are_read_from_the_default_file_and_from_every_config(
+    words: Words, runner: RecordingRunner, tmp_path: Path
+) -> None:
+    def options(path: Path, text: str) -> None:
+        path.parent.mkdir(exist_ok=True)
+        head = "kind: KwokctlConfiguration\napiVersion: config.kwok.x-k8s.io/v1alpha1\noptions:\n"
+        path.write_text(f"{head}  {text}\n", encoding="utf-8")
+
+    options(tmp_path / "kwok" / "kwok.yaml", "etcdPort: 1")
+    options(tmp_path / "a.yaml", "etcdPrefix: /a")
+    options(tmp_path / "b.yaml", "etcdPrefix: /b")
+    runner.answers["create_cluster"] = created()
+    assert words(f"-c {tmp_path}/a.yaml create cluster --config {tmp_path}/b.yaml") == 0
+    resolved = request_of(runner).resolved.options
+    assert (resolved.etcd_port, resolved.etcd_prefix) == (1, "/b")
+
+
+def test_afterwards_the_user_is_told_what_can_be_done(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runner.answers["create_cluster"] = created(name="mine", context="kwok-mine")
+    assert words("--name mine create cluster --wait 1m") == 0
+    assert capfd.readouterr() == (
+        "",
+        (
+            "cluster 'mine' is ready; 'kwok-mine' is the current context. Now you can:\n"
+            "  kubectl --context kwok-mine get nodes\n"
+            "  kwokctl --name mine scale node --replicas 1000\n"
+            "  kwokctl --name mine delete cluster\n"
+        ),
+    )
+
+
+def test_what_differs_from_the_request_is_told_line_by_line(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runner.answers["create_cluster"] = created(existed=True, drift=("--etcd-port: 1, not 2", "x"))
+    assert words("create cluster --etcd-port 2") == 0
+    lines = capfd.readouterr().err.splitlines()
+    assert lines[:2] == [
+        "warning: the cluster exists with other settings: --etcd-port: 1, not 2",
+        "warning: the cluster exists with other settings: x",
+    ]
+
+
+def test_a_program_gets_what_was_created_as_json_alone(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runner.answers["create_cluster"] = created()
+    assert words("create cluster -o json") == 0
+    out, err = capfd.readouterr()
+    assert json.loads(out)["context"] == "kwok-kwok"
+    assert err == ""
+
+
+def test_an_option_that_is_not_served_is_refused_before_anything_happens(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert words("create cluster --enable-metrics-server") == 2
+    assert runner.calls == []
+    assert capfd.readouterr().err == "error: '--enable-metrics-server' is not served yet\n"
+
+
+def test_a_failed_verb_is_told_with_the_log_and_exits_with_1(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runner.answers["create_cluster"] = ComponentError("'etcd' has died", detail="panic: x")
+    assert words("create cluster") == 1
+    assert capfd.readouterr().err == "error: 'etcd' has died\noutput: panic: x\n"
+
+
+def test_a_bug_keeps_its_traceback(words: Words, runner: RecordingRunner) -> None:
+    runner.answers["stop_cluster"] = KeyError("x")
+    with pytest.raises(KeyError):
+        words("stop cluster")
+
+
+def test_an_interrupt_exits_with_the_number_of_its_signal(
+    words: Words, runner: RecordingRunner
+) -> None:
+    runner.answers["stop_cluster"] = KeyboardInterrupt(15)
+    assert words("stop cluster") == 143
+    runner.answers["stop_cluster"] = KeyboardInterrupt()
+    assert words("stop cluster") == 130
+
+
+def test_deleting_what_is_not_there_is_a_warning(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runner.answers["delete_cluster"] = False
+    assert words("delete cluster --force") == 0
+    assert capfd.readouterr().err == "warning: there is no cluster 'kwok'\n"
+    assert runner.calls[0][2]["force"] is True
+
+
+def test_deleting_all_tells_what_was_left_and_fails_for_what_failed(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    busy = BusyError("the cluster 'b' is busy")
+    names = (ClusterName("a"),)
+    runner.answers["delete_all"] = Deleted(
+        names=names, failures={ClusterName("b"): busy}, left=(ClusterName("go"),)
+    )
+    assert words("delete cluster --all") == 1
+    assert capfd.readouterr().err.splitlines() == [
+        "cluster 'a' is deleted",
+        "warning: left alone, since the original kwokctl made them: 'go'",
+        "delete one with 'kwokctl --name NAME delete cluster --force'",
+        "error: the cluster 'b' is busy",
+    ]
+
+
+def test_start_passes_its_limits_on(words: Words, runner: RecordingRunner) -> None:
+    assert words("start cluster --name mine --wait --timeout 1m") == 0
+    [(verb, args, limits)] = runner.calls
+    assert (verb, args[1], limits) == ("start_cluster", "mine", {"wait": 300.0, "timeout": 60.0})
+
+
+def test_clusters_are_listed_by_name_without_looking_at_them(
+    words: Words, runner: RecordingRunner, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("b", "a"):
+        (tmp_path / "kwok" / "clusters" / name).mkdir(parents=True)
+        (tmp_path / "kwok" / "clusters" / name / "kwok.yaml").touch()
+    (tmp_path / "kwok" / "clusters" / "not-one").mkdir()
+    assert words("get clusters") == 0
+    assert capfd.readouterr() == ("a\nb\n", "")
+    assert runner.calls == []
+
+
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        ("table", "NAME   READY   STATUS\nkwok   0/1     NotReady\n"),
+        (
+            "wide",
+            (
+                "NAME   READY   STATUS     RUNTIME   VERSION   MAKER\n"
+                "kwok   0/1     NotReady   binary    v1.36.3   kwokctl (Python)\n"
+            ),
+        ),
+    ],
+)
+def test_clusters_are_shown_in_columns(
+    words: Words,
+    runner: RecordingRunner,
+    capfd: pytest.CaptureFixture[str],
+    output: str,
+    text: str,
+) -> None:
+    runner.answers["cluster_statuses"] = [CLUSTER]
+    assert words(f"get clusters -o {output}") == 0
+    assert capfd.readouterr().out == text
+
+
+def test_a_program_gets_clusters_with_their_components(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runner.answers["cluster_statuses"] = [CLUSTER]
+    assert words("get clusters -o=json") == 0
+    assert json.loads(capfd.readouterr().out) == [
+        {
+            "name": "kwok",
+            "status": "NotReady",
+            "message": "",
+            "ready": 0,
+            "total": 1,
+            "runtime": "binary",
+            "kubeVersion": "v1.36.3",
+            "maker": "kwokctl (Python)",
+            "components": [
+                {
+                    "name": "etcd",
+                    "status": "Stopped",
+                    "message": "first line\npanic: no space left\n",
+                    "version": "3.6.16",
+                    "ports": [{"name": "client", "port": 2379, "hostPort": 32765}],
+                }
+            ],
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        ("name", "etcd\n"),
+        ("table", "NAME   STATUS\netcd   Stopped\n"),
+        (
+            "wide",
+            (
+                "NAME   STATUS    VERSION   PORTS          MESSAGE\n"
+                "etcd   Stopped   3.6.16    client:32765   panic: no space left\n"
+            ),
+        ),
+    ],
+)
+def test_components_are_shown_in_columns_a_dead_one_with_its_last_line(
+    words: Words,
+    runner: RecordingRunner,
+    capfd: pytest.CaptureFixture[str],
+    output: str,
+    text: str,
+) -> None:
+    runner.answers["component_statuses"] = [ETCD]
+    assert words(f"get components -o {output}") == 0
+    assert capfd.readouterr().out == text
+
+
+def test_without_clusters_a_program_gets_an_empty_list(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runner.answers["cluster_statuses"] = []
+    assert words("get clusters -o json") == 0
+    assert capfd.readouterr() == ("[]\n", "")
+    assert words("get clusters -o wide") == 0
+    assert capfd.readouterr() == ("", "")
+
+
+def test_logs_are_asked_for_by_component(words: Words, runner: RecordingRunner) -> None:
+    assert words("logs audit -f --name mine") == 0
+    [(_, args, more)] = runner.calls
+    assert (args[1:], more) == (("mine", "audit"), {"follow": True})
+
+
+_TOOL = """
+import sys
+from kwokctl.cli.main import run
+from tests.support.recording_runner import RecordingRunner
+command = (["/bin/sh", "-c", 'echo "$A" "$@"; exit 7', "tool", "--kubeconfig=/x"], {"A": "b"})
+run(sys.argv[1:], RecordingRunner({"kubectl_command": command, "etcdctl_command": command}))
+"""
+
+
+@pytest.mark.parametrize("tool", ["kubectl", "etcdctl"])
+def test_a_tool_gets_all_words_after_its_name_and_takes_the_place_of_the_command(
+    environ: dict[str, str], tool: str
+) -> None:
+    theirs = "-n x exec pod --name=y -it -- sh -h -o=json --force=false --"
+    done = subprocess.run(
+        [sys.executable, "-c", _TOOL, "--name", "mine", tool, *theirs.split()],
+        env=environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (7, f"b --kubeconfig=/x {theirs}\n")
+
+
+def test_artifacts_of_a_cluster_are_listed_for_those_who_fetch_them_beforehand(
+    words: Words, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert words("get artifacts") == 0
+    listed = capfd.readouterr().out.split()
+    assert listed == sorted(listed)
+    assert any(address.endswith("/kube-apiserver") for address in listed)
+    assert words("get artifacts --filter image") == 0
+    assert capfd.readouterr().out == ""
+
+
+def test_the_store_is_empty_at_first(words: Words, capfd: pytest.CaptureFixture[str]) -> None:
+    assert words("artifacts list -o json") == 0
+    assert capfd.readouterr().out == "[]\n"
+    assert words("artifacts verify -o yaml") == 0
+    assert capfd.readouterr().out == "[]\n"
+
+
+def test_building_takes_the_version_of_the_environment(
+    words: Words,
+    runner: RecordingRunner,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("KWOK_KUBE_VERSION", "v1.35.0")
+    runner.answers["build"] = {}
+    assert words("artifacts build") == 0
+    assert runner.calls[0][1] == ("v1.35.0",)
+    assert words("artifacts build --kube-version 1.34.1") == 0
+    assert runner.calls[1][1] == ("1.34.1",)
+    assert capfd.readouterr().out == ""

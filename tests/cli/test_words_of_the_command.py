@@ -1,0 +1,203 @@
+"""Help, versions, errors and exit codes, as a process shows them."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+from inline_snapshot import snapshot
+
+from kwokctl import __version__
+from tests.cli.conftest import Kwokctl
+
+
+def test_the_version_tells_what_it_runs_on(kwokctl: Kwokctl) -> None:
+    done = kwokctl("--version")
+    assert re.fullmatch(rf"kwokctl version v{re.escape(__version__)} python3\S+ \(\S+/\S+\)\n", done.stdout)  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert kwokctl("--name", "x", "--version").stdout == done.stdout
+
+
+def test_help_shows_the_commands_in_the_order_in_which_they_are_needed(kwokctl: Kwokctl) -> None:
+    done = kwokctl("--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == snapshot("""\
+Usage: kwokctl [OPTIONS] COMMAND ...
+
+  Run real Kubernetes control planes with thousands of fake nodes on this
+  machine.
+
+Cluster commands:
+  create    Create a cluster
+  delete    Delete a cluster
+  start     Start a cluster that was stopped
+  stop      Stop a cluster and keep its data
+  get       Show clusters, their components and access
+  scale     Make or delete objects until there are as many as asked for
+  snapshot  Save and restore a cluster's data
+  logs      Print what a component has written
+
+Tools:
+  kubectl     Run kubectl on a cluster; all words after it are kubectl's
+  etcdctl     Run etcdctl on a cluster's etcd; all words after it are
+              etcdctl's
+  completion  Print the script that completes kwokctl's words in a shell
+  artifacts   Look after the programs that clusters run
+
+Options:
+  --version  Print the version
+
+Everywhere:
+  --name NAME        The cluster [default: kwok]
+  -c, --config FILE  Configuration file, '-' for standard input; may be
+                     repeated
+  -v, --v LEVEL      What is logged: DEBUG, INFO, WARN, ERROR, a number, or
+                     INFO+2 [default: INFO]
+  -h, --help         Show this help
+""")
+
+
+def test_no_words_at_all_are_a_question_for_help(kwokctl: Kwokctl) -> None:
+    assert kwokctl().stdout == kwokctl("-h").stdout
+    assert kwokctl().returncode == 0
+
+
+def test_a_group_alone_shows_its_help(kwokctl: Kwokctl) -> None:
+    done = kwokctl("snapshot")
+    assert done.returncode == 0
+    assert (
+        done.stdout
+        == kwokctl("snapshot", "--help").stdout
+        == snapshot("""\
+Usage: kwokctl snapshot [OPTIONS] COMMAND ...
+
+  Save and restore a cluster's data.
+
+Commands:
+  save     Save all that is in etcd; the file holds every Secret, so only you
+           may read it
+  restore  Replace all that is in etcd with what a snapshot holds
+
+Everywhere:
+  --name NAME        The cluster [default: kwok]
+  -c, --config FILE  Configuration file, '-' for standard input; may be
+                     repeated
+  -v, --v LEVEL      What is logged: DEBUG, INFO, WARN, ERROR, a number, or
+                     INFO+2 [default: INFO]
+  -h, --help         Show this help
+""")
+    )
+
+
+def test_the_help_of_a_command_has_its_options_in_sections(kwokctl: Kwokctl) -> None:
+    text = kwokctl("create", "cluster", "--help").stdout
+    sections = re.findall(r"^(\S.*):$", text, re.MULTILINE)
+    assert sections[0] == "Options"
+    assert sections[-1] == "Everywhere"
+    assert {"General", "Components", "etcd", "Fake nodes"} <= set(sections)
+    assert "--[no-]etcd-tls" in text
+    assert "--dry-run" not in text
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            "creat cluster",
+            "error: 'kwokctl' has no command 'creat'\nhint: did you mean 'create'?\n",
+        ),
+        (
+            "get cluster",
+            "error: 'kwokctl get' has no command 'cluster'\nhint: did you mean 'clusters'?\n",
+        ),
+        (
+            "create cluster --etcd-prt 5",
+            (
+                "error: 'kwokctl create cluster' has no option '--etcd-prt'\n"
+                "hint: did you mean '--etcd-port'?\n"
+            ),
+        ),
+        (
+            "create cluster mine",
+            (
+                "error: 'kwokctl create cluster' does not take the word 'mine'\n"
+                "hint: name a cluster with '--name mine'\n"
+            ),
+        ),
+        (
+            "create cluster --wait=soon",
+            "error: '--wait' is 'soon', not a duration\nhint: for example: 90s, 15m or 1h30m\n",
+        ),
+        (
+            "--name a/b get components",
+            "error: 'a/b' cannot be the name of a cluster\n",
+        ),
+        (
+            "--dry-run stop cluster",
+            "error: '--dry-run' is not served yet\n",
+        ),
+        (
+            "port-forward etcd 8080:http",
+            "error: 'kwokctl port-forward' is not served yet\n",
+        ),
+        (
+            "snapshot export -h",
+            "error: 'kwokctl snapshot export' is not served yet\n",
+        ),
+        (
+            "snapshot save --path x --format k8s",
+            "error: '--format k8s' is not served yet\nhint: use --format etcd\n",
+        ),
+        (
+            "snapshot save",
+            (
+                "error: 'kwokctl snapshot save' needs '--path FILE'\n"
+                "hint: see 'kwokctl snapshot save --help'\n"
+            ),
+        ),
+        (
+            "get clusters -v LOUD",
+            "error: '--v' is 'LOUD', not a level\n",
+        ),
+    ],
+)
+def test_wrong_words_exit_with_2_and_say_what_was_meant(
+    kwokctl: Kwokctl, words: str, message: str
+) -> None:
+    done = kwokctl(*words.split())
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith(message)
+
+
+def test_a_program_gets_errors_as_json_even_for_wrong_words(kwokctl: Kwokctl) -> None:
+    done = kwokctl("get", "clusters", "-o", "json", "--nonsense")
+    assert done.returncode == 2
+    assert json.loads(done.stderr)["error"]["id"] == "usage"
+
+
+def test_a_reader_that_goes_away_is_no_error(environ: dict[str, str]) -> None:
+    program = f"{sys.executable} -m kwokctl create cluster --help | true; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(
+        ["bash", "-c", program], env=environ, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
+def test_every_shell_gets_a_script(kwokctl: Kwokctl, shell: str) -> None:
+    done = kwokctl("completion", shell)
+    assert done.returncode == 0
+    assert "_KWOKCTL_COMPLETE" in done.stdout
+
+
+def test_a_shell_is_offered_commands_flags_and_names(kwokctl: Kwokctl) -> None:
+    def offered(words: str) -> list[str]:
+        last = str(len(words.split(" ")) - 1)
+        return kwokctl(_KWOKCTL_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=last).stdout.split()  # fmt: skip
+
+    assert offered("kwokctl sta") == ["start"]
+    assert offered("kwokctl create cluster --kube-apiserver-p") == ["--kube-apiserver-port"]
+    assert offered("kwokctl logs kube-s") == ["kube-scheduler"]
+    assert offered("kwokctl scale n") == ["node"]

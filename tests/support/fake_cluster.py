@@ -1,0 +1,203 @@
+"""A cluster in memory: objects, versions, and those who watch. Writes are counted and can be refused."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any
+
+import orjson
+
+from kwokctl.dataplane.port import PatchType, Target
+from kwokctl.errors import ApiError, NotFoundError
+from kwokctl.kube.resource import Resource
+
+Watcher = Callable[[str, bytes], None]
+
+_LIST_KEYS = {"conditions": "type", "addresses": "type", "podIPs": "ip", "hostIPs": "ip"}
+
+
+class FakeCluster:
+    """Behaves as the API server does for the writes of fake kubelets; is its own data plane."""
+
+    def __init__(self, *resources: Resource) -> None:
+        self.objects: dict[tuple[str, str, str], dict[str, Any]] = {}
+        self.writes: list[tuple[str, str]] = []
+        """Verb and name of every write that was tried, in order."""
+        self.users: list[str] = []
+        self.refuse: list[ApiError] = []
+        """What the next writes are answered with, first come first served."""
+        self.before_write: Callable[[Target], None] | None = None
+        self.at_once = 0
+        self.most_at_once = 0
+        self._resources = {(r.api_version, r.kind): r for r in resources}
+        self._versions = count(1)
+        self._uids = count(1)
+        self._watchers: dict[str, list[Watcher]] = {}
+
+    def watch(self, resource: Resource, watcher: Watcher) -> None:
+        """Tell `watcher` the type and the JSON of every change of a resource from now on."""
+        self._watchers.setdefault(resource.plural, []).append(watcher)
+
+    def put(self, resource: Resource, body: dict[str, Any]) -> dict[str, Any]:
+        """Do what another client does: create an object, or replace it."""
+        metadata = body["metadata"]
+        key = (resource.plural, metadata.get("namespace", ""), metadata["name"])
+        is_new = key not in self.objects
+        metadata.setdefault("uid", f"uid-{next(self._uids)}")
+        self._store(key, body, "ADDED" if is_new else "MODIFIED")
+        return body
+
+    def change(self, resource: Resource, name: str, namespace: str = "", **parts: Any) -> None:
+        """Do what another client does: merge parts into an object."""
+        key = (resource.plural, namespace, name)
+        self._store(key, _merged(self.objects[key], parts), "MODIFIED")
+
+    def remove(self, resource: Resource, name: str, namespace: str = "") -> None:
+        """Do what another client does: make an object disappear."""
+        key = (resource.plural, namespace, name)
+        body = self.objects.pop(key)
+        body["metadata"]["resourceVersion"] = str(next(self._versions))
+        self._tell(key, "DELETED", body)
+
+    def object(self, resource: Resource, name: str, namespace: str = "") -> dict[str, Any]:
+        """Return an object as it is."""
+        return self.objects[(resource.plural, namespace, name)]
+
+    def verbs(self, verb: str) -> list[str]:
+        """Return the names of the objects that `verb` was tried on."""
+        return [name for each, name in self.writes if each == verb]
+
+    async def create(
+        self, resource: Resource, namespace: str | None, body: bytes, *, as_user: str = ""
+    ) -> bytes:
+        document = orjson.loads(body)
+        if namespace is not None:
+            document["metadata"].setdefault("namespace", namespace)
+        target = Target(resource, namespace, document["metadata"]["name"])
+        await self._admit("create", target, as_user)
+        if self._key(target) in self.objects:
+            raise ApiError("already exists", status=409, reason="AlreadyExists")
+        return orjson.dumps(self.put(resource, document))
+
+    async def patch(
+        self,
+        target: Target,
+        body: bytes,
+        patch_type: PatchType,
+        *,
+        subresource: str = "",
+        as_user: str = "",
+    ) -> bytes:
+        await self._admit("patch", target, as_user)
+        stored = self._found(target)
+        patch = orjson.loads(body)
+        if patch_type is PatchType.JSON:
+            raise ApiError("the fake knows no JSON patch", status=422, reason="Invalid")
+        wanted = patch.get("metadata", {})
+        for name in ("uid", "resourceVersion"):
+            if name in wanted and wanted[name] != stored["metadata"][name]:
+                raise ApiError("precondition failed", status=409, reason="Conflict")
+        merged = _merged(stored, patch)
+        if merged != stored:
+            self._store(self._key(target), merged, "MODIFIED")
+        return orjson.dumps(self.objects[self._key(target)])
+
+    async def replace(self, target: Target, body: bytes) -> bytes:
+        await self._admit("replace", target)
+        stored = self._found(target)
+        document = orjson.loads(body)
+        version = document["metadata"].get("resourceVersion")
+        if version and version != stored["metadata"]["resourceVersion"]:
+            raise ApiError("the object has been modified", status=409, reason="Conflict")
+        document["metadata"]["uid"] = stored["metadata"]["uid"]
+        return orjson.dumps(self.put(target.resource, document))
+
+    async def delete(
+        self, target: Target, *, grace_seconds: int | None = None, uid: str | None = None
+    ) -> None:
+        await self._admit("delete", target)
+        stored = self._found(target)
+        if uid is not None and stored["metadata"]["uid"] != uid:
+            raise ApiError("precondition failed", status=409, reason="Conflict")
+        if stored["metadata"].get("finalizers"):
+            going = {"deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 0}
+            self._store(self._key(target), _merged(stored, {"metadata": going}), "MODIFIED")
+        else:
+            self.remove(target.resource, target.name, target.namespace or "")
+
+    async def close(self) -> None:
+        """Nothing is under way."""
+
+    async def get(self, target: Target) -> bytes:
+        self.writes.append(("get", target.name))
+        await asyncio.sleep(0)
+        return orjson.dumps(self._found(target))
+
+    async def list(
+        self, resource: Resource, *, namespace: str = "", field_selector: str = ""
+    ) -> Sequence[bytes]:
+        self.writes.append(("list", field_selector))
+        await asyncio.sleep(0)
+        node = field_selector.removeprefix("spec.nodeName=")
+        return [
+            orjson.dumps(body)
+            for (plural, _, _), body in self.objects.items()
+            if plural == resource.plural
+            and (not field_selector or body.get("spec", {}).get("nodeName") == node)
+        ]
+
+    async def resolve(self, api_version: str, kind: str) -> Resource:
+        try:
+            return self._resources[(api_version, kind)]
+        except KeyError:
+            raise NotFoundError(f"no kind '{kind}'") from None
+
+    async def _admit(self, verb: str, target: Target, as_user: str = "") -> None:
+        self.writes.append((verb, target.name))
+        if as_user:
+            self.users.append(as_user)
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        if self.before_write is not None:
+            self.before_write(target)
+        await asyncio.sleep(0.001)
+        self.at_once -= 1
+        if self.refuse:
+            raise self.refuse.pop(0)
+
+    def _key(self, target: Target) -> tuple[str, str, str]:
+        return (target.resource.plural, target.namespace or "", target.name)
+
+    def _found(self, target: Target) -> dict[str, Any]:
+        try:
+            return self.objects[self._key(target)]
+        except KeyError:
+            raise ApiError("not found", status=404, reason="NotFound") from None
+
+    def _store(self, key: tuple[str, str, str], body: dict[str, Any], change: str) -> None:
+        body["metadata"]["resourceVersion"] = str(next(self._versions))
+        self.objects[key] = body
+        self._tell(key, change, body)
+
+    def _tell(self, key: tuple[str, str, str], change: str, body: dict[str, Any]) -> None:
+        for watcher in self._watchers.get(key[0], ()):
+            watcher(change, orjson.dumps(body))
+
+
+def _merged(old: Any, patch: Any, name: str = "") -> Any:
+    if isinstance(patch, list) and name in _LIST_KEYS and isinstance(old, list):
+        key = _LIST_KEYS[name]
+        known = {item[key]: item for item in old}
+        for item in patch:
+            known[item[key]] = _merged(known.get(item[key], {}), item)
+        return list(known.values())
+    if not isinstance(patch, dict) or not isinstance(old, dict):
+        return patch
+    result = dict(old)
+    for field, value in patch.items():
+        if value is None:
+            result.pop(field, None)
+        else:
+            empty: Any = {} if isinstance(value, dict) else None
+            result[field] = _merged(old.get(field, empty), value, field)
+    return result

@@ -1,0 +1,60 @@
+"""A runtime in memory: what it is told is all that happens."""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+
+from kwokctl.errors import KwokctlError
+from kwokctl.host.machine import Host
+from kwokctl.model import ClusterName, ComponentName, Plan, State
+from kwokctl.runtime import Site
+from tests.support.sites import HostLikeSite
+
+
+@dataclass
+class FakeRuntime:
+    """Keeps states, and what was asked of it, in order."""
+
+    name: str = "fake"
+    found: dict[ComponentName, State] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+    fails_at: Mapping[str, KwokctlError | BaseException] = field(default_factory=dict)
+    log: bytes = b""
+
+    def load(self, kind: str, host: Host) -> "FakeRuntime":
+        """Stand in for the registry."""
+        return self
+
+    async def check(self) -> None:
+        self._note("check")
+
+    def site(self, cluster: ClusterName) -> Site:
+        return HostLikeSite()
+
+    async def install(self, plan: Plan) -> None:
+        self._note("install")
+        self.found = {name: self.found.get(name, State.STOPPED) for name in plan.components}
+
+    async def start(self, cluster: ClusterName, *names: ComponentName) -> None:
+        self._note("start", *sorted(names))
+        self.found |= dict.fromkeys(names, State.RUNNING)
+
+    async def stop(self, cluster: ClusterName, *names: ComponentName) -> None:
+        self._note("stop", *sorted(names))
+        self.found |= dict.fromkeys(names, State.STOPPED)
+
+    async def states(self, cluster: ClusterName) -> Mapping[ComponentName, State]:
+        return self.found
+
+    async def logs(
+        self, cluster: ClusterName, name: ComponentName, *, follow: bool = False
+    ) -> AsyncIterator[bytes]:
+        yield self.log
+
+    async def uninstall(self, cluster: ClusterName) -> None:
+        self._note("uninstall")
+        self.found = {}
+
+    def _note(self, verb: str, *names: str) -> None:
+        self.asked.append(" ".join([verb, *names]))
+        if verb in self.fails_at:
+            raise self.fails_at[verb]

@@ -1,0 +1,241 @@
+"""The installed command, run as a user runs it, with clusters and a kubeconfig of its own."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+PATIENCE = 60.0
+"""Seconds after which something that must come is given up."""
+
+OTHER_KUBECONFIG = """\
+apiVersion: v1
+kind: Config
+current-context: elsewhere
+clusters:
+- name: elsewhere
+  cluster: {server: "https://192.0.2.1:6443"}
+contexts:
+- name: elsewhere
+  context: {cluster: elsewhere, user: somebody}
+users:
+- name: somebody
+  user: {token: "secret"}
+"""
+"""What a user's kubeconfig holds before kwokctl touches it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How a command ended, and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installed:
+    """The command, and where its clusters are."""
+
+    folder: Path
+    name: str = "kwok"
+    """The cluster that commands are for."""
+
+    @classmethod
+    def within(cls, folder: Path) -> "Installed":
+        """Prepare a folder that holds all that the command may touch but the store of programs."""
+        installed = cls(folder=folder)
+        installed.temporary.mkdir()
+        installed.kubeconfig.write_text(OTHER_KUBECONFIG)
+        return installed
+
+    @property
+    def workdir(self) -> Path:
+        return self.folder / "work"
+
+    @property
+    def kubeconfig(self) -> Path:
+        return self.folder / "kubeconfig"
+
+    @property
+    def temporary(self) -> Path:
+        return self.folder / "tmp"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The user's environment, where only the settings of programs to run are kept."""
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith("KWOK_") or name.endswith("_BINARY")
+        }
+        return kept | {
+            "KWOK_WORKDIR": str(self.workdir),
+            "KUBECONFIG": str(self.kubeconfig),
+            "TMPDIR": str(self.temporary),
+            "PATH": f"{scripts()}:{kept.get('PATH', os.defpath)}",
+        }
+
+    def called(self, name: str) -> "Installed":
+        """Return the same for another cluster."""
+        return replace(self, name=name)
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        """Start a command and let it run; it has a session of its own, as in a terminal."""
+        return subprocess.Popen(
+            [*command(), "--name", self.name, *words],
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self, *words: str, stdin: str = "", timeout: float = 120, **settings: str) -> Finished:
+        """Run a command to its end, whatever that is; `settings` go into its environment."""
+        done = subprocess.run(
+            [*command(), "--name", self.name, *words],
+            env=self.environment | settings,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+        return Finished(done.returncode, done.stdout, done.stderr)
+
+    def ok(self, *words: str, stdin: str = "", timeout: float = 120) -> str:
+        """Run a command that must succeed; return its standard output."""
+        done = self.run(*words, stdin=stdin, timeout=timeout)
+        assert done.code == 0, f"{' '.join(words)}: exit {done.code}\n{done.out}{done.err}"
+        return done.out
+
+    def refused(self, *words: str, timeout: float = 120, **settings: str) -> str:
+        """Run a command that must fail with exit code 1; return what it said."""
+        done = self.run(*words, timeout=timeout, **settings)
+        assert done.code == 1, f"{' '.join(words)}: exit {done.code}\n{done.out}{done.err}"
+        return done.err
+
+    def kubectl(self, *words: str, stdin: str = "") -> str:
+        """Run kubectl against the cluster."""
+        return self.ok("kubectl", *words, stdin=stdin)
+
+    def objects(self, *words: str) -> list[dict[str, Any]]:
+        """Get Kubernetes objects."""
+        items: list[dict[str, Any]] = json.loads(self.kubectl("get", *words, "-o", "json"))["items"]
+        return items
+
+    def components(self) -> dict[str, dict[str, Any]]:
+        """Return what is known of each component, by its name."""
+        listed = json.loads(self.ok("get", "components", "-o", "json"))
+        return {component["name"]: component for component in listed}
+
+    def ports(self) -> set[int]:
+        """Return the ports on which components of the cluster listen."""
+        return {
+            port["hostPort"]
+            for component in self.components().values()
+            for port in component.get("ports", [])
+        }
+
+    def pids(self) -> dict[str, int]:
+        """Return the process of each component that runs."""
+        return {
+            component: _number_in(path)
+            for path in sorted((self.workdir / "clusters" / self.name / "pids").glob("*.pid"))
+            if (component := path.stem)
+        }
+
+    def processes(self) -> dict[int, str]:
+        """Return every process of this machine that works for one of the clusters here."""
+        return dict(_processes_with(str(self.folder)))
+
+    def files(self) -> set[str]:
+        """Return what is left here, lock files excepted: those outlive what they lock."""
+        found = (p.relative_to(self.folder) for p in self.folder.rglob("*") if not p.is_dir())
+        return {str(path) for path in found if path.parent != Path("work/locks")}
+
+
+def end(process: subprocess.Popen[str]) -> str:
+    """End a command that was started, with all that it started; return what it said."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+    return process.communicate(timeout=PATIENCE)[1]
+
+
+def command() -> list[str]:
+    """Return how the command is called: its console script, or its module in a bare checkout."""
+    script = scripts() / "kwokctl"
+    return [str(script)] if script.exists() else [sys.executable, "-m", "kwokctl"]
+
+
+def scripts() -> Path:
+    """Return the folder of this environment's commands."""
+    return Path(sysconfig.get_path("scripts"))
+
+
+def condition(of: dict[str, Any], kind: str) -> str:
+    """Return the status of a condition of a Kubernetes object; empty if it has none such."""
+    return next((c["status"] for c in of["status"]["conditions"] if c["type"] == kind), "")
+
+
+def until(what: str, holds: Callable[[], object], *, patience: float = PATIENCE) -> None:
+    """Wait until something holds; fail when patience is at an end."""
+    deadline = time.monotonic() + patience
+    while not holds():
+        assert time.monotonic() < deadline, f"in vain: {what}"
+        time.sleep(0.05)
+
+
+def listens(port: int) -> bool:
+    """Tell whether something accepts connections on a port of this machine."""
+    with socket.socket() as client:
+        client.settimeout(1)
+        return client.connect_ex(("127.0.0.1", port)) == 0
+
+
+@contextmanager
+def taken_port() -> Iterator[int]:
+    """Take a port, as another program would."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        yield server.getsockname()[1]
+
+
+def kubeconfig_names(path: Path) -> dict[str, Any]:
+    """Return the names of a kubeconfig's clusters, contexts and users, and the current context."""
+    content = yaml.safe_load(path.read_text())
+    names = {kind: [each["name"] for each in content[kind] or []] for kind in _KINDS}
+    return {**names, "current": content.get("current-context") or ""}
+
+
+_KINDS = ("clusters", "contexts", "users")
+
+
+def _number_in(path: Path) -> int:
+    return int(path.read_text().split()[0])
+
+
+def _processes_with(text: str) -> Iterator[tuple[int, str]]:
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit() and int(folder.name) != os.getpid():
+            try:
+                words = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            except OSError:
+                continue
+            if text in words:
+                yield int(folder.name), words

@@ -1,0 +1,90 @@
+import asyncio
+import io
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kwokctl.cli import compose
+from kwokctl.cli.plain import Plain
+from kwokctl.progress import Silent
+from tests.support.streams import Awaited
+
+
+def test_home_is_where_the_environment_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KWOK_WORKDIR", str(tmp_path / "work"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    home = compose.home(Silent())
+    assert home.workdir.root == tmp_path / "work"
+    assert home.cache.is_relative_to(tmp_path / "cache")
+
+
+def test_a_verb_is_run_with_its_arguments_to_its_result() -> None:
+    async def double(number: int, *, plus: int) -> int:
+        return number * 2 + plus
+
+    assert compose.run_verb(Plain(io.StringIO()), double, 4, plus=1) == 9
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_first_signal_cancels_so_that_what_was_made_is_undone(number: signal.Signals) -> None:
+    done: list[str] = []
+    stream = Awaited("cleaning up")
+
+    async def create() -> None:
+        try:
+            os.kill(os.getpid(), number)
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.to_thread(stream.seen.wait, 20)
+            done.append("undone")
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        compose.run_verb(Plain(stream), create)
+    assert caught.value.args == (number,)
+    assert done == ["undone"]
+    assert stream.getvalue() == "cleaning up; once more ends at once\n"
+
+
+_STUBBORN = """
+import asyncio, io, os, signal, sys
+from kwokctl.cli.compose import run_verb
+from kwokctl.cli.plain import Plain
+
+async def never_ends():
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        await asyncio.Event().wait()
+    finally:
+        os.kill(os.getpid(), signal.SIGINT)
+        await asyncio.Event().wait()
+
+run_verb(Plain(sys.stderr), never_ends)
+"""
+
+
+def test_the_second_signal_ends_the_process_at_once() -> None:
+    done = subprocess.run([sys.executable, "-c", _STUBBORN], check=False, timeout=60)
+    assert done.returncode == 130
+
+
+def test_the_handlers_of_signals_are_put_back() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+
+    async def nothing() -> None: ...
+
+    compose.run_verb(Plain(io.StringIO()), nothing)
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_cancellation_that_no_signal_asked_for_is_a_bug() -> None:
+    async def give_up() -> None:
+        raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        compose.run_verb(Plain(io.StringIO()), give_up)

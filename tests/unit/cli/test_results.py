@@ -1,0 +1,61 @@
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+import pytest
+
+from kwokctl.cli import results
+
+
+class Colour(StrEnum):
+    RED = "red"
+
+
+@dataclass(frozen=True)
+class Inner:
+    host_port: int
+
+
+@dataclass(frozen=True)
+class Outer:
+    kube_version: str
+    path: Path
+    colour: Colour
+    ports: tuple[Inner, ...]
+    found: None = None
+
+
+VALUE = Outer(kube_version="v1", path=Path("/x"), colour=Colour.RED, ports=(Inner(host_port=1),))
+
+
+def test_values_become_json_with_the_names_that_kubernetes_would_use(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    results.emit_data([VALUE], "json")
+    assert capfd.readouterr().out == (
+        "[\n  {\n"
+        '    "kubeVersion": "v1",\n    "path": "/x",\n    "colour": "red",\n'
+        '    "ports": [\n      {\n        "hostPort": 1\n      }\n    ],\n    "found": null\n'
+        "  }\n]\n"
+    )
+
+
+def test_values_become_yaml_in_the_same_order(capfd: pytest.CaptureFixture[str]) -> None:
+    results.emit_data(VALUE, "yaml")
+    assert capfd.readouterr().out == (
+        "kubeVersion: v1\npath: /x\ncolour: red\nports:\n- hostPort: 1\nfound: null\n"
+    )
+
+
+def test_columns_are_as_wide_as_their_widest_cell_and_cells_keep_to_one_line(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    results.emit_table(("NAME", "STATUS"), [("kwok", "Ready"), ("much-longer", "Error:\nlost")])
+    assert capfd.readouterr().out == (
+        "NAME          STATUS\nkwok          Ready\nmuch-longer   Error: lost\n"
+    )
+
+
+def test_nothing_at_all_is_written_for_no_result(capfd: pytest.CaptureFixture[str]) -> None:
+    results.emit("")
+    assert capfd.readouterr().out == ""

@@ -1,0 +1,148 @@
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kwokctl.clusters.create import CreateRequest, create_cluster
+from kwokctl.clusters.home import Home, cluster_name
+from kwokctl.config.options import ClusterOptions
+from kwokctl.config.resolve import Resolved
+from kwokctl.errors import BusyError, ComponentError, UnavailableError, UsageError
+from kwokctl.host.files import locked
+from kwokctl.host.paths import WorkDir
+from tests.support.fake_runtime import FakeRuntime
+
+NAME = cluster_name("dev")
+PROGRAM = "/bin/true"
+OPTIONS = ClusterOptions(
+    etcd_binary=PROGRAM,
+    kube_apiserver_binary=PROGRAM,
+    kube_controller_manager_binary=PROGRAM,
+    kube_scheduler_binary=PROGRAM,
+)
+
+
+def home(tmp_path: Path, runtime: FakeRuntime) -> Home:
+    return Home(
+        workdir=WorkDir(tmp_path / "kwok"), cache=tmp_path / "cache", load_runtime=runtime.load
+    )
+
+
+def request(options: ClusterOptions = OPTIONS) -> CreateRequest:
+    resolved = Resolved(options=options, chosen=frozenset(), warnings=())
+    return CreateRequest(name=NAME, resolved=resolved, kubeconfig=None)
+
+
+def broken_at(verb: str, error: BaseException | None = None) -> FakeRuntime:
+    return FakeRuntime(fails_at={verb: error or UnavailableError("it broke")})
+
+
+@pytest.mark.parametrize("verb", ["install", "start"])
+async def test_a_failed_creation_leaves_nothing(tmp_path: Path, verb: str) -> None:
+    runtime = broken_at(verb)
+
+    with pytest.raises(UnavailableError, match="it broke"):
+        await create_cluster(home(tmp_path, runtime), request())
+
+    assert "uninstall" in runtime.asked
+    assert list((tmp_path / "kwok" / "clusters").iterdir()) == []
+
+
+async def test_an_interrupted_creation_leaves_nothing(tmp_path: Path) -> None:
+    runtime = broken_at("start", asyncio.CancelledError())
+
+    with pytest.raises(asyncio.CancelledError):
+        await create_cluster(home(tmp_path, runtime), request())
+
+    assert list((tmp_path / "kwok" / "clusters").iterdir()) == []
+
+
+async def test_a_failed_creation_keeps_what_was_there_before(tmp_path: Path) -> None:
+    runtime = broken_at("install")
+    folder = home(tmp_path, runtime).paths(NAME).root
+    (folder / "mine").mkdir(parents=True)
+    (folder / "mine" / "notes.txt").write_text("keep me")
+
+    with pytest.raises(UnavailableError):
+        await create_cluster(home(tmp_path, runtime), request())
+
+    assert [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*"))] == [
+        "mine",
+        "mine/notes.txt",
+    ]
+
+
+async def test_a_failed_creation_stays_when_that_is_asked_for(tmp_path: Path) -> None:
+    runtime = broken_at("start")
+
+    with pytest.raises(UnavailableError):
+        await create_cluster(home(tmp_path, runtime), replace(request(), keep_on_failure=True))
+
+    assert "uninstall" not in runtime.asked
+    assert home(tmp_path, runtime).paths(NAME).saved.is_file()
+
+
+async def test_what_a_failed_run_kept_is_continued_and_not_removed_when_that_fails_too(
+    tmp_path: Path,
+) -> None:
+    first = broken_at("start")
+    with pytest.raises(UnavailableError):
+        await create_cluster(home(tmp_path, first), replace(request(), keep_on_failure=True))
+    paths = home(tmp_path, first).paths(NAME)
+    ca = (paths.pki / "ca.crt").read_bytes()
+
+    second = broken_at("start")
+    with pytest.raises(UnavailableError):
+        await create_cluster(home(tmp_path, second), request())
+
+    assert "uninstall" not in second.asked
+    assert (paths.pki / "ca.crt").read_bytes() == ca
+
+
+async def test_a_component_that_dies_is_told_at_once_with_its_last_words(tmp_path: Path) -> None:
+    class Dying(FakeRuntime):
+        async def start(self, cluster, *names) -> None:  # type: ignore[no-untyped-def]
+            """Start nothing that stays."""
+
+    runtime = Dying(log=b"one\nfatal: no space left\n")
+
+    with pytest.raises(ComponentError, match="has exited") as caught:
+        await create_cluster(home(tmp_path, runtime), request())
+
+    assert caught.value.detail == "one\nfatal: no space left"
+    assert "--keep-on-failure" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        replace(OPTIONS, disable=("etcd",)),
+        replace(OPTIONS, extra_args=("nonsense",)),
+        replace(OPTIONS, artifact_source="thin-air"),
+        replace(OPTIONS, kube_version="latest"),
+    ],
+)
+async def test_wrong_words_are_refused_before_anything_is_made(
+    tmp_path: Path, options: ClusterOptions
+) -> None:
+    with pytest.raises(UsageError):
+        await create_cluster(home(tmp_path, FakeRuntime()), request(options))
+
+    assert not (tmp_path / "kwok" / "clusters").exists()
+
+
+async def test_two_commands_cannot_change_one_cluster_at_once(tmp_path: Path) -> None:
+    mine = home(tmp_path, FakeRuntime())
+
+    with (
+        locked(mine.workdir.cluster_lock(NAME), what="it"),
+        pytest.raises(BusyError, match="'dev' is in use by process"),
+    ):
+        await create_cluster(mine, request())
+
+
+@pytest.mark.parametrize("text", ["", "Dev", "a/b", "-a", "a-", "a" * 64, "..", "a b"])
+def test_names_that_could_harm_a_path_or_a_context_are_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="cannot be the name of a cluster"):
+        cluster_name(text)

@@ -1,0 +1,120 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kwokctl.clusters import saved as saved_clusters
+from kwokctl.clusters.drift import differences
+from kwokctl.clusters.home import cluster_name
+from kwokctl.clusters.saved import Saved, cluster_names, is_foreign, load, save, used_ports
+from kwokctl.components.plan import BUILDERS
+from kwokctl.config.documents import Document
+from kwokctl.config.options import ClusterOptions
+from kwokctl.config.resolve import Resolved
+from kwokctl.errors import ConfigError, ConflictError, NotFoundError
+from kwokctl.host.paths import WorkDir
+from kwokctl.model import KUBE_SCHEDULER, Artifact
+from tests.support.fake_runtime import FakeRuntime
+
+NAME = cluster_name("dev")
+STAGE = {"apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "Stage", "metadata": {"name": "mine"}}
+SAVED = Saved(
+    name=NAME,
+    options=ClusterOptions(
+        etcd_port=2379,
+        kube_apiserver_port=6443,
+        kube_controller_manager_port=10257,
+        kube_scheduler_port=10259,
+        controller_port=10247,
+        runtime="fake",
+    ),
+    names=tuple(BUILDERS),
+    artifacts={n: Artifact(name=n, version="v1", command=("/bin/true",)) for n in BUILDERS},
+    extra_args={KUBE_SCHEDULER: {"v": "4", "bare": None}},
+    stages=(STAGE,),
+)
+
+
+@pytest.fixture
+def workdir(tmp_path: Path) -> WorkDir:
+    made = WorkDir(tmp_path)
+    paths = made.cluster(NAME)
+    save(paths, SAVED, SAVED.plan(FakeRuntime(), paths))
+    return made
+
+
+def test_what_is_saved_is_read_back_the_same(workdir: WorkDir) -> None:
+    assert load(workdir.cluster(NAME), NAME) == SAVED
+
+
+def test_a_cluster_is_a_folder_that_holds_its_state(workdir: WorkDir) -> None:
+    (workdir.clusters / "no-cluster").mkdir()
+
+    assert cluster_names(workdir) == [NAME]
+
+
+def test_the_ports_of_other_clusters_are_taken_even_when_they_do_not_run(workdir: WorkDir) -> None:
+    assert used_ports(workdir, but=cluster_name("other")) >= {2379, 6443, 10257, 10259, 10247}
+    assert used_ports(workdir, but=NAME) == frozenset()
+
+
+def test_an_absent_cluster_is_named_with_the_command_that_makes_it(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError) as caught:
+        load(WorkDir(tmp_path).cluster(NAME), NAME)
+
+    assert caught.value.hint == "make it with: kwokctl create cluster --name dev"
+
+
+def test_a_cluster_of_the_original_is_told_apart(workdir: WorkDir) -> None:
+    paths = workdir.cluster(NAME)
+    text = paths.saved.read_text().replace(saved_clusters.MAKER, "").replace("maker:", "other:")
+    paths.saved.write_text(text)
+
+    assert is_foreign(paths)
+    with pytest.raises(ConflictError, match="made by the original"):
+        load(paths, NAME)
+
+
+@pytest.mark.parametrize("text", ["", "kind: Pod\n", "a: [", "- 1\n"])
+def test_a_garbled_state_is_named_with_the_remedy(workdir: WorkDir, text: str) -> None:
+    paths = workdir.cluster(NAME)
+    paths.saved.write_text(text)
+
+    with pytest.raises(ConfigError):
+        load(paths, NAME)
+
+
+def asked(options: ClusterOptions, *chosen: str) -> Resolved:
+    return Resolved(options=options, chosen=frozenset(chosen), warnings=())
+
+
+def test_the_same_words_are_no_difference() -> None:
+    assert differences(SAVED, asked(SAVED.options, "kube_version", "etcd_port"), []) == ()
+
+
+def test_defaults_that_nobody_chose_are_no_difference() -> None:
+    assert differences(SAVED, asked(ClusterOptions()), []) == ()
+
+
+def test_each_difference_is_named() -> None:
+    wanted = replace(
+        ClusterOptions(),
+        kube_version="v1.35.4",
+        etcd_port=2400,
+        disable=("kube-scheduler",),
+        extra_args=("kube-scheduler=v=6", "etcd=log-level=debug"),
+    )
+    document = Document(kind="Stage", api_version="", name="", body={"kind": "Stage"}, source="f")
+
+    found = differences(
+        SAVED, asked(wanted, "kube_version", "etcd_port", "disable", "extra_args"), [document]
+    )
+
+    assert found == (
+        "--kube-version: it has 'v1.36.3', asked for 'v1.35.4'",
+        "--etcd-port: it has 2379, asked for 2400",
+        "component 'kube-scheduler': it is there",
+        "--extra-args kube-scheduler=v: it has '4', asked for '6'",
+        "--extra-args etcd=log-level: it has None, asked for 'debug'",
+        "Stage documents: they are not the same",
+    )

@@ -6,7 +6,7 @@ import os
 import shutil
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
 
@@ -15,8 +15,13 @@ from kwokctl.errors import BusyError
 _POLL = 0.05
 
 
-def write_atomic(path: Path, content: bytes | str, *, mode: int = 0o644) -> None:
-    """Write a file by replacement, so that no reader and no crash sees half of it."""
+def write_atomic(
+    path: Path, content: bytes | str, *, mode: int = 0o644, owner: tuple[int, int] | None = None
+) -> None:
+    """Write a file by replacement, so that no reader and no crash sees half of it.
+
+    `owner` is a user and a group id, kept as far as we may.
+    """
     data = content.encode() if isinstance(content, str) else content
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = mkstemp(prefix=f".{path.name}.", dir=path.parent)
@@ -25,6 +30,9 @@ def write_atomic(path: Path, content: bytes | str, *, mode: int = 0o644) -> None
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
+            if owner is not None:
+                with suppress(PermissionError):
+                    os.fchown(file.fileno(), *owner)
             os.fchmod(file.fileno(), mode)
         temporary.replace(path)
     except BaseException:
@@ -47,16 +55,16 @@ def remove_tree(path: Path) -> None:
 
 
 @contextmanager
-def locked(path: Path, *, what: str, wait: float = 0.0) -> Iterator[None]:
+def locked(path: Path, *, what: str, wait: float = 0.0, shared: bool = False) -> Iterator[None]:
     """Hold the advisory lock file at `path`; its content names the owner.
 
-    The kernel releases it when the owner ends, however it ends. After `wait` seconds in vain
+    Those who hold it `shared` shut out only whoever wants it for himself. The kernel releases it when the owner ends, however it ends. After `wait` seconds in vain
     BusyError names the owner. The lock file itself stays: removing it would race.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + wait
     with path.open("a+b") as file:
-        while not _try_lock(file.fileno()):
+        while not _try_lock(file.fileno(), shared=shared):
             if time.monotonic() >= deadline:
                 owner = lock_owner(path) or "another process"
                 raise BusyError(
@@ -108,9 +116,9 @@ def lock_owner(path: Path) -> str:
         return ""
 
 
-def _try_lock(descriptor: int) -> bool:
+def _try_lock(descriptor: int, *, shared: bool = False) -> bool:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True

@@ -1,0 +1,135 @@
+"""Which programs there are and where their projects publish them, as one table."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from kwokctl.artifacts import versions
+from kwokctl.artifacts.target import Target
+from kwokctl.errors import ArtifactError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Programs that are released together and built together.
+
+    In `site` and `file`, `{number}` is the version without its `v`, `{os}` and `{arch}` are the
+    machine's, `{program}` is the program.
+    """
+
+    name: str
+    title: str
+    """What people call it."""
+    canonical: Callable[[str], str]
+    """How a version is written in the store."""
+    site: str
+    """The address below which the files of a release are."""
+    file: str
+    """The file of a release that holds a program."""
+    sums: str
+    """Where its SHA-256 is published, relative to it; `{file}` is its name."""
+    archive: bool = False
+    """Whether that file is an archive of several programs."""
+    oldest_build: tuple[int, int]
+    """The first release that a Go module proxy can give."""
+    stamped: tuple[str, ...] = ()
+    """Go packages that are told the version when they are linked."""
+
+    def address(self, version: str, target: Target) -> str:
+        """Return the address below which the project publishes a release."""
+        return self._filled(self.site, "", version, target)
+
+    def filename(self, program: str, version: str, target: Target) -> str:
+        """Return the name of the published file that holds a program."""
+        return self._filled(self.file, program, version, target)
+
+    @staticmethod
+    def _filled(text: str, program: str, version: str, target: Target) -> str:
+        number = quote(version.removeprefix("v"), safe="")
+        return text.format(number=number, os=target.os, arch=target.arch, program=program)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """One program and the Go package that it is built from."""
+
+    name: str
+    group: Group
+    module: str
+    package: str
+
+    @property
+    def built_name(self) -> str:
+        """The name that Go gives it: the last word of the path that is not a major version."""
+        *_, parent, last = self.package.split("/")
+        return parent if last.startswith("v") and last[1:].isdigit() else last
+
+
+KUBERNETES = Group(
+    name="kubernetes",
+    title="Kubernetes",
+    canonical=versions.kube_version,
+    site="https://dl.k8s.io/release/v{number}/bin/{os}/{arch}",
+    file="{program}",
+    sums="{file}.sha256",
+    oldest_build=(1, 17),
+    stamped=("k8s.io/component-base/version", "k8s.io/client-go/pkg/version"),
+)
+
+ETCD = Group(
+    name="etcd",
+    title="etcd",
+    canonical=versions.etcd_release,
+    site="https://github.com/etcd-io/etcd/releases/download/v{number}",
+    file="etcd-v{number}-{os}-{arch}.tar.gz",
+    sums="SHA256SUMS",
+    archive=True,
+    oldest_build=(3, 5),
+)
+
+
+def _kubernetes(name: str) -> Program:
+    module = "k8s.io/kubernetes"
+    return Program(name=name, group=KUBERNETES, module=module, package=f"{module}/cmd/{name}")
+
+
+def _etcd(name: str, path: str) -> Program:
+    module = f"go.etcd.io/etcd/{path}/v3"
+    return Program(name=name, group=ETCD, module=module, package=module)
+
+
+PROGRAMS = {
+    program.name: program
+    for program in (
+        _kubernetes("kube-apiserver"),
+        _kubernetes("kube-controller-manager"),
+        _kubernetes("kube-scheduler"),
+        _kubernetes("kubectl"),
+        _etcd("etcd", "server"),
+        _etcd("etcdctl", "etcdctl"),
+        _etcd("etcdutl", "etcdutl"),
+    )
+}
+
+
+def relatives(name: str) -> list[str]:
+    """Return the other programs that are released together with this one."""
+    if name not in PROGRAMS:
+        return []
+    group = PROGRAMS[name].group
+    return [p.name for p in PROGRAMS.values() if p.group is group and p.name != name]
+
+
+def checksums(name: str, file: str) -> str:
+    """Return where the SHA-256 of a published file is to be looked for, relative to it."""
+    sums = PROGRAMS[name].group.sums if name in PROGRAMS else "{file}.sha256"
+    return sums.format(file=file)
+
+
+def named(name: str) -> Program:
+    """Return the program called `name`; ArtifactError for one that we do not know."""
+    if name not in PROGRAMS:
+        raise ArtifactError(
+            f"no program called '{name}' is known", hint=f"choose from {', '.join(PROGRAMS)}"
+        )
+    return PROGRAMS[name]

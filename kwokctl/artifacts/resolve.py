@@ -1,0 +1,186 @@
+"""Finds every program that is wanted: given by the user, in the store, downloaded or built."""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kwokctl.artifacts import local
+from kwokctl.artifacts.orders import Local, Order, Wanted, place
+from kwokctl.artifacts.store import Store
+from kwokctl.artifacts.target import Target, here
+from kwokctl.artifacts.turns import Place, in_turn
+from kwokctl.errors import ArtifactError
+from kwokctl.model import Artifact
+from kwokctl.progress import Progress
+
+if TYPE_CHECKING:
+    from kwokctl.artifacts.trouble import Trouble
+
+__all__ = ["Source", "Wanted", "resolve", "store_of"]
+
+
+class Source(StrEnum):
+    """Where programs may come from when the user has not given them; the store comes first."""
+
+    AUTO = "auto"
+    """Download them, and build those that cannot be downloaded."""
+    DOWNLOAD = "download"
+    BUILD = "build"
+    OFFLINE = "offline"
+    """Only what is in the store."""
+
+
+async def resolve(
+    wanted: Sequence[Wanted], *, source: Source, cache: Path, progress: Progress,
+    prefixes: Mapping[str, str] | None = None,
+) -> dict[str, Artifact]:  # fmt: skip
+    """Return every wanted program, by name, as a command that can be run here.
+
+    `cache` is kwokctl's own cache folder. `prefixes` names, by group (`kubernetes`, `etcd`), an
+    address or a folder to take a release's files from in place of the project's own. What the
+    user has given by path, address or prefix is used whatever `source` says; only `offline` wants
+    what has an address to be in the store. Raises ArtifactError, and UnavailableError on a
+    machine that no program runs on.
+    """
+    target = here()
+    store = store_of(cache, target)
+    found, missing = await asyncio.to_thread(_look, wanted, target, prefixes, store)
+    if missing and source is Source.OFFLINE:
+        raise _not_stored(missing)
+    if missing:
+        fetch = _Fetch(source, cache, store, target, progress)
+        try:
+            found |= await fetch.run(missing)
+        except OSError as e:
+            raise ArtifactError(
+                f"'{e.filename or cache}' cannot be used: {e.strerror or e}",
+                hint="free some space or mend the permissions, or choose another cache folder "
+                "with XDG_CACHE_HOME",
+            ) from e
+    return {one.name: found[one.name] for one in wanted}
+
+
+def store_of(cache: Path, target: Target) -> Store:
+    """Return the store in kwokctl's cache folder for one kind of machine."""
+    return Store(cache.absolute() / "store" / str(target))
+
+
+@dataclass(frozen=True, slots=True)
+class _Fetch:
+    """Gets what is not in the store into it."""
+
+    source: Source
+    cache: Path
+    store: Store
+    target: Target
+    progress: Progress
+
+    async def run(self, orders: Sequence[Order]) -> dict[str, Artifact]:
+        """Take the turn of each batch, look again, and get what is still missing."""
+        async with AsyncExitStack() as turns:
+            places = {}
+            for batch, same in _batches(orders):
+                turn = in_turn(self.cache, batch, f"fetching {_names(same)}", self.progress)
+                places[batch] = await turns.enter_async_context(turn)
+            for batch, same in _batches(await self._download(orders, places)):
+                places[batch].doing(f"building {_names(same)}")
+                await self._build(same, places[batch])
+        found, missing = await asyncio.to_thread(_stored, orders, self.store)
+        if missing:
+            raise _not_stored(missing)
+        return found
+
+    async def _download(self, orders: Sequence[Order], places: Mapping[str, Place]) -> list[Order]:
+        """Download what may be downloaded, and return what has to be built."""
+        from kwokctl.artifacts.download import download  # noqa: PLC0415 - loads tarfile and zipfile
+
+        troubles: list[Trouble] = []
+        for batch, same in _batches(await self._missing(orders)):
+            if self.source is Source.BUILD and same[0].official:
+                continue
+            places[batch].doing(f"downloading {_names(same)}")
+            folder = places[batch].folder / "download"
+            trouble = await download(same, store=self.store, folder=folder, progress=self.progress)
+            if trouble and (self.source is Source.DOWNLOAD or not same[0].official):
+                raise _not_downloaded(same, trouble)
+            if trouble:
+                troubles.append(trouble)
+        if troubles:
+            self.progress.note(f"{_why(troubles)}: building from Go modules instead")
+        return await self._missing(orders)
+
+    async def _build(self, orders: Sequence[Order], place: Place) -> None:
+        from kwokctl.artifacts.build import Build  # noqa: PLC0415 - not on the way to a full store
+
+        build = Build(
+            orders=orders, target=self.target, cache=self.cache, place=place, progress=self.progress
+        )
+        await build.run(self.store)
+
+    async def _missing(self, orders: Sequence[Order]) -> list[Order]:
+        _, missing = await asyncio.to_thread(_stored, orders, self.store)
+        return missing
+
+
+def _look(
+    wanted: Sequence[Wanted], target: Target, prefixes: Mapping[str, str] | None, store: Store
+) -> tuple[dict[str, Artifact], list[Order]]:
+    """Return what is on this machine, and the orders for what is not."""
+    places = [place(one, target, prefixes) for one in wanted]
+    found, missing = _stored([one for one in places if isinstance(one, Order)], store)
+    found |= {one.name: local.artifact(one) for one in places if isinstance(one, Local)}
+    return found, missing
+
+
+def _stored(orders: Iterable[Order], store: Store) -> tuple[dict[str, Artifact], list[Order]]:
+    found, missing = {}, []
+    for order in orders:
+        if entry := store.find(order.name, order.key):
+            command = (str(entry.path),)
+            found[order.name] = Artifact(name=order.name, version=order.version, command=command)
+        else:
+            missing.append(order)
+    return found, missing
+
+
+def _batches(orders: Iterable[Order]) -> Iterator[tuple[str, list[Order]]]:
+    """Yield orders that belong together; always in one order, so that no two wait in a ring."""
+    by_batch = attrgetter("batch")
+    for batch, same in groupby(sorted(orders, key=by_batch), by_batch):
+        yield batch, list(same)
+
+
+def _names(orders: Sequence[Order]) -> str:
+    return f"{', '.join(order.name for order in orders)} {orders[0].version}"
+
+
+def _why(troubles: Iterable["Trouble"]) -> str:
+    """Say what went wrong, naming together the hosts of which the same is true."""
+    hosts: dict[str, list[str]] = {}
+    for trouble in troubles:
+        hosts.setdefault(trouble.cause, []).append(trouble.host)
+    return "; ".join(f"{' and '.join(names)} {cause}" for cause, names in hosts.items())
+
+
+def _not_stored(orders: Sequence[Order]) -> ArtifactError:
+    names = " and ".join(_names(same) for _, same in _batches(orders))
+    return ArtifactError(
+        f"{names} are not in the store" if len(orders) > 1 else f"{names} is not in the store",
+        hint="run 'kwokctl artifacts build' where there is a network, or give their paths with "
+        "the '--…-binary' options",
+    )
+
+
+def _not_downloaded(orders: Sequence[Order], trouble: "Trouble") -> ArtifactError:
+    hint = (
+        "'--artifact-source build' builds from Go modules"
+        if orders[0].official
+        else "check the address and the network"
+    )
+    return ArtifactError(f"{_names(orders)} cannot be downloaded: {trouble}", hint=hint)

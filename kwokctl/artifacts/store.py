@@ -1,0 +1,174 @@
+"""The programs kept in the user's cache folder: each was hashed when it came in.
+
+`ROOT/NAME/VERSION/` holds the program and `record.json`, which says what it must be.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from kwokctl.errors import ArtifactError
+from kwokctl.host.files import remove_tree, write_atomic
+
+_RECORD = "record.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A program in the store."""
+
+    name: str
+    version: str
+    """Its folder; a program from an address of the user's own has `@` and a digest at the end."""
+    path: Path
+    source: str
+    """`download` or `build`."""
+    origin: str
+    """The address it was downloaded from, or the Go package and the Go release."""
+    sha256: str
+    size: int
+    """In bytes."""
+    mtime_ns: int
+    inode: int
+
+    def is_as_recorded(self) -> bool:
+        """Tell, without reading it, whether the file is the one that was stored."""
+        now = self.path.stat()
+        return (now.st_size, now.st_mtime_ns, now.st_ino) == (self.size, self.mtime_ns, self.inode)
+
+
+class Store:
+    """The programs below `root`, all for one kind of machine."""
+
+    def __init__(self, root: Path) -> None:
+        """Keep programs below `root`, which need not exist yet."""
+        self.root = root
+
+    def find(self, name: str, version: str) -> Entry | None:
+        """Return a program that can be trusted, or None if it is not here.
+
+        A file whose size, time or inode differ from the record is read in full. Raises
+        ArtifactError when its content has changed.
+        """
+        entry = self._read(self.root / name / version)
+        if entry is None or entry.is_as_recorded():
+            return entry
+        if digest(entry.path) != entry.sha256:
+            raise changed(entry)
+        entry = _stamped(entry)
+        with suppress(OSError):  # a store that we may only read is as good
+            entry.path.chmod(0o755)
+            _write(entry)
+        return entry
+
+    def publish(self, program: Path, *, name: str, version: str, source: str, origin: str) -> Entry:
+        """Move a program, which lies on the same file system, into the store, whole or not at all.
+
+        It replaces an entry of that name and version; those who run the old file keep it.
+        """
+        staging = _empty(program.with_name(f".{name}.entering"))
+        file = program.rename(staging / name)
+        file.chmod(0o755)
+        _settle(file)
+        entry = _recorded(file, version=version, source=source, origin=origin)
+        folder = self.root / name / version
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        if folder.exists():
+            leaving = _empty(program.with_name(f".{name}.leaving"))
+            folder.rename(leaving / version)
+            staging.rename(folder)
+            remove_tree(leaving)
+        else:
+            staging.rename(folder)
+        return replace(entry, path=folder / name)
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield all there is, by name and version."""
+        for folder in sorted(self.root.glob("*/*")):
+            if entry := self._read(folder):
+                yield entry
+
+    def broken(self) -> Iterator[Path]:
+        """Yield the folders that hold no whole entry."""
+        for folder in sorted(self.root.glob("*/*")):
+            if self._read(folder) is None:
+                yield folder
+
+    def remove(self, entry: Entry) -> None:
+        """Take a program out; those who run it keep it."""
+        shutil.rmtree(entry.path.parent)
+
+    def _read(self, folder: Path) -> Entry | None:
+        """Read a record; None unless both it and the program are there."""
+        path = folder / folder.parent.name
+        try:
+            fields: dict[str, Any] = json.loads((folder / _RECORD).read_bytes())
+            entry = Entry(name=folder.parent.name, version=folder.name, path=path, **fields)
+        except (OSError, ValueError, TypeError):
+            return None
+        return entry if path.is_file() else None
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def changed(entry: Entry) -> ArtifactError:
+    """Return the error that says that a stored program is not what it was."""
+    return ArtifactError(
+        f"'{entry.path}' has changed since it was stored",
+        hint=f"remove the folder '{entry.path.parent}' and repeat; it is then fetched anew",
+    )
+
+
+def _recorded(file: Path, *, version: str, source: str, origin: str) -> Entry:
+    """Write down what a program is, beside it."""
+    now = file.stat()
+    entry = Entry(
+        name=file.name,
+        version=version,
+        path=file,
+        source=source,
+        origin=origin,
+        sha256=digest(file),
+        size=now.st_size,
+        mtime_ns=now.st_mtime_ns,
+        inode=now.st_ino,
+    )
+    _write(entry)
+    return entry
+
+
+def _empty(folder: Path) -> Path:
+    remove_tree(folder)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def _stamped(entry: Entry) -> Entry:
+    now = entry.path.stat()
+    return replace(entry, size=now.st_size, mtime_ns=now.st_mtime_ns, inode=now.st_ino)
+
+
+def _write(entry: Entry) -> None:
+    fields = asdict(entry)
+    for known_from_the_path in ("name", "version", "path"):
+        del fields[known_from_the_path]
+    write_atomic(entry.path.parent / _RECORD, json.dumps(fields, indent=2) + "\n")
+
+
+def _settle(file: Path) -> None:
+    """Bring a file's content to the disk before anything says that it is there."""
+    descriptor = os.open(file, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,32 @@
+"""The kind of machine that programs are wanted for."""
+
+import os
+import sys
+from dataclasses import dataclass
+
+from kwokctl.errors import UnavailableError
+
+_ARCHITECTURES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An operating system and a processor, as Go and the download hosts name them."""
+
+    os: str
+    arch: str
+
+    def __str__(self) -> str:
+        """Return, say, `linux-amd64`."""
+        return f"{self.os}-{self.arch}"
+
+
+def here() -> Target:
+    """Return what this machine is; UnavailableError where the programs do not run."""
+    machine = os.uname().machine
+    if not sys.platform.startswith("linux") or machine not in _ARCHITECTURES:
+        raise UnavailableError(
+            f"there are no Kubernetes programs for {sys.platform} on {machine}",
+            hint="use a runtime that runs components in containers",
+        )
+    return Target("linux", _ARCHITECTURES[machine])

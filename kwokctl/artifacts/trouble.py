@@ -1,0 +1,76 @@
+"""What an HTTP request that failed means: whether it will pass, and how to say it in few words."""
+
+import errno
+import socket
+import ssl
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_NO_WAY = {errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EACCES, errno.EPERM}
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why a host gave nothing."""
+
+    host: str
+    cause: str
+    """What it does, such as `cannot be reached (unknown host)`."""
+    passing: bool = False
+    """Whether another try may help."""
+    unreachable: bool = False
+    """Whether it will not give anything else either."""
+
+    def __str__(self) -> str:
+        """Return one clause for a message."""
+        return f"{self.host} {self.cause}"
+
+
+def of_status(host: str, status: int, file: str) -> Trouble:
+    """Tell what an HTTP status of 400 or more means; only the server's own failures pass."""
+    if status in (404, 410):
+        return Trouble(host, f"has no '{file}' ({status})")
+    return Trouble(host, f"answers {status} for '{file}'", passing=status >= 500)
+
+
+def of_error(host: str, error: Exception) -> Trouble:
+    """Tell what an exception of requests means, by what lies at the bottom of it."""
+    from requests import exceptions as http  # noqa: PLC0415 - slow to import, seldom needed
+
+    chain = list(_chain(error))
+    proxy = any(isinstance(e, http.ProxyError) for e in chain)
+    beyond = "cannot be reached through the proxy" if proxy else "cannot be reached"
+    if why := next(filter(None, map(_lasting, chain)), None):
+        return Trouble(host, f"{beyond} ({why})", unreachable=True)
+    if proxy:
+        return Trouble(host, f"{beyond} ({chain[-1]})", unreachable=True)
+    if any(isinstance(e, http.ConnectTimeout) for e in chain):
+        return Trouble(host, f"{beyond} (no answer)", passing=True, unreachable=True)
+    if any(isinstance(e, http.Timeout | TimeoutError) for e in chain):
+        return Trouble(host, "has stopped answering", passing=True)
+    if isinstance(error, http.ConnectionError | http.ChunkedEncodingError):
+        return Trouble(host, "has cut the connection", passing=True)
+    return Trouble(host, f"cannot be asked ({error})")
+
+
+def _lasting(error: BaseException) -> str | None:
+    """Say why it is no use to try again; None if it may be."""
+    match error:
+        case socket.gaierror():
+            return "unknown host"
+        case ConnectionRefusedError():
+            return "connection refused"
+        case ssl.SSLCertVerificationError():
+            return "its certificate is not trusted"
+        case ssl.SSLError() if not isinstance(error, ssl.SSLEOFError):
+            return "it does not speak TLS as we do"
+        case OSError(errno=code) if code in _NO_WAY:
+            return error.strerror.lower() if error.strerror else "no route"
+        case _:
+            return None
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__

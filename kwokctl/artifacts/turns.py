@@ -1,0 +1,62 @@
+"""One at a time gets a thing into the cache; others wait and find it there."""
+
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from kwokctl.host.files import sign, turn
+from kwokctl.progress import Progress, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What belongs to whoever has the turn."""
+
+    folder: Path
+    """A folder to work in, on the file system of the store. It outlives a failure, so that a
+    download can be gone on with."""
+    lock: int
+    """The descriptor of the lock; a child that inherits it keeps the turn until it has ended."""
+
+    def doing(self, what: str) -> None:
+        """Tell those who wait what is being done now."""
+        sign(self.lock, what)
+
+
+class _Queue:
+    """Shows whom we wait for, as one step."""
+
+    def __init__(self, progress: Progress, steps: ExitStack) -> None:
+        self._progress = progress
+        self._steps = steps
+        self._step: Step | None = None
+
+    def hear(self, owner: str) -> None:
+        if self._step is None:
+            title = f"{owner[:1].upper()}{owner[1:]}; waiting"
+            self._step = self._steps.enter_context(self._progress.step(title))
+        else:
+            self._step.say(owner)
+
+
+@asynccontextmanager
+async def in_turn(cache: Path, batch: str, doing: str, progress: Progress) -> AsyncIterator[Place]:
+    """Wait until nobody else gets `batch` into the cache, then have the turn.
+
+    Those who come meanwhile read `doing`. The folder is removed when all went well.
+    """
+    folder = cache / "tmp" / batch
+    with ExitStack() as steps:
+        queue = _Queue(progress, steps)
+        async with turn(lock_file(cache, batch), doing=doing, waiting=queue.hear) as lock:
+            steps.close()
+            folder.mkdir(parents=True, exist_ok=True)
+            yield Place(folder, lock)
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def lock_file(cache: Path, batch: str) -> Path:
+    """Return the lock that whoever gets `batch` holds."""
+    return cache / "locks" / f"{batch}.lock"

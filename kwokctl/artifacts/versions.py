@@ -1,0 +1,66 @@
+"""Versions of Kubernetes and etcd as people write them and as programs carry them."""
+
+import re
+
+from kwokctl.errors import UsageError
+
+DEFAULT_KUBE_VERSION = "v1.36.3"
+
+_VERSION = re.compile(r"v?(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?)")
+
+_ETCD_BY_MINOR = {
+    8: "3.0.17",
+    9: "3.1.12",
+    11: "3.2.18",
+    12: "3.2.24",
+    14: "3.3.10",
+    16: "3.3.17",
+    17: "3.4.3",
+    19: "3.4.13",
+    22: "3.5.12",
+    29: "3.5.21",
+    31: "3.5.24",
+    34: "3.6.16",
+}
+"""The etcd release from this minor release of Kubernetes on."""
+
+
+def kube_version(text: str) -> str:
+    """Return a Kubernetes version with its leading `v`: `1.36.3` becomes `v1.36.3`.
+
+    Pre-releases and build metadata are kept. Raises UsageError for anything else.
+    """
+    match = _VERSION.fullmatch(text.strip())
+    if match is None:
+        raise UsageError(
+            f"'{text}' is not a Kubernetes version",
+            hint=f"write all three numbers, such as '{DEFAULT_KUBE_VERSION}'",
+        )
+    return f"v{match[1]}"
+
+
+def minor(kube: str) -> int:
+    """Return the minor number of a Kubernetes version: 36 for `v1.36.3`."""
+    return int(kube_version(kube).split(".")[1])
+
+
+def etcd_version(kube: str) -> str:
+    """Return the etcd release, without a `v`, that goes with a Kubernetes version.
+
+    Releases older or newer than the table get its first or last line.
+    """
+    wanted = max(minor(kube), min(_ETCD_BY_MINOR))
+    return _ETCD_BY_MINOR[max(first for first in _ETCD_BY_MINOR if first <= wanted)]
+
+
+def etcd_release(text: str) -> str:
+    """Return an etcd version as its release names it: `v3.6.16` and `3.6.16-0` become `3.6.16`.
+
+    The `-0` belongs to the container image. Raises UsageError for anything else.
+    """
+    match = _VERSION.fullmatch(text.strip())
+    if match is None:
+        raise UsageError(
+            f"'{text}' is not an etcd version", hint="write all three numbers, such as '3.6.16'"
+        )
+    return match[1].removesuffix("-0")

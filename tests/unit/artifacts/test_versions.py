@@ -1,0 +1,64 @@
+import pytest
+
+from kwokctl.artifacts.versions import etcd_release, etcd_version, kube_version, minor
+from kwokctl.errors import UsageError
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        ("1.36.3", "v1.36.3"),
+        ("v1.36.3", "v1.36.3"),
+        (" v1.36.3 ", "v1.36.3"),
+        ("v1.33.0-alpha.1.55+abcdef", "v1.33.0-alpha.1.55+abcdef"),
+    ],
+)
+def test_a_kubernetes_version_has_its_v(text: str, version: str) -> None:
+    assert kube_version(text) == version
+
+
+@pytest.mark.parametrize("text", ["", "latest", "1.36", "v1", "1.36.3.4", "v1.36.x", "v1.36.3/.."])
+def test_anything_else_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(UsageError, match="is not a Kubernetes version") as caught:
+        kube_version(text)
+
+    assert "'v1.36.3'" in str(caught.value.hint)
+
+
+def test_the_minor_number_is_the_second() -> None:
+    assert minor("1.36.3") == 36
+
+
+@pytest.mark.parametrize(
+    ("kube", "etcd"),
+    [
+        ("1.7.0", "3.0.17"),
+        ("1.8.0", "3.0.17"),
+        ("1.10.13", "3.1.12"),
+        ("1.11.10", "3.2.18"),
+        ("1.13.12", "3.2.24"),
+        ("1.15.12", "3.3.10"),
+        ("1.16.15", "3.3.17"),
+        ("1.18.20", "3.4.3"),
+        ("1.21.14", "3.4.13"),
+        ("1.22.17", "3.5.12"),
+        ("1.28.15", "3.5.12"),
+        ("1.30.14", "3.5.21"),
+        ("1.33.13", "3.5.24"),
+        ("1.34.4", "3.6.16"),
+        ("1.36.3", "3.6.16"),
+        ("1.99.0", "3.6.16"),
+    ],
+)
+def test_etcd_goes_with_the_minor_release_of_kubernetes(kube: str, etcd: str) -> None:
+    assert etcd_version(kube) == etcd
+
+
+@pytest.mark.parametrize("text", ["3.6.16", "v3.6.16", "3.6.16-0", "v3.6.16-0"])
+def test_an_etcd_version_is_written_as_its_release_is(text: str) -> None:
+    assert etcd_release(text) == "3.6.16"
+
+
+def test_what_is_no_etcd_version_is_refused() -> None:
+    with pytest.raises(UsageError, match="'3' is not an etcd version"):
+        etcd_release("3")

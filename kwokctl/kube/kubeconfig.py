@@ -1,191 +1,194 @@
-"""Kubeconfig files: made for a cluster, merged into the user's own, and taken out again.
+"""Writes kubeconfigs, and puts clusters into the user's own and takes them out again.
 
-The user's file may hold anything: whatever is not ours stays as it is. kubectl's lock is
-respected, the file is replaced in one stroke, and what was written is read back.
+Nothing else in the user's kubeconfig changes but its comments, which are lost. `$KUBECONFIG` may
+name several files, which count as one. They are changed as kubectl does it: an entry where it
+stands, a new one in the first file that exists, or else in the last
+(https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/).
 """
 
 import base64
-import os
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kwokctl.errors import BusyError, ConfigError
+from kwokctl.errors import ConfigError, ConflictError
 from kwokctl.expr import yaml
-from kwokctl.host.files import write_atomic
+from kwokctl.kube.kubeconfig_file import KubeconfigFile, editing
+from kwokctl.kube.kubeconfig_origin import is_of_cluster
+
+Entry = Mapping[str, Any]
+Files = Path | Sequence[Path]
 
 _TABLES = {"clusters": "cluster", "users": "user", "contexts": "context"}
-_LOCK_WAIT = 5.0
-_POLL = 0.02
-
-Document = dict[str, Any]
 
 
 def by_paths(context: str, server: str, pki: Path, identity: str) -> str:
-    """Return a kubeconfig that names the certificate files of an identity."""
-    cluster = {"server": server, "certificate-authority": str(pki / "ca.crt")}
-    user = {
-        "client-certificate": str(pki / f"{identity}.crt"),
-        "client-key": str(pki / f"{identity}.key"),
-    }
-    return yaml.dump(_document(context, cluster, user))
+    """Return a kubeconfig that names the files of a PKI folder: `ca.crt`, `<identity>.{crt,key}`."""
+    return _text(
+        context,
+        {"certificate-authority": str(pki / "ca.crt"), "server": server},
+        {
+            "client-certificate": str(pki / f"{identity}.crt"),
+            "client-key": str(pki / f"{identity}.key"),
+        },
+    )
 
 
 def embedded(context: str, server: str, *, ca: bytes | None, cert: bytes, key: bytes) -> str:
-    """Return a kubeconfig that needs no other file; without a CA the server is not verified."""
-    cluster: Document = {"server": server}
-    if ca is None:
-        cluster["insecure-skip-tls-verify"] = True
-    else:
-        cluster["certificate-authority-data"] = _base64(ca)
-    user = {"client-certificate-data": _base64(cert), "client-key-data": _base64(key)}
-    return yaml.dump(_document(context, cluster, user))
+    """Return a kubeconfig that needs no other file; without a CA it trusts any server."""
+    trust: dict[str, Any] = {"insecure-skip-tls-verify": True}
+    if ca is not None:
+        trust = {"certificate-authority-data": _base64(ca)}
+    return _text(
+        context,
+        {**trust, "server": server},
+        {"client-certificate-data": _base64(cert), "client-key-data": _base64(key)},
+    )
 
 
-def merge_context(target: Path, source: Path, context: str) -> None:
-    """Put the cluster, user and context called `context` from `source` into `target`, as current.
+def merge_context(target: Files, source: Path, context: str) -> Path:
+    """Put a context of the kubeconfig `source`, with its cluster and user, into the user's.
 
-    Raises ConfigError if `target` is not a kubeconfig, and leaves it as it is.
+    It becomes the current one. Entries of the same names are replaced if they lead to the same
+    folder as `source` or to this machine; ConflictError if they are somebody else's. Returns the
+    file that has the context now. Safe to repeat; when it fails, nothing has changed.
     """
-    ours = _read(source)
-    with _edited(target) as document:
-        for table in _TABLES:
-            found = _named(ours, table, context)
-            others = [entry for entry in _table(document, table, target) if not _is(entry, context)]
-            document[table] = [*others, found]
-        document["current-context"] = context
-    written = _read(target)
-    if written.get("current-context") != context or not _named(written, "contexts", context):
-        raise ConfigError(
-            f"'{target}' does not hold the context '{context}' although it was written",
-            hint=f"another program may have changed it; use: kubectl --kubeconfig {source}",
-        )
+    files = _files(target)
+    files = _existing(files) or files[-1:]
+    new = _entries(KubeconfigFile.read(source), context)
+    with editing(files) as opened:
+        _refuse_foreign(opened, new, context, source.absolute().parent)
+        for table, entry in new.items():
+            holder = next((f for f in opened if f.find(table, entry["name"])), opened[0])
+            holder.put(table, entry)
+        opened[0].current = context
+        for file in opened:
+            file.save()
+        return _verified(files, new, context)
 
 
-def remove_context(target: Path, context: str) -> None:
-    """Take the cluster, user and context called `context` out of `target`; nothing else changes."""
-    if not target.exists() or not any(
-        _is(entry, context) for table in _TABLES for entry in _table(_read(target), table, target)
-    ):
-        return
-    with _edited(target) as document:
-        for table in _TABLES:
-            entries = _table(document, table, target)
-            document[table] = [entry for entry in entries if not _is(entry, context)]
-        if document.get("current-context") == context:
-            document["current-context"] = ""
+def remove_context(target: Files, context: str, *, home: Path | None = None) -> bool:
+    """Take a context out of the user's kubeconfig, and its cluster and user if nobody else's.
+
+    What leads neither into the folder `home` nor to this machine is not ours: it stays. Returns
+    whether there was anything to remove. Safe to repeat.
+    """
+    with editing(_existing(_files(target))) as files:
+        names = _names(files, context)
+        if not _is_ours(files, names, home):
+            return False
+        others = [_refers(c) for f in files for c in f.entries("contexts") if c["name"] != context]
+        going = {t: name for t, name in names.items() if all(o.get(t) != name for o in others)}
+        removed = False
+        for file in files:
+            for table, name in going.items():
+                removed |= file.drop(table, name)
+            if file.current == context:
+                file.current = ""
+                removed = True
+            file.save()
+    return removed
 
 
-def _document(context: str, cluster: Document, user: Document) -> Document:
-    entries = {
-        "clusters": cluster,
-        "users": user,
-        "contexts": {"cluster": context, "user": context},
-    }
+def _files(target: Files) -> list[Path]:
+    files = [target] if isinstance(target, Path) else list(target)
+    return list(dict.fromkeys(files))
+
+
+def _existing(files: Sequence[Path]) -> list[Path]:
+    return [path for path in files if path.exists()]
+
+
+def _entries(source: KubeconfigFile, context: str) -> dict[str, dict[str, Any]]:
+    """Return the entries that make up a context, by table."""
+    found: dict[str, dict[str, Any]] = {}
+    for table, name in _names([source], context).items():
+        entry = source.find(table, name)
+        if entry is None:
+            kind = _TABLES[table]
+            raise ConfigError(f"the kubeconfig '{source.path}' has no {kind} called '{name}'")
+        found[table] = dict(entry)
+    return found
+
+
+def _names(files: Sequence[KubeconfigFile], context: str) -> dict[str, str]:
+    """Return by table the name of a context and of what it refers to, by default its own."""
+    entry = next((e for f in files if (e := f.find("contexts", context))), None)
+    refers = _refers(entry) if entry else {}
     return {
-        "apiVersion": "v1",
-        "kind": "Config",
-        **{
-            table: [{"name": context, _TABLES[table]: content}]
-            for table, content in entries.items()
-        },
-        "current-context": context,
+        "clusters": refers.get("clusters") or context,
+        "users": refers.get("users") or context,
+        "contexts": context,
     }
 
 
-@contextmanager
-def _edited(path: Path) -> Iterator[Document]:
-    """Yield a kubeconfig for changes and write it back when the block ends well."""
-    # A symbolic link stays one: what it points to is replaced.
-    real = path.resolve()
-    with _locked(real):
-        document = _read(real) if real.exists() else {"apiVersion": "v1", "kind": "Config"}
-        mode = real.stat().st_mode & 0o777 if real.exists() else 0o600
-        yield document
-        try:
-            write_atomic(real, yaml.dump(document), mode=mode)
-        except OSError as e:
-            raise ConfigError(
-                f"'{path}' cannot be written: {e.strerror}",
-                hint='choose another file with --kubeconfig, or none with --kubeconfig=""',
-            ) from e
+def _refers(context: Entry) -> dict[str, str]:
+    inner = context.get("context") or {}
+    return {"clusters": str(inner.get("cluster") or ""), "users": str(inner.get("user") or "")}
 
 
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold the lock that kubectl holds: a file beside it that only one can create."""
-    lock = path.with_name(f"{path.name}.lock")
-    deadline = time.monotonic() + _LOCK_WAIT
-    while not _create(lock):
-        if _is_abandoned(lock):
-            lock.unlink(missing_ok=True)
-        elif time.monotonic() > deadline:
-            raise BusyError(
-                f"'{path}' is locked by another program",
-                hint=f"if none is running, remove the file {lock}",
-            )
-        time.sleep(_POLL)
-    try:
-        yield
-    finally:
-        lock.unlink(missing_ok=True)
+def _refuse_foreign(
+    files: Sequence[KubeconfigFile], new: Mapping[str, Entry], context: str, home: Path
+) -> None:
+    present = _names(files, context)
+    names = {table: entry["name"] for table, entry in new.items()}
+    if _is_ours(files, present, home) and _is_ours(files, names, home):
+        return
+    raise ConflictError(
+        f"the context '{context}' of {_listed([f.path for f in files])} is of another cluster",
+        hint="rename it with 'kubectl config rename-context', or leave the file as it is with"
+        ' --kubeconfig=""',
+    )
 
 
-def _create(lock: Path) -> bool:
-    try:
-        lock.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    except FileExistsError:
-        return False
-    except OSError as e:
-        raise ConfigError(
-            f"'{lock.parent}' cannot be written: {e.strerror}",
-            hint='choose another file with --kubeconfig, or none with --kubeconfig=""',
-        ) from e
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write(str(os.getpid()))
+def _is_ours(files: Sequence[KubeconfigFile], names: Mapping[str, str], home: Path | None) -> bool:
+    """Tell whether every cluster of the name is ours, or, if there is none, every user."""
+    for table in ("clusters", "users"):
+        found = list(_inner(files, table, names[table]))
+        if found:
+            return all(is_of_cluster(inner, folder, home) for inner, folder in found)
     return True
 
 
-def _is_abandoned(lock: Path) -> bool:
-    """Tell whether the lock is one of ours whose owner was killed; kubectl's are empty."""
-    with suppress(OSError):
-        owner = lock.read_text(encoding="ascii", errors="replace")
-        return owner.isdigit() and not Path("/proc", owner).exists()
-    return False
+def _inner(files: Sequence[KubeconfigFile], table: str, name: str) -> Iterator[tuple[Entry, Path]]:
+    for file in files:
+        if entry := file.find(table, name):
+            yield entry.get(_TABLES[table]) or {}, file.path.absolute().parent
 
 
-def _read(path: Path) -> Document:
-    try:
-        document = yaml.load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, ConfigError) as e:
-        raise ConfigError(
-            f"'{path}' cannot be read as a kubeconfig: {e}",
-            hint="repair it, or choose another file with --kubeconfig",
-        ) from e
-    if document is None:
-        return {"apiVersion": "v1", "kind": "Config"}
-    if not isinstance(document, dict):
-        raise ConfigError(f"'{path}' is not a kubeconfig", hint="choose another with --kubeconfig")
-    return document
+def _verified(files: Sequence[Path], new: Mapping[str, Entry], context: str) -> Path:
+    """Read what has been written as kubectl would: the first file that says something wins.
+
+    Returns the file that has the context.
+    """
+    read = [KubeconfigFile.read(path) for path in files]
+    current = next((file.current for file in read if file.current), "")
+    for table, entry in new.items():
+        found = next((e for f in read if (e := f.find(table, entry["name"]))), None)
+        if found != entry or current != context:
+            raise ConfigError(
+                f"{_listed(files)} does not hold the context '{context}' although it was written",
+                hint="another program may have changed it at the same time; repeat the command",
+            )
+    return next(file.path for file in read if file.find("contexts", context))
 
 
-def _table(document: Document, table: str, path: Path) -> list[Any]:
-    entries = document.get(table) or []
-    if not isinstance(entries, list):
-        raise ConfigError(f"'{path}' is not a kubeconfig: '{table}' is not a list")
-    return entries
+def _listed(files: Sequence[Path]) -> str:
+    return ", ".join(f"'{path}'" for path in files)
 
 
-def _named(document: Document, table: str, name: str) -> Any:
-    return next((entry for entry in document.get(table) or [] if _is(entry, name)), None)
+def _text(context: str, cluster: Entry, user: Entry) -> str:
+    return yaml.dump(
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": context, "cluster": cluster}],
+            "users": [{"name": context, "user": user}],
+            "contexts": [{"name": context, "context": {"cluster": context, "user": context}}],
+            "current-context": context,
+        }
+    )
 
 
-def _is(entry: Any, name: str) -> bool:
-    return isinstance(entry, dict) and entry.get("name") == name
-
-
-def _base64(content: bytes) -> str:
-    return base64.b64encode(content).decode("ascii")
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")

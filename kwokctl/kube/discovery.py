@@ -1,0 +1,83 @@
+"""Asks an API server which resources it serves."""
+
+import msgspec
+
+from kwokctl.errors import NotFoundError
+from kwokctl.kube.http import Pool
+from kwokctl.kube.refusal import refusal
+from kwokctl.kube.resource import KNOWN, Resource
+
+
+class _Served(msgspec.Struct):
+    name: str
+    kind: str
+    namespaced: bool = False
+
+
+class _Resources(msgspec.Struct):
+    resources: list[_Served]
+
+
+class _Version(msgspec.Struct, rename={"group_version": "groupVersion"}):
+    group_version: str
+
+
+class _Group(msgspec.Struct):
+    versions: list[_Version]
+
+
+class _Groups(msgspec.Struct):
+    groups: list[_Group]
+
+
+_KNOWN = {(r.api_version, r.kind): r for r in KNOWN}
+
+
+class Discovery:
+    """Finds resources; what was found once is not asked for again."""
+
+    def __init__(self, pool: Pool) -> None:
+        """Ask nothing yet."""
+        self._pool = pool
+        self._found = dict(_KNOWN)
+
+    async def resource_for(self, api_version: str, kind: str) -> Resource:
+        """Return the resource that serves a kind; NotFoundError tells what else there is."""
+        if known := self._found.get((api_version, kind)):
+            return known
+        served = await self._served(api_version)
+        if served is None:
+            raise NotFoundError(
+                f"this cluster does not serve '{api_version}', the API version of '{kind}'",
+                hint=f"it serves {', '.join(await self._versions())}",
+            )
+        for resource in served:
+            self._found[resource.api_version, resource.kind] = resource
+        if found := self._found.get((api_version, kind)):
+            return found
+        kinds = sorted({resource.kind for resource in served})
+        raise NotFoundError(
+            f"this cluster has no kind '{kind}' in '{api_version}'",
+            hint=f"it has {', '.join(kinds)}",
+        )
+
+    async def _served(self, api_version: str) -> list[Resource] | None:
+        group, _, version = api_version.rpartition("/")
+        root = f"/apis/{api_version}" if group else f"/api/{version}"
+        response = await self._pool.request("GET", root)
+        if response.status == 404:
+            return None
+        if response.status >= 400:
+            raise refusal(response.status, response.body)
+        return [
+            Resource(group, version, each.name, each.kind, namespaced=each.namespaced)
+            for each in msgspec.json.decode(response.body, type=_Resources).resources
+            if "/" not in each.name
+        ]
+
+    async def _versions(self) -> list[str]:
+        response = await self._pool.request("GET", "/apis")
+        if response.status >= 400:
+            raise refusal(response.status, response.body)
+        groups = msgspec.json.decode(response.body, type=_Groups).groups
+        return ["v1", *(v.group_version for group in groups for v in group.versions)]

@@ -1,0 +1,88 @@
+"""The lock by which kubectl and we take turns with a kubeconfig.
+
+As in client-go it is a file beside the kubeconfig, `<file>.lock`, that exists while somebody
+changes it. Ours say whose they are, so one left by a kwokctl that was killed is not in the way.
+"""
+
+import contextlib
+import os
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from kwokctl.errors import BusyError
+
+_WAIT = 10.0
+_POLL = 0.02
+
+
+@contextlib.contextmanager
+def locked(kubeconfig: Path, *, wait: float = _WAIT) -> Iterator[None]:
+    """Hold the lock of a kubeconfig; BusyError after `wait` seconds in vain."""
+    lock = Path(f"{kubeconfig}.lock")
+    deadline = time.monotonic() + wait
+    while not _take(lock):
+        if time.monotonic() >= deadline:
+            raise BusyError(
+                f"another program is changing the kubeconfig '{kubeconfig}'",
+                hint=f"if there is none, remove '{lock}' and repeat",
+            )
+        if not _clear_away(lock):
+            time.sleep(_POLL)
+    try:
+        yield
+    finally:
+        lock.unlink(missing_ok=True)
+
+
+def _take(lock: Path) -> bool:
+    try:
+        descriptor = os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+    except FileExistsError:
+        return False
+    try:
+        os.write(descriptor, f"{_signature()} {os.getpid()}".encode())
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def _signature() -> str:
+    return f"kwokctl on {socket.gethostname()}, process"
+
+
+def _clear_away(lock: Path) -> bool:
+    """Remove a lock of ours whose owner is dead.
+
+    Another process may do the same just now and take the lock: so it is moved aside, which only
+    one can do, and moved back if it turns out to be a new one.
+    """
+    if not _is_abandoned(lock):
+        return False
+    aside = lock.with_name(f"{lock.name}.{os.getpid()}")
+    try:
+        lock.rename(aside)
+    except FileNotFoundError:
+        return True
+    if not _is_abandoned(aside):
+        with contextlib.suppress(FileExistsError):
+            os.link(aside, lock)
+    aside.unlink()
+    return True
+
+
+def _is_abandoned(lock: Path) -> bool:
+    try:
+        owner, _, pid = lock.read_text(encoding="utf-8", errors="replace").rpartition(" ")
+    except FileNotFoundError:
+        return False
+    if owner != _signature() or not pid.isdigit():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False

@@ -1,0 +1,66 @@
+"""What the Kubernetes API calls things: resources, and the paths under which it serves them."""
+
+import re
+from dataclasses import dataclass
+from urllib.parse import quote
+
+_PLAIN = re.compile(r"[A-Za-z0-9._~-]+", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One kind of object as one version of the API serves it."""
+
+    group: str
+    """Empty for the core group."""
+    version: str
+    plural: str
+    kind: str
+    namespaced: bool
+
+    @property
+    def api_version(self) -> str:
+        """The `apiVersion` of its objects: `v1`, `apps/v1`."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    def path(
+        self, namespace: str | None = None, name: str | None = None, subresource: str = ""
+    ) -> str:
+        """Return the path of an object, or without a name that of the collection.
+
+        A namespaced resource without a namespace means all namespaces. A namespace given for one
+        that has none is left out.
+        """
+        root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
+        if self.namespaced and namespace:
+            root = f"{root}/namespaces/{_quoted(namespace)}"
+        if name is None:
+            return f"{root}/{self.plural}"
+        tail = f"/{subresource}" if subresource else ""
+        return f"{root}/{self.plural}/{_quoted(name)}{tail}"
+
+
+def _quoted(segment: str) -> str:
+    return segment if _PLAIN.fullmatch(segment) else quote(segment, safe=":")
+
+
+NAMESPACES = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
+NODES = Resource("", "v1", "nodes", "Node", namespaced=False)
+PODS = Resource("", "v1", "pods", "Pod", namespaced=True)
+SERVICE_ACCOUNTS = Resource("", "v1", "serviceaccounts", "ServiceAccount", namespaced=True)
+SERVICES = Resource("", "v1", "services", "Service", namespaced=True)
+SECRETS = Resource("", "v1", "secrets", "Secret", namespaced=True)
+CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap", namespaced=True)
+EVENTS = Resource("", "v1", "events", "Event", namespaced=True)
+LEASES = Resource("coordination.k8s.io", "v1", "leases", "Lease", namespaced=True)
+DEPLOYMENTS = Resource("apps", "v1", "deployments", "Deployment", namespaced=True)
+REPLICA_SETS = Resource("apps", "v1", "replicasets", "ReplicaSet", namespaced=True)
+DAEMON_SETS = Resource("apps", "v1", "daemonsets", "DaemonSet", namespaced=True)
+STATEFUL_SETS = Resource("apps", "v1", "statefulsets", "StatefulSet", namespaced=True)
+JOBS = Resource("batch", "v1", "jobs", "Job", namespaced=True)
+
+KNOWN = (
+    NAMESPACES, NODES, PODS, SERVICE_ACCOUNTS, SERVICES, SECRETS, CONFIG_MAPS, EVENTS, LEASES,
+    DEPLOYMENTS, REPLICA_SETS, DAEMON_SETS, STATEFUL_SETS, JOBS,
+)  # fmt: skip
+"""Resources that every cluster serves as they stand here, so that nobody has to ask it."""

@@ -1,0 +1,112 @@
+"""The plain part of an HTTP/1.1 connection: bytes come, and a parser tells what they say."""
+
+import asyncio
+from typing import cast
+
+import httptools
+import msgspec
+
+from kwokctl.errors import ApiError
+
+BY_SERVER = "the server closed it"
+
+TIMEOUT, LOST, MALFORMED = "Timeout", "ConnectionLost", "MalformedAnswer"
+UNTRUSTED, TLS_FAILED = "Untrusted", "TlsFailed"
+REFUSED, UNREACHABLE = "Refused", "Unreachable"
+"""Reasons of an ApiError with status 0: no answer came."""
+
+
+class Response(msgspec.Struct, frozen=True):
+    """A whole answer."""
+
+    status: int
+    body: bytes
+    headers: list[tuple[bytes, bytes]]
+    """As they came, in order."""
+
+    def header(self, name: bytes) -> str | None:
+        """Return the first header called `name` (lower case), or None."""
+        for key, value in self.headers:
+            if key.lower() == name:
+                return value.decode("latin-1")
+        return None
+
+
+def lost(why: str) -> ApiError:
+    """Return the error for a connection that ended too early."""
+    return ApiError(f"the connection to the API server was lost: {why}", status=0, reason=LOST)
+
+
+class Wire(asyncio.Protocol):
+    """Feeds what comes to a parser; what to do with it is for those who derive from it."""
+
+    __slots__ = ("_headers", "_in_body", "_parser", "_transport", "gone", "heard")
+
+    def __init__(self) -> None:
+        """Wait to be connected."""
+        self._parser = httptools.HttpResponseParser(self)
+        self._transport: asyncio.Transport | None = None
+        self._headers: list[tuple[bytes, bytes]] = []
+        self._in_body = False
+        self.gone = asyncio.Event()
+        """Set once the connection is over."""
+        self.heard = False
+        """Whether any byte of the answer has come."""
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether the connection is not over yet."""
+        return self._transport is not None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a request may still be sent."""
+        return self._transport is not None and not self._transport.is_closing()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the way out."""
+        # uvloop's transports do not derive from asyncio's.
+        self._transport = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse; the parser calls the `on_` methods."""
+        self.heard = True
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserError as e:
+            why = f"the API server's answer is not HTTP: {e}"
+            self.fail(ApiError(why, status=0, reason=MALFORMED))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End the answer if its end is the connection's, else fail."""
+        self._transport = None
+        self.gone.set()
+        if self._in_body and exc is None and not self._is_framed():
+            self.on_message_complete()
+        self.fail(lost(str(exc) if exc else BY_SERVER))
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Keep a header."""
+        self._headers.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        """Take note that the body begins."""
+        self._in_body = True
+
+    def on_message_complete(self) -> None:
+        """Take note that the answer is whole."""
+        raise NotImplementedError
+
+    def fail(self, error: ApiError) -> None:
+        """Give up the connection and tell whoever waits."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Drop the connection at once."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _is_framed(self) -> bool:
+        """Tell whether the answer itself says where it ends; else the connection's end does."""
+        framing = (b"content-length", b"transfer-encoding")
+        return any(name.lower() in framing for name, _ in self._headers)

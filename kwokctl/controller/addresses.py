@@ -1,0 +1,140 @@
+"""Which pod has which address. Pure book-keeping: no address is ever handed out twice."""
+
+import heapq
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from ipaddress import IPv6Address, ip_address, ip_interface
+
+log = logging.getLogger(__name__)
+
+OVERFLOW = {4: "100.64.0.0/10", 6: "fd00:64::/64"}
+"""Where pods get addresses when the CIDR of their node is used up (RFC 6598, RFC 4193)."""
+
+_V6 = 1 << 128
+"""Added to the integers of IPv6 addresses, so that one table holds both families."""
+
+
+@dataclass(slots=True)
+class _Pool:
+    """The addresses of one CIDR, lowest first, from the one after the address it is written with."""
+
+    cidr: str
+    family: int
+    first: int
+    upcoming: int
+    last: int
+    freed: list[int] = field(default_factory=list)
+
+    def holds(self, number: int) -> bool:
+        """Tell whether an address belongs to this pool."""
+        return self.first <= number <= self.last
+
+
+class AddressBook:
+    """Hands out addresses of CIDRs and takes them back.
+
+    A freed address is used again, the lowest first, before a new one is. A CIDR that is used up
+    is continued in `OVERFLOW`, after one warning.
+    """
+
+    def __init__(self) -> None:
+        """Begin with every address free."""
+        self._pools: dict[str, _Pool] = {}
+        self._taken: dict[int, _Pool | None] = {}
+        self._warned = False
+
+    def __len__(self) -> int:
+        """Count the addresses in use."""
+        return len(self._taken)
+
+    def allocate(self, cidr: str) -> str:
+        """Hand out a free address of `cidr`, such as "10.0.0.1/24"; ValueError if it is no CIDR."""
+        pool = self._pool(cidr)
+        number = self._next(pool)
+        if number is None:
+            pool, number = self._overflow(pool)
+        self._taken[number] = pool
+        return _text(number)
+
+    def take(self, address: str, cidrs: Iterable[str] = ()) -> bool:
+        """Mark an address that a pod already has; `cidrs` are those of its node.
+
+        False means that it cannot be marked: somebody has it, or it is no address.
+        """
+        try:
+            number = _number(address)
+        except ValueError:
+            return False
+        if number in self._taken:
+            return False
+        pools = map(self._pool, (*cidrs, *OVERFLOW.values()))
+        self._taken[number] = next((pool for pool in pools if pool.holds(number)), None)
+        return True
+
+    def release(self, addresses: Iterable[str]) -> None:
+        """Take addresses back; nothing happens for one that is not in use."""
+        for address in addresses:
+            number = _number(address)
+            pool = self._taken.pop(number, None)
+            if pool is not None and number < pool.upcoming:
+                heapq.heappush(pool.freed, number)
+
+    def _pool(self, cidr: str) -> _Pool:
+        pool = self._pools.get(cidr)
+        if pool is None:
+            interface = ip_interface(cidr)
+            network = interface.network
+            shift = _V6 if interface.version == 6 else 0
+            broadcast = interface.version == 4 and network.prefixlen < 31
+            self._pools[cidr] = pool = _Pool(
+                cidr=cidr,
+                family=interface.version,
+                first=int(interface.ip) + 1 + shift,
+                upcoming=int(interface.ip) + 1 + shift,
+                last=int(network.broadcast_address) + shift - broadcast,
+            )
+        return pool
+
+    def _next(self, pool: _Pool) -> int | None:
+        taken = self._taken
+        while pool.freed:
+            number = heapq.heappop(pool.freed)
+            if number not in taken:
+                return number
+        number = pool.upcoming
+        while number in taken:
+            number += 1
+        pool.upcoming = min(number, pool.last) + 1
+        return number if number <= pool.last else None
+
+    def _overflow(self, full: _Pool) -> tuple[_Pool, int]:
+        if not self._warned:
+            self._warned = True
+            log.warning(
+                "pod addresses of %r are used up: more pods get addresses of %s",
+                full.cidr,
+                OVERFLOW[full.family],
+            )
+        pool = self._pool(OVERFLOW[full.family])
+        number = self._next(pool)
+        if number is None:
+            raise ValueError(f"no pod address is left in {full.cidr!r} and {pool.cidr!r}")
+        return pool, number
+
+
+def _number(address: str) -> int:
+    if ":" not in address:
+        parts = address.split(".")
+        if len(parts) == 4 and all(part.isdecimal() and len(part) < 4 for part in parts):
+            a, b, c, d = map(int, parts)
+            if max(a, b, c, d) < 256:
+                return (a << 24) | (b << 16) | (c << 8) | d
+    parsed = ip_address(address)
+    return int(parsed) + (_V6 if parsed.version == 6 else 0)
+
+
+def _text(number: int) -> str:
+    if number >= _V6:
+        return str(IPv6Address(number - _V6))
+    return f"{number >> 24}.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"

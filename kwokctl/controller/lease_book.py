@@ -1,0 +1,126 @@
+"""What a node lease says, whose it is, and what to write into it. Pure.
+
+Leases are `coordination.k8s.io/v1` objects in the namespace `kube-node-lease`, one for each node and
+with its name, as kubelets keep them.
+"""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+import orjson
+
+NAMESPACE = "kube-node-lease"
+
+
+class _Metadata(msgspec.Struct, rename="camel"):
+    name: str = ""
+    resource_version: str = ""
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    finalizers: list[str] | None = None
+    owner_references: list[dict[str, Any]] | None = None
+
+
+class _Spec(msgspec.Struct, rename="camel"):
+    holder_identity: str | None = None
+    lease_duration_seconds: int | None = None
+    acquire_time: str | None = None
+    renew_time: str | None = None
+    lease_transitions: int | None = None
+
+
+class StoredLease(msgspec.Struct):
+    """A lease as the cluster has it: the fields that matter here."""
+
+    metadata: _Metadata
+    spec: _Spec = msgspec.field(default_factory=_Spec)
+
+    def expires(self) -> float:
+        """Return when it ends, as a POSIX time stamp; 0 if it was never renewed."""
+        spec = self.spec
+        if not spec.renew_time or not spec.lease_duration_seconds:
+            return 0.0
+        return _seconds(spec.renew_time) + spec.lease_duration_seconds
+
+
+class _Versioned(msgspec.Struct):
+    metadata: _Metadata
+
+
+_LEASE = msgspec.json.Decoder(StoredLease)
+_VERSIONED = msgspec.json.Decoder(_Versioned)
+
+
+@dataclass(slots=True, eq=False)
+class Claim:
+    """What this controller knows and writes of one node's lease."""
+
+    node: str
+    uid: str
+    version: str = ""
+    """The resourceVersion that the next write builds on; empty if there is no lease yet."""
+    acquired: str = ""
+    transitions: int = 0
+    kept: dict[str, Any] = field(default_factory=dict)
+    """Labels, annotations, finalizers and other owners that somebody else has given it."""
+
+    def adopt(self, stored: StoredLease, *, mine: bool, now: float) -> None:
+        """Build on a stored lease: go on with one's own, or take over from another holder."""
+        metadata, spec = stored.metadata, stored.spec
+        self.version = metadata.resource_version
+        transitions = spec.lease_transitions or 0
+        self.transitions = transitions if mine or not spec.holder_identity else transitions + 1
+        self.acquired = (spec.acquire_time or "") if mine else micro_time(now)
+        owners = [o for o in metadata.owner_references or () if o.get("kind") != "Node"]
+        kept = {
+            "labels": metadata.labels,
+            "annotations": metadata.annotations,
+            "finalizers": metadata.finalizers,
+            "ownerReferences": owners,
+        }
+        self.kept = {name: value for name, value in kept.items() if value}
+
+    def body(self, *, holder: str, duration: int, now: float) -> bytes:
+        """Write the lease as it is to be from now on."""
+        stamp = micro_time(now)
+        self.acquired = self.acquired or stamp
+        owner = {"apiVersion": "v1", "kind": "Node", "name": self.node, "uid": self.uid}
+        metadata: dict[str, Any] = {"name": self.node, "namespace": NAMESPACE, **self.kept}
+        metadata["ownerReferences"] = [*self.kept.get("ownerReferences", ()), owner]
+        if self.version:
+            metadata["resourceVersion"] = self.version
+        return orjson.dumps(
+            {
+                "apiVersion": "coordination.k8s.io/v1",
+                "kind": "Lease",
+                "metadata": metadata,
+                "spec": {
+                    "holderIdentity": holder,
+                    "leaseDurationSeconds": duration,
+                    "acquireTime": self.acquired,
+                    "renewTime": stamp,
+                    "leaseTransitions": self.transitions,
+                },
+            }
+        )
+
+
+def read_lease(raw: bytes) -> StoredLease:
+    """Decode a lease."""
+    return _LEASE.decode(raw)
+
+
+def read_version(raw: bytes) -> str:
+    """Decode no more than the resourceVersion of an object."""
+    return _VERSIONED.decode(raw).metadata.resource_version
+
+
+def micro_time(now: float) -> str:
+    """Write a POSIX time stamp as Kubernetes' MicroTime."""
+    return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _seconds(text: str) -> float:
+    return datetime.fromisoformat(text).timestamp()

@@ -1,0 +1,245 @@
+"""Takes, renews and watches over the leases of the managed nodes."""
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from math import ceil
+from random import Random
+
+from kwokctl.controller.agenda import Agenda
+from kwokctl.controller.lease_book import NAMESPACE, Claim, StoredLease, read_lease, read_version
+from kwokctl.controller.metrics import Labels, Metrics
+from kwokctl.controller.nodes import Hold
+from kwokctl.controller.reading import Reader
+from kwokctl.controller.trouble import Trouble, backoff, trouble
+from kwokctl.controller.work import WorkQueue
+from kwokctl.dataplane.port import DataPlane, Target
+from kwokctl.errors import ApiError
+from kwokctl.kube.resource import Resource
+
+log = logging.getLogger(__name__)
+
+_JITTER = 0.04
+_GOLDEN = 0.618033988749895
+"""Its multiples, modulo 1, fill an interval evenly however many there are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """On what terms leases are held."""
+
+    holder: str
+    """Who holds them: this process, told apart from every other controller."""
+    duration: int
+    """Seconds; a lease is renewed after a quarter of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outside:
+    """What the keeper works with."""
+
+    resource: Resource
+    plane: DataPlane
+    reader: Reader
+    agenda: Agenda
+    metrics: Metrics
+    random: Random
+    wall: Callable[[], float]
+    """The time of day as a POSIX time stamp: what is written into leases."""
+
+
+class _Tenancy:
+    """One node's lease, from being wanted to the node's end."""
+
+    __slots__ = ("beat", "claim", "hold", "queue", "queued", "tries", "until")
+
+    def __init__(self, claim: Claim, queue: "WorkQueue[_Tenancy]") -> None:
+        self.claim = claim
+        self.queue = queue
+        self.hold = Hold.PENDING
+        self.queued = False
+        self.tries = 0
+        self.beat = 0.0
+        """When it was last due to be renewed: the next times are counted from there."""
+        self.until = 0.0
+        """When a held lease ends unless it is renewed."""
+
+    def on_due(self) -> None:
+        """Write or look at the lease as soon as a worker is free."""
+        if not self.queued:
+            self.queued = True
+            self.queue.put(self)
+
+
+class LeaseKeeper:
+    """Holds the leases of nodes and says whenever that changes.
+
+    A renewal is one PUT that builds on the version of the last. A lease of another holder is
+    looked at again when it ends, and taken over if nobody has renewed it.
+    """
+
+    def __init__(
+        self,
+        terms: Terms,
+        outside: Outside,
+        changed: Callable[[str, Hold], None],
+        *,
+        workers: int = 8,
+    ) -> None:
+        """Tell `changed` the name of each node whose lease was won or lost."""
+        self._terms = terms
+        self._out = outside
+        self._changed = changed
+        self._queue: WorkQueue[_Tenancy] = WorkQueue(self._work, workers)
+        self._tenancies: dict[str, _Tenancy] = {}
+        self._stored: dict[str, StoredLease] = {}
+        self._phase = 0.0
+        outside.metrics.ask(self._gauges)
+
+    async def run(self) -> None:
+        """Write leases until cancelled."""
+        await self._queue.run()
+
+    def seed(self, leases: Iterable[StoredLease]) -> None:
+        """Take note of the leases that there are, so that they need not be asked for one by one."""
+        self._stored = {lease.metadata.name: lease for lease in leases}
+
+    def want(self, node: str, uid: str) -> None:
+        """Begin to hold a node's lease."""
+        self.forget(node)
+        tenancy = _Tenancy(Claim(node, uid), self._queue)
+        self._tenancies[node] = tenancy
+        stored = self._stored.pop(node, None)
+        if stored is None:
+            tenancy.on_due()
+        else:
+            self._consider(tenancy, stored)
+
+    def forget(self, node: str) -> None:
+        """Hold a node's lease no longer; the lease itself goes with its owner, the node."""
+        tenancy = self._tenancies.pop(node, None)
+        if tenancy is not None:
+            self._out.agenda.forget(tenancy)
+
+    async def _work(self, tenancy: _Tenancy) -> None:
+        tenancy.queued = False
+        if not self._is_current(tenancy):
+            return
+        try:
+            if tenancy.hold is Hold.FOREIGN:
+                await self._look(tenancy)
+            else:
+                await self._write(tenancy)
+        except ApiError as e:
+            if self._is_current(tenancy):
+                await self._recover(tenancy, e)
+
+    async def _write(self, tenancy: _Tenancy) -> None:
+        claim, out, terms = tenancy.claim, self._out, self._terms
+        now = out.agenda.now()
+        body = claim.body(holder=terms.holder, duration=terms.duration, now=out.wall())
+        is_new = not claim.version
+        if is_new:
+            answer = await out.plane.create(out.resource, NAMESPACE, body)
+        else:
+            answer = await out.plane.replace(self._target(claim), body)
+        out.metrics.count("kwok_controller_lease_writes_total", outcome="ok")
+        claim.version = read_version(answer)
+        tenancy.tries = 0
+        tenancy.until = now + terms.duration
+        if not self._is_current(tenancy):
+            return
+        if tenancy.hold is not Hold.HELD:
+            self._begin_beat(tenancy)
+        else:
+            self._next_beat(tenancy)
+        self._set(tenancy, Hold.HELD)
+
+    async def _look(self, tenancy: _Tenancy) -> None:
+        raw = await self._out.reader.get(self._target(tenancy.claim))
+        if self._is_current(tenancy):
+            self._consider(tenancy, read_lease(raw))
+
+    def _consider(self, tenancy: _Tenancy, stored: StoredLease) -> None:
+        """Go on with a lease of one's own, take over one that has ended, or wait for its end."""
+        now, holder = self._out.wall(), stored.spec.holder_identity
+        is_mine = holder == self._terms.holder
+        left = stored.expires() - now
+        if is_mine or not holder or left <= 0:
+            tenancy.claim.adopt(stored, mine=is_mine, now=now)
+            if is_mine and left > 0:
+                tenancy.until = self._out.agenda.now() + left
+                self._begin_beat(tenancy, at_most=left / 2)
+                self._set(tenancy, Hold.HELD)
+                return
+            if tenancy.hold is Hold.FOREIGN:
+                tenancy.hold = Hold.PENDING
+            tenancy.on_due()
+            return
+        self._out.agenda.put(tenancy, left + self._jitter())
+        self._set(tenancy, Hold.FOREIGN)
+
+    async def _recover(self, tenancy: _Tenancy, error: ApiError) -> None:
+        kind = trouble(error)
+        self._out.metrics.count("kwok_controller_lease_writes_total", outcome=kind.value)
+        if kind is Trouble.CONFLICT or error.reason == "AlreadyExists":
+            try:
+                await self._look(tenancy)
+            except ApiError as e:
+                error, kind = e, trouble(e)
+            else:
+                return
+        if kind is Trouble.GONE:
+            tenancy.claim.version = ""
+            if tenancy.hold is Hold.FOREIGN:
+                tenancy.hold = Hold.PENDING
+        elif kind is Trouble.LASTING and tenancy.tries == 0:
+            log.warning("lease of node %r: %s", tenancy.claim.node, error)
+        tenancy.tries += 1
+        delay = 0.0
+        if kind is not Trouble.GONE or tenancy.tries > 1:
+            most = max(self._period, 1.0)
+            delay = backoff(tenancy.tries, self._out.random, first=1.0, most=most)
+        self._out.agenda.put(tenancy, delay)
+        if tenancy.hold is Hold.HELD and self._out.agenda.now() > tenancy.until:
+            self._set(tenancy, Hold.PENDING)
+
+    def _set(self, tenancy: _Tenancy, hold: Hold) -> None:
+        if tenancy.hold is not hold:
+            tenancy.hold = hold
+            self._changed(tenancy.claim.node, hold)
+
+    @property
+    def _period(self) -> float:
+        return self._terms.duration / 4
+
+    def _jitter(self) -> float:
+        return self._period * _JITTER * self._out.random.random()
+
+    def _begin_beat(self, tenancy: _Tenancy, *, at_most: float = float("inf")) -> None:
+        """Begin to renew a lease, such that the renewals of all leases spread evenly."""
+        self._phase = (self._phase + _GOLDEN) % 1.0
+        delay = min(self._period * self._phase, at_most)
+        tenancy.beat = self._out.agenda.now() + delay
+        self._out.agenda.put(tenancy, delay)
+
+    def _next_beat(self, tenancy: _Tenancy) -> None:
+        """Renew a lease a quarter of its duration after it was due, however late that was done."""
+        now = self._out.agenda.now()
+        tenancy.beat += self._period * max(1, ceil((now - tenancy.beat) / self._period))
+        self._out.agenda.put(tenancy, tenancy.beat - now + self._jitter())
+
+    def _is_current(self, tenancy: _Tenancy) -> bool:
+        return self._tenancies.get(tenancy.claim.node) is tenancy
+
+    def _target(self, claim: Claim) -> Target:
+        return Target(self._out.resource, NAMESPACE, claim.node)
+
+    def _gauges(self) -> dict[tuple[str, Labels], float]:
+        counts = dict.fromkeys(Hold, 0)
+        for tenancy in self._tenancies.values():
+            counts[tenancy.hold] += 1
+        return {
+            ("kwok_controller_leases", (("state", hold.value),)): count
+            for hold, count in counts.items()
+        }

@@ -1,0 +1,51 @@
+"""The addresses of the pods of managed nodes, by pod."""
+
+from collections.abc import Sequence
+
+from kwokctl.controller.addresses import AddressBook
+from kwokctl.controller.nodes import Nodes
+
+
+class PodAddresses:
+    """Gives each pod the addresses it has or is to have, the same ones as long as it lives."""
+
+    def __init__(self, nodes: Nodes, *, default_cidr: str, node_ip: str) -> None:
+        """Use `default_cidr` for nodes without a pod CIDR, `node_ip` for nodes without address."""
+        self._nodes = nodes
+        self._book = AddressBook()
+        self._default = (default_cidr,)
+        self._node_ips = (node_ip,) if node_ip else ()
+        self._owned: dict[str, tuple[str, ...]] = {}
+
+    def __len__(self) -> int:
+        """Count the addresses in use."""
+        return len(self._book)
+
+    def of_node(self, name: str) -> tuple[str, ...]:
+        """Return the addresses of a node, the first of which is its main one."""
+        node = self._nodes.get(name)
+        return (node.addresses if node is not None else ()) or self._node_ips
+
+    def of_pod(self, uid: str, node: str, *, host_network: bool) -> tuple[str, ...]:
+        """Return a pod's addresses, one for each CIDR of its node; allocated when first asked."""
+        if host_network:
+            return self.of_node(node)
+        owned = self._owned.get(uid)
+        if owned is None:
+            owned = tuple(map(self._book.allocate, self._cidrs(node)))
+            self._owned[uid] = owned
+        return owned
+
+    def note(self, uid: str, node: str, addresses: Sequence[str]) -> None:
+        """Take note of the addresses that a pod's status says it has."""
+        if uid not in self._owned:
+            cidrs = self._cidrs(node)
+            self._owned[uid] = tuple([a for a in addresses if self._book.take(a, cidrs)])
+
+    def release(self, uid: str) -> None:
+        """Take back the addresses of a pod that exists no longer."""
+        self._book.release(self._owned.pop(uid, ()))
+
+    def _cidrs(self, name: str) -> tuple[str, ...]:
+        node = self._nodes.get(name)
+        return (node.cidrs if node is not None else ()) or self._default

@@ -1,0 +1,183 @@
+"""Runs the controller as a process of its own, until it is told to end."""
+
+import asyncio
+import gc
+import logging
+import os
+import signal
+import sys
+import time
+from collections.abc import Coroutine, Sequence
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from kwokctl import __version__
+from kwokctl.controller.assembly import Controller, Surroundings
+from kwokctl.controller.following import Following
+from kwokctl.controller.identity import Identity
+from kwokctl.controller.reader import ApiReader
+from kwokctl.controller.server import StatusServer
+from kwokctl.controller.settings import Settings, read_settings
+from kwokctl.dataplane.api import ApiPlane
+from kwokctl.errors import KwokctlError, UnavailableError, UsageError
+from kwokctl.kube.access import Access, load_access
+from kwokctl.kube.client import Client
+from kwokctl.kube.http import Pool
+from kwokctl.progress import Silent
+
+log = logging.getLogger("kwok")
+
+_CONNECTIONS = 24
+"""More do not make the API server faster, and each costs half a megabyte of TLS buffers."""
+_GC_THRESHOLDS = (50_000, 20, 100)
+"""Thousands of objects are kept for long: looking through them often finds nothing."""
+_SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+
+
+class _Notes(Silent):
+    """What is told while settings are read goes to the log."""
+
+    def note(self, text: str) -> None:
+        log.info("%s", text)
+
+    def warn(self, text: str) -> None:
+        log.warning("%s", text)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run until SIGTERM or SIGINT, and return the exit code."""
+    _log_to_stderr()
+    try:
+        settings = read_settings(sys.argv[1:] if argv is None else argv, _Notes())
+        logging.getLogger().setLevel(_level(settings.verbosity))
+        identity = Identity(settings.identity_file)
+        try:
+            _run(serve(settings, _access(settings), identity.name))
+        finally:
+            identity.close()
+    except KwokctlError as e:
+        return _told(e)
+    return 0
+
+
+def _told(error: KwokctlError) -> int:
+    log.error("%s", error)
+    if error.hint:
+        log.error("hint: %s", error.hint)
+    return error.exit_code
+
+
+async def serve(settings: Settings, access: Access, holder: str) -> None:
+    """Play nodes and pods until SIGTERM or SIGINT; the cluster may come and go meanwhile."""
+    task = asyncio.current_task()
+    assert task is not None
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, task.cancel)
+    pool = Pool(access, connections=_CONNECTIONS, user_agent=f"kwok/{__version__}")
+    try:
+        await _serve(settings, pool, holder)
+    except asyncio.CancelledError:
+        log.info("told to end")
+    finally:
+        await pool.close()
+
+
+async def _serve(settings: Settings, pool: Pool, holder: str) -> None:
+    client, random = Client(pool), Random()  # noqa: S311 - chance of stages, not a secret
+    around = Surroundings(
+        plane=ApiPlane(pool),
+        reader=ApiReader(client),
+        random=random,
+        wall=time.time,  # noqa: TID251 - the clock itself: it is passed on from here
+    )
+    controller = Controller(settings, holder, around)
+    following = Following(client, controller, settings.selection, random)
+    server = StatusServer(is_ready=lambda: following.is_synced, metrics=controller.metrics.text)
+    if settings.server is not None:
+        await _listen(server, *settings.server)
+    log.info("playing %d stages as %s", len(settings.stages), holder)
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(controller.run())
+            tasks.create_task(following.run())
+            tasks.create_task(_settle(following))
+    finally:
+        server.close()
+
+
+async def _settle(following: Following) -> None:
+    """Let the garbage collector leave out all that is there when everything is known."""
+    await following.synced()
+    log.info("everything has been listed")
+    gc.collect()
+    gc.freeze()
+
+
+async def _listen(server: StatusServer, host: str, port: int) -> None:
+    try:
+        await server.start(host, port)
+    except OSError as e:
+        raise UnavailableError(
+            f"cannot serve on '{host}:{port}': {e.strerror}",
+            hint="give another address with --server-address",
+        ) from e
+
+
+def _access(settings: Settings) -> Access:
+    """Find out how to reach the cluster: a kubeconfig, or the one that this pod runs in."""
+    usual = Path.home() / ".kube" / "config"
+    host = os.environ.get("KUBERNETES_SERVICE_HOST")
+    if settings.kubeconfig is not None:
+        access = load_access(settings.kubeconfig)
+    elif usual.exists():
+        access = load_access(usual)
+    elif host:
+        port = os.environ.get("KUBERNETES_SERVICE_PORT", "443")
+        access = Access(
+            server=f"https://{f'[{host}]' if ':' in host else host}:{port}",
+            ca=(_SERVICE_ACCOUNT / "ca.crt").read_bytes(),
+            token=(_SERVICE_ACCOUNT / "token").read_text(encoding="ascii").strip(),
+        )
+    elif settings.master:
+        access = Access(server=settings.master)
+    else:
+        raise UsageError("no cluster to work for", hint="give a kubeconfig with --kubeconfig")
+    return replace(access, server=settings.master.rstrip("/")) if settings.master else access
+
+
+def _run(work: Coroutine[Any, Any, None]) -> None:
+    gc.set_threshold(*_GC_THRESHOLDS)
+    try:
+        import uvloop  # noqa: PLC0415 - not on every platform
+    except ImportError:
+        asyncio.run(work)
+    else:
+        uvloop.run(work)
+
+
+def _log_to_stderr() -> None:
+    handler = logging.StreamHandler()
+    handler.setFormatter(_Lines())
+    logging.getLogger().handlers[:] = [handler]
+    logging.getLogger().setLevel(logging.INFO)
+
+
+def _level(verbosity: int) -> int:
+    if verbosity <= -2:
+        return logging.ERROR
+    if verbosity == -1:
+        return logging.WARNING
+    return logging.DEBUG if verbosity >= 4 else logging.INFO
+
+
+class _Lines(logging.Formatter):
+    """Lines as Kubernetes components write them: level, date, time, process, source."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "%(levelname).1s%(asctime)s.%(msecs)03d000 %(process)d %(filename)s:%(lineno)d] %(message)s",
+            datefmt="%m%d %H:%M:%S",
+        )

@@ -1,0 +1,75 @@
+"""Whether a stage is for an object: the conditions of a Stage's selector, compiled."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+Json = Any
+
+
+class Query(Protocol):
+    """A compiled jq expression; `values` leaves out nulls, and all results if one is an error."""
+
+    def values(self, value: Json, /) -> Sequence[Json]:
+        """Run the expression on a JSON value."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition on what a jq expression finds in an object.
+
+    Results are compared as text: numbers and booleans by the way JSON spells them.
+    """
+
+    query: Query
+    operator: str
+    values: frozenset[str] = frozenset()
+
+    def holds(self, value: Json) -> bool:
+        """Tell whether the condition holds for an object."""
+        found = self.query.values(value)
+        match self.operator:
+            case "In":
+                return any(_text(item) in self.values for item in found)
+            case "NotIn":
+                return not any(_text(item) in self.values for item in found)
+            case "Exists":
+                return bool(found)
+            case _:
+                return not found
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """Everything that must hold for an object before a stage is for it."""
+
+    labels: tuple[tuple[str, str], ...] = ()
+    annotations: tuple[tuple[str, str], ...] = ()
+    conditions: tuple[Condition, ...] = ()
+
+    def matches(self, value: Mapping[str, Json]) -> bool:
+        """Tell whether a stage with this selector is for an object."""
+        if self.labels or self.annotations:
+            metadata = value.get("metadata") or {}
+            labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
+            if any(labels.get(key) != wanted for key, wanted in self.labels):
+                return False
+            if any(annotations.get(key) != wanted for key, wanted in self.annotations):
+                return False
+        for condition in self.conditions:  # noqa: SIM110 - `all` costs a generator for each object
+            if not condition.holds(value):
+                return False
+        return True
+
+
+def _text(item: Json) -> str:
+    if isinstance(item, str):
+        return item
+    if item is True:
+        return "true"
+    if item is False:
+        return "false"
+    if isinstance(item, float) and item.is_integer():
+        return str(int(item))
+    return str(item)

@@ -1,0 +1,132 @@
+from pathlib import Path
+
+import pytest
+
+from kwokctl.controller.settings import Settings, read_settings
+from kwokctl.errors import ConfigError, NotServedError, UsageError
+from kwokctl.progress import Silent
+
+STAGE = """
+apiVersion: kwok.x-k8s.io/v1alpha1
+kind: Stage
+metadata: {name: gone}
+spec:
+  resourceRef: {kind: Pod}
+  selector: {}
+  steps: [{delete: true}]
+"""
+
+
+class Notes(Silent):
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.said.append(text)
+
+
+def read(folder: Path, *flags: str, text: str = STAGE, notes: Notes | None = None) -> Settings:
+    path = folder / "kwok.yaml"
+    path.write_text(text)
+    return read_settings([f"--config={path}", *flags], notes or Silent())
+
+
+def test_flags_of_the_original_are_understood(tmp_path: Path) -> None:
+    settings = read(
+        tmp_path,
+        "--kubeconfig=/k",
+        "--manage-all-nodes=true",
+        "--cidr=10.9.0.0/16",
+        "--node-ip=192.0.2.9",
+        "--node-name=localhost",
+        "--node-port=10250",
+        "--server-address=127.0.0.1:10247",
+        "--node-lease-duration-seconds=40",
+        "--tls-cert-file=a",
+        "--tls-private-key-file=b",
+        "--v=4",
+    )
+
+    assert settings.kubeconfig == Path("/k")
+    assert settings.cidr == "10.9.0.0/16"
+    assert (settings.kubelet.ip, settings.kubelet.name, settings.kubelet.port) == (
+        "192.0.2.9",
+        "localhost",
+        10250,
+    )
+    assert settings.server == ("127.0.0.1", 10247)
+    assert settings.lease_seconds == 40
+    assert settings.verbosity == 4
+    assert [stage.name for stage in settings.stages] == ["gone"]
+
+
+def test_a_node_port_alone_makes_a_server_on_all_addresses(tmp_path: Path) -> None:
+    assert read(tmp_path, "--manage-all-nodes", "--node-port=10247").server == ("0.0.0.0", 10247)
+
+
+def test_without_port_and_address_there_is_no_server(tmp_path: Path) -> None:
+    assert read(tmp_path, "--manage-all-nodes").server is None
+
+
+def test_options_of_a_document_count_and_flags_win(tmp_path: Path) -> None:
+    options = """
+---
+kind: KwokConfiguration
+apiVersion: config.kwok.x-k8s.io/v1alpha1
+options:
+  manageAllNodes: true
+  cidr: 10.1.0.0/24
+  nodeIP: 192.0.2.1
+  podPlayStageParallelism: 7
+  enableProfilingHandler: false
+"""
+    settings = read(tmp_path, "--cidr=10.2.0.0/24", text=STAGE + options)
+
+    assert settings.cidr == "10.2.0.0/24"
+    assert settings.kubelet.ip == "192.0.2.1"
+    assert settings.parallelism.pods == 7
+    assert settings.parallelism.nodes == 64
+
+
+@pytest.mark.parametrize(
+    ("option", "problem"),
+    [("cidrs: x", "options.cidrs"), ("nodePort: text", "options.nodePort"), ("cidr: 1", "cidr")],
+)
+def test_a_wrong_option_is_named(tmp_path: Path, option: str, problem: str) -> None:
+    text = f"{STAGE}\n---\nkind: KwokConfiguration\noptions:\n  {option}\n"
+
+    with pytest.raises(ConfigError, match=problem):
+        read(tmp_path, "--manage-all-nodes", text=text)
+
+
+def test_documents_for_others_are_told_once_in_a_line(tmp_path: Path) -> None:
+    notes = Notes()
+    exec_ = "\n---\nkind: ClusterExec\nmetadata: {name: a}\n"
+    text = f"{STAGE}{exec_}{exec_}\n---\nkind: KwokctlConfiguration\noptions: {{}}\n"
+
+    read(tmp_path, "--manage-all-nodes", text=text, notes=notes)
+
+    assert len(notes.said) == 1
+    assert "ClusterExec" in notes.said[0]
+
+
+def test_without_a_stage_nothing_would_happen_and_that_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no Stage"):
+        read(tmp_path, "--manage-all-nodes", text="kind: KwokctlConfiguration\n")
+
+
+def test_no_nodes_and_two_ways_of_choosing_are_errors(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no nodes are managed"):
+        read(tmp_path)
+    with pytest.raises(UsageError, match="exclude each other"):
+        read(tmp_path, "--manage-all-nodes", "--manage-single-node=n")
+
+
+def test_custom_resources_are_refused_for_now(tmp_path: Path) -> None:
+    with pytest.raises(NotServedError, match="custom resources"):
+        read(tmp_path, "--manage-all-nodes", "--enable-crds=Stage")
+
+
+def test_an_unknown_flag_is_wrong_usage(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--no-such-flag"):
+        read(tmp_path, "--manage-all-nodes", "--no-such-flag")

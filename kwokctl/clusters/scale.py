@@ -1,5 +1,6 @@
 """Scales nodes, pods and other objects, in a cluster of ours or anybody's."""
 
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -52,5 +53,10 @@ async def scale_with(
 ) -> ScaleResult:
     """Give a set of objects its size in the cluster that `access` reaches, whoever made it."""
     async with Pool(access, connections=AT_ONCE + 1) as pool:
-        place = Place(reader=ApiReader(Client(pool)), plane=ApiPlane(pool), progress=progress)
+        place = Place(
+            reader=ApiReader(Client(pool)),
+            plane=ApiPlane(pool),
+            progress=progress,
+            wall=time.time,  # noqa: TID251 - the clock itself: it is passed on from here
+        )
         return await scale_set(request, templates, place)

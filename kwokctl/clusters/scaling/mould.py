@@ -1,12 +1,13 @@
 """Makes the bodies of a set's objects: parameters edited, template rendered, membership labelled."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
 from kwokctl.clusters.scaling.addresses import add_cidr, add_ip
 from kwokctl.clusters.scaling.request import LABEL, ScaleRequest
 from kwokctl.clusters.scaling.templates import ResourceTemplate
+from kwokctl.controller.functions import common
 from kwokctl.errors import ConfigError, ExpressionError, UsageError
 from kwokctl.expr import gotemplate, jq
 
@@ -20,31 +21,36 @@ class Mould:
     and ConfigError for a template that is none.
     """
 
-    def __init__(self, template: ResourceTemplate, request: ScaleRequest) -> None:
-        """Edit the parameters and compile the template."""
+    def __init__(
+        self,
+        template: ResourceTemplate,
+        request: ScaleRequest,
+        wall: Callable[[], float],
+    ) -> None:
+        """Edit the parameters and compile the template; `wall` is the time of day, POSIX."""
         self._request = request
-        self._where = f"{template.source}: template '{template.name}'"
+        self._made_of = template
         self._parameters = edited(template.parameters, request.params)
-        try:
-            self._template = gotemplate.compile(template.template)
-        except ExpressionError as e:
-            raise ConfigError(f"{self._where}: {e}", hint=e.hint) from e
-
-    def stamp(self, serial: int) -> dict[str, Json]:
-        """Return the object with this number; ConfigError if the template does not give one."""
-        request = self._request
-        name = request.object_name(serial)
-        functions: Mapping[str, Callable[..., Any]] = {
-            "Name": lambda: name,
+        self._functions = {
+            **common(wall),
             "Namespace": lambda: request.namespace,
-            "Index": lambda: serial,
             "AddCIDR": add_cidr,
             "AddIP": add_ip,
         }
         try:
+            self._template = gotemplate.compile(template.template, name=template.name)
+        except ExpressionError as e:
+            raise ConfigError(f"{template.source}: {e}", hint=e.hint) from e
+
+    def stamp(self, serial: int) -> dict[str, Json]:
+        """Return the object with this number; ConfigError if the template does not give one."""
+        name = self._request.object_name(serial)
+        functions = {**self._functions, "Name": lambda: name, "Index": lambda: serial}
+        try:
             body = self._template.render_object(self._parameters, functions)
         except ExpressionError as e:
-            raise ConfigError(f"{self._where}, for '{name}': {e}", hint=e.hint) from e
+            where = f"{self._made_of.source}, for '{name}'"
+            raise ConfigError(f"{where}: {e}", hint=e.hint) from e
         return self._checked(body, name)
 
     def _checked(self, body: Json, name: str) -> dict[str, Json]:
@@ -67,7 +73,8 @@ class Mould:
         return body
 
     def _fault(self, problem: str, *, hint: str | None = None) -> ConfigError:
-        return ConfigError(f"{self._where} {problem}", hint=hint)
+        made_of = self._made_of
+        return ConfigError(f"{made_of.source}: template '{made_of.name}' {problem}", hint=hint)
 
 
 def edited(parameters: Json, programs: tuple[str, ...]) -> Json:

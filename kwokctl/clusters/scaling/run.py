@@ -1,4 +1,4 @@
-"""Gives a set of objects its size in one cluster: makes what is missing, deletes what is too much, waits."""
+"""Gives a set of objects its size: makes what is missing, deletes what is too much, waits."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -32,6 +32,8 @@ class Place:
     reader: Reader
     plane: DataPlane
     progress: Progress
+    wall: Callable[[], float]
+    """The time of day as a POSIX time stamp."""
 
 
 async def scale_set(
@@ -44,7 +46,7 @@ async def scale_set(
     the cluster is touched, ConflictError for a name that somebody else's object has, NotFoundError
     for a namespace that does not exist, and TimedOutError, which names the laggards.
     """
-    mould = Mould(find_template(templates, request.kind), request)
+    mould = Mould(find_template(templates, request.kind), request, place.wall)
     first = mould.stamp(0)
     resource = await place.reader.resolve(first["apiVersion"], first["kind"])
     namespace = request.namespace if resource.namespaced else None
@@ -109,6 +111,8 @@ class _Scaling:
         number, word = len(following.wanted), word_for(self._resource.kind)
         amount = _amount(number, self._resource)
         title = f"Waiting until {amount} {'is' if number == 1 else 'are'} {word}"
+        if number == 0:
+            title = f"Waiting until no {self._resource.plural} are left"
         unit = self._resource.plural
         try:
             with self._place.progress.step(title, total=number, unit=unit) as step:
@@ -117,9 +121,10 @@ class _Scaling:
         except TimeoutError as e:
             late, names = following.laggards()
             raise TimedOutError(
-                f"{_amount(late, self._resource)} of {number} not {word} after {seconds:g} s",
+                f"after {seconds:g} s {_amount(late, self._resource)} of '{self._request.set_name}' "
+                f"{'is' if late == 1 else 'are'} not as asked for",
                 detail=names,
-                hint="they are left as they are; the same command waits on",
+                hint="nothing is undone; the same command waits on",
             ) from e
 
     @asynccontextmanager

@@ -1,0 +1,57 @@
+from kwokctl.clusters.scaling.changes import changes_for
+from kwokctl.clusters.scaling.reading import Known
+from kwokctl.clusters.scaling.request import ScaleRequest
+
+
+def known(name: str, created: str = "2026-01-01T00:00:00Z", *, is_going: bool = False) -> Known:
+    return Known(name=name, uid=f"uid-{name}", created=created, set_name="pod", is_going=is_going)
+
+
+def request(replicas: int, *, serial_length: int = 1) -> ScaleRequest:
+    return ScaleRequest(kind="pod", replicas=replicas, serial_length=serial_length)
+
+
+def test_missing_serials_start_from_zero() -> None:
+    changes = changes_for(request(3), [])
+
+    assert (changes.kept, changes.surplus, changes.missing) == ((), (), (0, 1, 2))
+
+
+def test_names_in_use_are_skipped() -> None:
+    changes = changes_for(request(4), [known("pod-1"), known("pod-3")])
+
+    assert sorted(changes.kept) == ["pod-1", "pod-3"]
+    assert changes.missing == (0, 2)
+
+
+def test_a_set_of_the_right_size_needs_nothing() -> None:
+    changes = changes_for(request(2), [known("pod-5"), known("other-name")])
+
+    assert changes.surplus == ()
+    assert changes.missing == ()
+
+
+def test_the_oldest_are_kept_and_names_settle_ties() -> None:
+    members = [
+        known("pod-0", "2026-01-01T00:00:09Z"),
+        known("pod-4", "2026-01-01T00:00:01Z"),
+        known("pod-3", "2026-01-01T00:00:05Z"),
+        known("pod-2", "2026-01-01T00:00:05Z"),
+    ]
+
+    changes = changes_for(request(2), members)
+
+    assert changes.kept == ("pod-4", "pod-2")
+    assert [each.name for each in changes.surplus] == ["pod-3", "pod-0"]
+
+
+def test_what_is_being_deleted_counts_no_longer_but_its_name_is_taken() -> None:
+    changes = changes_for(request(1), [known("pod-0", is_going=True)])
+
+    assert (changes.kept, changes.surplus, changes.missing) == ((), (), (1,))
+
+
+def test_a_bare_name_has_no_serial_to_go_on_with() -> None:
+    assert changes_for(request(1, serial_length=0), []).missing == (0,)
+    assert changes_for(request(1, serial_length=0), [known("pod")]).missing == ()
+    assert len(changes_for(request(0, serial_length=0), [known("pod")]).surplus) == 1

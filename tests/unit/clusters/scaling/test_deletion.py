@@ -1,0 +1,49 @@
+import pytest
+
+from kwokctl.clusters.scaling.deletion import delete_all
+from kwokctl.clusters.scaling.reading import Known
+from kwokctl.errors import ApiError
+from kwokctl.kube.resource import PODS
+from tests.support.memory_cluster import MemoryCluster, refused
+
+
+def known(cluster: MemoryCluster, name: str) -> Known:
+    body = cluster.put("Pod", name, namespace="default")
+    return Known(name=name, uid=body["metadata"]["uid"], created="", set_name="pod", is_going=False)
+
+
+async def delete(cluster: MemoryCluster, *surplus: Known) -> int:
+    told: list[None] = []
+    await delete_all(cluster, PODS, "default", surplus, lambda: told.append(None))
+    return len(told)
+
+
+async def test_every_object_goes_and_is_told_of() -> None:
+    cluster = MemoryCluster()
+    surplus = [known(cluster, f"pod-{number}") for number in range(100)]
+    cluster.put("Pod", "stays", namespace="default")
+
+    assert await delete(cluster, *surplus) == 100
+    assert cluster.names("Pod") == ["stays"]
+
+
+async def test_what_others_have_deleted_or_replaced_is_passed_over() -> None:
+    cluster = MemoryCluster()
+    gone, replaced, last = (known(cluster, name) for name in ("a", "b", "c"))
+    cluster.remove("Pod", "default", "a")
+    cluster.remove("Pod", "default", "b")
+    cluster.put("Pod", "b", namespace="default", uid="another")
+
+    assert await delete(cluster, gone, replaced, last) == 3
+    assert cluster.names("Pod") == ["b"]
+
+
+async def test_another_refusal_is_raised() -> None:
+    class Forbidding(MemoryCluster):
+        async def delete(self, *args: object, **options: object) -> None:
+            raise refused(403, "Forbidden", "pods is forbidden")
+
+    cluster = Forbidding()
+
+    with pytest.raises(ApiError, match="forbidden"):
+        await delete(cluster, known(cluster, "a"))

@@ -1,0 +1,251 @@
+from typing import Any
+
+import pytest
+
+from kwokctl.clusters.scaling.mould import Mould, edited
+from kwokctl.clusters.scaling.request import LABEL, ScaleRequest
+from kwokctl.clusters.scaling.templates import ResourceTemplate, load_templates
+from kwokctl.errors import ConfigError, UsageError
+
+
+def noon() -> float:
+    return 1767268800.0
+
+
+def mould(template: str, parameters: Any = None, **request: Any) -> Mould:
+    made = ResourceTemplate(
+        name="thing", parameters=parameters, template=template, source="mine.yaml, document 1"
+    )
+    return Mould(made, ScaleRequest(**{"kind": "thing", "serial_length": 2, **request}), noon)
+
+
+def built_in(kind: str, serial: int = 0, **request: Any) -> dict[str, Any]:
+    return Mould(load_templates([])[kind], ScaleRequest(kind=kind, **request), noon).stamp(serial)
+
+
+def test_templates_have_functions_for_what_differs_between_objects() -> None:
+    body = mould(
+        """\
+apiVersion: v1
+kind: Thing
+metadata:
+  name: {{ Quote Name }}
+  namespace: {{ Quote Namespace }}
+spec:
+  index: {{ Index }}
+  cidr: {{ AddCIDR .cidr Index }}
+  ip: {{ AddIP .ip 1 }}
+  doubled: {{ add Index Index }}
+""",
+        {"cidr": "10.1.0.0/24", "ip": "10.0.0.1"},
+        namespace="load",
+    ).stamp(3)
+
+    assert body == {
+        "apiVersion": "v1",
+        "kind": "Thing",
+        "metadata": {"name": "thing-03", "namespace": "load", "labels": {LABEL: "thing"}},
+        "spec": {"index": 3, "cidr": "10.1.3.0/24", "ip": "10.0.0.2", "doubled": 6},
+    }
+
+
+def test_labels_of_the_template_stay() -> None:
+    body = mould("{apiVersion: v1, kind: T, metadata: {labels: {a: b}}}").stamp(0)
+
+    assert body["metadata"] == {"name": "thing-00", "labels": {"a": "b", LABEL: "thing"}}
+
+
+def test_copies_share_nothing() -> None:
+    made = mould("{apiVersion: v1, kind: T, metadata: {annotations: {a: b}}}")
+    made.stamp(0)["metadata"]["annotations"]["a"] = "changed"
+
+    assert made.stamp(1)["metadata"]["annotations"] == {"a": "b"}
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        ("{{ if }}", "template 'thing'"),
+        ("[1, 2]", "gives no object"),
+        ("{kind: T}", "gives an object without 'apiVersion'"),
+        ("{apiVersion: v1}", "gives an object without 'kind'"),
+        ("{apiVersion: v1, kind: [T]}", "gives an object without 'kind'"),
+        ("{apiVersion: v1, kind: T, metadata: x}", "'metadata' or 'labels' is not a mapping"),
+        (
+            "{apiVersion: v1, kind: T, metadata: {labels: x}}",
+            "'metadata' or 'labels' is not a mapping",
+        ),
+        (
+            "{apiVersion: v1, kind: T, metadata: {name: mine}}",
+            "names the object 'mine' instead of 'thing-00'",
+        ),
+        ("{{ AddIP .ip Index }}", "AddIP: 'nowhere' is not an address"),
+    ],
+)
+def test_a_template_that_gives_no_object_names_itself(template: str, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        mould(template, {"ip": "nowhere"}).stamp(0)
+
+    assert str(caught.value).startswith("mine.yaml, document 1")
+    assert "template 'thing'" in str(caught.value)
+    assert message in str(caught.value)
+
+
+def test_parameters_are_edited_one_program_after_the_other() -> None:
+    parameters = {"a": 1, "b": {"c": 2}}
+
+    assert edited(parameters, (".a = 5", ".b.c = .a")) == {"a": 5, "b": {"c": 5}}
+    assert parameters == {"a": 1, "b": {"c": 2}}
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        (".a, .a", "gives 2 results instead of one"),
+        ("empty", "gives 0 results instead of one"),
+        (".a |", "not a jq program"),
+        (".a.b.c", "jq '.a.b.c'"),
+    ],
+)
+def test_a_parameter_that_cannot_be_edited_so_is_named(program: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        edited({"a": 1}, (program,))
+
+    assert str(caught.value).startswith("--param")
+    assert program in str(caught.value)
+    assert message in str(caught.value)
+    assert caught.value.hint is not None
+
+
+def test_a_built_in_node_is_complete() -> None:
+    body = built_in("node", 300)
+    now = "2026-01-01T12:00:00.000000000Z"
+
+    assert body["metadata"] == {
+        "name": "node-000300",
+        "annotations": {
+            "kwok.x-k8s.io/node": "fake",
+            "metrics.k8s.io/resource-metrics-path": "/metrics/nodes/node-000300/metrics/resource",
+            "node.alpha.kubernetes.io/ttl": "0",
+        },
+        "labels": {
+            "beta.kubernetes.io/arch": "amd64",
+            "beta.kubernetes.io/os": "linux",
+            "kubernetes.io/arch": "amd64",
+            "kubernetes.io/hostname": "node-000300",
+            "kubernetes.io/os": "linux",
+            "kubernetes.io/role": "agent",
+            "node-role.kubernetes.io/agent": "",
+            "type": "kwok",
+            LABEL: "node",
+        },
+    }
+    assert body["spec"] == {
+        "podCIDR": "10.1.44.0/24",
+        "podCIDRs": ["10.1.44.0/24", "fd00:0:0:12c::/64"],
+    }
+    status = body["status"]
+    assert status["phase"] == "Running"
+    assert status["allocatable"] == {"cpu": "32", "memory": "256Gi", "pods": "110"}
+    assert status["capacity"] == status["allocatable"]
+    assert status["addresses"] == [
+        {"type": "InternalIP", "address": "192.0.3.45"},
+        {"type": "InternalIP", "address": "2001:db8::12d"},
+        {"type": "Hostname", "address": "node-000300"},
+    ]
+    assert [(each["type"], each["status"]) for each in status["conditions"]] == [
+        ("Ready", "True"),
+        ("MemoryPressure", "False"),
+        ("DiskPressure", "False"),
+        ("PIDPressure", "False"),
+        ("NetworkUnavailable", "False"),
+    ]
+    for condition in status["conditions"]:
+        assert condition["lastHeartbeatTime"] == condition["lastTransitionTime"] == now
+        assert condition["reason"]
+        assert condition["message"]
+    assert status["daemonEndpoints"] == {"kubeletEndpoint": {"Port": 10250}}
+    info = status["nodeInfo"]
+    assert (info["architecture"], info["operatingSystem"]) == ("amd64", "linux")
+    assert info["kubeletVersion"].startswith("kwok-")
+    assert [key for key, value in info.items() if value == ""] == [
+        "bootID",
+        "machineID",
+        "systemUUID",
+        "osImage",
+    ]
+
+
+def test_a_node_takes_capacity_where_it_is_given() -> None:
+    status = built_in(
+        "node",
+        params=('.capacity = {"cpu": 64, "nvidia.com/gpu": 8}', '.allocatable["x/y"] = "1"'),
+    )["status"]
+
+    assert status["allocatable"] == {"cpu": "32", "memory": "256Gi", "pods": "110", "x/y": "1"}
+    assert status["capacity"] == {
+        "cpu": "64",
+        "memory": "256Gi",
+        "pods": "110",
+        "nvidia.com/gpu": "8",
+        "x/y": "1",
+    }
+
+
+def test_a_node_takes_its_info_where_it_is_given() -> None:
+    body = built_in(
+        "node",
+        params=('.nodeInfo.architecture = "arm64"', '.nodeInfo.osImage = "Fake Linux"'),
+    )
+
+    assert body["metadata"]["labels"]["kubernetes.io/arch"] == "arm64"
+    assert body["status"]["nodeInfo"]["architecture"] == "arm64"
+    assert body["status"]["nodeInfo"]["osImage"] == "Fake Linux"
+
+
+def test_a_node_may_do_without_networks_and_addresses() -> None:
+    body = built_in("node", params=(".podCIDRs = []", ".nodeIPs = []"))
+
+    assert not body["spec"]
+    assert body["status"]["addresses"] == [{"type": "Hostname", "address": "node-000000"}]
+
+
+def test_a_built_in_pod_is_for_the_scheduler() -> None:
+    assert built_in("pod", 1, namespace="load") == {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "pod-000001", "namespace": "load", "labels": {LABEL: "pod"}},
+        "spec": {"containers": [{"name": "container-0", "image": "busybox"}]},
+    }
+
+
+def test_a_pod_takes_its_parameters() -> None:
+    spec = built_in(
+        "pod",
+        params=(
+            '.nodeName = "node-000000"',
+            ".hostNetwork = true",
+            '.initContainers = [{"name": "init", "image": "i"}]',
+            '.containers[0].resources = {"requests": {"cpu": "100m"}}',
+            '.containers += [{"name": "b", "image": "c"}]',
+            '.containers[1].resources = {"requests": {"cpu": 1}, "limits": {"cpu": 2}}',
+        ),
+    )["spec"]
+
+    assert spec == {
+        "nodeName": "node-000000",
+        "hostNetwork": True,
+        "initContainers": [{"name": "init", "image": "i"}],
+        "containers": [
+            {
+                "name": "container-0",
+                "image": "busybox",
+                "resources": {"requests": {"cpu": "100m"}, "limits": {"cpu": "100m"}},
+            },
+            {
+                "name": "b",
+                "image": "c",
+                "resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "2"}},
+            },
+        ],
+    }

@@ -1,0 +1,95 @@
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from kwokctl.clusters.scaling.pace import FLOOR, PATIENCE, Pace
+from tests.support import virtual_time
+
+
+def on_virtual_time(test: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], None]:
+    """Make a test of a coroutine function that needs no time to sleep."""
+    return lambda: virtual_time.run(test())
+
+
+async def turns(pace: Pace, count: int) -> list[float]:
+    """Take turns one by one and return when each came."""
+    loop = asyncio.get_running_loop()
+    start = loop.time()
+    came = []
+    for _ in range(count):
+        await pace.turn()
+        came.append(loop.time() - start)
+    return came
+
+
+@on_virtual_time
+async def test_the_window_is_free_and_then_the_floor_is_kept() -> None:
+    came = await turns(Pace(window=3), 6)
+
+    assert came[:3] == [0, 0, 0]
+    assert came[3:] == pytest.approx([1 / FLOOR, 2 / FLOOR, 3 / FLOOR])
+
+
+@on_virtual_time
+async def test_an_object_that_becomes_ready_gives_a_turn_at_once() -> None:
+    pace = Pace(window=1)
+    await pace.turn()
+    waiting = asyncio.ensure_future(turns(pace, 1))
+    await asyncio.sleep(0)
+
+    pace.settle()
+
+    assert await waiting == [0]
+
+
+@on_virtual_time
+async def test_turns_are_given_in_the_order_they_were_asked_for() -> None:
+    pace = Pace(window=1)
+    await pace.turn()
+    order: list[int] = []
+
+    async def ask(number: int) -> None:
+        await pace.turn()
+        order.append(number)
+
+    async with asyncio.TaskGroup() as asking:
+        for number in range(5):
+            asking.create_task(ask(number))
+
+    assert order == [0, 1, 2, 3, 4]
+
+
+@on_virtual_time
+async def test_nobody_waits_when_nothing_becomes_ready() -> None:
+    pace = Pace(window=1)
+
+    came = await turns(pace, 1000)
+
+    assert came[-1] == pytest.approx(PATIENCE, abs=2 / FLOOR)
+
+
+@on_virtual_time
+async def test_waiting_begins_again_when_something_becomes_ready() -> None:
+    pace = Pace(window=1)
+    await turns(pace, 500)
+
+    pace.settle()
+
+    assert (await turns(pace, 2))[1] == pytest.approx(2 / FLOOR, abs=1 / FLOOR)
+
+
+@on_virtual_time
+async def test_a_turn_given_up_is_for_the_next() -> None:
+    pace = Pace(window=1)
+    await pace.turn()
+    given_up = asyncio.ensure_future(pace.turn())
+    await asyncio.sleep(0)
+    given_up.cancel()
+    waiting = asyncio.ensure_future(turns(pace, 1))
+    await asyncio.sleep(0)
+
+    pace.settle()
+
+    assert await waiting == [0]

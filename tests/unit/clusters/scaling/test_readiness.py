@@ -1,0 +1,85 @@
+import json
+from typing import Any
+
+import pytest
+
+from kwokctl.clusters.scaling.readiness import judge_of, word_for
+
+
+def lacks(kind: str, body: dict[str, Any]) -> str | None:
+    verdict = judge_of(kind)(json.dumps({"metadata": {"name": "a"}, **body}).encode())
+    assert verdict.name == "a"
+    return verdict.lacks
+
+
+def node(status: str, *taints: str) -> dict[str, Any]:
+    return {
+        "spec": {"taints": [{"key": key, "effect": "NoSchedule"} for key in taints]},
+        "status": {
+            "conditions": [
+                {"type": "DiskPressure", "status": "False"},
+                {"type": "Ready", "status": status, "reason": "R", "message": "why"},
+            ]
+        },
+    }
+
+
+def test_a_node_is_ready_when_it_says_so_and_has_no_taint_against_it() -> None:
+    assert lacks("Node", node("True")) is None
+    assert lacks("Node", node("True", "dedicated")) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({}, "is not Ready"),
+        (node("False"), "is not Ready: why"),
+        (node("Unknown"), "is not Ready: why"),
+        (
+            node("True", "node.kubernetes.io/not-ready"),
+            "has the taint node.kubernetes.io/not-ready",
+        ),
+    ],
+)
+def test_a_node_tells_what_it_lacks(body: dict[str, Any], expected: str) -> None:
+    assert lacks("Node", body) == expected
+
+
+@pytest.mark.parametrize("phase", ["Running", "Succeeded"])
+def test_a_pod_is_ready_when_it_runs_or_has_succeeded(phase: str) -> None:
+    assert lacks("Pod", {"status": {"phase": phase}}) is None
+
+
+def test_a_pod_tells_what_it_lacks() -> None:
+    unscheduled = {"type": "PodScheduled", "status": "False", "message": "0/1 nodes available"}
+    scheduled = {"type": "PodScheduled", "status": "True"}
+
+    assert lacks("Pod", {}) == "is Pending"
+    assert lacks("Pod", {"status": {"phase": "Failed"}}) == "is Failed"
+    assert lacks("Pod", {"status": {"phase": "Pending", "conditions": [scheduled]}}) == "is Pending"
+    assert (
+        lacks("Pod", {"status": {"phase": "Pending", "conditions": [unscheduled]}})
+        == "is Pending: 0/1 nodes available"
+    )
+
+
+@pytest.mark.parametrize("kind", ["Node", "Pod", "ConfigMap"])
+def test_what_is_being_deleted_is_not_ready(kind: str) -> None:
+    body = {
+        "metadata": {"name": "a", "deletionTimestamp": "2026-01-01T00:00:00Z"},
+        **node("True"),
+    }
+
+    assert lacks(kind, body) == "is being deleted"
+
+
+def test_an_object_of_another_kind_is_ready_when_it_exists() -> None:
+    assert lacks("ConfigMap", {"data": {"a": "b"}}) is None
+
+
+def test_there_is_a_word_for_being_ready() -> None:
+    assert [word_for(kind) for kind in ("Node", "Pod", "ConfigMap")] == [
+        "Ready",
+        "Running",
+        "there",
+    ]

@@ -1,0 +1,152 @@
+from typing import Any
+
+import pytest
+
+from kwokctl.clusters.scaling.request import LABEL, ScaleRequest, ScaleResult
+from kwokctl.clusters.scaling.run import Place, scale_set
+from kwokctl.clusters.scaling.templates import load_templates
+from kwokctl.errors import TimedOutError, UsageError
+from tests.support import virtual_time
+from tests.support.listener import Listener
+from tests.support.memory_cluster import MemoryCluster
+
+
+def scale(cluster: MemoryCluster, listener: Listener | None = None, **request: Any) -> ScaleResult:
+    place = Place(reader=cluster, plane=cluster, progress=listener or Listener(), wall=lambda: 0.0)
+    return virtual_time.run(scale_set(ScaleRequest(**request), load_templates([]), place))
+
+
+def running(body: dict[str, Any]) -> None:
+    body["status"] = {"phase": "Running"}
+
+
+def test_nodes_are_made_ready_with_one_write_each() -> None:
+    cluster = MemoryCluster()
+
+    result = scale(cluster, kind="node", replicas=50, wait=0)
+
+    assert result == ScaleResult(kind="Node", name="node", created=50)
+    assert cluster.names("Node") == [f"node-{number:06d}" for number in range(50)]
+    assert len(cluster.writes) == 50
+
+
+def test_a_set_grows_and_shrinks_and_then_there_is_nothing_to_do() -> None:
+    cluster = MemoryCluster()
+
+    assert scale(cluster, kind="pod", name="web", replicas=3).created == 3
+    assert scale(cluster, kind="pod", name="web", replicas=5) == ScaleResult(
+        kind="Pod", name="web", created=2, existing=3
+    )
+    assert scale(cluster, kind="pod", name="web", replicas=2) == ScaleResult(
+        kind="Pod", name="web", deleted=3, existing=5
+    )
+    assert scale(cluster, kind="pod", name="web", replicas=2).is_unchanged
+    assert cluster.names("Pod") == ["web-000000", "web-000001"]
+
+
+def test_sets_do_not_touch_each_other() -> None:
+    cluster = MemoryCluster()
+    scale(cluster, kind="pod", name="a", replicas=2)
+    scale(cluster, kind="pod", name="b", replicas=2)
+
+    scale(cluster, kind="pod", name="a", replicas=0)
+
+    assert cluster.names("Pod") == ["b-000000", "b-000001"]
+
+
+def test_pods_are_made_in_the_namespace_asked_for() -> None:
+    cluster = MemoryCluster(namespaces={"default", "load"})
+
+    scale(cluster, kind="pod", replicas=1, namespace="load")
+
+    assert list(cluster.objects) == [("Pod", "load", "pod-000000")]
+
+
+def test_parameters_reach_the_objects() -> None:
+    cluster = MemoryCluster()
+
+    scale(cluster, kind="pod", params=('.nodeName = "node-000000"',))
+
+    assert cluster.objects["Pod", "default", "pod-000000"]["spec"]["nodeName"] == "node-000000"
+
+
+def test_objects_carry_the_label_of_their_set() -> None:
+    cluster = MemoryCluster()
+
+    scale(cluster, kind="node", name="gpu", serial_length=0)
+
+    assert cluster.objects["Node", None, "gpu"]["metadata"]["labels"][LABEL] == "gpu"
+
+
+def test_progress_tells_what_is_made_and_waited_for() -> None:
+    cluster, listener = MemoryCluster(on_create=running), Listener()
+
+    scale(cluster, listener, kind="pod", replicas=30, wait=10)
+    scale(cluster, listener, kind="pod", replicas=29, wait=10)
+
+    assert [(step.title, step.done, step.total, step.unit) for step in listener.steps] == [
+        ("Creating 30 pods", 30, 30, "pods"),
+        ("Waiting until 30 pods are Running", 30, 30, "pods"),
+        ("Deleting 1 pod", 1, 1, "pods"),
+        ("Waiting until 29 pods are Running", 29, 29, "pods"),
+    ]
+
+
+def test_a_wait_without_end_names_the_laggards() -> None:
+    cluster = MemoryCluster()
+
+    with pytest.raises(
+        TimedOutError, match="after 5 s 2 pods of 'pod' are not as asked for"
+    ) as caught:
+        scale(cluster, kind="pod", replicas=2, wait=5)
+
+    assert caught.value.detail == "pod-000000 is Pending\npod-000001 is Pending"
+    assert cluster.names("Pod") == ["pod-000000", "pod-000001"]
+
+
+def test_shrinking_to_nothing_waits_until_nothing_is_left() -> None:
+    cluster, listener = MemoryCluster(), Listener()
+    scale(cluster, kind="pod", replicas=2)
+
+    scale(cluster, listener, kind="pod", replicas=0, wait=1)
+
+    assert [step.title for step in listener.steps] == [
+        "Deleting 2 pods",
+        "Waiting until no pods are left",
+    ]
+
+
+def test_what_exists_already_is_waited_for_as_well() -> None:
+    cluster = MemoryCluster()
+    scale(cluster, kind="pod", replicas=1)
+
+    with pytest.raises(TimedOutError, match="1 pod of 'pod' is not as asked for"):
+        scale(cluster, kind="pod", replicas=1, wait=1)
+
+
+def test_shrinking_waits_until_finalizers_are_gone() -> None:
+    cluster = MemoryCluster(on_create=lambda body: body["metadata"].update(finalizers=["x/y"]))
+    scale(cluster, kind="node", replicas=1)
+
+    with pytest.raises(TimedOutError) as caught:
+        scale(cluster, kind="node", replicas=0, wait=1)
+
+    assert caught.value.detail == "node-000000 still exists"
+
+
+def test_an_unknown_template_is_refused_before_the_cluster_is_asked() -> None:
+    cluster = MemoryCluster()
+
+    with pytest.raises(UsageError, match="'podd'"):
+        scale(cluster, kind="podd")
+
+    assert cluster.writes == []
+
+
+def test_nodes_that_do_not_become_ready_hold_up_nobody_for_long() -> None:
+    def taint(body: dict[str, Any]) -> None:
+        body["spec"]["taints"] = [{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]
+
+    cluster = MemoryCluster(on_create=taint)
+
+    assert scale(cluster, kind="node", replicas=500).created == 500

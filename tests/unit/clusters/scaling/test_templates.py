@@ -1,0 +1,84 @@
+from typing import Any
+
+import pytest
+
+from kwokctl.clusters.scaling.templates import find_template, load_templates
+from kwokctl.config.documents import Document
+from kwokctl.errors import ConfigError, UsageError
+
+
+def resource(name: str, **body: Any) -> Document:
+    return Document(
+        kind="KwokctlResource",
+        api_version="config.kwok.x-k8s.io/v1alpha1",
+        name=name,
+        body={"kind": "KwokctlResource", "metadata": {"name": name}, **body},
+        source="mine.yaml, document 1",
+    )
+
+
+def test_nodes_and_pods_are_built_in() -> None:
+    templates = load_templates([])
+
+    assert sorted(templates) == ["node", "pod"]
+    assert templates["node"].parameters["allocatable"] == {
+        "cpu": 32,
+        "memory": "256Gi",
+        "pods": 110,
+    }
+    assert templates["pod"].parameters == {
+        "initContainers": [],
+        "containers": [{"name": "container-0", "image": "busybox"}],
+        "hostNetwork": False,
+        "nodeName": "",
+    }
+
+
+def test_a_template_of_the_user_comes_before_the_built_in_one() -> None:
+    mine = resource("node", template="kind: Node", parameters={"a": 1})
+
+    template = load_templates([mine, resource("node", template="kind: Other")])["node"]
+
+    assert (template.template, template.parameters) == ("kind: Node", {"a": 1})
+    assert template.source == "mine.yaml, document 1"
+
+
+def test_documents_of_other_kinds_are_passed_over() -> None:
+    stage = Document(kind="Stage", api_version="", name="s", body={"kind": "Stage"}, source="x")
+
+    assert sorted(load_templates([stage])) == ["node", "pod"]
+
+
+def test_absent_parameters_are_empty() -> None:
+    assert load_templates([resource("gpu", template="kind: Node")])["gpu"].parameters == {}
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        (resource("", template="kind: Node"), "'metadata.name' is missing"),
+        (resource("gpu"), "'template' must be the text of a Go template"),
+        (resource("gpu", template=" "), "'template' must be the text of a Go template"),
+        (resource("gpu", template={"kind": "Node"}), "'template' must be the text"),
+        (resource("gpu", template="a", params={}), "'params' is not a field of a KwokctlResource"),
+    ],
+)
+def test_a_wrong_shape_is_named(document: Document, message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        load_templates([document])
+
+    assert str(caught.value).startswith("mine.yaml, document 1")
+
+
+def test_an_unknown_template_names_the_near_and_the_known() -> None:
+    with pytest.raises(UsageError, match="no resource template called 'nodes'") as caught:
+        find_template(load_templates([]), "nodes")
+
+    assert caught.value.hint == "did you mean 'node'? there are: node, pod"
+
+
+def test_an_unknown_template_with_nothing_near_names_the_known() -> None:
+    with pytest.raises(UsageError) as caught:
+        find_template(load_templates([]), "volume")
+
+    assert caught.value.hint == "there are: node, pod"

@@ -1,0 +1,81 @@
+# The door to every task; bare `make` lists them.
+#
+# make unit T="-k schedule"     passes words on to pytest
+# make test PYTHON=python3.13   chooses the Python of a new environment
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+T ?=
+B ?=
+
+.PHONY: help demo dev fmt check unit contract e2e smoke test bench golden docs build components clean
+
+help: # lists what stands behind the double hash below
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+demo: $(VENV)/made ## the main job: a cluster with 1,000 nodes and 2,000 pods, and how to go on
+	$(BIN)/kwokctl create cluster --wait
+	$(BIN)/kwokctl scale node --replicas 1000 --wait
+	$(BIN)/kwokctl scale pod --replicas 2000 --wait
+	@echo
+	@echo "1,000 nodes are Ready and 2,000 pods are Running. Look at them:"
+	@echo "  $(BIN)/kwokctl get components -o wide"
+	@echo "  $(BIN)/kwokctl kubectl get nodes"
+	@echo "  $(BIN)/kwokctl kubectl get pods -o wide"
+	@echo "Delete the cluster:"
+	@echo "  $(BIN)/kwokctl delete cluster"
+
+dev: $(VENV)/made ## make the environment in .venv
+
+fmt: $(VENV)/made ## format the code and repair what ruff can repair
+	$(BIN)/ruff check --fix --exit-zero .
+	$(BIN)/ruff format .
+
+check: $(VENV)/made ## format, lint, types, import contracts, generated pages; no test
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	@$(BIN)/python docs/generate_cli.py --check || { echo "docs/reference/cli.md is old: make docs" >&2; exit 1; }
+
+unit: $(VENV)/made ## tests that need nothing but Python
+	$(BIN)/python -m pytest tests/unit tests/cli $(T)
+
+contract: $(VENV)/made ## what every runtime must do
+	$(BIN)/python -m pytest tests/contract $(T)
+
+e2e: $(VENV)/made components ## the whole product with the real components
+	$(BIN)/python -m pytest tests/e2e $(T)
+
+smoke: $(VENV)/made ## the wheel, installed alone and through pipx
+	$(BIN)/python -m pytest tests/packaging $(T)
+
+# pytest comes last: its summary is the last line.
+test: $(VENV)/made check components ## everything that can run on this machine
+	$(BIN)/python -m pytest tests/unit tests/cli tests/contract tests/packaging tests/e2e $(T)
+
+bench: $(VENV)/made ## measure, and print figures beside their goals; B=NAME chooses one
+	@set -e; B="$(B)"; for name in $${B:-$$(grep -l '^def main' benchmarks/*.py)}; do \
+		name=$${name#benchmarks/}; $(BIN)/python -m benchmarks.$${name%.py}; \
+	done
+
+golden: $(VENV)/made ## rewrite the expected files; then read the diff
+	KWOKCTL_REWRITE_GOLDEN=1 $(BIN)/python -m pytest tests/unit tests/cli --inline-snapshot=fix $(T)
+
+docs: $(VENV)/made ## write the generated pages anew
+	$(BIN)/python docs/generate_cli.py
+
+build: $(VENV)/made ## sdist and wheel in dist/
+	$(BIN)/python -m build
+
+# Without components the tests that need them are skipped, and say why.
+components: $(VENV)/made
+	@$(BIN)/kwokctl artifacts build >/dev/null || echo "components: not to be had; tests that need them are skipped"
+
+clean: ## remove the environment and everything else that git ignores
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/made: pyproject.toml tests/support/setup-venv
+	@tests/support/setup-venv "$(PYTHON)" "$(VENV)"

@@ -1,0 +1,115 @@
+"""How actions write values: as text, or as placeholders that keep the value aside.
+
+With placeholders, what is written depends on nothing but the branches that were taken. There are
+three, from Unicode's private use area:
+
+- `RAW` stands for a text that means the same wherever it stands in YAML;
+- `QUOTED`, in double quotes, for a text that is a whole scalar;
+- `OBJECT`, in double quotes, for a value that is a whole node.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from kwokctl.expr import yaml
+from kwokctl.expr.gotemplate.values import Fault
+from kwokctl.expr.gotemplate.writing import plain, quotable, quote, text, to_json
+
+RAW = "\ue000"
+QUOTED = "\ue001"
+OBJECT = "\ue002"
+SPOILED = "\ue003"
+"""Marks what can be no skeleton, because a value has one of these characters in it."""
+
+_QUOTED = f'"{QUOTED}"'
+_OBJECT = f'"{OBJECT}"'
+_MARKS = frozenset((RAW, QUOTED, OBJECT, SPOILED))
+# Nothing that YAML knows as an indicator, at no place where it would be one.
+_is_safe = re.compile(
+    r"(?:-?[A-Za-z0-9_]+|[A-Za-z0-9_](?:[A-Za-z0-9_./:+=@-]*[A-Za-z0-9_])?)\Z"
+).match
+
+Values = list[Any]
+
+
+def is_marked(source: str) -> bool:
+    """Tell whether the text has one of our characters in it."""
+    return any(mark in source for mark in _MARKS)
+
+
+def _raw_text(value: Any, values: Values) -> str:  # noqa: ARG001 - one signature for both ways
+    return text(value)
+
+
+def _quote_text(values: Values, value: Any = None) -> str:  # noqa: ARG001 - as above
+    return quote(value)
+
+
+def _quote_each_text(values: Values, *arguments: Any) -> str:  # noqa: ARG001 - as above
+    return " ".join(quote(plain(argument)) for argument in arguments if argument is not None)
+
+
+def _block_text(values: Values, value: Any, indent: Any = 0) -> str:  # noqa: ARG001 - as above
+    return block(value, indent)
+
+
+def _json_text(values: Values, value: Any) -> str:  # noqa: ARG001 - as above
+    return to_json(value)
+
+
+def block(value: Any, indent: Any = 0) -> str:
+    """Return a value as YAML: kwok's `YAML`. Indented by levels of two spaces, on a new line."""
+    if not isinstance(indent, int) or indent < 0:
+        raise Fault("the indentation of 'YAML' must be a whole number")
+    written = yaml.dump(value)
+    return written if not indent else f"\n{written}".replace("\n", "\n" + "  " * indent)
+
+
+def _raw_kept(value: Any, values: Values) -> str:
+    written = value if type(value) is str else text(value)
+    if _is_safe(written):
+        values.append(written)
+        return RAW
+    return SPOILED if is_marked(written) else written
+
+
+def _quote_kept(values: Values, value: Any = None) -> str:
+    values.append(value if type(value) is str else quotable(value))
+    return _QUOTED
+
+
+def _quote_each_kept(values: Values, *arguments: Any) -> str:
+    if len(arguments) != 1 or arguments[0] is None:
+        return _quote_each_text(values, *arguments)
+    values.append(plain(arguments[0]))
+    return _QUOTED
+
+
+def _block_kept(values: Values, value: Any, indent: Any = 0) -> str:  # noqa: ARG001 - as a node, it needs none
+    values.append(value)
+    return _OBJECT
+
+
+def _json_kept(values: Values, value: Any) -> str:
+    values.append(value)
+    return _OBJECT
+
+
+AS_TEXT: dict[str, Callable[..., str]] = {
+    "raw": _raw_text,
+    "quote": _quote_text,
+    "quote_text": _quote_each_text,
+    "block": _block_text,
+    "block_json": _json_text,
+}
+"""What the compiled code calls to write a value, for the text itself."""
+
+AS_SKELETON: dict[str, Callable[..., str]] = {
+    "raw": _raw_kept,
+    "quote": _quote_kept,
+    "quote_text": _quote_each_kept,
+    "block": _block_kept,
+    "block_json": _json_kept,
+}
+"""The same, for a skeleton."""

@@ -1,0 +1,73 @@
+"""The functions that every template has: Go's own, kwok's, and those of Sprig.
+
+The names and what they do are those of https://pkg.go.dev/text/template and
+https://masterminds.github.io/sprig. Left out of Sprig: what reads the environment, asks the
+network, or makes keys and certificates.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from inspect import signature
+from operator import ge, gt, le, lt
+from typing import Any
+
+from kwokctl.expr.gotemplate import emission, values, verbs, writing
+from kwokctl.expr.gotemplate.functions.chance import CHANCE
+from kwokctl.expr.gotemplate.functions.choices import CHOICES
+from kwokctl.expr.gotemplate.functions.dates import DATES, ago, moment
+from kwokctl.expr.gotemplate.functions.encodings import ENCODINGS
+from kwokctl.expr.gotemplate.functions.lists import LISTS
+from kwokctl.expr.gotemplate.functions.maps import MAPS
+from kwokctl.expr.gotemplate.functions.numbers import NUMBERS
+from kwokctl.expr.gotemplate.functions.patterns import PATTERNS
+from kwokctl.expr.gotemplate.functions.texts import TEXTS
+
+_SPRIG: dict[str, Callable[..., Any]] = {
+    **CHANCE,
+    **CHOICES,
+    **DATES,
+    **ENCODINGS,
+    **LISTS,
+    **MAPS,
+    **NUMBERS,
+    **PATTERNS,
+    **TEXTS,
+}
+_MUST = ("append", "chunk", "compact", "deepCopy", "first", "has", "initial", "last", "merge",
+         "mergeOverwrite", "prepend", "push", "regexFind", "regexFindAll", "regexMatch",
+         "regexReplaceAll", "regexReplaceAllLiteral", "regexSplit", "rest", "reverse", "slice",
+         "toJson", "toPrettyJson", "toRawJson", "uniq", "without")  # fmt: skip
+_GO: dict[str, Callable[..., Any]] = {
+    "call": values.call,
+    "eq": values.equal,
+    "ge": values.ordering(ge),
+    "gt": values.ordering(gt),
+    "index": values.index,
+    "le": values.ordering(le),
+    "len": values.length,
+    "lt": values.ordering(lt),
+    "ne": values.unequal,
+    "not": lambda value: not value,
+    "print": verbs.sprint,
+    "printf": verbs.sprintf,
+    "println": verbs.sprintln,
+    "slice": values.cut,
+}
+_KWOK: dict[str, Callable[..., Any]] = {"Quote": writing.quote, "YAML": emission.block}
+
+BUILT_IN: dict[str, Callable[..., Any]] = {**_SPRIG, **_GO, **_KWOK}
+"""The functions by name. Errors of Sprig's are always errors, so `must…` is but another name."""
+BUILT_IN |= {f"must{name[0].upper()}{name[1:]}": BUILT_IN[name] for name in _MUST}
+
+TIMELY: dict[str, Callable[..., Any]] = {"now": moment, "ago": ago}
+"""Functions to which what the caller's `Now` returns is given as first value."""
+
+
+@lru_cache(maxsize=1024)
+def takes(name: str, count: int) -> bool:
+    """Tell whether a function can be called with that many values."""
+    try:
+        signature((BUILT_IN | TIMELY)[name]).bind(*range(count))
+    except TypeError:
+        return False
+    return True

@@ -1,0 +1,41 @@
+"""Sprig's functions that give something else each time."""
+
+import string
+from collections.abc import Callable
+from random import SystemRandom
+from typing import Any
+
+from kwokctl.expr.gotemplate.functions.arguments import count, text
+from kwokctl.expr.gotemplate.values import Fault
+
+_CHANCE = SystemRandom()
+_LONGEST = 1_000_000
+
+
+def _random(characters: str) -> Callable[[Any], str]:
+    def function(length: Any) -> str:
+        if not 0 <= count(length) <= _LONGEST:
+            raise Fault(f"a random text cannot have {length} characters")
+        return "".join(_CHANCE.choices(characters, k=length))
+
+    return function
+
+
+def _shuffled(value: Any) -> str:
+    return "".join(_CHANCE.sample(text(value), k=len(value)))
+
+
+def _uuid() -> str:
+    from uuid import uuid4  # noqa: PLC0415 - hardly any template needs it
+
+    return str(uuid4())
+
+
+CHANCE: dict[str, Callable[..., Any]] = {
+    "randAlpha": _random(string.ascii_letters),
+    "randAlphaNum": _random(string.ascii_letters + string.digits),
+    "randAscii": _random("".join(map(chr, range(0x20, 0x7F)))),
+    "randNumeric": _random(string.digits),
+    "shuffle": _shuffled,
+    "uuidv4": _uuid,
+}

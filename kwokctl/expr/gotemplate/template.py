@@ -1,0 +1,137 @@
+"""A Go template, ready to render."""
+
+import builtins
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from types import CodeType, TracebackType
+from typing import Any, NoReturn
+
+from kwokctl.errors import ConfigError, ExpressionError, KwokctlError
+from kwokctl.expr import yaml
+from kwokctl.expr.gotemplate import values
+from kwokctl.expr.gotemplate.emission import AS_SKELETON, AS_TEXT, is_marked
+from kwokctl.expr.gotemplate.expressions import PREFIX
+from kwokctl.expr.gotemplate.functions import BUILT_IN, TIMELY
+from kwokctl.expr.gotemplate.lexer import Source
+from kwokctl.expr.gotemplate.parser import parse
+from kwokctl.expr.gotemplate.skeletons import Skeletons
+from kwokctl.expr.gotemplate.translator import translate
+
+Functions = Mapping[str, Callable[..., Any]]
+
+_NAMES: dict[str, Any] = {
+    "field": values.field,
+    "items": values.items,
+    "pairs": values.pairs,
+    **{f"{PREFIX}{name}": function for name, function in (BUILT_IN | TIMELY).items()},
+}
+_ARITY = re.compile(r".*\(\) (takes|missing) .*argument")
+
+
+class Template:
+    """A compiled template; it can be rendered any number of times, with other data each time."""
+
+    __slots__ = ("_fill", "_is_plain", "_places", "_skeletons", "_source", "_write", "required")
+
+    def __init__(self, source: str, name: str = "template") -> None:
+        """Compile the text; raise ExpressionError, with line and column, if it is no template."""
+        self._source = Source(source, name)
+        translation = translate(self._source, parse(self._source))
+        self.required = frozenset(translation.required)
+        """The functions it calls that the caller has to give."""
+        self._places = translation.places
+        try:
+            code = builtins.compile("\n".join(translation.lines), str(id(self)), "exec")
+        except (SyntaxError, RecursionError, MemoryError) as e:
+            raise ExpressionError(f"template '{name}' is nested too deeply") from e
+        self._write = _function(code, translation.entry, AS_TEXT)
+        self._fill = _function(code, translation.entry, AS_SKELETON)
+        self._is_plain = not is_marked(source)
+        self._skeletons = Skeletons()
+
+    def __repr__(self) -> str:
+        """Show the name."""
+        return f"Template({self._source.name!r})"
+
+    def render(self, data: Any, functions: Functions) -> str:
+        """Return the text for `data`, JSON values, with the caller's functions beside our own.
+
+        Raises ExpressionError, with line and column, if that fails; errors of the caller's
+        functions that are of another kind of KwokctlError go through as they are.
+        """
+        written: list[str] = []
+        try:
+            self._write(written.append, data, functions, None)
+        except Exception as e:
+            self._fail(e, functions)
+        return "".join(written)
+
+    def render_object(self, data: Any, functions: Functions) -> Any:
+        """Return the object that the rendered text is in YAML, as `yaml.load` would give it.
+
+        Errors as `render`, and if the text is not YAML. The object is new each time, but what
+        `YAML` and `toJson` write may be shared with `data`.
+        """
+        if self._is_plain:
+            written: list[str] = []
+            kept: list[Any] = []
+            try:
+                self._fill(written.append, data, functions, kept)
+            except Exception as e:
+                self._fail(e, functions)
+            build = self._skeletons.builder("".join(written))
+            if build is not None:
+                try:
+                    return build(kept)
+                except ValueError as e:
+                    raise self._no_yaml(e) from e
+        try:
+            return yaml.load(self.render(data, functions))
+        except ConfigError as e:
+            raise self._no_yaml(e) from e
+
+    def _no_yaml(self, error: Exception) -> ExpressionError:
+        return ExpressionError(f"what template '{self._source.name}' writes is not YAML: {error}")
+
+    def _fail(self, error: Exception, functions: Functions) -> NoReturn:
+        """Tell where in the template the error comes from."""
+        if isinstance(error, KwokctlError) and not isinstance(error, ExpressionError):
+            raise error
+        place, is_ours = self._place(error.__traceback__)
+        hint = error.hint if isinstance(error, ExpressionError) else None
+        problem = str(error) or type(error).__name__
+        if isinstance(error, RecursionError):
+            problem = "templates call each other without end"
+        elif is_ours and isinstance(error, KeyError) and error.args[0] not in functions:
+            problem = f"function '{error.args[0]}' is not defined"
+        elif isinstance(error, TypeError) and _ARITY.match(problem):
+            problem = f"a function is called with the wrong number of values: {problem}"
+        raise ExpressionError(f"{self._source.where(place)}: {problem}", hint=hint) from error
+
+    def _place(self, traceback: TracebackType | None) -> tuple[int, bool]:
+        """Return the offset of the action at work, and whether the error is its own."""
+        place, is_ours = 0, False
+        mine = str(id(self))
+        while traceback is not None:
+            is_ours = traceback.tb_frame.f_code.co_filename == mine
+            if is_ours:
+                place = self._places[traceback.tb_lineno - 1]
+            traceback = traceback.tb_next
+        return place, is_ours
+
+
+def _function(code: CodeType, entry: str, emission: Mapping[str, Any]) -> Callable[..., None]:
+    names = {**_NAMES, **emission}
+    exec(code, names)  # noqa: S102 - made by the translator, texts by repr
+    function: Callable[..., None] = names[entry]
+    return function
+
+
+@lru_cache(maxsize=512)
+def compile(source: str, *, name: str = "template") -> Template:  # noqa: A001 - as `re.compile`
+    """Return the compiled template, the same one for the same text and name.
+
+    The name is for errors. Raises ExpressionError, with line and column, if it is no template.
+    """
+    return Template(source, name)

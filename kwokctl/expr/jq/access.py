@@ -1,0 +1,60 @@
+"""How jq reaches into values; the compiled code comes here when the fast way does not do."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+
+class Fault(Exception):  # noqa: N818 - never leaves this package
+    """A run-time error of jq, in its words."""
+
+
+def dig(value: Any, names: tuple[str, ...]) -> Any:
+    """Return what lies under a row of fields; null has null in every field."""
+    for name in names:
+        value = field(value, name)
+    return value
+
+
+def field(value: Any, name: str) -> Any:
+    """Return the field `name` of an object, null if it has none."""
+    if isinstance(value, Mapping):
+        return value.get(name)
+    if value is None:
+        return None
+    raise Fault(f"cannot take the field '{name}' of {_kind(value)}")
+
+
+def item(value: Any, index: int) -> Any:
+    """Return an item of an array, null beyond its ends."""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return value[index] if -len(value) <= index < len(value) else None
+    if value is None:
+        return None
+    raise Fault(f"cannot take item {index} of {_kind(value)}")
+
+
+def each(value: Any) -> Collection[Any]:
+    """Return the items of an array or the values of an object."""
+    if isinstance(value, Mapping):
+        return value.values()
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return value
+    raise Fault(f"cannot go through {_kind(value)}")
+
+
+def each_if_any(value: Any) -> Collection[Any]:
+    """Return the items of an array or the values of an object, nothing of anything else."""
+    try:
+        return each(value)
+    except Fault:
+        return ()
+
+
+def _kind(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, int | float):
+        return f"the number {value}"
+    if isinstance(value, str):
+        return f"the text '{value}'"
+    return "an object" if isinstance(value, Mapping) else "an array"

@@ -1,0 +1,157 @@
+"""Turns steps into a Python function: loops for `[]`, one `if` for `select`, no interpreter."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, assert_never
+
+from kwokctl.expr.jq import access
+from kwokctl.expr.jq.steps import Constant, Each, Either, Field, Item, Literal, Select, Steps
+
+Compiled = Callable[[Any, Callable[[Any], None]], None]
+"""Takes the input, and what is called with each result in turn."""
+
+_MOST_LINES = 400
+_NAMES = {
+    "Fault": access.Fault,
+    "dig": access.dig,
+    "field": access.field,
+    "item": access.item,
+    "each": access.each,
+    "each_if_any": access.each_if_any,
+}
+
+
+class TooLargeError(Exception):
+    """The program would be larger than is worth compiling."""
+
+
+def build(steps: Steps) -> Compiled:
+    """Return the function for a filter; raise TooLargeError if it is out of proportion."""
+    writer = _Writer()
+    writer.line("def run(x0, add):")
+    writer.walk(steps, "x0", 1)
+    names: dict[str, Any] = dict(_NAMES)
+    try:
+        exec("\n".join(writer.lines), names)  # noqa: S102 - made from steps, strings by repr
+    except (SyntaxError, RecursionError, MemoryError) as e:  # nested deeper than Python allows
+        raise TooLargeError from e
+    compiled: Compiled = names["run"]
+    return compiled
+
+
+class _Writer:
+    """Writes the function line by line; variables are numbered."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._variables = _numbered()
+
+    def line(self, text: str, depth: int = 0) -> None:
+        if len(self.lines) > _MOST_LINES:
+            raise TooLargeError
+        self.lines.append("    " * depth + text)
+
+    def walk(self, steps: Steps, variable: str, depth: int) -> None:
+        """Write what the steps do to the variable, down to its being a result."""
+        if not steps:
+            self.line(f"add({variable})", depth)
+            return
+        step, rest = steps[0], steps[1:]
+        match step:
+            case Either():
+                for branch in step.branches:
+                    self.walk(branch + rest, variable, depth)
+            case Select():
+                self._select(step, rest, variable, depth)
+            case Field(optional=False):
+                self._fields(steps, variable, depth)
+            case Field() | Item() | Each() | Constant():
+                self._step(step, rest, variable, depth)
+            case _:
+                assert_never(step)
+
+    def _step(
+        self, step: Field | Item | Each | Constant, rest: Steps, variable: str, depth: int
+    ) -> None:
+        result = next(self._variables)
+        if isinstance(step, Each):
+            other = "each_if_any" if step.optional else "each"
+            items = f"{variable} if type({variable}) is list else {other}({variable})"
+            self.line(f"for {result} in {items}:", depth)
+            self.walk(rest, result, depth + 1)
+            return
+        if isinstance(step, Constant):
+            self.line(f"{result} = {step.value!r}", depth)
+            self.walk(rest, result, depth)
+            return
+        if isinstance(step, Item):
+            value = f"item({variable}, {step.index})"
+        else:
+            value = f"field({variable}, {step.name!r})"
+        if not step.optional:
+            self.line(f"{result} = {value}", depth)
+            self.walk(rest, result, depth)
+            return
+        self.line(f"try: {result} = {value}", depth)
+        self.line("except Fault: pass", depth)
+        self.line("else:", depth)
+        self.walk(rest, result, depth + 1)
+
+    def _fields(self, steps: Steps, variable: str, depth: int) -> None:
+        """Take a row of fields at once: nearly always all but the last are there."""
+        names: list[str] = []
+        for step in steps:
+            if not isinstance(step, Field) or step.optional:
+                break
+            names.append(step.name)
+        result = next(self._variables)
+        path = "".join(f"[{name!r}]" for name in names[:-1])
+        self.line(f"try: {result} = {variable}{path}.get({names[-1]!r})", depth)
+        self.line("except (KeyError, TypeError, AttributeError):", depth)
+        self.line(f"{result} = dig({variable}, {tuple(names)!r})", depth + 1)
+        self.walk(steps[len(names) :], result, depth)
+
+    def _select(self, step: Select, rest: Steps, variable: str, depth: int) -> None:
+        inner = _Branch(self, variable, _condition(step), rest)
+        inner.walk(step.path, variable, depth)
+
+
+class _Branch(_Writer):
+    """Writes the path of a `select`: each of its results decides whether the input goes on."""
+
+    def __init__(self, outer: _Writer, kept: str, condition: str, rest: Steps) -> None:
+        self.lines = outer.lines
+        self._variables = outer._variables  # noqa: SLF001 - of the same kind
+        self._outer = outer
+        self._kept = kept
+        self._condition = condition
+        self._rest = rest
+
+    def walk(self, steps: Steps, variable: str, depth: int) -> None:
+        if steps:
+            super().walk(steps, variable, depth)
+            return
+        self.line(f"if {self._condition.format(variable)}:", depth)
+        self._outer.walk(self._rest, self._kept, depth + 1)
+
+
+def _condition(step: Select) -> str:
+    if step.operator is None:
+        return "{0} is not None and {0} is not False"
+    same = _same(step.literal)
+    return same if step.operator == "==" else f"not ({same})"
+
+
+def _same(literal: Literal) -> str:
+    if literal is None or isinstance(literal, bool):
+        return f"{{}} is {literal}"
+    written = repr(literal).replace("{", "{{").replace("}", "}}")
+    if isinstance(literal, str):
+        return f"{{}} == {written}"
+    return f"{{0}} == {written} and type({{0}}) is not bool"
+
+
+def _numbered() -> Iterator[str]:
+    number = 0
+    while True:
+        number += 1
+        yield f"x{number}"

@@ -1,0 +1,148 @@
+"""Reads the part of jq that `steps` can say."""
+
+import json
+import re
+from typing import NoReturn
+
+from kwokctl.expr.jq.steps import Constant, Each, Either, Field, Item, Literal, Select, Step, Steps
+
+_TOKEN = re.compile(
+    r"""(?x)
+    (?: \s | \#[^\n]* )*
+    (?: (?P<field>\.[A-Za-z_][A-Za-z0-9_]*)
+      | (?P<string>"(?:[^"\\]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*")
+      | (?P<number>-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)
+      | (?P<word>[A-Za-z_][A-Za-z0-9_]*)
+      | (?P<sign>==|!=|[.\[\]()|,?])
+      | (?P<end>\Z)
+      | (?P<beyond>.)
+    )"""
+)
+_WORDS: dict[str, Literal] = {"true": True, "false": False, "null": None}
+
+
+class BeyondError(Exception):
+    """The program says more than steps can: it may be right or wrong jq."""
+
+
+def parse(source: str) -> Steps:
+    """Return the steps of a jq program; raise BeyondError if it is not of this part of jq."""
+    reader = _Reader(source)
+    if reader.kind == "end":
+        return ()
+    steps = reader.pipe()
+    if reader.kind != "end":
+        reader.give_up()
+    return steps
+
+
+class _Reader:
+    """Looks one token ahead."""
+
+    def __init__(self, source: str) -> None:
+        self._tokens = _TOKEN.finditer(source)
+        self.kind = self.text = ""
+        self._next()
+
+    def _next(self) -> str:
+        text = self.text
+        match = next(self._tokens, None)
+        if match is None:
+            self.give_up()
+        self.kind = match.lastgroup or "end"
+        self.text = match[self.kind]
+        return text
+
+    def give_up(self) -> NoReturn:
+        raise BeyondError
+
+    def _accept(self, sign: str) -> bool:
+        if self.kind == "sign" and self.text == sign:
+            self._next()
+            return True
+        return False
+
+    def _expect(self, sign: str) -> None:
+        if not self._accept(sign):
+            self.give_up()
+
+    def pipe(self) -> Steps:
+        steps = self._comma()
+        while self._accept("|"):
+            steps += self._comma()
+        return steps
+
+    def _comma(self) -> Steps:
+        branches = [self._term()]
+        while self._accept(","):
+            branches.append(self._term())
+        return branches[0] if len(branches) == 1 else (Either(tuple(branches)),)
+
+    def _term(self) -> Steps:
+        if self.kind in {"string", "number"} or (self.kind == "word" and self.text in _WORDS):
+            return (Constant(self._literal()),)
+        if self.kind == "word" and self.text == "select":
+            return (self._select(),)
+        return self._path()
+
+    def _literal(self) -> Literal:
+        if self.kind == "word" and self.text in _WORDS:
+            return _WORDS[self._next()]
+        if self.kind == "string":
+            return str(json.loads(self._next()))
+        if self.kind != "number":
+            self.give_up()
+        text = self._next()
+        return int(text) if text.lstrip("-").isdecimal() else float(text)
+
+    def _select(self) -> Select:
+        self._next()
+        self._expect("(")
+        path = self.pipe()
+        operator = None
+        literal: Literal = None
+        if self.kind == "sign" and self.text in {"==", "!="}:
+            operator = self._next()
+            literal = self._literal()
+            # `.a | .b == 1` compares `.b` alone; it comes to the same, but `.a, .b == 1` does not.
+            if any(isinstance(step, Either) for step in path):
+                self.give_up()
+        self._expect(")")
+        return Select(path, operator, literal)
+
+    def _path(self) -> Steps:
+        steps: list[Step] = []
+        if self._accept("."):
+            if self.kind == "string":
+                steps.append(Field(str(self._literal()), self._accept("?")))
+        elif self.kind == "field":
+            steps.append(self._field())
+        else:
+            self.give_up()
+        while (step := self._suffix()) is not None:
+            steps.append(step)
+        return tuple(steps)
+
+    def _suffix(self) -> Step | None:
+        if self.kind == "field":
+            return self._field()
+        if self._accept("."):
+            if self.kind == "string":
+                return Field(str(self._literal()), self._accept("?"))
+            if self.text != "[":
+                self.give_up()
+        return self._bracket() if self._accept("[") else None
+
+    def _field(self) -> Field:
+        return Field(self._next()[1:], self._accept("?"))
+
+    def _bracket(self) -> Step:
+        if self._accept("]"):
+            return Each(self._accept("?"))
+        key = self._literal()
+        self._expect("]")
+        if isinstance(key, str):
+            return Field(key, self._accept("?"))
+        if type(key) is not int:
+            self.give_up()
+        return Item(key, self._accept("?"))

@@ -1,0 +1,67 @@
+"""A jq program, ready to run."""
+
+from functools import lru_cache
+from typing import Any
+
+from kwokctl.errors import ExpressionError
+from kwokctl.expr.jq import compiler, parser, whole
+from kwokctl.expr.jq.access import Fault
+
+
+class Query:
+    """A jq program; run it on values made of dictionaries, lists and scalars."""
+
+    __slots__ = ("_compiled", "_interpreted", "source")
+
+    def __init__(self, source: str) -> None:
+        """Compile the program; raise ExpressionError, with the position, if it is none."""
+        self.source = source
+        self._compiled: compiler.Compiled | None = None
+        try:
+            self._compiled = compiler.build(parser.parse(source))
+        except (parser.BeyondError, compiler.TooLargeError):
+            try:
+                self._interpreted = whole.build(source)
+            except whole.SyntaxFault as e:
+                raise ExpressionError(f"'{source}' is not a jq program: {e}") from e
+
+    def __repr__(self) -> str:
+        """Show the program."""
+        return f"Query({self.source!r})"
+
+    def run(self, obj: Any) -> list[Any]:
+        """Return all results, nulls too; raise ExpressionError if the program comes to an error.
+
+        The results may share parts with `obj`, which itself is never changed.
+        """
+        try:
+            return self._run(obj)
+        except Fault as e:
+            raise ExpressionError(f"jq '{self.source}': {e}") from e
+
+    def values(self, obj: Any) -> list[Any]:
+        """Return the results that are not null, none at all if the program comes to an error.
+
+        This is how Stages look at objects: what cannot be read is not there.
+        """
+        try:
+            found = self._run(obj)
+        except Fault:
+            return []
+        return found if None not in found else [value for value in found if value is not None]
+
+    def _run(self, obj: Any) -> list[Any]:
+        if self._compiled is None:
+            return self._interpreted(obj)
+        found: list[Any] = []
+        self._compiled(obj, found.append)
+        return found
+
+
+@lru_cache(maxsize=1024)
+def compile(source: str) -> Query:  # noqa: A001 - as `re.compile`
+    """Return the query for a jq program, the same one each time.
+
+    Raises ExpressionError, which names the program and the position, if it is none.
+    """
+    return Query(source)

@@ -1,0 +1,77 @@
+"""What holds for every test: a clean environment, and no way out of this machine by accident."""
+
+import asyncio
+import ipaddress
+import os
+import socket
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_TESTS = Path(__file__).parent
+_MAY_LEAVE = {"packaging", "e2e"}
+"""Suites that install packages, or run components from the user's own store."""
+
+_ELSEWHERE = ("proxy", "ca_bundle")
+"""Ends of environment variables that send a client to other servers, or have it trust others."""
+
+
+def _suite(request: pytest.FixtureRequest) -> str:
+    path: Path = request.node.path
+    return path.relative_to(_TESTS).parts[0]
+
+
+# Without this, Python 3.11 opens a loop for whoever asks for the current one, and nobody closes it.
+asyncio.set_event_loop(None)
+
+
+@pytest.fixture(scope="session")
+def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    root = tmp_path_factory.mktemp("homes")
+    return (root / str(number) for number in count())
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, _homes: Iterator[Path]
+) -> None:
+    """Let no setting, cluster, kubeconfig or cache of the user reach a test."""
+    if _suite(request) in _MAY_LEAVE:
+        return
+    for name in os.environ:
+        if name.startswith("KWOK_") or name.lower().endswith(_ELSEWHERE):
+            monkeypatch.delenv(name)
+    home = next(_homes)
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("KWOK_WORKDIR", str(home / ".kwok"))
+    monkeypatch.setenv("KUBECONFIG", str(home / ".kube" / "config"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / ".cache"))
+
+
+@pytest.fixture(autouse=True)
+def _stay_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuse every connection that leaves this machine."""
+    if _suite(request) in _MAY_LEAVE:
+        return
+    for name in ("connect", "connect_ex"):
+        monkeypatch.setattr(socket.socket, name, _guarded(getattr(socket.socket, name)))
+
+
+def _guarded(connect: Callable[..., Any]) -> Callable[..., Any]:
+    def guarded(self: socket.socket, address: Any, /) -> Any:
+        if self.family in {socket.AF_INET, socket.AF_INET6} and not _is_local(address[0]):
+            pytest.fail(f"the test dials {address[0]}, which is not this machine")
+        return connect(self, address)
+
+    return guarded
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,73 @@
+"""The real components, and stories whose steps build on each other."""
+
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Generator, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.support.installed import Installed
+
+_NAMED = [
+    f"KWOK_{program}_BINARY"
+    for program in (
+        "ETCD", "ETCDCTL", "ETCDUTL", "KUBECTL",
+        "KUBE_APISERVER", "KUBE_CONTROLLER_MANAGER", "KUBE_SCHEDULER",
+    )
+]  # fmt: skip
+
+_failed: dict[str, str] = {}
+"""The first step that failed, by module."""
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Have the components in the user's store, as the product itself gets them there.
+
+    Who has named a program for each of them in the environment needs no store.
+    """
+    if all(os.environ.get(name) for name in _NAMED):
+        return
+    builder = Installed.within(tmp_path_factory.mktemp("programs"))
+    done = builder.run("artifacts", "build", timeout=1500)
+    if done.code:
+        pytest.skip(f"the components are not to be had here: {done.err.strip()[-600:]}")
+
+
+@pytest.fixture(scope="module")
+def installed(programs: None) -> Iterator[Installed]:
+    """Give a module clusters of its own, and take them away whatever happens.
+
+    The folder's path is short, as a user's is: unix sockets lie in it.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="kwokctl-e2e-"))
+    kwokctl = Installed.within(folder)
+    try:
+        yield kwokctl
+    finally:
+        kwokctl.run("delete", "cluster", "--all", "--force")
+        for pid in kwokctl.processes():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.failed and item.get_closest_marker("story"):
+        _failed.setdefault(str(item.path), item.name)
+    return report
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip the rest of a story once a step has failed: it would fail for that reason alone."""
+    failed = _failed.get(str(item.path))
+    if failed and item.get_closest_marker("story"):
+        pytest.skip(f"'{failed}' failed before")

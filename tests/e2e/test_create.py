@@ -1,0 +1,158 @@
+"""How a creation ends that does not go through, and what it leaves behind."""
+
+from collections.abc import Callable
+from os import kill
+from pathlib import Path
+from signal import SIGINT, SIGKILL
+
+import pytest
+
+from tests.support.installed import Installed, end, kubeconfig_names, taken_port, until
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.components,
+    pytest.mark.timeout(180, func_only=True),
+]
+
+CREATE = ("create", "cluster", "--wait", "60s")
+
+MOMENTS: dict[str, Callable[[Path], bool]] = {
+    "folder made": lambda cluster: cluster.is_dir(),
+    "first program launched": lambda cluster: any(cluster.glob("pids/*.pid")),
+    "API server up": lambda cluster: (cluster / "pids" / "kube-scheduler.pid").exists(),
+}
+"""Moments of a creation, told from outside by what is in the cluster's folder."""
+
+moments = pytest.mark.parametrize("moment", MOMENTS.values(), ids=MOMENTS.keys())
+
+
+def interrupted(cluster: Installed, moment: Callable[[Path], bool], number: int) -> tuple[int, str]:
+    """Start a creation and signal it at a moment; return its exit code and what it said."""
+    creation = cluster.start(*CREATE)
+    folder = cluster.workdir / "clusters" / cluster.name
+    until("that moment", lambda: moment(folder) or creation.poll() is not None)
+    assert creation.poll() is None
+    kill(creation.pid, number)
+    said = creation.communicate(timeout=60)[1]
+    return creation.returncode, said
+
+
+def assert_nothing_is_left(cluster: Installed) -> None:
+    assert cluster.processes() == {}
+    assert cluster.files() == {"kubeconfig"}
+    assert kubeconfig_names(cluster.kubeconfig)["contexts"] == ["elsewhere"]
+
+
+@moments
+def test_an_interrupted_creation_undoes_what_it_made(
+    installed: Installed, moment: Callable[[Path], bool]
+) -> None:
+    kubeconfig = installed.kubeconfig.read_text()
+
+    code, said = interrupted(installed.called("interrupted"), moment, SIGINT)
+
+    assert code == 130
+    assert "Traceback" not in said
+    assert_nothing_is_left(installed)
+    assert installed.kubeconfig.read_text() == kubeconfig
+
+
+@moments
+def test_a_killed_creation_is_continued_by_the_next(
+    installed: Installed, moment: Callable[[Path], bool]
+) -> None:
+    cluster = installed.called("killed")
+    interrupted(cluster, moment, SIGKILL)
+
+    cluster.ok(*CREATE)
+
+    assert {component["status"] for component in cluster.components().values()} == {"Ready"}
+    assert len(cluster.processes()) == len(cluster.components())
+    cluster.kubectl("run", "first", "--image=busybox")
+    cluster.ok("delete", "cluster")
+    assert cluster.processes() == {}
+    assert cluster.files() == {"kubeconfig"}
+
+
+def test_two_creations_at_once_do_not_meet(installed: Installed) -> None:
+    left, right = installed.called("left"), installed.called("right")
+    creations = [left.start(*CREATE), right.start(*CREATE)]
+
+    said = [creation.communicate(timeout=120) for creation in creations]
+
+    assert [creation.returncode for creation in creations] == [0, 0], said
+    assert not left.ports() & right.ports()
+    assert sorted(installed.ok("get", "clusters").split()) == ["left", "right"]
+    installed.ok("delete", "cluster", "--all")
+    assert installed.processes() == {}
+    assert installed.files() == {"kubeconfig"}
+
+
+def test_a_port_that_another_program_has_is_named(installed: Installed) -> None:
+    with taken_port() as port:
+        said = installed.refused(*CREATE, "--kube-apiserver-port", str(port))
+
+    assert str(port) in said
+    assert_nothing_is_left(installed)
+
+
+def test_a_program_that_exits_at_once_is_named_with_its_last_words(installed: Installed) -> None:
+    said = installed.refused(*CREATE, "--extra-args", "kube-scheduler=no-such-flag=1")
+
+    assert "kube-scheduler" in said
+    assert "unknown flag: --no-such-flag" in said
+    assert_nothing_is_left(installed)
+
+
+def test_a_failed_creation_is_kept_when_asked_for_and_can_be_removed(installed: Installed) -> None:
+    cluster = installed.called("kept")
+    bad = ("--extra-args", "kube-scheduler=no-such-flag=1", "--keep-on-failure")
+
+    said = cluster.refused(*CREATE, *bad)
+
+    assert "kwokctl" in said
+    assert "unknown flag" in cluster.ok("logs", "kube-scheduler")
+    assert cluster.components()["kube-scheduler"]["status"] == "Stopped"
+    cluster.ok("delete", "cluster")
+    assert cluster.processes() == {}
+    assert cluster.files() == {"kubeconfig"}
+
+
+def test_a_wait_that_is_too_short_fails_and_names_who_was_not_ready(installed: Installed) -> None:
+    said = installed.refused("create", "cluster", "--wait", "100ms")
+
+    assert "kube-apiserver" in said
+    assert_nothing_is_left(installed)
+
+
+def test_the_missing_program_is_named(installed: Installed) -> None:
+    said = installed.refused(*CREATE, KWOK_ETCD_BINARY="/no/such/etcd")
+
+    assert "/no/such/etcd" in said
+    assert_nothing_is_left(installed)
+
+
+def test_a_cluster_that_is_not_there_is_an_error_for_those_who_need_it(
+    installed: Installed,
+) -> None:
+    absent = installed.called("absent")
+
+    for words in (["start", "cluster"], ["stop", "cluster"], ["kubectl", "get", "pods"]):
+        assert "absent" in absent.refused(*words)
+
+
+def test_a_cluster_without_scheduler_and_a_log_that_is_followed(installed: Installed) -> None:
+    cluster = installed.called("small")
+    cluster.ok(*CREATE, "--disable", "kube-scheduler")
+    assert "kube-scheduler" not in cluster.components()
+
+    follower = cluster.start("logs", "kube-apiserver", "--follow")
+    try:
+        assert follower.stdout
+        assert follower.stdout.readline()
+        assert follower.poll() is None
+    finally:
+        said = end(follower)
+    assert "Traceback" not in said
+    cluster.ok("delete", "cluster")

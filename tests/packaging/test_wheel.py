@@ -1,0 +1,120 @@
+import re
+import sys
+import tarfile
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from kwokctl import __version__
+from tests.support.outside import run
+
+pytestmark = [
+    pytest.mark.packaging,
+    pytest.mark.network,
+    pytest.mark.timeout(600),
+]
+
+RENDER = """
+from kwokctl.config.documents import load_documents
+from kwokctl import assets
+print(load_documents([str(assets.path("objects/node.yaml"))])[0].name, assets.root())
+"""
+
+
+@pytest.fixture(scope="module")
+def alone(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment that holds the wheel and what it depends on, nothing else."""
+    folder = tmp_path_factory.mktemp("alone")
+    run(sys.executable, "-m", "venv", folder)
+    run(folder / "bin" / "pip", "install", "--quiet", wheel)
+    return folder / "bin"
+
+
+def names_in(wheel: Path) -> list[str]:
+    with ZipFile(wheel) as archive:
+        return archive.namelist()
+
+
+def test_the_wheel_brings_two_names_and_the_data(wheel: Path) -> None:
+    names = names_in(wheel)
+
+    top = {name.partition("/")[0] for name in names}
+    assert {name for name in top if not name.endswith(".dist-info")} == {"kwokctl", "runtimes"}
+    assert "kwokctl/templates/objects/node.yaml" in names
+    assert "kwokctl/py.typed" in names
+
+
+def test_the_wheel_holds_every_file_of_the_checkout_and_no_more(wheel: Path) -> None:
+    root = Path(__file__).parents[2]
+    source = {
+        str(path.relative_to(root))
+        for folder in ("kwokctl", "runtimes")
+        for path in (root / folder).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    data = {
+        f"kwokctl/{path.relative_to(root)}"
+        for path in (root / "templates").rglob("*")
+        if path.is_file()
+    }
+
+    assert {name for name in names_in(wheel) if ".dist-info/" not in name} == source | data
+
+
+def test_the_sdist_brings_tests_and_documents_but_no_caches(wheel: Path) -> None:
+    (sdist,) = wheel.parent.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        names = ["/".join(name.split("/")[1:]) for name in archive.getnames()]
+
+    assert {"Makefile", "tests/conftest.py", "docs/tutorial.md", "LICENSE"} <= set(names)
+    assert not [name for name in names if re.search(r"_cache/|__pycache__|\.venv/", name)]
+
+
+def test_the_installed_command_tells_its_version_from_anywhere(alone: Path) -> None:
+    line = run(alone / "kwokctl", "--version", cwd=Path("/"))
+
+    assert line.startswith(f"kwokctl version v{__version__} ")
+
+
+def test_the_installed_package_finds_and_renders_its_templates(alone: Path) -> None:
+    name, root = run(alone / "python", "-c", RENDER, cwd=Path("/")).split()
+
+    assert name == "node"
+    assert Path(root).is_relative_to(alone.parent)
+
+
+def test_a_folder_called_runtimes_here_does_not_shadow_ours(alone: Path, tmp_path: Path) -> None:
+    (tmp_path / "runtimes").mkdir()
+    (tmp_path / "runtimes" / "__init__.py").write_text("raise SystemExit('shadowed')\n")
+
+    line = run(alone / "python", "-m", "kwokctl", "--version", cwd=tmp_path)
+
+    assert line.startswith("kwokctl version")
+    # Reads the runtimes: their names are part of the help.
+    run(
+        alone / "python",
+        "-m",
+        "kwokctl",
+        "get",
+        "clusters",
+        cwd=tmp_path,
+        settings={"HOME": str(tmp_path)},
+    )
+
+
+def test_pipx_installs_the_wheel(wheel: Path, tmp_path: Path) -> None:
+    run(sys.executable, "-m", "venv", tmp_path / "pipx")
+    bin_folder = tmp_path / "pipx" / "bin"
+    run(bin_folder / "pip", "install", "--quiet", "pipx")
+    homes = {
+        "PIPX_HOME": str(tmp_path / "home"),
+        "PIPX_BIN_DIR": str(tmp_path / "bin"),
+        "PIPX_MAN_DIR": str(tmp_path / "man"),
+    }
+
+    run(bin_folder / "pipx", "install", wheel, settings=homes)
+
+    installed = tmp_path / "bin" / "kwokctl"
+    assert run(installed, "--version", cwd=Path("/")).startswith("kwokctl version")
+    assert "create" in run(installed, "--help", cwd=Path("/"))

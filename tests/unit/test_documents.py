@@ -1,0 +1,88 @@
+"""Documents that say what the code says too must say the same."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from kwokctl import errors
+from kwokctl.config.options import spellings
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+
+
+def text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_inside_the_repository_lead_somewhere(document: Path) -> None:
+    prose = re.sub(
+        r"^```.*?^```", "", document.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
+    targets = re.findall(r"\]\(([^)#\s]+)[^)]*\)", prose)
+
+    lost = [t for t in targets if "://" not in t and not (document.parent / t).exists()]
+    assert lost == []
+
+
+def test_the_architecture_names_the_floors_in_the_order_of_the_contracts() -> None:
+    contracts = tomllib.loads(text("pyproject.toml"))["tool"]["importlinter"]["contracts"]
+    floors = next(c["layers"] for c in contracts if c["type"] == "layers")
+
+    written = re.findall(r"^\*\*(.+?)\*\*", text("docs/explanation/architecture.md"), re.MULTILINE)
+
+    assert written == floors
+
+
+def test_every_variable_and_key_of_an_option_is_documented() -> None:
+    page = text("docs/reference/environment.md")
+    words = [word for s in spellings() for word in (s.env, s.key) if word]
+
+    assert [word for word in words if f"`{word}`" not in page] == []
+
+
+def test_every_error_id_is_documented_and_no_other() -> None:
+    rows = re.findall(r"^\| `([a-z-]+)` \|", text("docs/reference/errors.md"), re.MULTILINE)
+
+    ids = {
+        value.id
+        for value in vars(errors).values()
+        if isinstance(value, type) and issubclass(value, errors.KwokctlError)
+    }
+    assert sorted(rows) == sorted(ids)
+
+
+@pytest.mark.parametrize(
+    "record", sorted(ROOT.glob("docs/adr/0*.md")), ids=lambda path: path.stem[:4]
+)
+def test_a_decision_record_begins_with_an_example_and_fits_on_a_page(record: Path) -> None:
+    lines = record.read_text(encoding="utf-8").splitlines()
+    headings = [line for line in lines if line.startswith("## ")]
+
+    assert headings == ["## Example", "## Context", "## Decision", "## Consequences"]
+    assert lines[0].startswith(f"# {int(record.name[:4])}. ")
+    assert len(lines) <= 60
+
+
+def test_the_makefile_s_targets_are_listed_by_the_first_of_them() -> None:
+    targets = re.findall(r"^([a-z0-9]+):.*## ", text("Makefile"), re.MULTILINE)
+
+    wanted = [
+        "dev",
+        "fmt",
+        "check",
+        "unit",
+        "test",
+        "contract",
+        "e2e",
+        "bench",
+        "golden",
+        "docs",
+        "build",
+        "smoke",
+        "clean",
+    ]
+    assert set(wanted) <= set(targets)

@@ -281,7 +281,7 @@ async def main() -> None:
     parser.add_argument("--nodes", type=int, default=500)
     parser.add_argument("--pods", type=int, default=2000)
     parser.add_argument("--idle", type=float, default=10.0, help="seconds to look at rest")
-    parser.add_argument("--lease", type=int, default=40, help="seconds that a lease lasts")
+    parser.add_argument("--lease", type=int, default=200, help="seconds that a lease lasts")
     parser.add_argument("--bare", action="store_true", help="nodes without a status")
     parser.add_argument("--keep", action="store_true", help="delete nothing afterwards")
     words = parser.parse_args()

@@ -71,21 +71,25 @@ async def _boot_alone(workdir: Path) -> float:
     saved = load(paths, name)
     plan = saved.plan(home.runtime(saved.options.runtime), paths)
     shutil.rmtree(paths.etcd_data)
-    programs = []
+    components = [plan.components[ETCD], plan.components[KUBE_APISERVER]]
     began = time.perf_counter()
-    for component in (plan.components[ETCD], plan.components[KUBE_APISERVER]):
-        words = [*component.artifact.command, *component.args]
-        programs.append(
-            subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        )
-    ready: HttpProbe = plan.components[KUBE_APISERVER].ready[0]
-    while not await probe(ready):
-        await asyncio.sleep(0.01)
+    programs = [_started([*c.artifact.command, *c.args]) for c in components]
+    await wait_for(components[1].ready[0])
     took = time.perf_counter() - began
     for program in reversed(programs):
         program.kill()
         program.wait()
     return took
+
+
+async def wait_for(ready: HttpProbe) -> None:
+    """Ask every few milliseconds until the probe holds."""
+    while not await probe(ready):  # noqa: ASYNC110 - another process sets no event
+        await asyncio.sleep(0.005)
+
+
+def _started(words: list[str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def _timed(words: list[str]) -> float:

@@ -1,7 +1,6 @@
 """Finds runtimes by name and imports only the one that was chosen."""
 
 from importlib import import_module
-from importlib.metadata import entry_points
 
 from kwokctl.errors import UsageError
 from kwokctl.host.machine import Host
@@ -27,5 +26,8 @@ def load(name: str, host: Host) -> Runtime:
 
 
 def _targets() -> dict[str, str]:
+    # Ten milliseconds to import, and only for those who look beyond what is built in.
+    from importlib.metadata import entry_points  # noqa: PLC0415
+
     found = {entry.name: entry.value for entry in entry_points(group=GROUP)}
     return found | BUILTIN

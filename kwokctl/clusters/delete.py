@@ -33,15 +33,13 @@ async def delete_cluster(
     """
     with locked(home.workdir.cluster_lock(name), what=f"the cluster '{name}'"):
         paths = home.paths(name)
-        found = paths.saved.is_file()
-        if found:
-            await _take_down(home, name, paths, force=force)
+        if not paths.saved.is_file():
+            return False
+        await _take_down(home, name, paths, force=force)
         if kubeconfig:
-            kubeconfigs.remove_context(kubeconfig, context_name(name))
-        if found:
-            remove_tree(paths.sockets)
-            remove_tree(paths.root)
-    return found
+            kubeconfigs.remove_context(kubeconfig, context_name(name), home=paths.root)
+        _remove_files(paths)
+    return True
 
 
 async def delete_all(home: Home, *, kubeconfig: Path | None, force: bool) -> Deleted:
@@ -58,6 +56,15 @@ async def delete_all(home: Home, *, kubeconfig: Path | None, force: bool) -> Del
         except KwokctlError as e:
             failures[name] = e
     return Deleted(names=tuple(gone), failures=failures, left=tuple(left))
+
+
+def _remove_files(paths: ClusterPaths) -> None:
+    """Remove the folder; its state goes last, so that what is cut short can be repeated."""
+    remove_tree(paths.sockets)
+    for entry in paths.root.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            remove_tree(entry)
+    remove_tree(paths.root)
 
 
 async def _take_down(home: Home, name: ClusterName, paths: ClusterPaths, *, force: bool) -> None:

@@ -39,7 +39,8 @@ async def save_snapshot(home: Home, name: ClusterName, path: Path, *, force: boo
 
     Raises ConflictError if the file is there and `force` is not given.
     """
-    with locked(home.workdir.cluster_lock(name), what=f"the cluster '{name}'"):
+    lock = home.workdir.cluster_lock(name)
+    with locked(lock, what=f"the cluster '{name}'", shared=True):
         paths = home.paths(name)
         saved = load(paths, name)
         await _demand_etcd(home.runtime(saved.options.runtime), name)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kwokctl import assets
+from kwokctl.components.heartbeat import heartbeat
 from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions
 from kwokctl.expr import yaml
@@ -23,9 +24,20 @@ def stage_documents(
 
 
 def _default_set(options: ClusterOptions) -> tuple[Mapping[str, Any], ...]:
-    has_leases = options.node_lease_duration_seconds > 0
-    heartbeat = "node-heartbeat-with-lease" if has_leases else "node-heartbeat"
-    names = ("node-initialize", heartbeat, *_PODS)
-    return tuple(
-        document for name in names for document in yaml.load_all(assets.text(f"stages/{name}.yaml"))
-    )
+    beat = heartbeat(options)
+    name = "node-heartbeat-with-lease" if beat.lease_seconds > 0 else "node-heartbeat"
+    (slowed,) = _documents(name)
+    _slow_down(slowed["spec"]["delay"], beat.status_milliseconds)
+    others = [document for pod in _PODS for document in _documents(pod)]
+    return (*_documents("node-initialize"), slowed, *others)
+
+
+def _documents(name: str) -> list[dict[str, Any]]:
+    return yaml.load_all(assets.text(f"stages/{name}.yaml"))
+
+
+def _slow_down(delay: dict[str, Any], period: int) -> None:
+    """Keep a heartbeat's delay, in milliseconds, from being shorter than the status period."""
+    delay["durationMilliseconds"] = max(delay["durationMilliseconds"], period)
+    longest = max(delay["jitterDurationMilliseconds"], period + period // 10)
+    delay["jitterDurationMilliseconds"] = longest

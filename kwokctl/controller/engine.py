@@ -270,8 +270,16 @@ class Engine:
         if entry.stage is stage and not entry.queued:
             if outcome is Trouble.LASTING:
                 self._complaints.tell(stage.name, entry.key, error)
+                self._pick_again(entry)
             entry.tries += 1
             self._soon(entry, wait_after(outcome, entry.tries, self._world.random))
+
+    def _pick_again(self, entry: Entry) -> None:
+        """Give the other stages that match a chance, since this one does not come to an end."""
+        if entry.basis is not None and len(entry.basis.matches) > 1:
+            stage = pick(entry.basis, self._world.random)
+            if stage is not entry.stage:
+                entry.stage, entry.step = stage, 0
 
     async def _read_again(self, entry: Entry, outcome: Trouble) -> Trouble:
         """Read an object that is not as it was thought to be; tell what that means for the error.

@@ -18,7 +18,7 @@ from kwokctl.controller.stages import Kind, Stage
 from kwokctl.controller.trouble import backoff
 from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.kube.client import Client
-from kwokctl.kube.resource import LEASES
+from kwokctl.kube.resource import LEASES, Resource
 from kwokctl.kube.watch import EventType, watch
 
 log = logging.getLogger(__name__)
@@ -97,11 +97,16 @@ class Following:
         )
 
     async def _follow_other(self, kind: Kind, stages: Sequence[Stage]) -> None:
-        async def find() -> Any:
-            return await self._client.resource_for(kind.api_version, kind.name)
+        name = f"{kind.api_version}/{kind.name}"
+
+        async def find() -> Resource:
+            try:
+                return await self._client.resource_for(kind.api_version, kind.name)
+            except NotFoundError:
+                self._done(name)  # it may come later, or never: nobody has to wait for it
+                raise
 
         engine = self._controller.other(await self._until_answered(find), stages)
-        name = f"{kind.api_version}/{kind.name}"
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(engine.run())
             tasks.create_task(self._follow(engine, Seen, lambda: self._done(name)))

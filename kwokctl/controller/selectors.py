@@ -31,13 +31,20 @@ class Condition:
         found = self.query.values(value)
         match self.operator:
             case "In":
-                return any(_text(item) in self.values for item in found)
+                return self._has_one_of(found)
             case "NotIn":
-                return not any(_text(item) in self.values for item in found)
+                return not self._has_one_of(found)
             case "Exists":
                 return bool(found)
             case _:
                 return not found
+
+    def _has_one_of(self, found: Sequence[Json]) -> bool:
+        wanted = self.values
+        for item in found:  # noqa: SIM110 - `any` costs a generator for each object
+            if (item if type(item) is str else _text(item)) in wanted:
+                return True
+        return False
 
 
 @dataclass(frozen=True, slots=True)

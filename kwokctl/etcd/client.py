@@ -1,18 +1,27 @@
 """Talks to etcd. The etcd3 package is synchronous: it stays in threads, behind coroutines."""
 
 import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Self, TypeVar
 
 from kwokctl.errors import UnavailableError
 from kwokctl.etcd import shim
+
+T = TypeVar("T")
 
 _OPTIONS = [
     ("grpc.max_receive_message_length", -1),
     # A socket on this host: no proxy of the environment has anything to do with it.
     ("grpc.enable_http_proxy", 0),
+    # Two clients in one process, of two clusters say, share nothing.
+    ("grpc.use_local_subchannel_pool", 1),
+    # An etcd that is just starting is there in a tenth of a second: look often.
+    ("grpc.initial_reconnect_backoff_ms", 50),
+    ("grpc.max_reconnect_backoff_ms", 250),
 ]
 _CALL_TIMEOUT = 30.0
 _STREAM_TIMEOUT = 3600.0
@@ -27,62 +36,137 @@ class Status:
     """The store's revision: that of the last write."""
     db_size: int
     """Bytes of the database file."""
+    leader: int
+    """The member that leads; 0 while there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyValue:
+    """One key and what is stored there."""
+
+    key: bytes
+    value: bytes
+    mod_revision: int
+    """The revision of the last write to it."""
 
 
 class EtcdClient:
-    """One etcd member, dialled at a unix socket: its API server and we share it."""
+    """One etcd member. What is cancelled ends at once, in its thread too."""
 
-    def __init__(self, target: str) -> None:
-        """Dial `target`, such as `unix:/…/etcd.sock`, when it is first asked."""
-        scheme, _, address = target.partition(":")
-        self._host, self._port = scheme, address
+    def __init__(
+        self,
+        target: str,
+        *,
+        ca: Path | None = None,
+        cert: Path | None = None,
+        key: Path | None = None,
+    ) -> None:
+        """Dial `unix:/…/etcd.sock` or `host:port` when it is first asked, with TLS if `ca` is given.
+
+        Without a `ca` the connection is plain. `cert` and `key` say who we are.
+        """
         self._target = target
+        self._files = {"ca_cert": ca, "cert_cert": cert, "cert_key": key}
         self._opened: Any = None
 
     async def status(self) -> Status:
         """Ask for version, revision and size; waits until etcd answers, half a minute at most."""
-        return await asyncio.to_thread(self._status)
+        client = await self._client()
+        answer = await self._call(
+            client.maintenancestub.Status, shim.load().etcdrpc.StatusRequest()
+        )
+        return Status(
+            version=answer.version,
+            revision=answer.header.revision,
+            db_size=answer.dbSize,
+            leader=answer.leader,
+        )
 
     async def snapshot(self, take: Callable[[bytes], None]) -> None:
-        """Stream a snapshot; `take` gets each part, in a thread."""
-        await asyncio.to_thread(self._snapshot, take)
+        """Stream a snapshot; `take` gets each part, in a thread, and is waited for by etcd."""
+        client = await self._client()
+        request = shim.load().etcdrpc.SnapshotRequest()
+        parts = client.maintenancestub.Snapshot(request, _STREAM_TIMEOUT)
+
+        def drain() -> None:
+            for part in parts:
+                take(part.blob)
+
+        await self._in_thread(parts, drain)
+
+    async def range(self, prefix: bytes, *, limit: int = 1000) -> AsyncIterator[list[KeyValue]]:
+        """Yield all keys that begin with `prefix`, in order, by pages, as of one revision."""
+        client = await self._client()
+        start, end, revision = prefix, _end_of(prefix), 0
+        more = True
+        while more:
+            request = shim.load().etcdrpc.RangeRequest(
+                key=start, range_end=end, limit=limit, revision=revision
+            )
+            answer = await self._call(client.kvstub.Range, request)
+            page = [KeyValue(each.key, each.value, each.mod_revision) for each in answer.kvs]
+            if page:
+                yield page
+                start = page[-1].key + b"\0"
+            revision = revision or answer.header.revision
+            more = answer.more
 
     async def close(self) -> None:
         """Let the connection go."""
         if self._opened is not None:
             await asyncio.to_thread(self._opened.close)
+            self._opened = None
 
-    def _client(self) -> Any:
+    async def __aenter__(self) -> Self:
+        """Use the client."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close the client."""
+        await self.close()
+
+    async def _client(self) -> Any:
         if self._opened is None:
-            etcd3 = shim.load()
-            self._opened = etcd3.client(
-                host=self._host, port=self._port, timeout=_STREAM_TIMEOUT, grpc_options=_OPTIONS
-            )
+            self._opened = await asyncio.to_thread(self._open)
         return self._opened
 
-    def _status(self) -> Status:
-        request = shim.load().etcdrpc.StatusRequest()
-        with _named(self._target):
-            answer = self._client().maintenancestub.Status(
-                request, _CALL_TIMEOUT, wait_for_ready=True
-            )
-        return Status(
-            version=answer.version, revision=answer.header.revision, db_size=answer.dbSize
-        )
+    def _open(self) -> Any:
+        # The library underneath logs what we tell as errors.
+        os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+        host, _, port = self._target.partition(":")
+        if host != "unix":
+            host, _, port = self._target.rpartition(":")
+        files = {name: str(path) for name, path in self._files.items() if path is not None}
+        try:
+            return shim.load().client(host=host, port=port, grpc_options=_OPTIONS, **files)
+        except OSError as e:
+            why = f"'{e.filename}': {e.strerror}"
+            raise UnavailableError(f"etcd's certificates cannot be read: {why}") from e
 
-    def _snapshot(self, take: Callable[[bytes], None]) -> None:
-        request = shim.load().etcdrpc.SnapshotRequest()
-        with _named(self._target):
-            for part in self._client().maintenancestub.Snapshot(request, _STREAM_TIMEOUT):
-                take(part.blob)
+    async def _call(self, method: Any, request: Any) -> Any:
+        call = method.future(request, _CALL_TIMEOUT, wait_for_ready=True)
+        return await self._in_thread(call, call.result)
+
+    async def _in_thread(self, call: Any, work: Callable[[], T]) -> T:
+        """Wait for `work` in a thread; when cancelled, cancel the gRPC call that it waits for."""
+        import grpc  # noqa: PLC0415 - a fifth of a second, only for those who talk to etcd
+
+        running = asyncio.get_running_loop().run_in_executor(None, work)
+        try:
+            return await asyncio.shield(running)
+        except asyncio.CancelledError:
+            call.cancel()
+            with suppress(Exception):
+                await running
+            raise
+        except grpc.RpcError as e:
+            why = e.details() if isinstance(e, grpc.Call) else str(e)
+            raise UnavailableError(f"etcd at '{self._target}' does not answer: {why}") from e
+        finally:
+            call.cancel()
 
 
-@contextmanager
-def _named(target: str) -> Iterator[None]:
-    """Turn gRPC's errors into ours."""
-    import grpc  # noqa: PLC0415 - a fifth of a second, only for those who talk to etcd
-
-    try:
-        yield
-    except grpc.RpcError as e:
-        raise UnavailableError(f"etcd at {target} does not answer: {e.details()}") from e
+def _end_of(prefix: bytes) -> bytes:
+    """Return the first key after all that begin with `prefix`; a zero byte means the last of all."""
+    stem = prefix.rstrip(b"\xff")
+    return stem[:-1] + bytes([stem[-1] + 1]) if stem else b"\0"

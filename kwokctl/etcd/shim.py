@@ -9,6 +9,7 @@ nothing else in the process can clash with their names.
 import ast
 import importlib.util
 import sys
+import threading
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +20,7 @@ from kwokctl.errors import UnavailableError
 _PACKAGE = "etcd3.etcdrpc"
 _PROTOS = ("auth_pb2", "kv_pb2", "rpc_pb2")
 """In the order in which they depend on each other."""
+_turn = threading.Lock()
 
 
 def load() -> ModuleType:
@@ -26,15 +28,26 @@ def load() -> ModuleType:
 
     Raises UnavailableError when it is not installed or is not the release that is known here.
     """
-    if "etcd3" in sys.modules:
-        return sys.modules["etcd3"]
-    folder = _folder()
-    if _is_stale(folder):
-        _build(folder)
-    import etcd3  # noqa: PLC0415 - only now can it be imported
+    with _turn:
+        if "etcd3" in sys.modules:
+            return sys.modules["etcd3"]
+        folder = _folder()
+        if _is_stale(folder):
+            try:
+                _build(folder)
+            except BaseException:
+                _forget()
+                raise
+        import etcd3  # noqa: PLC0415 - only now can it be imported
 
-    module: ModuleType = etcd3
-    return module
+        module: ModuleType = etcd3
+        return module
+
+
+def _forget() -> None:
+    """Leave nothing half made behind for the next who asks."""
+    for name in [n for n in sys.modules if n.partition(".")[0] == "etcd3"]:
+        del sys.modules[name]
 
 
 def _folder() -> Path:

@@ -35,6 +35,8 @@ class SavedSnapshot:
     path: Path
     size: int
     """Bytes, its sum included."""
+    sha256: str
+    """The sum at the end of the file, in hexadecimal digits."""
 
 
 async def save(client: EtcdClient, path: Path, *, force: bool, progress: Progress) -> SavedSnapshot:
@@ -51,11 +53,13 @@ async def save(client: EtcdClient, path: Path, *, force: bool, progress: Progres
         sink = _Sink(file, step)
         await client.snapshot(sink.take)
         sink.check()
-    return SavedSnapshot(path=path, size=sink.size)
+    return SavedSnapshot(path=path, size=sink.size, sha256=sink.sum)
 
 
 def verify(path: Path) -> None:
     """Raise SnapshotError unless the file is a whole etcd snapshot."""
+    if path.exists() and not path.is_file():
+        raise SnapshotError(f"'{path}' is not a file")
     try:
         with path.open("rb") as file:
             _check_shape(path, file, os.fstat(file.fileno()).st_size)
@@ -108,6 +112,11 @@ class _Sink:
             self._sum.update(held[:-_SUM_BYTES])
             self._held = held[-_SUM_BYTES:]
 
+    @property
+    def sum(self) -> str:
+        """The sum that etcd has sent, in hexadecimal digits."""
+        return self._held.hex()
+
     def check(self) -> None:
         whole = self.size % _PAGE_BYTES == _SUM_BYTES
         if not whole or self._sum.digest() != self._held:
@@ -119,6 +128,9 @@ class _Sink:
 def _check_free(path: Path, *, force: bool) -> None:
     if path.is_dir():
         raise ConflictError(f"'{path}' is a folder", hint="name a file in it")
+    if path.exists() and not path.is_file():
+        # A device or a pipe would be replaced by the file.
+        raise ConflictError(f"'{path}' is not a file", hint="choose another path")
     if path.exists() and not force:
         raise ConflictError(
             f"'{path}' exists", hint="choose another path, or overwrite with --force"
@@ -141,11 +153,10 @@ def _published(path: Path, *, force: bool) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        if force:
-            temporary.replace(path)
-        else:
-            # Unlike a rename, a link never replaces what somebody else has put there meanwhile.
-            path.hardlink_to(temporary)
+        if not force:
+            # A rename would replace what somebody else has put there meanwhile; this would not.
+            path.touch(mode=0o600, exist_ok=False)
+        temporary.replace(path)
     except FileExistsError as e:
         raise ConflictError(f"'{path}' exists by now", hint="choose another path") from e
     except OSError as e:

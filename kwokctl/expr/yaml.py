@@ -3,7 +3,7 @@
 PyYAML's scanner does the work; its rules for what a scalar means are replaced by `scalars`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -30,16 +30,16 @@ def load_all(text: str) -> list[Any]:
     return list(documents(text))
 
 
-def dump(obj: Any) -> str:
-    """Return `obj`, made of JSON values, as one YAML document; keys keep their order.
+def dump(obj: Any, *, sort_keys: bool = False) -> str:
+    """Return `obj`, made of JSON values, as one YAML document; keys keep their order, or are sorted.
 
     Every YAML reader gets the same values back: a text that any of them could take for something
     else is quoted. A text of several lines is a block.
     """
-    return dump_all([obj])
+    return dump_all([obj], sort_keys=sort_keys)
 
 
-def dump_all(objs: Iterable[Any]) -> str:
+def dump_all(objs: Iterable[Any], *, sort_keys: bool = False) -> str:
     """Return several documents, separated by `---` lines."""
     import yaml  # noqa: PLC0415 - not needed by commands that write no file
 
@@ -49,7 +49,7 @@ def dump_all(objs: Iterable[Any]) -> str:
             Dumper=_dumper(),
             allow_unicode=True,
             default_flow_style=False,
-            sort_keys=False,
+            sort_keys=sort_keys,
             width=2**31 - 1,
         )
         for obj in objs
@@ -76,16 +76,16 @@ def _dumper() -> Any:
         style = "|" if "\n" in value.rstrip("\n") else None
         return dumper.represent_scalar("tag:yaml.org,2002:str", str(value), style)
 
-    def mapping(dumper: Any, value: Mapping[str, Any]) -> Any:
-        return dumper.represent_dict(dict(value))
-
-    def sequence(dumper: Any, value: Iterable[Any]) -> Any:
-        return dumper.represent_list(list(value))
+    def other(dumper: Any, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return dumper.represent_dict(dict(value))
+        if isinstance(value, Sequence):
+            return dumper.represent_list(list(value))
+        raise TypeError(f"a {type(value).__name__} cannot be written as YAML")
 
     Dumper.add_representer(str, text)
     Dumper.add_multi_representer(str, text)
-    Dumper.add_multi_representer(Mapping, mapping)
-    Dumper.add_representer(tuple, sequence)
+    Dumper.add_representer(None, other)
     # Beside PyYAML's own rules: quote what our reader, or one of YAML 1.2, would not read as text.
     Dumper.add_implicit_resolver("tag:yaml.org,2002:bool", _either(scalars.WORDS), None)
     Dumper.add_implicit_resolver("tag:yaml.org,2002:float", scalars.NUMBER, list("+-.0123456789"))

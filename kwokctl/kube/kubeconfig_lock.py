@@ -23,13 +23,14 @@ def locked(kubeconfig: Path, *, wait: float = _WAIT) -> Iterator[None]:
     lock = Path(f"{kubeconfig}.lock")
     deadline = time.monotonic() + wait
     while not _take(lock):
+        if _clear_away(lock):
+            continue
         if time.monotonic() >= deadline:
             raise BusyError(
                 f"another program is changing the kubeconfig '{kubeconfig}'",
                 hint=f"if there is none, remove '{lock}' and repeat",
             )
-        if not _clear_away(lock):
-            time.sleep(_POLL)
+        time.sleep(_POLL)
     try:
         yield
     finally:

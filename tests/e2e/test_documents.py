@@ -42,6 +42,7 @@ def test_the_first_command_of_the_readme_does_the_main_job(installed: Installed)
 
 @pytest.mark.parametrize("document", ["README.md", "docs/tutorial.md"])
 def test_every_command_of_the_document_works(installed: Installed, document: str) -> None:
+    installed.ok("delete", "cluster", "--all")
     place = installed.folder / Path(document).stem
     place.mkdir()
 

@@ -94,7 +94,8 @@ def lives_on(cluster: Installed, probe: str) -> None:
     """Check that what depends on a connection or on time goes on after a restore."""
     node = cluster.objects("nodes")[0]["metadata"]["name"]
     before = renewed(cluster, node)
-    cluster.ok("scale", "pod", probe, "--replicas", "5", "--wait")
+    # Half as long as the lease of a controller that is no more: nobody may wait for that.
+    cluster.ok("scale", "pod", probe, "--replicas", "5", "--wait", "20s")
     cluster.kubectl("create", "-f", "-", stdin=EVENT)
     until("a lease is renewed", lambda: renewed(cluster, node) > before)
 

@@ -16,9 +16,14 @@ pytestmark = [
 ]
 
 RENDER = """
-from kwokctl.config.documents import load_documents
+import time
 from kwokctl import assets
-print(load_documents([str(assets.path("objects/node.yaml"))])[0].name, assets.root())
+from kwokctl.clusters.scaling.mould import Mould
+from kwokctl.clusters.scaling.request import ScaleRequest
+from kwokctl.clusters.scaling.templates import find_template, load_templates
+template = find_template(load_templates(()), "node")
+node = Mould(template, ScaleRequest(kind="node"), time.time).stamp(7)
+print(node["metadata"]["name"], assets.root())
 """
 
 
@@ -80,7 +85,7 @@ def test_the_installed_command_tells_its_version_from_anywhere(alone: Path) -> N
 def test_the_installed_package_finds_and_renders_its_templates(alone: Path) -> None:
     name, root = run(alone / "python", "-c", RENDER, cwd=Path("/")).split()
 
-    assert name == "node"
+    assert name == "node-000007"
     assert Path(root).is_relative_to(alone.parent)
 
 

@@ -1,11 +1,12 @@
 """How actions write values: as text, or as placeholders that keep the value aside.
 
 With placeholders, what is written depends on nothing but the branches that were taken. There are
-three, from Unicode's private use area:
+four, from Unicode's private use area:
 
 - `RAW` stands for a text that means the same wherever it stands in YAML;
 - `QUOTED`, in double quotes, for a text that is a whole scalar;
-- `OBJECT`, in double quotes, for a value that is a whole node.
+- `OBJECT`, in double quotes, for a value that is a whole node;
+- `BLOCK`, likewise and with its indentation, for one that is a whole node if it is indented enough.
 """
 
 import re
@@ -19,12 +20,13 @@ from kwokctl.expr.gotemplate.writing import plain, quotable, quote, text, to_jso
 RAW = "\ue000"
 QUOTED = "\ue001"
 OBJECT = "\ue002"
-SPOILED = "\ue003"
+BLOCK = "\ue003"
+SPOILED = "\ue004"
 """Marks what can be no skeleton, because a value has one of these characters in it."""
 
 _QUOTED = f'"{QUOTED}"'
 _OBJECT = f'"{OBJECT}"'
-_MARKS = frozenset((RAW, QUOTED, OBJECT, SPOILED))
+_MARKS = frozenset((RAW, QUOTED, OBJECT, BLOCK, SPOILED))
 # Nothing that YAML knows as an indicator, at no place where it would be one.
 _is_safe = re.compile(
     r"(?:-?[A-Za-z0-9_]+|[A-Za-z0-9_](?:[A-Za-z0-9_./:+=@-]*[A-Za-z0-9_])?)\Z"
@@ -60,10 +62,15 @@ def _json_text(values: Values, value: Any) -> str:  # noqa: ARG001 - as above
 
 def block(value: Any, indent: Any = 0) -> str:
     """Return a value as YAML: kwok's `YAML`. Indented by levels of two spaces, on a new line."""
-    if not isinstance(indent, int) or indent < 0:
+    written = yaml.dump(value, sort_keys=True)
+    return f"\n{written}".replace("\n", "\n" + "  " * indent) if levels(indent) else written
+
+
+def levels(indent: Any) -> int:
+    """Return the levels of indentation that `YAML` is asked for."""
+    if isinstance(indent, bool) or not isinstance(indent, int) or indent < 0:
         raise Fault("the indentation of 'YAML' must be a whole number")
-    written = yaml.dump(value)
-    return written if not indent else f"\n{written}".replace("\n", "\n" + "  " * indent)
+    return indent
 
 
 def _raw_kept(value: Any, values: Values) -> str:
@@ -86,9 +93,9 @@ def _quote_each_kept(values: Values, *arguments: Any) -> str:
     return _QUOTED
 
 
-def _block_kept(values: Values, value: Any, indent: Any = 0) -> str:  # noqa: ARG001 - as a node, it needs none
+def _block_kept(values: Values, value: Any, indent: Any = 0) -> str:
     values.append(value)
-    return _OBJECT
+    return f'"{BLOCK}{levels(indent)}"'
 
 
 def _json_kept(values: Values, value: Any) -> str:

@@ -8,17 +8,31 @@ comments, in block headers, beside anchors or tags.
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from kwokctl.expr import scalars
-from kwokctl.expr.gotemplate.emission import OBJECT, QUOTED, RAW, SPOILED, Values, is_marked
+from kwokctl.expr.gotemplate.emission import BLOCK, OBJECT, QUOTED, RAW, SPOILED, Values
+from kwokctl.expr.gotemplate.values import is_list
 
 Builder = Callable[[Values], Any]
 
 _MOST = 128
-_MARKS = re.compile(f"([{RAW}{QUOTED}{OBJECT}])")
-_NAMES = {"resolve": scalars.resolve, "key": lambda text: scalars.key(scalars.resolve(text))}
+_MARKS = re.compile(f"([{RAW}{QUOTED}{OBJECT}{BLOCK}])")
+_FLOW = 1_000_000
+_BLOCK = re.compile(f"{BLOCK}([0-9]+)\\Z")
+
+
+def _copied(value: Any) -> Any:
+    """Return a value as it would come back from YAML."""
+    if isinstance(value, Mapping):
+        return {str(key): _copied(item) for key, item in value.items()}
+    if isinstance(value, float):
+        return scalars.number(value)
+    return [_copied(item) for item in value] if is_list(value) else value
+
+
+_NAMES = {"resolve": scalars.resolve, "key": scalars.key, "copied": _copied}
 
 
 class Skeletons:
@@ -97,56 +111,53 @@ class _Writer:
         for event in self._events:
             if isinstance(event, yaml.DocumentStartEvent):
                 break
-        source = self._node(next(self._events))
+        source = self._node(next(self._events), -1)
         if self._used != self._wanted:
             raise _UnfitError
         return source
 
-    def _node(self, event: Any) -> str:
+    def _node(self, event: Any, column: int) -> str:
+        """Write a node; `column` is where its parent begins, a large one for no block."""
         yaml = self._yaml
-        if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
+        if isinstance(event, yaml.AliasEvent) or event.anchor is not None or event.tag is not None:
             raise _UnfitError
         if isinstance(event, yaml.ScalarEvent):
-            return self._scalar(event)
-        if event.tag is not None:
-            raise _UnfitError
+            return self._scalar(event, column)
+        inner = _FLOW if event.flow_style else event.start_mark.column
         if isinstance(event, yaml.SequenceStartEvent):
-            return f"[{', '.join(self._sequence())}]"
-        return f"{{{', '.join(self._mapping())}}}"
+            return f"[{', '.join(self._sequence(inner))}]"
+        return f"{{{', '.join(self._mapping(inner))}}}"
 
-    def _sequence(self) -> Iterator[str]:
+    def _sequence(self, column: int) -> Iterator[str]:
         while not isinstance(event := next(self._events), self._yaml.SequenceEndEvent):
-            yield self._node(event)
+            yield self._node(event, column)
 
-    def _mapping(self) -> Iterator[str]:
+    def _mapping(self, column: int) -> Iterator[str]:
         while not isinstance(event := next(self._events), self._yaml.MappingEndEvent):
             key = self._key(event)
-            yield f"{key}: {self._node(next(self._events))}"
+            yield f"{key}: {self._node(next(self._events), column)}"
 
     def _key(self, event: Any) -> str:
-        if not isinstance(event, self._yaml.ScalarEvent) or OBJECT in event.value:
+        value = getattr(event, "value", OBJECT)  # a key that is no scalar is as unfit
+        if OBJECT in value or BLOCK in value or value == "<<":
             raise _UnfitError
-        if event.value == "<<" or event.anchor is not None:
-            raise _UnfitError
+        source = self._node(event, _FLOW)
         if not event.implicit[0]:
-            return self._scalar(event)
-        if is_marked(event.value):
-            return f"key({self._text(event.value)})"
-        return repr(scalars.key(scalars.resolve(event.value)))
+            return source
+        return f"key({source})" if RAW in value else repr(scalars.key(scalars.resolve(value)))
 
-    def _scalar(self, event: Any) -> str:
+    def _scalar(self, event: Any, column: int) -> str:
         value = event.value
-        if event.tag is not None:
-            raise _UnfitError
-        if value in {QUOTED, OBJECT} and event.style == '"':
-            return self._take()
-        if QUOTED in value or OBJECT in value:
+        if event.style == '"' and value in {QUOTED, OBJECT}:
+            return self._take() if value == QUOTED else f"copied({self._take()})"
+        block = _BLOCK.match(value) if event.style == '"' else None
+        if block is not None and 2 * int(block[1]) > column:
+            return f"copied({self._take()})"
+        if QUOTED in value or OBJECT in value or BLOCK in value:
             raise _UnfitError
         if not event.implicit[0]:
             return self._text(value)
-        if RAW not in value:
-            return repr(scalars.resolve(value))
-        return f"resolve({self._text(value)})"
+        return f"resolve({self._text(value)})" if RAW in value else repr(scalars.resolve(value))
 
     def _text(self, value: str) -> str:
         """Return the expression for a text with values in it."""

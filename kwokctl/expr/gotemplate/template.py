@@ -70,8 +70,8 @@ class Template:
     def render_object(self, data: Any, functions: Functions) -> Any:
         """Return the object that the rendered text is in YAML, as `yaml.load` would give it.
 
-        Errors as `render`, and if the text is not YAML. The object is new each time, but what
-        `YAML` and `toJson` write may be shared with `data`.
+        Errors as `render`, and if the text is not YAML. The object is new each time, and shares
+        nothing with `data`.
         """
         if self._is_plain:
             written: list[str] = []
@@ -84,7 +84,7 @@ class Template:
             if build is not None:
                 try:
                     return build(kept)
-                except ValueError as e:
+                except (ValueError, OverflowError) as e:
                     raise self._no_yaml(e) from e
         try:
             return yaml.load(self.render(data, functions))
@@ -100,13 +100,15 @@ class Template:
             raise error
         place, is_ours = self._place(error.__traceback__)
         hint = error.hint if isinstance(error, ExpressionError) else None
-        problem = str(error) or type(error).__name__
+        problem = str(error)
         if isinstance(error, RecursionError):
             problem = "templates call each other without end"
         elif is_ours and isinstance(error, KeyError) and error.args[0] not in functions:
             problem = f"function '{error.args[0]}' is not defined"
         elif isinstance(error, TypeError) and _ARITY.match(problem):
             problem = f"a function is called with the wrong number of values: {problem}"
+        elif not isinstance(error, ExpressionError | values.Fault):
+            problem = f"{type(error).__name__}: {problem}"
         raise ExpressionError(f"{self._source.where(place)}: {problem}", hint=hint) from error
 
     def _place(self, traceback: TracebackType | None) -> tuple[int, bool]:

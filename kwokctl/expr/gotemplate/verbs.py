@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -93,6 +93,8 @@ class _Printer:
         )
         if verb == "%":
             return "%"
+        if verb == "v":
+            form = replace(form, flags=form.flags - {"+"})
         if match["at"]:
             self._next, self._reordered = int(match["at"][1:-1]) - 1, True
         if not 0 <= self._next < len(self._arguments):
@@ -204,16 +206,12 @@ def _float(form: Form, value: float) -> str | None:
 
 
 def _general(value: float, precision: int) -> str:
-    """Return `%.3g`: like C, Go drops the zeros at the end."""
-    number = Decimal(f"{value:.{precision - 1}e}")
-    if not number or -5 < number.adjusted() < precision:
-        return f"{number.normalize():f}"
-    return shortest(float(number)) if number.adjusted() >= 21 else _scientific(number)
-
-
-def _scientific(number: Decimal) -> str:
+    """Return `%.3g`: as in C, there are no zeros at the end."""
+    number = Decimal(f"{value:.{precision - 1}e}").normalize()
     exponent = number.adjusted()
-    return f"{number.normalize().scaleb(-exponent):f}e{exponent:+03d}"
+    if not number or -5 < exponent < precision:
+        return f"{number:f}"
+    return f"{number.scaleb(-exponent):f}e{exponent:+03d}"
 
 
 def _sign(form: Form, *, is_negative: bool) -> str:

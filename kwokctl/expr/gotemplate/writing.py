@@ -49,12 +49,12 @@ def plain(value: Any) -> str:
 
 
 def shortest(value: float) -> str:
-    """Return a float as `%v` writes it: the fewest digits, with an exponent from 1e21 on."""
+    """Return a float as `%v` writes it: the fewest digits, with an exponent from 1e+06 on."""
     if not isfinite(value):
         return "NaN" if isnan(value) else f"{value:+f}".replace("inf", "Inf")
     number = Decimal(repr(value)).normalize()
     exponent = number.adjusted()
-    if not number or -5 < exponent < 21:
+    if not number or -5 < exponent < 6:
         return f"{number:f}"
     return f"{number.scaleb(-exponent):f}e{exponent:+03d}"
 

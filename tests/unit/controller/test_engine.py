@@ -411,6 +411,34 @@ def test_a_lasting_error_is_told_once_and_tried_again_slowly(
     assert len([r for r in caplog.records if r.levelno == logging.ERROR]) == 1
 
 
+def test_a_stage_that_fails_for_good_does_not_keep_the_others_from_their_turn() -> None:
+    def refuse(_: Any) -> Any:
+        raise ExpressionError("no")
+
+    bad = stage("bad", [has("status.phase", "Pending")], patch(refuse))
+
+    @story(bad, RUN)
+    async def _(rig: Rig) -> None:
+        for number in range(20):
+            rig.cluster.put(PODS, pod(f"p{number}"))
+        await asyncio.sleep(1000)
+
+        assert [rig.phase(f"p{n}") for n in range(20)] == ["Running"] * 20
+
+
+def test_what_is_missing_elsewhere_does_not_make_the_object_rest_for_good() -> None:
+    missing = ApiError("namespace not found", status=404, reason="NotFound")
+    event = EventStep(type="Normal", reason="Seen", message="")
+
+    @story(stage("tell", [], event))
+    async def _(rig: Rig) -> None:
+        rig.cluster.refuse.append(missing)
+        rig.cluster.put(PODS, pod())
+        await asyncio.sleep(60)
+
+        assert [verb for verb, _ in rig.cluster.writes] == ["create", "get", "create"]
+
+
 def test_an_object_that_changes_is_not_left_to_wait_for_the_slow_retry() -> None:
     @story(RUN)
     async def _(rig: Rig) -> None:

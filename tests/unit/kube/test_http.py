@@ -1,5 +1,6 @@
 import asyncio
 from collections.abc import Awaitable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -322,13 +323,14 @@ async def test_a_unix_socket_is_dialled_in_place_of_the_server(tmp_path: Path) -
 
 async def test_a_client_certificate_is_shown_and_the_server_s_is_checked() -> None:
     known = certificates()
-    access = {"cert": known.client.cert, "key": known.client.key, "ca": known.ca}
     context = known.server_context(demand_client=True)
     async with serving(_ok, context=context) as server:
-        async with Pool(Access(server=server.url, **access)) as pool:
+        access = Access(
+            server=server.url, ca=known.ca, cert=known.client.cert, key=known.client.key
+        )
+        async with Pool(access) as pool:
             assert (await pool.request("GET", "/x")).body == b"/x"
-        other = {**access, "ca": certificates("other").ca}
-        async with Pool(Access(server=server.url, **other)) as pool:
+        async with Pool(replace(access, ca=certificates("other").ca)) as pool:
             assert await _reason(pool.request("GET", "/")) == UNTRUSTED
 
 

@@ -1,5 +1,6 @@
 """How functions take their arguments."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -27,9 +28,11 @@ def listing(value: Any) -> list[Any]:
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
-    """Return a map; anything else is an error."""
+    """Return a map, an empty one for nothing; anything else is an error."""
     if isinstance(value, Mapping):
         return value
+    if value is None:
+        return {}
     raise Fault(f"{kind(value)} is not a map")
 
 
@@ -43,7 +46,8 @@ def count(value: Any) -> int:
 def whole(value: Any) -> int:
     """Return a whole number made from anything, 0 from what has none: Sprig's way."""
     if isinstance(value, str):
-        return int(_parsed(value.removesuffix(".0")) if "." not in value[:-2] else 0)
+        number = _parsed(re.sub(r"\.0+\Z", "", value))
+        return number if isinstance(number, int) else 0
     return int(value) if isinstance(value, bool | int | float) else 0
 
 

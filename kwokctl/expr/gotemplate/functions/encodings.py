@@ -129,7 +129,7 @@ ENCODINGS: dict[str, Callable[..., Any]] = {
     "toJson": to_json,
     "toPrettyJson": lambda value: to_json(value, indent=2),
     "toRawJson": lambda value: to_json(value, html=False),
-    "toYaml": lambda value: yaml.dump(value).rstrip("\n"),
+    "toYaml": lambda value: yaml.dump(value, sort_keys=True).rstrip("\n"),
     "urlJoin": _url,
     "urlParse": _url_parts,
     "urlquery": lambda *values: quote_plus(sprint(*values), safe="~"),

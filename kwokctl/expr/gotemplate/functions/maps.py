@@ -53,8 +53,8 @@ def _merged(target: Any, *sources: Any) -> Owned:
 
 
 def _overwritten(target: Any, *sources: Any) -> Owned:
-    """Return the maps as one: what comes last counts, unless it is empty."""
-    return _merge(target, sources, lambda old, new: new or old)
+    """Return the maps as one: what comes last counts."""
+    return _merge(target, sources, lambda _, new: new)
 
 
 def _merge(target: Any, sources: tuple[Any, ...], choose: Callable[[Any, Any], Any]) -> Owned:

@@ -58,8 +58,8 @@ def _product(first: Any, *others: Any) -> int:
 def _rounded(value: Any, digits: Any, half: Any = 0.5) -> float:
     scale = 10.0 ** whole(digits)
     scaled = scale * real(value)
-    fraction, integer = math.modf(scaled)
-    return (math.ceil(scaled) if fraction >= real(half) else math.trunc(integer)) / scale
+    fraction, _ = math.modf(scaled)
+    return (math.ceil(scaled) if fraction >= real(half) else math.floor(scaled)) / scale
 
 
 def _until(end: Any) -> list[int]:

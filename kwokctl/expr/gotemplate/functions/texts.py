@@ -61,14 +61,9 @@ def _words(value: Any) -> list[str]:
 
 
 def _camel(value: Any) -> str:
-    return "".join(
-        part[:1].upper() + part[1:].lower()
-        for part in (piece for word in re.split(r"[\s_-]+", text(value)) for piece in _humps(word))
-    )
-
-
-def _humps(word: str) -> list[str]:
-    return re.findall(r"[^a-z]+(?![a-z])|[^a-z]?[^A-Z]+|[^a-z]+", word)
+    words = re.split(r"[\s_-]+|(?<=[a-z])(?=[A-Z])", text(value))
+    lead = re.match(r"_*", value)
+    return (lead[0] if lead else "") + "".join(map(str.capitalize, words))
 
 
 def indent(spaces: Any, value: Any) -> str:
@@ -176,7 +171,7 @@ TEXTS: dict[str, Callable[..., Any]] = {
     "trimSuffix": lambda suffix, value: text(value).removesuffix(text(suffix)),
     "trimall": lambda characters, value: text(value).strip(text(characters)),
     "trunc": _truncated,
-    "untitle": lambda value: text(value)[:1].lower() + text(value)[1:],
+    "untitle": lambda value: re.sub(r"(?<!\S)[A-Z]", lambda match: match[0].lower(), text(value)),
     "upper": lambda value: text(value).upper(),
     "wrap": _wrapped,
     "wrapWith": lambda width, separator, value: _wrapped(

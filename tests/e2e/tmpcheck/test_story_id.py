@@ -1,0 +1,319 @@
+"""The life of one cluster, told with the real components: each step stands on those before it."""
+
+import json
+import re
+from datetime import datetime
+from os import kill
+from pathlib import Path
+from signal import SIGKILL
+
+import pytest
+
+from tests.support.installed import Installed, condition, end, kubeconfig_names, listens, until
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.components,
+    pytest.mark.story,
+    pytest.mark.timeout(180, func_only=True),
+]
+
+CORE = [
+    "etcd",
+    "kube-apiserver",
+    "kube-controller-manager",
+    "kube-scheduler",
+    "kwok-controller",
+]
+
+PODS = "/api/v1/namespaces/default/pods"
+
+JOB = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: sums}
+spec:
+  completions: 3
+  parallelism: 3
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: sum, image: busybox}]
+"""
+
+EVENT = """\
+apiVersion: v1
+kind: Event
+metadata: {generateName: told-, namespace: default}
+involvedObject: {apiVersion: v1, kind: Namespace, name: default}
+type: Normal
+reason: Told
+message: after the restore
+"""
+
+
+@pytest.fixture(scope="module")
+def main(installed: Installed) -> Installed:
+    """The cluster of the story; its leases are renewed every ten seconds."""
+    main = installed.called("main")
+    main.ok("create", "cluster", "--wait", "--heartbeat-factor", "1", "--extra-args", f"kwok-controller=identity-file={seed()}")
+    return main
+
+
+@pytest.fixture(scope="module")
+def files(installed: Installed) -> Path:
+    """Where the story keeps its snapshots."""
+    return installed.folder
+
+
+def seed() -> str:
+    import tempfile
+    d = tempfile.mkdtemp()
+    Path(d, "id").write_text("kwok-controller\n")
+    return d + "/id"
+
+
+def ready_nodes(cluster: Installed) -> list[str]:
+    return [
+        node["metadata"]["name"]
+        for node in cluster.objects("nodes")
+        if condition(node, "Ready") == "True" and not node["spec"].get("taints")
+    ]
+
+
+def running(cluster: Installed, *words: str) -> int:
+    return sum(pod["status"]["phase"] == "Running" for pod in cluster.objects("pods", *words))
+
+
+def renewed(cluster: Installed, node: str) -> datetime:
+    path = "jsonpath={.spec.renewTime}"
+    lease = cluster.kubectl("get", "lease", node, "-n", "kube-node-lease", "-o", path)
+    return datetime.fromisoformat(lease)
+
+
+def revision(cluster: Installed) -> str:
+    """Return the revision of a list of pods, from which a client would go on to watch."""
+    found = json.loads(cluster.kubectl("get", "--raw", f"{PODS}?limit=1"))
+    return str(found["metadata"]["resourceVersion"])
+
+
+def lives_on(cluster: Installed, probe: str) -> None:
+    """Check that what depends on a connection or on time goes on after a restore."""
+    node = cluster.objects("nodes")[0]["metadata"]["name"]
+    before = renewed(cluster, node)
+    # Half as long as the lease of a controller that is no more: nobody may wait for that.
+    cluster.ok("scale", "pod", probe, "--replicas", "5", "--wait", "20s")
+    cluster.kubectl("create", "-f", "-", stdin=EVENT)
+    until("a lease is renewed", lambda: renewed(cluster, node) > before)
+
+
+def test_create_waits_until_a_pod_is_accepted(main: Installed) -> None:
+    main.kubectl("run", "first", "--image=busybox")
+
+    assert kubeconfig_names(main.kubeconfig)["contexts"] == ["elsewhere", "kwok-main"]
+    assert kubeconfig_names(main.kubeconfig)["current"] == "kwok-main"
+    assert main.ok("get", "clusters").split() == ["main"]
+
+
+def test_every_component_is_ready(main: Installed) -> None:
+    components = main.components()
+
+    assert sorted(components) == CORE
+    assert {component["status"] for component in components.values()} == {"Ready"}
+
+
+def test_two_hundred_nodes_are_ready_and_untainted(main: Installed) -> None:
+    main.ok("scale", "node", "--replicas", "200", "--wait")
+
+    assert len(ready_nodes(main)) == 200
+
+
+def test_five_hundred_pods_run_where_the_scheduler_put_them(main: Installed) -> None:
+    main.ok("scale", "pod", "--replicas", "500", "--wait")
+
+    pods = main.objects("pods", "-l", "kwok.x-k8s.io/kwokctl-scale=pod")
+    assert [pod["status"]["phase"] for pod in pods] == ["Running"] * 500
+    assert len({pod["spec"]["nodeName"] for pod in pods}) > 100
+    assert len({pod["status"]["podIP"] for pod in pods}) == 500
+
+
+def test_scaling_again_to_the_same_number_changes_nothing(main: Installed) -> None:
+    main.ok("scale", "node", "--replicas", "200")
+
+    assert len(main.objects("nodes")) == 200
+
+
+def test_a_deployment_is_rolled_out(main: Installed) -> None:
+    main.kubectl("create", "deployment", "web", "--image=nginx", "--replicas=20")
+    main.kubectl("rollout", "status", "deployment/web", "--timeout=60s")
+
+    assert running(main, "-l", "app=web") == 20
+
+
+def test_a_job_completes(main: Installed) -> None:
+    main.kubectl("create", "-f", "-", stdin=JOB)
+    main.kubectl("wait", "--for=condition=complete", "job/sums", "--timeout=60s")
+
+    assert {p["status"]["phase"] for p in main.objects("pods", "-l", "job-name=sums")} == {
+        "Succeeded"
+    }
+
+
+def test_a_pod_that_is_deleted_goes_away(main: Installed) -> None:
+    main.kubectl("delete", "pod", "first", "--timeout=60s")
+
+
+def test_etcdctl_reaches_the_cluster_s_etcd(main: Installed) -> None:
+    keys = main.ok("etcdctl", "get", "--prefix", "--keys-only", "/registry/minions/").split()
+
+    assert len(keys) == 200
+
+
+@pytest.mark.parametrize("component", CORE)
+def test_a_log_shows_work_and_nothing_forbidden(main: Installed, component: str) -> None:
+    log = main.ok("logs", component)
+
+    assert log.strip()
+    assert not [line for line in log.splitlines() if "forbidden" in line.lower()]
+
+
+def test_a_snapshot_is_private_and_never_overwritten(main: Installed, files: Path) -> None:
+    saved = files / "saved.db"
+    main.ok("snapshot", "save", "--path", str(saved))
+
+    assert saved.stat().st_mode & 0o777 == 0o600
+    assert "saved.db" in main.refused("snapshot", "save", "--path", str(saved))
+    main.ok("snapshot", "save", "--path", str(saved), "--force")
+
+
+@pytest.mark.parametrize("fault", ["truncated", "foreign", "empty", "absent"])
+def test_a_bad_snapshot_is_refused_with_nothing_touched(
+    main: Installed, files: Path, fault: str
+) -> None:
+    whole = (files / "saved.db").read_bytes()
+    bad = files / f"{fault}.db"
+    if fault != "absent":
+        content = {"truncated": whole[:-4096], "foreign": b"not etcd's" * 10_000, "empty": b""}
+        bad.write_bytes(content[fault])
+    pids = main.pids()
+
+    assert f"{fault}.db" in main.refused("snapshot", "restore", "--path", str(bad))
+
+    assert main.pids() == pids
+    assert len(main.objects("nodes")) == 200
+
+
+@pytest.mark.parametrize("time", ["once", "twice"])
+def test_what_was_lost_comes_back(main: Installed, files: Path, time: str) -> None:
+    old = revision(main)
+    main.kubectl("delete", "deployment", "web")
+    main.ok("scale", "pod", "--replicas", "10")
+    main.ok("scale", "node", "--replicas", "50")
+
+    main.ok("snapshot", "restore", "--path", str(files / "saved.db"))
+
+    assert len(main.objects("nodes")) == 200
+    assert running(main, "-l", "app=web") == 20
+    assert running(main, "-l", "kwok.x-k8s.io/kwokctl-scale=pod") == 500
+    lives_on(main, f"probe-{time}")
+    watch = f"{PODS}?watch=true&resourceVersion={old}&timeoutSeconds=5"
+    answer = main.run("kubectl", "get", "--raw", watch)
+    assert re.search(r'"code": ?410|too old resource version', answer.out + answer.err)
+
+
+def test_a_second_cluster_takes_the_snapshot_over(main: Installed, files: Path) -> None:
+    second = main.called("second")
+    second.ok("create", "cluster", "--wait", "--heartbeat-factor", "1", "--extra-args", f"kwok-controller=identity-file={seed()}")
+    assert second.objects("nodes") == []
+    assert not main.ports() & second.ports()
+
+    second.ok("snapshot", "restore", "--path", str(files / "saved.db"))
+
+    until("every node is Ready again", lambda: len(ready_nodes(second)) == 200)
+    assert running(second, "-l", "app=web") == 20
+    lives_on(second, "probe")
+    assert sorted(main.ok("get", "clusters").split()) == ["main", "second"]
+    second.ok("delete", "cluster")
+    assert main.ok("get", "clusters").split() == ["main"]
+    assert len(main.objects("nodes")) == 200
+
+
+def test_stop_does_not_wait_for_those_who_watch(main: Installed) -> None:
+    watcher = main.start("kubectl", "get", "pods", "-w")
+    try:
+        assert watcher.stdout
+        assert watcher.stdout.readline()
+        # Whoever waits for the API server's watchers needs 60 s.
+        main.ok("stop", "cluster", timeout=30)
+    finally:
+        end(watcher)
+
+    assert {component["status"] for component in main.components().values()} == {"Stopped"}
+    until("every process has ended", lambda: not main.processes())
+
+
+def test_start_brings_everything_back(main: Installed) -> None:
+    main.ok("start", "cluster", "--wait", "60s")
+
+    assert {component["status"] for component in main.components().values()} == {"Ready"}
+    assert len(main.objects("nodes")) == 200
+    lives_on(main, "probe-start")
+
+
+def test_a_dead_component_shows_its_last_words_and_start_revives_it(main: Installed) -> None:
+    pids = main.pids()
+    kill(pids["kube-scheduler"], SIGKILL)
+
+    until(
+        "the scheduler shows as Stopped",
+        lambda: main.components()["kube-scheduler"]["status"] == "Stopped",
+    )
+    assert main.components()["kube-scheduler"]["message"].strip()
+    assert "Stopped" in main.ok("get", "components", "-o", "wide")
+
+    main.ok("start", "cluster", "--wait", "60s")
+    assert main.components()["kube-scheduler"]["status"] == "Ready"
+    assert {**main.pids(), "kube-scheduler": 0} == {**pids, "kube-scheduler": 0}
+
+
+def test_a_cluster_that_exists_is_left_as_it_is(main: Installed) -> None:
+    pids = main.pids()
+
+    other = ("create", "cluster", "--kube-feature-gates", "AllAlpha=false", "--etcd-prefix", "/x")
+    done = main.run(*other)
+    assert done.code == 0
+    assert "AllAlpha=false" in done.err
+    assert "/x" in done.err
+    assert "AllAlpha=false" in main.refused(*other, "--fail-on-drift")
+    assert main.run("create", "cluster", "--heartbeat-factor", "1", "--fail-on-drift").code == 0
+
+    assert main.pids() == pids
+
+
+def test_a_kubeconfig_can_be_taken_elsewhere(main: Installed, files: Path) -> None:
+    portable = files / "portable.yaml"
+    portable.write_text(main.ok("get", "kubeconfig"))
+
+    answer = main.kubectl("--kubeconfig", str(portable), "auth", "whoami")
+    assert "kwok-admin" in answer
+    assert str(main.workdir) not in portable.read_text()
+
+
+def test_deleting_leaves_no_process_port_file_or_context(main: Installed) -> None:
+    ports = main.ports()
+    assert all(listens(port) for port in ports)
+    for path in main.folder.glob("*.db"):
+        path.unlink()
+    (main.folder / "portable.yaml").unlink()
+
+    main.ok("delete", "cluster")
+
+    assert main.processes() == {}
+    assert not [port for port in ports if listens(port)]
+    assert main.files() == {"kubeconfig"}
+    assert kubeconfig_names(main.kubeconfig)["contexts"] == ["elsewhere"]
+    assert kubeconfig_names(main.kubeconfig)["clusters"] == ["elsewhere"]
+    assert kubeconfig_names(main.kubeconfig)["users"] == ["somebody"]
+    assert "secret" in main.kubeconfig.read_text()
+    assert main.ok("get", "clusters") == ""
+    assert main.ok("delete", "cluster") == ""

@@ -1,0 +1,132 @@
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from kwokctl.clusters.delete import delete_all, delete_cluster
+from kwokctl.clusters.home import Home, cluster_name
+from kwokctl.clusters.saved import save
+from kwokctl.errors import ConfigError, ConflictError
+from kwokctl.host.paths import WorkDir
+from kwokctl.model import ClusterName
+from tests.support.fake_runtime import FakeRuntime
+from tests.unit.clusters.test_saved import SAVED
+
+NAME = cluster_name("dev")
+ORIGINALS = "kind: KwokctlConfiguration\noptions:\n  runtime: binary\nstatus:\n  version: v0.7.0\n"
+
+
+@pytest.fixture
+def runtime() -> FakeRuntime:
+    return FakeRuntime()
+
+
+@pytest.fixture
+def home(tmp_path: Path, runtime: FakeRuntime) -> Home:
+    return Home(workdir=WorkDir(tmp_path), cache=tmp_path, load_runtime=runtime.load)
+
+
+@pytest.fixture
+def sleeper() -> Iterator[Callable[[Path], int]]:
+    """Start a process that sleeps in a folder, and return its number."""
+    with ExitStack() as stack:
+
+        def start(folder: Path) -> int:
+            process = subprocess.Popen(["sleep", "600"], cwd=folder)
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+            return process.pid
+
+        yield start
+
+
+def made(home: Home, name: str = NAME) -> ClusterName:
+    paths = home.paths(cluster_name(name))
+    save(paths, SAVED, SAVED.plan(FakeRuntime(), paths))
+    return cluster_name(name)
+
+
+def originals(home: Home, text: str = ORIGINALS) -> Path:
+    root = home.paths(NAME).root
+    (root / "pids").mkdir(parents=True)
+    (root / "kwok.yaml").write_text(text)
+    return root
+
+
+async def test_nothing_is_left_of_a_deleted_cluster(home: Home, runtime: FakeRuntime) -> None:
+    name = made(home)
+
+    assert await delete_cluster(home, name, kubeconfig=None, force=False)
+
+    assert not home.paths(name).root.exists()
+    assert runtime.asked == [
+        "stop kube-controller-manager kube-scheduler kwok-controller",
+        "stop kube-apiserver",
+        "stop etcd",
+        "uninstall",
+    ]
+
+
+async def test_an_absent_cluster_is_no_error(home: Home) -> None:
+    assert not await delete_cluster(home, NAME, kubeconfig=None, force=False)
+
+
+async def test_a_cluster_whose_state_cannot_be_read_needs_force(home: Home) -> None:
+    root = originals(home, "nonsense")
+
+    with pytest.raises(ConfigError):
+        await delete_cluster(home, NAME, kubeconfig=None, force=False)
+    assert root.exists()
+
+    assert await delete_cluster(home, NAME, kubeconfig=None, force=True)
+    assert not root.exists()
+
+
+async def test_all_leaves_the_clusters_of_the_original_alone(home: Home) -> None:
+    root = originals(home)
+    mine = made(home, "mine")
+
+    deleted = await delete_all(home, kubeconfig=None, force=False)
+
+    assert (deleted.names, deleted.left, deleted.failures) == ((mine,), (NAME,), {})
+    assert root.exists()
+
+
+async def test_one_cluster_that_fails_does_not_keep_the_others(home: Home) -> None:
+    originals(home, "nonsense")
+    mine = made(home, "mine")
+
+    deleted = await delete_all(home, kubeconfig=None, force=False)
+
+    assert deleted.names == (mine,)
+    assert isinstance(deleted.failures[NAME], ConfigError)
+
+
+async def test_a_cluster_of_the_original_needs_force_and_its_processes_end(
+    home: Home, sleeper: Callable[[Path], int]
+) -> None:
+    root = originals(home)
+    own, foreign = sleeper(root), sleeper(Path("/"))
+    (root / "pids" / "etcd.pid").write_text(str(own))
+    (root / "pids" / "reused.pid").write_text(str(foreign))
+
+    with pytest.raises(ConflictError, match="made by the original"):
+        await delete_cluster(home, NAME, kubeconfig=None, force=False)
+    assert await delete_cluster(home, NAME, kubeconfig=None, force=True)
+
+    assert os.waitpid(own, 0)[1] == signal.SIGKILL
+    assert os.waitpid(foreign, os.WNOHANG) == (0, 0)
+    assert not root.exists()
+
+
+async def test_a_cluster_of_the_original_in_containers_is_left_to_it(home: Home) -> None:
+    root = originals(home, ORIGINALS.replace("binary", "docker"))
+
+    with pytest.raises(ConflictError, match="runtime 'docker'"):
+        await delete_cluster(home, NAME, kubeconfig=None, force=True)
+
+    assert root.exists()

@@ -1,0 +1,99 @@
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from kwokctl.errors import UnavailableError
+from kwokctl.etcd.client import EtcdClient, KeyValue, Status
+from tests.support.fake_etcd import FakeEtcd, serving
+
+
+@pytest.fixture
+def socket() -> Iterator[Path]:
+    """Return a path that is short enough for a socket."""
+    with TemporaryDirectory(prefix="etcd-") as folder:
+        yield Path(folder, "s")
+
+
+@pytest.fixture
+def etcd() -> FakeEtcd:
+    """Return an etcd to be served."""
+    return FakeEtcd()
+
+
+async def test_status_is_what_etcd_says_of_itself(etcd: FakeEtcd, socket: Path) -> None:
+    with serving(etcd, socket) as target:
+        async with EtcdClient(target) as client:
+            status = await client.status()
+    assert status == Status(version="3.6.0", revision=42, db_size=4096, leader=7)
+
+
+async def test_status_waits_for_an_etcd_that_is_just_starting(etcd: FakeEtcd, socket: Path) -> None:
+    async with EtcdClient(f"unix:{socket}") as client, asyncio.TaskGroup() as tasks:
+        asked = tasks.create_task(client.status())
+        await asyncio.sleep(0.05)
+        with serving(etcd, socket):
+            assert (await asked).revision == 42
+
+
+async def test_a_wait_for_an_etcd_that_never_starts_ends_when_cancelled(socket: Path) -> None:
+    async with EtcdClient(f"unix:{socket}") as client:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.1):
+                await client.status()
+
+
+async def test_a_snapshot_comes_in_parts(etcd: FakeEtcd, socket: Path) -> None:
+    etcd.parts = [b"one", b"two" * 2_000_000, b"three"]
+    taken: list[bytes] = []
+    with serving(etcd, socket) as target:
+        async with EtcdClient(target) as client:
+            await client.snapshot(taken.append)
+    assert taken == etcd.parts
+
+
+async def test_a_stalled_snapshot_ends_when_cancelled(etcd: FakeEtcd, socket: Path) -> None:
+    etcd.stalls = True
+    with serving(etcd, socket) as target:
+        async with EtcdClient(target) as client:
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.2):
+                    await client.snapshot(lambda _: None)
+            assert await asyncio.to_thread(etcd.left.wait, 20)
+
+
+async def test_what_goes_wrong_on_the_way_is_told(etcd: FakeEtcd, socket: Path) -> None:
+    etcd.breaks = True
+    with serving(etcd, socket) as target:
+        async with EtcdClient(target) as client:
+            with pytest.raises(UnavailableError, match="the disk is gone"):
+                await client.snapshot(lambda _: None)
+
+
+async def test_a_failure_of_who_takes_the_parts_is_his_own(etcd: FakeEtcd, socket: Path) -> None:
+    def fail(part: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    with serving(etcd, socket) as target:
+        async with EtcdClient(target) as client:
+            with pytest.raises(OSError, match="No space left"):
+                await client.snapshot(fail)
+
+
+async def test_keys_are_read_page_by_page(etcd: FakeEtcd, socket: Path) -> None:
+    etcd.keys = {f"/a/{n:02}".encode(): b"%d" % n for n in range(7)} | {b"/b": b"x", b"/A": b"y"}
+    with serving(etcd, socket) as target:
+        async with EtcdClient(target) as client:
+            pages = [page async for page in client.range(b"/a/", limit=3)]
+            everything = [page async for page in client.range(b"", limit=100)]
+    assert [len(page) for page in pages] == [3, 3, 1]
+    assert pages[2] == [KeyValue(b"/a/06", b"6", 42)]
+    assert [len(page) for page in everything] == [9]
+
+
+async def test_certificates_that_are_not_there_are_told(tmp_path: Path) -> None:
+    async with EtcdClient("127.0.0.1:1", ca=tmp_path / "ca.crt") as client:
+        with pytest.raises(UnavailableError, match=r"ca\.crt': No such file"):
+            await client.status()

@@ -1,0 +1,126 @@
+"""What the golden file cannot hold: chance, the time, and what we do otherwise."""
+
+from typing import Any
+
+import pytest
+
+from kwokctl.errors import ExpressionError
+from kwokctl.expr import gotemplate
+from kwokctl.expr.gotemplate.functions import BUILT_IN
+
+SERVED = (
+    "abbrev add add1 addf adler32sum ago all any append atoi b32dec b32enc b64dec b64enc base "
+    "biggest camelcase cat ceil chunk clean coalesce compact concat contains date dateInZone "
+    "dateModify date_in_zone date_modify deepCopy deepEqual default dict dig dir div divf "
+    "duration durationRound empty ext fail first float64 floor fromJson get has hasKey "
+    "hasPrefix hasSuffix htmlDate htmlDateInZone indent initial initials int int64 isAbs join "
+    "kebabcase keys kindIs kindOf last list lower max maxf merge mergeOverwrite min minf mod "
+    "mul mulf mustAppend mustFromJson mustToJson mustUniq nindent nospace now omit pick pluck "
+    "plural prepend push quote randAlpha randAlphaNum randAscii randInt randNumeric regexFind "
+    "regexFindAll regexMatch regexQuoteMeta regexReplaceAll regexReplaceAllLiteral regexSplit "
+    "repeat replace rest reverse round seq set sha1sum sha256sum sha512sum shuffle slice "
+    "snakecase sortAlpha split splitList splitn squote sub subf substr swapcase ternary title "
+    "toDate toDecimal toJson toPrettyJson toRawJson toString toStrings trim trimAll "
+    "trimPrefix trimSuffix trunc tuple typeIs typeIsLike typeOf uniq unixEpoch unset until "
+    "untilStep untitle upper urlJoin urlParse uuidv4 values without wrap wrapWith"
+)
+
+
+def _render(text: str, data: Any = None, now: str = "2026-01-02T03:04:05.5Z") -> str:
+    return gotemplate.compile(text).render(data, {"Now": lambda: now})
+
+
+def test_the_functions_of_sprig_are_there() -> None:
+    unknown = {"now", "ago"}
+    assert [name for name in SERVED.split() if name not in BUILT_IN and name not in unknown] == []
+
+
+def test_the_time_is_what_the_caller_says() -> None:
+    assert _render("{{ now }}") == "2026-01-02 03:04:05.5 +0000 UTC"
+    assert _render('{{ now | date "2006-01-02T15:04:05.000Z07:00" }}') == "2026-01-02T03:04:05.500Z"
+    assert _render('{{ now | dateModify "-1h" | date "15:04" }}') == "02:04"
+    assert _render('{{ ago "2026-01-02T01:02:03Z" }}') == "2h2m2s"
+    assert _render("{{ now | unixEpoch }} {{ htmlDate now }}") == "1767323045 2026-01-02"
+
+
+def test_a_time_can_come_in_any_form() -> None:
+    text = '{{ date "2006-01-02" . }}'
+
+    assert _render(text, 0) == _render(text, "1970-01-01T00:00:00Z") == "1970-01-01"
+    with pytest.raises(ExpressionError, match="is not a time"):
+        _render(text, [])
+    with pytest.raises(ExpressionError, match="outside the years"):
+        _render(text, 1e18)
+
+
+def test_chance_gives_something_else_each_time() -> None:
+    for text in ("{{ uuidv4 }}", "{{ randAlphaNum 20 }}", '{{ shuffle "abcdefghijklmnopqrst" }}'):
+        assert _render(text) != _render(text)
+
+
+def test_a_map_that_the_template_has_made_can_be_changed() -> None:
+    text = '{{ $m := dict "a" 1 }}{{ $_ := set $m "b" .x }}{{ $_ := unset $m "a" }}{{ $m }}'
+
+    assert _render(text, {"x": 2}) == "map[b:2]"
+    assert _render('{{ $m := deepCopy . }}{{ set $m "b" 2 }}', {"a": 1}) == "map[a:1 b:2]"
+
+
+@pytest.mark.parametrize("text", ['{{ set . "a" 2 }}', '{{ unset . "a" }}'])
+def test_the_data_cannot_be_changed(text: str) -> None:
+    data = {"a": 1}
+
+    with pytest.raises(ExpressionError, match="may not change"):
+        _render(text, data)
+    assert data == {"a": 1}
+
+
+def test_merging_leaves_the_data_alone() -> None:
+    data = {"m": {"x": {"a": 1}}}
+
+    assert _render('{{ merge .m (dict "x" (dict "b" 2)) }}', data) == "map[x:map[a:1 b:2]]"
+    assert _render('{{ merge (dict) .m (dict "x" (dict "b" 2)) }}', data) == "map[x:map[a:1 b:2]]"
+    assert data == {"m": {"x": {"a": 1}}}
+
+
+def test_yaml_is_written_and_read() -> None:
+    data = {"b": [1], "a": "yes"}
+
+    assert _render("{{ toYaml . }}|{{ YAML . 1 }}", data) == (
+        "a: 'yes'\nb:\n- 1|\n  a: 'yes'\n  b:\n  - 1\n  "
+    )
+    assert _render("{{ (fromYaml .).a }}", "a: 1") == "1"
+    for wrong in ("{{ fromYaml . }}", '{{ YAML 1 "x" }}', "{{ YAML 1 -1 }}"):
+        with pytest.raises(ExpressionError):
+            _render(wrong, "a: [")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{{ hasKey 1 2 }}", "the number 1 is not a map"),
+        ("{{ randAlpha -1 }}", "cannot have -1 characters"),
+        ("{{ randInt 5 5 }}", "a lower and a higher bound"),
+        ("{{ chunk 0 (list 1) }}", "a size of one or more"),
+        ("{{ durationRound now }}", "subtract first"),
+        ('{{ urlParse "http://[" }}', "not a URL"),
+        ("{{ call 1 }}", "is not a function"),
+        ('{{ slice "abc" 0 1 2 }}', "two bounds at most"),
+        ("{{ slice . 1 2 3 4 }}", "three bounds at most"),
+        ("{{ ($x := 1) }}", "cannot be set in parentheses"),
+    ],
+)
+def test_a_function_tells_what_is_wrong(text: str, problem: str) -> None:
+    with pytest.raises(ExpressionError, match=problem):
+        _render(text, [1, 2, 3])
+
+
+def test_what_is_no_json_is_written_in_some_way() -> None:
+    data = {"inf": float("-inf"), "nan": float("nan"), "bytes": {1}, "call": lambda x: x * 2}
+
+    assert _render("{{ .inf }} {{ .nan }} {{ .bytes }}", data) == "-Inf NaN {1}"
+    assert _render('{{ printf "%v|%T" .bytes .bytes }}', data) == "{1}|set"
+    assert _render("{{ call .call 4 }}", data) == "8"
+    assert _render("{{ range .items }}{{ . }}{{ end }}", {"items": iter("ab")}) == "ab"
+    assert _render('{{ printf "%v" "\\x01" | quote | printf "%s" }}') == '"\\x01"'
+    with pytest.raises(ExpressionError, match="TypeError: a set cannot be written as YAML"):
+        _render("{{ YAML .bytes }}", data)

@@ -1,0 +1,140 @@
+import json
+from enum import StrEnum
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+from kwokctl.errors import ConfigError
+from kwokctl.expr import yaml
+
+GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "yaml.json").read_text("utf-8"))
+CASES = {case["text"]: case for case in GOLDEN["cases"]}
+
+DECIDED = {
+    # What Kubernetes' reader turns into a float that is near, stays exact here.
+    "a: 18446744073709551616": {"a": 18446744073709551616},
+    "a: -9223372036854775809": {"a": -9223372036854775808},
+    "100000000000000000000: a": {"100000000000000000000": "a"},
+    "18446744073709551615: a": {"18446744073709551615": "a"},
+    "18446744073709551616: a": {"18446744073709551616": "a"},
+    "-9223372036854775809: a": {"-9223372036854775808": "a"},
+    "1e20: a": {"100000000000000000000": "a"},
+    "123456789.0: a": {"123456789": "a"},
+    "-0.0: a": {"0": "a"},
+    # A tag that nobody knows, or a key that is no number of JSON, is more likely a mistake.
+    "a: !foo 1": ConfigError,
+    ".inf: a": ConfigError,
+    ".nan: a": ConfigError,
+}
+TEXTS = [
+    *(text[3:] for text in CASES if text.startswith("a: ")),
+    *(
+        "a\nb\n",
+        "a\nb",
+        " x",
+        "x ",
+        " a\n b",
+        "\n",
+        "a\n",
+        "- a",
+        "a: b",
+        "#c",
+        "\t",
+        "é",
+        "\ue000",
+    ),
+    *("😀", "a\n\n", "'", '"', "%x", "@x", "`", "a #b", "{}", "[", "\x07", "0x1g", "\x85", "---"),
+    *("...", "a: !!str 1", "\ufeff", "a\r\nb"),
+]
+
+
+@pytest.mark.parametrize("text", CASES)
+def test_a_text_means_what_it_means_to_the_kubernetes_tools(text: str) -> None:
+    case = CASES[text]
+    expected: Any = DECIDED.get(text, ConfigError if "fails" in case else case.get("result"))
+
+    if expected is ConfigError:
+        with pytest.raises(ConfigError):
+            yaml.load(text)
+    else:
+        assert yaml.load(text) == expected
+
+
+def test_integers_stay_integers() -> None:
+    loaded = yaml.load("[1, 1.0, 1e3, 1.5]")
+
+    assert [type(value) for value in loaded] == [int, int, int, float]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_that_is_written_is_read_back_as_the_same_text(text: str) -> None:
+    for value in (text, {text: 1}, [text], {"a": {"b": [text]}}):
+        assert yaml.load(yaml.dump(value)) == value
+
+
+@pytest.mark.parametrize("text", ["yes", "on", "1e3", "012", "12:30", "2026-01-01", "null", "0o7"])
+def test_a_text_that_any_reader_could_mistake_is_quoted(text: str) -> None:
+    assert yaml.dump({"a": text}) == f"a: '{text}'\n"
+
+
+def test_values_are_written_in_their_order_and_on_lines_of_their_own() -> None:
+    class Word(StrEnum):
+        ONE = "one"
+
+    value = {
+        "z": MappingProxyType({"list": (1, 2.5, None, True)}),
+        "a": "first\nsecond\n",
+        "word": Word.ONE,
+        "none": {},
+        "same": [shared := ["x"], shared],
+    }
+
+    assert yaml.dump(value) == (
+        "z:\n  list:\n  - 1\n  - 2.5\n  - null\n  - true\n"
+        "a: |\n  first\n  second\n"
+        "word: one\n"
+        "none: {}\n"
+        "same:\n- - x\n- - x\n"
+    )
+    assert yaml.dump({"b": 1, "a": 2}, sort_keys=True) == "a: 2\nb: 1\n"
+
+
+def test_documents_come_back_one_by_one() -> None:
+    values: list[Any] = [{"a": 1}, None, [], "text", 1.5, {"b": {"c": []}}]
+
+    assert yaml.load_all(yaml.dump_all(values)) == values
+    assert yaml.load_all("") == []
+    assert yaml.load_all("---\n---\na: 1\n") == [None, {"a": 1}]
+    assert yaml.load("") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a: [1", "line 2, column 1"),
+        ("a: 1\n b: 2\n", "line 2, column 3"),
+        ("a: \x01", "unacceptable character|control characters"),
+        ("a: 1\n---\nb: 2\n", "more than one YAML document"),
+        ("a: *b", "unknown anchor 'b' at line 1, column 4"),
+        ("~: 1", "a mapping key must be a text, not 'None' at line 1, column 1"),
+        ("<<: 1", "only mappings can be merged"),
+        ("a: .inf", "'.inf' is no number that JSON can hold at line 1, column 4"),
+        ("a: !!int x", "'x' is no int"),
+        ("[" * 2000, "nested too deeply|line"),
+    ],
+)
+def test_a_wrong_text_is_told_with_its_place(text: str, problem: str) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        yaml.load(text)
+
+
+def test_anchors_and_merges_are_resolved() -> None:
+    text = "x: &x {a: 1, b: 2}\nm: {<<: *x, b: 3}\nz: &z [*x, &s text, *s]\n"
+
+    assert yaml.load(text) == {
+        "x": {"a": 1, "b": 2},
+        "m": {"b": 3, "a": 1},
+        "z": [{"a": 1, "b": 2}, "text", "text"],
+    }

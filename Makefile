@@ -9,7 +9,7 @@ BIN = $(VENV)/bin
 T ?=
 B ?=
 
-.PHONY: help demo dev fmt check unit contract e2e smoke test bench golden docs build components clean
+.PHONY: help demo dev fmt check unit contract e2e smoke test bench golden oracle docs build components clean
 
 help: # lists what stands behind the double hash below
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -62,6 +62,12 @@ bench: $(VENV)/made ## measure, and print figures beside their goals; B=NAME cho
 
 golden: $(VENV)/made ## rewrite the expected files; then read the diff
 	KWOKCTL_REWRITE_GOLDEN=1 $(BIN)/python -m pytest tests/unit tests/cli --inline-snapshot=fix $(T)
+
+oracle: $(VENV)/made ## ask Go and gojq again what tests/golden expects of templates, YAML and jq
+	cd tests/support/gotemplate_oracle && go run . templates ../../golden/gotemplate.json
+	cd tests/support/gotemplate_oracle && go run . templates ../../golden/sprig.json
+	cd tests/support/gotemplate_oracle && go run . yaml ../../golden/yaml.json
+	$(BIN)/python tests/support/jq_oracle.py tests/golden/jq.json
 
 docs: $(VENV)/made ## write the generated pages anew
 	$(BIN)/python docs/generate_cli.py

@@ -1,13 +1,13 @@
 """Which components a cluster has, and their plan."""
 
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 
 from kwokctl.components.etcd import etcd
 from kwokctl.components.kube_apiserver import kube_apiserver
 from kwokctl.components.kube_clients import kube_controller_manager, kube_scheduler
 from kwokctl.components.kwok_controller import kwok_controller
 from kwokctl.components.setting import Setting
+from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import NotServedError, UsageError
 from kwokctl.model import (
@@ -80,6 +80,5 @@ def _check_known(name: str) -> None:
         return
     if name in NOT_SERVED:
         raise NotServedError(f"the component '{name}' is not served yet")
-    near = get_close_matches(name, BUILDERS, n=1)
-    hint = f"did you mean '{near[0]}'?" if near else f"choose from: {', '.join(BUILDERS)}"
+    hint = did_you_mean(name, BUILDERS) or f"choose from: {', '.join(BUILDERS)}"
     raise UsageError(f"no component called '{name}'", hint=hint)

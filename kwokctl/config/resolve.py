@@ -7,10 +7,10 @@ that name the place.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from typing import Any, get_origin
 
 from kwokctl.config.documents import Document
+from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.options import NOT_SERVED, ClusterOptions, Spelling, spellings
 from kwokctl.errors import ConfigError, NotServedError, UsageError
 
@@ -98,7 +98,7 @@ def parse_extra_args(
         if component not in known:
             raise UsageError(
                 f"'--extra-args {text}' names the unknown component '{component}'",
-                hint=_nearest(component, known) or f"components are: {', '.join(known)}",
+                hint=did_you_mean(component, known) or f"components are: {', '.join(known)}",
             )
         parsed.setdefault(component, {})[key] = value if has_value else None
     return parsed
@@ -119,12 +119,7 @@ def _from_document(document: Document) -> dict[str, Any]:
 def _unknown_key(key: str, by_key: Mapping[str, Spelling], where: str) -> Exception:
     if any(key == option.key for option in NOT_SERVED):
         return NotServedError(f"{where}.{key} is not served yet")
-    return ConfigError(f"{where}.{key} is not an option", hint=_nearest(key, tuple(by_key)))
-
-
-def _nearest(word: str, known: Sequence[str]) -> str | None:
-    near = get_close_matches(word, known, n=1)
-    return f"did you mean '{near[0]}'?" if near else None
+    return ConfigError(f"{where}.{key} is not an option", hint=did_you_mean(key, by_key))
 
 
 def _types() -> dict[str, Any]:

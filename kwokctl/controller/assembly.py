@@ -9,7 +9,7 @@ from typing import Any
 from kwokctl.controller import functions
 from kwokctl.controller.agenda import Agenda
 from kwokctl.controller.care import Care, NodeCare, NoLeases, PlainCare, PodCare
-from kwokctl.controller.engine import Engine, World
+from kwokctl.controller.engine import Engine
 from kwokctl.controller.fleet import Fleet
 from kwokctl.controller.lease_keeper import LeaseKeeper, Outside, Terms
 from kwokctl.controller.metrics import Metrics
@@ -19,6 +19,7 @@ from kwokctl.controller.pod_addresses import PodAddresses
 from kwokctl.controller.reading import Reader
 from kwokctl.controller.settings import Settings
 from kwokctl.controller.stages import Kind, Stage, by_kind
+from kwokctl.controller.world import World
 from kwokctl.dataplane.port import DataPlane
 from kwokctl.kube.resource import LEASES, NODES, PODS, Resource
 
@@ -47,6 +48,8 @@ class Controller:
         """Hold leases as `holder`; must be called on the running loop."""
         self.metrics = Metrics()
         self.agenda = Agenda()
+        self.pods_listed = asyncio.Event()
+        """Set it when all pods are known: until then no new pod gets an address that one may have."""
         self._settings = settings
         self._around = around
         self._stages = by_kind(settings.stages)
@@ -115,12 +118,16 @@ class Controller:
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self.nodes.run())
-                tasks.create_task(self.pods.run())
+                tasks.create_task(self._run_pods())
                 tasks.create_task(self._fleet.run())
                 if self.keeper is not None:
                     tasks.create_task(self.keeper.run())
         finally:
             self.agenda.close()
+
+    async def _run_pods(self) -> None:
+        await self.pods_listed.wait()
+        await self.pods.run()
 
     def _engine(self, resource: Resource, kind: Kind, care: Care[Any], players: int) -> Engine:
         return Engine(resource, self._stages.get(kind, ()), care, self._world, players=players)

@@ -4,42 +4,24 @@ Level-based: whatever happened in between, an object is judged as it is now. The
 object; players are few, and one of them at a time is at work on an object.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from random import Random
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
 
-from kwokctl.controller.agenda import Agenda
 from kwokctl.controller.care import Care
 from kwokctl.controller.choice import basis, pick, seconds
 from kwokctl.controller.complaints import Complaints
-from kwokctl.controller.metrics import Metrics
 from kwokctl.controller.objects import UNKNOWN, Entry, SeenAny, version_of
-from kwokctl.controller.player import Player
-from kwokctl.controller.reading import Reader
 from kwokctl.controller.stages import Stage
 from kwokctl.controller.trouble import SOONEST, Trouble, trouble, wait_after
 from kwokctl.controller.work import WorkQueue
+from kwokctl.controller.world import World
 from kwokctl.dataplane.port import Target
 from kwokctl.errors import ApiError
 from kwokctl.kube.resource import Resource
 
 Json = Any
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class World:
-    """What all engines share."""
-
-    agenda: Agenda
-    player: Player
-    reader: Reader
-    metrics: Metrics
-    random: Random
-    wall: Callable[[], float]
-    """The time of day as a POSIX time stamp."""
 
 
 class Engine:
@@ -144,7 +126,6 @@ class Engine:
         """Play an object's stage as soon as a player is free."""
         if not entry.queued:
             entry.queued = True
-            entry.due = self._world.agenda.now()
             self._queue.put(entry)
 
     def _remove(self, entry: Entry) -> None:
@@ -188,6 +169,7 @@ class Engine:
         self._soon(entry, delay)
 
     def _soon(self, entry: Entry, delay: float) -> None:
+        entry.due = self._world.agenda.now() + delay
         if delay > 0:
             self._world.agenda.put(entry, delay)
         else:
@@ -203,13 +185,13 @@ class Engine:
     async def _work(self, entry: Entry) -> None:
         entry.queued = False
         stage, version = entry.stage, entry.version
-        if stage is None or entry.raw is None or entry.busy:
+        lag = self._world.agenda.now() - entry.due
+        if stage is None or entry.raw is None or entry.busy or lag < 0:
             return
         if not self._care.is_ready(entry):
             entry.stage = entry.basis = entry.value = None
             return
-        metrics, now = self._world.metrics, self._world.agenda.now()
-        metrics.count("kwok_controller_play_lag_seconds_sum", now - entry.due)
+        self._world.metrics.count("kwok_controller_play_lag_seconds_sum", lag)
         entry.busy, entry.news = True, False
         try:
             await self._play(entry, stage)

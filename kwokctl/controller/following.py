@@ -88,11 +88,15 @@ class Following:
         )
 
     async def _follow_pods(self) -> None:
+        def synced() -> None:
+            self._controller.pods_listed.set()
+            self._done("pods")
+
         await self._nodes_synced.wait()
         await self._follow(
             self._controller.pods,
             SeenPod,
-            lambda: self._done("pods"),
+            synced,
             field_selector=self._selection.pod_field_selector,
         )
 
@@ -102,7 +106,7 @@ class Following:
         async def find() -> Resource:
             try:
                 return await self._client.resource_for(kind.api_version, kind.name)
-            except NotFoundError:
+            except (ApiError, NotFoundError):
                 self._done(name)  # it may come later, or never: nobody has to wait for it
                 raise
 

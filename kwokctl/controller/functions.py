@@ -17,6 +17,13 @@ NODE_CONDITIONS = (
 )  # fmt: skip
 """Type, status, reason and message of the conditions of a healthy node."""
 
+NAMES = frozenset(
+    {"Now", "StartTime", "Version", "NodeConditions", "NodeIP", "NodeName", "NodePort"}
+)
+"""The functions for every kind."""
+POD_NAMES = NAMES | {"NodeIPWith", "NodeIPsWith", "PodIP", "PodIPWith", "PodIPsWith"}
+"""The functions for pods."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kubelet:

@@ -7,8 +7,8 @@ nothing, so that it need not be sent: RFC 6902, RFC 7386, and the strategic merg
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kwokctl.dataplane.port import PatchType
 from kwokctl.errors import ExpressionError
+from kwokctl.kube.client import PatchType
 
 Json = Any
 

@@ -16,9 +16,10 @@ from kwokctl.controller.stages import (
     PatchStep,
     Step,
 )
-from kwokctl.dataplane.port import DataPlane, PatchType, Target
+from kwokctl.dataplane.port import DataPlane, Target
 from kwokctl.errors import ApiError, ExpressionError
 from kwokctl.expr.duration import format_time
+from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import EVENTS, Resource
 
 Json = Any

@@ -16,7 +16,7 @@ from typing import Any
 from kwokctl import __version__
 from kwokctl.controller.assembly import Controller, Surroundings
 from kwokctl.controller.following import Following
-from kwokctl.controller.identity import Identity
+from kwokctl.controller.identity import own_identity
 from kwokctl.controller.reader import ApiReader
 from kwokctl.controller.server import StatusServer
 from kwokctl.controller.settings import Settings, read_settings
@@ -52,11 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         settings = read_settings(sys.argv[1:] if argv is None else argv, _Notes())
         logging.getLogger().setLevel(_level(settings.verbosity))
-        identity = Identity(settings.identity_file)
-        try:
-            _run(serve(settings, _access(settings), identity.name))
-        finally:
-            identity.close()
+        _run(serve(settings, _access(settings), settings.holder_identity or own_identity()))
     except KwokctlError as e:
         return _told(e)
     return 0

@@ -76,7 +76,8 @@ class Settings:
     """Host and port to answer on; None for no server."""
     lease_seconds: int
     """0 for no leases."""
-    identity_file: Path | None
+    holder_identity: str
+    """Empty for a name that nobody else has."""
     verbosity: int
     parallelism: Parallelism = field(default_factory=Parallelism)
 
@@ -129,7 +130,7 @@ def _settings(
         kubelet=Kubelet(ip=options["nodeIP"], name=options["nodeName"], port=port),
         server=parse_address(address) if address else None,
         lease_seconds=options["nodeLeaseDurationSeconds"],
-        identity_file=Path(flags.identity_file) if flags.identity_file else None,
+        holder_identity=flags.holder_identity,
         verbosity=flags.v,
         parallelism=Parallelism(
             pods=options["podPlayStageParallelism"] or defaults.pods,
@@ -219,8 +220,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--server-address", dest="serverAddress", help="host:port for health and metrics")
     add("--node-lease-duration-seconds", dest="nodeLeaseDurationSeconds", type=int,
         help="how long a node's lease lasts; 0 for no leases")  # fmt: skip
-    add("--identity-file", default="",
-        help="keep the lease holder's identity here, so that a restart goes on with its leases")  # fmt: skip
+    add("--holder-identity", default="",
+        help="name under which leases are held, if no other controller has it; a restarted one goes on with them at once")  # fmt: skip
     add("--tls-cert-file", dest="tlsCertFile", help="certificate of the server")
     add("--tls-private-key-file", dest="tlsPrivateKeyFile", help="key of the server")
     add("--enable-crds", action="append", default=[], help=argparse.SUPPRESS)

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from kwokctl.config.documents import Document
+from kwokctl.controller import functions
 from kwokctl.controller import stage_schema as schema
 from kwokctl.controller.selectors import Condition, Query, Selector
 from kwokctl.controller.stages import (
@@ -21,9 +22,9 @@ from kwokctl.controller.stages import (
     Step,
     Template,
 )
-from kwokctl.dataplane.port import PatchType
 from kwokctl.errors import ConfigError, ExpressionError, NotServedError
 from kwokctl.expr import gotemplate, jq
+from kwokctl.kube.client import PatchType
 
 T = TypeVar("T")
 
@@ -153,7 +154,7 @@ class _Reader:
             yield self._patch(shape.patch, kind, f"{path}.patch")
         if shape.apply is not None:
             yield ApplyStep(
-                template=self._template(shape.apply.template, f"{path}.apply.template"),
+                template=self._template(shape.apply.template, kind, f"{path}.apply.template"),
                 subresource=shape.apply.subresource,
                 type=PatchType[(shape.apply.type or "apply").upper()],
                 as_user=_username(shape.apply.impersonation),
@@ -163,7 +164,7 @@ class _Reader:
         is_strategic = kind.api_version == "v1" and kind.name in _STRATEGIC_KINDS
         usual = "strategic" if is_strategic else "merge"
         return PatchStep(
-            template=self._template(shape.template, f"{path}.template"),
+            template=self._template(shape.template, kind, f"{path}.template"),
             root=shape.root,
             subresource=shape.subresource,
             type=PatchType[(shape.type or usual).upper()],
@@ -173,8 +174,14 @@ class _Reader:
     def _query(self, source: str, path: str) -> Query:
         return self._compiled(lambda: jq.compile(source), path)
 
-    def _template(self, source: str, path: str) -> Template:
-        return self._compiled(lambda: gotemplate.compile(source, name=self._name), path)
+    def _template(self, source: str, kind: Kind, path: str) -> Template:
+        template = self._compiled(lambda: gotemplate.compile(source, name=self._name), path)
+        is_pod = kind == Kind("v1", "Pod")
+        unknown = template.required - (functions.POD_NAMES if is_pod else functions.NAMES)
+        if unknown:
+            names = ", ".join(sorted(unknown))
+            raise self._fault(path, f"calls what is no function for a {kind.name}: {names}")
+        return template
 
     def _compiled(self, compile_: Callable[[], T], path: str) -> T:
         try:

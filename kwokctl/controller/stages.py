@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from kwokctl.controller.selectors import Query, Selector
-from kwokctl.dataplane.port import PatchType
+from kwokctl.kube.client import PatchType
 
 Json = Any
 

@@ -5,7 +5,8 @@ from urllib.parse import quote
 
 import orjson
 
-from kwokctl.dataplane.port import PatchType, Target
+from kwokctl.dataplane.port import Target
+from kwokctl.kube.client import PatchType
 from kwokctl.kube.http import JSON, Pool
 from kwokctl.kube.refusal import refusal
 from kwokctl.kube.resource import Resource

@@ -6,19 +6,10 @@ never undo what others have written since: patches touch only what they name.
 """
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Protocol
 
+from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import Resource
-
-
-class PatchType(StrEnum):
-    """How a patch is to be read: its content type at the Kubernetes API."""
-
-    JSON = "application/json-patch+json"
-    MERGE = "application/merge-patch+json"
-    STRATEGIC = "application/strategic-merge-patch+json"
-    APPLY = "application/apply-patch+yaml"
 
 
 @dataclass(frozen=True, slots=True)

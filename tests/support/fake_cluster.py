@@ -7,8 +7,9 @@ from typing import Any
 
 import orjson
 
-from kwokctl.dataplane.port import PatchType, Target
+from kwokctl.dataplane.port import Target
 from kwokctl.errors import ApiError, NotFoundError
+from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import Resource
 
 Watcher = Callable[[str, bytes], None]
@@ -30,13 +31,23 @@ class FakeCluster:
         self.at_once = 0
         self.most_at_once = 0
         self._resources = {(r.api_version, r.kind): r for r in resources}
-        self._versions = count(1)
+        self.version = 0
+        """The resourceVersion of the last change."""
+        self._history: list[tuple[int, str, str, bytes]] = []
         self._uids = count(1)
         self._watchers: dict[str, list[Watcher]] = {}
 
     def watch(self, resource: Resource, watcher: Watcher) -> None:
         """Tell `watcher` the type and the JSON of every change of a resource from now on."""
         self._watchers.setdefault(resource.plural, []).append(watcher)
+
+    def since(self, resource: Resource, version: int) -> list[tuple[str, bytes]]:
+        """Return type and JSON of what has changed of a resource after a version."""
+        return [
+            (change, raw)
+            for number, plural, change, raw in self._history
+            if plural == resource.plural and number > version
+        ]
 
     def put(self, resource: Resource, body: dict[str, Any]) -> dict[str, Any]:
         """Do what another client does: create an object, or replace it."""
@@ -56,7 +67,6 @@ class FakeCluster:
         """Do what another client does: make an object disappear."""
         key = (resource.plural, namespace, name)
         body = self.objects.pop(key)
-        body["metadata"]["resourceVersion"] = str(next(self._versions))
         self._tell(key, "DELETED", body)
 
     def object(self, resource: Resource, name: str, namespace: str = "") -> dict[str, Any]:
@@ -175,13 +185,16 @@ class FakeCluster:
             raise ApiError("not found", status=404, reason="NotFound") from None
 
     def _store(self, key: tuple[str, str, str], body: dict[str, Any], change: str) -> None:
-        body["metadata"]["resourceVersion"] = str(next(self._versions))
         self.objects[key] = body
         self._tell(key, change, body)
 
     def _tell(self, key: tuple[str, str, str], change: str, body: dict[str, Any]) -> None:
+        self.version += 1
+        body["metadata"]["resourceVersion"] = str(self.version)
+        raw = orjson.dumps(body)
+        self._history.append((self.version, key[0], change, raw))
         for watcher in self._watchers.get(key[0], ()):
-            watcher(change, orjson.dumps(body))
+            watcher(change, raw)
 
 
 def _merged(old: Any, patch: Any, name: str = "") -> Any:

@@ -9,8 +9,9 @@ from typing import Any
 from kwokctl.clusters.scaling.readiness import Judge
 from kwokctl.clusters.scaling.reading import Change, Known
 from kwokctl.clusters.scaling.request import LABEL
-from kwokctl.dataplane.port import PatchType, Target
+from kwokctl.dataplane.port import Target
 from kwokctl.errors import ApiError, NotFoundError
+from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import KNOWN, Resource
 
 Json = dict[str, Any]

@@ -12,17 +12,22 @@ from contextlib import suppress
 
 WINDOW = 16
 """Objects that may be made and not yet ready."""
+STEADY = 25
+"""Objects a second that must become ready for them to set the pace. Fewer do where components are
+held to a few requests a second, and there is nothing to be won by going as slowly as they do."""
 FLOOR = 100.0
-"""Objects a second that are made in any case, however slowly they become ready."""
+"""Objects a second that are made until then."""
 PATIENCE = 1.0
 """Seconds without any object becoming ready after which none is waited for."""
 
+_LOOK_AGAIN = 0.1
+
 
 class Pace:
-    """Hands out turns: one whenever an object has become ready, and `FLOOR` a second at least.
+    """Hands out turns: one whenever an object has become ready.
 
-    When nothing has become ready for `PATIENCE` seconds, as in a cluster without the components
-    that would do it, turns are free until something does again.
+    As long as fewer than `STEADY` a second become ready, `FLOOR` a second are given; when none has
+    for `PATIENCE` seconds, as in a cluster without the components that would do it, turns are free.
     """
 
     def __init__(self, *, window: int = WINDOW) -> None:
@@ -31,6 +36,7 @@ class Pace:
         self._free = window
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._settled_at = self._granted_at = self._loop.time()
+        self._settled: deque[float] = deque(maxlen=STEADY)
 
     async def turn(self) -> None:
         """Wait for a turn."""
@@ -39,21 +45,32 @@ class Pace:
             return
         future = self._loop.create_future()
         self._waiting.append(future)
-        at_last = self._granted_at + len(self._waiting) / FLOOR
-        timer = self._loop.call_at(at_last, self._grant, future)
+        delay = self._granted_at + len(self._waiting) / FLOOR - self._loop.time()
         try:
-            await future
+            await self._granted(future, delay)
         finally:
-            timer.cancel()
             with suppress(ValueError):
                 self._waiting.remove(future)
 
     def settle(self) -> None:
         """Tell that one object has become ready."""
         self._settled_at = self._loop.time()
+        self._settled.append(self._settled_at)
         self._free += 1
         if self._free > 0 and self._waiting:
             self._grant(self._waiting.popleft())
+
+    async def _granted(self, future: asyncio.Future[None], delay: float) -> None:
+        """Wait for a turn that comes, unless the pace is steady, after `delay` seconds at most."""
+        while not future.done():
+            await asyncio.wait((future,), timeout=max(delay, 0.0))
+            if not self._is_steady():
+                self._grant(future)
+            delay = _LOOK_AGAIN
+
+    def _is_steady(self) -> bool:
+        settled = self._settled
+        return len(settled) == STEADY and self._loop.time() - settled[0] <= 1.0
 
     def _grant(self, future: asyncio.Future[None]) -> None:
         if not future.done():

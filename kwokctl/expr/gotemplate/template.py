@@ -71,7 +71,7 @@ class Template:
         """Return the object that the rendered text is in YAML, as `yaml.load` would give it.
 
         Errors as `render`, and if the text is not YAML. The object is new each time, and shares
-        nothing with `data`.
+        nothing with `data`. A function may be called twice for one object: it must not matter.
         """
         if self._is_plain:
             written: list[str] = []

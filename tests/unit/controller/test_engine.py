@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from kwokctl.controller.agenda import Agenda
-from kwokctl.controller.engine import Engine, World
+from kwokctl.controller.engine import Engine
 from kwokctl.controller.metrics import Metrics
 from kwokctl.controller.objects import Entry, Seen
 from kwokctl.controller.player import Player
@@ -26,8 +26,10 @@ from kwokctl.controller.stages import (
     Stage,
     Step,
 )
-from kwokctl.dataplane.port import PatchType, Target
+from kwokctl.controller.world import World
+from kwokctl.dataplane.port import Target
 from kwokctl.errors import ApiError, ExpressionError
+from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import CONFIG_MAPS, EVENTS, PODS
 from tests.support.fake_cluster import FakeCluster
 from tests.support.virtual_time import run
@@ -248,6 +250,20 @@ def test_a_stage_that_matches_no_longer_is_not_played() -> None:
         await asyncio.sleep(20)
 
         assert rig.cluster.writes == []
+
+
+def test_an_object_that_was_due_waits_again_if_its_stage_changes_before_its_turn() -> None:
+    later = stage("later", [has("status.phase", "Held")], patch({"phase": "Done"}), delay=SLOW)
+
+    @story(RUN, later, players=1)
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(PODS, pod("first"))
+        rig.cluster.put(PODS, pod())
+        rig.cluster.change(PODS, "p", "ns", status={"phase": "Held"})
+        await asyncio.sleep(9)
+        assert rig.phase() == "Held"
+        await asyncio.sleep(2)
+        assert rig.phase() == "Done"
 
 
 def test_one_stage_follows_another_without_waiting_for_the_watch() -> None:

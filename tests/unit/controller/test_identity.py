@@ -1,27 +1,10 @@
-from pathlib import Path
+import socket
 
-from kwokctl.controller.identity import Identity
-
-
-def test_without_a_file_every_process_is_somebody_else() -> None:
-    assert Identity(None).name != Identity(None).name
+from kwokctl.controller.identity import own_identity
 
 
-def test_with_a_file_the_identity_outlives_the_process(tmp_path: Path) -> None:
-    first = Identity(tmp_path / "folder" / "identity")
-    name = first.name
-    first.close()
+def test_no_two_controllers_of_a_host_have_the_same_identity() -> None:
+    one, other = own_identity(), own_identity()
 
-    second = Identity(tmp_path / "folder" / "identity")
-    second.close()
-
-    assert second.name == name
-
-
-def test_two_processes_never_share_an_identity(tmp_path: Path) -> None:
-    first = Identity(tmp_path / "identity")
-    second = Identity(tmp_path / "identity")
-    first.close()
-    second.close()
-
-    assert first.name != second.name
+    assert one != other
+    assert one.startswith(f"{socket.gethostname()}_")

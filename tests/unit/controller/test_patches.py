@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from kwokctl.controller.patches import finalizers_after, is_noop, rooted, with_uid
-from kwokctl.dataplane.port import PatchType
 from kwokctl.errors import ExpressionError
+from kwokctl.kube.client import PatchType
 
 POD = {
     "metadata": {"labels": {"a": "b"}, "finalizers": ["f"]},

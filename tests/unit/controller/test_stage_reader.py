@@ -13,8 +13,8 @@ from kwokctl.controller.stages import (
     PatchStep,
     Stage,
 )
-from kwokctl.dataplane.port import PatchType
 from kwokctl.errors import ConfigError, NotServedError
+from kwokctl.kube.client import PatchType
 
 
 def document(spec: dict[str, Any], *, name: str = "s") -> Document:
@@ -215,6 +215,14 @@ def test_the_last_document_of_a_name_counts() -> None:
         (
             spec(steps=[{"patch": {"template": "{{ if }}"}}]),
             ["spec.steps[0].patch.template", "cannot be compiled"],
+        ),
+        (
+            spec(steps=[{"patch": {"template": "a: {{ Nwo }} {{ PodIP }}"}}]),
+            ["spec.steps[0].patch.template", "no function for a Pod: Nwo"],
+        ),
+        (
+            spec("Node", steps=[{"apply": {"template": "a: {{ PodIP }}"}}]),
+            ["spec.steps[0].apply.template", "no function for a Node: PodIP"],
         ),
     ],
 )

@@ -88,6 +88,7 @@ def test_values_are_written_in_their_order_and_on_lines_of_their_own() -> None:
         "a": "first\nsecond\n",
         "word": Word.ONE,
         "none": {},
+        "range": range(2),
         "same": [shared := ["x"], shared],
     }
 
@@ -96,8 +97,14 @@ def test_values_are_written_in_their_order_and_on_lines_of_their_own() -> None:
         "a: |\n  first\n  second\n"
         "word: one\n"
         "none: {}\n"
+        "range:\n- 0\n- 1\n"
         "same:\n- - x\n- - x\n"
     )
+    with pytest.raises(TypeError, match="a PosixPath cannot be written"):
+        yaml.dump({"a": Path("x")})
+
+
+def test_keys_can_be_sorted() -> None:
     assert yaml.dump({"b": 1, "a": 2}, sort_keys=True) == "a: 2\nb: 1\n"
 
 

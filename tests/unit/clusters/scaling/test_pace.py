@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.clusters.scaling.pace import FLOOR, PATIENCE, Pace
+from kwokctl.clusters.scaling.pace import FLOOR, PATIENCE, STEADY, Pace
 from tests.support import virtual_time
 
 
@@ -93,3 +93,29 @@ async def test_a_turn_given_up_is_for_the_next() -> None:
     pace.settle()
 
     assert await waiting == [0]
+
+
+@on_virtual_time
+async def test_objects_that_become_ready_steadily_set_the_pace() -> None:
+    pace = Pace(window=1)
+    rate = 2 * STEADY
+    given = 0
+
+    async def take() -> None:
+        nonlocal given
+        while True:
+            await pace.turn()
+            given += 1
+
+    async def settle() -> None:
+        for _ in range(10 * rate):
+            await asyncio.sleep(1 / rate)
+            pace.settle()
+
+    async with asyncio.TaskGroup() as tasks:
+        taking = [tasks.create_task(take()) for _ in range(32)]
+        await settle()
+        for task in taking:
+            task.cancel()
+
+    assert given == pytest.approx(10 * rate, rel=0.2)

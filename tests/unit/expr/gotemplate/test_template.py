@@ -95,6 +95,16 @@ def test_an_error_tells_the_place(text: str, place: str, problem: str) -> None:
         gotemplate.compile(text, name="mine").render({"s": "str", "l": [1], "m": {}}, functions)
 
 
+def test_an_error_tells_the_place_when_an_object_is_made_too() -> None:
+    template = gotemplate.compile("a: 1\nb: {{ .b.c }}", name="mine")
+    assert template.render_object({"b": {}}, {}) == {"a": 1, "b": "<no value>"}
+
+    with pytest.raises(
+        ExpressionError, match="template 'mine', line 2, column 7: there is no field"
+    ):
+        template.render_object({"b": 1}, {})
+
+
 def test_the_callers_functions_are_called_with_values() -> None:
     functions: dict[str, Callable[..., Any]] = {
         "NodeIPWith": lambda name: f"ip of {name}",

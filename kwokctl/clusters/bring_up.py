@@ -50,10 +50,10 @@ async def _start(
 ) -> None:
     with home.progress.step(f"Starting {_names(wave)}") if ready else nullcontext():
         names = [component.name for component in wave]
-        held.release(*names)
         await runtime.start(plan.cluster, *names)
         if ready:
             await wait_ready(runtime, plan.cluster, wave)
+            held.release(*names)
 
 
 def _names(wave: tuple[Component, ...]) -> str:

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
+from kwokctl.controller.entry import Entry
 from kwokctl.controller.nodes import Hold, Node, Nodes
-from kwokctl.controller.objects import Entry, Seen, SeenNode, SeenPod
+from kwokctl.controller.objects import Seen, SeenNode, SeenPod
 from kwokctl.controller.pod_addresses import PodAddresses
 from kwokctl.controller.selection import Selection
 

@@ -12,7 +12,8 @@ import orjson
 from kwokctl.controller.care import Care
 from kwokctl.controller.choice import basis, pick, seconds
 from kwokctl.controller.complaints import Complaints
-from kwokctl.controller.objects import UNKNOWN, Entry, SeenAny, version_of
+from kwokctl.controller.entry import Entry
+from kwokctl.controller.objects import UNKNOWN, SeenAny, version_of
 from kwokctl.controller.stages import Stage
 from kwokctl.controller.trouble import SOONEST, Trouble, trouble, wait_after
 from kwokctl.controller.work import WorkQueue

@@ -27,7 +27,9 @@ class ApiPlane:
         self, resource: Resource, namespace: str | None, body: bytes, *, as_user: str = ""
     ) -> bytes:
         """Create one object by POST, status included where the kind keeps it."""
-        return await self._send("POST", resource.path(namespace) + self._query, body, as_user=as_user)
+        return await self._send(
+            "POST", resource.path(namespace) + self._query, body, as_user=as_user
+        )
 
     async def patch(
         self,
@@ -41,9 +43,7 @@ class ApiPlane:
         """Patch one object, or its subresource; server-side apply takes fields from others."""
         force = "&force=true" if patch_type is PatchType.APPLY else ""
         path = f"{_path(target, subresource)}{self._query}{force}"
-        return await self._send(
-            "PATCH", path, body, content_type=patch_type.value, as_user=as_user
-        )
+        return await self._send("PATCH", path, body, content_type=patch_type.value, as_user=as_user)
 
     async def replace(self, target: Target, body: bytes) -> bytes:
         """Replace one object by PUT."""

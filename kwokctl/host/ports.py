@@ -1,7 +1,9 @@
 """Chooses TCP ports and keeps them until the programs that were given them take them.
 
-A port that is picked, let go and used later is anybody's in between. Here it stays taken, by a
-listening socket, from the choice to the launch.
+A port that is picked, let go and used later is anybody's in between. Here a socket is bound to it,
+but does not listen, until the program itself listens. Linux lets the program bind beside such a
+socket when both have SO_REUSEADDR, as Go's listeners do, and refuses whoever binds without it, as
+we do when we look for a free port (socket(7)). So there is no moment in which it is nobody's.
 """
 
 import socket
@@ -51,48 +53,50 @@ class HeldPorts:
         Raises ConflictError, naming who has it, for a wanted port that is taken.
         """
         if wanted:
-            held = self._bind(wanted)
+            held = self._free(wanted) or self._unused(wanted)
             if held is None:
                 raise _taken(name, wanted)
             self._held[name] = held
             return wanted
         for port in range(_HIGHEST, _LOWEST - 1, -1):
-            if port not in self._taken and (held := self._bind(port)):
+            if port not in self._taken and (held := self._free(port)):
                 self._taken.add(port)
                 self._held[name] = held
                 return port
         raise UnavailableError(f"no port between {_LOWEST} and {_HIGHEST} is free")
 
     def release(self, *names: str) -> None:
-        """Let go of the ports of these programs, which are launched now."""
+        """Let go of the ports of these programs, which listen on them by now."""
         for name in names:
             if held := self._held.pop(name, None):
                 held.close()
 
-    def _bind(self, port: int) -> socket.socket | None:
-        """Take a port, unless a program listens on it at this address or at any other."""
+    def _free(self, port: int) -> socket.socket | None:
+        """Take a port that no socket at all is bound to, at this address or at any other."""
         everywhere = "::" if ":" in self._address else "0.0.0.0"  # noqa: S104 - asked, never served
-        probe = _bound(everywhere, port)
+        probe = _bound(everywhere, port, reuse=False)
         if probe is None:
             return None
         probe.close()
-        held = _bound(self._address, port)
-        if held is None:
-            return None
-        try:
-            # Two sockets may be bound to one port until one of them listens.
-            held.listen(1)
-        except OSError:
-            held.close()
-            return None
+        held = _bound(self._address, port, reuse=False)
+        if held:
+            held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         return held
 
+    def _unused(self, port: int) -> socket.socket | None:
+        """Take a port that nobody listens on, though connections to it may still linger."""
+        everywhere = "::" if ":" in self._address else "0.0.0.0"  # noqa: S104 - as above
+        probe = _bound(everywhere, port, reuse=True)
+        if probe is None:
+            return None
+        with probe:
+            return _bound(self._address, port, reuse=True)
 
-def _bound(address: str, port: int) -> socket.socket | None:
+
+def _bound(address: str, port: int, *, reuse: bool) -> socket.socket | None:
     bound = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
     try:
-        # As Go's listeners do: connections that linger after a stop are no obstacle.
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, int(reuse))
         bound.bind((address, port))
     except OSError:
         bound.close()

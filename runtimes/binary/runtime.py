@@ -4,7 +4,7 @@ import asyncio
 import os
 import platform
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 
 from kwokctl.errors import UnavailableError
 from kwokctl.host import logfiles
@@ -21,6 +21,8 @@ from runtimes.binary.starting import start_component
 _MACHINES = {"x86_64", "amd64", "aarch64", "arm64"}
 _GRACE = 10.0
 """Seconds that a component has to end by itself; each needs less than two."""
+_LAST_GRACE = 0.5
+"""The same where everything is removed: an API server that never found its etcd would use it all."""
 KEEPER = "keeper"
 
 
@@ -74,13 +76,7 @@ class BinaryRuntime:
     async def stop(self, cluster: ClusterName, *names: ComponentName) -> None:
         """Ask the components to end, all at once, and kill those that do not."""
         launches = self._launches(cluster)
-        chosen = names or tuple(launches.names())
-        if launches.paths.pids.is_dir():
-            for name in chosen:
-                launches.stopped_mark(name).touch()
-        async with asyncio.TaskGroup() as tasks:
-            for name in chosen:
-                tasks.create_task(self._stop(launches, name))
+        await self._stop_together(launches, names or tuple(launches.names()), self._grace)
 
     async def states(self, cluster: ClusterName) -> Mapping[ComponentName, State]:
         """Look at every pid file."""
@@ -101,20 +97,31 @@ class BinaryRuntime:
         launches = self._launches(cluster)
         if launches.paths.launch.is_dir():
             launches.keep_mark.unlink(missing_ok=True)
-            await self._stop(launches, KEEPER)
+            await self._stop(launches, KEEPER, self._grace)
             for wave in launches.stop_waves():
-                await self.stop(cluster, *wave)
+                await self._stop_together(launches, wave, min(self._grace, _LAST_GRACE))
         for folder in (launches.paths.launch, launches.paths.pids, launches.paths.logs):
             remove_tree(folder)
 
     def _launches(self, cluster: ClusterName) -> Launches:
         return Launches(self._host.cluster(cluster))
 
-    async def _stop(self, launches: Launches, name: str) -> None:
+    async def _stop_together(
+        self, launches: Launches, names: Collection[ComponentName], grace: float
+    ) -> None:
+        if launches.paths.pids.is_dir():
+            for name in names:
+                launches.stopped_mark(name).touch()
+        async with asyncio.TaskGroup() as tasks:
+            for name in names:
+                tasks.create_task(self._stop(launches, name, grace))
+
+    @staticmethod
+    async def _stop(launches: Launches, name: str, grace: float) -> None:
         pid_file = launches.pid_file(name)
         process = read_pid_file(pid_file)
         if process:
-            await stop(process, self._grace)
+            await stop(process, grace)
         pid_file.unlink(missing_ok=True)
 
     async def _start_keeper(self, launches: Launches) -> None:

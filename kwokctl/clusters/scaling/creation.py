@@ -115,7 +115,7 @@ class Creation:
         elif error.reason == "NotFound" and self.namespace and "namespaces" in str(error):
             raise NotFoundError(
                 f"there is no namespace '{self.namespace}'",
-                hint=f"make it first: kwokctl kubectl create namespace {self.namespace}",
+                hint=f"make it first: kubectl create namespace {self.namespace}",
             ) from error
         else:
             raise error

@@ -11,8 +11,9 @@ import pytest
 
 from kwokctl.controller.agenda import Agenda
 from kwokctl.controller.engine import Engine
+from kwokctl.controller.entry import Entry
 from kwokctl.controller.metrics import Metrics
-from kwokctl.controller.objects import Entry, Seen
+from kwokctl.controller.objects import Seen
 from kwokctl.controller.player import Player
 from kwokctl.controller.selectors import Condition, Selector
 from kwokctl.controller.stages import (

@@ -1,7 +1,8 @@
 """Measures what the controller costs: CPU for a node and for a pod, memory, and API requests.
 
 Starts a controller of its own on a cluster that has none, makes nodes and pods, waits until they are
-Ready and Running, and prints the figures with their ratio to those of kwok v0.8. Usage:
+Ready and Running, and prints the figures beside the goals and those of kwok v0.8. What is said of one
+node or pod includes the renewal of leases meanwhile; the figure without it is given too. Usage:
 
     python -m benchmarks.controller KUBECONFIG [--nodes 500] [--pods 2000] [--bare] [--keep]
 """
@@ -18,12 +19,13 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from benchmarks.report import Row, report
 from kwokctl import assets
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.port import Target
@@ -40,6 +42,8 @@ STAGES = (
     "pod-complete",
     "pod-delete",
 )
+NODE_MS, POD_MS, RSS_MB = 1.0, 0.6, 200.0
+"""The goals."""
 KWOK_NODE_MS, KWOK_POD_MS, KWOK_RSS_MB = 3.6, 2.0, 172.0
 """What kwok needs for a node to Ready, for a pod to Running, and for 5,000 and 10,000 of them."""
 AT_ONCE = 32
@@ -52,7 +56,8 @@ class Usage:
     """What processes have used up to a moment."""
 
     cpu: float
-    requests: float
+    writes: float
+    renewals: float
     at: float
 
 
@@ -96,12 +101,13 @@ class Measured:
         pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
-    def requests(self) -> float:
-        writes = self.metric(r"kwok_controller_writes_total\{.*\}")
-        return writes + self.metric(r"kwok_controller_lease_writes_total\{.*\}")
-
     def usage(self) -> Usage:
-        return Usage(self.cpu(), self.requests(), time.monotonic())
+        return Usage(
+            self.cpu(),
+            self.metric(r"kwok_controller_writes_total\{.*\}"),
+            self.metric(r"kwok_controller_lease_writes_total\{.*\}"),
+            time.monotonic(),
+        )
 
     def stop(self) -> float:
         begun = time.monotonic()
@@ -192,19 +198,7 @@ async def until(what: str, holds: Callable[[], bool]) -> None:
         sys.exit(f"{what}: not reached in {PATIENCE:g} s")
 
 
-def tell(what: str, count: int, before: Usage, after: Usage, kwok_ms: float | None = None) -> None:
-    """Print one line of figures."""
-    ms = (after.cpu - before.cpu) * 1000 / count
-    ratio = f", {kwok_ms / ms:.1f} times less than kwok's {kwok_ms:g} ms" if kwok_ms and ms else ""
-    seconds = after.at - before.at
-    requests = (after.requests - before.requests) / count
-    print(
-        f"{what}: {ms:.2f} ms CPU each{ratio}; {requests:.2f} writes each; "
-        f"{count} in {seconds:.1f} s ({count / seconds:.0f}/s)"
-    )
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Run:
     """One measurement: what is measured, on which cluster, and how much of it."""
 
@@ -212,17 +206,20 @@ class Run:
     plane: ApiPlane
     client: Client
     words: argparse.Namespace
+    renewal: float = 0.0
+    """CPU seconds of one lease renewal."""
+    rows: list[Row] = field(default_factory=list)
 
     async def all(self) -> None:
         """Make nodes and pods, take the figures, and remove them again."""
         await until("controller ready", self.controller.is_ready)
-        print(f"controller, idle: {self.controller.rss():.0f} MB resident")
+        self.rows.append(Row("memory, idle", self.controller.rss(), "MB"))
         await self.nodes()
-        await asyncio.sleep(2)
-        await self.pods()
         await self.rest()
+        await self.pods()
         if not self.words.keep:
             await self.deletion()
+        report(f"controller, {self.words.nodes} nodes and {self.words.pods} pods", self.rows)
 
     async def nodes(self) -> None:
         """Measure nodes until they are Ready and their leases are held."""
@@ -234,30 +231,30 @@ class Run:
         await until("nodes held", lambda: controller.metric(held) >= words.nodes)
         if words.bare:
             await until("nodes ready", lambda: self.played("node-initialize") >= words.nodes)
-        tell("node to Ready", words.nodes, before, controller.usage(), KWOK_NODE_MS)
+        self.tell("node to Ready", words.nodes, before, goal=NODE_MS, kwok=KWOK_NODE_MS)
+
+    async def rest(self) -> None:
+        """Measure what leases cost while nothing happens."""
+        await asyncio.sleep(3)
+        before = self.controller.usage()
+        await asyncio.sleep(self.words.idle)
+        after = self.controller.usage()
+        cpu, renewals = after.cpu - before.cpu, after.renewals - before.renewals
+        self.renewal = cpu / renewals if renewals else 0.0
+        self.rows.append(Row("lease renewal", self.renewal * 1000, "ms"))
+        self.rows.append(Row("leases renewed", renewals / (after.at - before.at), "/s"))
 
     async def pods(self) -> None:
-        """Measure pods until they run."""
+        """Measure pods until they run, and memory when they do."""
         words, before = self.words, self.controller.usage()
         bodies = (pod(number, words.nodes) for number in range(words.pods))
         await create(self.plane, PODS, "default", bodies)
         await until("pods running", lambda: self.played("pod-ready") >= words.pods)
-        tell("pod to Running", words.pods, before, self.controller.usage(), KWOK_POD_MS)
-
-    async def rest(self) -> None:
-        """Measure memory, and what leases cost while nothing happens."""
-        controller, words = self.controller, self.words
+        self.tell("pod to Running", words.pods, before, goal=POD_MS, kwok=KWOK_POD_MS)
         await asyncio.sleep(1)
-        print(
-            f"{words.nodes} nodes and {words.pods} pods: {controller.rss():.0f} MB resident "
-            f"(kwok with 5,000 and 10,000: {KWOK_RSS_MB:g} MB)"
-        )
-        before = controller.usage()
-        await asyncio.sleep(words.idle)
-        after = controller.usage()
-        share = (after.cpu - before.cpu) / (after.at - before.at)
-        writes = (after.requests - before.requests) / words.idle
-        print(f"at rest: {share:.2%} of a core, {writes:.0f} writes/s")
+        rss = self.controller.rss()
+        self.rows.append(Row("memory", rss, "MB", RSS_MB))
+        self.rows.append(Row("memory, of kwok's at 5,000 and 10,000", rss / KWOK_RSS_MB, ""))
 
     async def deletion(self) -> None:
         """Measure the deletion of the pods, and remove the nodes."""
@@ -265,13 +262,34 @@ class Run:
         await delete(self.plane, self.client, PODS)
         objects = 'kwok_controller_objects\\{kind="Pod"\\}'
         await until("pods gone", lambda: self.controller.metric(objects) == 0)
-        tell("pod deleted", self.words.pods, before, self.controller.usage())
+        self.tell("pod deleted", self.words.pods, before)
         await delete(self.plane, self.client, NODES)
 
     def played(self, stage: str) -> float:
         """Return how often a stage was played."""
         pattern = rf'kwok_controller_plays_total\{{stage="{stage}",outcome="ok"\}}'
         return self.controller.metric(pattern)
+
+    def tell(
+        self,
+        what: str,
+        count: int,
+        before: Usage,
+        *,
+        goal: float | None = None,
+        kwok: float | None = None,
+    ) -> None:
+        """Note what each of `count` objects has cost since `before`."""
+        after = self.controller.usage()
+        cpu = after.cpu - before.cpu
+        net = cpu - (after.renewals - before.renewals) * self.renewal
+        self.rows.append(Row(what, cpu * 1000 / count, "ms", goal))
+        if self.renewal:
+            self.rows.append(Row(f"{what}, without leases", net * 1000 / count, "ms", goal))
+        if kwok is not None:
+            self.rows.append(Row(f"{what}, of kwok's", cpu * 1000 / count / kwok, ""))
+        self.rows.append(Row(f"{what}, writes", (after.writes - before.writes) / count, ""))
+        self.rows.append(Row(f"{what}, pace", count / (after.at - before.at), "/s"))
 
 
 async def main() -> None:

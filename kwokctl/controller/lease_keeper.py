@@ -20,6 +20,7 @@ from kwokctl.kube.resource import Resource
 log = logging.getLogger(__name__)
 
 _JITTER = 0.04
+_TICK = 0.1
 _GOLDEN = 0.618033988749895
 """Its multiples, modulo 1, fill an interval evenly however many there are."""
 
@@ -221,13 +222,17 @@ class LeaseKeeper:
         self._phase = (self._phase + _GOLDEN) % 1.0
         delay = min(self._period * self._phase, at_most)
         tenancy.beat = self._out.agenda.now() + delay
-        self._out.agenda.put(tenancy, delay)
+        self._out.agenda.put(tenancy, self._gathered(delay))
 
     def _next_beat(self, tenancy: _Tenancy) -> None:
         """Renew a lease a quarter of its duration after it was due, however late that was done."""
         now = self._out.agenda.now()
         tenancy.beat += self._period * max(1, ceil((now - tenancy.beat) / self._period))
-        self._out.agenda.put(tenancy, tenancy.beat - now + self._jitter())
+        self._out.agenda.put(tenancy, self._gathered(tenancy.beat - now + self._jitter()))
+
+    def _gathered(self, delay: float) -> float:
+        now = self._out.agenda.now()
+        return ceil((now + delay) / _TICK) * _TICK - now
 
     def _is_current(self, tenancy: _Tenancy) -> bool:
         return self._tenancies.get(tenancy.claim.node) is tenancy

@@ -1,7 +1,9 @@
 """Starts programs that outlive us, in a way that leaves no moment in which nobody knows of them.
 
-The child writes its own pid file before it becomes the program, so a command that is killed at any
-moment leaves nothing unseen. A shell does this in a millisecond; a Python child would need ten.
+The child writes its own pid file before it becomes the program, and until then it holds the lock
+under which it was launched. So whoever takes that lock after a command was killed, at whatever
+moment, finds a child that was on its way. A shell does this in a millisecond; a Python child would
+need ten.
 """
 
 import os
@@ -11,23 +13,35 @@ from pathlib import Path
 _SHELL = "/bin/sh"
 # Field 22 of /proc/PID/stat is the start time in clock ticks since boot (proc(5)); together with
 # the boot it tells a process from a later one of the same number. exec keeps both.
+# Standard input is the lock: to replace it is to let go of it.
 _BECOME = """
 pid_file=$1; folder=$2; shift 2
 cd "$folder" || exit 126
 read -r _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ start _ < /proc/$$/stat
 read -r boot < /proc/sys/kernel/random/boot_id
 echo "$$ $start $boot" > "$pid_file" || exit 126
-exec "$@"
+exec "$@" < /dev/null
 """
+_PREFIX = b"\0".join(word.encode() for word in (_SHELL, "-c", _BECOME, ""))
+
+FAILED = frozenset({126, 127})
+"""Exit statuses of a child that could not become its program."""
 
 
 def launch(
-    argv: Sequence[str], *, pid_file: Path, log: Path, folder: Path, env: Mapping[str, str]
+    argv: Sequence[str],
+    *,
+    pid_file: Path,
+    log: Path,
+    folder: Path,
+    env: Mapping[str, str],
+    lock: int | None = None,
 ) -> int:
     """Start a program in a session of its own and return its pid.
 
-    It appends what it writes to `log` and works in `folder`; `env` adds to our environment. What
-    cannot be executed shows in the log and ends at once with status 126 or 127.
+    It appends what it writes to `log` and works in `folder`; `env` adds to our environment. `lock`
+    is the descriptor of a lock that the child shares until it becomes the program. What cannot be
+    executed says so in the log and ends with a status in `FAILED`.
     """
     words = [_SHELL, "-c", _BECOME, "sh", str(pid_file), str(folder), *argv]
     append = os.O_WRONLY | os.O_CREAT | os.O_APPEND
@@ -38,8 +52,20 @@ def launch(
         setsid=True,
         setsigdef=range(1, 32),
         file_actions=[
-            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
+            if lock is None
+            else (os.POSIX_SPAWN_DUP2, lock, 0),
             (os.POSIX_SPAWN_OPEN, 1, str(log), append, 0o600),
             (os.POSIX_SPAWN_DUP2, 1, 2),
         ],
     )
+
+
+def is_on_its_way(pid: int) -> bool:
+    """Tell whether a launched child has not become its program yet."""
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+    # Empty for the moment in which the kernel exchanges one program for the other.
+    return not words or words.startswith(_PREFIX)

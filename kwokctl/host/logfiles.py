@@ -1,6 +1,7 @@
 """Log files that programs append to: kept over restarts, cut before they grow too long, followed."""
 
 import asyncio
+import fcntl
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
@@ -25,15 +26,23 @@ def rotate(path: Path, limit: int = MAX_BYTES) -> None:
 
     The file itself is emptied, not replaced: a running program goes on appending to it. What is
     written between the copy and the cut is lost, as with any log that its writer does not rotate.
+    Nothing happens while another command rotates it.
     """
-    if not path.exists() or path.stat().st_size <= limit:
+    if not path.exists():
         return
-    for number in range(KEPT, 1, -1):
-        younger = _part(path, number - 1)
-        if younger.exists():
-            younger.replace(_part(path, number))
-    shutil.copyfile(path, _part(path, 1))
     with path.open("r+b") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return
+        if path.stat().st_size <= limit:
+            return
+        for number in range(KEPT, 1, -1):
+            younger = _part(path, number - 1)
+            if younger.exists():
+                younger.replace(_part(path, number))
+        with _part(path, 1).open("wb") as older:
+            shutil.copyfileobj(file, older)
         file.truncate(0)
 
 
@@ -51,21 +60,41 @@ async def read(path: Path, *, follow: bool) -> AsyncIterator[bytes]:
                 yield chunk
     position = 0
     while True:
-        for after, chunk in _beyond(path, position):
-            position = after
+        for reached, chunk in _beyond(path, position):
+            position = reached
             yield chunk
         if not follow:
             return
         await asyncio.sleep(_POLL)
 
 
+def tail(path: Path, lines: int = 20) -> str:
+    """Return the last lines of a log, of which at most 64 KiB are looked at."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _CHUNK))
+            text = file.read().decode(errors="replace")
+    except FileNotFoundError:
+        return ""
+    return "\n".join(text.splitlines()[-lines:])
+
+
 def _beyond(path: Path, position: int) -> Iterator[tuple[int, bytes]]:
-    """Yield what a file holds beyond a position, each chunk with the position after it."""
+    """Yield what a log holds beyond a position, each chunk with the position after it."""
+    if not path.exists():
+        return
+    if path.stat().st_size < position:
+        # It has been emptied: what had not been read of it is in its youngest older part now.
+        yield from _chunks(_part(path, 1), position)
+        position = 0
+    yield from _chunks(path, position)
+
+
+def _chunks(path: Path, position: int) -> Iterator[tuple[int, bytes]]:
     if not path.exists():
         return
     with path.open("rb") as file:
-        # A file shorter than what was read has been emptied by a rotation.
-        file.seek(position if path.stat().st_size >= position else 0)
+        file.seek(position)
         while chunk := file.read(_CHUNK):
             yield file.tell(), chunk
 

@@ -18,7 +18,14 @@ from kwokctl.host.files import private_folder, write_atomic
 # cryptography takes a tenth of a second to import: only those who sign pay for it.
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
-    from cryptography.x509 import Certificate, CertificateBuilder, ExtensionType, GeneralName, Name
+    from cryptography.x509 import (
+        Certificate,
+        CertificateBuilder,
+        ExtendedKeyUsage,
+        ExtensionType,
+        GeneralName,
+        Name,
+    )
 
 _VALID_FOR = timedelta(days=3650)
 """A simulated cluster may be kept for years, and nobody renews its certificates."""
@@ -52,8 +59,7 @@ def ensure_pki(folder: Path, identities: Sequence[Identity]) -> None:
     """
     private_folder(folder)
     authority = _authority(folder)
-    if not _has_key(folder / "sa.key"):
-        _write_service_account_key(folder)
+    _ensure_service_account_key(folder)
     for identity in identities:
         if not _is_whole(folder, identity, authority):
             cert, key = _sign(authority, identity)
@@ -103,32 +109,45 @@ def _sign(
     authority: _Authority, identity: Identity
 ) -> "tuple[Certificate, EllipticCurvePrivateKey]":
     from cryptography import x509
-    from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
     key = _new_key()
-    subject = x509.Name(
-        [
-            *(x509.NameAttribute(NameOID.ORGANIZATION_NAME, o) for o in identity.organizations),
-            x509.NameAttribute(NameOID.COMMON_NAME, identity.common_name),
-        ]
-    )
-    usages = [
-        *([ExtendedKeyUsageOID.SERVER_AUTH] if identity.server else []),
-        *([ExtendedKeyUsageOID.CLIENT_AUTH] if identity.client else []),
-    ]
     ca_key = x509.SubjectKeyIdentifier.from_public_key(authority.key.public_key())
     extensions: list[tuple[ExtensionType, bool]] = [
         (x509.BasicConstraints(ca=False, path_length=None), True),
         (_usage(digital_signature=True), True),
-        (x509.ExtendedKeyUsage(usages), False),
+        (_usages(identity), False),
         (x509.SubjectKeyIdentifier.from_public_key(key.public_key()), False),
         (x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(ca_key), False),
     ]
     if identity.server_names:
         names = [_general_name(name) for name in identity.server_names]
         extensions.append((x509.SubjectAlternativeName(names), False))
-    builder = _builder(subject, authority.cert.subject, key)
+    builder = _builder(_subject(identity), authority.cert.subject, key)
     return _signed(builder, extensions, authority.key), key
+
+
+def _subject(identity: Identity) -> "Name":
+    from cryptography import x509
+    from cryptography.x509.oid import NameOID
+
+    return x509.Name(
+        [
+            *(x509.NameAttribute(NameOID.ORGANIZATION_NAME, o) for o in identity.organizations),
+            x509.NameAttribute(NameOID.COMMON_NAME, identity.common_name),
+        ]
+    )
+
+
+def _usages(identity: Identity) -> "ExtendedKeyUsage":
+    from cryptography import x509
+    from cryptography.x509.oid import ExtendedKeyUsageOID
+
+    return x509.ExtendedKeyUsage(
+        [
+            *([ExtendedKeyUsageOID.SERVER_AUTH] if identity.server else []),
+            *([ExtendedKeyUsageOID.CLIENT_AUTH] if identity.client else []),
+        ]
+    )
 
 
 def _builder(
@@ -214,52 +233,72 @@ def _write_pair(
     write_atomic(folder / f"{name}.crt", _cert_pem(cert))
 
 
-def _write_service_account_key(folder: Path) -> None:
+def _ensure_service_account_key(folder: Path) -> None:
+    """Keep a private half that is whole, for tokens signed with it are about; derive the other."""
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-    key = _new_key()
-    public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-    # The public half first: a whole private half stands for both.
-    write_atomic(folder / "sa.pub", public)
-    write_atomic(folder / "sa.key", _key_pem(key), mode=0o600)
+    private, public = folder / "sa.key", folder / "sa.pub"
+    key = _load_key(private)
+    if key is None:
+        key = _new_key()
+        write_atomic(private, _key_pem(key), mode=0o600)
+    pem = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    if not public.is_file() or public.read_bytes() != pem:
+        write_atomic(public, pem)
 
 
 def _is_whole(folder: Path, identity: Identity, authority: _Authority) -> bool:
-    """Tell whether an identity has a certificate of this authority, with its key and all its names."""
+    """Tell whether this authority has certified an identity as it is now, with all its names."""
+    found = _load_pair(folder, identity.name)
+    if not found:
+        return False
+    cert = found[0]
+    return (
+        _has_signed(authority, cert)
+        and cert.subject == _subject(identity)
+        and _usages(identity) in [extension.value for extension in cert.extensions]
+        and _names(cert) >= {_general_name(name) for name in identity.server_names}
+    )
+
+
+def _has_signed(authority: _Authority, cert: "Certificate") -> bool:
+    from cryptography.exceptions import InvalidSignature
+
+    try:
+        cert.verify_directly_issued_by(authority.cert)
+    except (InvalidSignature, TypeError, ValueError):
+        return False
+    return True
+
+
+def _names(cert: "Certificate") -> "set[GeneralName]":
     from cryptography import x509
 
-    found = _load_pair(folder, identity.name)
-    if not found or found[0].issuer != authority.cert.subject:
-        return False
-    extensions = found[0].extensions
     try:
-        names = extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        names = cert.extensions.get_extension_for_class(x509.SubjectAlternativeName)
     except x509.ExtensionNotFound:
-        return not identity.server_names
-    return set(names) >= {_general_name(name) for name in identity.server_names}
+        return set()
+    return set(names.value)
 
 
 def _load_pair(folder: Path, name: str) -> "tuple[Certificate, EllipticCurvePrivateKey] | None":
     """Read a certificate and its key; None if one is missing, garbled or of another pair."""
     from cryptography import x509
+
+    key = _load_key(folder / f"{name}.key")
+    try:
+        cert = x509.load_pem_x509_certificate((folder / f"{name}.crt").read_bytes())
+    except (FileNotFoundError, ValueError):
+        return None
+    return (cert, key) if key and cert.public_key() == key.public_key() else None
+
+
+def _load_key(path: Path) -> "EllipticCurvePrivateKey | None":
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
     try:
-        cert = x509.load_pem_x509_certificate((folder / f"{name}.crt").read_bytes())
-        key = load_pem_private_key((folder / f"{name}.key").read_bytes(), None)
+        key = load_pem_private_key(path.read_bytes(), None)
     except (FileNotFoundError, ValueError):
         return None
-    if not isinstance(key, EllipticCurvePrivateKey) or cert.public_key() != key.public_key():
-        return None
-    return cert, key
-
-
-def _has_key(path: Path) -> bool:
-    from cryptography.hazmat.primitives.serialization import load_pem_private_key
-
-    try:
-        load_pem_private_key(path.read_bytes(), None)
-    except (FileNotFoundError, ValueError):
-        return False
-    return path.with_suffix(".pub").is_file()
+    return key if isinstance(key, EllipticCurvePrivateKey) else None

@@ -1,7 +1,8 @@
 """Knows programs by their pid files: whether they live, when they end, how they are stopped.
 
 A number alone proves nothing: it may belong to a later process, or to a zombie. So a pid file
-holds number, start time and boot, and signals go through a pidfd, which cannot change its owner.
+holds number, start time and boot. A pidfd cannot change its owner: with it open, the process is
+looked at again before it is signalled, and through it its end is seen.
 """
 
 import asyncio
@@ -11,8 +12,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from kwokctl.host.launcher import is_on_its_way
+
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _DEAD = frozenset("ZXx")
+_POLL = 0.01
+_MOMENT = 0.0005
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +35,9 @@ class Process:
         if self.boot != _BOOT_ID.read_text(encoding="ascii").strip():
             return False
         try:
-            stat = Path(f"/proc/{self.pid}/stat").read_text(encoding="utf-8", errors="replace")
+            fields = _stat_fields(self.pid)
         except OSError:
             return False
-        # The name, in parentheses, may itself hold spaces and parentheses.
-        fields = stat.rpartition(")")[2].split()
         return fields[0] not in _DEAD and fields[19] == self.start
 
 
@@ -55,15 +58,23 @@ def is_running(pid_file: Path) -> bool:
     return process is not None and process.is_alive
 
 
-async def launched(pid_file: Path, pid: int) -> bool:
-    """Wait until a process just launched has written its pid file; False if it ended before."""
+async def launched(pid: int) -> int | None:
+    """Wait until a child just launched has become its program; its exit status if it ended first.
+
+    The status is negative if a signal ended it.
+    """
     while True:
-        process = read_pid_file(pid_file)
-        if process and process.pid == pid:
-            return True
-        if not reap(pid):
-            return False
-        await asyncio.sleep(0.001)
+        # Asked before its end is: a child that fails in between is then seen to have ended.
+        on_its_way = is_on_its_way(pid)
+        status = _exit_status(pid)
+        if status is not None or not on_its_way:
+            return status
+        await asyncio.sleep(_MOMENT)
+
+
+def _exit_status(pid: int) -> int | None:
+    ended, status = os.waitpid(pid, os.WNOHANG)
+    return os.waitstatus_to_exitcode(status) if ended else None
 
 
 def reap(pid: int) -> bool:
@@ -75,23 +86,56 @@ def reap(pid: int) -> bool:
 
 
 async def stop(process: Process, grace: float) -> None:
-    """Ask a process to end, and kill its session when it has not after `grace` seconds."""
+    """Ask a process and its session to end, and kill what has not after `grace` seconds.
+
+    What a program given by the user has started, a script say, ends with it.
+    """
     descriptor = _open(process)
     if descriptor is None:
         return
     try:
-        with suppress(ProcessLookupError):
-            signal.pidfd_send_signal(descriptor, signal.SIGTERM)
+        # Each gets it once: a second SIGTERM makes Kubernetes' programs drop everything and exit.
+        _signal_session(process.pid, signal.SIGTERM)
         try:
             async with asyncio.timeout(grace):
                 await _ended(descriptor)
+                reap(process.pid)
+                while _followers(process.pid):  # noqa: ASYNC110 - they are no children of ours
+                    await asyncio.sleep(_POLL)
         except TimeoutError:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+            _signal_session(process.pid, signal.SIGKILL)
             await _ended(descriptor)
     finally:
         os.close(descriptor)
         reap(process.pid)
+
+
+def _signal_session(session: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(session, number)
+
+
+def _followers(session: int) -> list[int]:
+    """List the living processes of a session whose leader has ended."""
+    found: list[int] = []
+    try:
+        os.killpg(session, 0)
+    except ProcessLookupError:
+        # Most often not even a zombie is left of it, and there is no need to look at every process.
+        return found
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            fields = _stat_fields(int(entry.name))
+            if fields[3] == str(session) and fields[0] not in _DEAD and entry.name != fields[3]:
+                found.append(int(entry.name))
+    return found
+
+
+def _stat_fields(pid: int) -> list[str]:
+    """Return the fields of /proc/PID/stat from the third on: state, parent, group, session, …"""
+    stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    # The name before them, in parentheses, may itself hold spaces and parentheses.
+    return stat.rpartition(")")[2].split()
 
 
 def _open(process: Process) -> int | None:

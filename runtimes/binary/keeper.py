@@ -14,7 +14,7 @@ from kwokctl.host.paths import ClusterPaths
 from kwokctl.host.supervise import read_pid_file, reap
 from kwokctl.model import ComponentName
 from runtimes.binary.launches import Launches
-from runtimes.binary.starting import start_component
+from runtimes.binary.lifecycle import start_component
 
 _POLL = 0.5
 _FIRST_DELAY = 1.0
@@ -36,15 +36,11 @@ class Keeper:
     async def run(self) -> None:
         """Keep the cluster until it is stopped or gone."""
         clock = asyncio.get_running_loop().time
-        while self._launches.keep_mark.exists() and (wanted := self._wanted()):
+        while self._launches.keep_mark.exists() and (wanted := self._launches.wanted()):
             for name in wanted:
                 await self._look(name, clock())
                 logfiles.rotate(self._launches.paths.log(name))
             await asyncio.sleep(_POLL)
-
-    def _wanted(self) -> list[ComponentName]:
-        names = self._launches.names()
-        return [name for name in names if not self._launches.stopped_mark(name).exists()]
 
     async def _look(self, name: ComponentName, now: float) -> None:
         """Launch a dead component when its time has come; each death makes the next time later."""
@@ -69,7 +65,9 @@ class Keeper:
 
     async def _start(self, name: ComponentName) -> None:
         try:
-            await start_component(self._launches, name, why="started again: it had died")
+            await start_component(
+                self._launches, name, why="started again: it had died", even_if_stopped=False
+            )
         except KwokctlError as e:
             logfiles.mark(self._launches.paths.log(name), f"not started again: {e}")
 

@@ -1,7 +1,7 @@
 """How each component of a cluster is launched: one file a component, read by every later command."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -29,7 +29,7 @@ class Launches:
         self.paths = paths
 
     def write(self, plan: Plan) -> None:
-        """Write a launch file for every component of the plan, and remove the others'."""
+        """Write a launch file for every component of the plan."""
         for number, wave in enumerate(plan.stop_waves()):
             for component in wave:
                 launch = Launch(
@@ -39,9 +39,10 @@ class Launches:
                 )
                 text = json.dumps(asdict(launch), indent=1)
                 write_atomic(self._file(component.name), text, mode=0o600)
-        for name in self.names():
-            if name not in plan.components:
-                self._file(name).unlink()
+
+    def forget(self, name: ComponentName) -> None:
+        """Remove how a component is launched."""
+        self._file(name).unlink(missing_ok=True)
 
     def names(self) -> list[ComponentName]:
         """List the components that can be launched."""
@@ -59,10 +60,21 @@ class Launches:
             ) from e
 
     def stop_waves(self) -> Iterator[list[ComponentName]]:
-        """Yield the components in the order in which they are stopped."""
-        waves: Mapping[ComponentName, int] = {n: self.read(n).stop_wave for n in self.names()}
+        """Yield all that may run, in the order in which it is stopped.
+
+        What has left only its pid file, or a garbled launch file, comes first: it is nobody's server.
+        """
+        waves = {name: self._stop_wave(name) for name in (*self.names(), *self._pid_names())}
         for number in sorted(set(waves.values())):
             yield [name for name, wave in waves.items() if wave == number]
+
+    def is_wanted(self, name: ComponentName) -> bool:
+        """Tell whether a component was not stopped on purpose."""
+        return not self.stopped_mark(name).exists()
+
+    def wanted(self) -> list[ComponentName]:
+        """List the components that were not stopped on purpose."""
+        return [name for name in self.names() if self.is_wanted(name)]
 
     def pid_file(self, name: str) -> Path:
         """Return where the process of a component writes who it is."""
@@ -80,6 +92,15 @@ class Launches:
     def keep_mark(self) -> Path:
         """The file that says that components which die are to be launched again."""
         return self.paths.launch / "restart-on-failure"
+
+    def _stop_wave(self, name: ComponentName) -> int:
+        try:
+            return self.read(name).stop_wave
+        except ConfigError:
+            return -1
+
+    def _pid_names(self) -> list[ComponentName]:
+        return sorted(ComponentName(file.stem) for file in self.paths.pids.glob("*.pid"))
 
     def _file(self, name: str) -> Path:
         return self.paths.launch / f"{name}.json"

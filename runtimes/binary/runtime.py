@@ -11,12 +11,12 @@ from kwokctl.host import logfiles
 from kwokctl.host.files import private_folder, remove_tree
 from kwokctl.host.launcher import launch
 from kwokctl.host.machine import Host
-from kwokctl.host.supervise import is_running, launched, read_pid_file, reap, stop
+from kwokctl.host.supervise import is_running, launched, read_pid_file, reap
 from kwokctl.model import ClusterName, ComponentName, Plan, State
 from kwokctl.runtime import Site
 from runtimes.binary.launches import Launches
+from runtimes.binary.lifecycle import start_component, stop_component
 from runtimes.binary.site import HostSite
-from runtimes.binary.starting import start_component
 
 _MACHINES = {"x86_64", "amd64", "aarch64", "arm64"}
 _GRACE = 10.0
@@ -56,6 +56,10 @@ class BinaryRuntime:
         for folder in (launches.paths.logs, launches.paths.pids):
             folder.mkdir(parents=True, exist_ok=True)
         launches.write(plan)
+        for name in launches.names():
+            if name not in plan.components:
+                await stop_component(launches, name, self._grace)
+                launches.forget(name)
         if plan.restart:
             launches.keep_mark.touch()
         else:
@@ -77,6 +81,9 @@ class BinaryRuntime:
         """Ask the components to end, all at once, and kill those that do not."""
         launches = self._launches(cluster)
         await self._stop_together(launches, names or tuple(launches.names()), self._grace)
+        if not launches.wanted():
+            # It would end by itself, but must not do so while the next start counts on it.
+            await stop_component(launches, KEEPER, self._grace)
 
     async def states(self, cluster: ClusterName) -> Mapping[ComponentName, State]:
         """Look at every pid file."""
@@ -95,11 +102,10 @@ class BinaryRuntime:
     async def uninstall(self, cluster: ClusterName) -> None:
         """Stop what runs, clients before servers, and remove what was written for it."""
         launches = self._launches(cluster)
-        if launches.paths.launch.is_dir():
-            launches.keep_mark.unlink(missing_ok=True)
-            await self._stop(launches, KEEPER, self._grace)
-            for wave in launches.stop_waves():
-                await self._stop_together(launches, wave, min(self._grace, _LAST_GRACE))
+        launches.keep_mark.unlink(missing_ok=True)
+        await stop_component(launches, KEEPER, self._grace)
+        for wave in launches.stop_waves():
+            await self._stop_together(launches, wave, min(self._grace, _LAST_GRACE))
         for folder in (launches.paths.launch, launches.paths.pids, launches.paths.logs):
             remove_tree(folder)
 
@@ -114,21 +120,12 @@ class BinaryRuntime:
                 launches.stopped_mark(name).touch()
         async with asyncio.TaskGroup() as tasks:
             for name in names:
-                tasks.create_task(self._stop(launches, name, grace))
-
-    @staticmethod
-    async def _stop(launches: Launches, name: str, grace: float) -> None:
-        pid_file = launches.pid_file(name)
-        process = read_pid_file(pid_file)
-        if process:
-            await stop(process, grace)
-        pid_file.unlink(missing_ok=True)
+                tasks.create_task(stop_component(launches, name, grace))
 
     async def _start_keeper(self, launches: Launches) -> None:
         pid_file = launches.pid_file(KEEPER)
         if is_running(pid_file):
             return
-        pid_file.unlink(missing_ok=True)
         root = os.fspath(launches.paths.root)
         pid = launch(
             [sys.executable, "-P", "-m", "runtimes.binary.keeper", root],
@@ -137,7 +134,7 @@ class BinaryRuntime:
             folder=launches.paths.root,
             env={},
         )
-        await launched(pid_file, pid)
+        await launched(pid)
 
     @staticmethod
     def _state(launches: Launches, name: ComponentName) -> State:

@@ -1,12 +1,15 @@
 """What holds for every runtime."""
 
 import asyncio
+import sys
+from asyncio.subprocess import PIPE
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from kwokctl.errors import ComponentError
+from kwokctl.host.machine import Host
 from kwokctl.kube.probe import probe
 from kwokctl.model import ETCD, KUBE_APISERVER, Component, Plan, State
 from kwokctl.runtime import Runtime
@@ -125,6 +128,40 @@ async def test_a_component_that_dies_is_stopped_and_its_last_words_are_kept(
         while await runtime.states(CLUSTER) != {ETCD: State.STOPPED}:
             await asyncio.sleep(0.01)
     assert "fatal: told to die" in await log(runtime)
+
+
+async def test_a_command_killed_at_any_moment_leaves_nothing_that_stop_does_not_find(
+    host: Host, runtime: Runtime, plan: Plan
+) -> None:
+    await runtime.install(plan)
+    for delay in (0.0, 0.001, 0.002, 0.004, 0.008):
+        command = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", _START, runtime.name, str(host.workdir.root), stdout=PIPE
+        )
+        assert command.stdout is not None
+        await command.stdout.readline()
+        await asyncio.sleep(delay)
+        command.kill()
+        await command.wait()
+
+        await runtime.stop(CLUSTER)
+
+        assert await runtime.states(CLUSTER) == DOWN
+        for component in plan.components.values():
+            assert not await probe(component.ready[0])
+
+
+_START = f"""
+import asyncio, sys
+from pathlib import Path
+from kwokctl import registry
+from kwokctl.host.machine import Host
+from kwokctl.host.paths import WorkDir
+
+runtime = registry.load(sys.argv[1], Host(WorkDir(Path(sys.argv[2]))))
+print("starting", flush=True)
+asyncio.run(runtime.start("{CLUSTER}"))
+"""
 
 
 async def test_a_component_that_was_removed_from_the_plan_is_forgotten(

@@ -27,6 +27,8 @@ class FakeCluster:
         self.users: list[str] = []
         self.refuse: list[ApiError] = []
         """What the next writes are answered with, first come first served."""
+        self.refuse_reads: list[ApiError] = []
+        """What the next reads are answered with."""
         self.before_write: Callable[[Target], None] | None = None
         self.at_once = 0
         self.most_at_once = 0
@@ -140,14 +142,14 @@ class FakeCluster:
 
     async def get(self, target: Target) -> bytes:
         self.writes.append(("get", target.name))
-        await asyncio.sleep(0)
+        await self._admit_read()
         return orjson.dumps(self._found(target))
 
     async def list(
         self, resource: Resource, *, namespace: str = "", field_selector: str = ""
     ) -> Sequence[bytes]:
         self.writes.append(("list", field_selector))
-        await asyncio.sleep(0)
+        await self._admit_read()
         node = field_selector.removeprefix("spec.nodeName=")
         return [
             orjson.dumps(body)
@@ -174,6 +176,11 @@ class FakeCluster:
         self.at_once -= 1
         if self.refuse:
             raise self.refuse.pop(0)
+
+    async def _admit_read(self) -> None:
+        await asyncio.sleep(0)
+        if self.refuse_reads:
+            raise self.refuse_reads.pop(0)
 
     def _key(self, target: Target) -> tuple[str, str, str]:
         return (target.resource.plural, target.namespace or "", target.name)

@@ -86,9 +86,10 @@ def test_a_stage_whose_weight_is_unreadable_is_left_out_unless_all_are() -> None
 
 
 @pytest.mark.parametrize(
-    ("found", "weight"), [((7,), 7), ((7.9,), 7), (("12",), 12), ((), 3), ((True,), 3)]
+    ("found", "weight"),
+    [((7,), 7), ((7.9,), 7), (("12",), 12), ((), 3), ((True,), 3), (({},), 3), ((1e999,), None)],
 )
-def test_a_weight_is_read_from_the_object(found: tuple[Any, ...], weight: int) -> None:
+def test_a_weight_is_read_from_the_object(found: tuple[Any, ...], weight: int | None) -> None:
     one = stage("a", weight=3, weight_from=Finds(found))
 
     assert basis([one, stage("b")], {}).weights[0] == weight

@@ -583,6 +583,41 @@ def test_finalizers_are_added_and_removed_on_the_version_that_was_seen() -> None
         assert rig.cluster.writes == [("patch", "p")]
 
 
+def test_finalizers_that_are_as_wanted_already_are_not_written() -> None:
+    @story(stage("hold", [], FinalizersStep(add=("hold",), remove=("x",), empty=False)))
+    async def _(rig: Rig) -> None:
+        body = pod()
+        body["metadata"]["finalizers"] = ["hold"]
+        rig.cluster.put(PODS, body)
+        await asyncio.sleep(1)
+
+        assert rig.cluster.writes == []
+
+
+def test_an_object_that_nobody_knows_is_neither_woken_nor_dropped() -> None:
+    @story(RUN)
+    async def _(rig: Rig) -> None:
+        body = rig.cluster.put(PODS, pod())
+        await asyncio.sleep(1)
+        other = {**body, "metadata": {**body["metadata"], "uid": "another"}}
+        rig.tell("DELETED", msgspec.json.encode(other))
+        rig.engine.park("ns/unknown")
+
+        assert rig.engine.wake("ns/unknown")
+        assert len(rig.engine) == 1
+
+
+def test_a_conflict_that_cannot_be_looked_into_is_tried_again_all_the_same() -> None:
+    @story(RUN)
+    async def _(rig: Rig) -> None:
+        rig.cluster.refuse.append(CONFLICT)
+        rig.cluster.refuse_reads.append(BUSY)
+        rig.cluster.put(PODS, pod())
+        await asyncio.sleep(10)
+
+        assert rig.phase() == "Running"
+
+
 def test_an_apply_creates_and_then_patches_any_object() -> None:
     other = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"a": "b"}}
     apply = ApplyStep(

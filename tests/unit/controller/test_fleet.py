@@ -20,6 +20,7 @@ from kwokctl.controller.settings import Settings
 from kwokctl.controller.stage_reader import read_stages
 from kwokctl.controller.stages import Stage
 from kwokctl.dataplane.port import Target
+from kwokctl.errors import ApiError
 from kwokctl.expr import yaml
 from kwokctl.kube.resource import JOBS, LEASES, NODES, PODS
 from tests.support.fake_cluster import FakeCluster
@@ -416,6 +417,71 @@ def test_pods_that_came_before_their_node_are_read_again() -> None:
 
         assert [rig.pod(f"p{n}")["status"]["phase"] for n in range(3)] == ["Running"] * 3
         assert rig.cluster.verbs("list") == ["spec.nodeName=n"]
+
+
+def test_reading_a_nodes_pods_again_is_repeated_until_it_succeeds(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    @story()
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(PODS, pod())
+        await asyncio.sleep(1)
+        rig.cluster.refuse_reads.extend([ApiError("busy", status=503)] * 3)
+        rig.cluster.put(NODES, node(ready=True))
+        await asyncio.sleep(20)
+
+        assert rig.pod()["status"]["phase"] == "Running"
+        assert len(rig.cluster.verbs("list")) == 4
+
+    assert len([record for record in caplog.records if "pods of node 'n'" in record.message]) == 1
+
+
+def test_a_node_that_is_gone_before_it_could_be_read_again_is_no_trouble() -> None:
+    @story()
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(PODS, pod())
+        await asyncio.sleep(1)
+        rig.cluster.refuse_reads.append(ApiError("not found", status=404, reason="NotFound"))
+        rig.cluster.put(NODES, node(ready=True))
+        await asyncio.sleep(20)
+
+        assert len(rig.cluster.verbs("list")) == 1
+
+
+def test_pods_that_are_to_be_disregarded_are_left_alone() -> None:
+    @story(selection=select(all_nodes=True, disregard_label_selector="hands=off"))
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(NODES, node(ready=True))
+        body = pod("left")
+        body["metadata"]["labels"] = {"hands": "off"}
+        rig.cluster.put(PODS, body)
+        rig.cluster.put(PODS, pod("run"))
+        await asyncio.sleep(5)
+
+        assert rig.cluster.verbs("patch") == ["run"]
+
+
+def test_a_template_may_ask_for_the_address_of_its_own_pod() -> None:
+    body = yaml.load(
+        """
+        kind: Stage
+        metadata: {name: own}
+        spec:
+          resourceRef: {kind: Pod}
+          selector: {matchExpressions: [{key: .status.podIP, operator: DoesNotExist}]}
+          steps:
+          - patch: {subresource: status, root: status, template: "podIP: {{ Quote PodIP }}"}
+        """
+    )
+    document = Document(kind="Stage", api_version="", name="own", body=body, source="own")
+
+    @story(stages=read_stages([document]))
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(NODES, node(ready=True))
+        rig.cluster.put(PODS, pod())
+        await asyncio.sleep(5)
+
+        assert rig.pod()["status"]["podIP"] == "10.1.0.1"
 
 
 def test_nothing_is_written_to_a_node_that_another_controller_holds() -> None:

@@ -130,3 +130,26 @@ def test_custom_resources_are_refused_for_now(tmp_path: Path) -> None:
 def test_an_unknown_flag_is_wrong_usage(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--no-such-flag"):
         read(tmp_path, "--manage-all-nodes", "--no-such-flag")
+
+
+@pytest.mark.parametrize(
+    ("text", "level"),
+    [("4", 4), ("-4", -4), ("debug", 4), ("INFO", 0), ("info+2", 2), ("warn", -1)],
+)
+def test_a_log_level_is_a_number_or_a_name(tmp_path: Path, text: str, level: int) -> None:
+    assert read(tmp_path, "--manage-all-nodes", f"--v={text}").verbosity == level
+
+
+@pytest.mark.parametrize(
+    "flags", [["--v=loud"], ["--manage-all-nodes=maybe"], ["--node-port=http"]]
+)
+def test_a_flag_with_a_wrong_value_is_wrong_usage(tmp_path: Path, flags: list[str]) -> None:
+    with pytest.raises(UsageError):
+        read(tmp_path, *flags)
+
+
+def test_an_option_that_is_empty_is_as_if_it_were_not_there(tmp_path: Path) -> None:
+    text = f"{STAGE}\n---\nkind: KwokConfiguration\noptions: {{cidr: null, enableCRDs: null}}\n"
+
+    assert read(tmp_path, "--manage-all-nodes=True", text=text).cidr == "10.0.0.0/24"
+    assert read(tmp_path, "--manage-all-nodes=0", "--manage-single-node=n").selection.node_name

@@ -1,4 +1,5 @@
 import asyncio
+import fcntl
 from pathlib import Path
 
 from kwokctl.host import logfiles
@@ -73,3 +74,43 @@ def test_a_mark_tells_the_lives_of_a_program_apart(tmp_path: Path) -> None:
     logfiles.mark(path, "started by kwokctl")
 
     assert path.read_text().endswith("Z started by kwokctl ===\n")
+
+
+async def test_what_was_cut_before_it_was_read_is_followed_in_the_older_part(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.log"
+    path.write_text("one\n")
+    seen = b""
+
+    async with asyncio.timeout(30):
+        async for part in logfiles.read(path, follow=True):
+            if not seen:
+                with path.open("a") as file:
+                    file.write("two\n")
+                logfiles.rotate(path, limit=1)
+            seen += part
+            if seen == b"one\ntwo\n":
+                break
+
+    assert await whole(path) == seen
+
+
+def test_a_log_is_rotated_by_one_command_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_text("one\n")
+
+    with path.open("r+b") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        logfiles.rotate(path, limit=1)
+
+    assert logfiles.parts(path) == [path]
+
+
+def test_the_tail_is_the_last_lines_however_long_the_log_is(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    assert logfiles.tail(path) == ""
+
+    path.write_text("x" * 200_000 + "\nlast but one\nlast\n")
+
+    assert logfiles.tail(path, 2) == "last but one\nlast"

@@ -1,4 +1,5 @@
 import stat
+from dataclasses import replace
 from datetime import UTC, datetime
 from ipaddress import ip_address
 from pathlib import Path
@@ -141,3 +142,48 @@ def test_another_user_gets_a_client_certificate(folder: Path) -> None:
     parsed = x509.load_pem_x509_certificate(made)
     parsed.verify_directly_issued_by(cert(folder, "ca"))
     assert parsed.public_key() == load_pem_private_key(key, None).public_key()
+
+
+def test_a_certificate_of_another_authority_is_not_taken_for_ours(
+    folder: Path, tmp_path: Path
+) -> None:
+    ensure_pki(tmp_path / "other", [ADMIN])
+    for name in ("admin.crt", "admin.key"):
+        (folder / name).write_bytes((tmp_path / "other" / name).read_bytes())
+
+    ensure_pki(folder, [ADMIN])
+
+    cert(folder, "admin").verify_directly_issued_by(cert(folder, "ca"))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        replace(ADMIN, common_name="somebody"),
+        replace(ADMIN, organizations=()),
+        replace(ADMIN, server=True),
+    ],
+)
+def test_an_identity_that_has_changed_gets_a_new_certificate(
+    folder: Path, changed: Identity
+) -> None:
+    before = cert(folder, "admin")
+
+    ensure_pki(folder, [changed])
+
+    assert cert(folder, "admin") != before
+
+
+@pytest.mark.parametrize("content", [None, b"", b"-----BEGIN"])
+def test_a_lost_public_key_is_derived_from_the_private_one(
+    folder: Path, content: bytes | None
+) -> None:
+    private, public = (folder / "sa.key").read_bytes(), (folder / "sa.pub").read_bytes()
+    (folder / "sa.pub").unlink()
+    if content is not None:
+        (folder / "sa.pub").write_bytes(content)
+
+    ensure_pki(folder, [ADMIN])
+
+    assert (folder / "sa.key").read_bytes() == private
+    assert (folder / "sa.pub").read_bytes() == public

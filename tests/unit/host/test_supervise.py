@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.host.launcher import launch
+from kwokctl.errors import BusyError
+from kwokctl.host.files import locked, turn
+from kwokctl.host.launcher import FAILED, launch
 from kwokctl.host.supervise import Process, is_running, launched, read_pid_file, reap, stop
+from tests.support.eventually import eventually
 
 SLEEP = ["/bin/sleep", "600"]
 DEAF = ["/bin/sh", "-c", "trap '' TERM; echo deaf; while :; do sleep 600; done"]
@@ -29,11 +32,15 @@ class Programs:
     def log(self) -> Path:
         return self.folder / "program.log"
 
-    async def start(self, argv: list[str], **env: str) -> Process:
-        self.pid_file.unlink(missing_ok=True)
-        pid = launch(argv, pid_file=self.pid_file, log=self.log, folder=self.folder, env=env)
+    def launch(self, argv: list[str], *, lock: int | None = None, **env: str) -> int:
+        pid = launch(
+            argv, pid_file=self.pid_file, log=self.log, folder=self.folder, env=env, lock=lock
+        )
         self.pids.append(pid)
-        assert await launched(self.pid_file, pid)
+        return pid
+
+    async def start(self, argv: list[str]) -> Process:
+        assert await launched(self.launch(argv)) is None
         process = read_pid_file(self.pid_file)
         assert process is not None
         return process
@@ -64,20 +71,47 @@ async def test_a_program_writes_who_it_is_before_it_becomes_the_program(programs
 
 
 async def test_environment_and_output_are_as_asked(programs: Programs) -> None:
-    await programs.start(["/bin/sh", "-c", "echo $WHAT; echo too >&2"], WHAT="said")
+    programs.launch(["/bin/sh", "-c", "echo $WHAT; echo too >&2"], WHAT="said")
 
     await written(programs.log, "said\ntoo\n")
 
 
-async def test_a_program_that_is_not_there_says_so_in_its_log_and_is_dead(
+async def test_a_program_that_cannot_be_executed_is_known_at_once_and_says_why_in_its_log(
     programs: Programs,
 ) -> None:
-    await programs.start(["/nowhere/program"])
+    status = await launched(programs.launch(["/nowhere/program"]))
 
-    await written(programs.log, "/nowhere/program")
-    async with asyncio.timeout(30):
-        while is_running(programs.pid_file):
-            await asyncio.sleep(0.005)
+    assert status in FAILED
+    assert "/nowhere/program" in programs.log.read_text(encoding="utf-8")
+    assert not is_running(programs.pid_file)
+
+
+async def test_a_program_of_another_machine_cannot_be_executed(programs: Programs) -> None:
+    foreign = programs.folder / "foreign"
+    # The machine that an ELF file is for is told by its bytes 18 and 19; there is no 0xFFFF.
+    program = Path("/bin/sleep").read_bytes()
+    foreign.write_bytes(program[:18] + b"\xff\xff" + program[20:])
+    foreign.chmod(0o755)
+
+    assert await launched(programs.launch([str(foreign)])) in FAILED
+
+
+async def test_a_child_keeps_its_lock_until_it_is_known(programs: Programs) -> None:
+    lock = programs.folder / "program.lock"
+    # Nobody reads the pipe yet, so the child waits for ever just before it tells who it is.
+    os.mkfifo(programs.pid_file)
+
+    async with turn(lock, doing="starting", waiting=lambda _: None) as held:
+        pid = programs.launch(SLEEP, lock=held)
+
+    with pytest.raises(BusyError), locked(lock, what="it"):
+        pass
+    told = programs.pid_file.read_text(encoding="ascii")
+    assert told.split()[0] == str(pid)
+    assert await launched(pid) is None
+    with locked(lock, what="it"):
+        pass
+    assert (Path("/proc") / str(pid) / "fd" / "0").readlink() == Path(os.devnull)
 
 
 async def test_a_zombie_does_not_run(programs: Programs) -> None:
@@ -129,6 +163,29 @@ async def test_a_process_that_does_not_listen_is_killed_with_its_children(
     async with asyncio.timeout(30):
         while any(_runs(int(child)) for child in children.split()):
             await asyncio.sleep(0.005)
+
+
+async def test_what_a_stopped_script_has_started_ends_with_it(programs: Programs) -> None:
+    process = await programs.start(["/bin/sh", "-c", "sleep 600; echo woken"])
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    await eventually(lambda: children.read_text(encoding="ascii"))
+    child = int(children.read_text(encoding="ascii"))
+
+    await stop(process, grace=30)
+
+    assert not _runs(child)
+
+
+async def test_a_program_is_asked_to_end_only_once(programs: Programs) -> None:
+    count = (
+        "trap 'echo asked; n=$((n+1))' TERM; echo up; until [ $n ]; do sleep 0.01; done; sleep 0.2"
+    )
+    process = await programs.start(["/bin/sh", "-c", count])
+    await written(programs.log, "up")
+
+    await stop(process, grace=30)
+
+    assert programs.log.read_text(encoding="utf-8").count("asked") == 1
 
 
 def _runs(pid: int) -> bool:

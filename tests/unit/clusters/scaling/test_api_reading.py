@@ -54,9 +54,7 @@ async def test_objects_are_listed_page_by_page_without_spec_and_status() -> None
             set_name="web",
             is_going=False,
         ),
-        Known(
-            name="b", uid="uid-b", created="2026-01-01T00:00:00Z", set_name=None, is_going=True
-        ),
+        Known(name="b", uid="uid-b", created="2026-01-01T00:00:00Z", set_name=None, is_going=True),
     ]
     request = server.requests[0]
     assert request.path == "/api/v1/namespaces/load/pods"

@@ -1,0 +1,228 @@
+"""What is the binary runtime's own; what holds for every runtime is in `tests/contract`."""
+
+import asyncio
+import json
+import os
+import platform
+import signal
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from kwokctl.errors import ComponentError, UnavailableError
+from kwokctl.host import supervise
+from kwokctl.host.machine import Host
+from kwokctl.host.paths import ClusterPaths, WorkDir
+from kwokctl.model import (
+    ETCD,
+    KUBE_APISERVER,
+    Artifact,
+    ClusterName,
+    Component,
+    ComponentName,
+    Plan,
+    State,
+)
+from runtimes.binary.launches import Launches
+from runtimes.binary.lifecycle import start_component
+from runtimes.binary.runtime import BinaryRuntime
+from tests.support.eventually import eventually
+
+CLUSTER = ClusterName("c")
+SLEEP = ("/bin/sleep", "600")
+DEAF = ("/bin/sh", "-c", "trap '' TERM; echo deaf; while :; do sleep 600; done")
+
+
+def plan(*argv: str, name: ComponentName = ETCD, restart: bool = False) -> Plan:
+    artifact = Artifact(name=name, version="v0", command=argv[:1])
+    component = Component(name=name, artifact=artifact, args=argv[1:])
+    return Plan(cluster=CLUSTER, components={name: component}, restart=restart)
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Host:
+    return Host(WorkDir(tmp_path))
+
+
+@pytest.fixture
+def paths(host: Host) -> ClusterPaths:
+    return host.cluster(CLUSTER)
+
+
+@pytest.fixture
+async def runtime(host: Host) -> AsyncIterator[BinaryRuntime]:
+    made = BinaryRuntime(host, grace=0.05)
+    yield made
+    await made.uninstall(CLUSTER)
+
+
+def process(paths: ClusterPaths, name: ComponentName = ETCD) -> supervise.Process:
+    found = supervise.read_pid_file(paths.pids / f"{name}.pid")
+    assert found is not None
+    return found
+
+
+async def test_a_component_that_does_not_listen_is_killed_after_the_grace(
+    runtime: BinaryRuntime, paths: ClusterPaths
+) -> None:
+    await runtime.install(plan(*DEAF))
+    await runtime.start(CLUSTER)
+    deaf = process(paths)
+    await eventually(lambda: "deaf\n" in paths.log(ETCD).read_text(encoding="utf-8"))
+
+    await runtime.stop(CLUSTER)
+
+    assert not deaf.is_alive
+
+
+async def test_a_component_on_its_way_when_its_command_was_killed_is_stopped(
+    runtime: BinaryRuntime, paths: ClusterPaths
+) -> None:
+    await runtime.install(plan(*SLEEP))
+    killed = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", _START_AND_DIE, str(paths.root)
+    )
+    assert await killed.wait() == -signal.SIGKILL
+
+    await runtime.stop(CLUSTER)
+
+    assert await runtime.states(CLUSTER) == {ETCD: State.STOPPED}
+    told = (paths.root / "told").read_text(encoding="ascii")
+    assert not Path(f"/proc/{told}").exists() or _is_zombie(told)
+
+
+# Dies at the earliest moment at which there is a child.
+_START_AND_DIE = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from kwokctl.host.paths import ClusterPaths
+from runtimes.binary import lifecycle
+from runtimes.binary.launches import Launches
+
+root = Path(sys.argv[1])
+
+async def die(pid):
+    (root / "told").write_text(str(pid))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+lifecycle.launched = die
+asyncio.run(lifecycle.start_component(Launches(ClusterPaths(root)), "etcd", why="started"))
+"""
+
+
+def _is_zombie(pid: str) -> bool:
+    return ") Z" in Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+
+
+async def test_a_component_stopped_on_purpose_is_not_launched_again(
+    runtime: BinaryRuntime, paths: ClusterPaths
+) -> None:
+    await runtime.install(plan(*SLEEP))
+    await runtime.start(CLUSTER)
+    await runtime.stop(CLUSTER)
+
+    await start_component(Launches(paths), ETCD, why="it had died", even_if_stopped=False)
+
+    assert await runtime.states(CLUSTER) == {ETCD: State.STOPPED}
+
+
+async def test_the_keeper_is_gone_once_all_has_been_stopped(
+    runtime: BinaryRuntime, paths: ClusterPaths
+) -> None:
+    await runtime.install(plan(*SLEEP, restart=True))
+    await runtime.start(CLUSTER)
+    keeper = process(paths, ComponentName("keeper"))
+    assert keeper.is_alive
+
+    await runtime.stop(CLUSTER)
+
+    assert not keeper.is_alive
+
+
+async def test_a_component_that_leaves_the_plan_is_stopped(
+    runtime: BinaryRuntime, paths: ClusterPaths
+) -> None:
+    await runtime.install(plan(*SLEEP))
+    await runtime.start(CLUSTER)
+    gone = process(paths)
+
+    await runtime.install(plan(*SLEEP, name=KUBE_APISERVER))
+
+    assert not gone.is_alive
+    assert await runtime.states(CLUSTER) == {KUBE_APISERVER: State.STOPPED}
+
+
+@pytest.mark.parametrize("content", [None, "", "{", "{}"])
+async def test_uninstalling_stops_what_runs_although_its_launch_file_is_lost(
+    runtime: BinaryRuntime, paths: ClusterPaths, content: str | None
+) -> None:
+    await runtime.install(plan(*SLEEP))
+    await runtime.start(CLUSTER)
+    running = process(paths)
+    launch = paths.launch / "etcd.json"
+    launch.unlink() if content is None else launch.write_text(content, encoding="utf-8")
+
+    await runtime.uninstall(CLUSTER)
+
+    assert not running.is_alive
+    assert not paths.pids.exists()
+
+
+async def test_a_program_of_another_machine_is_an_error_that_names_it(
+    runtime: BinaryRuntime, tmp_path: Path
+) -> None:
+    foreign = tmp_path / "foreign"
+    program = Path("/bin/sleep").read_bytes()
+    foreign.write_bytes(program[:18] + b"\xff\xff" + program[20:])
+    foreign.chmod(0o755)
+    await runtime.install(plan(str(foreign)))
+
+    with pytest.raises(ComponentError, match=f"{foreign} cannot be executed") as caught:
+        await runtime.start(CLUSTER)
+
+    assert caught.value.detail
+    assert str(foreign) in caught.value.detail
+
+
+async def test_a_pid_file_of_an_earlier_boot_or_a_later_process_is_nobody(
+    runtime: BinaryRuntime, paths: ClusterPaths
+) -> None:
+    await runtime.install(plan(*SLEEP))
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    for told in (f"{os.getpid()} 1 {boot}", f"{os.getpid()} 1 another"):
+        (paths.pids / "etcd.pid").write_text(told, encoding="ascii")
+
+        assert await runtime.states(CLUSTER) == {ETCD: State.STOPPED}
+        await runtime.stop(CLUSTER)
+        assert not (paths.pids / "etcd.pid").exists()
+
+
+async def test_stopping_what_was_never_installed_makes_nothing(
+    runtime: BinaryRuntime, paths: ClusterPaths
+) -> None:
+    await runtime.stop(CLUSTER)
+    await runtime.uninstall(CLUSTER)
+
+    assert not paths.root.exists()
+
+
+async def test_launch_files_are_for_their_owner_only(
+    runtime: BinaryRuntime, paths: ClusterPaths
+) -> None:
+    await runtime.install(plan(*SLEEP))
+
+    launch = paths.launch / "etcd.json"
+    assert launch.stat().st_mode & 0o777 == 0o600
+    assert json.loads(launch.read_text(encoding="utf-8"))["argv"] == list(SLEEP)
+
+
+async def test_a_machine_without_upstream_programs_is_refused_in_one_sentence(
+    runtime: BinaryRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await runtime.check()
+    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
+
+    with pytest.raises(UnavailableError, match="needs Linux on amd64 or arm64"):
+        await runtime.check()

@@ -36,7 +36,9 @@ def main() -> None:
         [
             Row("API server alone, exec to /readyz", median_floor, "s"),
             Row("create cluster --wait, all of it", statistics.median(created), "s"),
-            Row("more than the API server alone", _median_difference(created, floor), "s", goal=0.8),
+            Row(
+                "more than the API server alone", _median_difference(created, floor), "s", goal=0.8
+            ),
             Row("the original, on such a machine", _GO_CREATE, "s"),
         ],
     )

@@ -1,18 +1,21 @@
 """How fast a cluster gets fake nodes and pods, and loses the pods again.
 
-    python -m benchmarks.scale --kubeconfig FILE [--nodes 5000] [--pods 10000] [--scheduled]
+    python -m benchmarks.scale [--kubeconfig FILE] [--nodes 5000] [--pods 10000] [--scheduled]
 
-Objects are made by `kwokctl scale` in a cluster that runs, with a controller for fake nodes. When
+Objects are made by `kwokctl scale`, in a cluster made for it unless a kubeconfig names one. When
 they are ready is seen by watches of this program's own, so nobody's word is taken for it: a node
 counts when it is Ready, free of the not-ready taint and has its lease, a pod when it is Running.
 """
 
 import argparse
 import asyncio
+import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import aclosing, asynccontextmanager
+from asyncio.subprocess import DEVNULL, Process
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import aclosing, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,12 +25,15 @@ import msgspec
 
 from benchmarks.processes import CONTROLLER, cpu_seconds, programs, resident_bytes
 from benchmarks.report import Row, report
+from kwokctl.clusters.home import cluster_name
 from kwokctl.clusters.scaling.readiness import Verdict, judge_of
+from kwokctl.host.paths import WorkDir
 from kwokctl.kube.access import Access, load_access
 from kwokctl.kube.http import Pool
 from kwokctl.kube.resource import LEASES, NODES, PODS
 from kwokctl.kube.watch import EventType, watch
 
+KWOKCTL = (sys.executable, "-m", "kwokctl")
 NODE_SET, POD_SET = "bench-node", "bench-pod"
 _LEASES_OF_NODES = "kube-node-lease"
 
@@ -89,6 +95,8 @@ class Bench:
 
     async def run(self, nodes: int, pods: int, params: list[str]) -> None:
         """Make nodes and pods, and delete the pods."""
+        await self._scale("pod", POD_SET, "--replicas", "0")
+        await self._scale("node", NODE_SET, "--replicas", "0", "--wait", "5m")
         async with self._watching():
             await self._phase(
                 "nodes",
@@ -109,6 +117,17 @@ class Bench:
                 lambda: not self._pods.existing,
                 ["pod", POD_SET, "--replicas", "0"],
             )
+        await self._scale("node", NODE_SET, "--replicas", "0")
+
+    async def _scale(self, *words: str) -> None:
+        scaling = await self._scaling(*words)
+        if await scaling.wait():
+            sys.exit(f"scale exited with {scaling.returncode}")
+
+    async def _scaling(self, *words: str) -> Process:
+        return await asyncio.create_subprocess_exec(
+            *KWOKCTL, "scale", *words, "--kubeconfig", self._kubeconfig, stderr=DEVNULL
+        )
 
     @asynccontextmanager
     async def _watching(self) -> AsyncIterator[None]:
@@ -134,9 +153,7 @@ class Bench:
     ) -> None:
         before = {name: cpu_seconds(pid) for name, pid in self._programs.items()}
         began = time.perf_counter()
-        scaling = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "kwokctl", "scale", *words, "--kubeconfig", self._kubeconfig
-        )
+        scaling = await self._scaling(*words)
         while not is_done():
             if scaling.returncode:
                 sys.exit(f"scale exited with {scaling.returncode}")
@@ -161,10 +178,24 @@ class Bench:
             report("memory", [Row(CONTROLLER, megabytes, "MB", goal=200)])
 
 
+@contextmanager
+def cluster_of_its_own() -> Iterator[Path]:
+    """Make a cluster, give its kubeconfig, and delete it again."""
+    with tempfile.TemporaryDirectory(prefix="kwokctl-bench-") as folder:
+        words = ("env", f"KWOK_WORKDIR={folder}", *KWOKCTL, "--name=bench")
+        try:
+            made = (*words, "create", "cluster", "--wait=2m", "--kubeconfig=")
+            subprocess.run(made, check=True)
+            paths = WorkDir(Path(folder)).cluster(cluster_name("bench"))
+            yield paths.kubeconfig
+        finally:
+            subprocess.run((*words, "delete", "cluster", "--kubeconfig="), check=True)
+
+
 def main() -> None:
-    """Measure the cluster that a kubeconfig names."""
+    """Measure the cluster that a kubeconfig names, or one of its own."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--kubeconfig", type=Path, required=True)
+    parser.add_argument("--kubeconfig", type=Path)
     parser.add_argument("--nodes", type=int, default=5000)
     parser.add_argument("--pods", type=int, default=10000)
     parser.add_argument(
@@ -173,8 +204,10 @@ def main() -> None:
     options = parser.parse_args()
     on_a_node = ["--param", f'.nodeName = "{NODE_SET}-000000"']
     params = [] if options.scheduled else on_a_node
-    bench = Bench(options.kubeconfig, load_access(options.kubeconfig))
-    asyncio.run(bench.run(options.nodes, options.pods, params))
+    given = nullcontext(options.kubeconfig) if options.kubeconfig else cluster_of_its_own()
+    with given as kubeconfig:
+        bench = Bench(kubeconfig, load_access(kubeconfig))
+        asyncio.run(bench.run(options.nodes, options.pods, params))
 
 
 if __name__ == "__main__":

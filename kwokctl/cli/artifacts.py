@@ -94,10 +94,14 @@ def prune(
 ) -> None:
     """Remove the programs that no cluster uses, and what interrupted builds have left."""
     from kwokctl.artifacts import upkeep
+    from kwokctl.clusters.programs import TOOLS
 
     home = call.home
     used = set() if everything else _used(call)
-    keep = {(e.name, e.version) for e in upkeep.entries(home.cache) if e.path in used}
+    entries = upkeep.entries(home.cache)
+    keep = {(entry.name, entry.version) for entry in entries if entry.path in used}
+    versions = {version for _, version in keep}
+    keep |= {(e.name, e.version) for e in entries if e.name in TOOLS and e.version in versions}
     pruned = upkeep.prune(home.cache, keep=keep)
     for path in pruned.paths:
         results.emit(str(path))

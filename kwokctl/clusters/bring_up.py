@@ -1,10 +1,9 @@
 """Starts the components of a plan, wave by wave."""
 
-import asyncio
 from contextlib import nullcontext
 
 from kwokctl.clusters.home import Home
-from kwokctl.clusters.ready import deadline_named, wait_ready
+from kwokctl.clusters.ready import told_when_late, wait_ready
 from kwokctl.host.ports import HeldPorts
 from kwokctl.model import Component, Plan
 from kwokctl.runtime import Runtime
@@ -25,18 +24,15 @@ async def bring_up(
     own; 0 means as long as it takes. Components that run already are left alone.
     """
     waves = list(plan.waves())
-    with deadline_named(f"starting '{plan.cluster}'", timeout):
-        async with asyncio.timeout(timeout or None):
-            for wave in waves[:-1]:
-                await _start(home, runtime, plan, held, wave)
-            await _start(home, runtime, plan, held, waves[-1], ready=False)
+    every = plan.components.values()
+    async with told_when_late(runtime, plan.cluster, every, timeout):
+        for wave in waves[:-1]:
+            await _start(home, runtime, plan, held, wave)
+        await _start(home, runtime, plan, held, waves[-1], ready=False)
     if wait is not None:
-        with (
-            home.progress.step(f"Waiting for {_names(waves[-1])}"),
-            deadline_named(f"waiting for {_names(waves[-1])}", wait),
-        ):
-            async with asyncio.timeout(wait or None):
-                await wait_ready(runtime, plan.cluster, plan.components.values())
+        with home.progress.step(f"Waiting for {_names(waves[-1])}"):
+            async with told_when_late(runtime, plan.cluster, every, wait):
+                await wait_ready(runtime, plan.cluster, every)
 
 
 async def _start(

@@ -1,8 +1,8 @@
 """Waits until components can do work, and says at once when one cannot."""
 
 import asyncio
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
 
 from kwokctl.errors import ComponentError, TimedOutError
 from kwokctl.kube.probe import probe
@@ -45,15 +45,25 @@ async def log_tail(runtime: Runtime, cluster: ClusterName, name: ComponentName) 
     return "\n".join(content.decode(errors="replace").splitlines()[-_TAIL_LINES:])
 
 
-@contextmanager
-def deadline_named(what: str, seconds: float | None) -> Iterator[None]:
-    """Turn an expired `asyncio.timeout` into an error that says what was waited for."""
+@asynccontextmanager
+async def told_when_late(
+    runtime: Runtime, cluster: ClusterName, components: Collection[Component], seconds: float | None
+) -> AsyncIterator[None]:
+    """Bound a block that waits for components; 0 and None mean no bound.
+
+    Past it TimedOutError names the components that are not ready, with the end of a log.
+    """
     try:
-        yield
+        async with asyncio.timeout(seconds or None):
+            yield
     except TimeoutError as e:
+        late = await unready(components)
+        names = ", ".join(f"'{component.name}'" for component in late)
         raise TimedOutError(
-            f"{what} took longer than {seconds:g} s" if seconds else f"{what} took too long",
-            hint="look at 'kwokctl get components -o wide' and 'kwokctl logs COMPONENT'",
+            f"after {seconds:g} s {names or 'the cluster'} cannot do work yet",
+            hint="allow more time, or look into 'kwokctl logs COMPONENT' of a run with "
+            "--keep-on-failure",
+            detail=await log_tail(runtime, cluster, late[0].name) if late else None,
         ) from e
 
 

@@ -8,7 +8,13 @@ from kwokctl.clusters.create import CreateRequest, create_cluster
 from kwokctl.clusters.home import Home, cluster_name
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import Resolved
-from kwokctl.errors import BusyError, ComponentError, UnavailableError, UsageError
+from kwokctl.errors import (
+    BusyError,
+    ComponentError,
+    TimedOutError,
+    UnavailableError,
+    UsageError,
+)
 from kwokctl.host.files import locked
 from kwokctl.host.paths import WorkDir
 from tests.support.fake_runtime import FakeRuntime
@@ -146,3 +152,13 @@ async def test_two_commands_cannot_change_one_cluster_at_once(tmp_path: Path) ->
 def test_names_that_could_harm_a_path_or_a_context_are_refused(text: str) -> None:
     with pytest.raises(UsageError, match="cannot be the name of a cluster"):
         cluster_name(text)
+
+
+async def test_a_wait_that_fails_names_the_component_and_ends_with_its_log(tmp_path: Path) -> None:
+    runtime = FakeRuntime(log=b"still thinking\n")
+
+    with pytest.raises(TimedOutError, match="'etcd'") as caught:
+        await create_cluster(home(tmp_path, runtime), replace(request(), timeout=0.01, wait=0.01))
+
+    assert caught.value.detail == "still thinking"
+    assert list((tmp_path / "kwok" / "clusters").iterdir()) == []

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from blockbuster import blockbuster_ctx
 
 _TESTS = Path(__file__).parent
 _MAY_LEAVE = {"packaging", "e2e"}
@@ -17,6 +18,13 @@ _MAY_LEAVE = {"packaging", "e2e"}
 
 _ELSEWHERE = ("proxy", "ca_bundle")
 """Ends of environment variables that send a client to other servers, or have it trust others."""
+
+
+_MUST_NOT_BLOCK = ("controller", "dataplane")
+"""Packages whose event loop serves thousands of objects: a call that blocks delays them all."""
+
+_MAY_BLOCK = (("settings.py", "read_settings"), ("metrics.py", "resident_bytes"))
+"""What is read before the loop has work, and what the kernel makes up as it is read."""
 
 
 def _suite(request: pytest.FixtureRequest) -> str:
@@ -59,6 +67,20 @@ def _stay_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
         return
     for name in ("connect", "connect_ex"):
         monkeypatch.setattr(socket.socket, name, _guarded(getattr(socket.socket, name)))
+
+
+@pytest.fixture(autouse=True)
+def _no_blocking_calls(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Refuse calls that block, from the packages that must not, while an event loop runs."""
+    place: Path = request.node.path.relative_to(_TESTS)
+    if place.parts[0] != "unit" or place.parts[1] not in _MUST_NOT_BLOCK:
+        yield
+        return
+    with blockbuster_ctx([f"kwokctl.{package}" for package in _MUST_NOT_BLOCK]) as watched:
+        for call in watched.functions.values():
+            for file, function in _MAY_BLOCK:
+                call.can_block_in(f"kwokctl/controller/{file}", {function})
+        yield
 
 
 def _guarded(connect: Callable[..., Any]) -> Callable[..., Any]:

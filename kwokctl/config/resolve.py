@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, get_origin
 
+from kwokctl.artifacts.versions import kube_version
 from kwokctl.config.documents import Document
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.options import NOT_SERVED, ClusterOptions, Spelling, spellings
@@ -32,7 +33,8 @@ def resolve_options(
 ) -> Resolved:
     """Merge what was given in all places; `flags` holds only flags that were given, by field name.
 
-    Raises NotServedError for an option that is not served yet and ConfigError for a bad value.
+    Raises NotServedError for an option that is not served yet, ConfigError for a bad value and
+    UsageError for what is no version.
     """
     given: dict[str, Any] = {}
     warnings = [
@@ -49,6 +51,8 @@ def resolve_options(
         if text:
             given[spelling.field] = _read(text, types[spelling.field], spelling.env)
     given.update(flags)
+    if "kube_version" in given:
+        given["kube_version"] = kube_version(given["kube_version"])
     return Resolved(
         options=ClusterOptions(**given), chosen=frozenset(given), warnings=tuple(warnings)
     )

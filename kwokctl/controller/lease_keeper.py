@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 
 _JITTER = 0.04
 _TICK = 0.1
+"""Renewals are gathered into moments this far apart: waking for each alone costs twice the CPU."""
 _GOLDEN = 0.618033988749895
 """Its multiples, modulo 1, fill an interval evenly however many there are."""
 
@@ -231,6 +232,7 @@ class LeaseKeeper:
         self._out.agenda.put(tenancy, self._gathered(tenancy.beat - now + self._jitter()))
 
     def _gathered(self, delay: float) -> float:
+        """Put off a renewal to the next moment that it shares with others."""
         now = self._out.agenda.now()
         return ceil((now + delay) / _TICK) * _TICK - now
 

@@ -84,8 +84,17 @@ class ClusterServer:
 
 
 def _selects(request: Request, body: dict[str, Any]) -> bool:
+    if not _has_label(request.query.get("labelSelector", ""), body):
+        return False
     selector = request.query.get("fieldSelector", "")
     return not selector.startswith("spec.nodeName!=") or bool(body["spec"].get("nodeName"))
+
+
+def _has_label(selector: str, body: dict[str, Any]) -> bool:
+    """Tell whether a single `key=value` or `key!=value` selects an object; nothing selects all."""
+    key, equals, value = selector.partition("=")
+    is_equal = bool(body["metadata"].get("labels", {}).get(key.removesuffix("!")) == value)
+    return not equals or is_equal is not key.endswith("!")
 
 
 def _target(path: str) -> tuple[Target | None, str]:

@@ -57,6 +57,7 @@ class FakeCluster:
         key = (resource.plural, metadata.get("namespace", ""), metadata["name"])
         is_new = key not in self.objects
         metadata.setdefault("uid", f"uid-{next(self._uids)}")
+        metadata.setdefault("creationTimestamp", "2026-01-01T00:00:00Z")
         self._store(key, body, "ADDED" if is_new else "MODIFIED")
         return body
 

@@ -95,6 +95,11 @@ def test_a_variable_that_is_not_served_yet_is_warned_about() -> None:
     )
 
 
+@pytest.mark.parametrize("text", ["1.35.4", "v1.35.4"])
+def test_a_version_is_one_however_it_is_written(text: str) -> None:
+    assert resolve_options({"kube_version": text}, {}, []).options.kube_version == "v1.35.4"
+
+
 def test_what_is_saved_reads_back_the_same() -> None:
     options = ClusterOptions(etcd_port=5, disable=("kube-scheduler",), etcd_tls=False)
 

@@ -1,0 +1,120 @@
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from kwokctl.clusters.home import Home, cluster_name
+from kwokctl.clusters.saved import save
+from kwokctl.clusters.scale import scale
+from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
+from kwokctl.config.documents import Document
+from kwokctl.errors import BusyError, NotFoundError
+from kwokctl.host.files import locked
+from kwokctl.host.paths import WorkDir
+from kwokctl.kube.resource import CONFIG_MAPS, NODES, PODS
+from tests.support.cluster_server import ClusterServer
+from tests.support.fake_api_server import serving
+from tests.support.fake_cluster import FakeCluster
+from tests.support.fake_runtime import FakeRuntime
+from tests.unit.clusters.test_saved import SAVED
+
+NAME = cluster_name("dev")
+THREE_NODES = ScaleRequest(kind="node", replicas=3)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(workdir=WorkDir(tmp_path / "work"), cache=tmp_path)
+
+
+@pytest.fixture
+def cluster() -> FakeCluster:
+    return FakeCluster(NODES, PODS, CONFIG_MAPS)
+
+
+@asynccontextmanager
+async def reachable(cluster: FakeCluster, path: Path) -> AsyncIterator[Path]:
+    """Serve a cluster, and write the kubeconfig that leads to it."""
+    async with serving(ClusterServer(cluster)) as server:
+        config = {
+            "current-context": "c",
+            "contexts": [{"name": "c", "context": {"cluster": "c"}}],
+            "clusters": [{"name": "c", "cluster": {"server": server.url}}],
+        }
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(config))
+        yield path
+
+
+def names(cluster: FakeCluster) -> list[str]:
+    return sorted(name for _, _, name in cluster.objects)
+
+
+async def test_any_cluster_that_a_kubeconfig_leads_to_can_be_scaled(
+    home: Home, cluster: FakeCluster, tmp_path: Path
+) -> None:
+    async with reachable(cluster, tmp_path / "theirs") as kubeconfig:
+        result = await scale(home, NAME, THREE_NODES, documents=(), kubeconfig=kubeconfig)
+
+    assert result == ScaleResult(kind="Node", name="node", created=3)
+    assert names(cluster) == ["node-000000", "node-000001", "node-000002"]
+    assert not home.workdir.clusters.exists()
+
+
+async def test_a_cluster_of_ours_is_scaled_by_its_name(home: Home, cluster: FakeCluster) -> None:
+    paths = home.paths(NAME)
+    save(paths, SAVED, SAVED.plan(FakeRuntime(), paths))
+
+    async with reachable(cluster, paths.kubeconfig):
+        await scale(home, NAME, THREE_NODES, documents=())
+        again = await scale(home, NAME, THREE_NODES, documents=())
+        fewer = await scale(home, NAME, ScaleRequest(kind="node", replicas=1), documents=())
+
+    assert again.is_unchanged
+    assert (fewer.deleted, fewer.existing) == (2, 3)
+    assert names(cluster) == ["node-000000"]
+
+
+async def test_a_cluster_that_does_not_exist_is_named(home: Home) -> None:
+    with pytest.raises(NotFoundError, match="dev"):
+        await scale(home, NAME, THREE_NODES, documents=())
+
+
+async def test_a_cluster_is_not_scaled_while_somebody_has_it_for_himself(
+    home: Home, cluster: FakeCluster
+) -> None:
+    paths = home.paths(NAME)
+    save(paths, SAVED, SAVED.plan(FakeRuntime(), paths))
+    lock = home.workdir.cluster_lock(NAME)
+
+    async with reachable(cluster, paths.kubeconfig):
+        with locked(lock, what="it"), pytest.raises(BusyError):
+            await scale(home, NAME, THREE_NODES, documents=())
+        with locked(lock, what="it", shared=True):
+            await scale(home, NAME, THREE_NODES, documents=())
+
+    assert len(cluster.objects) == 3
+
+
+async def test_the_users_own_templates_make_objects_of_any_kind(
+    home: Home, cluster: FakeCluster, tmp_path: Path
+) -> None:
+    template = (
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: {{ Name }}}, data: {a: {{ .b }}}}"
+    )
+    document = Document(
+        kind="KwokctlResource",
+        api_version="",
+        name="settings",
+        body={"template": template, "parameters": {"b": "c"}},
+        source="mine.yaml, document 1",
+    )
+    request = ScaleRequest(kind="settings", replicas=2, wait=5)
+
+    async with reachable(cluster, tmp_path / "theirs") as kubeconfig:
+        await scale(home, NAME, request, documents=[document], kubeconfig=kubeconfig)
+
+    stored = cluster.objects["configmaps", "default", "settings-000001"]
+    assert stored["data"] == {"a": "c"}

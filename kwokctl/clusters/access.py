@@ -1,7 +1,6 @@
 """Ways into a cluster for people and programs: kubeconfigs that can be carried elsewhere."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from kwokctl.clusters.home import Home, context_name
@@ -10,12 +9,6 @@ from kwokctl.components import identities
 from kwokctl.host.pki import sign_client
 from kwokctl.kube import kubeconfig
 from kwokctl.model import ClusterName
-
-
-def cluster_kubeconfig(home: Home, name: ClusterName) -> Path:
-    """Return the administrator's kubeconfig; raise NotFoundError if there is no such cluster."""
-    load(home.paths(name), name)
-    return home.paths(name).kubeconfig
 
 
 def portable_kubeconfig(

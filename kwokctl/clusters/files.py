@@ -1,5 +1,6 @@
 """Writes the files that a cluster's components read: PKI, kubeconfigs, policies, saved state."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from kwokctl.clusters.home import Home, context_name
@@ -9,6 +10,7 @@ from kwokctl.components.setting import Setting
 from kwokctl.errors import UsageError
 from kwokctl.host.files import private_folder, write_atomic
 from kwokctl.host.pki import ensure_pki
+from kwokctl.host.tokens import ensure_tokens
 from kwokctl.kube import kubeconfig
 from kwokctl.model import (
     KUBE_CONTROLLER_MANAGER,
@@ -29,22 +31,26 @@ def write_files(home: Home, runtime: Runtime, saved: Saved) -> Plan:
     private_folder(paths.root)
     private_folder(paths.sockets)
     save(paths, saved, plan)
-    ensure_pki(paths.pki, identities.identities(saved.options))
-    _write_kubeconfigs(setting, saved)
+    known = identities.identities(saved.options)
+    ensure_pki(paths.pki, known)
+    holders = [identity for identity in known if identity.name in identities.TOKEN_HOLDERS]
+    _write_kubeconfigs(setting, saved, ensure_tokens(paths.tokens, holders))
     if policy := saved.options.kube_audit_policy:
         write_atomic(paths.root / "audit.yaml", _read_policy(Path(policy)))
     return plan
 
 
-def _write_kubeconfigs(setting: Setting, saved: Saved) -> None:
-    server = kube_apiserver.url(setting)
+def _write_kubeconfigs(setting: Setting, saved: Saved, tokens: Mapping[str, str]) -> None:
+    paths, server = setting.paths, kube_apiserver.url(setting)
     context = context_name(saved.name)
-    admin = kubeconfig.by_paths(context, server, setting.paths.pki, identities.ADMIN)
-    write_atomic(setting.paths.kubeconfig, admin, mode=0o600)
-    folder = Path(setting.pki(""))
+    admin = kubeconfig.by_paths(context, server, paths.pki, identities.ADMIN)
+    write_atomic(paths.kubeconfig, admin, mode=0o600)
+    own = kubeconfig.by_token(context, server, paths.pki / "ca.crt", tokens[identities.ADMIN])
+    write_atomic(paths.own_kubeconfig, own, mode=0o600)
+    ca = Path(setting.pki("ca.crt"))
     for name in _CLIENTS:
-        text = kubeconfig.by_paths(context, server, folder, name)
-        write_atomic(setting.paths.component_kubeconfig(name), text, mode=0o600)
+        text = kubeconfig.by_token(context, server, ca, tokens[name])
+        write_atomic(paths.component_kubeconfig(name), text, mode=0o600)
 
 
 def _read_policy(path: Path) -> str:

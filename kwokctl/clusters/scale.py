@@ -4,8 +4,8 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from kwokctl.clusters.access import cluster_kubeconfig
 from kwokctl.clusters.home import Home
+from kwokctl.clusters.saved import load
 from kwokctl.clusters.scaling.api_reading import ApiReader
 from kwokctl.clusters.scaling.creation import AT_ONCE
 from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
@@ -39,7 +39,8 @@ async def scale(
     if kubeconfig is not None:
         access = load_access(kubeconfig)
         return await scale_with(access, request, templates, home.progress)
-    access = load_access(cluster_kubeconfig(home, name))
+    load(home.paths(name), name)
+    access = load_access(home.paths(name).own_kubeconfig)
     lock = home.workdir.cluster_lock(name)
     with locked(lock, what=f"the cluster '{name}'", shared=True):
         return await scale_with(access, request, templates, home.progress)

@@ -31,6 +31,10 @@ SERVICE_IP = "10.96.0.1"
 """First address of the service range: the `kubernetes` service's own."""
 
 
+TOKEN_HOLDERS = (ADMIN, KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER, KWOK_CONTROLLER)
+"""Who shows a token to the API server; a person's kubeconfig holds a certificate."""
+
+
 def identities(options: ClusterOptions) -> tuple[Identity, ...]:
     """Return every identity of a cluster, with the names its server certificate must carry."""
     here = tuple(dict.fromkeys((*_LOCAL, options.bind_address)))
@@ -51,12 +55,14 @@ def identities(options: ClusterOptions) -> tuple[Identity, ...]:
             name=KUBE_CONTROLLER_MANAGER,
             common_name="system:kube-controller-manager",
             server=True,
+            client=False,
             server_names=here,
         ),
         Identity(
             name=KUBE_SCHEDULER,
             common_name="system:kube-scheduler",
             server=True,
+            client=False,
             server_names=here,
         ),
         # A Stage may write any kind, so the fake-node controller may do everything.
@@ -65,6 +71,7 @@ def identities(options: ClusterOptions) -> tuple[Identity, ...]:
             common_name="kwok-controller",
             organizations=(ADMIN_GROUP,),
             server=True,
+            client=False,
             server_names=here,
         ),
     )

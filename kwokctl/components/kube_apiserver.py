@@ -57,6 +57,7 @@ def _identity(setting: Setting) -> dict[str, Value]:
         "tls-cert-file": setting.pki(f"{KUBE_APISERVER}.crt"),
         "tls-private-key-file": setting.pki(f"{KUBE_APISERVER}.key"),
         "client-ca-file": setting.pki("ca.crt"),
+        "token-auth-file": setting.pki("tokens.csv"),
         "service-account-key-file": setting.pki("sa.pub"),
         "service-account-signing-key-file": setting.pki("sa.key"),
         "service-account-issuer": "https://kubernetes.default.svc.cluster.local",

@@ -49,6 +49,16 @@ class ClusterPaths:
         return self.root / "kubeconfigs" / f"{name}.yaml"
 
     @property
+    def own_kubeconfig(self) -> Path:
+        """The kubeconfig with which kwokctl itself works in bulk: a token, no certificate."""
+        return self.root / "kubeconfigs" / "kwokctl.yaml"
+
+    @property
+    def tokens(self) -> Path:
+        """The tokens of the components, as the API server reads them."""
+        return self.pki / "tokens.csv"
+
+    @property
     def pki(self) -> Path:
         """Certificates and keys."""
         return self.root / "pki"

@@ -34,6 +34,12 @@ def by_paths(context: str, server: str, pki: Path, identity: str) -> str:
     )
 
 
+def by_token(context: str, server: str, ca: Path, token: str) -> str:
+    """Return a kubeconfig that shows a bearer token and trusts the authority of a file."""
+    cluster = {"certificate-authority": str(ca), "server": server}
+    return _text(context, cluster, {"token": token})
+
+
 def embedded(context: str, server: str, *, ca: bytes | None, cert: bytes, key: bytes) -> str:
     """Return a kubeconfig that needs no other file; without a CA it trusts any server."""
     trust: dict[str, Any] = {"insecure-skip-tls-verify": True}

@@ -67,7 +67,7 @@ async def test_a_cluster_of_ours_is_scaled_by_its_name(home: Home, cluster: Fake
     paths = home.paths(NAME)
     save(paths, SAVED, SAVED.plan(FakeRuntime(), paths))
 
-    async with reachable(cluster, paths.kubeconfig):
+    async with reachable(cluster, paths.own_kubeconfig):
         await scale(home, NAME, THREE_NODES, documents=())
         again = await scale(home, NAME, THREE_NODES, documents=())
         fewer = await scale(home, NAME, ScaleRequest(kind="node", replicas=1), documents=())
@@ -89,7 +89,7 @@ async def test_a_cluster_is_not_scaled_while_somebody_has_it_for_himself(
     save(paths, SAVED, SAVED.plan(FakeRuntime(), paths))
     lock = home.workdir.cluster_lock(NAME)
 
-    async with reachable(cluster, paths.kubeconfig):
+    async with reachable(cluster, paths.own_kubeconfig):
         with locked(lock, what="it"), pytest.raises(BusyError):
             await scale(home, NAME, THREE_NODES, documents=())
         with locked(lock, what="it", shared=True):

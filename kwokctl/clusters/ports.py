@@ -4,11 +4,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
+from zlib import crc32
 
 from kwokctl.clusters import saved as saved_clusters
 from kwokctl.clusters.home import Home
 from kwokctl.config.options import ClusterOptions
-from kwokctl.host.ports import HeldPorts
+from kwokctl.host.ports import HIGHEST, HeldPorts
 from kwokctl.model import (
     ETCD,
     KUBE_APISERVER,
@@ -38,10 +39,18 @@ def held_ports(
     Yields the options with every port filled in. Raises ConflictError for a port that is taken.
     """
     taken = saved_clusters.used_ports(home.workdir, but=cluster)
-    with HeldPorts(taken=taken, address=options.bind_address) as held:
+    with HeldPorts(taken=taken, address=options.bind_address, highest=_highest(home)) as held:
         chosen: dict[str, Any] = {
             field: held.hold(name, getattr(options, field))
             for name, field in FIELDS.items()
             if name in names
         }
         yield replace(options, **chosen), held
+
+
+def _highest(home: Home) -> int:
+    """Return where this work directory begins to look for ports.
+
+    Each begins elsewhere, for it does not know the ports of the others' stopped clusters.
+    """
+    return HIGHEST - 10 * (crc32(bytes(home.workdir.root)) % 1000)

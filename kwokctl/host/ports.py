@@ -15,7 +15,7 @@ from typing import Self
 
 from kwokctl.errors import ConflictError, UnavailableError
 
-_HIGHEST = 32766
+HIGHEST = 32766
 _LOWEST = 10000
 _LISTEN = "0A"
 _PROC_TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
@@ -24,12 +24,13 @@ _PROC_TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 class HeldPorts:
     """Ports of one address that are held for programs about to be launched.
 
-    Free ports are looked for downwards from 32766, below the range from which the kernel takes
-    ports for outgoing connections, so that none of those can slip in between.
+    Free ports are looked for downwards from 32766 or less, below the range from which the kernel
+    takes ports for outgoing connections, so that none of those can slip in between.
     """
 
-    def __init__(self, *, taken: Collection[int], address: str) -> None:
-        """Avoid the ports in `taken`, which other clusters have been given."""
+    def __init__(self, *, taken: Collection[int], address: str, highest: int = HIGHEST) -> None:
+        """Avoid the ports in `taken`, which other clusters have been given, and those above."""
+        self._highest = highest
         self._taken = set(taken)
         self._address = address
         self._held: dict[str, socket.socket] = {}
@@ -58,12 +59,12 @@ class HeldPorts:
                 raise _taken(name, wanted)
             self._held[name] = held
             return wanted
-        for port in range(_HIGHEST, _LOWEST - 1, -1):
+        for port in range(self._highest, _LOWEST - 1, -1):
             if port not in self._taken and (held := self._free(port)):
                 self._taken.add(port)
                 self._held[name] = held
                 return port
-        raise UnavailableError(f"no port between {_LOWEST} and {_HIGHEST} is free")
+        raise UnavailableError(f"no port between {_LOWEST} and {self._highest} is free")
 
     def release(self, *names: str) -> None:
         """Let go of the ports of these programs, which listen on them by now."""
@@ -108,7 +109,7 @@ def _taken(name: str, port: int) -> ConflictError:
     owner = _listener(port)
     return ConflictError(
         f"port {port}, wanted for '{name}', is in use{f' by {owner}' if owner else ''}",
-        hint="choose another port for it, or end the program that uses it",
+        hint="end the program that uses it, or have the cluster made with another port",
     )
 
 

@@ -2,15 +2,16 @@
 
 A node that lies about not yet ready costs writes: every change of the number of nodes that
 kube-controller-manager sees before it comes to this node can have it write the node once more.
-Measured with 1,500 nodes on two cores, real components: 130 nodes/s ready when they are made as
-fast as the API takes them, 240/s when at most 16 lie about.
+Measured on two cores with real components, nodes ready a second: 1,500 nodes made as fast as the
+API takes them 130, with at most 16 lying about 240; 5,000 nodes with leases, at most 16 of them
+lying about 109, 24 173, 48 160.
 """
 
 import asyncio
 from collections import deque
 from contextlib import suppress
 
-WINDOW = 16
+WINDOW = 24
 """Objects that may be made and not yet ready."""
 STEADY = 25
 """Objects a second that must become ready for them to set the pace. Fewer do where components are

@@ -39,13 +39,13 @@ def test_steps_and_notes_inside_a_step_are_indented() -> None:
 
 
 def test_long_work_gives_a_sign_of_life() -> None:
-    stream = Awaited("Fetching (")
+    stream = Awaited(" s, etcd)")
     plain = Plain(stream, beat=0.001)
     with plain.step("Fetching", total=2_000_000, unit="B") as step:
         step.advance(1_000_000)
         step.say("etcd")
         assert stream.seen.wait(20)
-    assert "… Fetching (1.0 MB of 2.0 MB, 0.0 s, etcd)" in stream.getvalue()
+    assert "… Fetching (1.0 MB of 2.0 MB, " in stream.getvalue()
 
 
 def test_a_warning_is_named_and_freed_of_control_characters() -> None:

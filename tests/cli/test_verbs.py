@@ -376,5 +376,5 @@ def test_building_takes_the_version_of_the_environment(
     assert words("artifacts build") == 0
     assert runner.calls[0][1] == ("v1.35.0",)
     assert words("artifacts build --kube-version 1.34.1") == 0
-    assert runner.calls[1][1] == ("1.34.1",)
+    assert runner.calls[1][1] == ("v1.34.1",)
     assert capfd.readouterr().out == ""

@@ -46,7 +46,7 @@ def plan(
     }
     setting = Setting(
         site=site,
-        paths=ClusterPaths(Path("/work/clusters/dev")),
+        paths=ClusterPaths(Path("/home/me/.kwok/clusters/dev")),
         options=options,
         artifacts=artifacts,
         extra_args=extra or {},

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,16 +38,6 @@ class Status:
     """Bytes of the database file."""
     leader: int
     """The member that leads; 0 while there is none."""
-
-
-@dataclass(frozen=True, slots=True)
-class KeyValue:
-    """One key and what is stored there."""
-
-    key: bytes
-    value: bytes
-    mod_revision: int
-    """The revision of the last write to it."""
 
 
 class EtcdClient:
@@ -93,23 +83,6 @@ class EtcdClient:
                 take(part.blob)
 
         await self._in_thread(parts, drain)
-
-    async def range(self, prefix: bytes, *, limit: int = 1000) -> AsyncIterator[list[KeyValue]]:
-        """Yield all keys that begin with `prefix`, in order, by pages, as of one revision."""
-        client = await self._client()
-        start, end, revision = prefix, _end_of(prefix), 0
-        more = True
-        while more:
-            request = shim.load().etcdrpc.RangeRequest(
-                key=start, range_end=end, limit=limit, revision=revision
-            )
-            answer = await self._call(client.kvstub.Range, request)
-            page = [KeyValue(each.key, each.value, each.mod_revision) for each in answer.kvs]
-            if page:
-                yield page
-                start = page[-1].key + b"\0"
-            revision = revision or answer.header.revision
-            more = answer.more
 
     async def close(self) -> None:
         """Let the connection go."""
@@ -164,9 +137,3 @@ class EtcdClient:
             raise UnavailableError(f"etcd at '{self._target}' does not answer: {why}") from e
         finally:
             call.cancel()
-
-
-def _end_of(prefix: bytes) -> bytes:
-    """Return the first key after all that begin with `prefix`; a zero byte means the last of all."""
-    stem = prefix.rstrip(b"\xff")
-    return stem[:-1] + bytes([stem[-1] + 1]) if stem else b"\0"

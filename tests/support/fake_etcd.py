@@ -27,12 +27,10 @@ def snapshot_of(database: bytes) -> bytes:
 
 
 class FakeEtcd:
-    """A member with keys and a snapshot to send."""
+    """A member with a snapshot to send."""
 
     def __init__(self) -> None:
         self.parts: Sequence[bytes] = [snapshot_of(bolt_database())]
-        self.keys: dict[bytes, bytes] = {}
-        self.ranges = 0
         self.breaks = False
         """Whether a snapshot ends with an error after its parts."""
         self.stalls = False
@@ -55,17 +53,6 @@ class FakeEtcd:
             context.add_callback(self.left.set)
             self.left.wait()
 
-    def range(self, request: Any, context: grpc.ServicerContext) -> Any:
-        self.ranges += 1
-        answer = shim.load().etcdrpc.RangeResponse()
-        answer.header.revision = 42
-        end = request.range_end
-        inside = [k for k in sorted(self.keys) if request.key <= k and (end == b"\0" or k < end)]
-        for key in inside[: request.limit]:
-            answer.kvs.add(key=key, value=self.keys[key], mod_revision=request.revision or 42)
-        answer.more = len(inside) > request.limit
-        return answer
-
 
 @contextmanager
 def serving(etcd: FakeEtcd, socket: Path) -> Iterator[str]:
@@ -87,16 +74,6 @@ def serving(etcd: FakeEtcd, socket: Path) -> Iterator[str]:
                         etcd.snapshot,
                         rpc.SnapshotRequest.FromString,
                         rpc.SnapshotResponse.SerializeToString,
-                    ),
-                },
-            ),
-            grpc.method_handlers_generic_handler(
-                "etcdserverpb.KV",
-                {
-                    "Range": grpc.unary_unary_rpc_method_handler(
-                        etcd.range,
-                        rpc.RangeRequest.FromString,
-                        rpc.RangeResponse.SerializeToString,
                     ),
                 },
             ),

@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from kwokctl.errors import UnavailableError
-from kwokctl.etcd.client import EtcdClient, KeyValue, Status
+from kwokctl.etcd.client import EtcdClient, Status
 from tests.support.fake_etcd import FakeEtcd, serving
 
 
@@ -80,17 +80,6 @@ async def test_a_failure_of_who_takes_the_parts_is_his_own(etcd: FakeEtcd, socke
         async with EtcdClient(target) as client:
             with pytest.raises(OSError, match="No space left"):
                 await client.snapshot(fail)
-
-
-async def test_keys_are_read_page_by_page(etcd: FakeEtcd, socket: Path) -> None:
-    etcd.keys = {f"/a/{n:02}".encode(): b"%d" % n for n in range(7)} | {b"/b": b"x", b"/A": b"y"}
-    with serving(etcd, socket) as target:
-        async with EtcdClient(target) as client:
-            pages = [page async for page in client.range(b"/a/", limit=3)]
-            everything = [page async for page in client.range(b"", limit=100)]
-    assert [len(page) for page in pages] == [3, 3, 1]
-    assert pages[2] == [KeyValue(b"/a/06", b"6", 42)]
-    assert [len(page) for page in everything] == [9]
 
 
 async def test_certificates_that_are_not_there_are_told(tmp_path: Path) -> None:

@@ -158,7 +158,7 @@ def artifacts(
 
 def _cluster_options(call: Invocation, runtime: str | None) -> "ClusterOptions":
     """Return the options of the cluster that exists, or of the one that would be made."""
-    from kwokctl.clusters.create import DEFAULT_RUNTIME
+    from kwokctl.clusters.home import DEFAULT_RUNTIME
     from kwokctl.clusters.saved import load
     from kwokctl.config.resolve import resolve_options
 

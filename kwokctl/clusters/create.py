@@ -10,7 +10,7 @@ from pathlib import Path
 from kwokctl.clusters.bring_up import bring_up
 from kwokctl.clusters.drift import differences
 from kwokctl.clusters.files import write_files
-from kwokctl.clusters.home import Home, context_name
+from kwokctl.clusters.home import DEFAULT_RUNTIME, Home, context_name
 from kwokctl.clusters.ports import held_ports
 from kwokctl.clusters.programs import TOOLS, programs
 from kwokctl.clusters.ready import unready
@@ -26,8 +26,6 @@ from kwokctl.host.files import locked, remove_tree
 from kwokctl.kube import kubeconfig
 from kwokctl.model import ClusterName, ComponentName, State
 from kwokctl.runtime import Runtime
-
-DEFAULT_RUNTIME = "binary"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

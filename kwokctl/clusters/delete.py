@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kwokctl.clusters import originals
-from kwokctl.clusters.home import Home, context_name
+from kwokctl.clusters.home import DEFAULT_RUNTIME, Home, context_name
 from kwokctl.clusters.saved import cluster_names, is_foreign, load
 from kwokctl.clusters.stop import stop_all
 from kwokctl.errors import ConfigError, ConflictError, KwokctlError
@@ -78,7 +78,7 @@ async def _take_down(home: Home, name: ClusterName, paths: ClusterPaths, *, forc
         if not force:
             raise
         # Whatever the state was, the runtime that every cluster has by default knows what runs.
-        await home.runtime("binary").uninstall(name)
+        await home.runtime(DEFAULT_RUNTIME).uninstall(name)
         return
     except ConflictError as e:
         if not force:

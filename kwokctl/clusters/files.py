@@ -35,8 +35,9 @@ def write_files(home: Home, runtime: Runtime, saved: Saved) -> Plan:
     ensure_pki(paths.pki, known)
     holders = [identity for identity in known if identity.name in identities.TOKEN_HOLDERS]
     _write_kubeconfigs(setting, saved, ensure_tokens(paths.tokens, holders))
-    if policy := saved.options.kube_audit_policy:
-        write_atomic(paths.root / "audit.yaml", _read_policy(Path(policy)))
+    if (policy := saved.options.kube_audit_policy) and not paths.audit_policy.exists():
+        # The cluster keeps its copy: the user's file may have moved by the next start.
+        write_atomic(paths.audit_policy, _read_policy(Path(policy)))
     return plan
 
 

@@ -4,10 +4,8 @@ from kwokctl.components import identities
 from kwokctl.components.flags import Value, flags
 from kwokctl.components.setting import Setting
 from kwokctl.config.quantity import to_bytes
+from kwokctl.etcd import member
 from kwokctl.model import ETCD, Component, HttpProbe, Port
-
-MEMBER = "node0"
-ADVERTISED_PEER = "http://localhost:2380"
 
 
 def etcd(setting: Setting) -> Component:
@@ -36,15 +34,15 @@ def etcd(setting: Setting) -> Component:
         artifact=setting.artifacts[ETCD],
         args=flags(
             {
-                "name": MEMBER,
+                "name": member.NAME,
                 "data-dir": str(site.path(setting.paths.etcd_data)),
                 "listen-client-urls": f"{tcp},unix://{socket}" if socket else tcp,
                 "advertise-client-urls": tcp,
                 # A single member has no peers: it listens where nobody else can dial, and what
                 # it advertises is a name that is only compared, never dialled.
                 "listen-peer-urls": peers,
-                "initial-advertise-peer-urls": ADVERTISED_PEER,
-                "initial-cluster": f"{MEMBER}={ADVERTISED_PEER}",
+                "initial-advertise-peer-urls": member.ADVERTISED_PEER,
+                "initial-cluster": member.CLUSTER,
                 **tls,
                 "auto-compaction-retention": 1,
                 "quota-backend-bytes": to_bytes(options.etcd_quota_backend_size),

@@ -85,6 +85,6 @@ def _audit(setting: Setting) -> dict[str, Value]:
     if not setting.options.kube_audit_policy:
         return {}
     return {
-        "audit-policy-file": str(setting.site.path(setting.paths.root / "audit.yaml")),
+        "audit-policy-file": str(setting.site.path(setting.paths.audit_policy)),
         "audit-log-path": str(setting.site.path(setting.paths.logs / "audit.log")),
     }

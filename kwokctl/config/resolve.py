@@ -7,6 +7,7 @@ that name the place.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, get_origin
 
 from kwokctl.artifacts.versions import kube_version
@@ -15,6 +16,7 @@ from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.options import NOT_SERVED, ClusterOptions, Spelling, spellings
 from kwokctl.errors import ConfigError, NotServedError, UsageError
 
+_FILES = {"FILE", "PROGRAM"}
 _SWITCH = {"1": True, "t": True, "true": True, "0": False, "f": False, "false": False}
 
 
@@ -53,6 +55,9 @@ def resolve_options(
     given.update(flags)
     if "kube_version" in given:
         given["kube_version"] = kube_version(given["kube_version"])
+    for spelling in spellings():
+        if spelling.metavar in _FILES and spelling.field in given:
+            given[spelling.field] = _whole_path(given[spelling.field])
     return Resolved(
         options=ClusterOptions(**given), chosen=frozenset(given), warnings=tuple(warnings)
     )
@@ -144,6 +149,13 @@ def _read(text: str, kind: Any, where: str) -> Any:
     if get_origin(kind) is tuple:
         return tuple(word.strip() for word in text.split(",") if word.strip())
     return text
+
+
+def _whole_path(text: str) -> str:
+    """Let a file that is here mean the same to later commands, whatever folder they run in."""
+    file, sign, member = text.partition("#")
+    path = Path(file).expanduser()
+    return f"{path.absolute()}{sign}{member}" if path.is_file() else text
 
 
 def _typed(value: Any, kind: Any, where: str) -> Any:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from kwokctl.errors import ConflictError, SnapshotError, UnavailableError
+from kwokctl.etcd import member
 from kwokctl.etcd.client import EtcdClient
 from kwokctl.host import process
 from kwokctl.progress import Progress, Step
@@ -84,9 +85,9 @@ async def restore(etcdutl: Path, path: Path, data_dir: Path, *, bump_revision: i
         "--mark-compacted",
         # The file has just been verified: for hundreds of megabytes once is enough.
         "--skip-hash-check",
-        "--name=node0",
-        "--initial-cluster=node0=http://localhost:2380",
-        "--initial-advertise-peer-urls=http://localhost:2380",
+        f"--name={member.NAME}",
+        f"--initial-cluster={member.CLUSTER}",
+        f"--initial-advertise-peer-urls={member.ADVERTISED_PEER}",
     )
 
 

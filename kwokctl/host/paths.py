@@ -49,6 +49,11 @@ class ClusterPaths:
         return self.root / "kubeconfigs" / f"{name}.yaml"
 
     @property
+    def audit_policy(self) -> Path:
+        """The cluster's copy of the audit policy, if it has one."""
+        return self.root / "audit.yaml"
+
+    @property
     def own_kubeconfig(self) -> Path:
         """The kubeconfig with which kwokctl itself works in bulk: a token, no certificate."""
         return self.root / "kubeconfigs" / "kwokctl.yaml"

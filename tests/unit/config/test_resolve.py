@@ -1,3 +1,4 @@
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -98,6 +99,26 @@ def test_a_variable_that_is_not_served_yet_is_warned_about() -> None:
 @pytest.mark.parametrize("text", ["1.35.4", "v1.35.4"])
 def test_a_version_is_one_however_it_is_written(text: str) -> None:
     assert resolve_options({"kube_version": text}, {}, []).options.kube_version == "v1.35.4"
+
+
+def test_a_file_that_is_here_is_found_from_every_other_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "etcd").touch()
+    monkeypatch.chdir(tmp_path)
+    given = {
+        "etcd_binary": "./etcd",
+        "etcdctl_binary": "etcd#etcdctl",
+        "kubectl_binary": "kubectl",
+        "kube_apiserver_binary": "https://example.com/kube-apiserver",
+    }
+
+    options = resolve_options(given, {}, []).options
+
+    assert options.etcd_binary == f"{tmp_path}/etcd"
+    assert options.etcdctl_binary == f"{tmp_path}/etcd#etcdctl"
+    assert options.kubectl_binary == "kubectl"
+    assert options.kube_apiserver_binary == "https://example.com/kube-apiserver"
 
 
 def test_what_is_saved_reads_back_the_same() -> None:

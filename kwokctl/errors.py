@@ -6,6 +6,8 @@
     ├── ConfigError                  a document or a saved file does not say what it must
     ├── ExpressionError              a template or a query cannot be compiled or run
     ├── UnavailableError             something that is needed is not on this machine
+    │   └── EtcdGoneError            etcd did not answer: what was under way may be done or not
+    ├── EtcdRefusedError             etcd answered, and refused
     ├── CommandError                 a program that was run failed
     ├── NotFoundError                what was named does not exist
     ├── ConflictError                what was named is taken by something else
@@ -13,6 +15,7 @@
     ├── ArtifactError                a program cannot be found, fetched, built or trusted
     ├── ComponentError               a component does not start, or has died
     ├── TimedOutError                a wait has reached its deadline
+    ├── CapacityError                what is asked for does not fit etcd's quota or the machine
     ├── SnapshotError                a snapshot file cannot be trusted
     └── ApiError                     the Kubernetes API refused a request
 
@@ -67,6 +70,40 @@ class UnavailableError(KwokctlError):
     id: ClassVar[str] = "unavailable"
 
 
+class EtcdGoneError(UnavailableError):
+    """No answer came from etcd: whether what was under way has been done is unknown."""
+
+    id: ClassVar[str] = "etcd-gone"
+
+
+class EtcdRefusedError(KwokctlError):
+    """Etcd answered, and refused.
+
+    `code` is the gRPC status (https://grpc.io/docs/guides/status-codes/), never 0.
+    """
+
+    id: ClassVar[str] = "etcd-refused"
+
+    def __init__(self, message: str, *, code: int, hint: str | None = None) -> None:
+        """Keep the gRPC status beside the message, in which etcd's own words stand."""
+        super().__init__(message, hint=hint)
+        self.code = code
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the database has reached its quota: only deletions are accepted until it shrinks."""
+        return self.code == 8 and "database space exceeded" in str(self)
+
+    @property
+    def is_outcome_known(self) -> bool:
+        """Whether nothing was changed for certain; a server that ran out of time may still do it."""
+        return self.code not in _UNDECIDED
+
+
+_UNDECIDED = frozenset((1, 2, 4, 13, 14, 15))
+"""CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, INTERNAL, UNAVAILABLE, DATA_LOSS."""
+
+
 class CommandError(KwokctlError):
     """A program that was run failed."""
 
@@ -107,6 +144,12 @@ class TimedOutError(KwokctlError):
     """A wait has reached its deadline."""
 
     id: ClassVar[str] = "timed-out"
+
+
+class CapacityError(KwokctlError):
+    """What is asked for does not fit etcd's quota or this machine's memory."""
+
+    id: ClassVar[str] = "capacity"
 
 
 class SnapshotError(KwokctlError):

@@ -1,0 +1,50 @@
+"""The ways in which a call to etcd goes wrong, in words."""
+
+import ssl
+
+from kwokctl.errors import EtcdGoneError, EtcdRefusedError
+
+
+class NotProcessedError(Exception):
+    """A call certainly has not been processed: it may be sent again."""
+
+
+def gone(target: str, why: str) -> EtcdGoneError:
+    """Return the error for a call whose outcome nobody knows."""
+    return EtcdGoneError(
+        f"etcd at '{target}' was lost: {why}",
+        hint="what was under way may have been done or not: look before it is repeated",
+    )
+
+
+def unreachable(target: str, why: str) -> EtcdGoneError:
+    """Return the error for a call that was never sent."""
+    return EtcdGoneError(
+        f"etcd at '{target}' cannot be reached: {why}", hint="see that the cluster is started"
+    )
+
+
+def refused(code: int, text: str) -> EtcdRefusedError:
+    """Return the error for a call that etcd has answered with this gRPC status."""
+    error = EtcdRefusedError(f"etcd refused: {text or f'gRPC status {code}'}", code=code)
+    if error.is_full:
+        error.hint = (
+            "compact and defragment etcd and disarm its alarm, or create the cluster with a "
+            "larger '--etcd-quota-backend-size'"
+        )
+    return error
+
+
+def explained(error: Exception) -> str:
+    """Say why there is no connection, or no longer."""
+    match error:
+        case ssl.SSLCertVerificationError():
+            return f"it cannot be trusted: {error.verify_message}"
+        case ssl.SSLError():
+            return f"no TLS: {error.reason or error}"
+        case ConnectionRefusedError() | FileNotFoundError():
+            return "nobody listens there"
+        case OSError(strerror=str(why)):
+            return why
+        case _:
+            return str(error)

@@ -1,0 +1,116 @@
+"""The server's side of an HTTP/2 connection, in memory: what is said to a client, and what it says."""
+
+import asyncio
+from typing import Any, NamedTuple
+
+from kwokctl.etcd import frames, hpack
+from kwokctl.etcd.call import PREFIX, Call, Opening
+from kwokctl.etcd.connection import Connection
+
+OPENING = Opening("/a.Service/Method", "localhost", is_secure=False)
+BEGIN = hpack.encode([(b":status", b"200"), (b"content-type", b"application/grpc")])
+END = hpack.encode([(b"grpc-status", b"0"), (b"grpc-message", b"")])
+
+
+class Frame(NamedTuple):
+    """A frame that the client has sent."""
+
+    kind: int
+    flags: int
+    stream: int
+    payload: bytes
+
+
+def parse(data: bytes) -> list[Frame]:
+    """Take whole frames apart."""
+    found = []
+    while data:
+        size = int.from_bytes(data[:3])
+        stream = int.from_bytes(data[5:9])
+        found.append(Frame(data[3], data[4], stream, data[9 : 9 + size]))
+        data = data[9 + size :]
+    return found
+
+
+def headers(stream: int, block: bytes, *, ends: bool = False) -> bytes:
+    """Return a whole block of headers in one frame."""
+    flags = frames.END_HEADERS | (frames.END_STREAM if ends else 0)
+    return frames.frame(frames.HEADERS, flags, stream, block)
+
+
+def data(stream: int, payload: bytes) -> bytes:
+    """Return a frame with a piece of an answer."""
+    return frames.frame(frames.DATA, 0, stream, payload)
+
+
+def message(content: bytes) -> bytes:
+    """Return a message as gRPC sends it."""
+    return PREFIX.pack(0, len(content)) + content
+
+
+def answer(stream: int, content: bytes = b"") -> bytes:
+    """Return all the frames of an answer."""
+    whole, size = message(content), frames.DEFAULT_FRAME_SIZE
+    body = b"".join(data(stream, whole[at : at + size]) for at in range(0, len(whole), size))
+    return headers(stream, BEGIN) + body + headers(stream, END, ends=True)
+
+
+def refusal(stream: int, code: int, text: bytes) -> bytes:
+    """Return an answer that is nothing but an error."""
+    block = [(b":status", b"200"), (b"grpc-status", b"%d" % code), (b"grpc-message", text)]
+    return headers(stream, hpack.encode(block), ends=True)
+
+
+def goaway(last: int) -> bytes:
+    """Return a goodbye after stream `last`."""
+    return frames.frame(frames.GOAWAY, 0, 0, last.to_bytes(4) + bytes(4))
+
+
+class _Transport(asyncio.Transport):
+    def __init__(self) -> None:
+        super().__init__()
+        self.writes: list[bytes] = []
+        self.is_aborted = False
+
+    def write(self, data: Any) -> None:
+        assert not self.is_aborted
+        self.writes.append(bytes(data))
+
+    def abort(self) -> None:
+        self.is_aborted = True
+
+    def is_closing(self) -> bool:
+        return self.is_aborted
+
+
+class Peer:
+    """A server that greets, and then says only what it is told to."""
+
+    def __init__(
+        self, settings: dict[int, int] | None = None, *, greets: bool = True, **how: Any
+    ) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.transport = _Transport()
+        self.client = Connection(self.loop, "peer", **how)
+        self.client.connection_made(self.transport)
+        self.opening = self.transport.writes.pop()
+        if greets:
+            self.say(frames.settings(settings or {}))
+
+    def say(self, *parts: bytes) -> None:
+        """Say this to the client, in one piece."""
+        self.client.data_received(b"".join(parts))
+
+    async def heard(self) -> list[Frame]:
+        """Return what the client has said since the last time, but for acknowledged settings."""
+        for _ in range(3):
+            await asyncio.sleep(0)
+        said = b"".join(self.transport.writes)
+        self.transport.writes.clear()
+        return [f for f in parse(said) if (f.kind, f.flags) != (frames.SETTINGS, frames.ACK)]
+
+    def call(self, content: bytes = b"", *, within: float = 30.0) -> Call:
+        """Have the client call a method with a message."""
+        call = Call(OPENING, content, self.loop.time() + within, self.loop.create_future())
+        self.client.start(call)
+        return call

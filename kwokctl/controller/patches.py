@@ -4,40 +4,14 @@ Knows the three patch types of the Kubernetes API well enough to tell that a pat
 nothing, so that it need not be sent: RFC 6902, RFC 7386, and the strategic merge of nodes and pods.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from kwokctl.errors import ExpressionError
 from kwokctl.kube.client import PatchType
+from kwokctl.kube.merge_keys import LISTS, NOTHING, ListRule, Rule
 
 Json = Any
-
-_MERGE_KEYS: Mapping[str, Mapping[str, str]] = {
-    "Node": {
-        "metadata.finalizers": "",
-        "metadata.ownerReferences": "uid",
-        "spec.podCIDRs": "",
-        "status.addresses": "type",
-        "status.conditions": "type",
-    },
-    "Pod": {
-        "metadata.finalizers": "",
-        "metadata.ownerReferences": "uid",
-        "spec.containers": "name",
-        "spec.initContainers": "name",
-        "spec.ephemeralContainers": "name",
-        "spec.volumes": "name",
-        "spec.imagePullSecrets": "name",
-        "spec.hostAliases": "ip",
-        "status.conditions": "type",
-        "status.hostIPs": "ip",
-        "status.podIPs": "ip",
-    },
-}
-"""Lists that a strategic merge merges item by item, with the key that identifies an item.
-
-An empty key means a list of plain values that is merged as a set. Every other list is replaced.
-"""
 
 
 def rooted(document: Json, root: str, patch_type: PatchType) -> Json:
@@ -67,7 +41,7 @@ def is_noop(current: Json, patch: Json, patch_type: PatchType, kind: str) -> boo
         case PatchType.MERGE:
             return _merge_is_noop(current, patch)
         case PatchType.STRATEGIC:
-            return _strategic_is_noop(current, patch, _MERGE_KEYS.get(kind, {}), "")
+            return _strategic_is_noop(current, patch, LISTS.get(kind, NOTHING))
         case PatchType.JSON:
             return _json_is_noop(current, patch)
         case PatchType.APPLY:
@@ -88,12 +62,10 @@ def _merge_is_noop(current: Json, patch: Json) -> bool:
     return True
 
 
-def _strategic_is_noop(
-    current: Json, patch: Json, merge_keys: Mapping[str, str], path: str
-) -> bool:
-    if isinstance(patch, list) and isinstance(current, list) and path in merge_keys:
-        return _items_are_noop(current, patch, merge_keys, path)
-    if not isinstance(patch, dict) or not isinstance(current, dict):
+def _strategic_is_noop(current: Json, patch: Json, rule: Rule) -> bool:
+    if isinstance(rule, ListRule) and isinstance(patch, list) and isinstance(current, list):
+        return _list_is_noop(current, patch, rule)
+    if isinstance(rule, ListRule) or not isinstance(patch, dict) or not isinstance(current, dict):
         return bool(current == patch)
     for name, wanted in patch.items():
         if name.startswith("$"):
@@ -102,23 +74,21 @@ def _strategic_is_noop(
             if wanted is not None or current.get(name) is not None:
                 return False
             continue
-        inner = f"{path}.{name}" if path else name
-        if not _strategic_is_noop(current[name], wanted, merge_keys, inner):
+        if not _strategic_is_noop(current[name], wanted, rule.get(name, NOTHING)):
             return False
     return True
 
 
-def _items_are_noop(
-    current: Sequence[Json], patch: Sequence[Json], merge_keys: Mapping[str, str], path: str
-) -> bool:
-    key = merge_keys[path]
-    if not key:
+def _list_is_noop(current: Sequence[Json], patch: Sequence[Json], rule: ListRule) -> bool:
+    if rule.key is None:
+        return current == patch
+    if not rule.key:
         return all(wanted in current for wanted in patch)
-    known = {item.get(key): item for item in current if isinstance(item, dict)}
+    known = {item.get(rule.key): item for item in current if isinstance(item, dict)}
     for wanted in patch:
-        if not isinstance(wanted, dict) or wanted.get(key) not in known:
+        if not isinstance(wanted, dict) or wanted.get(rule.key) not in known:
             return False
-        if not _strategic_is_noop(known[wanted.get(key)], wanted, merge_keys, f"{path}[]"):
+        if not _strategic_is_noop(known[wanted.get(rule.key)], wanted, rule.fields):
             return False
     return True
 

@@ -1,0 +1,223 @@
+"""The shapes known here are those of the API server, and it decodes whatever they let pass."""
+
+from collections.abc import Iterator
+from functools import partial
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+
+from kwokctl.dataplane.shapes import check
+from kwokctl.dataplane.shapes.checking import TYPES
+from kwokctl.kube.client import Client
+from kwokctl.kube.resource import EVENTS, LEASES, NODES, PODS, SERVICE_ACCOUNTS, Resource
+from tests.support.direct import ONLY_STORAGE, answer, ask, encoded
+from tests.support.installed import Installed
+from tests.support.random_shapes import ODD, places, random_object
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.components,
+    pytest.mark.timeout(180, func_only=True),
+]
+
+Json = Any
+
+TRIES = 150
+STORED = 50
+_FOLDERS = {
+    NODES: "/registry/minions/",
+    PODS: "/registry/pods/default/",
+    LEASES: "/registry/leases/default/",
+    EVENTS: "/registry/events/default/",
+}
+
+_DECIDE = ("name", "generateName", "namespace", "resourceVersion", "managedFields")
+"""Metadata for which a creation may be refused before the object is looked at."""
+
+DOCUMENTS = ("/openapi/v3/api/v1", "/openapi/v3/apis/coordination.k8s.io/v1")
+CORE = "io.k8s.api.core.v1."
+ROOTS = (f"{CORE}Node", f"{CORE}Pod", f"{CORE}Event", "io.k8s.api.coordination.v1.Lease")
+
+resources = pytest.mark.parametrize("resource", [NODES, PODS, LEASES, EVENTS], ids=lambda r: r.kind)
+
+
+@pytest.fixture(scope="module")
+def cluster(installed: Installed) -> Iterator[Installed]:
+    installed.ok("create", "cluster", "--wait", "60s", *ONLY_STORAGE)
+
+    async def fill(client: Client) -> None:
+        account = {"metadata": {"name": "default"}}
+        await client.create(SERVICE_ACCOUNTS, "default", encoded(account))
+
+    ask(installed, fill)
+    yield installed
+    installed.ok("delete", "cluster")
+
+
+def test_every_type_has_exactly_the_fields_that_the_api_server_publishes(
+    cluster: Installed,
+) -> None:
+    async def schemas(client: Client) -> Json:
+        found: dict[str, Json] = {}
+        for document in DOCUMENTS:
+            found |= (await answer(client.call("GET", document)))[1]["components"]["schemas"]
+        return found
+
+    known = {
+        f"{name}.{field}: {_as_published(word)}"
+        for name, fields in TYPES.items()
+        for field, word in fields.items()
+    }
+    published = set(_fields(ask(cluster, schemas), ROOTS))
+
+    assert sorted(published - known) == []
+    assert sorted(known - published) == []
+
+
+@resources
+def test_the_api_server_decodes_whatever_is_right_here(
+    cluster: Installed, resource: Resource
+) -> None:
+    random = Random(resource.kind)
+
+    async def post(client: Client) -> None:
+        for _ in range(TRIES):
+            body = encoded(_creatable(random, resource))
+            assert check(resource, body) is None, body
+            await _assert_is_decoded(client, resource, body)
+
+    ask(cluster, post)
+
+
+@resources
+def test_the_api_server_shows_what_is_right_here_when_it_finds_it_in_etcd(
+    cluster: Installed, resource: Resource
+) -> None:
+    random = Random(f"stored {resource.kind}")
+    stored = {f"stored{number}": _creatable(random, resource) for number in range(STORED)}
+    for name, made in stored.items():
+        made["metadata"] |= {"name": name, "uid": name, "deletionTimestamp": None}
+    puts = [f"put {_FOLDERS[resource]}{name} {_quoted(made)}" for name, made in stored.items()]
+
+    said = cluster.ok("etcdctl", "txn", stdin="\n" + "\n".join(puts) + "\n\n\n")
+
+    assert said.count("OK") == STORED
+    assert ask(cluster, partial(_names, resource=resource)) >= stored.keys()
+
+
+async def _names(client: Client, *, resource: Resource) -> set[str]:
+    """Return the names of all objects, from a list that must be read from etcd to be made."""
+    pages = client.list_pages(resource, namespace="default", limit=STORED // 2)
+    return {
+        item["metadata"]["name"]
+        async for page in pages
+        for item in map(msgspec.json.decode, page.objects)
+    }
+
+
+def _quoted(made: Json) -> str:
+    """Return JSON as a word of etcdctl."""
+    return encoded(encoded(made).decode()).decode()
+
+
+@resources
+def test_whatever_the_api_server_does_not_decode_is_wrong_here(
+    cluster: Installed, resource: Resource
+) -> None:
+    random = Random(f"odd {resource.kind}")
+
+    async def post(client: Client) -> int:
+        wrong = 0
+        for _ in range(TRIES * 3):
+            body = _with_one_odd_value(random, resource)
+            if check(resource, body) is None:
+                await _assert_is_decoded(client, resource, body)
+            else:
+                wrong += 1
+        return wrong
+
+    assert ask(cluster, post) > TRIES
+
+
+async def _assert_is_decoded(client: Client, resource: Resource, body: bytes) -> None:
+    """Post an object; it may be refused as invalid, but not as one that cannot be read: 400."""
+    namespace = "default" if resource.namespaced else None
+    path = resource.path(namespace) + "?dryRun=All&fieldValidation=Strict"
+    status, said = await answer(client.call("POST", path, body))
+    assert status != 400, f"{status} {said}\n{body.decode()}"
+
+
+def _creatable(random: Random, resource: Resource) -> Json:
+    """Return an object at random, without what prevents any creation."""
+    made = random_object(random, TYPES, resource.kind)
+    metadata = made.get("metadata") or {}
+    metadata |= dict.fromkeys(_DECIDE, "") | {"name": "x", "managedFields": None}
+    metadata["namespace"] = "default" if resource.namespaced else ""
+    return made | {"metadata": metadata}
+
+
+def _with_one_odd_value(random: Random, resource: Resource) -> bytes:
+    made = _creatable(random, resource)
+    metadata = made["metadata"]
+    container, key = random.choice(
+        [
+            (container, key)
+            for container, key in places(made)
+            if key != "metadata" and not (container is metadata and key in _DECIDE)
+        ]
+    )
+    container[key] = random.choice(ODD)
+    return encoded(made)
+
+
+def _as_published(word: str) -> str:
+    """Return a type without what only validation asks for."""
+    for ours in ("AddressIfAny", "Address", "NetworkIfAny", "Network"):
+        if word.strip("[]") == ours:
+            return word.replace(ours, "str")
+    return "str" if word.startswith("=") else word
+
+
+_LEAVES = {"Time", "MicroTime", "Quantity", "int32/str", "object"}
+
+
+def _fields(schemas: Json, roots: tuple[str, ...]) -> Iterator[str]:
+    """Yield the fields of types and of all that they contain."""
+    waiting, seen = list(roots), set(roots)
+    while waiting:
+        name = waiting.pop()
+        for field, schema in schemas[name].get("properties", {}).items():
+            yield f"{_short(name)}.{field}: {_word(schema)}"
+            inner = _reference(schema.get("items") or schema.get("additionalProperties") or schema)
+            if inner and _short(inner) not in _LEAVES and inner not in seen:
+                seen.add(inner)
+                waiting.append(inner)
+
+
+def _word(schema: Json) -> str:
+    """Return a type as our tables write it."""
+    if name := _reference(schema):
+        return _short(name)
+    match schema["type"]:
+        case "array":
+            return f"[{_word(schema['items'])}]"
+        case "object":
+            return f"{{{_word(schema['additionalProperties'])}}}"
+        case "integer":
+            return str(schema["format"])
+        case plain:
+            return {"string": "str", "boolean": "bool"}[plain]
+
+
+def _reference(schema: Json) -> str:
+    """Return the name of the schema that a schema refers to; empty if it is one itself."""
+    found = (each["$ref"] for each in [schema, *schema.get("allOf", [])] if "$ref" in each)
+    return str(next(found, "")).rpartition("/")[2]
+
+
+def _short(name: str) -> str:
+    """Return a type's name in our tables."""
+    last = name.rpartition(".")[2]
+    return {"IntOrString": "int32/str", "FieldsV1": "object"}.get(last, last)

@@ -1,15 +1,19 @@
 """Makes the bodies of a set's objects: parameters edited, template rendered, membership labelled."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Any
 
+import orjson
+
 from kwokctl.clusters.scaling.addresses import add_cidr, add_ip
+from kwokctl.clusters.scaling.pattern import Pattern, pattern_of
 from kwokctl.clusters.scaling.request import LABEL, ScaleRequest
 from kwokctl.clusters.scaling.templates import ResourceTemplate
 from kwokctl.controller.functions import common
 from kwokctl.errors import ConfigError, ExpressionError, UsageError
 from kwokctl.expr import gotemplate, jq
+from kwokctl.expr.gotemplate.symbols import Symbol
 
 Json = Any
 
@@ -44,8 +48,30 @@ class Mould:
 
     def stamp(self, serial: int) -> dict[str, Json]:
         """Return the object with this number; ConfigError if the template does not give one."""
+        return self._stamp(serial, self._functions)
+
+    def pattern(self) -> Pattern | None:
+        """Return what the objects have in common; None if that cannot be told for sure.
+
+        Nobody can where a template branches on an object's name or index. What the pattern gives is
+        tried for the first two objects and the one after the last.
+        """
+        now = self._functions["Now"]()
+        functions = {**self._functions, "Now": lambda: now}
+        try:
+            body = self._template.render_symbols(self._parameters, functions, ("Name", "Index"))
+            self._labelled(body).setdefault("name", Symbol("Name"))
+            pattern = pattern_of(body, self._request.object_name)
+            for serial in {0, 1, self._request.replicas}:
+                if not _alike(pattern.body_for(serial), self._stamp(serial, functions)):
+                    return None
+        except (ConfigError, ExpressionError):
+            return None
+        return pattern
+
+    def _stamp(self, serial: int, functions: Mapping[str, Callable[..., Json]]) -> dict[str, Json]:
         name = self._request.object_name(serial)
-        functions = {**self._functions, "Name": lambda: name, "Index": lambda: serial}
+        functions = {**functions, "Name": lambda: name, "Index": lambda: serial}
         try:
             body = self._template.render_object(self._parameters, functions)
         except ExpressionError as e:
@@ -55,6 +81,17 @@ class Mould:
 
     def _checked(self, body: Json, name: str) -> dict[str, Json]:
         """Make sure that the object is one, has its name, and carries the label of its set."""
+        metadata = self._labelled(body)
+        if metadata.setdefault("name", name) != name:
+            raise self._fault(
+                f"names the object '{metadata['name']}' instead of '{name}'",
+                hint="write 'name: {{ Name }}' in the template",
+            )
+        checked: dict[str, Json] = body
+        return checked
+
+    def _labelled(self, body: Json) -> dict[str, Json]:
+        """Make sure that the object is one, with the label of its set; return its metadata."""
         if not isinstance(body, dict):
             raise self._fault("gives no object with 'apiVersion' and 'kind'")
         for field in ("apiVersion", "kind"):
@@ -64,13 +101,8 @@ class Mould:
         labels = None if metadata is None else _mapping_in(metadata, "labels")
         if metadata is None or labels is None:
             raise self._fault("gives an object whose 'metadata' or 'labels' is not a mapping")
-        if metadata.setdefault("name", name) != name:
-            raise self._fault(
-                f"names the object '{metadata['name']}' instead of '{name}'",
-                hint="write 'name: {{ Name }}' in the template",
-            )
         labels[LABEL] = self._request.set_name
-        return body
+        return metadata
 
     def _fault(self, problem: str, *, hint: str | None = None) -> ConfigError:
         made_of = self._made_of
@@ -98,6 +130,12 @@ def edited(parameters: Json, programs: tuple[str, ...]) -> Json:
             )
         value = results[0]
     return value
+
+
+def _alike(first: Json, second: Json) -> bool:
+    """Tell whether two objects are the same JSON: here 1 is not True."""
+    option = orjson.OPT_SORT_KEYS
+    return orjson.dumps(first, option=option) == orjson.dumps(second, option=option)
 
 
 def _mapping_in(body: dict[str, Json], field: str) -> dict[str, Json] | None:

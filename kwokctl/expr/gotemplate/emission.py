@@ -28,7 +28,7 @@ _QUOTED = f'"{QUOTED}"'
 _OBJECT = f'"{OBJECT}"'
 _MARKS = frozenset((RAW, QUOTED, OBJECT, BLOCK, SPOILED))
 # Nothing that YAML knows as an indicator, at no place where it would be one.
-_is_safe = re.compile(
+is_safe = re.compile(
     r"(?:-?[A-Za-z0-9_]+|[A-Za-z0-9_](?:[A-Za-z0-9_./:+=@-]*[A-Za-z0-9_])?)\Z"
 ).match
 
@@ -75,7 +75,7 @@ def levels(indent: Any) -> int:
 
 def _raw_kept(value: Any, values: Values) -> str:
     written = value if type(value) is str else text(value)
-    if _is_safe(written):
+    if is_safe(written):
         values.append(written)
         return RAW
     return SPOILED if is_marked(written) else written

@@ -23,16 +23,21 @@ _FLOW = 1_000_000
 _BLOCK = re.compile(f"{BLOCK}([0-9]+)\\Z")
 
 
-def _copied(value: Any) -> Any:
+def copied(value: Any) -> Any:
     """Return a value as it would come back from YAML."""
     if isinstance(value, Mapping):
-        return {str(key): _copied(item) for key, item in value.items()}
+        return {str(key): copied(item) for key, item in value.items()}
     if isinstance(value, float):
         return scalars.number(value)
-    return [_copied(item) for item in value] if is_list(value) else value
+    return [copied(item) for item in value] if is_list(value) else value
 
 
-_NAMES = {"resolve": scalars.resolve, "key": scalars.key, "copied": _copied}
+NAMES: Mapping[str, Callable[..., Any]] = {
+    "resolve": scalars.resolve,
+    "key": scalars.key,
+    "copied": copied,
+}
+"""What the code of a builder calls."""
 
 
 class Skeletons:
@@ -69,13 +74,13 @@ def _first_time(values: Values) -> Any:
     raise AssertionError(values)
 
 
-def build(skeleton: str) -> Builder | None:
+def build(skeleton: str, calls: Mapping[str, Callable[..., Any]] = NAMES) -> Builder | None:
     """Return the function for a skeleton, None if there can be none."""
     import yaml  # noqa: PLC0415 - nothing is rendered on the way of most commands
 
     if SPOILED in skeleton:
         return None
-    names: dict[str, Any] = dict(_NAMES)
+    names: dict[str, Any] = dict(calls)
     try:
         source = _Writer(yaml, skeleton).source()
         exec(f"def build(v):\n return {source}", names)  # noqa: S102 - written here, texts by repr

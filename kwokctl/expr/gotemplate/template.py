@@ -2,20 +2,19 @@
 
 import builtins
 import re
-from collections.abc import Callable, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache, partial
 from types import CodeType, TracebackType
 from typing import Any, NoReturn
 
 from kwokctl.errors import ConfigError, ExpressionError, KwokctlError
 from kwokctl.expr import yaml
-from kwokctl.expr.gotemplate import values
+from kwokctl.expr.gotemplate import skeletons, symbols, values
 from kwokctl.expr.gotemplate.emission import AS_SKELETON, AS_TEXT, is_marked
 from kwokctl.expr.gotemplate.expressions import PREFIX
 from kwokctl.expr.gotemplate.functions import BUILT_IN, TIMELY
 from kwokctl.expr.gotemplate.lexer import Source
 from kwokctl.expr.gotemplate.parser import parse
-from kwokctl.expr.gotemplate.skeletons import Skeletons
 from kwokctl.expr.gotemplate.translator import translate
 
 Functions = Mapping[str, Callable[..., Any]]
@@ -32,7 +31,10 @@ _ARITY = re.compile(r".*\(\) (takes|missing) .*argument")
 class Template:
     """A compiled template; it can be rendered any number of times, with other data each time."""
 
-    __slots__ = ("_fill", "_is_plain", "_places", "_skeletons", "_source", "_write", "required")
+    __slots__ = (
+        "_code", "_entry", "_fill", "_is_plain", "_places", "_skeletons", "_source", "_write",
+        "required",
+    )  # fmt: skip
 
     def __init__(self, source: str, name: str = "template") -> None:
         """Compile the text; raise ExpressionError, with line and column, if it is no template."""
@@ -42,13 +44,14 @@ class Template:
         """The functions it calls that the caller has to give."""
         self._places = translation.places
         try:
-            code = builtins.compile("\n".join(translation.lines), str(id(self)), "exec")
+            self._code = builtins.compile("\n".join(translation.lines), str(id(self)), "exec")
         except (SyntaxError, RecursionError, MemoryError) as e:
             raise ExpressionError(f"template '{name}' is nested too deeply") from e
-        self._write = _function(code, translation.entry, AS_TEXT)
-        self._fill = _function(code, translation.entry, AS_SKELETON)
+        self._entry = translation.entry
+        self._write = _function(self._code, self._entry, AS_TEXT)
+        self._fill = _function(self._code, self._entry, AS_SKELETON)
         self._is_plain = not is_marked(source)
-        self._skeletons = Skeletons()
+        self._skeletons = skeletons.Skeletons()
 
     def __repr__(self) -> str:
         """Show the name."""
@@ -90,6 +93,31 @@ class Template:
             return yaml.load(self.render(data, functions))
         except ConfigError as e:
             raise self._no_yaml(e) from e
+
+    def render_symbols(self, data: Any, functions: Functions, unknown: Collection[str]) -> Any:
+        """Return the object with symbols where it depends on functions that are not known yet.
+
+        These are the `unknown` ones, which take no values. The others are called once, or later
+        with what is known then: they must be pure. Raises NotSymbolicError if the object's shape
+        or its keys depend on what is unknown, or if nobody can tell; and errors as `render_object`.
+        """
+        from kwokctl.expr.gotemplate import symbolic  # noqa: PLC0415 - only for many alike objects
+
+        calls = {name: symbols.deferring(function) for name, function in functions.items()}
+        calls.update((name, partial(symbols.Symbol, name)) for name in unknown)
+        written: list[str] = []
+        kept: list[Any] = []
+        try:
+            fill = _function(self._code, self._entry, symbolic.IN_TEMPLATES)
+            fill(written.append, data, calls, kept)
+            build = skeletons.build("".join(written), symbolic.IN_BUILDERS)
+            if build is None or not self._is_plain:
+                symbols.refuse()
+            return build(kept)
+        except symbols.NotSymbolicError:
+            raise
+        except Exception as e:
+            self._fail(e, functions)
 
     def _no_yaml(self, error: Exception) -> ExpressionError:
         return ExpressionError(f"what template '{self._source.name}' writes is not YAML: {error}")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
+from kwokctl.expr.gotemplate import plain_layouts
 from kwokctl.expr.gotemplate.values import Fault, is_list, type_name
 from kwokctl.expr.gotemplate.writing import escaped, plain, quoted, shortest
 
@@ -43,7 +44,8 @@ def sprintf(layout: Any, *arguments: Any) -> str:
     """Return the layout with its verbs filled in; what does not fit is told in the text, as in Go."""
     if not isinstance(layout, str):
         raise Fault("the layout of 'printf' must be a text")
-    return _Printer(arguments).fill(layout)
+    written = plain_layouts.filled(layout, arguments)
+    return _Printer(arguments).fill(layout) if written is None else written
 
 
 def sprint(*arguments: Any) -> str:

@@ -1,3 +1,5 @@
+from ipaddress import ip_address
+
 import pytest
 
 from kwokctl.clusters.scaling.addresses import add_cidr, add_ip
@@ -62,3 +64,21 @@ def test_what_is_no_address_is_named() -> None:
 def test_what_is_no_count_is_named() -> None:
     with pytest.raises(ExpressionError, match="AddIP: 'many' is not a whole number"):
         add_ip("10.0.0.1", "many")  # type: ignore[arg-type]  # templates pass what they like
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "2001:db8::1",
+        "2001:0:0:1::",
+        "2001:0:1:2:3:4:5:6",
+        "::1",
+        "::ffff:0:0",
+        "::c000:201",
+        "0.0.0.0",
+    ],
+)
+def test_addresses_are_written_as_python_writes_them(address: str) -> None:
+    first = ip_address(address)
+
+    assert [add_ip(address, n) for n in range(300)] == [str(first + n) for n in range(300)]

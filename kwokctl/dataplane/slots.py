@@ -1,0 +1,175 @@
+"""What differs between the copies of one object: where it stands, and what fills it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from operator import attrgetter
+from typing import Any
+
+from kwokctl.errors import ExpressionError
+from kwokctl.expr.duration import parse_time
+
+Json = Any
+Path = tuple[str | int, ...]
+"""Keys and indexes that lead from an object to a value in it."""
+
+Varying = Mapping[Path, Callable[[int], Json]]
+"""Values that a template derives from the serial of the object; equal functions do the same.
+
+What is the object's very name need not be among them.
+"""
+
+_AROUND_CREATION = (-5.0, 60.0)
+"""Seconds from the creation of an object within which a time is that of its creation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copy:
+    """What is a copy's own."""
+
+    serial: int
+    name: str
+    uid: str
+    created: str
+    """RFC 3339, in whole seconds, with `Z`."""
+    node: str = ""
+    """Node of a pod, where the object has one."""
+    pod_ips: tuple[str, ...] = ()
+    """As many as the object has; not asked for where a pod has its node's."""
+    host_ips: tuple[str, ...] = ()
+
+
+class Role(Enum):
+    """What a value is that differs between copies."""
+
+    NAME = auto()
+    UID = auto()
+    TIME = auto()
+    NODE = auto()
+    POD_IP = auto()
+    HOST_IP = auto()
+    SERIAL = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the values of slots come from; slots with equal sources have the same value."""
+
+    role: Role
+    number: int = 0
+    """Position of an address; digits of a fraction of a second."""
+    of_serial: Callable[[int], Json] | None = None
+
+    def reader(self) -> Callable[[Copy], Json]:
+        """Return what gives the value for a copy."""
+        number, of_serial = self.number, self.of_serial
+        if of_serial is not None:
+            return lambda copy: of_serial(copy.serial)
+        if self.role is Role.TIME and number:
+            fraction = f".{'0' * number}Z"
+            return lambda copy: copy.created[:-1] + fraction
+        if self.role is Role.POD_IP:
+            return lambda copy: copy.pod_ips[number]
+        if self.role is Role.HOST_IP:
+            return lambda copy: copy.host_ips[number]
+        return _FIELDS[self.role]
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place in the object that copies are made of."""
+
+    path: Path
+    source: Source
+    value: Json
+    """What the object has there."""
+
+
+_FIELDS: dict[Role, Callable[[Copy], str]] = {
+    Role.NAME: attrgetter("name"),
+    Role.UID: attrgetter("uid"),
+    Role.TIME: attrgetter("created"),
+    Role.NODE: attrgetter("node"),
+}
+
+
+class Finder:
+    """Tells which values of an object differ from copy to copy."""
+
+    def __init__(self, body: Json, copy: Copy, varying: Varying) -> None:
+        """Look at an object of which `copy` says what is its own."""
+        self._copy = copy
+        self._varying = varying
+        self._own = dict(_pod_slots(body)) if _is_pod(body) else {}
+        self._created = parse_time(body["metadata"]["creationTimestamp"])
+
+    def key(self, key: str) -> Source | None:
+        """Return what a key of a map comes from, None if it is the same for all."""
+        return _UID if key == self._copy.uid else None
+
+    def leaf(self, path: Path, value: Json) -> Source | None:
+        """Return what a value that is no map or list comes from, None if it is the same for all."""
+        of_serial = self._varying.get(path)
+        if of_serial is not None:
+            return Source(Role.SERIAL, of_serial=of_serial)
+        if not isinstance(value, str):
+            return None
+        if value == self._copy.uid:
+            return _UID
+        if path in self._own:
+            return self._own[path]
+        if value == self._copy.name:
+            return _NAME
+        return self._time(path, value)
+
+    def _time(self, path: Path, value: str) -> Source | None:
+        """Find the times at which things happened to the object.
+
+        Those of metadata and status are such; what somebody has specified may be any other time.
+        """
+        if not _is_time_key(path[-1]) or not is_time(value):
+            return None
+        first, last = _AROUND_CREATION
+        happened = path[0] in {"metadata", "status"}
+        if happened or first <= parse_time(value) - self._created <= last:
+            return Source(Role.TIME, fraction_digits(value))
+        return None
+
+
+_NAME, _UID = Source(Role.NAME), Source(Role.UID)
+
+
+def _is_pod(body: Json) -> bool:
+    return bool(body["apiVersion"] == "v1" and body["kind"] == "Pod")
+
+
+def _pod_slots(pod: Json) -> Iterator[tuple[Path, Source]]:
+    yield ("spec", "nodeName"), Source(Role.NODE)
+    status = pod.get("status", {})
+    own = Role.HOST_IP if pod["spec"].get("hostNetwork") else Role.POD_IP
+    for field, role in (("podIP", own), ("hostIP", Role.HOST_IP)):
+        yield ("status", field), Source(role)
+        for number in range(len(status.get(f"{field}s", ()))):
+            yield ("status", f"{field}s", number, "ip"), Source(role, number)
+
+
+def _is_time_key(key: str | int) -> bool:
+    """Tell whether Kubernetes gives times such a name."""
+    return isinstance(key, str) and (
+        key.endswith(("Time", "Timestamp")) or key in {"startedAt", "finishedAt"}
+    )
+
+
+def is_time(value: str) -> bool:
+    """Tell whether a text is an RFC 3339 time."""
+    try:
+        parse_time(value)
+    except ExpressionError:
+        return False
+    return True
+
+
+def fraction_digits(time: str) -> int:
+    """Return how many digits the seconds of an RFC 3339 time have after the point."""
+    fraction = time.partition(".")[2]
+    return len(fraction) - len(fraction.lstrip("0123456789"))

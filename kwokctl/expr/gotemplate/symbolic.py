@@ -1,0 +1,81 @@
+"""What compiled templates and skeletons call when values are symbols."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kwokctl.expr.gotemplate import values
+from kwokctl.expr.gotemplate.emission import AS_SKELETON, QUOTED, RAW, Values, is_safe
+from kwokctl.expr.gotemplate.expressions import PREFIX
+from kwokctl.expr.gotemplate.functions import BUILT_IN, TIMELY
+from kwokctl.expr.gotemplate.functions.chance import CHANCE
+from kwokctl.expr.gotemplate.skeletons import NAMES
+from kwokctl.expr.gotemplate.symbols import Symbol, deferring, refuse, refusing
+from kwokctl.expr.gotemplate.writing import plain, quotable, text
+
+_IMPURE = frozenset(
+    {*CHANCE, "call", "fail", "merge", "mustMerge", "mergeOverwrite", "mustMergeOverwrite", "set",
+     "unset"}
+)  # fmt: skip
+"""Functions that give something else each time, change a map, or fail on purpose."""
+
+
+def safe_text(value: Any) -> str:
+    """Return a text that means the same wherever it stands in YAML; raise Fault for another."""
+    written = text(value)
+    if not is_safe(written):
+        raise values.Fault(f"'{written}' needs quotes in YAML: write it with 'Quote'")
+    return written
+
+
+def quoted_text(value: Any) -> str:
+    """Return the text that Sprig's `quote` puts in quotes; nothing, which has none, is an error."""
+    if value is None:
+        raise values.Fault("'quote' writes no quotes for nothing")
+    return plain(value)
+
+
+def _raw(value: Any, kept: Values) -> str:
+    if not isinstance(value, Symbol):
+        return AS_SKELETON["raw"](value, kept)
+    kept.append(Symbol(safe_text, value))
+    return RAW
+
+
+def _quote(kept: Values, value: Any = None) -> str:
+    if not isinstance(value, Symbol):
+        return AS_SKELETON["quote"](kept, value)
+    kept.append(Symbol(quotable, value))
+    return f'"{QUOTED}"'
+
+
+def _quote_each(kept: Values, *arguments: Any) -> str:
+    if not any(isinstance(argument, Symbol) for argument in arguments):
+        return AS_SKELETON["quote_text"](kept, *arguments)
+    if len(arguments) > 1:
+        refuse()
+    kept.append(Symbol(quoted_text, *arguments))
+    return f'"{QUOTED}"'
+
+
+def _built_in(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    return refusing(function) if name in _IMPURE else deferring(function)
+
+
+IN_TEMPLATES: Mapping[str, Callable[..., Any]] = {
+    **AS_SKELETON,
+    "raw": _raw,
+    "quote": _quote,
+    "quote_text": _quote_each,
+    **{name: refusing(getattr(values, name)) for name in ("field", "items", "pairs")},
+    **{f"{PREFIX}{name}": _built_in(name, f) for name, f in (BUILT_IN | TIMELY).items()},
+}
+"""What the code of a template calls. Branches need no care: a symbol has no truth."""
+
+IN_BUILDERS: Mapping[str, Callable[..., Any]] = {
+    **{name: deferring(function) for name, function in NAMES.items()},
+    "key": refusing(NAMES["key"]),
+}
+"""What the code of a builder calls."""
+
+SAYS_THE_SAME = frozenset({quotable, quoted_text, safe_text, NAMES["resolve"]})
+"""Functions that leave a text as it is; the last but for one that YAML takes for something else."""

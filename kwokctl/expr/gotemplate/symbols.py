@@ -1,0 +1,140 @@
+"""Values that are not known yet when a template is rendered, and what is made of them.
+
+A symbol stands for the result of one of the caller's functions; calling a function with a symbol
+gives another one. So a template can be rendered once for many objects, as long as what it writes
+has the same shape for all of them: whatever needs to know a symbol's value raises.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, NoReturn
+
+from kwokctl.errors import ExpressionError, KwokctlError
+
+_UNKNOWN = "this depends on a value that is another one for each object"
+
+Value = Callable[[int], Any]
+"""Gives a value by the number of an object."""
+
+
+class NotSymbolicError(ExpressionError):
+    """The shape of what a template writes depends on something that is not known yet."""
+
+
+class Symbol:
+    """The result of a function: one of the caller's if it is a name, which has no arguments."""
+
+    __slots__ = ("arguments", "function")
+
+    def __init__(self, function: Callable[..., Any] | str, *arguments: Any) -> None:
+        """Put the call off; some of the arguments are symbols."""
+        self.function = function
+        self.arguments = arguments
+
+    def __bool__(self) -> bool:
+        """Raise NotSymbolicError: nothing can depend on it."""
+        raise NotSymbolicError(_UNKNOWN)
+
+    def __add__(self, other: Any) -> "Symbol":
+        """Put off adding."""
+        return Symbol(_added, self, other)
+
+    def __radd__(self, other: Any) -> "Symbol":
+        """Put off adding."""
+        return Symbol(_added, other, self)
+
+
+def _added(first: Any, second: Any) -> Any:
+    return first + second
+
+
+def deferring(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function, put off wherever it is called with a symbol: it must be pure."""
+
+    def call(*arguments: Any) -> Any:
+        return Symbol(function, *arguments) if _has_symbol(arguments) else function(*arguments)
+
+    return call
+
+
+def refusing(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function, which raises NotSymbolicError where it is called with a symbol."""
+
+    def call(*arguments: Any) -> Any:
+        return refuse() if _has_symbol(arguments) else function(*arguments)
+
+    return call
+
+
+def refuse() -> NoReturn:
+    """Raise NotSymbolicError."""
+    raise NotSymbolicError(_UNKNOWN)
+
+
+def _has_symbol(arguments: tuple[Any, ...]) -> bool:
+    return any(isinstance(argument, Symbol) for argument in arguments)
+
+
+class Compiler:
+    """Makes functions of symbols: the same one for symbols that are made in the same way."""
+
+    def __init__(self, roots: Mapping[str, Value]) -> None:
+        """Use these as the caller's functions."""
+        self._roots = roots
+        self._made: dict[Any, Value] = {}
+
+    def function(self, symbol: Symbol) -> Value:
+        """Return what gives the symbol's value by number; it raises ExpressionError."""
+        if isinstance(symbol.function, str):
+            return self._roots[symbol.function]
+        try:
+            return self._made[_likeness(symbol)]
+        except KeyError:
+            made = self._made[_likeness(symbol)] = _complaining(self._run(symbol))
+            return made
+        except TypeError:  # a map or a list among the arguments
+            return _complaining(self._run(symbol))
+
+    def _run(self, symbol: Symbol) -> Value:
+        function = symbol.function
+        if isinstance(function, str):
+            return self._roots[function]
+        at = [n for n, a in enumerate(symbol.arguments) if isinstance(a, Symbol)]
+        if len(at) == 1:
+            before, after = symbol.arguments[: at[0]], symbol.arguments[at[0] + 1 :]
+            inner = self._run(symbol.arguments[at[0]])
+            if not before and not after:
+                return lambda number: function(inner(number))
+            return lambda number: function(*before, inner(number), *after)
+        parts = [self._part(argument) for argument in symbol.arguments]
+        return lambda number: function(*[part(number) for part in parts])
+
+    def _part(self, argument: Any) -> Value:
+        return self._run(argument) if isinstance(argument, Symbol) else lambda _: argument
+
+
+def _likeness(value: Any) -> Any:
+    """Return what is equal for values that are made in the same way; 1 and True are not equal."""
+    if isinstance(value, Symbol):
+        return (value.function, *map(_likeness, value.arguments))
+    return (type(value), value)
+
+
+def _complaining(run: Value) -> Value:
+    """Return the function, with errors of templates' functions as a caller knows them."""
+
+    def value(number: int) -> Any:
+        try:
+            return run(number)
+        except KwokctlError:
+            raise
+        except Exception as e:
+            raise ExpressionError(f"for object {number}: {e}") from e
+
+    return value
+
+
+def stripped(value: Any, functions: Collection[Callable[..., Any]]) -> Any:
+    """Return what the functions are called with, as long as that is one value."""
+    while isinstance(value, Symbol) and value.function in functions and len(value.arguments) == 1:
+        value = value.arguments[0]
+    return value

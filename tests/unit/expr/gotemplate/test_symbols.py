@@ -1,0 +1,159 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kwokctl.errors import ExpressionError
+from kwokctl.expr import gotemplate
+from kwokctl.expr.gotemplate.symbolic import SAYS_THE_SAME
+from kwokctl.expr.gotemplate.symbols import (
+    Compiler,
+    NotSymbolicError,
+    Symbol,
+    deferring,
+    stripped,
+)
+
+DATA = {"prefix": "p", "list": ["a", "b", "c", "d"], "map": {"k": "v"}}
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "Now": lambda: "2026-01-01T00:00:00Z",
+    "Twice": lambda value: value * 2,
+}
+
+
+def name(number: int) -> str:
+    return f"n-{number:02d}"
+
+
+def symbolic(template: str) -> Any:
+    compiled = gotemplate.compile(template)
+    return compiled.render_symbols(DATA, FUNCTIONS, ("Name", "Index"))
+
+
+def known(template: str, number: int) -> Any:
+    own = {"Name": lambda: name(number), "Index": lambda: number}
+    return gotemplate.compile(template).render_object(DATA, {**FUNCTIONS, **own})
+
+
+def filled(value: Any, number: int) -> Any:
+    if isinstance(value, Symbol):
+        return Compiler({"Name": name, "Index": int}).function(value)(number)
+    if isinstance(value, dict):
+        return {key: filled(item, number) for key, item in value.items()}
+    return [filled(item, number) for item in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "{{ Quote Name }}",
+        "{{ Name }}",
+        "{{ Index }}",
+        "{{ Name }}-x.{{ Index }}",
+        '"{{ Name }}: {{ Index }}"',
+        "'{{ Name }}'",
+        "{{ Quote Index }}",
+        "{{ Name | quote }}",
+        "{{ Name | upper | quote }}",
+        '{{ printf "/%s/%03d" Name Index | Quote }}',
+        "{{ print Index .prefix Index }}",
+        "{{ add Index Index 1 }}",
+        "{{ Twice Index }}",
+        "{{ index .list Index }}",
+        "{{ mod Index 2 | eq 1 }}",
+        "{{ len Name }}",
+        "{{ eq Name .prefix }}",
+        '{{ Quote (ternary "odd" "even" (mod Index 2 | eq 1)) }}',
+        "{{ $n := Name }}{{ $n = print $n .prefix }}{{ Quote $n }}",
+        '{{ template "inner" Name }}{{ define "inner" }}{{ Quote . }}{{ end }}',
+        "{{ with .map }}{{ range $k, $v := . }}{{ Quote (print $k $v Name) }}{{ end }}{{ end }}",
+        '{{ toJson (dict "name" Name "index" Index) }}',
+        "{{ YAML (list Name Index) 2 }}",
+        "{{ Name | b64enc | Quote }}",
+        "{{ now | date (print Index) }}",
+        "|\n    first {{ Name }}\n    {{ Index }}\n  b: {{ Now }}",
+        "[{{ Name }}, {{ Index }}]",
+        "1{{ Index }}",
+        "{{ Quote .list }}",
+    ],
+)
+@pytest.mark.parametrize("number", [0, 3])
+def test_one_rendering_gives_what_each_would(written: str, number: int) -> None:
+    template = f"a:\n  value: {written}\n"
+
+    assert filled(symbolic(template), number) == known(template, number)
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ if Index }}a: 1{{ end }}",
+        "{{ if not Index }}a: 1{{ end }}",
+        '{{ if eq Name "n-00" }}a: 1{{ end }}',
+        "{{ if and .prefix Index }}a: 1{{ end }}",
+        "a: {{ or Name .prefix }}",
+        "{{ with Name }}a: {{ . }}{{ end }}",
+        "a: {{ range until Index }}x{{ end }}",
+        "a: {{ range $i, $_ := list Name }}{{ $i }}{{ end }}",
+        "a: {{ (dict `k` Name).k }}",
+        "{{ $d := dict }}{{ set $d `k` Name }}a: {{ $d.k }}",
+        "a: {{ randAlpha Index }}",
+        "a: {{ quote Name Index }}",
+        "{{ Name }}: 1",
+        "a: 1 # {{ Name }}",
+        "{{ range .list }}- &{{ Name }} a{{ end }}",
+        "a: \ue000{{ Name }}",
+    ],
+)
+def test_a_shape_that_depends_on_the_object_is_refused(template: str) -> None:
+    with pytest.raises(NotSymbolicError):
+        symbolic(template)
+
+
+def test_a_key_in_quotes_is_left_to_the_caller_to_see() -> None:
+    (key,) = symbolic("{{ Quote Name }}: 1")
+
+    assert isinstance(key, Symbol)
+
+
+def test_other_errors_tell_their_place() -> None:
+    with pytest.raises(ExpressionError, match="line 2, column 7: there is no field 'x'"):
+        symbolic("a: 1\nb: {{ .prefix.x }}{{ Name }}")
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ("{{ index .list Index }}", "for object 9: the index 9 is out of range"),
+        ("{{ div 1 (sub Index 9) }}", "for object 9: .*zero"),
+        ('{{ printf "a: %d" Index }}', "'a: 9' needs quotes in YAML"),
+        ("{{ index .map Name | quote }}", "'quote' writes no quotes for nothing"),
+    ],
+)
+def test_what_cannot_be_made_of_one_number_is_told_then(written: str, message: str) -> None:
+    rendered = symbolic(f"a: {written}")
+
+    with pytest.raises(ExpressionError, match=message):
+        filled(rendered, 9)
+
+
+def test_what_is_made_alike_has_one_function() -> None:
+    compiler = Compiler({"Index": int})
+    function = deferring(lambda *_: 1)
+    index = Symbol("Index")
+
+    def made(*arguments: Any) -> Callable[[int], Any]:
+        return compiler.function(function(*arguments))
+
+    assert made(index, "a") is made(Symbol("Index"), "a")
+    assert made(index, 1) is not made(index, True)
+    assert made(index, 1) is not made(1, index)
+    assert made(index, ["a"])(0) == made(index, ["a"])(0)
+
+
+def test_what_only_quotes_a_text_is_seen_through() -> None:
+    rendered = symbolic("[{{ Name }}, {{ Quote Name }}, {{ quote Name }}, {{ upper Name }}]")
+
+    roots = [stripped(symbol, SAYS_THE_SAME).function for symbol in rendered]
+    assert roots[:3] == ["Name", "Name", "Name"]
+    assert roots[3] != "Name"

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kwokctl import assets
-from kwokctl.components.heartbeat import heartbeat
+from kwokctl.components.heartbeat import Heartbeat, heartbeat
 from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions
 from kwokctl.expr import yaml
 
-_PODS = ("pod-ready", "pod-complete", "pod-delete")
+_PODS = ("pod-ready", "pod-ready-again", "pod-complete", "pod-delete")
 
 
 def stage_documents(
@@ -24,12 +24,17 @@ def stage_documents(
 
 
 def _default_set(options: ClusterOptions) -> tuple[Mapping[str, Any], ...]:
-    beat = heartbeat(options)
-    name = "node-heartbeat-with-lease" if beat.lease_seconds > 0 else "node-heartbeat"
-    (slowed,) = _documents(name)
-    _slow_down(slowed["spec"]["delay"], beat.status_milliseconds)
     others = [document for pod in _PODS for document in _documents(pod)]
-    return (*_documents("node-initialize"), slowed, *others)
+    return (*_documents("node-initialize"), *_refreshing(heartbeat(options)), *others)
+
+
+def _refreshing(beat: Heartbeat) -> list[dict[str, Any]]:
+    """Return the Stage that refreshes the status of nodes now and then, if any is wanted."""
+    if beat.is_off:
+        return []
+    found = _documents("node-heartbeat-with-lease" if beat.lease_seconds else "node-heartbeat")
+    _slow_down(found[0]["spec"]["delay"], beat.status_milliseconds)
+    return found
 
 
 def _documents(name: str) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ import orjson
 
 from kwokctl.controller import patches
 from kwokctl.controller.metrics import Metrics
+from kwokctl.controller.node_status import NodeStatus
 from kwokctl.controller.reading import Reader
 from kwokctl.controller.stages import (
     ApplyStep,
@@ -16,11 +17,11 @@ from kwokctl.controller.stages import (
     PatchStep,
     Step,
 )
-from kwokctl.dataplane.port import DataPlane, Target
+from kwokctl.dataplane.port import DataPlane, Patch, Target
 from kwokctl.errors import ApiError, ExpressionError
 from kwokctl.expr.duration import format_time
 from kwokctl.kube.client import PatchType
-from kwokctl.kube.resource import EVENTS, Resource
+from kwokctl.kube.resource import EVENTS, NODES, Resource
 
 Json = Any
 
@@ -38,10 +39,11 @@ class Player:
         self._reader = reader
         self._metrics = metrics
         self._wall = wall
+        self._node_status = NodeStatus()
 
     async def play(
         self, step: Step, target: Target, value: Json, functions: Mapping[str, Any]
-    ) -> bytes | None:
+    ) -> Json | None:
         """Do one step; returns the object as stored if the step has patched it, else None.
 
         `value` is the object as it is now. Raises ApiError when the cluster refuses, and
@@ -62,25 +64,27 @@ class Player:
 
     async def _patch(
         self, step: PatchStep, target: Target, value: Json, functions: Mapping[str, Any]
-    ) -> bytes | None:
+    ) -> Json | None:
         document = patches.rooted(
             step.template.render_object(value, functions), step.root, step.type
         )
+        if step.subresource == "status" and target.resource == NODES:
+            document = self._node_status.compose(value, document, step.type, self._wall())
         if patches.is_noop(value, document, step.type, target.resource.kind):
             self._metrics.count("kwok_controller_writes_saved_total", verb="patch")
             return None
         if step.subresource in {"", "status"}:
             document = patches.with_uid(document, value["metadata"]["uid"], step.type)
         self._metrics.count("kwok_controller_writes_total", verb="patch")
-        return await self._plane.patch(
-            target,
-            orjson.dumps(document),
-            step.type,
+        patch = Patch(
+            document=document,
+            type=step.type,
             subresource=step.subresource,
             as_user=step.as_user,
         )
+        return await self._plane.patch(target, patch, current=value)
 
-    async def _finalizers(self, step: FinalizersStep, target: Target, value: Json) -> bytes | None:
+    async def _finalizers(self, step: FinalizersStep, target: Target, value: Json) -> Json | None:
         metadata = value["metadata"]
         current = metadata.get("finalizers") or []
         wanted = patches.finalizers_after(
@@ -97,7 +101,8 @@ class Player:
             }
         }
         self._metrics.count("kwok_controller_writes_total", verb="patch")
-        return await self._plane.patch(target, orjson.dumps(document), PatchType.MERGE)
+        patch = Patch(document=document, type=PatchType.MERGE)
+        return await self._plane.patch(target, patch, current=value)
 
     async def _delete(self, target: Target, value: Json) -> None:
         metadata = value["metadata"]
@@ -109,7 +114,7 @@ class Player:
             self._metrics.count("kwok_controller_writes_saved_total", verb="delete")
             return
         self._metrics.count("kwok_controller_writes_total", verb="delete")
-        await self._plane.delete(target, grace_seconds=0, uid=metadata["uid"])
+        await self._plane.delete(target, grace_seconds=0, uid=metadata["uid"], current=value)
 
     async def _event(self, step: EventStep, target: Target, value: Json) -> None:
         metadata = value["metadata"]
@@ -157,9 +162,13 @@ class Player:
                     raise
             else:
                 return
-        await self._plane.patch(
-            applied, body, step.type, subresource=step.subresource, as_user=step.as_user
+        patch = Patch(
+            document=document,
+            type=step.type,
+            subresource=step.subresource,
+            as_user=step.as_user,
         )
+        await self._plane.patch(applied, patch)
 
     async def _applied(self, document: Json, source: Target) -> Target:
         """Find out which object a rendered document is; its namespace defaults to the source's."""

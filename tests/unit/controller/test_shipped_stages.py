@@ -16,7 +16,7 @@ from kwokctl.expr import yaml
 from tests.support import golden
 
 FOLDER = Path(__file__).parents[2] / "golden" / "stages"
-NAMES = ("node-initialize", "pod-ready", "pod-complete", "pod-delete")
+NAMES = ("node-initialize", "pod-ready", "pod-ready-again", "pod-complete", "pod-delete")
 CASES = sorted(path.name.removesuffix(".input.yaml") for path in FOLDER.glob("*.input.yaml"))
 
 

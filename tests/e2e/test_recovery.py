@@ -1,0 +1,145 @@
+"""Nodes that fall silent and come back, told with the real components: what recovers, and what stays."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import kill
+from signal import SIGCONT, SIGSTOP
+from typing import Any
+
+import pytest
+
+from tests.support.installed import Installed, condition, until
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.components,
+    pytest.mark.story,
+    pytest.mark.timeout(180, func_only=True),
+]
+
+SHORT_TIMES = """\
+apiVersion: config.kwok.x-k8s.io/v1alpha1
+kind: KwokctlConfiguration
+options:
+  nodeLeaseDurationSeconds: 8
+  kubeControllerManagerNodeMonitorPeriodMilliseconds: 500
+  kubeControllerManagerNodeMonitorGracePeriodMilliseconds: 8000
+"""
+"""A node is lost eight seconds after its last sign of life."""
+
+LONG_AGO = "2020-01-01T00:00:00Z"
+TIMES = {"lastHeartbeatTime": LONG_AGO, "lastTransitionTime": LONG_AGO}
+FOREIGN = [
+    {"type": "Gpu", "status": "False", "reason": "Lost", "message": "fell off the bus", **TIMES},
+    {"type": "MemoryPressure", "status": "True", "reason": "Mine", "message": "none left", **TIMES},
+]
+"""What somebody else says of a node."""
+NODE, UNREADY, DOOMED = "node-000000", "pod-000000", "pod-000001"
+
+
+@pytest.fixture(scope="module")
+def cluster(installed: Installed) -> Installed:
+    """Twenty nodes and forty pods, one of which somebody has made unready."""
+    cluster = installed.called("recovery")
+    config = installed.folder / "config.yaml"
+    config.write_text(SHORT_TIMES)
+    cluster.ok("create", "cluster", "--wait", "--heartbeat-factor", "1", "--config", str(config))
+    cluster.ok("scale", "node", "--replicas", "20", "--wait")
+    cluster.ok("scale", "pod", "--replicas", "40", "--wait")
+    patch_status(cluster, "pod", UNREADY, [{"type": "Ready", "status": "False"}])
+    return cluster
+
+
+@contextmanager
+def paused(cluster: Installed) -> Iterator[None]:
+    """Stop the controller's process in the middle of what it does."""
+    pid = cluster.pids()["kwok-controller"]
+    kill(pid, SIGSTOP)
+    try:
+        yield
+    finally:
+        kill(pid, SIGCONT)
+
+
+def patch_status(cluster: Installed, kind: str, name: str, conditions: list[Any]) -> None:
+    patch = json.dumps({"status": {"conditions": conditions}})
+    cluster.kubectl("patch", kind, name, "--subresource=status", "--patch", patch)
+
+
+def with_ready(cluster: Installed, kind: str, status: str) -> set[str]:
+    """Return the names of the objects whose condition Ready has a status."""
+    return {
+        each["metadata"]["name"]
+        for each in cluster.objects(kind)
+        if condition(each, "Ready") == status
+    }
+
+
+def transitions(cluster: Installed, kind: str) -> dict[str, str]:
+    """Return by name when the condition Ready has changed its status."""
+    return {
+        each["metadata"]["name"]: said["lastTransitionTime"]
+        for each in cluster.objects(kind)
+        for said in each["status"]["conditions"]
+        if said["type"] == "Ready"
+    }
+
+
+def unreachable(cluster: Installed) -> list[str]:
+    return [
+        taint["key"]
+        for node in cluster.objects("nodes")
+        for taint in node["spec"].get("taints", ())
+        if taint["key"] == "node.kubernetes.io/unreachable"
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """When Ready has changed its status, by the names of nodes and pods, before they came back."""
+
+    nodes: Mapping[str, str]
+    pods: Mapping[str, str]
+
+
+@pytest.fixture(scope="module")
+def silence(cluster: Installed) -> Silence:
+    """Let the nodes be silent until they and their pods are given up; others go on meanwhile."""
+    with paused(cluster):
+        until("every node is given up", lambda: len(with_ready(cluster, "nodes", "Unknown")) == 20)
+        until("every pod is unready", lambda: len(with_ready(cluster, "pods", "False")) == 40)
+        patch_status(cluster, "node", NODE, FOREIGN)
+        cluster.kubectl("delete", "pod", DOOMED, "--wait=false")
+        return Silence(transitions(cluster, "nodes"), transitions(cluster, "pods"))
+
+
+def test_nodes_that_are_back_are_ready_and_untainted(cluster: Installed, silence: Silence) -> None:
+    until("every node is Ready", lambda: len(with_ready(cluster, "nodes", "True")) == 20)
+    until("no node is tainted as unreachable", lambda: not unreachable(cluster))
+
+    now = transitions(cluster, "nodes")
+    assert all(now[name] >= silence.nodes[name] for name in now)
+
+
+def test_their_pods_are_ready_again(cluster: Installed, silence: Silence) -> None:
+    until("the pods are Ready", lambda: len(with_ready(cluster, "pods", "True")) == 38)
+
+    now = transitions(cluster, "pods")
+    assert {name for name in now if now[name] > silence.pods[name]} == {*now} - {UNREADY}
+
+
+def test_a_pod_that_somebody_has_made_unready_stays_so(cluster: Installed) -> None:
+    assert with_ready(cluster, "pods", "False") == {UNREADY}
+
+
+def test_a_pod_that_was_deleted_meanwhile_is_gone(cluster: Installed) -> None:
+    until("it is gone", lambda: DOOMED not in transitions(cluster, "pods"))
+
+
+def test_what_somebody_has_said_of_a_node_stays_with_its_times(cluster: Installed) -> None:
+    said = json.loads(cluster.kubectl("get", "node", NODE, "-o", "json"))["status"]["conditions"]
+
+    types = {each["type"] for each in FOREIGN}
+    assert [each for each in said if each["type"] in types] == FOREIGN

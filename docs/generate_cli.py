@@ -15,7 +15,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from kwokctl.cli import app, commands, grammar
-from kwokctl.config.options import NOT_SERVED, ClusterOptions, Spelling, spellings
+from kwokctl.config.not_served import NOT_SERVED
+from kwokctl.config.options import ClusterOptions, Spelling, spellings
 
 TARGET = Path(__file__).parent / "reference" / "cli.md"
 _DEFAULT = re.compile(r"\s*\[default: (.*)\]$")

@@ -15,6 +15,7 @@ from kwokctl.cli import (
     get,
     logs,
     passthrough,
+    plan,
     scale,
     snapshot,
     unserved,
@@ -24,8 +25,8 @@ from kwokctl.cli.invocation import Invocation, Runner
 from kwokctl.errors import UsageError
 
 _TEXT = "Run real Kubernetes control planes with thousands of fake nodes on this machine."
-_MODULES = (cluster, get, scale, snapshot, logs, passthrough, artifacts, completion, unserved)
-_ORDER = ("create", "delete", "start", "stop", "get", "scale", "snapshot", "logs")
+_MODULES = (cluster, get, scale, plan, snapshot, logs, passthrough, artifacts, completion, unserved)
+_ORDER = ("create", "delete", "start", "stop", "get", "scale", "plan", "snapshot", "logs")
 """The commands that help shows first, in the order in which one comes to need them."""
 _ParserError: Any = typer.BadParameter.__mro__[1]
 """The parser's own error; Typer has moved it from one module to another, its child stays."""

@@ -11,7 +11,8 @@ import typer
 
 from kwokctl.cli.values import duration, one_of, whole_number
 from kwokctl.cli.words import DEFAULT_WAIT
-from kwokctl.config.options import NOT_SERVED, ClusterOptions, NotServed, Spelling, spellings
+from kwokctl.config.not_served import NOT_SERVED, NotServed
+from kwokctl.config.options import ClusterOptions, Spelling, spellings
 from kwokctl.errors import NotServedError
 
 Kubeconfig = Annotated[

@@ -10,7 +10,7 @@ from kwokctl.cli import commands, complete, results
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.options import Output, Timeout, Wait
 from kwokctl.cli.rows import amount
-from kwokctl.cli.values import whole_number
+from kwokctl.cli.values import one_of, whole_number
 from kwokctl.errors import TimedOutError
 
 if TYPE_CHECKING:
@@ -77,6 +77,32 @@ def scale(
         str | None,
         typer.Option("--kubeconfig", metavar="FILE", help="Scale in this cluster, whoever made it"),
     ] = None,
+    on_nodes: Annotated[
+        str | None,
+        typer.Option(
+            "--on-nodes",
+            metavar="SELECTOR",
+            help="Spread pods evenly over the nodes with these labels, without the scheduler",
+        ),
+    ] = None,
+    grace_period: Annotated[
+        int | None,
+        typer.Option(
+            "--grace-period",
+            metavar="SECONDS",
+            help="How long deleted objects may take to end [default: 0]",
+            parser=whole_number("--grace-period", least=0),
+        ),
+    ] = None,
+    data_path: Annotated[
+        str | None,
+        typer.Option(
+            "--data-path",
+            metavar="PATH",
+            help="How objects are written: auto, api or etcd [default: as the cluster was made]",
+            parser=one_of("--data-path", "auto", "api", "etcd"),
+        ),
+    ] = None,
     wait: Wait = None,
     timeout: Timeout = None,
     output: Output = "",
@@ -94,6 +120,8 @@ def scale(
         serial_length=6 if serial_length is None else serial_length,
         namespace=namespace or "default",
         params=tuple(params or ()),
+        on_nodes=on_nodes,
+        grace_seconds=grace_period or 0,
         wait=wait or None,
     )
     call = call.quietly(unless=not output)
@@ -104,6 +132,7 @@ def scale(
         request,
         documents=call.documents(),
         kubeconfig=Path(kubeconfig).expanduser() if kubeconfig else None,
+        data_path=data_path,
         limit=timeout or None,
     )
     if output:
@@ -121,6 +150,7 @@ async def scale_within(
     *,
     documents: "Sequence[Document]",
     kubeconfig: Path | None,
+    data_path: str | None,
     limit: float | None,
 ) -> "ScaleResult":
     """Scale in a cluster, or in that of `kubeconfig`, in at most `limit` seconds."""
@@ -131,7 +161,12 @@ async def scale_within(
     try:
         async with asyncio.timeout(limit):
             return await scale_cluster(
-                home, name, request, documents=documents, kubeconfig=kubeconfig
+                home,
+                name,
+                request,
+                documents=documents,
+                kubeconfig=kubeconfig,
+                data_path=data_path,
             )
     except TimeoutError as e:
         raise TimedOutError(

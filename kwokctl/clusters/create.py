@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kwokctl.clusters.bring_up import bring_up
+from kwokctl.clusters.choices import choices
 from kwokctl.clusters.drift import differences
 from kwokctl.clusters.files import write_files
 from kwokctl.clusters.home import DEFAULT_RUNTIME, Home, context_name
@@ -100,6 +101,11 @@ async def _create(home: Home, request: CreateRequest) -> str:
     extra_args = parse_extra_args(options.extra_args, tuple(BUILDERS))
     runtime = home.runtime(options.runtime)
     await runtime.check()
+    socket = runtime.site(request.name).socket(home.paths(request.name).etcd_socket)
+    made = choices(options, request.resolved.chosen, names, can_reach_etcd=socket is not None)
+    options = made.options
+    for note in made.notes:
+        home.progress.note(note)
     artifacts = await programs(home, options, _needed(options, names))
     async with _undone_on_failure(home, runtime, request):
         with held_ports(home, request.name, options, names) as (options, held):

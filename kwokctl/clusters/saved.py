@@ -13,6 +13,7 @@ from typing import Any
 from kwokctl import __version__
 from kwokctl.components.plan import build_plan
 from kwokctl.components.setting import Setting
+from kwokctl.config.data_path import Choice, choose_data_path
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import options_from_document, options_to_document
 from kwokctl.errors import ConfigError, ConflictError, NotFoundError
@@ -50,6 +51,13 @@ class Saved:
             options=self.options,
             artifacts=self.artifacts,
             extra_args=self.extra_args,
+        )
+
+    def data_path(self, runtime: Runtime, paths: ClusterPaths) -> Choice:
+        """Tell how this cluster is written to, as far as its options say."""
+        socket = runtime.site(self.name).socket(paths.etcd_socket)
+        return choose_data_path(
+            self.options, can_reach_etcd=socket is not None, extra_args=self.extra_args
         )
 
 

@@ -2,22 +2,30 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kwokctl.clusters.home import Home
-from kwokctl.clusters.saved import load
+from kwokctl.clusters.saved import Saved, load
 from kwokctl.clusters.scaling.api_reading import ApiReader
 from kwokctl.clusters.scaling.creation import AT_ONCE
+from kwokctl.clusters.scaling.direct import Desk, Direct
 from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 from kwokctl.clusters.scaling.run import Place, scale_set
 from kwokctl.clusters.scaling.templates import ResourceTemplate, load_templates
+from kwokctl.config.data_path import Choice
 from kwokctl.config.documents import Document
 from kwokctl.dataplane.api import ApiPlane
+from kwokctl.dataplane.keys import Keys
+from kwokctl.dataplane.store import Store
+from kwokctl.errors import UsageError
+from kwokctl.etcd.kv import Kv
 from kwokctl.host.files import locked
 from kwokctl.kube.access import Access, load_access
 from kwokctl.kube.client import Client
 from kwokctl.kube.http import Pool
-from kwokctl.model import ClusterName
+from kwokctl.model import KWOK_CONTROLLER, ClusterName
 from kwokctl.progress import Progress
 
 
@@ -28,8 +36,11 @@ async def scale(
     *,
     documents: Sequence[Document],
     kubeconfig: Path | None = None,
+    data_path: str | None = None,
 ) -> ScaleResult:
     """Give a set of objects its size, in the cluster `name` or in that of a `kubeconfig`.
+
+    `data_path` is taken instead of the cluster's own.
 
     The resource templates among `documents` come before the built-in ones. A cluster of ours is
     not stopped, restored or deleted meanwhile; scaling several sets of it at once is fine. Errors
@@ -37,13 +48,35 @@ async def scale(
     """
     templates = load_templates(documents)
     if kubeconfig is not None:
+        if data_path == "etcd":
+            raise UsageError(
+                "--data-path etcd is for clusters of kwokctl's own, not for --kubeconfig",
+                hint="leave one of the two out",
+            )
         access = load_access(kubeconfig)
         return await scale_with(access, request, templates, home.progress)
-    load(home.paths(name), name)
+    saved = load(home.paths(name), name)
     access = load_access(home.paths(name).own_kubeconfig)
     lock = home.workdir.cluster_lock(name)
     with locked(lock, what=f"the cluster '{name}'", shared=True):
-        return await scale_with(access, request, templates, home.progress)
+        route = _route(home, saved, data_path)
+        return await scale_with(access, request, templates, home.progress, route)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """Which way a cluster is written to, and what lies on it."""
+
+    choice: Choice
+    etcd: str = ""
+    """Where etcd is dialled, if it is written to."""
+    prefix: str = ""
+    controller: str = ""
+    """The URL of the controller."""
+    insists: bool = False
+
+
+FOREIGN = Route(choice=Choice(path="api", why="the cluster is not one of kwokctl's"))
 
 
 async def scale_with(
@@ -51,13 +84,49 @@ async def scale_with(
     request: ScaleRequest,
     templates: Mapping[str, ResourceTemplate],
     progress: Progress,
+    route: Route = FOREIGN,
 ) -> ScaleResult:
     """Give a set of objects its size in the cluster that `access` reaches, whoever made it."""
-    async with Pool(access, connections=AT_ONCE + 1) as pool:
+    async with AsyncExitStack() as stack:
+        pool = await stack.enter_async_context(Pool(access, connections=AT_ONCE + 1))
+        client = Client(pool)
         place = Place(
-            reader=ApiReader(Client(pool)),
+            reader=ApiReader(client),
             plane=ApiPlane(pool),
             progress=progress,
             wall=time.time,  # noqa: TID251 - the clock itself: it is passed on from here
+            choice=route.choice,
+            direct=await _direct(stack, route, client) if route.etcd else None,
+            insists=route.insists,
         )
         return await scale_set(request, templates, place)
+
+
+def _route(home: Home, saved: Saved, data_path: str | None) -> Route:
+    """Choose the way into a cluster of ours: as it was made, unless `data_path` says otherwise."""
+    runtime, paths = home.runtime(saved.options.runtime), home.paths(saved.name)
+    if data_path is not None:
+        saved = replace(saved, options=replace(saved.options, data_path=data_path))
+    choice = saved.data_path(runtime, paths)
+    if choice.path == "api":
+        return Route(choice=choice)
+    site, options = runtime.site(saved.name), saved.options
+    return Route(
+        choice=choice,
+        etcd=f"unix:{site.socket(paths.etcd_socket)}",
+        prefix=options.etcd_prefix,
+        controller=f"http://{site.address(KWOK_CONTROLLER, options.controller_port)}",
+        insists=options.data_path == "etcd",
+    )
+
+
+async def _direct(stack: AsyncExitStack, route: Route, client: Client) -> Direct:
+    kv = await stack.enter_async_context(Kv(route.etcd))
+    desk = await stack.enter_async_context(Pool(Access(server=route.controller), connections=1))
+    return Direct(
+        store=Store(kv),
+        keys=Keys(route.prefix),
+        client=client,
+        desk=Desk(desk),
+        wall=time.time,  # noqa: TID251 - the clock itself: it is passed on from here
+    )

@@ -49,6 +49,7 @@ def etcd(setting: Setting) -> Component:
                 # One member only: the election need not wait for anybody, so it may be short.
                 "heartbeat-interval": 20,
                 "election-timeout": 100,
+                "unsafe-no-fsync": True if options.etcd_fsync == "off" else None,
             },
             setting.user_args(ETCD),
         ),

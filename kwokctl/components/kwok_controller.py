@@ -1,8 +1,9 @@
 """Describes the embedded fake-node controller."""
 
-from kwokctl.components.flags import flags
+from kwokctl.components.flags import Value, flags
 from kwokctl.components.heartbeat import heartbeat
 from kwokctl.components.setting import Setting
+from kwokctl.config.data_path import choose_data_path
 from kwokctl.model import KUBE_APISERVER, KWOK_CONTROLLER, Component, HttpProbe, Port
 
 
@@ -29,6 +30,7 @@ def kwok_controller(setting: Setting) -> Component:
                 # from another's snapshot, goes on with the leases instead of waiting for their end.
                 "holder-identity": KWOK_CONTROLLER if is_ours else None,
                 "node-lease-duration-seconds": heartbeat(setting.options).lease_seconds,
+                **(_data_path(setting) if is_ours else {}),
             },
             setting.user_args(KWOK_CONTROLLER),
         ),
@@ -37,3 +39,19 @@ def kwok_controller(setting: Setting) -> Component:
         after=frozenset({KUBE_APISERVER}),
         uses=frozenset({KUBE_APISERVER}),
     )
+
+
+def _data_path(setting: Setting) -> dict[str, Value]:
+    """Tell where etcd is if statuses and leases are written to it."""
+    socket = setting.site.socket(setting.paths.etcd_socket)
+    choice = choose_data_path(
+        setting.options, can_reach_etcd=socket is not None, extra_args=setting.extra_args
+    )
+    if choice.path == "api":
+        return {}
+    return {
+        # What is insisted on passes webhooks by, too; what was chosen heeds them.
+        "data-path": "etcd" if setting.options.data_path == "etcd" else "auto",
+        "etcd-endpoint": f"unix:{socket}",
+        "etcd-prefix": setting.options.etcd_prefix,
+    }

@@ -23,13 +23,27 @@ class Spelling:
     help: str
     group: str
     metavar: str
+    choices: tuple[str, ...]
+    """The only words that it takes; empty if it takes any."""
 
 
 def _option(
-    default: Any, help_text: str, *, group: str, metavar: str = "", **spelling: str | None
+    default: Any,
+    help_text: str,
+    *,
+    group: str,
+    metavar: str = "",
+    choices: tuple[str, ...] = (),
+    **spelling: str | None,
 ) -> Any:
     """Declare one option; `flag`, `env` and `key` are derived from its name unless given."""
-    metadata = {"help": help_text, "group": group, "metavar": metavar, **spelling}
+    metadata = {
+        "help": help_text,
+        "group": group,
+        "metavar": metavar,
+        "choices": choices,
+        **spelling,
+    }
     return field(default=default, metadata=metadata)
 
 
@@ -64,7 +78,19 @@ class ClusterOptions:
         metavar="IP",
     )
     restart: str = _option(
-        "no", "Revive components that die: no or on-failure", group=_GENERAL, metavar="POLICY"
+        "no",
+        "Revive components that die: no or on-failure",
+        group=_GENERAL,
+        metavar="POLICY",
+        choices=("no", "on-failure"),
+    )
+    data_path: str = _option(
+        "auto",
+        "How fake kubelets and 'scale' write: api (through the API server), etcd (past it, many "
+        "times faster), or auto: etcd where no admission, policy, quota or audit would be skipped",
+        group=_GENERAL,
+        metavar="PATH",
+        choices=("auto", "api", "etcd"),
     )
 
     components: tuple[str, ...] = _option(
@@ -142,6 +168,14 @@ class ClusterOptions:
         group=_ETCD,
         key="etcdTLS",
     )
+    etcd_fsync: str = _option(
+        "on",
+        "Let etcd wait for the disk: on, or off, which is faster on slow disks, but a power cut "
+        "may cost the cluster",
+        group=_ETCD,
+        metavar="SWITCH",
+        choices=("on", "off"),
+    )
 
     etcd_binary: str = _option("", "etcd", group=_PROGRAMS, metavar="PROGRAM")
     etcdctl_binary: str = _option("", "etcdctl", group=_PROGRAMS, metavar="PROGRAM", flag="")
@@ -166,6 +200,15 @@ class ClusterOptions:
         "", "Mirror of the etcd downloads", group=_PROGRAMS, metavar="URL", flag=""
     )
 
+    node_heartbeat: str = _option(
+        "",
+        "How often fake nodes show that they live: real (as kubelets do), stretched (by the "
+        "factor) or off (never, and none is lost) [default: real with the data path etcd if no "
+        "time is given, else stretched]",
+        group=_NODES,
+        metavar="KIND",
+        choices=("real", "stretched", "off"),
+    )
     node_lease_duration_seconds: int = _option(
         40,
         "How long a node's lease lasts, before the factor",
@@ -207,71 +250,3 @@ def _spelling(name: str, metadata: dict[str, Any]) -> Spelling:
     if metadata.get("env"):
         metadata["env"] = "KWOK_" + metadata["env"]
     return Spelling(field=name, **(derived | metadata))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotServed:
-    """An option of the original that is refused by name because it is not served yet."""
-
-    flag: str = ""
-    key: str = ""
-    env: str = ""
-    is_switch: bool = False
-    default: bool = False
-    """The value of a switch that asks for nothing, so that it need not be refused."""
-
-
-def _programs_of(*names: str) -> tuple[NotServed, ...]:
-    return tuple(
-        NotServed(flag=f"--{n}", key=_camel(n), env="KWOK_" + n.upper().replace("-", "_"))
-        for n in names
-    )
-
-
-def _camel(words: str) -> str:
-    first, *rest = words.split("-")
-    return first + "".join(word.title() for word in rest)
-
-
-NOT_SERVED: tuple[NotServed, ...] = (
-    NotServed(
-        flag="--secure-port",
-        key="securePort",
-        env="KWOK_SECURE_PORT",
-        is_switch=True,
-        default=True,
-    ),
-    NotServed(
-        flag="--kube-admission",
-        key="kubeAdmission",
-        env="KWOK_KUBE_ADMISSION",
-        is_switch=True,
-        default=True,
-    ),
-    NotServed(flag="--enable-metrics-server", key="enableMetricsServer", is_switch=True),
-    NotServed(flag="--enable-crds", key="enableCRDs"),
-    NotServed(key="etcdPeerPort"),
-    *_programs_of(
-        "kube-apiserver-insecure-port",
-        "kube-scheduler-config",
-        "prometheus-port",
-        "jaeger-port",
-        "kueueviz-port",
-        "etcd-image",
-        "kube-apiserver-image",
-        "kube-controller-manager-image",
-        "kube-scheduler-image",
-        "kwok-controller-image",
-        "metrics-server-image",
-        "prometheus-image",
-        "jaeger-image",
-        "kind-node-image",
-        "metrics-server-binary",
-        "prometheus-binary",
-        "jaeger-binary",
-        "kind-binary",
-        "etcd-binary-tar",
-        "prometheus-binary-tar",
-        "jaeger-binary-tar",
-    ),
-)

@@ -13,11 +13,13 @@ from typing import Any, get_origin
 from kwokctl.artifacts.versions import kube_version
 from kwokctl.config.documents import Document
 from kwokctl.config.nearest import did_you_mean
-from kwokctl.config.options import NOT_SERVED, ClusterOptions, Spelling, spellings
+from kwokctl.config.not_served import NOT_SERVED
+from kwokctl.config.options import ClusterOptions, Spelling, spellings
 from kwokctl.errors import ConfigError, NotServedError, UsageError
 
 _FILES = {"FILE", "PROGRAM"}
 _SWITCH = {"1": True, "t": True, "true": True, "0": False, "f": False, "false": False}
+_ON_OFF = {True: "on", False: "off"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +38,7 @@ def resolve_options(
     """Merge what was given in all places; `flags` holds only flags that were given, by field name.
 
     Raises NotServedError for an option that is not served yet, ConfigError for a bad value and
-    UsageError for what is no version.
+    UsageError for what is no version and none of the choices.
     """
     given: dict[str, Any] = {}
     warnings = [
@@ -58,6 +60,10 @@ def resolve_options(
     for spelling in spellings():
         if spelling.metavar in _FILES and spelling.field in given:
             given[spelling.field] = _whole_path(given[spelling.field])
+        if spelling.choices and given.get(spelling.field) == "":
+            del given[spelling.field]
+        elif spelling.choices and spelling.field in given:
+            given[spelling.field] = _choice(given[spelling.field], spelling)
     return Resolved(
         options=ClusterOptions(**given), chosen=frozenset(given), warnings=tuple(warnings)
     )
@@ -82,7 +88,10 @@ def options_from_document(body: Mapping[str, Any], where: str) -> dict[str, Any]
         spelling = by_key.get(key)
         if spelling is None:
             raise _unknown_key(key, by_key, where)
-        given[spelling.field] = _typed(value, types[spelling.field], f"{where}.{key}")
+        if isinstance(value, bool) and "off" in spelling.choices:
+            given[spelling.field] = _ON_OFF[value]  # YAML reads a bare on or off as a switch
+        else:
+            given[spelling.field] = _typed(value, types[spelling.field], f"{where}.{key}")
     return given
 
 
@@ -129,6 +138,18 @@ def _unknown_key(key: str, by_key: Mapping[str, Spelling], where: str) -> Except
     if any(key == option.key for option in NOT_SERVED):
         return NotServedError(f"{where}.{key} is not served yet")
     return ConfigError(f"{where}.{key} is not an option", hint=did_you_mean(key, by_key))
+
+
+def _choice(text: str, spelling: Spelling) -> str:
+    """Check a word that must be one of a few; a switch may be written as other switches are."""
+    word = text.lower()
+    if "off" in spelling.choices and word in _SWITCH:
+        word = _ON_OFF[_SWITCH[word]]
+    if word not in spelling.choices:
+        raise UsageError(
+            f"'{spelling.flag}' is '{text}'", hint=f"choose from: {', '.join(spelling.choices)}"
+        )
+    return word
 
 
 def _types() -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 from kwokctl.controller import functions
 from kwokctl.controller.agenda import Agenda
 from kwokctl.controller.care import Care, NodeCare, NoLeases, PlainCare, PodCare
+from kwokctl.controller.desk import Desk
 from kwokctl.controller.engine import Engine
 from kwokctl.controller.fleet import Fleet
 from kwokctl.controller.lease_keeper import LeaseKeeper, Outside, Terms
@@ -20,8 +21,9 @@ from kwokctl.controller.reading import Reader
 from kwokctl.controller.settings import Settings
 from kwokctl.controller.stages import Kind, Stage, by_kind
 from kwokctl.controller.world import World
+from kwokctl.dataplane.desk import Identity
 from kwokctl.dataplane.port import DataPlane
-from kwokctl.kube.resource import LEASES, NODES, PODS, Resource
+from kwokctl.kube.resource import NODES, PODS, Resource
 
 NODE, POD = Kind("v1", "Node"), Kind("v1", "Pod")
 
@@ -63,11 +65,14 @@ class Controller:
             wall=around.wall,
         )
         self._assemble(settings, holder, around)
+        identity = Identity(holder=holder, lease_seconds=settings.lease_seconds)
+        self.desk = Desk(identity, self._addresses, self.agenda)
         self.metrics.ask(lambda: {("kwok_controller_waiting", ()): len(self.agenda)})
 
     def _assemble(self, settings: Settings, holder: str, around: Surroundings) -> None:
         nodes, kubelet = Nodes(), settings.kubelet
         addresses = PodAddresses(nodes, default_cidr=settings.cidr, node_ip=kubelet.ip)
+        self._addresses = addresses
         self._fleet = Fleet(
             nodes, around.reader, self.agenda, around.random, syncs=settings.parallelism.syncs
         )
@@ -90,7 +95,6 @@ class Controller:
         return LeaseKeeper(
             Terms(holder=holder, duration=settings.lease_seconds),
             Outside(
-                resource=LEASES,
                 plane=around.plane,
                 reader=around.reader,
                 agenda=self.agenda,
@@ -101,6 +105,10 @@ class Controller:
             self._fleet.changed,
             workers=settings.parallelism.leases,
         )
+
+    def seen(self, resource: Resource, version: int) -> None:
+        """Take note that the watch of a kind has come to a version."""
+        self._around.plane.seen(resource, version)
 
     def other_kinds(self) -> Mapping[Kind, Sequence[Stage]]:
         """Return the stages for kinds that are neither nodes nor pods."""

@@ -213,15 +213,15 @@ class Engine:
         for step in stage.steps[entry.step :]:
             answer = await self._world.player.play(step, target, value, functions)
             if answer is not None:
-                value = orjson.loads(answer)
-                self._take(entry, answer, value)
+                value = answer
+                self._take(entry, value)
             entry.step += 1
 
-    def _take(self, entry: Entry, raw: bytes, value: Json) -> None:
+    def _take(self, entry: Entry, value: Json) -> None:
         """Go on with an object as an answer shows it, if nothing newer was seen."""
         version = int(value["metadata"].get("resourceVersion", UNKNOWN))
         if version > entry.version:
-            entry.version, entry.raw, entry.value = version, raw, value
+            entry.version, entry.raw, entry.value = version, orjson.dumps(value), value
 
     def _after(self, entry: Entry, stage: Stage, version: int) -> None:
         """Look at the object again if it is another one now, or if the stage says so."""
@@ -278,7 +278,7 @@ class Engine:
         if value["metadata"].get("uid") != entry.uid:
             return Trouble.GONE
         if self._is_ours(entry) and not entry.parked:
-            self._take(entry, raw, value)
+            self._take(entry, value)
             entry.news = entry.news or entry.value is not None
         return Trouble.LASTING if outcome is Trouble.GONE else outcome
 

@@ -11,14 +11,14 @@ import msgspec
 
 from kwokctl.controller.assembly import Controller
 from kwokctl.controller.engine import Engine
-from kwokctl.controller.lease_book import NAMESPACE, StoredLease, read_lease
-from kwokctl.controller.objects import Seen, SeenNode, SeenPod
+from kwokctl.controller.lease_book import StoredLease, read_lease
+from kwokctl.controller.objects import Seen, SeenNode, SeenPod, version_of
 from kwokctl.controller.selection import Selection
 from kwokctl.controller.stages import Kind, Stage
 from kwokctl.controller.trouble import backoff
 from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.kube.client import Client
-from kwokctl.kube.resource import LEASES, Resource
+from kwokctl.kube.resource import LEASES, NODE_LEASES, Resource
 from kwokctl.kube.watch import EventType, watch
 
 log = logging.getLogger(__name__)
@@ -70,7 +70,7 @@ class Following:
     async def _leases(self) -> list[StoredLease]:
         name = self._selection.node_name
         pages = self._client.list_pages(
-            LEASES, namespace=NAMESPACE, field_selector=f"metadata.name={name}" if name else ""
+            LEASES, namespace=NODE_LEASES, field_selector=f"metadata.name={name}" if name else ""
         )
         return [read_lease(item) async for page in pages for item in page.objects]
 
@@ -132,6 +132,8 @@ class Following:
                         else:
                             listed = event.type is EventType.ADDED
                             engine.note(event.object, event.raw, listed=listed)
+                    if batch and (last := batch[-1].object) is not None:
+                        self._controller.seen(engine.resource, version_of(last.metadata))
 
         await self._until_answered(once)
 

@@ -9,13 +9,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
-import orjson
 
-NAMESPACE = "kube-node-lease"
+from kwokctl.kube.resource import NODE_LEASES
 
 
 class _Metadata(msgspec.Struct, rename="camel"):
     name: str = ""
+    uid: str = ""
+    creation_timestamp: str = ""
     resource_version: str = ""
     labels: dict[str, str] | None = None
     annotations: dict[str, str] | None = None
@@ -45,12 +46,7 @@ class StoredLease(msgspec.Struct):
         return _seconds(spec.renew_time) + spec.lease_duration_seconds
 
 
-class _Versioned(msgspec.Struct):
-    metadata: _Metadata
-
-
 _LEASE = msgspec.json.Decoder(StoredLease)
-_VERSIONED = msgspec.json.Decoder(_Versioned)
 
 
 @dataclass(slots=True, eq=False)
@@ -64,7 +60,7 @@ class Claim:
     acquired: str = ""
     transitions: int = 0
     kept: dict[str, Any] = field(default_factory=dict)
-    """Labels, annotations, finalizers and other owners that somebody else has given it."""
+    """Who the lease is, and what somebody else has given it: labels, finalizers, other owners."""
 
     def adopt(self, stored: StoredLease, *, mine: bool, now: float) -> None:
         """Build on a stored lease: go on with one's own, or take over from another holder."""
@@ -75,6 +71,8 @@ class Claim:
         self.acquired = (spec.acquire_time or "") if mine else micro_time(now)
         owners = [o for o in metadata.owner_references or () if o.get("kind") != "Node"]
         kept = {
+            "uid": metadata.uid,
+            "creationTimestamp": metadata.creation_timestamp,
             "labels": metadata.labels,
             "annotations": metadata.annotations,
             "finalizers": metadata.finalizers,
@@ -82,39 +80,38 @@ class Claim:
         }
         self.kept = {name: value for name, value in kept.items() if value}
 
-    def body(self, *, holder: str, duration: int, now: float) -> bytes:
-        """Write the lease as it is to be from now on."""
-        stamp = micro_time(now)
+    def recognise(self, written: StoredLease) -> None:
+        """Build on the lease that the first write has made."""
+        metadata = written.metadata
+        self.kept |= {"uid": metadata.uid, "creationTimestamp": metadata.creation_timestamp}
+
+    def forget_lease(self) -> None:
+        """Build on no lease: there is none any more."""
+        self.version, self.kept = "", {}
+
+    def document(self, *, holder: str, duration: int, stamp: str) -> dict[str, Any]:
+        """Return the lease as it is to be from the time `stamp` on, without a resourceVersion."""
         self.acquired = self.acquired or stamp
         owner = {"apiVersion": "v1", "kind": "Node", "name": self.node, "uid": self.uid}
-        metadata: dict[str, Any] = {"name": self.node, "namespace": NAMESPACE, **self.kept}
+        metadata: dict[str, Any] = {"name": self.node, "namespace": NODE_LEASES, **self.kept}
         metadata["ownerReferences"] = [*self.kept.get("ownerReferences", ()), owner]
-        if self.version:
-            metadata["resourceVersion"] = self.version
-        return orjson.dumps(
-            {
-                "apiVersion": "coordination.k8s.io/v1",
-                "kind": "Lease",
-                "metadata": metadata,
-                "spec": {
-                    "holderIdentity": holder,
-                    "leaseDurationSeconds": duration,
-                    "acquireTime": self.acquired,
-                    "renewTime": stamp,
-                    "leaseTransitions": self.transitions,
-                },
-            }
-        )
+        return {
+            "apiVersion": "coordination.k8s.io/v1",
+            "kind": "Lease",
+            "metadata": metadata,
+            "spec": {
+                "holderIdentity": holder,
+                "leaseDurationSeconds": duration,
+                "acquireTime": self.acquired,
+                "renewTime": stamp,
+                "leaseTransitions": self.transitions,
+            },
+        }
 
 
 def read_lease(raw: bytes) -> StoredLease:
     """Decode a lease."""
     return _LEASE.decode(raw)
-
-
-def read_version(raw: bytes) -> str:
-    """Decode no more than the resourceVersion of an object."""
-    return _VERSIONED.decode(raw).metadata.resource_version
 
 
 def micro_time(now: float) -> str:

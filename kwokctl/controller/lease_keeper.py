@@ -1,21 +1,22 @@
 """Takes, renews and watches over the leases of the managed nodes."""
 
+import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 from random import Random
 
 from kwokctl.controller.agenda import Agenda
-from kwokctl.controller.lease_book import NAMESPACE, Claim, StoredLease, read_lease, read_version
+from kwokctl.controller.lease_book import Claim, StoredLease, micro_time, read_lease
 from kwokctl.controller.metrics import Labels, Metrics
 from kwokctl.controller.nodes import Hold
 from kwokctl.controller.reading import Reader
 from kwokctl.controller.trouble import Trouble, backoff, trouble
-from kwokctl.controller.work import WorkQueue
-from kwokctl.dataplane.port import DataPlane, Target
+from kwokctl.controller.work import BatchQueue
+from kwokctl.dataplane.port import DataPlane, Renewal, Renewed, Target
 from kwokctl.errors import ApiError
-from kwokctl.kube.resource import Resource
+from kwokctl.kube.resource import LEASES, NODE_LEASES
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +41,6 @@ class Terms:
 class Outside:
     """What the keeper works with."""
 
-    resource: Resource
     plane: DataPlane
     reader: Reader
     agenda: Agenda
@@ -55,7 +55,7 @@ class _Tenancy:
 
     __slots__ = ("beat", "claim", "hold", "queue", "queued", "tries", "until")
 
-    def __init__(self, claim: Claim, queue: "WorkQueue[_Tenancy]") -> None:
+    def __init__(self, claim: Claim, queue: "BatchQueue[_Tenancy]") -> None:
         self.claim = claim
         self.queue = queue
         self.hold = Hold.PENDING
@@ -76,8 +76,9 @@ class _Tenancy:
 class LeaseKeeper:
     """Holds the leases of nodes and says whenever that changes.
 
-    A renewal is one PUT that builds on the version of the last. A lease of another holder is
-    looked at again when it ends, and taken over if nobody has renewed it.
+    A renewal builds on the version of the last, so that it fails when somebody else has written:
+    leases are not watched. A lease of another holder is looked at again when it ends, and taken
+    over if nobody has renewed it.
     """
 
     def __init__(
@@ -92,7 +93,8 @@ class LeaseKeeper:
         self._terms = terms
         self._out = outside
         self._changed = changed
-        self._queue: WorkQueue[_Tenancy] = WorkQueue(self._work, workers)
+        together = outside.plane.leases_at_once
+        self._queue: BatchQueue[_Tenancy] = BatchQueue(self._work, workers, most=together)
         self._tenancies: dict[str, _Tenancy] = {}
         self._stored: dict[str, StoredLease] = {}
         self._phase = 0.0
@@ -123,32 +125,44 @@ class LeaseKeeper:
         if tenancy is not None:
             self._out.agenda.forget(tenancy)
 
-    async def _work(self, tenancy: _Tenancy) -> None:
-        tenancy.queued = False
-        if not self._is_current(tenancy):
-            return
-        try:
-            if tenancy.hold is Hold.FOREIGN:
-                await self._look(tenancy)
-            else:
-                await self._write(tenancy)
-        except ApiError as e:
+    async def _work(self, batch: Sequence[_Tenancy]) -> None:
+        writes: list[_Tenancy] = []
+        looks: list[_Tenancy] = []
+        for tenancy in batch:
+            tenancy.queued = False
             if self._is_current(tenancy):
-                await self._recover(tenancy, e)
+                (looks if tenancy.hold is Hold.FOREIGN else writes).append(tenancy)
+        if writes:
+            await self._write(writes)
+        await asyncio.gather(*map(self._look, looks))
 
-    async def _write(self, tenancy: _Tenancy) -> None:
-        claim, out, terms = tenancy.claim, self._out, self._terms
-        now = out.agenda.now()
-        body = claim.body(holder=terms.holder, duration=terms.duration, now=out.wall())
-        is_new = not claim.version
-        if is_new:
-            answer = await out.plane.create(out.resource, NAMESPACE, body)
-        else:
-            answer = await out.plane.replace(self._target(claim), body)
-        out.metrics.count("kwok_controller_lease_writes_total", outcome="ok")
-        claim.version = read_version(answer)
+    async def _write(self, tenancies: Sequence[_Tenancy]) -> None:
+        out, terms = self._out, self._terms
+        now, stamp = out.agenda.now(), micro_time(out.wall())
+        renewals = [
+            Renewal(
+                tenancy.claim.node,
+                tenancy.claim.version,
+                tenancy.claim.document(holder=terms.holder, duration=terms.duration, stamp=stamp),
+            )
+            for tenancy in tenancies
+        ]
+        answers = await out.plane.renew(renewals)
+        for tenancy, answer in zip(tenancies, answers, strict=True):
+            if answer.error is None:
+                self._count("ok")
+                self._written(tenancy, answer, now)
+            elif self._is_current(tenancy):
+                self._count(trouble(answer.error).value)
+                await self._recover(tenancy, answer.error, answer.raw)
+
+    def _written(self, tenancy: _Tenancy, answer: Renewed, now: float) -> None:
+        claim = tenancy.claim
+        if not claim.version and answer.raw is not None:
+            claim.recognise(read_lease(answer.raw))
+        claim.version = answer.version
         tenancy.tries = 0
-        tenancy.until = now + terms.duration
+        tenancy.until = now + self._terms.duration
         if not self._is_current(tenancy):
             return
         if tenancy.hold is not Hold.HELD:
@@ -158,9 +172,15 @@ class LeaseKeeper:
         self._set(tenancy, Hold.HELD)
 
     async def _look(self, tenancy: _Tenancy) -> None:
-        raw = await self._out.reader.get(self._target(tenancy.claim))
-        if self._is_current(tenancy):
-            self._consider(tenancy, read_lease(raw))
+        """Look at a lease that is not as it was thought to be."""
+        try:
+            raw = await self._out.reader.get(Target(LEASES, NODE_LEASES, tenancy.claim.node))
+        except ApiError as e:
+            if self._is_current(tenancy):
+                self._put_off(tenancy, e)
+        else:
+            if self._is_current(tenancy):
+                self._consider(tenancy, read_lease(raw))
 
     def _consider(self, tenancy: _Tenancy, stored: StoredLease) -> None:
         """Go on with a lease of one's own, take over one that has ended, or wait for its end."""
@@ -181,18 +201,20 @@ class LeaseKeeper:
         self._out.agenda.put(tenancy, left + self._jitter())
         self._set(tenancy, Hold.FOREIGN)
 
-    async def _recover(self, tenancy: _Tenancy, error: ApiError) -> None:
+    async def _recover(self, tenancy: _Tenancy, error: ApiError, raw: bytes | None) -> None:
+        """Do what an error asks for; `raw` is the lease as it is, if that was told with it."""
+        if raw is not None:
+            self._consider(tenancy, read_lease(raw))
+        elif trouble(error) is Trouble.CONFLICT or error.reason == "AlreadyExists":
+            await self._look(tenancy)
+        else:
+            self._put_off(tenancy, error)
+
+    def _put_off(self, tenancy: _Tenancy, error: ApiError) -> None:
+        """Try again later, or at once to make a lease that is gone."""
         kind = trouble(error)
-        self._out.metrics.count("kwok_controller_lease_writes_total", outcome=kind.value)
-        if kind is Trouble.CONFLICT or error.reason == "AlreadyExists":
-            try:
-                await self._look(tenancy)
-            except ApiError as e:
-                error, kind = e, trouble(e)
-            else:
-                return
         if kind is Trouble.GONE:
-            tenancy.claim.version = ""
+            tenancy.claim.forget_lease()
             if tenancy.hold is Hold.FOREIGN:
                 tenancy.hold = Hold.PENDING
         elif kind is Trouble.LASTING and tenancy.tries == 0:
@@ -205,6 +227,9 @@ class LeaseKeeper:
         self._out.agenda.put(tenancy, delay)
         if tenancy.hold is Hold.HELD and self._out.agenda.now() > tenancy.until:
             self._set(tenancy, Hold.PENDING)
+
+    def _count(self, outcome: str) -> None:
+        self._out.metrics.count("kwok_controller_lease_writes_total", outcome=outcome)
 
     def _set(self, tenancy: _Tenancy, hold: Hold) -> None:
         if tenancy.hold is not hold:
@@ -238,9 +263,6 @@ class LeaseKeeper:
 
     def _is_current(self, tenancy: _Tenancy) -> bool:
         return self._tenancies.get(tenancy.claim.node) is tenancy
-
-    def _target(self, claim: Claim) -> Target:
-        return Target(self._out.resource, NAMESPACE, claim.node)
 
     def _gauges(self) -> dict[tuple[str, Labels], float]:
         counts = dict.fromkeys(Hold, 0)

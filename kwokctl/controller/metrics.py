@@ -19,6 +19,13 @@ _HELP = {
     "kwok_controller_leases": ("gauge", "Node leases, by state."),
     "kwok_controller_lease_writes_total": ("counter", "Lease writes, by outcome."),
     "kwok_controller_pod_addresses": ("gauge", "Pod addresses in use."),
+    "kwok_controller_watch_delay_seconds": (
+        "gauge",
+        "From a write to etcd to its sight in the watch.",
+    ),
+    "kwok_controller_unseen_writes": ("gauge", "Writes to etcd that the watch has not shown yet."),
+    "kwok_controller_held_writes_total": ("counter", "Writes that waited for the watch to follow."),
+    "apiserver_terminated_watchers_total": ("counter", "Watches that the API server has ended."),
     "process_cpu_seconds_total": ("counter", "User and system CPU time."),
     "process_resident_memory_bytes": ("gauge", "Resident memory."),
 }

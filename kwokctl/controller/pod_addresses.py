@@ -16,6 +16,8 @@ class PodAddresses:
         self._default = (default_cidr,)
         self._node_ips = (node_ip,) if node_ip else ()
         self._owned: dict[str, tuple[str, ...]] = {}
+        self._reserved: dict[str, float] = {}
+        """Addresses that somebody else writes into pods, with the time until which he may."""
 
     def __len__(self) -> int:
         """Count the addresses in use."""
@@ -40,11 +42,33 @@ class PodAddresses:
         """Take note of the addresses that a pod's status says it has."""
         if uid not in self._owned:
             cidrs = self._cidrs(node)
-            self._owned[uid] = tuple([a for a in addresses if self._book.take(a, cidrs)])
+            self._owned[uid] = tuple([a for a in addresses if self._take(a, cidrs)])
 
     def release(self, uid: str) -> None:
         """Take back the addresses of a pod that exists no longer."""
         self._book.release(self._owned.pop(uid, ()))
+
+    def reserve(self, node: str, number: int, *, until: float) -> list[tuple[str, ...]]:
+        """Hand out addresses for so many pods of a node that somebody else makes.
+
+        Those that no pod has been seen with by the time `until` can be taken back by `expire`.
+        """
+        cidrs = self._cidrs(node)
+        found = [tuple(map(self._book.allocate, cidrs)) for _ in range(number)]
+        self._reserved.update((address, until) for addresses in found for address in addresses)
+        return found
+
+    def expire(self, now: float) -> None:
+        """Take back the addresses that were reserved for longer than until `now`."""
+        late = [address for address, until in self._reserved.items() if until <= now]
+        for address in late:
+            del self._reserved[address]
+        self._book.release(late)
+
+    def _take(self, address: str, cidrs: Sequence[str]) -> bool:
+        if self._reserved.pop(address, None) is not None:
+            return True
+        return self._book.take(address, cidrs)
 
     def _cidrs(self, name: str) -> tuple[str, ...]:
         node = self._nodes.get(name)

@@ -17,13 +17,16 @@ from kwokctl import __version__
 from kwokctl.controller.assembly import Controller, Surroundings
 from kwokctl.controller.following import Following
 from kwokctl.controller.identity import own_identity
+from kwokctl.controller.planes import heed_guards, open_plane
 from kwokctl.controller.reader import ApiReader
-from kwokctl.controller.server import StatusServer
+from kwokctl.controller.server import Answers, StatusServer
 from kwokctl.controller.settings import Settings, read_settings
 from kwokctl.dataplane.api import ApiPlane
+from kwokctl.dataplane.etcd import EtcdPlane
 from kwokctl.errors import KwokctlError, UnavailableError, UsageError
 from kwokctl.kube.access import Access, load_access
 from kwokctl.kube.client import Client
+from kwokctl.kube.ended_watches import NAME, EndedWatches
 from kwokctl.kube.http import Pool
 from kwokctl.progress import Silent
 
@@ -33,6 +36,8 @@ _CONNECTIONS = 24
 """More do not make the API server faster, and each costs half a megabyte of TLS buffers."""
 _GC_THRESHOLDS = (50_000, 20, 100)
 """Thousands of objects are kept for long: looking through them often finds nothing."""
+_ASK_EVERY = 10.0
+"""Seconds between looks at the metrics of the API server, which are long."""
 _SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
@@ -81,27 +86,60 @@ async def serve(settings: Settings, access: Access, holder: str) -> None:
         await pool.close()
 
 
+class _Work:
+    """What is there once the data plane has been chosen; until then nothing is ready."""
+
+    def __init__(self, controller: Controller, following: Following) -> None:
+        self.controller = controller
+        self.following = following
+
+
 async def _serve(settings: Settings, pool: Pool, holder: str) -> None:
-    client, random = Client(pool), Random()  # noqa: S311 - chance of stages, not a secret
-    around = Surroundings(
-        plane=ApiPlane(pool),
-        reader=ApiReader(client),
-        random=random,
-        wall=time.time,  # noqa: TID251 - the clock itself: it is passed on from here
+    work: _Work | None = None
+    ended = EndedWatches(pool, every=_ASK_EVERY, clock=asyncio.get_running_loop().time)
+
+    async def metrics() -> str:
+        if work is None:
+            return ""
+        await ended.refresh()
+        return work.controller.metrics.text()
+
+    server = StatusServer(
+        Answers(
+            is_ready=lambda: work is not None and work.following.is_synced,
+            metrics=metrics,
+            identity=lambda: work.controller.desk.identity() if work else None,
+            reserve=lambda body: work.controller.desk.reserve(body) if work else None,
+        )
     )
-    controller = Controller(settings, holder, around)
-    following = Following(client, controller, settings.selection, random)
-    server = StatusServer(is_ready=lambda: following.is_synced, metrics=controller.metrics.text)
     if settings.server is not None:
         await _listen(server, *settings.server)
-    log.info("playing %d stages as %s", len(settings.stages), holder)
     try:
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(controller.run())
-            tasks.create_task(following.run())
-            tasks.create_task(_settle(following))
+        random = Random()  # noqa: S311 - chance of stages, not a secret
+        wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
+        plane = await open_plane(settings.etcd, ApiPlane(pool), wall, random)
+        client = Client(pool)
+        around = Surroundings(plane=plane, reader=ApiReader(client), random=random, wall=wall)
+        controller = Controller(settings, holder, around)
+        controller.metrics.ask(lambda: {(NAME, ()): ended.number})
+        if isinstance(plane, EtcdPlane):
+            controller.metrics.ask(plane.figures)
+        work = _Work(controller, Following(client, controller, settings.selection, random))
+        await _play(settings, work, plane, pool, holder)
     finally:
         server.close()
+
+
+async def _play(
+    settings: Settings, work: _Work, plane: ApiPlane | EtcdPlane, pool: Pool, holder: str
+) -> None:
+    log.info("playing %d stages as %s", len(settings.stages), holder)
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(work.controller.run())
+        tasks.create_task(work.following.run())
+        tasks.create_task(_settle(work.following))
+        if isinstance(plane, EtcdPlane) and settings.etcd is not None and not settings.etcd.insists:
+            tasks.create_task(heed_guards(plane, pool))
 
 
 async def _settle(following: Following) -> None:

@@ -63,6 +63,17 @@ class Parallelism:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EtcdAccess:
+    """How to reach the cluster's etcd, for writes past the API server."""
+
+    endpoint: str
+    """`unix:/…/etcd.sock`, or host:port with the files of `tls`."""
+    prefix: str
+    insists: bool
+    """Whether webhooks and policies are passed by, too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Everything the controller is told."""
 
@@ -79,6 +90,8 @@ class Settings:
     holder_identity: str
     """Empty for a name that nobody else has."""
     verbosity: int
+    etcd: EtcdAccess | None = None
+    """None to write through the API only."""
     parallelism: Parallelism = field(default_factory=Parallelism)
 
 
@@ -131,6 +144,7 @@ def _settings(
         server=parse_address(address) if address else None,
         lease_seconds=options["nodeLeaseDurationSeconds"],
         holder_identity=flags.holder_identity,
+        etcd=_etcd(flags),
         verbosity=flags.v,
         parallelism=Parallelism(
             pods=options["podPlayStageParallelism"] or defaults.pods,
@@ -139,6 +153,18 @@ def _settings(
             syncs=options["podsOnNodeSyncParallelism"] or defaults.syncs,
         ),
     )
+
+
+def _etcd(flags: argparse.Namespace) -> EtcdAccess | None:
+    if flags.data_path == "api":
+        return None
+    if not flags.etcd_endpoint:
+        raise UsageError(
+            f"--data-path {flags.data_path} needs an etcd to write to",
+            hint="give its address with --etcd-endpoint, or take --data-path api",
+        )
+    insists = flags.data_path == "etcd"
+    return EtcdAccess(endpoint=flags.etcd_endpoint, prefix=flags.etcd_prefix, insists=insists)
 
 
 def _options(documents: Sequence[Document], progress: Progress) -> dict[str, Any]:
@@ -222,6 +248,10 @@ def _parser() -> argparse.ArgumentParser:
         help="how long a node's lease lasts; 0 for no leases")  # fmt: skip
     add("--holder-identity", default="",
         help="name under which leases are held, if no other controller has it; a restarted one goes on with them at once")  # fmt: skip
+    add("--data-path", choices=("api", "auto", "etcd"), default="api",
+        help="how statuses and leases are written: through the API, or past it where nothing is skipped (auto) or in any case (etcd)")  # fmt: skip
+    add("--etcd-endpoint", default="", help="etcd of the cluster: unix:PATH or HOST:PORT")
+    add("--etcd-prefix", default="/registry", help="prefix of all keys in etcd")
     add("--tls-cert-file", dest="tlsCertFile", help="certificate of the server")
     add("--tls-private-key-file", dest="tlsPrivateKeyFile", help="key of the server")
     add("--enable-crds", action="append", default=[], help=argparse.SUPPRESS)

@@ -2,19 +2,22 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
 
-class WorkQueue(Generic[T]):
-    """A first-in, first-out queue and the workers that empty it."""
+class BatchQueue(Generic[T]):
+    """A first-in, first-out queue and the workers that empty it, several items at a time."""
 
-    def __init__(self, work: Callable[[T], Awaitable[None]], workers: int) -> None:
-        """Do `work` for each item, at most `workers` at a time."""
+    def __init__(
+        self, work: Callable[[Sequence[T]], Awaitable[None]], workers: int, *, most: int
+    ) -> None:
+        """Do `work` for at most `most` items together, at most `workers` times at once."""
         self._work = work
         self._workers = workers
+        self._most = most
         self._items: deque[T] = deque()
         self._idle: deque[asyncio.Future[None]] = deque()
 
@@ -44,4 +47,13 @@ class WorkQueue(Generic[T]):
                 waiting: asyncio.Future[None] = loop.create_future()
                 self._idle.append(waiting)
                 await waiting
-            await self._work(self._items.popleft())
+            number = min(self._most, len(self._items))
+            await self._work([self._items.popleft() for _ in range(number)])
+
+
+class WorkQueue(BatchQueue[T]):
+    """A first-in, first-out queue and the workers that empty it, each one item at a time."""
+
+    def __init__(self, work: Callable[[T], Awaitable[None]], workers: int) -> None:
+        """Do `work` for each item, at most `workers` at a time."""
+        super().__init__(lambda items: work(items[0]), workers, most=1)

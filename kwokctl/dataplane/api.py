@@ -1,22 +1,38 @@
 """The data plane that goes through the Kubernetes API, as kubelets do."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
+import msgspec
 import orjson
 
-from kwokctl.dataplane.port import Target
+from kwokctl.dataplane.port import Json, Patch, Renewal, Renewed, Target
+from kwokctl.errors import ApiError
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.http import JSON, Pool
 from kwokctl.kube.refusal import refusal
-from kwokctl.kube.resource import Resource
+from kwokctl.kube.resource import LEASES, NODE_LEASES, Resource
 
 FIELD_MANAGER = "kwok"
 """Under which name the cluster keeps which fields we have written."""
 
 
+class _Metadata(msgspec.Struct):
+    resource_version: str = msgspec.field(name="resourceVersion", default="")
+
+
+class _Versioned(msgspec.Struct):
+    metadata: _Metadata
+
+
+_version_of = msgspec.json.Decoder(_Versioned).decode
+
+
 class ApiPlane:
     """Writes over a pool of connections; one request is one write."""
+
+    leases_at_once = 1
 
     def __init__(self, pool: Pool) -> None:
         """Use the pool, and own it: `close` closes it."""
@@ -34,23 +50,33 @@ class ApiPlane:
     async def patch(
         self,
         target: Target,
-        body: bytes,
-        patch_type: PatchType,
+        patch: Patch,
         *,
-        subresource: str = "",
-        as_user: str = "",
-    ) -> bytes:
+        current: Json = None,  # noqa: ARG002 - the port's signature: the server has it
+    ) -> Json:
         """Patch one object, or its subresource; server-side apply takes fields from others."""
-        force = "&force=true" if patch_type is PatchType.APPLY else ""
-        path = f"{_path(target, subresource)}{self._query}{force}"
-        return await self._send("PATCH", path, body, content_type=patch_type.value, as_user=as_user)
+        force = "&force=true" if patch.type is PatchType.APPLY else ""
+        path = f"{_path(target, patch.subresource)}{self._query}{force}"
+        answer = await self._send(
+            "PATCH",
+            path,
+            orjson.dumps(patch.document),
+            content_type=patch.type.value,
+            as_user=patch.as_user,
+        )
+        return orjson.loads(answer)
 
-    async def replace(self, target: Target, body: bytes) -> bytes:
-        """Replace one object by PUT."""
-        return await self._send("PUT", _path(target) + self._query, body)
+    async def renew(self, renewals: Sequence[Renewal]) -> Sequence[Renewed]:
+        """Write leases of nodes, each by a request of its own."""
+        return await asyncio.gather(*map(self._renew, renewals))
 
     async def delete(
-        self, target: Target, *, grace_seconds: int | None = None, uid: str | None = None
+        self,
+        target: Target,
+        *,
+        grace_seconds: int | None = None,
+        uid: str | None = None,
+        current: Json = None,  # noqa: ARG002 - the port's signature: the server has it
     ) -> None:
         """Delete one object."""
         options: dict[str, object] = {}
@@ -61,9 +87,26 @@ class ApiPlane:
         body = orjson.dumps(options) if options else b""
         await self._send("DELETE", _path(target), body)
 
+    def seen(self, resource: Resource, version: int) -> None:
+        """Take note that one's own watch has come to a version: the API server paces us itself."""
+
     async def close(self) -> None:
         """Let the connections go."""
         await self._pool.close()
+
+    async def _renew(self, renewal: Renewal) -> Renewed:
+        document = renewal.document
+        try:
+            if renewal.version:
+                metadata = {**document["metadata"], "resourceVersion": renewal.version}
+                body = orjson.dumps({**document, "metadata": metadata})
+                path = LEASES.path(NODE_LEASES, renewal.node) + self._query
+                raw = await self._send("PUT", path, body)
+            else:
+                raw = await self.create(LEASES, NODE_LEASES, orjson.dumps(document))
+        except ApiError as e:
+            return Renewed(error=e)
+        return Renewed(version=_version_of(raw).metadata.resource_version, raw=raw)
 
     async def _send(
         self, method: str, path: str, body: bytes, *, content_type: str = JSON, as_user: str = ""

@@ -59,6 +59,9 @@ DAEMON_SETS = Resource("apps", "v1", "daemonsets", "DaemonSet", namespaced=True)
 STATEFUL_SETS = Resource("apps", "v1", "statefulsets", "StatefulSet", namespaced=True)
 JOBS = Resource("batch", "v1", "jobs", "Job", namespaced=True)
 
+NODE_LEASES = "kube-node-lease"
+"""The namespace of the leases of nodes, each of which is named like its node."""
+
 KNOWN = (
     NAMESPACES, NODES, PODS, SERVICE_ACCOUNTS, SERVICES, SECRETS, CONFIG_MAPS, EVENTS, LEASES,
     DEPLOYMENTS, REPLICA_SETS, DAEMON_SETS, STATEFUL_SETS, JOBS,

@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from kwokctl.dataplane.port import Target
+from kwokctl.dataplane.port import Patch, Target
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import KNOWN, Resource
@@ -49,9 +49,10 @@ class ClusterServer:
                 return await cluster.create(target.resource, target.namespace, request.body)
             case "PATCH":
                 patch_type = PatchType(request.headers["content-type"])
-                return await cluster.patch(
-                    target, request.body, patch_type, subresource=subresource
+                patch = Patch(
+                    document=orjson.loads(request.body), type=patch_type, subresource=subresource
                 )
+                return orjson.dumps(await cluster.patch(target, patch))
             case "PUT":
                 return await cluster.replace(target, request.body)
             case "DELETE":

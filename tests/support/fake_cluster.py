@@ -7,10 +7,10 @@ from typing import Any
 
 import orjson
 
-from kwokctl.dataplane.port import Target
+from kwokctl.dataplane.port import Json, Patch, Renewal, Renewed, Target
 from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.kube.client import PatchType
-from kwokctl.kube.resource import Resource
+from kwokctl.kube.resource import LEASES, NODE_LEASES, Resource
 
 Watcher = Callable[[str, bytes], None]
 
@@ -19,6 +19,8 @@ _LIST_KEYS = {"conditions": "type", "addresses": "type", "podIPs": "ip", "hostIP
 
 class FakeCluster:
     """Behaves as the API server does for the writes of fake kubelets; is its own data plane."""
+
+    leases_at_once = 1
 
     def __init__(self, *resources: Resource) -> None:
         self.objects: dict[tuple[str, str, str], dict[str, Any]] = {}
@@ -92,28 +94,35 @@ class FakeCluster:
             raise ApiError("already exists", status=409, reason="AlreadyExists")
         return orjson.dumps(self.put(resource, document))
 
-    async def patch(
-        self,
-        target: Target,
-        body: bytes,
-        patch_type: PatchType,
-        *,
-        subresource: str = "",
-        as_user: str = "",
-    ) -> bytes:
-        await self._admit("patch", target, as_user)
+    async def patch(self, target: Target, patch: Patch, *, current: Json = None) -> Json:
+        await self._admit("patch", target, patch.as_user)
         stored = self._found(target)
-        patch = orjson.loads(body)
-        if patch_type is PatchType.JSON:
+        if patch.type is PatchType.JSON:
             raise ApiError("the fake knows no JSON patch", status=422, reason="Invalid")
-        wanted = patch.get("metadata", {})
+        wanted = patch.document.get("metadata", {})
         for name in ("uid", "resourceVersion"):
             if name in wanted and wanted[name] != stored["metadata"][name]:
                 raise ApiError("precondition failed", status=409, reason="Conflict")
-        merged = _merged(stored, patch)
+        merged = _merged(stored, patch.document)
         if merged != stored:
             self._store(self._key(target), merged, "MODIFIED")
-        return orjson.dumps(self.objects[self._key(target)])
+        return orjson.loads(orjson.dumps(self.objects[self._key(target)]))
+
+    async def renew(self, renewals: Sequence[Renewal]) -> Sequence[Renewed]:
+        return [await self._renew(renewal) for renewal in renewals]
+
+    async def _renew(self, renewal: Renewal) -> Renewed:
+        document = {**renewal.document, "metadata": dict(renewal.document["metadata"])}
+        try:
+            if renewal.version:
+                document["metadata"]["resourceVersion"] = renewal.version
+                target = Target(LEASES, NODE_LEASES, renewal.node)
+                raw = await self.replace(target, orjson.dumps(document))
+            else:
+                raw = await self.create(LEASES, NODE_LEASES, orjson.dumps(document))
+        except ApiError as e:
+            return Renewed(error=e)
+        return Renewed(version=orjson.loads(raw)["metadata"]["resourceVersion"], raw=raw)
 
     async def replace(self, target: Target, body: bytes) -> bytes:
         await self._admit("replace", target)
@@ -126,7 +135,12 @@ class FakeCluster:
         return orjson.dumps(self.put(target.resource, document))
 
     async def delete(
-        self, target: Target, *, grace_seconds: int | None = None, uid: str | None = None
+        self,
+        target: Target,
+        *,
+        grace_seconds: int | None = None,
+        uid: str | None = None,
+        current: Json = None,
     ) -> None:
         await self._admit("delete", target)
         stored = self._found(target)
@@ -137,6 +151,9 @@ class FakeCluster:
             self._store(self._key(target), _merged(stored, {"metadata": going}), "MODIFIED")
         else:
             self.remove(target.resource, target.name, target.namespace or "")
+
+    def seen(self, resource: Resource, version: int) -> None:
+        """Nothing is paced."""
 
     async def close(self) -> None:
         """Nothing is under way."""

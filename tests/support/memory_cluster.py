@@ -3,15 +3,14 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kwokctl.clusters.scaling.readiness import Judge
 from kwokctl.clusters.scaling.reading import Change, Known
 from kwokctl.clusters.scaling.request import LABEL
-from kwokctl.dataplane.port import Target
+from kwokctl.dataplane.port import Patch, Renewal, Renewed, Target
 from kwokctl.errors import ApiError, NotFoundError
-from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import KNOWN, Resource
 
 Json = dict[str, Any]
@@ -25,10 +24,13 @@ def refused(status: int, reason: str, message: str) -> ApiError:
 class MemoryCluster:
     """Keeps objects by kind, namespace and name; counts seconds as objects come."""
 
+    leases_at_once = 1
     objects: dict[tuple[str, str | None, str], Json] = field(default_factory=dict)
     namespaces: set[str] = field(default_factory=lambda: {"default"})
     writes: list[tuple[str, str]] = field(default_factory=list)
     """What was written, as verb and name."""
+    grace: list[int | None] = field(default_factory=list)
+    """Grace periods of the deletions."""
     before_create: Callable[[Json], None] = lambda body: None
     """May raise what the cluster answers."""
     on_create: Callable[[Json], None] = lambda body: None
@@ -64,6 +66,11 @@ class MemoryCluster:
         for body in self._selected(resource, namespace, selector):
             yield self._known(body)
 
+    async def pods_on(self, node: str) -> AsyncIterator[Known]:
+        for (kind, namespace, _), body in list(self.objects.items()):
+            if kind == "Pod" and body.get("spec", {}).get("nodeName") == node:
+                yield replace(self._known(body), namespace=namespace or "")
+
     async def get(self, target: Target) -> Known | None:
         body = self.objects.get((target.resource.kind, target.namespace, target.name))
         return None if body is None else self._known(body)
@@ -92,13 +99,18 @@ class MemoryCluster:
             self.under_way -= 1
 
     async def delete(
-        self, target: Target, *, grace_seconds: int | None = None, uid: str | None = None
+        self,
+        target: Target,
+        *,
+        grace_seconds: int | None = None,
+        uid: str | None = None,
+        current: Any = None,
     ) -> None:
         await asyncio.sleep(0)
         key = (target.resource.kind, target.namespace, target.name)
         body = self.objects.get(key)
         self.writes.append(("delete", target.name))
-        assert grace_seconds == 0
+        self.grace.append(grace_seconds)
         if body is None:
             raise refused(404, "NotFound", f"'{target.name}' not found")
         if uid is not None and body["metadata"]["uid"] != uid:
@@ -114,19 +126,14 @@ class MemoryCluster:
         for watcher in self._watchers:
             watcher.put_nowait((False, body))
 
-    async def patch(
-        self,
-        target: Target,
-        body: bytes,
-        patch_type: PatchType,
-        *,
-        subresource: str = "",
-        as_user: str = "",
-    ) -> bytes:
+    async def patch(self, target: Target, patch: Patch, *, current: Any = None) -> Any:
         raise AssertionError("scaling patches nothing")
 
-    async def replace(self, target: Target, body: bytes, *, as_user: str = "") -> bytes:
-        raise AssertionError("scaling replaces nothing")
+    async def renew(self, renewals: Sequence[Renewal]) -> Sequence[Renewed]:
+        raise AssertionError("scaling renews nothing")
+
+    def seen(self, resource: Resource, version: int) -> None:
+        """Nothing is paced."""
 
     async def close(self) -> None:
         """Nothing is open."""

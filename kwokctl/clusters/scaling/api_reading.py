@@ -12,7 +12,7 @@ from kwokctl.dataplane.port import Target
 from kwokctl.kube.client import Client
 from kwokctl.kube.paging import Query, list_pages
 from kwokctl.kube.refusal import refusal
-from kwokctl.kube.resource import Resource
+from kwokctl.kube.resource import PODS, Resource
 from kwokctl.kube.watch import EventType, watch
 
 _METADATA = "application/json;as={};g=meta.k8s.io;v=v1"
@@ -23,7 +23,10 @@ class _Metadata(msgspec.Struct, rename="camel"):
     name: str
     uid: str
     creation_timestamp: str
+    namespace: str = ""
+    resource_version: str = ""
     deletion_timestamp: str | None = None
+    finalizers: list[str] | None = None
     labels: dict[str, str] | None = None
 
 
@@ -52,6 +55,18 @@ class ApiReader:
         query = Query(resource=resource, namespace=namespace, label_selector=selector)
         accept = _METADATA.format("PartialObjectMetadataList")
         async for page in list_pages(self._client.pool, query, accept=accept):
+            for raw in page.objects:
+                yield _known(raw)
+
+    async def pods_on(self, node: str) -> AsyncIterator[Known]:
+        """Yield the pods of all namespaces that lie on a node, as the server's cache has them.
+
+        It keeps an index by node, so that this costs little however many pods there are.
+        """
+        query = Query(resource=PODS, field_selector=f"spec.nodeName={node}")
+        accept = _METADATA.format("PartialObjectMetadataList")
+        pages = list_pages(self._client.pool, query, resource_version="0", accept=accept)
+        async for page in pages:
             for raw in page.objects:
                 yield _known(raw)
 
@@ -87,8 +102,11 @@ def _known(raw: bytes | msgspec.Raw) -> Known:
     metadata = _decode(raw).metadata
     return Known(
         name=metadata.name,
+        namespace=metadata.namespace,
         uid=metadata.uid,
         created=metadata.creation_timestamp,
         set_name=(metadata.labels or {}).get(LABEL),
         is_going=metadata.deletion_timestamp is not None,
+        version=metadata.resource_version,
+        is_held=bool(metadata.finalizers),
     )

@@ -1,7 +1,7 @@
 """Makes the missing objects of a set, many at once, and never over somebody else's."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from kwokctl.clusters.scaling.reading import Known, Reader, others_than
 from kwokctl.clusters.scaling.request import ScaleRequest
 from kwokctl.dataplane.port import DataPlane, Target
 from kwokctl.errors import ApiError, ConflictError, NotFoundError
-from kwokctl.kube.resource import Resource
+from kwokctl.kube.resource import NODES, Resource
 
 AT_ONCE = 32
 """Requests under way at a time."""
@@ -22,7 +22,7 @@ AT_ONCE = 32
 _ACCOUNT_PATIENCE = 10.0
 """Seconds to wait for the service account of a namespace that has just been made."""
 _ACCOUNT_POLL = 0.1
-_PAUSES = (0.1, 0.5, 1.0, 2.0)
+PAUSES = (0.1, 0.5, 1.0, 2.0)
 """Seconds to wait before each try after one that the cluster could not answer."""
 
 
@@ -38,30 +38,11 @@ class Creation:
     plane: DataPlane
     reader: Reader
 
-    async def run(
-        self, serials: Sequence[int], *, members: int, pace: Pace | None, tell: Callable[[], None]
-    ) -> None:
-        """Make the objects with these serials, `tell`ing of each; the set has `members` already.
+    async def others(self, serials: Sequence[int]) -> int:
+        """Count the objects that are not of the set, before anything is made.
 
-        Raises ConflictError, before anything is made, for a name that somebody else's object has,
-        and NotFoundError if the namespace does not exist. When it fails later, what has been made
-        is whole, and doing the same again makes the rest.
+        Raises ConflictError if one has a name that is wanted.
         """
-        others = await self._others(serials)
-        bodies = self._bodies(serials, members + others)
-        await self._make_first(next(bodies))
-        tell()
-
-        async def make(body: dict[str, Any]) -> None:
-            if pace is not None:
-                await pace.turn()
-            await self._make(body)
-            tell()
-
-        await for_each(bodies, make, at_once=AT_ONCE)
-
-    async def _others(self, serials: Sequence[int]) -> int:
-        """Count the objects that are not of the set; ConflictError if one has a wanted name."""
         wanted = {self.request.object_name(serial) for serial in serials}
         number = 0
         selector = others_than(self.request.set_name)
@@ -71,47 +52,66 @@ class Creation:
                 raise self._taken(known)
         return number
 
-    def _bodies(self, serials: Sequence[int], before: int) -> Iterator[dict[str, Any]]:
-        """Yield the objects; `before` is how many of their kind there are."""
-        is_node = self.resource.kind == "Node" and not self.resource.group
-        for number, serial in enumerate(serials, start=before + 1):
-            body = self.stamp(serial)
-            if is_node:
-                ttl.stamp(body, number)
-            yield body
-
-    async def _make_first(self, body: dict[str, Any]) -> None:
+    async def first(self, serial: int, *, before: int) -> bytes | None:
         """Make one object alone, so that what is wrong with all is told before the others.
 
-        A namespace that has just been made has no service account yet, which pods wait for.
+        `before` is how many of their kind there are. Returns the object as the cluster made it,
+        None if it was there after all. Raises NotFoundError if the namespace does not exist. A
+        namespace that has just been made has no service account yet: that is waited for.
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + _ACCOUNT_PATIENCE
         while True:
             try:
-                return await self._make(body)
+                return await self.one(serial, before=before)
             except ApiError as e:
                 if not _lacks_account(e) or loop.time() > deadline:
                     raise
             await asyncio.sleep(_ACCOUNT_POLL)
 
-    async def _make(self, body: dict[str, Any]) -> None:
+    async def rest(
+        self, serials: Sequence[int], *, before: int, pace: Pace | None, tell: Callable[[], None]
+    ) -> None:
+        """Make objects, many at a time, `tell`ing of each.
+
+        When it fails, what has been made is whole, and doing the same again makes the rest.
+        """
+
+        async def make(place: tuple[int, int]) -> None:
+            if pace is not None:
+                await pace.turn()
+            number, serial = place
+            await self.one(serial, before=number)
+            tell()
+
+        await for_each(enumerate(serials, start=before), make, at_once=AT_ONCE)
+
+    async def one(self, serial: int, *, before: int) -> bytes | None:
+        """Make one object, and return it as the cluster made it; None if it was there after all."""
+        body = self.stamp(serial)
+        if self.resource == NODES:
+            ttl.stamp(body, before + 1)
         data = orjson.dumps(body)
-        for pause in (*_PAUSES, None):
+        for pause in (*PAUSES, None):
             try:
-                await self.plane.create(self.resource, self.namespace, data)
+                return await self.plane.create(self.resource, self.namespace, data)
             except ApiError as e:
                 if pause is None or not _may_pass(e):
                     await self._explain(e, body["metadata"]["name"])
-                    return
+                    return None
                 await asyncio.sleep(pause)
-            else:
-                return
+        return None
+
+    async def make_sure_it_is_ours(self, name: str) -> None:
+        """Tell whether an object that exists all of a sudden is what an unanswered request made."""
+        known = await self.reader.get(Target(self.resource, self.namespace, name))
+        if known is None or known.set_name != self.request.set_name or known.is_going:
+            raise self._taken(known or name)
 
     async def _explain(self, error: ApiError, name: str) -> None:
         """Raise what a refusal means; return if it means that the object has been made after all."""
         if error.reason == "AlreadyExists":
-            await self._make_sure_it_is_ours(name)
+            await self.make_sure_it_is_ours(name)
         elif error.reason == "NotFound" and self.namespace and "namespaces" in str(error):
             raise NotFoundError(
                 f"there is no namespace '{self.namespace}'",
@@ -119,12 +119,6 @@ class Creation:
             ) from error
         else:
             raise error
-
-    async def _make_sure_it_is_ours(self, name: str) -> None:
-        """Tell whether an object that exists all of a sudden is what an unanswered request made."""
-        known = await self.reader.get(Target(self.resource, self.namespace, name))
-        if known is None or known.set_name != self.request.set_name or known.is_going:
-            raise self._taken(known or name)
 
     def _taken(self, by: Known | str) -> ConflictError:
         kind = self.resource.kind.lower()

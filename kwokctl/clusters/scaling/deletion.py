@@ -1,40 +1,103 @@
 """Deletes the objects of a set that are too many, many at once."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
+from kwokctl.clusters.scaling.direct import Direct
 from kwokctl.clusters.scaling.in_flight import for_each
-from kwokctl.clusters.scaling.reading import Known
+from kwokctl.clusters.scaling.reading import Known, Reader
 from kwokctl.dataplane.port import DataPlane, Target
+from kwokctl.dataplane.window import Window
 from kwokctl.errors import ApiError
-from kwokctl.kube.resource import Resource
+from kwokctl.kube.resource import LEASES, NODE_LEASES, NODES, Resource
 
 AT_ONCE = 32
 """Requests under way at a time."""
+TRANSACTIONS_AT_ONCE = 64
+"""The same for etcd."""
 
 _GONE = frozenset({"NotFound", "Conflict"})
 """It has been deleted already, or it has and another has its name now."""
 
 
-async def delete_all(
-    plane: DataPlane,
-    resource: Resource,
-    namespace: str | None,
-    surplus: Sequence[Known],
-    tell: Callable[[], None],
-) -> None:
-    """Delete exactly these objects, without a grace period, and `tell` of each.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deletion:
+    """What is deleted, and where."""
 
-    What has been deleted by somebody else, or replaced by an object of the same name, is passed
-    over. Finalizers are honoured: an object that has some lives on until they are gone.
-    """
+    plane: DataPlane
+    reader: Reader
+    resource: Resource
+    namespace: str | None
+    grace_seconds: int = 0
 
-    async def delete(known: Known) -> None:
+    async def through_api(self, surplus: Sequence[Known], tell: Callable[[], None]) -> None:
+        """Delete exactly these objects, and `tell` of each.
+
+        What has been deleted by somebody else, or replaced by an object of the same name, is passed
+        over. Finalizers are honoured: an object that has some lives on until they are gone.
+        """
+
+        async def delete(known: Known) -> None:
+            await self._delete(known)
+            tell()
+
+        await for_each(surplus, delete, at_once=AT_ONCE)
+
+    async def through_etcd(
+        self,
+        surplus: Sequence[Known],
+        direct: Direct,
+        window: Window,
+        tell: Callable[[], None],
+    ) -> None:
+        """Do the same in etcd, a node's lease with it; what finalizers hold goes through the API.
+
+        Raises CannotStampError if the first object is not in etcd where it is thought to be.
+        """
+        first = surplus[0]
+        version = int(first.version or 0)
+        found = await direct.find(self.resource, self.namespace, first.name, version)
+
+        async def delete(known: Known) -> None:
+            latest: Known | None = known
+            while latest is not None and not latest.is_held:
+                await window.turn()
+                try:
+                    leases = self._leases(latest, direct)
+                    key = found.key_of(latest.name)
+                    window.written(await direct.store.remove(leases, key, int(latest.version)))
+                except ApiError as e:
+                    window.lost()
+                    latest = await self._looked_at_again(known, e)
+                except BaseException:
+                    window.lost()
+                    raise
+                else:
+                    latest = None
+            if latest is not None:
+                await self._delete(latest)
+            tell()
+
+        await for_each(surplus, delete, at_once=TRANSACTIONS_AT_ONCE)
+
+    async def _looked_at_again(self, known: Known, error: ApiError) -> Known | None:
+        """Return an object that has changed meanwhile as it is; None if it is gone."""
+        if error.reason == "NotFound":
+            return None
+        if error.reason != "Conflict":
+            raise error
+        latest = await self.reader.get(Target(self.resource, self.namespace, known.name))
+        return latest if latest is not None and latest.uid == known.uid else None
+
+    async def _delete(self, known: Known) -> None:
         try:
-            target = Target(resource, namespace, known.name)
-            await plane.delete(target, grace_seconds=0, uid=known.uid)
+            target = Target(self.resource, self.namespace, known.name)
+            await self.plane.delete(target, grace_seconds=self.grace_seconds, uid=known.uid)
         except ApiError as e:
             if e.reason not in _GONE:
                 raise
-        tell()
 
-    await for_each(surplus, delete, at_once=AT_ONCE)
+    def _leases(self, known: Known, direct: Direct) -> tuple[bytes, ...]:
+        if self.resource != NODES:
+            return ()
+        return (direct.keys.key(LEASES, NODE_LEASES, known.name),)

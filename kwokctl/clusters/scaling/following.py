@@ -12,12 +12,21 @@ _NAMED = 10
 class Following:
     """What a watch has told so far of a set that shall consist of certain objects, all ready."""
 
-    def __init__(self, wanted: Collection[str], on_ready: Callable[[str], None]) -> None:
-        """Expect the objects called `wanted`; tell `on_ready` of each that becomes ready."""
+    def __init__(
+        self,
+        wanted: Collection[str],
+        on_ready: Callable[[str], None],
+        on_version: Callable[[int], None],
+    ) -> None:
+        """Expect the objects called `wanted`; tell `on_ready` of each that becomes ready.
+
+        `on_version` is told of the resourceVersions that the watch has come to.
+        """
         self.wanted = frozenset(wanted)
         self.ready = 0
         """How many of the wanted objects are ready."""
         self._on_ready = on_ready
+        self._on_version = on_version
         self._lacks: dict[str, str | None] = {}
         """What each object that exists lacks; None if it is ready."""
         self._news = asyncio.Event()
@@ -27,6 +36,8 @@ class Following:
         async for batch in changes:
             for change in batch:
                 self._note(change)
+            if batch:
+                self._on_version(batch[-1].verdict.version)
             self._news.set()
 
     async def complete(self, tell: Callable[[int], None]) -> None:

@@ -15,6 +15,7 @@ class Known:
     """What is known of an object that exists: its metadata, as far as it matters here."""
 
     name: str
+    namespace: str = ""
     uid: str
     created: str
     """creationTimestamp, RFC 3339 in UTC: sorts by age."""
@@ -22,6 +23,10 @@ class Known:
     """The set that it belongs to, None if it was not made by scaling."""
     is_going: bool
     """Whether it is being deleted."""
+    version: str = ""
+    """Its resourceVersion."""
+    is_held: bool = False
+    """Whether finalizers hold it back when it is deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,10 @@ class Reader(Protocol):
         self, resource: Resource, namespace: str | None, selector: str
     ) -> AsyncIterator[Known]:
         """Yield the objects that a label selector selects, without reading more of them."""
+        ...
+
+    def pods_on(self, node: str) -> AsyncIterator[Known]:
+        """Yield the pods of all namespaces that lie on a node."""
         ...
 
     async def get(self, target: Target) -> Known | None:

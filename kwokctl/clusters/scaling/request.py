@@ -27,6 +27,10 @@ class ScaleRequest:
     namespace: str = "default"
     params: tuple[str, ...] = ()
     """jq programs, each of which turns the parameters into new ones."""
+    on_nodes: str | None = None
+    """Label selector of the nodes over which pods are spread, one after the other."""
+    grace_seconds: int = 0
+    """How long objects that are deleted may take to end."""
     wait: float | None = None
     """Seconds to wait until every object is ready: 0 for as long as it takes, None not to wait."""
 
@@ -34,6 +38,8 @@ class ScaleRequest:
         """Raise UsageError for what no cluster could do."""
         if self.replicas < 0:
             raise UsageError(f"--replicas is {self.replicas}, less than 0")
+        if self.grace_seconds < 0:
+            raise UsageError(f"--grace-period is {self.grace_seconds}, less than 0")
         if not 0 <= self.serial_length <= 20:
             raise UsageError(f"--serial-length is {self.serial_length}, not one of 0 to 20")
         if self.serial_length == 0 and self.replicas > 1:

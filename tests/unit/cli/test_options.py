@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 
 from kwokctl.cli.options import chosen_options, cluster_parameters, kubeconfig_path
-from kwokctl.config.options import NOT_SERVED, spellings
+from kwokctl.config.not_served import NOT_SERVED
+from kwokctl.config.options import spellings
 from kwokctl.errors import NotServedError, UsageError
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from kwokctl.clusters.create import CreateRequest, create_cluster
 from kwokctl.clusters.home import Home, cluster_name
+from kwokctl.clusters.saved import load
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import Resolved
 from kwokctl.errors import (
@@ -15,8 +16,10 @@ from kwokctl.errors import (
     UnavailableError,
     UsageError,
 )
+from kwokctl.expr import yaml
 from kwokctl.host.files import locked
 from kwokctl.host.paths import WorkDir
+from kwokctl.progress import Silent
 from tests.support.fake_runtime import FakeRuntime
 
 NAME = cluster_name("dev")
@@ -136,6 +139,38 @@ async def test_wrong_words_are_refused_before_anything_is_made(
         await create_cluster(home(tmp_path, FakeRuntime()), request(options))
 
     assert not (tmp_path / "kwok" / "clusters").exists()
+
+
+class Notes(Silent):
+    """Keeps what was told."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.told.append(text)
+
+
+async def test_what_was_chosen_is_told_and_saved_so_that_a_start_has_the_same_flags(
+    tmp_path: Path,
+) -> None:
+    notes, runtime = Notes(), broken_at("start")
+    mine = replace(home(tmp_path, runtime), progress=notes)
+    options = replace(OPTIONS, etcd_fsync="off")
+
+    with pytest.raises(UnavailableError):
+        await create_cluster(mine, replace(request(options), keep_on_failure=True))
+
+    assert notes.told[0].startswith("data path: ")
+    assert "power cut" in notes.told[1]
+    saved = load(mine.paths(NAME), NAME)
+    assert saved.options.node_heartbeat in {"real", "stretched"}
+    written = yaml.load_all(mine.paths(NAME).saved.read_text())[0]
+    args = {c["name"]: tuple(c["args"]) for c in written["components"]}
+    plan = saved.plan(runtime, mine.paths(NAME))
+    assert args == {name: component.args for name, component in plan.components.items()}
+    assert "--unsafe-no-fsync=true" in args["etcd"]
+    assert saved.data_path(runtime, mine.paths(NAME)).path in notes.told[0]
 
 
 async def test_two_commands_cannot_change_one_cluster_at_once(tmp_path: Path) -> None:

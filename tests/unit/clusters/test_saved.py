@@ -47,6 +47,19 @@ def test_what_is_saved_is_read_back_the_same(workdir: WorkDir) -> None:
     assert load(workdir.cluster(NAME), NAME) == SAVED
 
 
+def test_a_state_from_before_the_newest_options_is_read_with_their_defaults(
+    workdir: WorkDir,
+) -> None:
+    paths = workdir.cluster(NAME)
+    newest = ("dataPath:", "etcdFsync:", "nodeHeartbeat:")
+    lines = paths.saved.read_text().splitlines(keepends=True)
+    old = [line for line in lines if not line.strip().startswith(newest)]
+    assert len(old) == len(lines) - len(newest)
+    paths.saved.write_text("".join(old))
+
+    assert load(paths, NAME) == SAVED
+
+
 def test_a_cluster_is_a_folder_that_holds_its_state(workdir: WorkDir) -> None:
     (workdir.clusters / "no-cluster").mkdir()
 

@@ -10,7 +10,7 @@ from kwokctl.clusters.saved import save
 from kwokctl.clusters.scale import scale
 from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 from kwokctl.config.documents import Document
-from kwokctl.errors import BusyError, NotFoundError
+from kwokctl.errors import BusyError, NotFoundError, UsageError
 from kwokctl.host.files import locked
 from kwokctl.host.paths import WorkDir
 from kwokctl.kube.resource import CONFIG_MAPS, NODES, PODS
@@ -26,7 +26,8 @@ THREE_NODES = ScaleRequest(kind="node", replicas=3)
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
-    return Home(workdir=WorkDir(tmp_path / "work"), cache=tmp_path)
+    load = FakeRuntime().load
+    return Home(workdir=WorkDir(tmp_path / "work"), cache=tmp_path, load_runtime=load)
 
 
 @pytest.fixture
@@ -75,6 +76,13 @@ async def test_a_cluster_of_ours_is_scaled_by_its_name(home: Home, cluster: Fake
     assert again.is_unchanged
     assert (fewer.deleted, fewer.existing) == (2, 3)
     assert names(cluster) == ["node-000000"]
+
+
+async def test_etcd_is_not_written_to_in_a_cluster_of_others(home: Home, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--data-path etcd"):
+        await scale(
+            home, NAME, THREE_NODES, documents=(), kubeconfig=tmp_path / "x", data_path="etcd"
+        )
 
 
 async def test_a_cluster_that_does_not_exist_is_named(home: Home) -> None:

@@ -79,6 +79,7 @@ def _lines(component: Component) -> str:
                 etcd_tls=False,
                 etcd_prefix="/prefix",
                 etcd_quota_backend_size="1Gi",
+                etcd_fsync="off",
                 heartbeat_factor=1,
             ),
         ),

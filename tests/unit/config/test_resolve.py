@@ -12,6 +12,7 @@ from kwokctl.config.resolve import (
     resolve_options,
 )
 from kwokctl.errors import ConfigError, NotServedError, UsageError
+from kwokctl.expr import yaml
 
 
 def configuration(**options: Any) -> Document:
@@ -121,8 +122,53 @@ def test_a_file_that_is_here_is_found_from_every_other_folder(
     assert options.kube_apiserver_binary == "https://example.com/kube-apiserver"
 
 
+@pytest.mark.parametrize(
+    ("field", "word", "said"),
+    [
+        ("data_path", "disk", "'--data-path' is 'disk'"),
+        ("etcd_fsync", "maybe", "'--etcd-fsync' is 'maybe'"),
+        ("node_heartbeat", "on", "'--node-heartbeat' is 'on'"),
+        ("restart", "always", "'--restart' is 'always'"),
+    ],
+)
+def test_a_word_that_is_no_choice_is_refused_with_the_choices(
+    field: str, word: str, said: str
+) -> None:
+    with pytest.raises(UsageError, match=said) as caught:
+        resolve_options({field: word}, {}, [])
+
+    assert str(caught.value.hint).startswith("choose from: ")
+
+
+@pytest.mark.parametrize("word", ["off", "Off", "false", "0"])
+def test_a_choice_between_on_and_off_is_written_as_switches_are(word: str) -> None:
+    assert resolve_options({"etcd_fsync": word}, {}, []).options.etcd_fsync == "off"
+    assert resolve_options({}, {"KWOK_ETCD_FSYNC": word}, []).options.etcd_fsync == "off"
+
+
+@pytest.mark.parametrize(
+    ("text", "fsync"),
+    [("on", "on"), ("off", "off"), ("true", "on"), ("false", "off"), ("'off'", "off")],
+)
+def test_a_bare_on_or_off_in_yaml_is_understood(text: str, fsync: str) -> None:
+    options = yaml.load(f"etcdFsync: {text}\nnodeHeartbeat: off\n")
+
+    resolved = resolve_options({}, {}, [configuration(**options)]).options
+
+    assert (resolved.etcd_fsync, resolved.node_heartbeat) == (fsync, "off")
+
+
+def test_an_empty_choice_counts_as_not_given() -> None:
+    resolved = resolve_options({"data_path": "", "node_heartbeat": ""}, {}, [])
+
+    assert resolved.options == ClusterOptions()
+    assert resolved.chosen == frozenset()
+
+
 def test_what_is_saved_reads_back_the_same() -> None:
-    options = ClusterOptions(etcd_port=5, disable=("kube-scheduler",), etcd_tls=False)
+    options = ClusterOptions(
+        etcd_port=5, disable=("kube-scheduler",), etcd_tls=False, etcd_fsync="off"
+    )
 
     assert ClusterOptions(**options_from_document(options_to_document(options), "here")) == options
 

@@ -1,6 +1,6 @@
 import json
 
-from kwokctl.controller.lease_book import Claim, micro_time, read_lease, read_version
+from kwokctl.controller.lease_book import Claim, micro_time, read_lease
 
 NOON = 1_767_268_800.0
 MINE, OTHER = "host_1", "host_2"
@@ -22,7 +22,7 @@ def stored(**spec: object) -> bytes:
 def test_a_new_lease_is_owned_by_its_node() -> None:
     claim = Claim("n", "u")
 
-    body = json.loads(claim.body(holder=MINE, duration=40, now=NOON))
+    body = claim.document(holder=MINE, duration=40, stamp=micro_time(NOON))
 
     assert body["metadata"] == {
         "name": "n",
@@ -38,14 +38,12 @@ def test_a_new_lease_is_owned_by_its_node() -> None:
     }
 
 
-def test_a_renewal_builds_on_the_last_version_and_moves_only_the_renewal() -> None:
+def test_a_renewal_moves_only_the_renewal() -> None:
     claim = Claim("n", "u")
-    claim.body(holder=MINE, duration=40, now=NOON)
-    claim.version = "9"
+    claim.document(holder=MINE, duration=40, stamp=micro_time(NOON))
 
-    body = json.loads(claim.body(holder=MINE, duration=40, now=NOON + 10))
+    body = claim.document(holder=MINE, duration=40, stamp=micro_time(NOON + 10))
 
-    assert body["metadata"]["resourceVersion"] == "9"
     assert body["spec"]["acquireTime"] == "2026-01-01T12:00:00.000000Z"
     assert body["spec"]["renewTime"] == "2026-01-01T12:00:10.000000Z"
 
@@ -57,7 +55,7 @@ def test_taking_over_counts_a_transition_and_keeps_what_others_wrote() -> None:
     claim = Claim("n", "u")
 
     claim.adopt(lease, mine=False, now=NOON)
-    body = json.loads(claim.body(holder=MINE, duration=40, now=NOON))
+    body = claim.document(holder=MINE, duration=40, stamp=micro_time(NOON))
 
     assert body["spec"]["leaseTransitions"] == 3
     assert body["spec"]["acquireTime"] == micro_time(NOON)
@@ -72,7 +70,7 @@ def test_going_on_with_an_own_lease_counts_no_transition() -> None:
     claim = Claim("n", "u")
 
     claim.adopt(lease, mine=True, now=NOON)
-    body = json.loads(claim.body(holder=MINE, duration=40, now=NOON))
+    body = claim.document(holder=MINE, duration=40, stamp=micro_time(NOON))
 
     assert body["spec"]["leaseTransitions"] == 2
     assert body["spec"]["acquireTime"] == "2025-01-01T00:00:00Z"
@@ -97,5 +95,15 @@ def test_a_lease_that_was_never_renewed_has_ended() -> None:
     assert read_lease(b'{"metadata":{"name":"n"}}').expires() == 0.0
 
 
-def test_the_version_is_read_alone() -> None:
-    assert read_version(stored()) == "7"
+def test_a_lease_that_others_may_have_made_is_taken_for_what_it_is() -> None:
+    claim = Claim("n", "u")
+    claim.recognise(
+        read_lease(b'{"metadata":{"uid":"l","creationTimestamp":"2026-01-01T00:00:00Z"}}')
+    )
+
+    metadata = claim.document(holder=MINE, duration=40, stamp=micro_time(NOON))["metadata"]
+    claim.forget_lease()
+    anew = claim.document(holder=MINE, duration=40, stamp=micro_time(NOON))["metadata"]
+
+    assert (metadata["uid"], metadata["creationTimestamp"]) == ("l", "2026-01-01T00:00:00Z")
+    assert "uid" not in anew

@@ -8,13 +8,13 @@ from typing import Any
 import orjson
 
 from kwokctl.controller.agenda import Agenda
-from kwokctl.controller.lease_book import NAMESPACE, micro_time, read_lease
+from kwokctl.controller.lease_book import micro_time, read_lease
 from kwokctl.controller.lease_keeper import LeaseKeeper, Outside, Terms
 from kwokctl.controller.metrics import Metrics
 from kwokctl.controller.nodes import Hold
 from kwokctl.dataplane.port import Target
 from kwokctl.errors import ApiError
-from kwokctl.kube.resource import LEASES
+from kwokctl.kube.resource import LEASES, NODE_LEASES
 from tests.support.fake_cluster import FakeCluster
 from tests.support.virtual_time import run
 
@@ -30,7 +30,6 @@ class Rig:
         self.agenda = Agenda()
         self.changes: list[tuple[str, Hold]] = []
         outside = Outside(
-            resource=LEASES,
             plane=self.cluster,
             reader=self.cluster,
             agenda=self.agenda,
@@ -46,7 +45,7 @@ class Rig:
         )
 
     def spec(self, node: str = "n") -> dict[str, Any]:
-        spec: dict[str, Any] = self.cluster.object(LEASES, node, NAMESPACE)["spec"]
+        spec: dict[str, Any] = self.cluster.object(LEASES, node, NODE_LEASES)["spec"]
         return spec
 
     def foreign(self, *, age: float, duration: int = DURATION, holder: str = "other_2") -> None:
@@ -55,7 +54,7 @@ class Rig:
         self.cluster.put(
             LEASES,
             {
-                "metadata": {"name": "n", "namespace": NAMESPACE},
+                "metadata": {"name": "n", "namespace": NODE_LEASES},
                 "spec": {
                     "holderIdentity": holder,
                     "leaseDurationSeconds": duration,
@@ -192,11 +191,11 @@ def test_a_lease_that_somebody_changed_is_read_and_renewed() -> None:
     async def _(rig: Rig) -> None:
         rig.keeper.want("n", "u")
         await asyncio.sleep(0.1)
-        rig.cluster.change(LEASES, "n", NAMESPACE, metadata={"labels": {"a": "b"}})
+        rig.cluster.change(LEASES, "n", NODE_LEASES, metadata={"labels": {"a": "b"}})
         await asyncio.sleep(30)
 
         assert len(rig.cluster.verbs("get")) == 1
-        assert rig.cluster.object(LEASES, "n", NAMESPACE)["metadata"]["labels"] == {"a": "b"}
+        assert rig.cluster.object(LEASES, "n", NODE_LEASES)["metadata"]["labels"] == {"a": "b"}
         assert rig.changes == [("n", Hold.HELD)]
 
 
@@ -216,7 +215,7 @@ def test_a_lease_that_was_deleted_is_made_again() -> None:
     async def _(rig: Rig) -> None:
         rig.keeper.want("n", "u")
         await asyncio.sleep(0.1)
-        rig.cluster.remove(LEASES, "n", NAMESPACE)
+        rig.cluster.remove(LEASES, "n", NODE_LEASES)
         await asyncio.sleep(15)
 
         assert len(rig.cluster.verbs("create")) == 2
@@ -230,7 +229,7 @@ def test_a_foreign_lease_that_was_deleted_is_won() -> None:
         rig.foreign(age=0)
         rig.keeper.want("n", "u")
         await asyncio.sleep(1)
-        rig.cluster.remove(LEASES, "n", NAMESPACE)
+        rig.cluster.remove(LEASES, "n", NODE_LEASES)
         await asyncio.sleep(45)
 
         assert rig.changes == [("n", Hold.FOREIGN), ("n", Hold.HELD)]
@@ -270,7 +269,7 @@ def test_a_node_made_again_under_its_name_becomes_the_owner() -> None:
         rig.keeper.want("n", "u2")
         await asyncio.sleep(20)
 
-        owners = rig.cluster.object(LEASES, "n", NAMESPACE)["metadata"]["ownerReferences"]
+        owners = rig.cluster.object(LEASES, "n", NODE_LEASES)["metadata"]["ownerReferences"]
         assert [owner["uid"] for owner in owners] == ["u2"]
 
 

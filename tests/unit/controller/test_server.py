@@ -2,21 +2,39 @@ import asyncio
 
 import pytest
 
-from kwokctl.controller.server import StatusServer, parse_address
+from kwokctl.controller.server import Answers, StatusServer, parse_address
 from kwokctl.errors import UsageError
 
 
-async def ask(port: int, line: str) -> tuple[str, str]:
+async def ask(port: int, line: str, *headers: str, body: str = "") -> tuple[str, str]:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(f"{line} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    head = "\r\n".join([f"{line} HTTP/1.1", "Host: x", *headers])
+    writer.write(f"{head}\r\n\r\n{body}".encode())
     head, _, body = (await reader.read()).decode().partition("\r\n\r\n")
     writer.close()
     await writer.wait_closed()
     return head.split("\r\n")[0], body
 
 
+def answers(ready: bool) -> Answers:
+    async def metrics() -> str:
+        return "objects 3\n"
+
+    def reserve(body: bytes) -> bytes:
+        if body == b"nonsense":
+            raise ValueError("it is nonsense")
+        return b"reserved " + body
+
+    return Answers(
+        is_ready=lambda: ready,
+        metrics=metrics,
+        identity=lambda: b"{}" if ready else None,
+        reserve=reserve,
+    )
+
+
 async def served(ready: bool, *lines: str) -> list[tuple[str, str]]:
-    server = StatusServer(is_ready=lambda: ready, metrics=lambda: "objects 3\n")
+    server = StatusServer(answers(ready))
     await server.start("127.0.0.1", 0)
     try:
         return [await ask(server.port, line) for line in lines]
@@ -49,7 +67,7 @@ async def test_what_it_does_not_know_it_says() -> None:
 
 
 async def test_a_silent_client_is_not_waited_for_at_the_end() -> None:
-    server = StatusServer(is_ready=lambda: True, metrics=str)
+    server = StatusServer(answers(True))
     await server.start("127.0.0.1", 0)
     _, writer = await asyncio.open_connection("127.0.0.1", server.port)
 
@@ -75,3 +93,37 @@ def test_an_address_is_read(text: str, expected: tuple[str, int]) -> None:
 def test_a_wrong_address_is_named(text: str) -> None:
     with pytest.raises(UsageError, match=text):
         parse_address(text)
+
+
+async def test_who_holds_the_leases_is_told_once_that_is_settled() -> None:
+    assert await served(True, "GET /identity") == [("HTTP/1.1 200 OK", "{}")]
+    assert (await served(False, "GET /identity"))[0][0].endswith("503 Service Unavailable")
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "status", "answer"),
+    [
+        (("Content-Type: application/json", "Content-Length: 2"), "{}", 200, "reserved {}"),
+        (
+            ("Content-Type: application/json", "Content-Length: 8"),
+            "nonsense",
+            400,
+            "it is nonsense\n",
+        ),
+        (("Content-Type: text/plain", "Content-Length: 2"), "{}", 415, None),
+        (("Content-Type: application/json",), "{}", 413, None),
+        (("Content-Type: application/json", "Content-Length: 99999999"), "", 413, None),
+    ],
+)
+async def test_addresses_are_reserved_for_json_of_a_told_length_only(
+    headers: tuple[str, ...], body: str, status: int, answer: str | None
+) -> None:
+    server = StatusServer(answers(True))
+    await server.start("127.0.0.1", 0)
+    try:
+        line, text = await ask(server.port, "POST /pod-addresses", *headers, body=body)
+    finally:
+        server.close()
+
+    assert line.split(" ")[1] == str(status)
+    assert answer is None or text == answer

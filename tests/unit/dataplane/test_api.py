@@ -5,12 +5,12 @@ from contextlib import asynccontextmanager
 import pytest
 
 from kwokctl.dataplane.api import ApiPlane
-from kwokctl.dataplane.port import Target
+from kwokctl.dataplane.port import Patch, Renewal, Target
 from kwokctl.errors import ApiError
 from kwokctl.kube.access import Access
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.http import Pool
-from kwokctl.kube.resource import LEASES, NODES, PODS
+from kwokctl.kube.resource import NODES, PODS
 from tests.support.fake_api_server import FakeApiServer, Reply, Request, serving
 
 POD = Target(PODS, "ns", "p")
@@ -57,19 +57,42 @@ async def test_a_patch_says_how_it_is_to_be_read(
     patch_type: PatchType, subresource: str, path: str
 ) -> None:
     async with answering() as (plane, server):
-        await plane.patch(POD, b"{}", patch_type, subresource=subresource)
+        patch = Patch(document={}, type=patch_type, subresource=subresource)
+        assert await plane.patch(POD, patch) == {"kind": "Pod"}
 
         (request,) = server.requests
         assert line(request) == f"PATCH {path}"
         assert request.headers["content-type"] == patch_type.value
 
 
-async def test_a_replacement_is_one_put() -> None:
-    async with answering() as (plane, server):
-        await plane.replace(Target(LEASES, "kube-node-lease", "n"), b"{}")
+LEASE = {"metadata": {"name": "n"}, "spec": {}}
 
-        path = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n"
-        assert line(server.requests[0]) == f"PUT {path}?fieldManager=kwok"
+
+async def test_a_lease_that_exists_is_put_and_a_new_one_posted() -> None:
+    body = b'{"metadata":{"resourceVersion":"8"}}'
+    async with answering(body=body) as (plane, server):
+        answers = await plane.renew([Renewal("n", "7", LEASE), Renewal("m", "", LEASE)])
+
+        path = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
+        lines = {line(request): json.loads(request.body) for request in server.requests}
+        assert lines == {
+            f"PUT {path}/n?fieldManager=kwok": {
+                "metadata": {"name": "n", "resourceVersion": "7"},
+                "spec": {},
+            },
+            f"POST {path}?fieldManager=kwok": LEASE,
+        }
+        assert [answer.version for answer in answers] == ["8", "8"]
+        assert "resourceVersion" not in LEASE["metadata"]
+
+
+async def test_a_lease_that_is_refused_stops_no_other() -> None:
+    async with answering(status=409, body=b"{}") as (plane, _):
+        (answer,) = await plane.renew([Renewal("n", "7", LEASE)])
+
+        assert answer.error is not None
+        assert answer.error.status == 409
+        assert answer.version == ""
 
 
 async def test_a_deletion_names_grace_and_uid_only_if_given() -> None:
@@ -86,7 +109,7 @@ async def test_a_deletion_names_grace_and_uid_only_if_given() -> None:
 async def test_a_write_as_somebody_else_says_so() -> None:
     async with answering() as (plane, server):
         await plane.create(PODS, "ns", b"{}", as_user="system:node:n")
-        await plane.patch(POD, b"{}", PatchType.MERGE, as_user="a\r\nX: y")
+        await plane.patch(POD, Patch(document={}, type=PatchType.MERGE, as_user="a\r\nX: y"))
         await plane.create(PODS, "ns", b"{}")
 
         named, odd, plain = server.requests
@@ -99,6 +122,6 @@ async def test_a_refusal_is_an_error_with_the_reason() -> None:
     status = {"message": "pods p not found", "reason": "NotFound", "code": 404}
     async with answering(404, json.dumps(status).encode()) as (plane, _):
         with pytest.raises(ApiError, match="pods p not found") as caught:
-            await plane.patch(POD, b"{}", PatchType.MERGE)
+            await plane.patch(POD, Patch(document={}, type=PatchType.MERGE))
 
     assert (caught.value.status, caught.value.reason) == (404, "NotFound")

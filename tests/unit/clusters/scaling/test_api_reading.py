@@ -40,7 +40,7 @@ async def test_objects_are_listed_page_by_page_without_spec_and_status() -> None
             first = stored("a", labels={"kwok.x-k8s.io/kwokctl-scale": "web"})
             await reply.json({"metadata": {"continue": "more"}, "items": [first]})
         else:
-            gone = stored("b", deletionTimestamp="2026-01-01T00:00:01Z")
+            gone = stored("b", deletionTimestamp="2026-01-01T00:00:01Z", finalizers=["x"])
             await reply.json({"metadata": {}, "items": [gone]})
 
     async with reading(handle) as (reader, server):
@@ -53,8 +53,17 @@ async def test_objects_are_listed_page_by_page_without_spec_and_status() -> None
             created="2026-01-01T00:00:00Z",
             set_name="web",
             is_going=False,
+            version="7",
         ),
-        Known(name="b", uid="uid-b", created="2026-01-01T00:00:00Z", set_name=None, is_going=True),
+        Known(
+            name="b",
+            uid="uid-b",
+            created="2026-01-01T00:00:00Z",
+            set_name=None,
+            is_going=True,
+            version="7",
+            is_held=True,
+        ),
     ]
     request = server.requests[0]
     assert request.path == "/api/v1/namespaces/load/pods"
@@ -126,8 +135,8 @@ async def test_a_watch_tells_what_is_there_and_what_changes() -> None:
                     break
 
     assert told == [
-        Change(True, Verdict("a", "is Pending")),
-        Change(True, Verdict("a", None)),
-        Change(False, Verdict("a", "is Pending")),
+        Change(True, Verdict("a", "is Pending", 7)),
+        Change(True, Verdict("a", None, 7)),
+        Change(False, Verdict("a", "is Pending", 7)),
     ]
     assert {request.query["labelSelector"] for request in server.requests} == {members_of("web")}

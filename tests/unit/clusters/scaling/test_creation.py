@@ -47,7 +47,11 @@ async def make(
         nonlocal told
         told += 1
 
-    await creation(cluster, resource).run(serials, members=0, pace=pace, tell=tell)
+    making = creation(cluster, resource)
+    before = await making.others(serials)
+    await making.first(serials[0], before=before)
+    tell()
+    await making.rest(serials[1:], before=before + 1, pace=pace, tell=tell)
     return told
 
 

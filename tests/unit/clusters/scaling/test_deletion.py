@@ -1,6 +1,6 @@
 import pytest
 
-from kwokctl.clusters.scaling.deletion import delete_all
+from kwokctl.clusters.scaling.deletion import Deletion
 from kwokctl.clusters.scaling.reading import Known
 from kwokctl.errors import ApiError
 from kwokctl.kube.resource import PODS
@@ -14,7 +14,10 @@ def known(cluster: MemoryCluster, name: str) -> Known:
 
 async def delete(cluster: MemoryCluster, *surplus: Known) -> int:
     told: list[None] = []
-    await delete_all(cluster, PODS, "default", surplus, lambda: told.append(None))
+    deletion = Deletion(
+        plane=cluster, reader=cluster, resource=PODS, namespace="default", grace_seconds=7
+    )
+    await deletion.through_api(surplus, lambda: told.append(None))
     return len(told)
 
 
@@ -25,6 +28,7 @@ async def test_every_object_goes_and_is_told_of() -> None:
 
     assert await delete(cluster, *surplus) == 100
     assert cluster.names("Pod") == ["stays"]
+    assert set(cluster.grace) == {7}
 
 
 async def test_what_others_have_deleted_or_replaced_is_passed_over() -> None:

@@ -5,6 +5,7 @@ import pytest
 from kwokctl.clusters.scaling.request import LABEL, ScaleRequest, ScaleResult
 from kwokctl.clusters.scaling.run import Place, scale_set
 from kwokctl.clusters.scaling.templates import load_templates
+from kwokctl.config.data_path import Choice
 from kwokctl.errors import TimedOutError, UsageError
 from tests.support import virtual_time
 from tests.support.listener import Listener
@@ -12,7 +13,13 @@ from tests.support.memory_cluster import MemoryCluster
 
 
 def scale(cluster: MemoryCluster, listener: Listener | None = None, **request: Any) -> ScaleResult:
-    place = Place(reader=cluster, plane=cluster, progress=listener or Listener(), wall=lambda: 0.0)
+    place = Place(
+        reader=cluster,
+        plane=cluster,
+        progress=listener or Listener(),
+        wall=lambda: 0.0,
+        choice=Choice(path="api", why="asked for"),
+    )
     return virtual_time.run(scale_set(ScaleRequest(**request), load_templates([]), place))
 
 

@@ -1,0 +1,193 @@
+"""Foretells what a cluster of fake nodes and pods will need, before it is made. Pure.
+
+The figures were measured with `python -m benchmarks.capacity` (Kubernetes v1.36.3, etcd 3.6.16, two
+cores, built-in templates, all five components): clusters of 2,000 to 10,000 nodes and 20,000 to
+100,000 pods were made, and etcd's file and the largest resident memory of each process in the half
+minute after each step were written down; the heartbeats of 10,000 nodes were followed for fourteen
+minutes. Programs in Go take up to twice what they hold, so a figure may be a quarter too high or low.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kwokctl.components.heartbeat import Heartbeat
+from kwokctl.config.quantity import to_text
+from kwokctl.errors import CapacityError
+
+NODE_BYTES = 1_900
+"""What etcd is given of a node of the built-in template, as the API server encodes it."""
+POD_BYTES = 2_100
+"""The same of a pod."""
+FULL = 0.8
+"""Which share of its quota etcd is filled to; the rest is for what is not foreseen."""
+
+_LEASE_BYTES = 700
+"""What one revision of a lease takes in etcd's file."""
+_REVISION_BYTES = 1_000
+"""What etcd adds to a larger value: its key, its revision, and pages that are not full."""
+_NODE_REVISIONS = 2
+"""How often a node is written while it is made: the controller-manager may do it once more."""
+_POD_REVISIONS = 3
+"""The same of a pod that the scheduler places: it is created, bound and started."""
+_POD_EVENT_BYTES = 1_300
+"""The event that a pod was placed, which stays for an hour."""
+_KEPT_SECONDS = 600
+"""How long old revisions stay: the API server compacts every five minutes what is older than five."""
+
+_MIB = 1 << 20
+_STATUS_SECONDS = {True: 600, False: 20}
+"""How often the default Stages refresh a node's status at most: with leases, and without."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fleet:
+    """How many nodes and pods a cluster shall have in all, and the bytes of one as etcd gets it."""
+
+    nodes: int
+    pods: int
+    node_size: int = NODE_BYTES
+    pod_size: int = POD_BYTES
+    is_placed: bool = False
+    """Whether pods are made with their nodes, so that the scheduler need not write them."""
+
+    @property
+    def surplus(self) -> int:
+        """How many bytes all objects have more than as many of the built-in templates."""
+        more_pods = self.pods * (self.pod_size - POD_BYTES)
+        return self.nodes * (self.node_size - NODE_BYTES) + more_pods
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Memory:
+    """Bytes of memory that a program takes: for itself, and for each object and byte of it."""
+
+    base: int
+    node: int
+    pod: int
+    byte: float
+    """For each byte of surplus."""
+    lease_write: int = 0
+    """For each renewal a second: what of the newest history is kept."""
+
+    def of(self, fleet: Fleet, renewals: float) -> int:
+        """Return the bytes for a fleet with so many renewals a second."""
+        kept = self.base + fleet.nodes * self.node + fleet.pods * self.pod
+        kept += int(fleet.surplus * self.byte + renewals * self.lease_write)
+        return max(kept, self.base)
+
+
+_APISERVER = _Memory(base=300 * _MIB, node=40_000, pod=26_000, byte=4.0, lease_write=350_000)
+_CONTROLLER = _Memory(base=40 * _MIB, node=5_000, pod=1_700, byte=0.0)
+_OTHERS = _Memory(base=240 * _MIB, node=55_000, pod=19_000, byte=5.0, lease_write=800_000)
+"""etcd, kube-controller-manager and kube-scheduler together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a cluster of a size needs, and whether that is there. Sizes are bytes."""
+
+    nodes: int
+    pods: int
+    lease_writes_per_second: float
+    etcd_bytes: int
+    """What etcd's file grows to: the objects, and the history that is kept of them."""
+    etcd_bytes_per_hour: int
+    """History that heartbeats write in an hour; ten minutes of it are kept."""
+    etcd_quota: int
+    apiserver_memory: int
+    controller_memory: int
+    others_memory: int
+    """etcd, kube-controller-manager and kube-scheduler."""
+    machine_memory: int
+    """0 if it is not known."""
+    fits: bool
+    why: str
+    """A sentence: why it fits, or what is too small."""
+    remedy: str = ""
+    """What to do if it does not fit."""
+
+    @property
+    def memory(self) -> int:
+        """What all programs need together."""
+        return self.apiserver_memory + self.controller_memory + self.others_memory
+
+
+def estimate(fleet: Fleet, *, heartbeat: Heartbeat, quota: int, memory: int = 0) -> Plan:
+    """Foretell the needs of a cluster with these nodes and pods.
+
+    `quota` is etcd's, and `memory` this machine's (0 if not known), both in bytes.
+    """
+    renewals = fleet.nodes * 4 / heartbeat.lease_seconds if heartbeat.lease_seconds else 0.0
+    refreshes = _refreshes(fleet.nodes, heartbeat)
+    history = renewals * _LEASE_BYTES + refreshes * _stored(fleet.node_size)
+    one_node = _stored(fleet.node_size) * _NODE_REVISIONS + _LEASE_BYTES
+    objects = fleet.nodes * one_node + fleet.pods * _one_pod(fleet)
+    needs = [program.of(fleet, renewals) for program in (_APISERVER, _CONTROLLER, _OTHERS)]
+    etcd_bytes = int(objects + history * _KEPT_SECONDS)
+    found = list(_lacks(etcd_bytes, quota, sum(needs), memory))
+    return Plan(
+        nodes=fleet.nodes,
+        pods=fleet.pods,
+        lease_writes_per_second=round(renewals, 1),
+        etcd_bytes=etcd_bytes,
+        etcd_bytes_per_hour=int(history * 3600),
+        etcd_quota=quota,
+        apiserver_memory=needs[0],
+        controller_memory=needs[1],
+        others_memory=needs[2],
+        machine_memory=memory,
+        fits=not found,
+        why="; ".join(lack for lack, _ in found) or _comfort(etcd_bytes, quota, sum(needs)),
+        remedy="; ".join(remedy for _, remedy in found),
+    )
+
+
+def demand(plan: Plan) -> None:
+    """Raise CapacityError, with the remedy, unless the plan fits."""
+    if not plan.fits:
+        raise CapacityError(plan.why, hint=plan.remedy)
+
+
+def _lacks(etcd_bytes: int, quota: int, needed: int, memory: int) -> Iterator[tuple[str, str]]:
+    """Say what is too small, each with its remedy."""
+    if etcd_bytes > quota * FULL:
+        wanted = quota
+        while etcd_bytes > wanted * FULL:
+            wanted *= 2
+        yield (
+            f"etcd would grow to {to_text(etcd_bytes)}, more than {FULL:.0%} of its quota of "
+            + to_text(quota),
+            f"create the cluster with --etcd-quota-backend-size {to_text(wanted)}",
+        )
+    if memory and needed > memory:
+        yield (
+            f"the programs would need {to_text(needed)} of memory, of which the machine has "
+            + to_text(memory),
+            "take fewer or smaller objects, or leave out components (--disable kube-scheduler)",
+        )
+
+
+def _comfort(etcd_bytes: int, quota: int, needed: int) -> str:
+    return (
+        f"etcd grows to {to_text(etcd_bytes)} of {to_text(quota)}, and the programs need "
+        f"{to_text(needed)} of memory"
+    )
+
+
+def _refreshes(nodes: int, heartbeat: Heartbeat) -> float:
+    """Return how often a second the status of some node is refreshed."""
+    if heartbeat.is_off:
+        return 0.0
+    usual = _STATUS_SECONDS[heartbeat.lease_seconds > 0]
+    return nodes / max(usual, heartbeat.status_milliseconds / 1000)
+
+
+def _one_pod(fleet: Fleet) -> int:
+    """Return what etcd's file holds of a pod soon after it was made."""
+    once = _stored(fleet.pod_size)
+    return once if fleet.is_placed else once * _POD_REVISIONS + _POD_EVENT_BYTES
+
+
+def _stored(size: int) -> int:
+    """Return what one revision of a value takes in etcd's file."""
+    return size + _REVISION_BYTES

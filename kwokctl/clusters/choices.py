@@ -1,0 +1,45 @@
+"""What is chosen for a new cluster where its user left it open, and what is told about it."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from kwokctl.components.heartbeat import settle_heartbeat
+from kwokctl.config.data_path import choose_data_path
+from kwokctl.config.options import ClusterOptions
+from kwokctl.model import KUBE_CONTROLLER_MANAGER, ComponentName
+
+_NO_FSYNC = (
+    "etcd does not wait for the disk: a power cut or a crash of the machine may cost the last "
+    "writes or the whole cluster; a program that is killed costs nothing"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """The options with every choice made, and a line for each that a user should know."""
+
+    options: ClusterOptions
+    notes: tuple[str, ...]
+
+
+def choices(
+    options: ClusterOptions,
+    chosen: frozenset[str],
+    names: Collection[ComponentName],
+    *,
+    can_reach_etcd: bool,
+) -> Choices:
+    """Make the choices for a new cluster of the named components.
+
+    `chosen` are the options that somebody gave. Raises UsageError and UnavailableError for options
+    that contradict each other or this machine.
+    """
+    data_path = choose_data_path(options, can_reach_etcd=can_reach_etcd)
+    settled = settle_heartbeat(
+        options,
+        chosen,
+        is_fast=data_path.path == "etcd",
+        is_monitored=KUBE_CONTROLLER_MANAGER in names,
+    )
+    unsafe = (_NO_FSYNC,) if options.etcd_fsync == "off" else ()
+    return Choices(options=settled, notes=(str(data_path), *unsafe))

@@ -1,0 +1,113 @@
+"""What `scale` works with when it writes past the API server."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from kwokctl.dataplane.desk import Addresses, Identity, Wanted
+from kwokctl.dataplane.keys import Keys, is_readable
+from kwokctl.dataplane.stamp import CannotStampError
+from kwokctl.dataplane.store import Store
+from kwokctl.errors import ApiError
+from kwokctl.etcd.kv import KeyValue
+from kwokctl.kube.client import Client
+from kwokctl.kube.http import Pool
+from kwokctl.kube.resource import Resource
+
+_TOGETHER = 10_000
+"""Pods for which addresses are asked for at a time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Direct:
+    """A cluster's etcd, its controller, and its API to compare with."""
+
+    store: Store
+    keys: Keys
+    client: Client
+    desk: "Desk"
+    wall: Callable[[], float]
+    """The time of day as a POSIX time stamp."""
+
+    async def find(
+        self, resource: Resource, namespace: str | None, name: str, version: int
+    ) -> "Found":
+        """Look for an object that exists in etcd: others of its kind lie beside it.
+
+        It was last written in `version`, or later. Raises CannotStampError if it is not in etcd
+        where it is thought to be, or not as it is.
+        """
+        for key in self.keys.candidates(resource, namespace, name):
+            found = await self.store.get(key)
+            if found is None or found.mod_revision < version:
+                continue
+            if not is_readable(found.value):
+                raise CannotStampError("values in etcd are encrypted")
+            return Found(folder=key.removesuffix(name.encode()), stored=found)
+        raise CannotStampError(f"'{name}' is not where it was expected in etcd")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """An object of a kind, found in etcd."""
+
+    folder: bytes
+    stored: KeyValue
+
+    def key_of(self, name: str) -> bytes:
+        """Return the key of another object of the kind and namespace."""
+        return self.folder + name.encode()
+
+
+class Desk:
+    """Asks the running controller; every method raises ApiError when it does not answer."""
+
+    def __init__(self, pool: Pool) -> None:
+        """Use the connections of `pool`, which lead to the controller's port."""
+        self._pool = pool
+
+    async def identity(self) -> Identity:
+        """Ask under which name leases are held."""
+        response = await self._pool.request("GET", "/identity")
+        if response.status != 200:
+            raise _silent(response.status)
+        return msgspec.json.decode(response.body, type=Identity)
+
+    async def addresses(
+        self, nodes: Sequence[str], *, of_pods: bool
+    ) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+        """Return for a pod on each of `nodes`, in their order, its addresses and its node's.
+
+        Without `of_pods` only those of the nodes are asked for, and a pod has the same.
+        """
+        found: dict[str, Addresses] = {}
+        for start in range(0, len(nodes), _TOGETHER):
+            for node, part in (
+                await self._reserve(nodes[start : start + _TOGETHER], of_pods)
+            ).items():
+                known = found.setdefault(node, Addresses(part.hosts, []))
+                known.pods += part.pods
+        return _in_order(nodes, found, of_pods=of_pods)
+
+    async def _reserve(self, nodes: Sequence[str], of_pods: bool) -> dict[str, Addresses]:  # noqa: FBT001 - private
+        wanted = Counter(nodes) if of_pods else dict.fromkeys(nodes, 0)
+        body = msgspec.json.encode(Wanted(nodes=dict(wanted)))
+        response = await self._pool.request("POST", "/pod-addresses", body=body)
+        if response.status != 200:
+            raise _silent(response.status)
+        return msgspec.json.decode(response.body, type=dict[str, Addresses])
+
+
+def _in_order(
+    nodes: Sequence[str], found: dict[str, Addresses], *, of_pods: bool
+) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    pods = {node: iter(addresses.pods) for node, addresses in found.items()}
+    for node in nodes:
+        hosts = tuple(found[node].hosts)
+        yield (tuple(next(pods[node])) if of_pods else hosts), hosts
+
+
+def _silent(status: int) -> ApiError:
+    return ApiError(f"the controller answers {status}", status=status)

@@ -1,0 +1,46 @@
+"""Answers what `scale` asks before it writes nodes and pods itself."""
+
+import msgspec
+
+from kwokctl.controller.agenda import Agenda
+from kwokctl.controller.pod_addresses import PodAddresses
+from kwokctl.dataplane.desk import Addresses, Identity, Wanted
+
+_RESERVED_FOR = 600.0
+"""Seconds in which reserved addresses must have been seen in pods."""
+_MOST = 20_000
+"""Pods for which addresses are reserved at a time."""
+
+
+class Desk:
+    """Tells under which name leases are held, and reserves addresses of pods."""
+
+    def __init__(self, identity: Identity, addresses: PodAddresses, agenda: Agenda) -> None:
+        """Answer with `identity`, and from `addresses`."""
+        self._identity = msgspec.json.encode(identity)
+        self._addresses = addresses
+        self._agenda = agenda
+
+    def identity(self) -> bytes:
+        """Return who holds the leases of nodes, as JSON."""
+        return self._identity
+
+    def reserve(self, body: bytes) -> bytes:
+        """Reserve addresses for pods that somebody else makes; ValueError for a bad question."""
+        try:
+            wanted = msgspec.json.decode(body, type=Wanted).nodes
+        except msgspec.DecodeError as e:
+            raise ValueError(str(e)) from e
+        if sum(wanted.values()) > _MOST or any(number < 0 for number in wanted.values()):
+            raise ValueError(f"addresses are reserved for at most {_MOST} pods at a time")
+        now = self._agenda.now()
+        self._addresses.expire(now)
+        until = now + _RESERVED_FOR
+        answer = {
+            node: Addresses(
+                hosts=list(self._addresses.of_node(node)),
+                pods=[list(ips) for ips in self._addresses.reserve(node, number, until=until)],
+            )
+            for node, number in wanted.items()
+        }
+        return msgspec.json.encode(answer)

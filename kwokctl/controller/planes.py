@@ -1,0 +1,82 @@
+"""Chooses how the controller writes: through the API, or past it to etcd where that is right."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from random import Random
+
+from kwokctl.controller.settings import EtcdAccess
+from kwokctl.controller.trouble import backoff
+from kwokctl.dataplane.admission import find_guards
+from kwokctl.dataplane.api import ApiPlane
+from kwokctl.dataplane.etcd import EtcdPlane
+from kwokctl.dataplane.handshake import handshake
+from kwokctl.dataplane.keys import Keys
+from kwokctl.dataplane.store import Store
+from kwokctl.errors import ApiError
+from kwokctl.etcd.kv import Kv
+from kwokctl.kube.http import Pool
+from kwokctl.kube.resource import LEASES, NODES, PODS, Resource
+
+log = logging.getLogger(__name__)
+
+_KINDS = (NODES, PODS, LEASES)
+_LOOK_EVERY = 5.0
+"""Seconds between looks at the webhooks and policies of the cluster."""
+_RETRY_FIRST, _RETRY_MOST = 0.2, 5.0
+
+
+async def open_plane(
+    access: EtcdAccess | None, api: ApiPlane, wall: Callable[[], float], random: Random
+) -> ApiPlane | EtcdPlane:
+    """Return the data plane to use; waits until the cluster answers, and owns `api`."""
+    if access is None:
+        return api
+    kv = Kv(access.endpoint)
+    store, keys = Store(kv), Keys(access.prefix)
+    problem = await _settled(api, store, keys, wall, random)
+    if problem is not None:
+        log.warning("writing through the API: etcd at '%s': %s", access.endpoint, problem)
+        await kv.close()
+        return api
+    log.info("writing statuses and leases to etcd at '%s'", access.endpoint)
+    return EtcdPlane(api, store, keys, wall)
+
+
+async def heed_guards(plane: EtcdPlane, pool: Pool) -> None:
+    """Leave to the API, for ever, whatever webhooks and policies have a say on."""
+    left: frozenset[Resource] = frozenset()
+    while True:
+        try:
+            guards = await find_guards(pool)
+        except ApiError as e:
+            log.debug("webhooks and policies: %s", e)
+        else:
+            watched = frozenset(r for r in _KINDS if any(guard.watches(r) for guard in guards))
+            if watched != left:
+                left = watched
+                plane.leave(left)
+                _tell(left, [g.name for g in guards if any(map(g.watches, left))])
+        await asyncio.sleep(_LOOK_EVERY)
+
+
+def _tell(left: frozenset[Resource], guards: list[str]) -> None:
+    if left:
+        plurals = " and ".join(sorted(resource.plural for resource in left))
+        log.info("%s are written through the API: %s", plurals, ", ".join(sorted(guards)))
+    else:
+        log.info("no webhook or policy is passed by any more: writing to etcd")
+
+
+async def _settled(
+    api: ApiPlane, store: Store, keys: Keys, wall: Callable[[], float], random: Random
+) -> str | None:
+    """Shake hands as soon as the cluster answers."""
+    tries = 0
+    while True:
+        try:
+            return await handshake(api, store, keys, wall)
+        except ApiError as e:
+            tries += 1
+            log.log(logging.WARNING if tries == 1 else logging.DEBUG, "%s; trying again", e)
+        await asyncio.sleep(backoff(tries, random, first=_RETRY_FIRST, most=_RETRY_MOST))

@@ -1,0 +1,122 @@
+"""Which kinds are watched over by webhooks, policies or quotas, that writes to etcd would pass by.
+
+The API: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
+(webhooks), .../validating-admission-policy/ and .../mutating-admission-policy/ (policies).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from kwokctl.errors import ApiError
+from kwokctl.kube.http import Pool
+from kwokctl.kube.paging import Query, list_pages
+from kwokctl.kube.resource import Resource
+
+_GROUP = "admissionregistration.k8s.io"
+_WEBHOOKS = (
+    Resource(_GROUP, "v1", "validatingwebhookconfigurations",
+             "ValidatingWebhookConfiguration", namespaced=False),
+    Resource(_GROUP, "v1", "mutatingwebhookconfigurations",
+             "MutatingWebhookConfiguration", namespaced=False),
+)  # fmt: skip
+_POLICIES = (
+    Resource(_GROUP, "v1", "validatingadmissionpolicies",
+             "ValidatingAdmissionPolicy", namespaced=False),
+    Resource(_GROUP, "v1", "mutatingadmissionpolicies",
+             "MutatingAdmissionPolicy", namespaced=False),
+    Resource(_GROUP, "v1beta1", "mutatingadmissionpolicies",
+             "MutatingAdmissionPolicy", namespaced=False),
+)  # fmt: skip
+WATCHED = (*_WEBHOOKS, *_POLICIES)
+"""The kinds that say what is watched over; a cluster need not serve all of them."""
+QUOTAS = Resource("", "v1", "resourcequotas", "ResourceQuota", namespaced=True)
+
+
+class _Rule(msgspec.Struct, rename="camel"):
+    api_groups: list[str] | None = None
+    resources: list[str] | None = None
+
+
+class _Constraints(msgspec.Struct, rename="camel"):
+    resource_rules: list[_Rule] | None = None
+
+
+class _Webhook(msgspec.Struct):
+    rules: list[_Rule] | None = None
+
+
+class _Spec(msgspec.Struct, rename="camel"):
+    match_constraints: _Constraints | None = None
+
+
+class _Metadata(msgspec.Struct):
+    name: str
+
+
+class _Guard(msgspec.Struct):
+    metadata: _Metadata
+    webhooks: list[_Webhook] | None = None
+    spec: _Spec | None = None
+
+
+_decode = msgspec.json.Decoder(_Guard).decode
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Something that is asked, or that decides, when objects of certain kinds are written."""
+
+    name: str
+    """What it is and what it is called, for people: "ValidatingWebhookConfiguration 'x'"."""
+    rules: tuple[tuple[frozenset[str], frozenset[str]], ...]
+    """API groups and resources without subresources; `*` means all."""
+
+    def watches(self, resource: Resource) -> bool:
+        """Tell whether it has a say on objects of a kind, or a subresource of theirs."""
+        return any(
+            not groups.isdisjoint({"*", resource.group})
+            and not plurals.isdisjoint({"*", resource.plural})
+            for groups, plurals in self.rules
+        )
+
+
+def read_guard(kind: str, raw: bytes | msgspec.Raw) -> Guard:
+    """Read a webhook configuration or an admission policy."""
+    guard = _decode(raw)
+    rules = [rule for hook in guard.webhooks or () for rule in hook.rules or ()]
+    if guard.spec is not None and guard.spec.match_constraints is not None:
+        rules += guard.spec.match_constraints.resource_rules or ()
+    return Guard(
+        name=f"{kind} '{guard.metadata.name}'",
+        rules=tuple(
+            (
+                frozenset(rule.api_groups or ()),
+                frozenset(plural.partition("/")[0] for plural in rule.resources or ()),
+            )
+            for rule in rules
+        ),
+    )
+
+
+async def find_guards(pool: Pool) -> Sequence[Guard]:
+    """List all webhooks and policies of a cluster; ApiError if it refuses."""
+    found: list[Guard] = []
+    for resource in WATCHED:
+        try:
+            async for page in list_pages(pool, Query(resource=resource)):
+                found += [read_guard(resource.kind, raw) for raw in page.objects]
+        except ApiError as e:
+            if e.status != 404:  # this version of Kubernetes knows no such kind
+                raise
+    return found
+
+
+async def has_quota(pool: Pool, namespace: str) -> bool:
+    """Tell whether creations in a namespace are counted against a quota."""
+    pages = list_pages(pool, Query(resource=QUOTAS, namespace=namespace), limit=1)
+    async for page in pages:
+        if page.objects:
+            return True
+    return False

@@ -1,0 +1,29 @@
+"""What is asked of a running controller by who writes nodes and pods beside it.
+
+`GET /identity` answers an `Identity`; `POST /pod-addresses` with a `Wanted` answers `Addresses` by
+the name of the node.
+"""
+
+import msgspec
+
+
+class Identity(msgspec.Struct, rename="camel"):
+    """Under which name a controller holds the leases of nodes."""
+
+    holder: str
+    lease_seconds: int
+    """How long a lease lasts; 0 if there are none."""
+
+
+class Wanted(msgspec.Struct):
+    """For how many pods of which nodes addresses are needed."""
+
+    nodes: dict[str, int]
+
+
+class Addresses(msgspec.Struct):
+    """The addresses of a node, and those of new pods on it."""
+
+    hosts: list[str]
+    pods: list[list[str]]
+    """For each pod its addresses, one of each family that the node has."""

@@ -1,0 +1,209 @@
+"""The data plane that writes to etcd what kubelets write most, and all else through the API.
+
+What goes to etcd: status patches of nodes and pods whose result is certain, deletions of pods that
+nothing holds back, and leases. Each write is computed from the object as it was seen and compares
+its version, so that one who writes meanwhile is never undone.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import orjson
+
+from kwokctl.dataplane.api import ApiPlane
+from kwokctl.dataplane.keys import Keys, is_readable
+from kwokctl.dataplane.port import Json, Patch, Renewal, Renewed, Target
+from kwokctl.dataplane.shapes import check
+from kwokctl.dataplane.store import Store, Stored, value_of
+from kwokctl.dataplane.window import Window
+from kwokctl.errors import ApiError
+from kwokctl.etcd.kv import KeyValue, TxnAnswer
+from kwokctl.kube.patching import UnknownPatchError, apply_patch
+from kwokctl.kube.resource import LEASES, NODE_LEASES, NODES, PODS, Resource
+
+_KINDS = frozenset({NODES, PODS})
+
+
+class EtcdPlane:
+    """Writes to etcd beside the API server, which shows it to everybody through its watch cache."""
+
+    leases_at_once = 64
+    """Operations of a transaction: two each, 128 at most (`--max-txn-ops` of etcd)."""
+
+    def __init__(
+        self,
+        api: ApiPlane,
+        store: Store,
+        keys: Keys,
+        wall: Callable[[], float],
+        windows: Callable[[], Window] = Window,
+    ) -> None:
+        """Own `api`; `wall` is the time of day. Must be called where an event loop runs."""
+        self._api = api
+        self._store = store
+        self._keys = keys
+        self._wall = wall
+        self.windows = {NODES: windows(), PODS: windows()}
+        """By kind, what holds writers back; who watches tells them how far he has come."""
+        self._watched: Collection[Resource] = ()
+        self._proven: dict[Resource, bool] = {}
+
+    def leave(self, resources: Collection[Resource]) -> None:
+        """Write objects of these kinds through the API from now on: something there watches over them."""
+        self._watched = frozenset(resources)
+
+    async def create(
+        self, resource: Resource, namespace: str | None, body: bytes, *, as_user: str = ""
+    ) -> bytes:
+        """Create one object through the API, which completes and admits it."""
+        return await self._api.create(resource, namespace, body, as_user=as_user)
+
+    async def patch(self, target: Target, patch: Patch, *, current: Json = None) -> Json:
+        """Patch one object: its status in etcd if the result is certain, else through the API."""
+        if (
+            current is None
+            or patch.subresource != "status"
+            or patch.as_user
+            or not await self._takes(target, current)
+        ):
+            return await self._api.patch(target, patch, current=current)
+        changed = _changed_status(current, patch, target.resource.kind)
+        if changed is None:
+            return await self._api.patch(target, patch, current=current)
+        value = value_of(changed, target.resource.api_version, target.resource.kind)
+        if check(target.resource, value) is not None:
+            return await self._api.patch(target, patch, current=current)
+        key = self._keys.key(target.resource, target.namespace, target.name)
+        version = int(current["metadata"]["resourceVersion"])
+        revision = await self._paced(target.resource, self._store.change, key, value, version)
+        metadata = {**changed["metadata"], "resourceVersion": str(revision)}
+        return {**changed, "metadata": metadata}
+
+    async def renew(self, renewals: Sequence[Renewal]) -> Sequence[Renewed]:
+        """Write leases of nodes in one transaction."""
+        if LEASES in self._watched:
+            return await self._api.renew(renewals)
+        writes = [self._lease(renewal) for renewal in renewals]
+        try:
+            answers = await self._store.change_many(writes)
+        except ApiError as e:
+            return [Renewed(error=e) for _ in renewals]
+        return [
+            _renewed(renewal, stored, answer)
+            for renewal, (stored, _), answer in zip(renewals, writes, answers, strict=True)
+        ]
+
+    async def delete(
+        self,
+        target: Target,
+        *,
+        grace_seconds: int | None = None,
+        uid: str | None = None,
+        current: Json = None,
+    ) -> None:
+        """Delete one object: a pod that nothing holds back in etcd, all else through the API."""
+        if (
+            current is None
+            or target.resource != PODS
+            or grace_seconds != 0
+            or current["metadata"].get("finalizers")
+            or (uid is not None and current["metadata"].get("uid") != uid)
+            or not await self._takes(target, current)
+        ):
+            await self._api.delete(target, grace_seconds=grace_seconds, uid=uid)
+            return
+        key = self._keys.key(target.resource, target.namespace, target.name)
+        version = int(current["metadata"]["resourceVersion"])
+        await self._paced(target.resource, self._store.remove, (), key, version)
+
+    def seen(self, resource: Resource, version: int) -> None:
+        """Take note that one's own watch of a kind has come to a version."""
+        window = self.windows.get(resource)
+        if window is not None:
+            window.seen(version)
+
+    def figures(self) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
+        """Return how writers are paced, as metrics by name and labels."""
+        found: dict[tuple[str, tuple[tuple[str, str], ...]], float] = {}
+        for resource, window in self.windows.items():
+            labels = (("kind", resource.kind),)
+            found["kwok_controller_watch_delay_seconds", labels] = window.delay
+            found["kwok_controller_unseen_writes", labels] = window.unseen
+            found["kwok_controller_held_writes_total", labels] = window.held
+        return found
+
+    async def close(self) -> None:
+        """Let the connections go."""
+        await self._api.close()
+        await self._store.kv.close()
+
+    async def _paced(
+        self, resource: Resource, write: Callable[..., "object"], *arguments: object
+    ) -> int:
+        window = self.windows[resource]
+        await window.turn()
+        try:
+            revision: int = await write(*arguments)  # type: ignore[misc]  # one of Store's methods
+        except BaseException:
+            window.lost()
+            raise
+        window.written(revision)
+        return revision
+
+    async def _takes(self, target: Target, current: Json) -> bool:
+        """Tell whether objects of this kind are written to etcd.
+
+        The first object of a kind shows whether it lies where it is thought to be, unencrypted.
+        """
+        resource = target.resource
+        if resource not in _KINDS or resource in self._watched:
+            return False
+        if not current["metadata"].get("resourceVersion", "").isdecimal():
+            return False
+        proven = self._proven.get(resource)
+        if proven is None:
+            found = await self._store.get(self._keys.key(resource, target.namespace, target.name))
+            if found is not None:
+                proven = self._proven[resource] = is_readable(found.value)
+        return bool(proven)
+
+    def _lease(self, renewal: Renewal) -> tuple[Stored, int]:
+        document = renewal.document
+        if not renewal.version:
+            made = datetime.fromtimestamp(self._wall(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+            identity = {"uid": str(uuid4()), "creationTimestamp": made}
+            document = {**document, "metadata": {**document["metadata"], **identity}}
+        key = self._keys.key(LEASES, NODE_LEASES, renewal.node)
+        return Stored(key, orjson.dumps(document)), int(renewal.version or 0)
+
+
+def _changed_status(current: Json, patch: Patch, kind: str) -> Json | None:
+    """Return the object as a status patch makes it; None if that is not certain."""
+    try:
+        changed = apply_patch(current, patch.document, patch.type, kind)
+    except UnknownPatchError:
+        return None
+    for field in changed.keys() | current.keys():
+        if field != "status" and changed.get(field) != current.get(field):
+            return None
+    return changed
+
+
+def _renewed(renewal: Renewal, stored: Stored, answer: TxnAnswer) -> Renewed:
+    if answer.succeeded:
+        return Renewed(version=str(answer.revision), raw=None if renewal.version else stored.value)
+    found = answer.answers[0]
+    if not isinstance(found, KeyValue):
+        return Renewed(error=ApiError("the lease is gone", status=404, reason="NotFound"))
+    error = ApiError("the lease has been modified", status=409, reason="Conflict")
+    return Renewed(error=error, raw=_shown(found))
+
+
+def _shown(found: KeyValue) -> bytes | None:
+    """Return a stored object as the API shows it, if it is stored as JSON."""
+    if not found.value.startswith(b"{"):
+        return None
+    document = orjson.loads(found.value)
+    document["metadata"]["resourceVersion"] = str(found.mod_revision)
+    return orjson.dumps(document)

@@ -1,0 +1,55 @@
+"""Where kube-apiserver keeps objects in etcd, and how it writes them there.
+
+Keys are those of the storage prefixes of Kubernetes (`pkg/kubeapiserver/default_storage_factory_builder.go`,
+`SpecialDefaultResourcePrefixes`); custom resources lie under their group. Values begin with what
+they are: JSON with `{`, protobuf with `k8s` and a zero, encrypted ones with `k8s:enc:`.
+"""
+
+from kwokctl.kube.resource import Resource
+
+_SPECIAL = {
+    ("", "nodes"): "minions",
+    ("", "services"): "services/specs",
+    ("", "endpoints"): "services/endpoints",
+    ("", "replicationcontrollers"): "controllers",
+    ("networking.k8s.io", "ingresses"): "ingress",
+}
+_PROTOBUF = b"k8s\x00"
+
+
+def is_readable(value: bytes) -> bool:
+    """Tell whether a value is stored as it is, not encrypted."""
+    return value.startswith((b"{", _PROTOBUF))
+
+
+class Keys:
+    """The keys of a cluster's objects."""
+
+    def __init__(self, prefix: str) -> None:
+        """Put all keys under a prefix such as "/registry"."""
+        self._prefix = "/" + prefix.strip("/")
+
+    def folder(self, resource: Resource, namespace: str | None = None) -> bytes:
+        """Return what the keys of all objects of a resource, or of one namespace of it, begin with."""
+        where = _SPECIAL.get((resource.group, resource.plural))
+        if where is None:
+            # Groups with a dot of their own are those of custom resources; built-in ones end in
+            # ".k8s.io" or have none.
+            is_custom = "." in resource.group and not resource.group.endswith(".k8s.io")
+            where = f"{resource.group}/{resource.plural}" if is_custom else resource.plural
+        inside = f"{namespace}/" if namespace and resource.namespaced else ""
+        return f"{self._prefix}/{where}/{inside}".encode()
+
+    def key(self, resource: Resource, namespace: str | None, name: str) -> bytes:
+        """Return the key of one object."""
+        return self.folder(resource, namespace) + name.encode()
+
+    def candidates(self, resource: Resource, namespace: str | None, name: str) -> tuple[bytes, ...]:
+        """Return where an object may lie: groups of `k8s.io` are both built-in and custom."""
+        usual = self.key(resource, namespace, name)
+        if "." not in resource.group or (resource.group, resource.plural) in _SPECIAL:
+            return (usual,)
+        inside = f"{namespace}/" if namespace and resource.namespaced else ""
+        folders = (resource.plural, f"{resource.group}/{resource.plural}")
+        keys = [f"{self._prefix}/{folder}/{inside}{name}".encode() for folder in folders]
+        return (usual, *(key for key in keys if key != usual))

@@ -1,0 +1,114 @@
+"""Objects of a cluster, written to its etcd: one transaction an object, leases in batches.
+
+Every transaction writes at most one object of a resource: the watch cache of the API server moves
+from revision to revision, and a list or watch that begins between two events of one revision would
+never see the second. Leases are the exception: the next renewal repairs what was not seen.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from kwokctl.errors import ApiError, EtcdGoneError, EtcdRefusedError
+from kwokctl.etcd.kv import Compare, Delete, Get, KeyValue, Kv, Put, Txn, TxnAnswer
+
+Json = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What is to be stored under a key."""
+
+    key: bytes
+    value: bytes
+
+
+class Store:
+    """Writes values, each only if its key is as it is known; raises ApiError as the API would."""
+
+    def __init__(self, kv: Kv) -> None:
+        """Write through `kv`, which stays its owner's to close."""
+        self.kv = kv
+
+    async def get(self, key: bytes) -> KeyValue | None:
+        """Return what is stored under a key."""
+        try:
+            return await self.kv.get(key)
+        except (EtcdGoneError, EtcdRefusedError) as e:
+            raise _unavailable(e) from e
+
+    async def add(self, objects: Sequence[Stored]) -> int:
+        """Store objects of different resources together, none if a key is taken.
+
+        Returns the revision of the write; ApiError `AlreadyExists` if a key is taken.
+        """
+        compares = tuple(Compare(each.key, 0, of_creation=True) for each in objects)
+        puts = tuple(Put(each.key, each.value) for each in objects)
+        answer = await self._txn(Txn(compares, puts))
+        if not answer.succeeded:
+            raise ApiError("the object exists already", status=409, reason="AlreadyExists")
+        return answer.revision
+
+    async def change(self, key: bytes, value: bytes, version: int) -> int:
+        """Replace what was stored in revision `version`; returns the revision of the write.
+
+        Raises ApiError: `Conflict` if it has been written since, `NotFound` if it is gone.
+        """
+        answer = await self._txn(Txn((Compare(key, version),), (Put(key, value),), (Get(key),)))
+        if not answer.succeeded:
+            raise _changed(answer)
+        return answer.revision
+
+    async def remove(self, keys: Sequence[bytes], key: bytes, version: int) -> int:
+        """Delete what was stored under `key` in revision `version`, and with it other `keys`.
+
+        Raises ApiError like `change`.
+        """
+        deletes = tuple(Delete(each) for each in (key, *keys))
+        answer = await self._txn(Txn((Compare(key, version),), deletes, (Get(key),)))
+        if not answer.succeeded:
+            raise _changed(answer)
+        return answer.revision
+
+    async def change_many(self, writes: Sequence[tuple[Stored, int]]) -> Sequence[TxnAnswer]:
+        """Write values whose revisions are known, 0 for a new key, all in one transaction.
+
+        Each is written if its own key is as it is known; else its answer has what is stored.
+        """
+        parts = tuple(
+            Txn(
+                (Compare(each.key, version, of_creation=not version),),
+                (Put(each.key, each.value),),
+                (Get(each.key),),
+            )
+            for each, version in writes
+        )
+        answer = await self._txn(Txn((), parts))
+        return [part for part in answer.answers if isinstance(part, TxnAnswer)]
+
+    async def _txn(self, txn: Txn) -> TxnAnswer:
+        try:
+            return await self.kv.txn(txn)
+        except (EtcdGoneError, EtcdRefusedError) as e:
+            raise _unavailable(e) from e
+
+
+def value_of(document: Json, api_version: str, kind: str) -> bytes:
+    """Return an object as kube-apiserver stores it: whole, without its version."""
+    metadata = document["metadata"]
+    if "resourceVersion" in metadata:
+        metadata = {k: v for k, v in metadata.items() if k != "resourceVersion"}
+    body = {**document, "apiVersion": api_version, "kind": kind, "metadata": metadata}
+    return orjson.dumps(body)
+
+
+def _changed(answer: TxnAnswer) -> ApiError:
+    if answer.answers[0] is None:
+        return ApiError("the object is gone", status=404, reason="NotFound")
+    return ApiError("the object has been modified", status=409, reason="Conflict")
+
+
+def _unavailable(error: EtcdGoneError | EtcdRefusedError) -> ApiError:
+    return ApiError(str(error), status=0, reason="EtcdUnavailable", hint=error.hint)

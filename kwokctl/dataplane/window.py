@@ -1,0 +1,152 @@
+"""Holds a writer back to what the watchers of a cluster can take, by the delay of our own watch.
+
+The API server ends a watcher whose queue is full; on a young cluster that queue holds ten events
+only (k8s.io/apiserver, `storage/cacher`: capacity of the watch cache over 75 s, at least 10). So a
+writer starts with few writes that our own watch has not shown yet, has more of them as long as
+they come back soon, and fewer when they come late: the rate is the window over the delay.
+"""
+
+import asyncio
+import heapq
+from collections import deque
+
+FIRST = 32
+"""Unseen writes at the start."""
+MOST = 2000
+"""Unseen writes at most: the longest queue of a watcher is 1,000, and half of them are on their way."""
+SOON = 0.15
+"""Seconds of delay up to which the window grows."""
+LATE = 0.5
+"""Seconds of delay from which it shrinks."""
+PATIENCE = 5.0
+"""Seconds without any sight of our writes after which one a tenth of a second is let through."""
+_TICK = 0.005
+_QUICKEST = 0.02
+"""Seconds in which a write is seen at best: a window is spread over no less."""
+_GENTLE = 0.1
+
+
+class Window:
+    """Hands out turns to write; `written` and `seen` tell it how the watch follows."""
+
+    def __init__(self, *, first: int = FIRST, most: int = MOST) -> None:
+        """Start with `first` unseen writes; must be called where an event loop runs."""
+        self._loop = asyncio.get_running_loop()
+        self._size = float(first)
+        self._first, self._most = first, most
+        self._starting = True
+        self._taken = 0
+        self._unseen: list[tuple[int, float]] = []
+        self._horizon = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._timer: asyncio.TimerHandle | None = None
+        self._budget = 0.0
+        """Turns that may still be given before the next tick."""
+        self._rang_at = 0.0
+        self._seen_at = self._let_at = self._loop.time()
+        self._shrunk_at = 0.0
+        self.delay = 0.0
+        """Seconds from a write to its sight, as last measured."""
+        self.latest = 0
+        """The highest revision written."""
+        self.held = 0
+        """Turns that had to be waited for."""
+
+    @property
+    def size(self) -> int:
+        """How many writes may be unseen."""
+        return int(self._size)
+
+    @property
+    def unseen(self) -> int:
+        """How many turns have been given whose write has not been seen."""
+        return self._taken
+
+    async def turn(self) -> None:
+        """Wait for a turn; every turn must be followed by `written` or `lost`."""
+        now = self._loop.time()
+        if not self._waiting and now - self._rang_at >= _TICK:
+            self._refill(now)
+        if not self._waiting and self._budget >= 1.0 and self._taken < self._size:
+            self._go()
+            return
+        self.held += 1
+        future = self._loop.create_future()
+        self._waiting.append(future)
+        self._set_timer()
+        try:
+            await future
+        except asyncio.CancelledError:
+            if future.done() and not future.cancelled():
+                self.lost()
+            raise
+
+    def written(self, revision: int) -> None:
+        """Tell the etcd revision of the write that a turn was taken for."""
+        self.latest = max(self.latest, revision)
+        if revision <= self._horizon:
+            self._taken -= 1
+        else:
+            heapq.heappush(self._unseen, (revision, self._loop.time()))
+
+    def lost(self) -> None:
+        """Tell that the write of a turn was not made."""
+        self._taken -= 1
+
+    def seen(self, revision: int) -> None:
+        """Tell that the watch has come to a revision: all writes up to it have been seen."""
+        now = self._loop.time()
+        self._horizon = max(self._horizon, revision)
+        number, at = 0, now
+        while self._unseen and self._unseen[0][0] <= revision:
+            at = heapq.heappop(self._unseen)[1]
+            number += 1
+        if not number:
+            return
+        self._taken -= number
+        self._seen_at = now
+        self.delay = now - at
+        self._adjust(number, now)
+
+    def _adjust(self, number: int, now: float) -> None:
+        if self.delay > LATE:
+            self._starting = False
+            if now - self._shrunk_at > self.delay:
+                self._shrunk_at = now
+                self._size = max(self._first, 0.7 * self._size)
+        elif self.delay < SOON:
+            self._size += number if self._starting else max(1.0, 0.05 * number)
+        self._size = min(self._size, self._most)
+
+    def _go(self) -> None:
+        self._taken += 1
+        self._budget -= 1.0
+
+    def _ring(self) -> None:
+        """Hand out the turns of one tick together: etcd writes what comes together at once."""
+        self._timer = None
+        now = self._loop.time()
+        self._refill(now)
+        if now - max(self._seen_at, self._let_at) > PATIENCE:
+            self._let_at = now - PATIENCE + _GENTLE
+            self._let_one()
+        while self._waiting and self._budget >= 1.0 and self._taken < self._size:
+            self._let_one()
+        if self._waiting:
+            self._set_timer()
+
+    def _refill(self, now: float) -> None:
+        self._rang_at = now
+        self._budget = max(1.0, self._size * _TICK / max(self.delay, _QUICKEST))
+
+    def _let_one(self) -> None:
+        while self._waiting:
+            future = self._waiting.popleft()
+            if not future.done():
+                self._go()
+                future.set_result(None)
+                return
+
+    def _set_timer(self) -> None:
+        if self._timer is None:
+            self._timer = self._loop.call_later(_TICK, self._ring)

@@ -1,0 +1,43 @@
+"""A real API server, asked without the product's command in between."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+import msgspec
+
+from kwokctl.errors import ApiError
+from kwokctl.kube.access import load_access
+from kwokctl.kube.client import Client
+from kwokctl.kube.http import Pool
+from tests.support.installed import Installed
+
+Json = Any
+T = TypeVar("T")
+
+ONLY_STORAGE = ("--components", "etcd,kube-apiserver")
+"""For a cluster in which nobody changes objects behind a test's back."""
+
+
+def ask(cluster: Installed, questions: Callable[[Client], Awaitable[T]]) -> T:
+    """Ask the API server of a cluster whose context is the current one."""
+
+    async def main() -> T:
+        access = await asyncio.to_thread(load_access, cluster.kubeconfig)
+        async with Pool(access) as pool:
+            return await questions(Client(pool))
+
+    return asyncio.run(main())
+
+
+def encoded(value: Json) -> bytes:
+    """Return a body."""
+    return msgspec.json.encode(value)
+
+
+async def answer(asked: Awaitable[bytes]) -> tuple[int, Json]:
+    """Return the HTTP status and the object, or the message of a refusal."""
+    try:
+        return 200, msgspec.json.decode(await asked)
+    except ApiError as e:
+        return e.status, str(e)

@@ -1,0 +1,79 @@
+from dataclasses import replace
+
+import pytest
+
+from kwokctl.config.data_path import choose_data_path
+from kwokctl.config.options import ClusterOptions
+from kwokctl.errors import UnavailableError
+
+PLAIN = ClusterOptions()
+INSISTED = replace(PLAIN, data_path="etcd")
+
+
+def chosen(options: ClusterOptions, *, can_reach_etcd: bool = True) -> str:
+    return choose_data_path(options, can_reach_etcd=can_reach_etcd).path
+
+
+def why(options: ClusterOptions) -> str:
+    return choose_data_path(options, can_reach_etcd=True).why
+
+
+def test_a_plain_cluster_is_written_to_past_the_api_server() -> None:
+    assert chosen(PLAIN) == "etcd"
+
+
+def test_the_choice_is_one_line_with_its_reason() -> None:
+    line = str(choose_data_path(replace(PLAIN, data_path="api"), can_reach_etcd=True))
+
+    assert line == "data path: api (asked for)"
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (replace(PLAIN, kube_audit_policy="/p.yaml"), "audit log"),
+        (replace(PLAIN, kwok_controller_binary="/bin/kwok"), "another controller"),
+        (replace(PLAIN, disable=("kwok-controller",)), "no 'kwok-controller'"),
+        (replace(PLAIN, components=("etcd", "kube-apiserver")), "no 'kwok-controller'"),
+        *(
+            (replace(PLAIN, extra_args=(f"kube-apiserver={flag}=x",)), f"'{flag}'")
+            for flag in (
+                "encryption-provider-config",
+                "storage-media-type",
+                "etcd-servers-overrides",
+                "etcd-prefix",
+                "admission-control-config-file",
+                "enable-admission-plugins",
+                "audit-webhook-config-file",
+            )
+        ),
+    ],
+)
+def test_what_would_be_skipped_or_missed_sends_writes_through_the_api_unless_etcd_is_insisted_on(
+    options: ClusterOptions, reason: str
+) -> None:
+    assert chosen(options) == "api"
+    assert reason in why(options)
+    insisted = replace(options, data_path="etcd")
+    assert chosen(insisted) == "etcd"
+    assert reason in why(insisted)
+
+
+def test_arguments_for_other_components_and_harmless_ones_change_nothing() -> None:
+    words = ("kube-scheduler=audit-x=1", "kube-apiserver=v=4", "etcd=snapshot-count=1000")
+
+    assert chosen(replace(PLAIN, extra_args=words)) == "etcd"
+
+
+def test_the_arguments_of_a_saved_cluster_count_in_place_of_those_just_given() -> None:
+    arguments = {"kube-apiserver": {"enable-admission-plugins": "X"}}
+
+    choice = choose_data_path(PLAIN, can_reach_etcd=True, extra_args=arguments)
+
+    assert choice.path == "api"
+
+
+def test_an_etcd_out_of_reach_is_not_written_to() -> None:
+    assert chosen(PLAIN, can_reach_etcd=False) == "api"
+    with pytest.raises(UnavailableError, match="reached from this host"):
+        chosen(INSISTED, can_reach_etcd=False)

@@ -1,0 +1,260 @@
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from kwokctl.dataplane.api import ApiPlane
+from kwokctl.dataplane.etcd import EtcdPlane
+from kwokctl.dataplane.keys import Keys
+from kwokctl.dataplane.port import Json, Patch, Renewal, Target
+from kwokctl.dataplane.store import Store
+from kwokctl.errors import ApiError, EtcdGoneError, EtcdRefusedError
+from kwokctl.kube.access import Access
+from kwokctl.kube.client import PatchType
+from kwokctl.kube.http import Pool
+from kwokctl.kube.resource import LEASES, NODES, PODS
+from tests.support.memory_etcd import MemoryEtcd
+
+POD = Target(PODS, "ns", "p")
+KEY = b"/registry/pods/ns/p"
+LEASE_KEY = b"/registry/leases/kube-node-lease/n"
+RUNNING = Patch(
+    document={"status": {"phase": "Running"}}, type=PatchType.STRATEGIC, subresource="status"
+)
+LEASE = {"kind": "Lease", "metadata": {"name": "n"}, "spec": {"renewTime": "now"}}
+
+
+class Api(ApiPlane):
+    """Notes what comes through the API."""
+
+    def __init__(self) -> None:
+        super().__init__(Pool(Access(server="http://127.0.0.1:1")))
+        self.asked: list[str] = []
+
+    async def patch(self, target: Target, patch: Patch, *, current: Json = None) -> Json:
+        self.asked.append(f"patch {target.name} {patch.subresource}")
+        return {"through": "api"}
+
+    async def delete(self, target: Target, **options: Any) -> None:
+        self.asked.append(f"delete {target.name} {options.get('grace_seconds')}")
+
+    async def renew(self, renewals: Sequence[Renewal]) -> Any:
+        self.asked += [f"renew {renewal.node}" for renewal in renewals]
+        return ()
+
+
+class Rig:
+    """A plane over an etcd in memory that holds one pod."""
+
+    def __init__(self, value: bytes | None = None) -> None:
+        self.etcd, self.api = MemoryEtcd(), Api()
+        metadata = {"name": "p", "namespace": "ns", "uid": "u", "labels": {"a": "b"}}
+        spec = {"containers": [{"name": "c", "image": "i"}]}
+        self.pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+        version = self.etcd.put(KEY, value or json.dumps(self.pod).encode())
+        seen = {**metadata, "resourceVersion": str(version)}
+        self.seen: dict[str, Any] = {**self.pod, "metadata": seen, "status": {"phase": "Pending"}}
+        self.plane = EtcdPlane(self.api, Store(self.etcd), Keys("/registry"), lambda: 0.0)
+
+    @property
+    def stored(self) -> Any:
+        return json.loads(self.etcd.stored[KEY].value)
+
+
+async def test_a_status_is_written_to_etcd_with_all_else_as_it_was() -> None:
+    rig = Rig()
+
+    answer = await rig.plane.patch(POD, RUNNING, current=rig.seen)
+
+    assert rig.stored == {**rig.pod, "status": {"phase": "Running"}}
+    assert answer["metadata"]["resourceVersion"] == str(rig.etcd.stored[KEY].mod_revision)
+    assert answer["status"] == {"phase": "Running"}
+    assert rig.api.asked == []
+    assert rig.seen["status"] == {"phase": "Pending"}
+
+
+async def test_a_write_that_somebody_else_has_overtaken_changes_nothing() -> None:
+    rig = Rig()
+    rig.etcd.put(KEY, b'{"theirs":true}')
+
+    with pytest.raises(ApiError) as caught:
+        await rig.plane.patch(POD, RUNNING, current=rig.seen)
+
+    assert (caught.value.status, caught.value.reason) == (409, "Conflict")
+    assert rig.stored == {"theirs": True}
+
+
+async def test_an_object_that_is_gone_is_not_brought_back() -> None:
+    rig = Rig()
+    await rig.plane.patch(POD, RUNNING, current=rig.seen)
+    del rig.etcd.stored[KEY]
+
+    with pytest.raises(ApiError) as caught:
+        await rig.plane.patch(POD, RUNNING, current=rig.seen)
+
+    assert caught.value.status == 404
+    assert KEY not in rig.etcd.stored
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        Patch(document={"spec": {}}, type=PatchType.STRATEGIC),
+        Patch(document={"status": {}}, type=PatchType.MERGE, subresource="status", as_user="x"),
+        Patch(document={}, type=PatchType.APPLY, subresource="status"),
+        Patch(document={"x": 1}, type=PatchType.MERGE, subresource="resize"),
+        Patch(
+            document={"status": {"phase": "Running"}, "metadata": {"labels": {"c": "d"}}},
+            type=PatchType.STRATEGIC,
+            subresource="status",
+        ),
+        Patch(
+            document={"status": {"startTime": "yesterday"}},
+            type=PatchType.STRATEGIC,
+            subresource="status",
+        ),
+        Patch(
+            document={"status": {"conditions": [{"$patch": "replace"}]}},
+            type=PatchType.STRATEGIC,
+            subresource="status",
+        ),
+    ],
+)
+async def test_whatever_is_not_certainly_a_status_goes_through_the_api(patch: Patch) -> None:
+    rig = Rig()
+
+    assert await rig.plane.patch(POD, patch, current=rig.seen) == {"through": "api"}
+    assert rig.stored == rig.pod
+
+
+async def test_encrypted_values_are_left_to_the_api() -> None:
+    rig = Rig(value=b"k8s:enc:aescbc:v1:k:x")
+
+    await rig.plane.patch(POD, RUNNING, current=rig.seen)
+
+    assert rig.api.asked == ["patch p status"]
+
+
+async def test_kinds_that_something_watches_over_are_left_to_the_api_until_it_is_gone() -> None:
+    rig = Rig()
+    rig.plane.leave([PODS, LEASES])
+    await rig.plane.patch(POD, RUNNING, current=rig.seen)
+    await rig.plane.delete(POD, grace_seconds=0, current=rig.seen)
+    await rig.plane.renew([Renewal("n", "", LEASE)])
+    assert rig.api.asked == ["patch p status", "delete p 0", "renew n"]
+
+    rig.plane.leave([])
+    await rig.plane.patch(POD, RUNNING, current=rig.seen)
+
+    assert len(rig.api.asked) == 3
+    assert rig.stored["status"] == {"phase": "Running"}
+
+
+async def test_a_pod_that_nothing_holds_back_is_deleted_in_etcd() -> None:
+    rig = Rig()
+
+    await rig.plane.delete(POD, grace_seconds=0, uid="u", current=rig.seen)
+
+    assert KEY not in rig.etcd.stored
+    assert rig.api.asked == []
+
+
+@pytest.mark.parametrize(
+    ("change", "options"),
+    [
+        ({"finalizers": ["x"]}, {"grace_seconds": 0}),
+        ({}, {"grace_seconds": 30}),
+        ({}, {"grace_seconds": 0, "uid": "another"}),
+    ],
+)
+async def test_other_deletions_go_through_the_api(
+    change: dict[str, Any], options: dict[str, Any]
+) -> None:
+    rig = Rig()
+    rig.seen["metadata"].update(change)
+
+    await rig.plane.delete(POD, current=rig.seen, **options)
+
+    assert KEY in rig.etcd.stored
+    assert len(rig.api.asked) == 1
+
+
+async def test_nodes_are_deleted_through_the_api() -> None:
+    rig = Rig()
+
+    await rig.plane.delete(Target(NODES, None, "n"), grace_seconds=0, current=rig.seen)
+
+    assert rig.api.asked == ["delete n 0"]
+
+
+async def test_leases_are_made_and_renewed_together() -> None:
+    rig = Rig()
+
+    (made,) = await rig.plane.renew([Renewal("n", "", LEASE)])
+    (again,) = await rig.plane.renew([Renewal("n", made.version, LEASE)])
+
+    assert made.raw is not None
+    metadata = json.loads(made.raw)["metadata"]
+    assert metadata["uid"]
+    assert metadata["creationTimestamp"] == "1970-01-01T00:00:00Z"
+    assert int(again.version) == rig.etcd.revision > int(made.version)
+    assert len(rig.etcd.transactions) == 2
+
+
+async def test_a_lease_of_somebody_else_is_told_and_stops_no_other() -> None:
+    rig = Rig()
+    theirs = rig.etcd.put(LEASE_KEY, b'{"metadata":{"name":"n"},"spec":{"holderIdentity":"x"}}')
+
+    answers = await rig.plane.renew([Renewal("n", "", LEASE), Renewal("m", "", LEASE)])
+
+    taken, made = answers
+    assert taken.error is not None
+    assert taken.error.status == 409
+    assert taken.raw is not None
+    assert json.loads(taken.raw)["metadata"]["resourceVersion"] == str(theirs)
+    assert made.error is None
+
+
+async def test_a_lease_that_is_stored_otherwise_has_to_be_looked_at() -> None:
+    rig = Rig()
+    rig.etcd.put(LEASE_KEY, b"k8s\x00...")
+
+    (answer,) = await rig.plane.renew([Renewal("n", "", LEASE)])
+
+    assert answer.raw is None
+    assert answer.error is not None
+
+
+async def test_a_lease_that_is_gone_says_so() -> None:
+    rig = Rig()
+
+    (answer,) = await rig.plane.renew([Renewal("n", "7", LEASE)])
+
+    assert answer.error is not None
+    assert answer.error.status == 404
+
+
+@pytest.mark.parametrize("error", [EtcdGoneError("gone"), EtcdRefusedError("no", code=8)])
+async def test_an_etcd_that_does_not_answer_is_trouble_that_may_pass(error: Exception) -> None:
+    rig = Rig()
+    rig.etcd.refuse = [error, error]
+
+    with pytest.raises(ApiError) as caught:
+        await rig.plane.patch(POD, RUNNING, current=rig.seen)
+    (answer,) = await rig.plane.renew([Renewal("n", "7", LEASE)])
+
+    assert caught.value.status == 0
+    assert answer.error is not None
+    assert answer.error.status == 0
+    assert rig.plane.windows[PODS].unseen == 0
+
+
+async def test_the_figures_tell_how_writes_are_paced() -> None:
+    rig = Rig()
+    await rig.plane.patch(POD, RUNNING, current=rig.seen)
+    labels = (("kind", "Pod"),)
+
+    assert rig.plane.figures()["kwok_controller_unseen_writes", labels] == 1
+    rig.plane.seen(PODS, rig.etcd.revision)
+    assert rig.plane.figures()["kwok_controller_unseen_writes", labels] == 0

@@ -94,6 +94,9 @@ def scale(
             parser=whole_number("--grace-period", least=0),
         ),
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Go on though etcd will not have room for all")
+    ] = False,
     data_path: Annotated[
         str | None,
         typer.Option(
@@ -121,6 +124,7 @@ def scale(
         namespace=namespace or "default",
         params=tuple(params or ()),
         on_nodes=on_nodes,
+        force=force,
         grace_seconds=grace_period or 0,
         wait=wait or None,
     )

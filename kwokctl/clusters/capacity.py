@@ -3,8 +3,9 @@
 The figures were measured with `python -m benchmarks.capacity` (Kubernetes v1.36.3, etcd 3.6.16, two
 cores, built-in templates, all five components): clusters of 2,000 to 10,000 nodes and 20,000 to
 100,000 pods were made, and etcd's file and the largest resident memory of each process in the half
-minute after each step were written down; the heartbeats of 10,000 nodes were followed for fourteen
-minutes. Programs in Go take up to twice what they hold, so a figure may be a quarter too high or low.
+minute after each step were written down. The heartbeats of 10,000 nodes were followed for fourteen
+minutes, and 10,000 pods of 20 KB compared with as many of 1 KB. Programs in Go take up to twice what
+they hold, so a figure may be a quarter too high or low; those of etcd are rather too high.
 """
 
 from collections.abc import Iterator
@@ -15,19 +16,19 @@ from kwokctl.config.quantity import to_text
 from kwokctl.errors import CapacityError
 
 NODE_BYTES = 1_900
-"""What etcd is given of a node of the built-in template, as the API server encodes it."""
+"""What etcd is given of a node of the built-in template by the API server; a copy has less."""
 POD_BYTES = 2_100
 """The same of a pod."""
 FULL = 0.8
 """Which share of its quota etcd is filled to; the rest is for what is not foreseen."""
 
-_LEASE_BYTES = 700
+LEASE_BYTES = 700
 """What one revision of a lease takes in etcd's file."""
-_REVISION_BYTES = 1_000
+REVISION_BYTES = 500
 """What etcd adds to a larger value: its key, its revision, and pages that are not full."""
 _NODE_REVISIONS = 2
 """How often a node is written while it is made: the controller-manager may do it once more."""
-_POD_REVISIONS = 3
+POD_REVISIONS = 3
 """The same of a pod that the scheduler places: it is created, bound and started."""
 _POD_EVENT_BYTES = 1_300
 """The event that a pod was placed, which stays for an hour."""
@@ -78,7 +79,7 @@ class _Memory:
 
 _APISERVER = _Memory(base=300 * _MIB, node=40_000, pod=26_000, byte=4.0, lease_write=350_000)
 _CONTROLLER = _Memory(base=40 * _MIB, node=5_000, pod=1_700, byte=0.0)
-_OTHERS = _Memory(base=240 * _MIB, node=55_000, pod=19_000, byte=5.0, lease_write=800_000)
+_OTHERS = _Memory(base=240 * _MIB, node=55_000, pod=19_000, byte=4.5, lease_write=800_000)
 """etcd, kube-controller-manager and kube-scheduler together."""
 
 
@@ -119,8 +120,8 @@ def estimate(fleet: Fleet, *, heartbeat: Heartbeat, quota: int, memory: int = 0)
     """
     renewals = fleet.nodes * 4 / heartbeat.lease_seconds if heartbeat.lease_seconds else 0.0
     refreshes = _refreshes(fleet.nodes, heartbeat)
-    history = renewals * _LEASE_BYTES + refreshes * _stored(fleet.node_size)
-    one_node = _stored(fleet.node_size) * _NODE_REVISIONS + _LEASE_BYTES
+    history = renewals * LEASE_BYTES + refreshes * _stored(fleet.node_size)
+    one_node = _stored(fleet.node_size) * _NODE_REVISIONS + LEASE_BYTES
     objects = fleet.nodes * one_node + fleet.pods * _one_pod(fleet)
     needs = [program.of(fleet, renewals) for program in (_APISERVER, _CONTROLLER, _OTHERS)]
     etcd_bytes = int(objects + history * _KEPT_SECONDS)
@@ -185,9 +186,9 @@ def _refreshes(nodes: int, heartbeat: Heartbeat) -> float:
 def _one_pod(fleet: Fleet) -> int:
     """Return what etcd's file holds of a pod soon after it was made."""
     once = _stored(fleet.pod_size)
-    return once if fleet.is_placed else once * _POD_REVISIONS + _POD_EVENT_BYTES
+    return once if fleet.is_placed else once * POD_REVISIONS + _POD_EVENT_BYTES
 
 
 def _stored(size: int) -> int:
     """Return what one revision of a value takes in etcd's file."""
-    return size + _REVISION_BYTES
+    return size + REVISION_BYTES

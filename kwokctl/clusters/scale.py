@@ -11,11 +11,14 @@ from kwokctl.clusters.saved import Saved, load
 from kwokctl.clusters.scaling.api_reading import ApiReader
 from kwokctl.clusters.scaling.creation import AT_ONCE
 from kwokctl.clusters.scaling.direct import Desk, Direct
+from kwokctl.clusters.scaling.place import Place
 from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
-from kwokctl.clusters.scaling.run import Place, scale_set
+from kwokctl.clusters.scaling.room import Room
+from kwokctl.clusters.scaling.run import scale_set
 from kwokctl.clusters.scaling.templates import ResourceTemplate, load_templates
 from kwokctl.config.data_path import Choice
 from kwokctl.config.documents import Document
+from kwokctl.config.quantity import to_bytes
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.store import Store
@@ -69,7 +72,9 @@ class Route:
 
     choice: Choice
     etcd: str = ""
-    """Where etcd is dialled, if it is written to."""
+    """Where etcd is dialled, if it can be reached."""
+    quota: int = 0
+    """Bytes at which it refuses writes."""
     prefix: str = ""
     controller: str = ""
     """The URL of the controller."""
@@ -96,9 +101,13 @@ async def scale_with(
             progress=progress,
             wall=time.time,  # noqa: TID251 - the clock itself: it is passed on from here
             choice=route.choice,
-            direct=await _direct(stack, route, client) if route.etcd else None,
             insists=route.insists,
         )
+        if route.etcd:
+            kv = await stack.enter_async_context(Kv(route.etcd))
+            place = replace(place, room=Room(kv, route.quota, progress))
+            if route.choice.path == "etcd":
+                place = replace(place, direct=await _direct(stack, route, kv, client))
         return await scale_set(request, templates, place)
 
 
@@ -108,20 +117,21 @@ def _route(home: Home, saved: Saved, data_path: str | None) -> Route:
     if data_path is not None:
         saved = replace(saved, options=replace(saved.options, data_path=data_path))
     choice = saved.data_path(runtime, paths)
-    if choice.path == "api":
-        return Route(choice=choice)
     site, options = runtime.site(saved.name), saved.options
+    socket = site.socket(paths.etcd_socket)
+    if socket is None:
+        return Route(choice=choice)
     return Route(
         choice=choice,
-        etcd=f"unix:{site.socket(paths.etcd_socket)}",
+        etcd=f"unix:{socket}",
+        quota=to_bytes(options.etcd_quota_backend_size),
         prefix=options.etcd_prefix,
         controller=f"http://{site.address(KWOK_CONTROLLER, options.controller_port)}",
         insists=options.data_path == "etcd",
     )
 
 
-async def _direct(stack: AsyncExitStack, route: Route, client: Client) -> Direct:
-    kv = await stack.enter_async_context(Kv(route.etcd))
+async def _direct(stack: AsyncExitStack, route: Route, kv: Kv, client: Client) -> Direct:
     desk = await stack.enter_async_context(Pool(Access(server=route.controller), connections=1))
     return Direct(
         store=Store(kv),

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from kwokctl.errors import EtcdGoneError
+from kwokctl.errors import EtcdGoneError, UnavailableError
 from kwokctl.etcd.call import Call, Opening
 from kwokctl.etcd.connection import Connection
 from kwokctl.etcd.dial import Address, dial
@@ -26,14 +26,15 @@ class Channel:
         self._dialling = asyncio.Lock()
         self._dialled_at = float("-inf")
         self._attempts = 0
-        self._failure: EtcdGoneError | None = None
+        self._failure: UnavailableError | None = None
         self._is_closed = False
 
     async def call(self, path: str, message: bytes, *, within: float) -> bytes:
         """Call a method, such as `/etcdserverpb.KV/Txn`, and return the message it answers with.
 
         Raises EtcdRefusedError when etcd says no; EtcdGoneError when it is not there or does not
-        answer `within` seconds. When cancelled, etcd is told.
+        answer `within` seconds; UnavailableError for certificates that cannot be used. When
+        cancelled, etcd is told.
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + within
@@ -58,14 +59,12 @@ class Channel:
     async def close(self) -> None:
         """Let the connection go; calls under way fail."""
         self._is_closed = True
-        if self._connection is not None:
-            self._retired.add(self._connection)
-            self._connection = None
-        for connection in self._retired:
+        self._retire()
+        closing, self._retired = self._retired, set()
+        for connection in closing:
             connection.close()
-        for connection in self._retired:
+        for connection in closing:
             await connection.lost.wait()
-        self._retired.clear()
 
     def _learn(self, path: str) -> Opening:
         opening = self._openings[path] = Opening(
@@ -81,7 +80,7 @@ class Channel:
                 if self._connection is not None and self._connection.is_usable:
                     return self._connection
                 if self._failure is not None and self._attempts != attempts:
-                    raise EtcdGoneError(str(self._failure), hint=self._failure.hint)
+                    raise type(self._failure)(str(self._failure), hint=self._failure.hint)
                 return await self._dial()
         except TimeoutError:
             raise unreachable(self._address.target, "it does not answer") from None
@@ -97,7 +96,7 @@ class Channel:
         self._failure = None
         try:
             connection = await dial(self._address)
-        except EtcdGoneError as e:
+        except UnavailableError as e:
             self._failure = e
             self._attempts += 1
             raise

@@ -5,8 +5,8 @@ from collections import deque
 from typing import cast
 
 from kwokctl.etcd import frames
-from kwokctl.etcd.alarm import Alarm
 from kwokctl.etcd.call import Call, Outcome
+from kwokctl.etcd.deadlines import Deadlines
 from kwokctl.etcd.frames import LARGEST_WINDOW, PeerError
 from kwokctl.etcd.losses import NotProcessedError, explained, gone, refused
 from kwokctl.etcd.receiver import Receiver
@@ -35,7 +35,7 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._sender = Sender(loop, self._write)
         self._receiver = Receiver(self)
-        self._alarm = Alarm(loop, self._fail_late)
+        self._deadlines = Deadlines(loop, self._fail_late)
         self._calls: dict[int, Call] = {}
         self._waiting: deque[Call] = deque()
         """Calls for which there is no stream yet."""
@@ -54,7 +54,7 @@ class Connection(asyncio.Protocol):
     def start(self, call: Call) -> None:
         """Send a call; its answer, or what went wrong, goes to its future."""
         call.heard = self._heard
-        self._alarm.by(call.deadline)
+        self._deadlines.add(call.deadline)
         if len(self._calls) >= self._streams_at_most:
             self._waiting.append(call)
         else:
@@ -226,7 +226,7 @@ class Connection(asyncio.Protocol):
                 self.is_usable = False
             self.cancel(call)
         for call in (*self._calls.values(), *self._waiting):
-            self._alarm.by(call.deadline)
+            self._deadlines.add(call.deadline)
         self._go_on()
 
     def _write(self, data: bytes) -> None:
@@ -236,7 +236,7 @@ class Connection(asyncio.Protocol):
     def _end(self, why: str) -> None:
         """Drop the connection, and tell all who wait."""
         self.is_usable = False
-        self._alarm.cancel()
+        self._deadlines.clear()
         if not self.greeted.done():
             self.greeted.set_result(why)
         while self._waiting:

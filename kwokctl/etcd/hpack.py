@@ -22,8 +22,21 @@ _LENGTHS = (
 
 
 def encode(headers: list[tuple[bytes, bytes]]) -> bytes:
-    """Encode headers as literals that no table keeps. Names and values are shorter than 127."""
-    return b"".join(b"\0%c%b%c%b" % (len(name), name, len(value), value) for name, value in headers)
+    """Encode headers as literals that no table keeps."""
+    return b"".join(b"\0" + _plain(name) + _plain(value) for name, value in headers)
+
+
+def _plain(text: bytes) -> bytes:
+    """Encode a text without Huffman code: its length, in seven bits and what is beyond, and it."""
+    size = len(text)
+    if size < 0x7F:
+        return bytes((size,)) + text
+    head, size = bytearray((0x7F,)), size - 0x7F
+    while size >= 0x80:
+        head.append(size & 0x7F | 0x80)
+        size >>= 7
+    head.append(size)
+    return bytes(head) + text
 
 
 def decode(block: bytes) -> list[tuple[bytes, bytes]]:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Self
 
-from kwokctl.etcd import messages
+from kwokctl.etcd import decoding, encoding
 from kwokctl.etcd.channel import Channel
 from kwokctl.etcd.dial import Address
 from kwokctl.etcd.operations import (
@@ -57,8 +57,8 @@ class Kv:
 
     async def get(self, key: bytes, *, within: float = _WITHIN) -> KeyValue | None:
         """Return what is stored at a key, or None."""
-        answer = await self.channel.call(_RANGE, messages.range_request(key), within=within)
-        return messages.first(messages.read_page(answer))
+        answer = await self.channel.call(_RANGE, encoding.range_request(key), within=within)
+        return decoding.first(decoding.read_page(answer))
 
     async def page(  # noqa: PLR0913 - the options of one request
         self,
@@ -76,7 +76,7 @@ class Kv:
         With a `revision` they are as they were then; EtcdRefusedError with code 11 (OUT_OF_RANGE) tells that it
         has been compacted, or is to come. The next page begins at the last key followed by a zero byte.
         """
-        request = messages.range_request(
+        request = encoding.range_request(
             start,
             end,
             limit=limit,
@@ -84,16 +84,16 @@ class Kv:
             keys_only=keys_only,
             count_only=count_only,
         )
-        return messages.read_page(await self.channel.call(_RANGE, request, within=within))
+        return decoding.read_page(await self.channel.call(_RANGE, request, within=within))
 
     async def txn(self, txn: Txn, *, within: float = _WITHIN) -> TxnAnswer:
         """Do a transaction: all of it, or what it has for the other case."""
-        request = messages.txn_request(txn)
-        return messages.read_txn(await self.channel.call(_TXN, request, within=within))
+        request = encoding.txn_request(txn)
+        return decoding.read_txn(await self.channel.call(_TXN, request, within=within))
 
     async def compact(self, revision: int, *, within: float = _WITHIN) -> None:
         """Forget what was overwritten or deleted before a revision; wait until that is done."""
-        request = messages.compaction_request(revision)
+        request = encoding.compaction_request(revision)
         await self.channel.call(_COMPACT, request, within=within)
 
     async def close(self) -> None:

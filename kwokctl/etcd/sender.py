@@ -1,7 +1,7 @@
 """The way out of a connection: what goes in which order, gathered into few writes."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from kwokctl.etcd.call import PREFIX, Call
 from kwokctl.etcd.frames import (
@@ -66,8 +66,9 @@ class Sender:
             return
         self.put(call.opening.headers(call.stream))
         unsent = memoryview(PREFIX.pack(0, len(message)) + message)
-        self._held[call.stream] = _Held(call.stream, unsent, self._initial)
-        self._send_held()
+        held = self._held[call.stream] = _Held(call.stream, unsent, self._initial)
+        # The others have gone as far as they may.
+        self._send_of([held])
 
     def forget(self, stream: int) -> bool:
         """Send no more on a stream; tell whether anything was left."""
@@ -80,7 +81,7 @@ class Sender:
         for held in self._held.values():
             held.window = _bounded(held.window + initial - self._initial)
         self._initial = initial
-        self._send_held()
+        self._send_of(self._held.values())
 
     def widen(self, stream: int, increment: int) -> None:
         """Let more through, on a stream or (0) in all."""
@@ -88,16 +89,22 @@ class Sender:
             raise PeerError("a window grows by nothing")
         if stream == 0:
             self._window = _bounded(self._window + increment)
+            self._send_of(self._held.values())
         elif (held := self._held.get(stream)) is not None:
             held.window = _bounded(held.window + increment)
-        if self._held:
-            self._send_held()
+            self._send_of([held])
 
-    def _send_held(self) -> None:
-        for held in [*self._held.values()]:
+    def _send_of(self, messages: Iterable[_Held]) -> None:
+        """Send what may go of these, in order."""
+        sent = []
+        for held in messages:
             if self._window <= 0:
-                return
+                break
             self._send_more(held)
+            if not held.unsent:
+                sent.append(held.stream)
+        for stream in sent:
+            del self._held[stream]
 
     def _send_more(self, held: _Held) -> None:
         """Send what the windows let through of one message."""
@@ -112,8 +119,6 @@ class Sender:
             self._window -= size
             held.window -= size
         held.unsent = unsent
-        if not unsent:
-            self.forget(held.stream)
 
     def _flush(self) -> None:
         out, self._out = self._out, []

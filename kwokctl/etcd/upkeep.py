@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from kwokctl.etcd.decoding import header_revision
 from kwokctl.etcd.kv import Kv
-from kwokctl.etcd.messages import header_revision
 from kwokctl.etcd.protobuf import LENGTH, VARINT, fields, mark, tag, varint
 
 _SERVICE = "/etcdserverpb.Maintenance"

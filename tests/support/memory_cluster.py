@@ -177,12 +177,12 @@ class MemoryCluster:
             created=metadata["creationTimestamp"],
             set_name=metadata.get("labels", {}).get(LABEL),
             is_going="deletionTimestamp" in metadata,
+            version=metadata.get("resourceVersion", ""),
+            is_held=bool(metadata.get("finalizers")),
         )
 
 
 def _selects(selector: str, body: Json) -> bool:
-    label = body["metadata"].get("labels", {}).get(LABEL)
-    if selector.startswith(f"{LABEL}!="):
-        return bool(label != selector.removeprefix(f"{LABEL}!="))
-    assert selector.startswith(f"{LABEL}=")
-    return bool(label == selector.removeprefix(f"{LABEL}="))
+    key, _, value = selector.partition("=")
+    label = body["metadata"].get("labels", {}).get(key.rstrip("!"))
+    return bool((label == value) is not key.endswith("!"))

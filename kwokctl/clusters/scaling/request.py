@@ -29,6 +29,8 @@ class ScaleRequest:
     """jq programs, each of which turns the parameters into new ones."""
     on_nodes: str | None = None
     """Label selector of the nodes over which pods are spread, one after the other."""
+    force: bool = False
+    """Whether to go on though etcd or memory will not be enough."""
     grace_seconds: int = 0
     """How long objects that are deleted may take to end."""
     wait: float | None = None

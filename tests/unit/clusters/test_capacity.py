@@ -59,9 +59,11 @@ def test_statuses_as_heartbeats_write_more_history_than_leases() -> None:
     assert plan(heartbeat=NO_LEASES).etcd_bytes_per_hour > plan().etcd_bytes_per_hour
 
 
-@pytest.mark.parametrize("larger", [{"pod_size": 8_000}, {"node_size": 50_000}])
-def test_larger_objects_need_more_of_everything(larger: dict[str, int]) -> None:
-    usual, large = plan(), plan(replace(LARGE, **larger))
+@pytest.mark.parametrize(
+    "larger", [replace(LARGE, pod_size=8_000), replace(LARGE, node_size=50_000)]
+)
+def test_larger_objects_need_more_of_everything(larger: Fleet) -> None:
+    usual, large = plan(), plan(larger)
 
     assert large.etcd_bytes > usual.etcd_bytes
     assert large.apiserver_memory > usual.apiserver_memory

@@ -62,6 +62,7 @@ def test_the_ways_to_write_a_header_without_a_table_are_read() -> None:
 
 def test_what_is_encoded_is_decoded() -> None:
     headers = [(b":path", b"/etcdserverpb.KV/Txn"), (b"te", b"trailers"), (b"empty", b"")]
+    headers += [(b"n" * size, b"v" * size) for size in (126, 127, 128, 254, 255, 5000)]
 
     assert hpack.decode(hpack.encode(headers)) == headers
 

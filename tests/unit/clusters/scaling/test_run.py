@@ -2,8 +2,9 @@ from typing import Any
 
 import pytest
 
+from kwokctl.clusters.scaling.place import Place
 from kwokctl.clusters.scaling.request import LABEL, ScaleRequest, ScaleResult
-from kwokctl.clusters.scaling.run import Place, scale_set
+from kwokctl.clusters.scaling.run import scale_set
 from kwokctl.clusters.scaling.templates import load_templates
 from kwokctl.config.data_path import Choice
 from kwokctl.errors import TimedOutError, UsageError

@@ -1,0 +1,48 @@
+"""Where a set is scaled, and what is told of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kwokctl.clusters.scaling.direct import Direct
+from kwokctl.clusters.scaling.reading import Reader
+from kwokctl.clusters.scaling.room import Room
+from kwokctl.config.data_path import Choice
+from kwokctl.dataplane.port import DataPlane
+from kwokctl.dataplane.window import LATE, Window
+from kwokctl.kube.resource import Resource
+from kwokctl.progress import Progress, Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """The cluster in which a set is scaled, and who listens."""
+
+    reader: Reader
+    plane: DataPlane
+    progress: Progress
+    wall: Callable[[], float]
+    """The time of day as a POSIX time stamp."""
+    choice: Choice
+    """How is written, as far as the cluster's options tell."""
+    direct: Direct | None = None
+    """What is needed to write to etcd; None if that is not to be."""
+    room: Room | None = None
+    """The space of the cluster's etcd, if it can be asked."""
+    insists: bool = False
+    """Whether etcd is written to though webhooks, policies or quotas are passed by."""
+
+
+def telling(step: Step, window: Window) -> Callable[[], None]:
+    """Return what counts one object done, and says when the watch holds the writer back."""
+
+    def tell() -> None:
+        step.advance()
+        if window.delay > LATE:
+            step.say(f"held back: watches are {window.delay:.1f} s behind")
+
+    return tell
+
+
+def amount(number: int, resource: Resource) -> str:
+    """Return so many objects of a kind, in words."""
+    return f"{number} {resource.kind.lower() if number == 1 else resource.plural}"

@@ -1,0 +1,100 @@
+"""Deletes what a set has too much, nodes with the pods on them."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+
+from kwokctl.clusters.scaling.creation import AT_ONCE
+from kwokctl.clusters.scaling.deletion import Deletion
+from kwokctl.clusters.scaling.direct import Direct
+from kwokctl.clusters.scaling.freshness import paced
+from kwokctl.clusters.scaling.in_flight import for_each
+from kwokctl.clusters.scaling.place import Place, amount, telling
+from kwokctl.clusters.scaling.reading import Known
+from kwokctl.config.data_path import Choice
+from kwokctl.dataplane.stamp import CannotStampError
+from kwokctl.dataplane.window import Window
+from kwokctl.kube.resource import NODES, PODS, Resource
+from kwokctl.progress import Step
+
+
+class Shrinking:
+    """The objects of a set that are to go."""
+
+    def __init__(
+        self,
+        place: Place,
+        resource: Resource,
+        namespace: str | None,
+        window: Window,
+        *,
+        grace_seconds: int,
+    ) -> None:
+        """Delete in `place`; `window`, which a watch on the set feeds, holds back writes to etcd."""
+        self._place = place
+        self._resource = resource
+        self._namespace = namespace
+        self._window = window
+        self._grace_seconds = grace_seconds
+
+    async def delete(self, surplus: Sequence[Known], direct: Direct | None) -> None:
+        """Delete exactly these objects; grace periods are the API server's to give."""
+        if self._grace_seconds:
+            direct = None
+        if self._resource == NODES:
+            await self._delete_pods(surplus, direct)
+        title = f"Deleting {amount(len(surplus), self._resource)}"
+        unit = self._resource.plural
+        with self._place.progress.step(title, total=len(surplus), unit=unit) as step:
+            deletion = self._deletion(self._resource, self._namespace)
+            await self._run(deletion, surplus, direct, nullcontext(self._window), step)
+
+    async def _delete_pods(self, nodes: Sequence[Known], direct: Direct | None) -> None:
+        """Delete the pods of nodes that go: nobody else would do it for most of a minute."""
+        found: defaultdict[str, list[Known]] = defaultdict(list)
+
+        async def look(node: Known) -> None:
+            async for pod in self._place.reader.pods_on(node.name):
+                found[pod.namespace].append(pod)
+
+        await for_each(nodes, look, at_once=AT_ONCE)
+        number = sum(map(len, found.values()))
+        if not number:
+            return
+        title = f"Deleting {amount(number, PODS)} on them"
+        with self._place.progress.step(title, total=number, unit=PODS.plural) as step:
+            for namespace, pods in found.items():
+                deletion = self._deletion(PODS, namespace)
+                pool = None if direct is None else direct.client.pool
+                window = nullcontext(self._window) if pool is None else paced(pool, PODS, namespace)
+                await self._run(deletion, pods, direct, window, step)
+
+    async def _run(
+        self,
+        deletion: Deletion,
+        surplus: Sequence[Known],
+        direct: Direct | None,
+        window: AbstractAsyncContextManager[Window],
+        step: Step,
+    ) -> None:
+        if direct is not None:
+            try:
+                async with window as paced_by:
+                    tell = telling(step, paced_by)
+                    await deletion.through_etcd(surplus, direct, paced_by, tell)
+            except CannotStampError as e:
+                if self._place.insists:
+                    raise
+                self._place.progress.note(str(Choice(path="api", why=str(e))))
+            else:
+                return
+        await deletion.through_api(surplus, step.advance)
+
+    def _deletion(self, resource: Resource, namespace: str | None) -> Deletion:
+        return Deletion(
+            plane=self._place.plane,
+            reader=self._place.reader,
+            resource=resource,
+            namespace=namespace,
+            grace_seconds=self._grace_seconds,
+        )

@@ -6,7 +6,7 @@ from kwokctl.errors import UsageError
 from kwokctl.host.machine import Host
 from kwokctl.runtime import Runtime
 
-BUILTIN = {"binary": "runtimes.binary:create"}
+BUILTIN = {"binary": "runtimes.binary:create", "docker": "runtimes.docker:create"}
 GROUP = "kwokctl.runtimes"
 
 

@@ -13,21 +13,22 @@ class Site(Protocol):
     Component builders ask the site instead of asking which runtime they are in.
     """
 
-    @property
-    def bind(self) -> str:
-        """The address that components listen on."""
+    def bind(self, component: ComponentName) -> str:
+        """The address that a component listens on."""
         ...
 
     def path(self, host_path: Path) -> PurePath:
-        """Where a component finds a file that lies at `host_path` on the host."""
+        """Where components find what lies at `host_path` on the host, if it is mounted for them."""
         ...
 
     def socket(self, host_path: Path) -> PurePath | None:
         """Where components find a unix socket of the host, or None where it cannot be shared."""
         ...
 
-    def address(self, component: ComponentName, port: int) -> str:
-        """The `host:port` at which another component dials this one."""
+    def address(
+        self, component: ComponentName, port: int, *, dialler: ComponentName | None = None
+    ) -> str:
+        """The `host:port` at which `dialler` finds this component; None is who works on the host."""
         ...
 
 

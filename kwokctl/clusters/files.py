@@ -50,7 +50,8 @@ def _write_kubeconfigs(setting: Setting, saved: Saved, tokens: Mapping[str, str]
     write_atomic(paths.own_kubeconfig, own, mode=0o600)
     ca = Path(setting.pki("ca.crt"))
     for name in _CLIENTS:
-        text = kubeconfig.by_token(context, server, ca, tokens[name])
+        address = kube_apiserver.url(setting, name)
+        text = kubeconfig.by_token(context, address, ca, tokens[name])
         write_atomic(paths.component_kubeconfig(name), text, mode=0o600)
 
 

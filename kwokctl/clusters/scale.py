@@ -132,7 +132,7 @@ def _route(home: Home, saved: Saved, data_path: str | None) -> Route:
 
 
 async def _direct(stack: AsyncExitStack, route: Route, kv: Kv, client: Client) -> Direct:
-    desk = await stack.enter_async_context(Pool(Access(server=route.controller), connections=1))
+    desk = await stack.enter_async_context(Pool(Access(server=route.controller), connections=2))
     return Direct(
         store=Store(kv),
         keys=Keys(route.prefix),

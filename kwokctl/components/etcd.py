@@ -5,7 +5,10 @@ from kwokctl.components.flags import Value, flags
 from kwokctl.components.setting import Setting
 from kwokctl.config.quantity import to_bytes
 from kwokctl.etcd import member
-from kwokctl.model import ETCD, Component, HttpProbe, Port
+from kwokctl.model import ETCD, KUBE_APISERVER, Component, ComponentName, HttpProbe, Port
+
+_OWN_LOOPBACK = "http://127.0.0.1:2380"
+"""Where sockets cannot be shared, every component has a loopback device of its own."""
 
 
 def etcd(setting: Setting) -> Component:
@@ -16,9 +19,9 @@ def etcd(setting: Setting) -> Component:
     """
     options, site = setting.options, setting.site
     scheme = "https" if options.etcd_tls else "http"
-    tcp = f"{scheme}://{site.bind}:{options.etcd_port}"
+    tcp = f"{scheme}://{site.bind(ETCD)}:{options.etcd_port}"
     socket = site.socket(setting.paths.etcd_socket)
-    peers = f"unix://{site.path(setting.paths.sockets / 'peer.sock')}"
+    peer_socket = site.socket(setting.paths.sockets / "peer.sock")
     tls: dict[str, Value] = (
         {
             "cert-file": setting.pki(f"{ETCD}.crt"),
@@ -40,7 +43,7 @@ def etcd(setting: Setting) -> Component:
                 "advertise-client-urls": tcp,
                 # A single member has no peers: it listens where nobody else can dial, and what
                 # it advertises is a name that is only compared, never dialled.
-                "listen-peer-urls": peers,
+                "listen-peer-urls": f"unix://{peer_socket}" if peer_socket else _OWN_LOOPBACK,
                 "initial-advertise-peer-urls": member.ADVERTISED_PEER,
                 "initial-cluster": member.CLUSTER,
                 **tls,
@@ -54,16 +57,21 @@ def etcd(setting: Setting) -> Component:
             setting.user_args(ETCD),
         ),
         ports=(Port(name="http", port=options.etcd_port, host_port=options.etcd_port),),
-        ready=(_ready(setting, tcp),),
+        mounts=(
+            setting.mount(setting.paths.pki),
+            setting.mount(setting.paths.etcd_data, read_only=False),
+            setting.mount(setting.paths.sockets, read_only=False),
+        ),
+        ready=(_ready(setting),),
     )
 
 
-def _ready(setting: Setting, tcp: str) -> HttpProbe:
+def _ready(setting: Setting) -> HttpProbe:
     if setting.site.socket(setting.paths.etcd_socket):
         return HttpProbe(url="http://localhost/health", socket=setting.paths.etcd_socket)
     pki, client = setting.paths.pki, identities.ETCD_CLIENT
     return HttpProbe(
-        url=f"{tcp}/health",
+        url=f"{_tcp(setting, dialler=None)}/health",
         ca=pki / "ca.crt",
         cert=pki / f"{client}.crt",
         key=pki / f"{client}.key",
@@ -75,5 +83,9 @@ def endpoint(setting: Setting) -> str:
     socket = setting.site.socket(setting.paths.etcd_socket)
     if socket:
         return f"unix://{socket}"
+    return _tcp(setting, dialler=KUBE_APISERVER)
+
+
+def _tcp(setting: Setting, *, dialler: ComponentName | None) -> str:
     scheme = "https" if setting.options.etcd_tls else "http"
-    return f"{scheme}://{setting.site.address(ETCD, setting.options.etcd_port)}"
+    return f"{scheme}://{setting.site.address(ETCD, setting.options.etcd_port, dialler=dialler)}"

@@ -38,10 +38,10 @@ TOKEN_HOLDERS = (ADMIN, KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER, KWOK_CONTROLLER
 def identities(options: ClusterOptions) -> tuple[Identity, ...]:
     """Return every identity of a cluster, with the names its server certificate must carry."""
     here = tuple(dict.fromkeys((*_LOCAL, options.bind_address)))
-    api = (*_API_NAMES, *here, SERVICE_IP, *options.kube_apiserver_cert_sans)
+    api = (KUBE_APISERVER, *_API_NAMES, *here, SERVICE_IP, *options.kube_apiserver_cert_sans)
     return (
         Identity(name=ADMIN, common_name=ADMIN_USER, organizations=(ADMIN_GROUP,)),
-        Identity(name=ETCD, common_name="etcd", server=True, server_names=here),
+        Identity(name=ETCD, common_name="etcd", server=True, server_names=(ETCD, *here)),
         Identity(name=ETCD_CLIENT, common_name="etcd-client"),
         Identity(
             name=KUBE_APISERVER,

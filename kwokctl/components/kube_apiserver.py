@@ -3,12 +3,13 @@
 from kwokctl.components import etcd, identities
 from kwokctl.components.flags import Value, flags
 from kwokctl.components.setting import Setting
-from kwokctl.model import ETCD, KUBE_APISERVER, Component, Port
+from kwokctl.model import ETCD, KUBE_APISERVER, Component, ComponentName, Mount, Port
 
 
-def url(setting: Setting) -> str:
-    """Return the URL at which this host and the components dial the API server."""
-    return f"https://{setting.site.address(KUBE_APISERVER, setting.options.kube_apiserver_port)}"
+def url(setting: Setting, dialler: ComponentName | None = None) -> str:
+    """Return the URL at which a component dials the API server; without one, this host."""
+    port = setting.options.kube_apiserver_port
+    return f"https://{setting.site.address(KUBE_APISERVER, port, dialler=dialler)}"
 
 
 def kube_apiserver(setting: Setting) -> Component:
@@ -24,7 +25,7 @@ def kube_apiserver(setting: Setting) -> Component:
             {
                 "etcd-servers": etcd.endpoint(setting),
                 "etcd-prefix": options.etcd_prefix,
-                "bind-address": setting.site.bind,
+                "bind-address": setting.site.bind(KUBE_APISERVER),
                 "secure-port": options.kube_apiserver_port,
                 "allow-privileged": True,
                 "endpoint-reconciler-type": "none",
@@ -47,9 +48,20 @@ def kube_apiserver(setting: Setting) -> Component:
                 host_port=options.kube_apiserver_port,
             ),
         ),
+        mounts=_mounts(setting),
         ready=(setting.probe(f"{url(setting)}/readyz"),),
         uses=frozenset({ETCD}),
     )
+
+
+def _mounts(setting: Setting) -> tuple[Mount, ...]:
+    paths = setting.paths
+    audit = (
+        (setting.mount(paths.audit_policy), setting.mount(paths.logs, read_only=False))
+        if setting.options.kube_audit_policy
+        else ()
+    )
+    return (setting.mount(paths.pki), setting.mount(paths.sockets), *audit)
 
 
 def _identity(setting: Setting) -> dict[str, Value]:

@@ -12,6 +12,7 @@ def kwok_controller(setting: Setting) -> Component:
     port = setting.options.controller_port
     is_ours = not setting.options.kwok_controller_binary
     address = setting.site.address(KWOK_CONTROLLER, port)
+    bind = setting.site.bind(KWOK_CONTROLLER)
     return Component(
         name=KWOK_CONTROLLER,
         artifact=setting.artifacts[KWOK_CONTROLLER],
@@ -21,9 +22,9 @@ def kwok_controller(setting: Setting) -> Component:
                 "config": str(setting.site.path(setting.paths.saved)),
                 "manage-all-nodes": True,
                 "node-name": "localhost",
-                "node-ip": setting.site.bind,
+                "node-ip": bind,
                 "node-port": port,
-                "server-address": f"{setting.site.bind}:{port}",
+                "server-address": f"{bind}:{port}",
                 "tls-cert-file": setting.pki(f"{KWOK_CONTROLLER}.crt"),
                 "tls-private-key-file": setting.pki(f"{KWOK_CONTROLLER}.key"),
                 # The same for every cluster: a restarted controller, and that of a cluster restored

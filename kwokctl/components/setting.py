@@ -7,7 +7,7 @@ from pathlib import Path
 from kwokctl.components import identities
 from kwokctl.config.options import ClusterOptions
 from kwokctl.host.paths import ClusterPaths
-from kwokctl.model import Artifact, ComponentName, HttpProbe
+from kwokctl.model import Artifact, ComponentName, HttpProbe, Mount
 from kwokctl.runtime import Site
 
 
@@ -32,6 +32,10 @@ class Setting:
     def kubeconfig(self, name: ComponentName) -> str:
         """Return where a component finds its own kubeconfig."""
         return str(self.site.path(self.paths.component_kubeconfig(name)))
+
+    def mount(self, host_path: Path, *, read_only: bool = True) -> Mount:
+        """Describe that a component sees a file or folder of the host."""
+        return Mount(host_path=host_path, mount_path=self.site.path(host_path), read_only=read_only)
 
     def probe(self, url: str) -> HttpProbe:
         """Describe a GET with the administrator's certificate."""

@@ -109,6 +109,7 @@ class Controller:
     def seen(self, resource: Resource, version: int) -> None:
         """Take note that the watch of a kind has come to a version."""
         self._around.plane.seen(resource, version)
+        self.desk.note(resource, version)
 
     def other_kinds(self) -> Mapping[Kind, Sequence[Stage]]:
         """Return the stages for kinds that are neither nodes nor pods."""

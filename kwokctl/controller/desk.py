@@ -4,7 +4,8 @@ import msgspec
 
 from kwokctl.controller.agenda import Agenda
 from kwokctl.controller.pod_addresses import PodAddresses
-from kwokctl.dataplane.desk import Addresses, Identity, Wanted
+from kwokctl.dataplane.desk import Addresses, Identity, Seen, Wanted
+from kwokctl.kube.resource import NODES, PODS, Resource
 
 _RESERVED_FOR = 600.0
 """Seconds in which reserved addresses must have been seen in pods."""
@@ -13,17 +14,29 @@ _MOST = 20_000
 
 
 class Desk:
-    """Tells under which name leases are held, and reserves addresses of pods."""
+    """Tells under which name leases are held and what has been seen; reserves pod addresses."""
 
     def __init__(self, identity: Identity, addresses: PodAddresses, agenda: Agenda) -> None:
         """Answer with `identity`, and from `addresses`."""
         self._identity = msgspec.json.encode(identity)
         self._addresses = addresses
         self._agenda = agenda
+        self._seen = Seen()
 
     def identity(self) -> bytes:
         """Return who holds the leases of nodes, as JSON."""
         return self._identity
+
+    def note(self, resource: Resource, version: int) -> None:
+        """Take note that the watch of a kind has come to a version."""
+        if resource == NODES:
+            self._seen.nodes = version
+        elif resource == PODS:
+            self._seen.pods = version
+
+    def seen(self) -> bytes:
+        """Return how far the watches have come, as JSON."""
+        return msgspec.json.encode(self._seen)
 
     def reserve(self, body: bytes) -> bytes:
         """Reserve addresses for pods that somebody else makes; ValueError for a bad question."""

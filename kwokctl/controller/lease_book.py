@@ -22,6 +22,8 @@ class _Metadata(msgspec.Struct, rename="camel"):
     annotations: dict[str, str] | None = None
     finalizers: list[str] | None = None
     owner_references: list[dict[str, Any]] | None = None
+    deletion_timestamp: str | None = None
+    deletion_grace_period_seconds: int | None = None
 
 
 class _Spec(msgspec.Struct, rename="camel"):
@@ -60,7 +62,7 @@ class Claim:
     acquired: str = ""
     transitions: int = 0
     kept: dict[str, Any] = field(default_factory=dict)
-    """Who the lease is, and what somebody else has given it: labels, finalizers, other owners."""
+    """Who the lease is, and what somebody else has given it: labels, finalizers, its deletion."""
 
     def adopt(self, stored: StoredLease, *, mine: bool, now: float) -> None:
         """Build on a stored lease: go on with one's own, or take over from another holder."""
@@ -77,8 +79,10 @@ class Claim:
             "annotations": metadata.annotations,
             "finalizers": metadata.finalizers,
             "ownerReferences": owners,
+            "deletionTimestamp": metadata.deletion_timestamp,
+            "deletionGracePeriodSeconds": metadata.deletion_grace_period_seconds,
         }
-        self.kept = {name: value for name, value in kept.items() if value}
+        self.kept = {name: value for name, value in kept.items() if value or value == 0}
 
     def recognise(self, written: StoredLease) -> None:
         """Build on the lease that the first write has made."""

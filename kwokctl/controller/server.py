@@ -38,12 +38,14 @@ class Answers:
     metrics: Callable[[], Awaitable[str]]
     identity: Callable[[], bytes | None]
     """Who holds the leases of nodes, as JSON; None before that is settled."""
+    seen: Callable[[], bytes | None]
+    """How far the watches have come, as JSON."""
     reserve: Callable[[bytes], bytes | None]
     """Reserves addresses of pods: JSON in and out; ValueError for what cannot be read."""
 
 
 class StatusServer:
-    """Serves `/healthz`, `/livez`, `/readyz`, `/metrics`, `/identity` and `/pod-addresses`."""
+    """Serves `/healthz`, `/livez`, `/readyz`, `/metrics`, and what `scale` asks."""
 
     def __init__(self, answers: Answers) -> None:
         """Ask `answers` whenever somebody wants to know."""
@@ -99,6 +101,8 @@ class StatusServer:
                 return _response(200, await self._answers.metrics(), method)
             case "/identity":
                 return _json(self._answers.identity(), method)
+            case "/seen":
+                return _json(self._answers.seen(), method)
             case _:
                 return _response(404, "not found\n", method)
 

@@ -1,6 +1,6 @@
 """What is asked of a running controller by who writes nodes and pods beside it.
 
-`GET /identity` answers an `Identity`; `POST /pod-addresses` with a `Wanted` answers `Addresses` by
+`GET /identity` answers an `Identity`, `GET /seen` a `Seen`; `POST /pod-addresses` with a `Wanted` answers `Addresses` by
 the name of the node.
 """
 
@@ -13,6 +13,13 @@ class Identity(msgspec.Struct, rename="camel"):
     holder: str
     lease_seconds: int
     """How long a lease lasts; 0 if there are none."""
+
+
+class Seen(msgspec.Struct):
+    """The resourceVersions to which a controller's watches have come; 0 before they began."""
+
+    nodes: int = 0
+    pods: int = 0
 
 
 class Wanted(msgspec.Struct):

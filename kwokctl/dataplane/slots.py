@@ -6,6 +6,8 @@ from enum import Enum, auto
 from operator import attrgetter
 from typing import Any
 
+import msgspec
+
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import parse_time
 
@@ -23,8 +25,7 @@ _AROUND_CREATION = (-5.0, 60.0)
 """Seconds from the creation of an object within which a time is that of its creation."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Copy:
+class Copy(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What is a copy's own."""
 
     serial: int

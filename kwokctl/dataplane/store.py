@@ -6,9 +6,9 @@ never see the second. Leases are the exception: the next renewal repairs what wa
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import orjson
 
 from kwokctl.errors import ApiError, EtcdGoneError, EtcdRefusedError
@@ -17,8 +17,7 @@ from kwokctl.etcd.kv import Compare, Delete, Get, KeyValue, Kv, Put, Txn, TxnAns
 Json = Any
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(msgspec.Struct, frozen=True, gc=False):
     """What is to be stored under a key."""
 
     key: bytes

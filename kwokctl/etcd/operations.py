@@ -1,10 +1,12 @@
-"""What is asked of etcd's key-value store, and what it answers. Values only."""
+"""What is asked of etcd's key-value store, and what it answers. Values only.
 
-from dataclasses import dataclass
+They are Structs because several are made for every write, at a third of what dataclasses cost.
+"""
+
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class KeyValue:
+class KeyValue(msgspec.Struct, frozen=True, gc=False):
     """A key with what is stored at it."""
 
     key: bytes
@@ -14,8 +16,7 @@ class KeyValue:
     """The store's revision at which it was last written."""
 
 
-@dataclass(frozen=True, slots=True)
-class Compare:
+class Compare(msgspec.Struct, frozen=True, gc=False):
     """Hold if the key was last written at this revision; 0 means that it does not exist."""
 
     key: bytes
@@ -24,30 +25,26 @@ class Compare:
     """Compare the revision of its creation instead."""
 
 
-@dataclass(frozen=True, slots=True)
-class Put:
+class Put(msgspec.Struct, frozen=True, gc=False):
     """Write a value, whether there is one or not."""
 
     key: bytes
     value: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Delete:
+class Delete(msgspec.Struct, frozen=True, gc=False):
     """Delete a key if it exists."""
 
     key: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Get:
+class Get(msgspec.Struct, frozen=True, gc=False):
     """Read a key."""
 
     key: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Txn:
+class Txn(msgspec.Struct, frozen=True, gc=False):
     """Do `then` if all compares hold, else `otherwise`, as one step."""
 
     compares: "tuple[Compare, ...]"
@@ -58,8 +55,7 @@ class Txn:
 Operation = Put | Delete | Get | Txn
 
 
-@dataclass(frozen=True, slots=True)
-class TxnAnswer:
+class TxnAnswer(msgspec.Struct, frozen=True, gc=False):
     """What a transaction did."""
 
     succeeded: bool
@@ -74,8 +70,7 @@ class TxnAnswer:
 Answer = None | int | KeyValue | TxnAnswer
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(msgspec.Struct, frozen=True, gc=False):
     """Keys of a range, in order."""
 
     items: list[KeyValue]

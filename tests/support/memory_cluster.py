@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kwokctl.clusters.scaling.readiness import Judge
+from kwokctl.clusters.scaling.readiness import Judge, Verdict, judge_of
 from kwokctl.clusters.scaling.reading import Change, Known
 from kwokctl.clusters.scaling.request import LABEL
 from kwokctl.dataplane.port import Patch, Renewal, Renewed, Target
 from kwokctl.errors import ApiError, NotFoundError
-from kwokctl.kube.resource import KNOWN, Resource
+from kwokctl.kube.resource import KNOWN, PODS, Resource
 
 Json = dict[str, Any]
 
@@ -70,6 +70,12 @@ class MemoryCluster:
         for (kind, namespace, _), body in list(self.objects.items()):
             if kind == "Pod" and body.get("spec", {}).get("nodeName") == node:
                 yield replace(self._known(body), namespace=namespace or "")
+
+    async def late_pods(self, namespace: str | None, selector: str) -> AsyncIterator[Verdict]:
+        for body in self._selected(PODS, namespace, selector):
+            verdict = judge_of("Pod")(json.dumps(body).encode())
+            if verdict.lacks:
+                yield verdict
 
     async def get(self, target: Target) -> Known | None:
         body = self.objects.get((target.resource.kind, target.namespace, target.name))

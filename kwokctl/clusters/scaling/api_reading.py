@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 import msgspec
 
-from kwokctl.clusters.scaling.readiness import Judge
+from kwokctl.clusters.scaling.readiness import Judge, Verdict, judge_of
 from kwokctl.clusters.scaling.reading import Change, Known
 from kwokctl.clusters.scaling.request import LABEL
 from kwokctl.dataplane.port import Target
@@ -69,6 +69,19 @@ class ApiReader:
         async for page in pages:
             for raw in page.objects:
                 yield _known(raw)
+
+    async def late_pods(self, namespace: str | None, selector: str) -> AsyncIterator[Verdict]:
+        """Yield the selected pods that neither run nor have succeeded; others are not sent."""
+        query = Query(
+            resource=PODS,
+            namespace=namespace,
+            label_selector=selector,
+            field_selector="status.phase!=Running,status.phase!=Succeeded",
+        )
+        judge = judge_of(PODS.kind)
+        async for page in list_pages(self._client.pool, query):
+            for raw in page.objects:
+                yield judge(raw)
 
     async def get(self, target: Target) -> Known | None:
         """Return one object, None if it does not exist."""

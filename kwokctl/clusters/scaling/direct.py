@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from kwokctl.dataplane.desk import Addresses, Identity, Wanted
+from kwokctl.dataplane.desk import Addresses, Identity, Seen, Wanted
 from kwokctl.dataplane.keys import Keys, is_readable
 from kwokctl.dataplane.stamp import CannotStampError
 from kwokctl.dataplane.store import Store
@@ -74,6 +74,13 @@ class Desk:
         if response.status != 200:
             raise _silent(response.status)
         return msgspec.json.decode(response.body, type=Identity)
+
+    async def seen(self) -> Seen:
+        """Ask how far the controller's watches have come."""
+        response = await self._pool.request("GET", "/seen")
+        if response.status != 200:
+            raise _silent(response.status)
+        return msgspec.json.decode(response.body, type=Seen)
 
     async def addresses(
         self, nodes: Sequence[str], *, of_pods: bool

@@ -12,21 +12,12 @@ _NAMED = 10
 class Following:
     """What a watch has told so far of a set that shall consist of certain objects, all ready."""
 
-    def __init__(
-        self,
-        wanted: Collection[str],
-        on_ready: Callable[[str], None],
-        on_version: Callable[[int], None],
-    ) -> None:
-        """Expect the objects called `wanted`; tell `on_ready` of each that becomes ready.
-
-        `on_version` is told of the resourceVersions that the watch has come to.
-        """
+    def __init__(self, wanted: Collection[str], on_ready: Callable[[str], None]) -> None:
+        """Expect the objects called `wanted`; tell `on_ready` of each that becomes ready."""
         self.wanted = frozenset(wanted)
         self.ready = 0
         """How many of the wanted objects are ready."""
         self._on_ready = on_ready
-        self._on_version = on_version
         self._lacks: dict[str, str | None] = {}
         """What each object that exists lacks; None if it is ready."""
         self._news = asyncio.Event()
@@ -36,8 +27,6 @@ class Following:
         async for batch in changes:
             for change in batch:
                 self._note(change)
-            if batch:
-                self._on_version(batch[-1].verdict.version)
             self._news.set()
 
     async def complete(self, tell: Callable[[int], None]) -> None:
@@ -62,10 +51,7 @@ class Following:
                 wrong[name] = "still exists"
             elif lacks is not None:
                 wrong[name] = lacks
-        lines = [f"{name} {wrong[name]}" for name in sorted(wrong)[:_NAMED]]
-        if len(wrong) > _NAMED:
-            lines.append(f"and {len(wrong) - _NAMED} more")
-        return len(wrong), "\n".join(lines)
+        return len(wrong), named([f"{name} {wrong[name]}" for name in sorted(wrong)])
 
     def _note(self, change: Change) -> None:
         name, lacks = change.verdict.name, change.verdict.lacks
@@ -79,3 +65,9 @@ class Following:
             self.ready += 1 if is_ready else -1
             if is_ready:
                 self._on_ready(name)
+
+
+def named(lines: Sequence[str]) -> str:
+    """Return the first of many lines, and how many more there are."""
+    more = [f"and {len(lines) - _NAMED} more"] if len(lines) > _NAMED else []
+    return "\n".join([*lines[:_NAMED], *more])

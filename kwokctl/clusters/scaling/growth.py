@@ -6,27 +6,24 @@ from kwokctl.clusters.scaling.creation import Creation
 from kwokctl.clusters.scaling.direct import Direct
 from kwokctl.clusters.scaling.mould import Mould
 from kwokctl.clusters.scaling.pace import Pace
+from kwokctl.clusters.scaling.pacing import paced
 from kwokctl.clusters.scaling.place import Place, amount, telling
 from kwokctl.clusters.scaling.placing import Placing
 from kwokctl.clusters.scaling.stamping import SAMPLES, WORTH, Stamping
 from kwokctl.config.data_path import Choice
 from kwokctl.dataplane.stamp import CannotStampError
-from kwokctl.dataplane.window import Window
 from kwokctl.progress import Step
 
 
 class Growth:
     """The objects of a set that are yet to be made."""
 
-    def __init__(
-        self, creation: Creation, place: Place, mould: Mould, placing: Placing, window: Window
-    ) -> None:
-        """Make what `creation` makes, in `place`; `window` holds back writes to etcd."""
+    def __init__(self, creation: Creation, place: Place, mould: Mould, placing: Placing) -> None:
+        """Make what `creation` makes, in `place`."""
         self._creation = creation
         self._place = place
         self._mould = mould
         self._placing = placing
-        self._window = window
 
     async def make(
         self, serials: Sequence[int], members: int, pace: Pace | None, direct: Direct | None
@@ -54,7 +51,8 @@ class Growth:
         try:
             await stamping.prepare(serials, before=before)
             step.advance(SAMPLES)
-            await stamping.write(serials[SAMPLES:], self._window, telling(step, self._window))
+            async with paced(direct, self._creation.resource, self._creation.namespace) as window:
+                await stamping.write(serials[SAMPLES:], window, telling(step, window))
         except CannotStampError as e:
             if self._place.insists:
                 raise

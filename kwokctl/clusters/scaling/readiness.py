@@ -14,7 +14,6 @@ _RUNNING = frozenset({"Running", "Succeeded"})
 
 class _Metadata(msgspec.Struct, rename="camel"):
     name: str
-    resource_version: str = ""
     deletion_timestamp: str | None = None
 
 
@@ -68,8 +67,6 @@ class Verdict:
     name: str
     lacks: str | None
     """What it lacks, for people; None if it is ready."""
-    version: int = 0
-    """Its resourceVersion."""
 
 
 Judge = Callable[[bytes | msgspec.Raw], Verdict]
@@ -103,26 +100,21 @@ def _node(raw: bytes | msgspec.Raw) -> Verdict:
         lacks = f"has the taint {_NOT_READY_TAINT}"
     else:
         lacks = None
-    return _verdict(node.metadata, lacks)
+    return Verdict(node.metadata.name, lacks)
 
 
 def _pod(raw: bytes | msgspec.Raw) -> Verdict:
     pod = _decode_pod(raw)
     if pod.metadata.deletion_timestamp:
-        return _verdict(pod.metadata, "is being deleted")
+        return Verdict(pod.metadata.name, "is being deleted")
     if pod.status.phase in _RUNNING:
-        return _verdict(pod.metadata, None)
+        return Verdict(pod.metadata.name, None)
     scheduled = pod.status.condition("PodScheduled")
     is_unscheduled = scheduled is not None and scheduled.status == "False"
     because = f": {scheduled.message}" if scheduled and is_unscheduled else ""
-    return _verdict(pod.metadata, f"is {pod.status.phase or 'Pending'}{because}")
+    return Verdict(pod.metadata.name, f"is {pod.status.phase or 'Pending'}{because}")
 
 
 def _object(raw: bytes | msgspec.Raw) -> Verdict:
     metadata = _decode_object(raw).metadata
-    return _verdict(metadata, "is being deleted" if metadata.deletion_timestamp else None)
-
-
-def _verdict(metadata: _Metadata, lacks: str | None) -> Verdict:
-    version = metadata.resource_version
-    return Verdict(metadata.name, lacks, int(version) if version.isdecimal() else 0)
+    return Verdict(metadata.name, "is being deleted" if metadata.deletion_timestamp else None)

@@ -55,6 +55,10 @@ class Reader(Protocol):
         """Yield the pods of all namespaces that lie on a node."""
         ...
 
+    def late_pods(self, namespace: str | None, selector: str) -> AsyncIterator[Verdict]:
+        """Yield the selected pods that neither run nor have succeeded, and what each lacks."""
+        ...
+
     async def get(self, target: Target) -> Known | None:
         """Return one object, None if it does not exist."""
         ...

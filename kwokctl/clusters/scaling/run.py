@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 
-from kwokctl.clusters.scaling.changes import changes_for
+from kwokctl.clusters.scaling.changes import Changes, changes_for
 from kwokctl.clusters.scaling.creation import Creation
 from kwokctl.clusters.scaling.direct import Direct
 from kwokctl.clusters.scaling.following import Following
@@ -13,20 +13,20 @@ from kwokctl.clusters.scaling.in_flight import first_failure
 from kwokctl.clusters.scaling.mould import Mould
 from kwokctl.clusters.scaling.obstacles import obstacle
 from kwokctl.clusters.scaling.pace import Pace
-from kwokctl.clusters.scaling.place import Place, amount
+from kwokctl.clusters.scaling.place import Place
 from kwokctl.clusters.scaling.placing import Placing, placing_of
-from kwokctl.clusters.scaling.readiness import judge_of, word_for
+from kwokctl.clusters.scaling.readiness import judge_of
 from kwokctl.clusters.scaling.reading import members_of
 from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 from kwokctl.clusters.scaling.room import stored_size
 from kwokctl.clusters.scaling.shrinking import Shrinking
 from kwokctl.clusters.scaling.stamping import WORTH
+from kwokctl.clusters.scaling.stragglers import Stragglers
 from kwokctl.clusters.scaling.templates import ResourceTemplate, find_template
+from kwokctl.clusters.scaling.waiting import Goal, wait_for
 from kwokctl.config.data_path import Choice
-from kwokctl.dataplane.window import Window
-from kwokctl.errors import TimedOutError
 from kwokctl.kube.ended_watches import ended_watches
-from kwokctl.kube.resource import NODES
+from kwokctl.kube.resource import NODES, PODS
 
 _MANY = 1000
 """Objects for which it is looked whether etcd has room for them."""
@@ -68,38 +68,20 @@ class _Scaling:
         self._place = place
         self._mould = mould
         self._selector = members_of(self._request.set_name)
-        self._window = Window()
-        self._growth = Growth(creation, place, mould, placing, self._window)
+        self._growth = Growth(creation, place, mould, placing)
+        grace = self._request.grace_seconds
         self._shrinking = Shrinking(
-            place,
-            creation.resource,
-            creation.namespace,
-            self._window,
-            grace_seconds=self._request.grace_seconds,
+            place, creation.resource, creation.namespace, grace_seconds=grace
         )
 
     async def run(self) -> ScaleResult:
         listed = self._place.reader.select(self._resource, self._creation.namespace, self._selector)
         changes = changes_for(self._request, [known async for known in listed])
         direct = await self._settle_path(len(changes.missing), len(changes.surplus))
-        made = {self._request.object_name(serial) for serial in changes.missing}
-        is_paced = bool(made) and self._resource == NODES and direct is None
-        pace = Pace() if is_paced else None
-        following = Following(
-            {*changes.kept, *made}, _settling(pace, made), on_version=self._window.seen
-        )
-        needed = is_paced or direct is not None or self._request.wait is not None
-        async with (
-            self._counted(direct, max(len(changes.missing), len(changes.surplus))),
-            self._followed(following, needed=needed),
-            self._watched(changes.missing),
-        ):
-            if changes.missing:
-                await self._growth.make(changes.missing, len(changes.kept), pace, direct)
-            if changes.surplus:
-                await self._shrinking.delete(changes.surplus, direct)
-            if self._request.wait is not None:
-                await self._wait(following, self._request.wait)
+        if direct is None:
+            await self._through_api(changes)
+        else:
+            await self._through_etcd(changes, direct)
         return ScaleResult(
             kind=self._resource.kind,
             name=self._request.set_name,
@@ -107,6 +89,49 @@ class _Scaling:
             deleted=len(changes.surplus),
             existing=len(changes.kept) + len(changes.surplus),
         )
+
+    async def _through_api(self, changes: Changes) -> None:
+        """Make nodes no faster than they become ready, which a watch tells."""
+        made = self._names(changes.missing)
+        pace = Pace() if made and self._resource == NODES else None
+        following = Following({*changes.kept, *made}, _settling(pace, made))
+        needed = pace is not None or self._request.wait is not None
+        async with self._followed(following, needed=needed):
+            async with self._watched(changes.missing):
+                await self._change(changes, pace, None)
+            if self._request.wait is not None:
+                await self._wait(following, len(following.wanted))
+
+    async def _through_etcd(self, changes: Changes, direct: Direct) -> None:
+        """Write what is ready as it is written; look afterwards whether all are as asked for."""
+        number = len(changes.missing) + len(changes.surplus)
+        async with self._counted(direct, number), self._watched(changes.missing):
+            await self._change(changes, None, direct)
+        if self._request.wait is None:
+            return
+        wanted = {*changes.kept, *self._names(changes.missing)}
+        if self._resource == PODS and not changes.surplus:
+            namespace, reader = self._creation.namespace, self._place.reader
+            stragglers = Stragglers(reader, namespace, self._selector, len(wanted))
+            await self._wait(stragglers, len(wanted))
+            return
+        following = Following(wanted, lambda _: None)
+        async with self._followed(following, needed=True):
+            await self._wait(following, len(wanted))
+
+    async def _change(self, changes: Changes, pace: Pace | None, direct: Direct | None) -> None:
+        if changes.missing:
+            await self._growth.make(changes.missing, len(changes.kept), pace, direct)
+        if changes.surplus:
+            await self._shrinking.delete(changes.surplus, direct)
+
+    async def _wait(self, goal: Goal, number: int) -> None:
+        request, progress = self._request, self._place.progress
+        seconds = request.wait or 0.0
+        await wait_for(goal, seconds, number, self._resource, request.set_name, progress)
+
+    def _names(self, serials: Sequence[int]) -> set[str]:
+        return {self._request.object_name(serial) for serial in serials}
 
     @asynccontextmanager
     async def _counted(self, direct: Direct | None, number: int) -> AsyncIterator[None]:
@@ -147,25 +172,6 @@ class _Scaling:
         if self._place.insists:
             return None
         return await obstacle(direct.client.pool, self._resource, self._creation.namespace)
-
-    async def _wait(self, following: Following, seconds: float) -> None:
-        number, word = len(following.wanted), word_for(self._resource.kind)
-        title = f"Waiting until {amount(number, self._resource)} {'is' if number == 1 else 'are'} {word}"
-        if number == 0:
-            title = f"Waiting until no {self._resource.plural} are left"
-        unit = self._resource.plural
-        try:
-            with self._place.progress.step(title, total=number, unit=unit) as step:
-                async with asyncio.timeout(seconds or None):
-                    await following.complete(step.advance)
-        except TimeoutError as e:
-            late, names = following.laggards()
-            raise TimedOutError(
-                f"after {seconds:g} s {amount(late, self._resource)} of '{self._request.set_name}' "
-                f"{'is' if late == 1 else 'are'} not as asked for",
-                detail=names,
-                hint="nothing is undone; the same command waits on",
-            ) from e
 
     @asynccontextmanager
     async def _followed(self, following: Following, *, needed: bool) -> AsyncIterator[None]:

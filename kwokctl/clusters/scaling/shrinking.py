@@ -2,18 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
 
 from kwokctl.clusters.scaling.creation import AT_ONCE
 from kwokctl.clusters.scaling.deletion import Deletion
 from kwokctl.clusters.scaling.direct import Direct
-from kwokctl.clusters.scaling.freshness import paced
 from kwokctl.clusters.scaling.in_flight import for_each
+from kwokctl.clusters.scaling.pacing import paced
 from kwokctl.clusters.scaling.place import Place, amount, telling
 from kwokctl.clusters.scaling.reading import Known
 from kwokctl.config.data_path import Choice
 from kwokctl.dataplane.stamp import CannotStampError
-from kwokctl.dataplane.window import Window
 from kwokctl.kube.resource import NODES, PODS, Resource
 from kwokctl.progress import Step
 
@@ -26,15 +24,13 @@ class Shrinking:
         place: Place,
         resource: Resource,
         namespace: str | None,
-        window: Window,
         *,
         grace_seconds: int,
     ) -> None:
-        """Delete in `place`; `window`, which a watch on the set feeds, holds back writes to etcd."""
+        """Delete in `place`."""
         self._place = place
         self._resource = resource
         self._namespace = namespace
-        self._window = window
         self._grace_seconds = grace_seconds
 
     async def delete(self, surplus: Sequence[Known], direct: Direct | None) -> None:
@@ -47,7 +43,7 @@ class Shrinking:
         unit = self._resource.plural
         with self._place.progress.step(title, total=len(surplus), unit=unit) as step:
             deletion = self._deletion(self._resource, self._namespace)
-            await self._run(deletion, surplus, direct, nullcontext(self._window), step)
+            await self._run(deletion, surplus, direct, step)
 
     async def _delete_pods(self, nodes: Sequence[Known], direct: Direct | None) -> None:
         """Delete the pods of nodes that go: nobody else would do it for most of a minute."""
@@ -64,24 +60,19 @@ class Shrinking:
         title = f"Deleting {amount(number, PODS)} on them"
         with self._place.progress.step(title, total=number, unit=PODS.plural) as step:
             for namespace, pods in found.items():
-                deletion = self._deletion(PODS, namespace)
-                pool = None if direct is None else direct.client.pool
-                window = nullcontext(self._window) if pool is None else paced(pool, PODS, namespace)
-                await self._run(deletion, pods, direct, window, step)
+                await self._run(self._deletion(PODS, namespace), pods, direct, step)
 
     async def _run(
         self,
         deletion: Deletion,
         surplus: Sequence[Known],
         direct: Direct | None,
-        window: AbstractAsyncContextManager[Window],
         step: Step,
     ) -> None:
         if direct is not None:
             try:
-                async with window as paced_by:
-                    tell = telling(step, paced_by)
-                    await deletion.through_etcd(surplus, direct, paced_by, tell)
+                async with paced(direct, deletion.resource, deletion.namespace) as window:
+                    await deletion.through_etcd(surplus, direct, window, telling(step, window))
             except CannotStampError as e:
                 if self._place.insists:
                     raise

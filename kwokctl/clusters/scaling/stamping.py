@@ -38,6 +38,9 @@ SAMPLES = 2
 AT_ONCE = 64
 """Transactions under way at a time."""
 
+LEASES_TOGETHER = 64
+"""Leases of a transaction: two operations each, 128 at most (`--max-txn-ops` of etcd)."""
+
 _PATIENCE = 10.0
 """Seconds in which the first two objects must come to their status."""
 _LOOK_AGAIN = 0.02
@@ -73,6 +76,8 @@ class Stamping:
         self._node_of = node_of
         self._identity: Identity | None = None
         self._is_on_host = False
+        self._bare: list[Copy] = []
+        """Nodes without leases."""
         self._stamp: Stamp
         self._make: Callable[[Copy], bytes]
         self._found: Found
@@ -119,8 +124,11 @@ class Stamping:
         async def write(copy: Copy) -> None:
             await self._add(copy, window)
             tell()
+            if len(self._bare) == LEASES_TOGETHER:
+                await self._give_leases()
 
         await for_each(copies, write, at_once=AT_ONCE)
+        await self._give_leases()
 
     async def _settled(self, serial: int, made: bytes | None) -> _Sample:
         """Return an object as it is when it has come to its status, if fake kubelets give it one.
@@ -233,23 +241,23 @@ class Stamping:
             raise CannotStampError(f"the API server does not show '{copy.name}' as it was written")
 
     async def _add(self, copy: Copy, window: Window) -> int:
-        """Write one copy, for a node with its lease; returns the revision."""
-        objects = [Stored(self._found.key_of(copy.name), self._make(copy))]
-        if self._identity is not None and self._identity.lease_seconds:
-            objects.append(self._lease(copy, self._identity))
+        """Write one copy; returns the revision."""
+        stored = Stored(self._found.key_of(copy.name), self._make(copy))
         await window.turn()
         try:
-            revision = await self._stored(objects, copy.name)
+            revision = await self._stored(stored, copy.name)
         except BaseException:
             window.lost()
             raise
         window.written(revision)
+        if self._identity is not None and self._identity.lease_seconds:
+            self._bare.append(copy)
         return revision
 
-    async def _stored(self, objects: Sequence[Stored], name: str) -> int:
+    async def _stored(self, stored: Stored, name: str) -> int:
         for pause in (*PAUSES, None):
             try:
-                return await self._direct.store.add(objects)
+                return await self._direct.store.add((stored,))
             except ApiError as e:
                 if e.reason == "AlreadyExists":
                     await self._creation.make_sure_it_is_ours(name)
@@ -259,12 +267,22 @@ class Stamping:
             await asyncio.sleep(pause)
         raise AssertionError
 
-    def _lease(self, copy: Copy, identity: Identity) -> Stored:
-        """Return the lease of a node as the controller itself would make it."""
+    async def _give_leases(self) -> None:
+        """Write the leases of the nodes that have none yet, as the controller itself would.
+
+        After their nodes, else the garbage collector looks for the owners of leases that it has
+        not heard of. Where the controller was first, its lease stays.
+        """
+        bare, self._bare = self._bare, []
+        if not bare or self._identity is None:
+            return
+        stamp = micro_time(self._direct.wall())
+        leases = [(self._lease(copy, self._identity, stamp), 0) for copy in bare]
+        await self._direct.store.change_many(leases)
+
+    def _lease(self, copy: Copy, identity: Identity, stamp: str) -> Stored:
         document = Claim(copy.name, copy.uid).document(
-            holder=identity.holder,
-            duration=identity.lease_seconds,
-            stamp=micro_time(self._direct.wall()),
+            holder=identity.holder, duration=identity.lease_seconds, stamp=stamp
         )
         document["metadata"] |= {"uid": str(uuid4()), "creationTimestamp": copy.created}
         key = self._direct.keys.key(LEASES, NODE_LEASES, copy.name)

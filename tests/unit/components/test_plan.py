@@ -60,7 +60,12 @@ def described(made: Plan) -> str:
 
 def _lines(component: Component) -> str:
     probes = [f"  ready: {p.url} {p.socket or ''}".rstrip() for p in component.ready]
-    return "\n".join([component.name, *(f"  {word}" for word in component.args), *probes, ""])
+    words = [f"  {word}" for word in component.args]
+    mounts = [
+        f"  sees: {m.host_path} at {m.mount_path}{'' if m.read_only else ', writes to it'}"
+        for m in component.mounts
+    ]
+    return "\n".join([component.name, *words, *mounts, *probes, ""])
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from kwokctl.controller.desk import Desk
 from kwokctl.controller.nodes import Node, Nodes
 from kwokctl.controller.pod_addresses import PodAddresses
 from kwokctl.dataplane.desk import Identity
+from kwokctl.kube.resource import LEASES, NODES, PODS
 
 
 class Rig:
@@ -30,6 +31,14 @@ async def rig() -> Rig:
 
 async def test_it_tells_who_holds_the_leases(rig: Rig) -> None:
     assert json.loads(rig.desk.identity()) == {"holder": "me", "leaseSeconds": 40}
+
+
+async def test_it_tells_how_far_the_watches_have_come(rig: Rig) -> None:
+    rig.desk.note(NODES, 8)
+    rig.desk.note(PODS, 9)
+    rig.desk.note(LEASES, 10)
+
+    assert json.loads(rig.desk.seen()) == {"nodes": 8, "pods": 9}
 
 
 async def test_every_pod_gets_addresses_of_its_node_that_no_other_has(rig: Rig) -> None:

@@ -107,3 +107,16 @@ def test_a_lease_that_others_may_have_made_is_taken_for_what_it_is() -> None:
 
     assert (metadata["uid"], metadata["creationTimestamp"]) == ("l", "2026-01-01T00:00:00Z")
     assert "uid" not in anew
+
+
+def test_a_lease_that_is_being_deleted_stays_so() -> None:
+    claim = Claim("n", "u")
+    deletion = b'"deletionTimestamp":"2026-01-01T00:00:00Z","deletionGracePeriodSeconds":0'
+
+    claim.adopt(
+        read_lease(b'{"metadata":{"finalizers":["f"],' + deletion + b"}}"), mine=True, now=1.0
+    )
+
+    metadata = claim.document(holder=MINE, duration=40, stamp=micro_time(NOON))["metadata"]
+    assert metadata["deletionTimestamp"] == "2026-01-01T00:00:00Z"
+    assert metadata["deletionGracePeriodSeconds"] == 0

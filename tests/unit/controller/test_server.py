@@ -29,6 +29,7 @@ def answers(ready: bool) -> Answers:
         is_ready=lambda: ready,
         metrics=metrics,
         identity=lambda: b"{}" if ready else None,
+        seen=lambda: b'{"nodes":7}',
         reserve=reserve,
     )
 
@@ -97,6 +98,7 @@ def test_a_wrong_address_is_named(text: str) -> None:
 
 async def test_who_holds_the_leases_is_told_once_that_is_settled() -> None:
     assert await served(True, "GET /identity") == [("HTTP/1.1 200 OK", "{}")]
+    assert await served(True, "GET /seen") == [("HTTP/1.1 200 OK", '{"nodes":7}')]
     assert (await served(False, "GET /identity"))[0][0].endswith("503 Service Unavailable")
 
 

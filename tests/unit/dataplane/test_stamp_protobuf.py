@@ -1,8 +1,8 @@
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from kwokctl.dataplane.slots import Copy, Role, Slot, Source
 from kwokctl.dataplane.stamp import Stamp

@@ -15,6 +15,8 @@ from kwokctl.errors import ComponentError, UnavailableError
 from kwokctl.host import supervise
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import ClusterPaths, WorkDir
+from kwokctl.host.processes.launches import Launches
+from kwokctl.host.processes.lifecycle import start_component
 from kwokctl.model import (
     ETCD,
     KUBE_APISERVER,
@@ -25,8 +27,6 @@ from kwokctl.model import (
     Plan,
     State,
 )
-from runtimes.binary.launches import Launches
-from runtimes.binary.lifecycle import start_component
 from runtimes.binary.runtime import BinaryRuntime
 from tests.support.eventually import eventually
 
@@ -98,8 +98,8 @@ _START_AND_DIE = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from kwokctl.host.paths import ClusterPaths
-from runtimes.binary import lifecycle
-from runtimes.binary.launches import Launches
+from kwokctl.host.processes import lifecycle
+from kwokctl.host.processes.launches import Launches
 
 root = Path(sys.argv[1])
 

@@ -135,8 +135,8 @@ async def test_a_watch_tells_what_is_there_and_what_changes() -> None:
                     break
 
     assert told == [
-        Change(True, Verdict("a", "is Pending", 7)),
-        Change(True, Verdict("a", None, 7)),
-        Change(False, Verdict("a", "is Pending", 7)),
+        Change(True, Verdict("a", "is Pending")),
+        Change(True, Verdict("a", None)),
+        Change(False, Verdict("a", "is Pending")),
     ]
     assert {request.query["labelSelector"] for request in server.requests} == {members_of("web")}

@@ -18,7 +18,7 @@ async def told(*changes: tuple[bool, str]) -> AsyncIterator[Sequence[Change]]:
 
 async def followed(*changes: tuple[bool, str], wanted: str = "ab") -> tuple[Following, list[str]]:
     became_ready: list[str] = []
-    following = Following(wanted, became_ready.append, lambda version: None)
+    following = Following(wanted, became_ready.append)
     await following.follow(told(*changes))
     return following, became_ready
 
@@ -52,7 +52,7 @@ async def test_objects_that_are_not_wanted_do_not_count_but_must_go() -> None:
 
 
 async def test_waiting_ends_when_exactly_the_wanted_objects_are_ready() -> None:
-    following = Following("ab", lambda name: None, lambda version: None)
+    following = Following("ab", lambda name: None)
     progress: list[int] = []
 
     async def changes() -> AsyncIterator[Sequence[Change]]:
@@ -71,7 +71,7 @@ async def test_waiting_ends_when_exactly_the_wanted_objects_are_ready() -> None:
 
 async def test_only_some_laggards_are_named() -> None:
     wanted = [f"n{number:02d}" for number in range(13)]
-    following = Following(wanted, lambda name: None, lambda version: None)
+    following = Following(wanted, lambda name: None)
     await following.follow(told((True, "n00:is Pending")))
 
     number, names = following.laggards()

@@ -1,0 +1,54 @@
+"""Holds writes to etcd back to what watches can follow.
+
+Nodes and pods are watched by the controller of the cluster, a watcher like any other: it is asked
+how far it has come, which costs less than another watch on a hundred thousand pods. Of other kinds
+the API server's watch cache is asked: a GET with a `resourceVersion` is answered once the cache has
+reached it (https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions).
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from kwokctl.clusters.scaling.direct import Direct
+from kwokctl.clusters.scaling.in_flight import first_failure
+from kwokctl.dataplane.window import Window
+from kwokctl.errors import ApiError
+from kwokctl.kube.resource import NODES, PODS, Resource
+
+_LOOK_EVERY = 0.03
+
+
+@asynccontextmanager
+async def paced(direct: Direct, resource: Resource, namespace: str | None) -> AsyncIterator[Window]:
+    """Yield a window that follows the watches of a kind."""
+    window = Window()
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            task = tasks.create_task(_follow(window, direct, resource, namespace))
+            yield window
+            task.cancel()
+    except BaseExceptionGroup as failures:
+        raise first_failure(failures) from None
+
+
+async def _follow(
+    window: Window, direct: Direct, resource: Resource, namespace: str | None
+) -> None:
+    while True:
+        await asyncio.sleep(_LOOK_EVERY)
+        if not window.unseen or not window.latest:
+            continue
+        try:
+            window.seen(await _seen(window.latest, direct, resource, namespace))
+        except ApiError:
+            continue  # the window lets a little through until somebody answers again
+
+
+async def _seen(revision: int, direct: Direct, resource: Resource, namespace: str | None) -> int:
+    if resource in (NODES, PODS):
+        seen = await direct.desk.seen()
+        return seen.nodes if resource == NODES else seen.pods
+    path = f"{resource.path(namespace, 'none')}?resourceVersion={revision}"
+    response = await direct.client.pool.request("GET", path)
+    return revision if response.status in {200, 404} else 0

@@ -1,0 +1,106 @@
+"""How each component of a cluster is launched: one file a component, read by every later command."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from kwokctl.errors import ConfigError
+from kwokctl.host.files import write_atomic
+from kwokctl.host.paths import ClusterPaths
+from kwokctl.model import ComponentName, Plan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """What to run for a component, and when it is stopped."""
+
+    argv: list[str]
+    env: dict[str, str]
+    stop_wave: int
+    """Components of a lower wave are stopped before it."""
+
+
+class Launches:
+    """The launch files of one cluster, and the files that belong to each launched process."""
+
+    def __init__(self, paths: ClusterPaths) -> None:
+        """Work in the folders of this cluster."""
+        self.paths = paths
+
+    def write(self, plan: Plan) -> None:
+        """Write a launch file for every component of the plan."""
+        for number, wave in enumerate(plan.stop_waves()):
+            for component in wave:
+                launch = Launch(
+                    argv=[*component.artifact.command, *component.args],
+                    env=dict(component.env),
+                    stop_wave=number,
+                )
+                text = json.dumps(asdict(launch), indent=1)
+                write_atomic(self._file(component.name), text, mode=0o600)
+
+    def forget(self, name: ComponentName) -> None:
+        """Remove how a component is launched."""
+        self._file(name).unlink(missing_ok=True)
+
+    def names(self) -> list[ComponentName]:
+        """List the components that can be launched."""
+        return sorted(ComponentName(file.stem) for file in self.paths.launch.glob("*.json"))
+
+    def read(self, name: ComponentName) -> Launch:
+        """Read how a component is launched; raise ConfigError if its file is garbled."""
+        path = self._file(name)
+        try:
+            return Launch(**json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError) as e:
+            raise ConfigError(
+                f"{path} does not tell how '{name}' is launched",
+                hint="write it anew with: kwokctl start cluster",
+            ) from e
+
+    def stop_waves(self) -> Iterator[list[ComponentName]]:
+        """Yield all that may run, in the order in which it is stopped.
+
+        What has left only its pid file, or a garbled launch file, comes first: it is nobody's server.
+        """
+        waves = {name: self._stop_wave(name) for name in (*self.names(), *self._pid_names())}
+        for number in sorted(set(waves.values())):
+            yield [name for name, wave in waves.items() if wave == number]
+
+    def is_wanted(self, name: ComponentName) -> bool:
+        """Tell whether a component was not stopped on purpose."""
+        return not self.stopped_mark(name).exists()
+
+    def wanted(self) -> list[ComponentName]:
+        """List the components that were not stopped on purpose."""
+        return [name for name in self.names() if self.is_wanted(name)]
+
+    def pid_file(self, name: str) -> Path:
+        """Return where the process of a component writes who it is."""
+        return self.paths.pids / f"{name}.pid"
+
+    def lock(self, name: str) -> Path:
+        """Return the lock under which a component is launched."""
+        return self.paths.pids / f"{name}.lock"
+
+    def stopped_mark(self, name: str) -> Path:
+        """Return the file that says that a component was stopped on purpose."""
+        return self.paths.pids / f"{name}.stopped"
+
+    @property
+    def keep_mark(self) -> Path:
+        """The file that says that components which die are to be launched again."""
+        return self.paths.launch / "restart-on-failure"
+
+    def _stop_wave(self, name: ComponentName) -> int:
+        try:
+            return self.read(name).stop_wave
+        except ConfigError:
+            return -1
+
+    def _pid_names(self) -> list[ComponentName]:
+        return sorted(ComponentName(file.stem) for file in self.paths.pids.glob("*.pid"))
+
+    def _file(self, name: str) -> Path:
+        return self.paths.launch / f"{name}.json"

@@ -1,0 +1,75 @@
+"""Launches and stops one component: one at a time, under its lock."""
+
+import os
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+from kwokctl.errors import ComponentError
+from kwokctl.host import logfiles
+from kwokctl.host.files import turn
+from kwokctl.host.launcher import FAILED, launch
+from kwokctl.host.processes.launches import Launches
+from kwokctl.host.supervise import is_running, launched, read_pid_file, stop
+from kwokctl.model import ComponentName
+
+
+async def start_component(
+    launches: Launches, name: ComponentName, *, why: str, even_if_stopped: bool = True
+) -> None:
+    """Launch a component unless it runs; raise ComponentError if its program cannot be executed.
+
+    Without `even_if_stopped` one that has been stopped on purpose stays so.
+    """
+    pid_file, log = launches.pid_file(name), launches.paths.log(name)
+    async with _turn(launches, name, "starting") as lock:
+        # Looked at under the lock: a stop that is under way has said so before it waited for us.
+        if is_running(pid_file) or not (even_if_stopped or launches.is_wanted(name)):
+            return
+        how = launches.read(name)
+        check_program(name, Path(how.argv[0]))
+        logfiles.rotate(log)
+        logfiles.mark(log, why)
+        pid = launch(
+            how.argv,
+            pid_file=pid_file,
+            log=log,
+            folder=launches.paths.root,
+            env=how.env,
+            lock=lock,
+        )
+        if await launched(pid) in FAILED:
+            raise ComponentError(
+                f"'{name}' cannot be started: {how.argv[0]} cannot be executed",
+                hint="see whether it was built for this machine, or give another program",
+                detail=logfiles.tail(log, 1),
+            )
+
+
+async def stop_component(launches: Launches, name: str, grace: float) -> None:
+    """Stop a component, or a launch of it that is under way, and forget its process."""
+    if not launches.paths.pids.is_dir():
+        return
+    async with _turn(launches, name, "stopping"):
+        pid_file = launches.pid_file(name)
+        if process := read_pid_file(pid_file):
+            await stop(process, grace)
+        pid_file.unlink(missing_ok=True)
+
+
+def _turn(launches: Launches, name: str, what: str) -> AbstractAsyncContextManager[int]:
+    """Wait for whoever starts or stops this component now, which takes a grace at most."""
+    return turn(launches.lock(name), doing=f"{what} '{name}'", waiting=lambda _: None)
+
+
+def check_program(name: ComponentName, program: Path) -> None:
+    """Raise ComponentError unless a component's program is there and may be executed."""
+    if not program.is_file():
+        raise ComponentError(
+            f"'{name}' cannot be started: {program} is not there",
+            hint="'kwokctl artifacts build' brings programs back into the store",
+        )
+    if not os.access(program, os.X_OK):
+        raise ComponentError(
+            f"'{name}' cannot be started: {program} may not be executed",
+            hint=f"chmod +x {program}",
+        )

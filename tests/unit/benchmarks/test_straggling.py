@@ -1,0 +1,40 @@
+from benchmarks.straggling import Stragglers
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_who_is_ready_and_gone_in_time_is_no_straggler() -> None:
+    clock = Clock()
+    stragglers = Stragglers(clock, patience=30)
+    for state in ("waiting", "", "going", ""):
+        stragglers.note("pod", state)
+        clock.now += 20
+
+    assert stragglers.found() == set()
+
+
+def test_who_waits_too_long_is_one_while_it_lasts_and_afterwards() -> None:
+    clock = Clock()
+    stragglers = Stragglers(clock, patience=30)
+    stragglers.note("slow", "waiting")
+    clock.now = 31
+
+    assert stragglers.found() == {"slow"}
+    stragglers.note("slow", "")
+    assert stragglers.found() == {"slow"}
+
+
+def test_being_told_the_same_again_does_not_begin_the_wait_anew() -> None:
+    clock = Clock()
+    stragglers = Stragglers(clock, patience=30)
+    for _ in range(4):
+        stragglers.note("pod", "going")
+        clock.now += 10.1
+
+    assert stragglers.found() == {"pod"}

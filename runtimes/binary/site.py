@@ -5,12 +5,16 @@ from pathlib import Path, PurePath
 
 from kwokctl.model import ComponentName
 
+_LOOPBACK = "127.0.0.1"
+
 
 @dataclass(frozen=True, slots=True)
 class HostSite:
     """Files, sockets and ports are where they are."""
 
-    bind: str = "127.0.0.1"
+    def bind(self, component: ComponentName) -> str:  # noqa: ARG002 - one host
+        """Return the loopback address."""
+        return _LOOPBACK
 
     def path(self, host_path: Path) -> PurePath:
         """Return the path itself."""
@@ -20,6 +24,12 @@ class HostSite:
         """Return the socket itself."""
         return host_path
 
-    def address(self, component: ComponentName, port: int) -> str:  # noqa: ARG002 - one host
+    def address(
+        self,
+        component: ComponentName,  # noqa: ARG002 - one host
+        port: int,
+        *,
+        dialler: ComponentName | None = None,  # noqa: ARG002 - one host
+    ) -> str:
         """Return the loopback address, on which every component can be dialled."""
-        return f"127.0.0.1:{port}"
+        return f"{_LOOPBACK}:{port}"

@@ -10,7 +10,8 @@ from kwokctl.model import ComponentName
 class HostLikeSite:
     """Components run on this host: files and sockets are where they are."""
 
-    bind: str = "127.0.0.1"
+    def bind(self, component: ComponentName) -> str:
+        return "127.0.0.1"
 
     def path(self, host_path: Path) -> PurePath:
         return host_path
@@ -18,7 +19,9 @@ class HostLikeSite:
     def socket(self, host_path: Path) -> PurePath | None:
         return host_path
 
-    def address(self, component: ComponentName, port: int) -> str:
+    def address(
+        self, component: ComponentName, port: int, *, dialler: ComponentName | None = None
+    ) -> str:
         return f"127.0.0.1:{port}"
 
 
@@ -26,7 +29,8 @@ class HostLikeSite:
 class ContainerLikeSite:
     """Each component has a network of its own, sees its files elsewhere, and no sockets."""
 
-    bind: str = "0.0.0.0"
+    def bind(self, component: ComponentName) -> str:
+        return "0.0.0.0"
 
     def path(self, host_path: Path) -> PurePath:
         return PurePosixPath("/etc/kwok") / host_path.name
@@ -34,5 +38,7 @@ class ContainerLikeSite:
     def socket(self, host_path: Path) -> PurePath | None:
         return None
 
-    def address(self, component: ComponentName, port: int) -> str:
-        return f"{component}:{port}"
+    def address(
+        self, component: ComponentName, port: int, *, dialler: ComponentName | None = None
+    ) -> str:
+        return f"{component}:{port}" if dialler else f"127.0.0.1:{port}"

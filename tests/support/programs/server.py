@@ -1,11 +1,12 @@
 """Stands in for a component: serves HTTP, logs, and ends as it is told.
 
-    server.py PORT [--deaf] [--die-after SECONDS] [--say TEXT]
+    server.py PORT [--bind ADDRESS] [--deaf] [--say TEXT]
 
 `--deaf` ignores SIGTERM, as a component that hangs does.
 """
 
 import argparse
+import os
 import signal
 import sys
 import threading
@@ -17,7 +18,8 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == "/die":
             sys.stderr.write("fatal: told to die\n")
             sys.stderr.flush()
-            signal.raise_signal(signal.SIGKILL)
+            # Not by a signal: the first process of a container would not die of its own.
+            os._exit(9)
         self.send_response(200)
         self.end_headers()
         self.wfile.write(b"ok")
@@ -30,12 +32,13 @@ class Handler(BaseHTTPRequestHandler):
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("port", type=int)
+    parser.add_argument("--bind", default="127.0.0.1")
     parser.add_argument("--deaf", action="store_true")
     parser.add_argument("--say", default="hello")
     words = parser.parse_args()
     if words.deaf:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    server = HTTPServer(("127.0.0.1", words.port), Handler)
+    server = HTTPServer((words.bind, words.port), Handler)
     if not words.deaf:
         signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=server.shutdown).start())
     sys.stderr.write(f"{words.say}\n")

@@ -38,6 +38,7 @@ check: $(VENV)/made ## format, lint, types, import contracts, generated pages; n
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	@$(BIN)/python docs/generate_cli.py --check || { echo "docs/reference/cli.md is old: make docs" >&2; exit 1; }
+	@$(BIN)/python docs/render_performance.py --check || { echo "docs/explanation/performance.md is old: make docs" >&2; exit 1; }
 
 unit: $(VENV)/made ## tests that need nothing but Python
 	$(BIN)/python -m pytest tests/unit tests/cli $(T)
@@ -55,10 +56,8 @@ smoke: $(VENV)/made ## the wheel, installed alone and through pipx
 test: $(VENV)/made check components ## everything that can run on this machine
 	$(BIN)/python -m pytest tests/unit tests/cli tests/contract tests/packaging tests/e2e $(T)
 
-bench: $(VENV)/made ## measure, and print figures beside their goals; B=NAME chooses one
-	@set -e; B="$(B)"; for name in $${B:-$$(grep -l '^def main' benchmarks/*.py)}; do \
-		name=$${name#benchmarks/}; $(BIN)/python -m benchmarks.$${name%.py}; \
-	done
+bench: $(VENV)/made ## measure, and print figures beside their goals; B=NAME chooses one, such as soak
+	$(BIN)/python -m benchmarks $(B)
 
 golden: $(VENV)/made ## rewrite the expected files; then read the diff
 	KWOKCTL_REWRITE_GOLDEN=1 $(BIN)/python -m pytest tests/unit tests/cli --inline-snapshot=fix $(T)
@@ -71,6 +70,7 @@ oracle: $(VENV)/made ## ask Go and gojq again what tests/golden expects of templ
 
 docs: $(VENV)/made ## write the generated pages anew
 	$(BIN)/python docs/generate_cli.py
+	$(BIN)/python docs/render_performance.py
 
 build: $(VENV)/made ## sdist and wheel in dist/
 	$(BIN)/python -m build

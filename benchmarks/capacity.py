@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from benchmarks.cluster import KWOKCTL
 from benchmarks.processes import CONTROLLER, programs, resident_bytes
 from benchmarks.report import Row, report
-from benchmarks.scale import KWOKCTL, cluster_of_its_own
+from benchmarks.scale import cluster_of_its_own
 from kwokctl.clusters.capacity import Fleet
 from kwokctl.etcd.client import EtcdClient
 from kwokctl.kube.access import load_access

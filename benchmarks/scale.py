@@ -9,9 +9,7 @@ counts when it is Ready, free of the not-ready taint and has its lease, a pod wh
 
 import argparse
 import asyncio
-import subprocess
 import sys
-import tempfile
 import time
 from asyncio.subprocess import DEVNULL, Process
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -23,17 +21,15 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from benchmarks.cluster import KWOKCTL, fresh_cluster
 from benchmarks.processes import CONTROLLER, cpu_seconds, programs, resident_bytes
 from benchmarks.report import Row, report
-from kwokctl.clusters.home import cluster_name
 from kwokctl.clusters.scaling.readiness import Verdict, judge_of
-from kwokctl.host.paths import WorkDir
 from kwokctl.kube.access import Access, load_access
 from kwokctl.kube.http import Pool
 from kwokctl.kube.resource import LEASES, NODES, PODS
 from kwokctl.kube.watch import EventType, watch
 
-KWOKCTL = (sys.executable, "-m", "kwokctl")
 NODE_SET, POD_SET = "bench-node", "bench-pod"
 _LEASES_OF_NODES = "kube-node-lease"
 
@@ -181,15 +177,8 @@ class Bench:
 @contextmanager
 def cluster_of_its_own() -> Iterator[Path]:
     """Make a cluster, give its kubeconfig, and delete it again."""
-    with tempfile.TemporaryDirectory(prefix="kwokctl-bench-") as folder:
-        words = ("env", f"KWOK_WORKDIR={folder}", *KWOKCTL, "--name=bench")
-        try:
-            made = (*words, "create", "cluster", "--wait=2m", "--kubeconfig=")
-            subprocess.run(made, check=True)
-            paths = WorkDir(Path(folder)).cluster(cluster_name("bench"))
-            yield paths.kubeconfig
-        finally:
-            subprocess.run((*words, "delete", "cluster", "--kubeconfig="), check=True)
+    with fresh_cluster() as cluster:
+        yield cluster.paths.kubeconfig
 
 
 def main() -> None:

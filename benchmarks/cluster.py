@@ -1,0 +1,117 @@
+"""A cluster that a benchmark makes for itself: commands in its work folder, and its programs."""
+
+import asyncio
+import os
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+
+from benchmarks.processes import programs
+from benchmarks.results import Machine
+from kwokctl import __version__
+from kwokctl.clusters.home import cluster_name
+from kwokctl.etcd.client import EtcdClient
+from kwokctl.host.memory import machine_memory
+from kwokctl.host.paths import ClusterPaths, WorkDir
+from kwokctl.kube.access import load_access
+from kwokctl.kube.client import Client
+from kwokctl.kube.http import Pool
+
+KWOKCTL = (sys.executable, "-m", "kwokctl")
+_NAME = "bench"
+_PATH = re.compile(r"^data path: (\w+)", re.MULTILINE)
+
+
+class FailedError(Exception):
+    """A command has failed, so there is nothing to measure."""
+
+
+@dataclass(frozen=True, slots=True)
+class BenchCluster:
+    """A running cluster."""
+
+    workdir: Path
+    paths: ClusterPaths
+    data_path: str
+    """The one that is taken: `etcd` or `api`."""
+    programs: Mapping[str, int]
+    """The pid of each program."""
+
+    def pool(self) -> Pool:
+        """Return connections to its API server; close them."""
+        return Pool(load_access(self.paths.kubeconfig))
+
+    async def kwokctl(self, *words: str) -> None:
+        """Run a command of kwokctl on it; raise FailedError if it fails or writes by another path."""
+        command = (*KWOKCTL, f"--name={_NAME}", *words)
+        env = {**os.environ, "KWOK_WORKDIR": str(self.workdir)}
+        running = await asyncio.create_subprocess_exec(
+            *command, env=env, stdout=DEVNULL, stderr=PIPE
+        )
+        try:
+            _, said = await running.communicate()
+        except asyncio.CancelledError:
+            running.terminate()
+            raise
+        text = said.decode(errors="replace")
+        if running.returncode:
+            raise FailedError(f"{' '.join(words)} exited with {running.returncode}:\n{text}")
+        if set(_PATH.findall(text)) - {self.data_path}:
+            raise FailedError(f"{' '.join(words)} did not write by {self.data_path}:\n{text}")
+
+
+@contextmanager
+def fresh_cluster(*words: str) -> Iterator[BenchCluster]:
+    """Make a cluster with these words for `create cluster`, and delete it again."""
+    with tempfile.TemporaryDirectory(prefix="kwokctl-bench-") as folder:
+        said = _run(folder, "create", "cluster", "--wait=2m", "--kubeconfig=", *words)
+        try:
+            paths = WorkDir(Path(folder)).cluster(cluster_name(_NAME))
+            port = urlsplit(load_access(paths.kubeconfig).server).port
+            yield BenchCluster(Path(folder), paths, _PATH.findall(said)[0], programs(port or 443))
+        finally:
+            _run(folder, "delete", "cluster", "--kubeconfig=")
+
+
+def _run(folder: str, *words: str) -> str:
+    env = {**os.environ, "KWOK_WORKDIR": folder}
+    command = (*KWOKCTL, f"--name={_NAME}", *words)
+    done = subprocess.run(command, check=False, env=env, stdout=DEVNULL, stderr=PIPE, text=True)
+    if done.returncode:
+        raise FailedError(f"{' '.join(words)} exited with {done.returncode}:\n{done.stderr}")
+    return done.stderr
+
+
+async def versions(cluster: BenchCluster, client: Client) -> dict[str, str]:
+    """Return the versions that figures depend on."""
+    async with EtcdClient(f"unix:{cluster.paths.etcd_socket}") as etcd:
+        status = await etcd.status()
+    served = msgspec.json.decode(await client.call("GET", "/version"))
+    return {
+        "kwokctl": __version__,
+        "Python": platform.python_version(),
+        "Kubernetes": served["gitVersion"].removeprefix("v"),
+        "etcd": status.version,
+    }
+
+
+def machine() -> Machine:
+    """Return what this machine is."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return Machine(
+        processor=models[0] if models else platform.machine(),
+        cores=os.cpu_count() or 1,
+        memory_gib=round(machine_memory() / 2**30),
+        system=f"{platform.system()} {platform.release()}",
+    )

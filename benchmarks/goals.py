@@ -1,0 +1,80 @@
+"""What the benchmarks of the data plane are held against: each row, its goal, and kwokctl of Go."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table."""
+
+    what: str
+    """`{count}` stands for how many objects were measured, `{nodes}` for the nodes they are on."""
+    unit: str
+    count: int
+    """How many objects the goal speaks of."""
+    nodes: int = 0
+    """On how many nodes they are, where that is another number."""
+    goal: float | None = None
+    """At most so much; None where a figure is only told."""
+    original: str = ""
+    """What kwokctl and kwok, written in Go, need for it on such a machine."""
+    each: str = ""
+    """What the programs' CPU is told for each of; empty if it is not."""
+
+
+ROWS: Mapping[str, Row] = {
+    "nodes": Row(
+        "`scale node --replicas {count}`, to all Ready and free of the not-ready taint",
+        "s", 10_000, goal=6, original="144 s", each="node",
+    ),
+    "one-node": Row(
+        "`scale pod --replicas {count}` with a node given, to all Running",
+        "s", 100_000, goal=45, original="636 s", each="pod",
+    ),
+    "spread": Row(
+        "{count} pods spread over {nodes} nodes, to all Running",
+        "s", 100_000, nodes=10_000, goal=50, each="pod",
+    ),
+    "deletion": Row(
+        "`scale pod --replicas 0` from {count}, to none left",
+        "s", 100_000, goal=60, original="about 810 s", each="pod",
+    ),
+    "again": Row(
+        "{count} pods more on the same {nodes} nodes, an established cluster by now, to all Running",
+        "s", 20_000, nodes=10_000, each="pod",
+    ),
+    "idle-controller": Row(
+        "{count} nodes, idle: CPU of the controller, of one core",
+        "%", 10_000, goal=3, original="8 %, a renewal per 50 s",
+    ),
+    "idle": Row(
+        "{count} nodes, idle: CPU of the whole control plane, of one core",
+        "%", 10_000, goal=25, original="50 %, a renewal per 50 s",
+    ),
+    "deployment": Row(
+        "Deployment of {count} pods on {nodes} nodes through the scheduler, to all Running",
+        "s", 5_000, nodes=1_000, goal=32, original="39.8 s", each="pod",
+    ),
+    "deployment-cpu": Row(
+        "the same: CPU of the controller for each of {count} pods",
+        "ms", 5_000, goal=0.4, original="2 ms",
+    ),
+    "memory": Row(
+        "memory of the controller at {nodes} nodes and {count} pods", "MB", 100_000, nodes=10_000, goal=500
+    ),
+    "soak": Row(
+        "memory of the controller after {count} s of 100 pods a second, beside minute 10",
+        "%", 1_800, goal=5,
+    ),
+    "soak-lost": Row("the same: how often a node was NotReady", "", 1_800, goal=0),
+    "soak-stuck": Row("the same: pods that were stuck", "", 1_800, goal=0),
+}  # fmt: skip
+
+GROWTH = (1_000, 2_000, 5_000, 10_000, 20_000)
+"""Nodes of the clusters whose times are put side by side."""
+
+
+def growth_row(nodes: int) -> str:
+    """Return the name of the figure for so many nodes."""
+    return f"growth-{nodes}"

@@ -1,0 +1,219 @@
+"""Writes what was measured as a page for people, and the growth as a drawing. Pure."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from benchmarks.fit import Point, fit
+from benchmarks.goals import GROWTH, ROWS, Row, growth_row
+from benchmarks.plot import Panel, draw
+from benchmarks.results import Figure, Results
+
+PATHS = ("etcd", "api")
+DRAWING = "performance.svg"
+_COLOURS = {"etcd": "#3b82c4", "api": "#d9772b"}
+_NONE = "-"
+_NOT_YET = "Not measured yet"
+
+_HEAD = """\
+# Performance
+
+<!-- Written by docs/render_performance.py from performance.json, which `make bench` writes. -->
+
+What fleets cost by both [data paths](data-paths.md), on clusters just made by `kwokctl create cluster` with all
+components. A time runs from the command's start until an independent watch has seen the last object as it shall be.
+"""
+_TABLE = """\
+## Beside the goals
+
+The goals hold for the default, `etcd`. "Go" is the original kwokctl with kwok v0.8 on such a machine. Where the
+API path was measured with fewer objects, the number is given.
+"""
+_ENDED = """\
+## Watchers that were ended
+
+The API server ends a watcher that does not keep up; it then resumes, or lists again. On a young cluster the
+queues of watchers are ten events long, whoever writes; on an established one none should be ended
+([why](data-paths.md#not-faster-than-watchers-can-follow)). The watches that measure are counted too.
+"""
+_CPU = """\
+## CPU of each program
+
+Milliseconds for one object while the work lasts, heartbeats of the nodes included; `kwokctl` is the command
+itself, and the watches that measure ran on the same cores.
+"""
+_REST = """\
+## At rest, and memory
+
+Percent of one core, and MB of resident memory.
+"""
+_GROWTH = """\
+## Growth
+
+Nodes from 1,000 to 20,000, each fleet in a fresh cluster. The two diagrams have different scales.
+
+![Seconds until all nodes are Ready, by data path](performance.svg)
+"""
+_SOAK = """\
+## Half an hour
+
+10,000 nodes, and a hundred pods a second that come and go: one half stamped and deleted by `scale`, the other
+created and deleted by a client through the API and played by the controller. Memory in MB, minute by minute:
+"""
+
+
+def drawing(results: Results) -> str:
+    """Return the growth as SVG; an empty drawing if it was not measured."""
+    return draw(
+        [
+            Panel(f"data path {path}", "nodes", _COLOURS[path], points, fit(points))
+            for path in PATHS
+            if (points := _growth(results, path))
+        ]
+    )
+
+
+def page(results: Results) -> str:
+    """Return the text of the page."""
+    return "\n".join(
+        [
+            _HEAD,
+            *_circumstances(results),
+            *_section(_TABLE, _goals(results)),
+            *_section(_ENDED, _watchers(results)),
+            *_section(_CPU, _shares(results, lambda row: bool(row.each))),
+            *_section(_REST, _shares(results, lambda row: not row.each)),
+            *_section(_GROWTH, _growing(results)),
+            *_section(_SOAK, _soak(results)),
+        ]
+    )
+
+
+def _section(head: str, lines: Iterable[str]) -> Iterator[str]:
+    """Begin a section with its head, unless nothing would follow."""
+    if body := list(lines):
+        yield from (head, *body, "")
+
+
+def _circumstances(results: Results) -> Iterator[str]:
+    here = results.machine
+    versions = ", ".join(f"{name} {version}" for name, version in results.versions.items())
+    dates = sorted({figure.date for figure in results.figures})
+    when = f"Measured {' to '.join(dict.fromkeys((dates[0], dates[-1])))}" if dates else _NOT_YET
+    yield (
+        f"{when} on {here.cores} cores ({here.processor}), {here.memory_gib} GiB, {here.system}; "
+        f"{versions}.\n"
+    )
+
+
+def _goals(results: Results) -> Iterator[str]:
+    yield "| work | goal | Go | etcd | api |"
+    yield "|---|---|---|---|---|"
+    for name, row in ROWS.items():
+        figures = [results.find(name, path) for path in PATHS]
+        goal = _number(row.goal, row.unit) if row.goal is not None else _NONE
+        cells = (goal, row.original or _NONE, *(_value(row, figure) for figure in figures))
+        yield f"| {_what(row, figures)} | {' | '.join(cells)} |"
+
+
+def _watchers(results: Results) -> Iterator[str]:
+    counted = {row for row in ROWS if any(_is_counted(results.find(row, p)) for p in PATHS)}
+    if not counted:
+        return
+    yield "| watchers ended during | etcd | api |"
+    yield "|---|---|---|"
+    for name, row in ROWS.items():
+        if name in counted:
+            figures = [results.find(name, path) for path in PATHS]
+            cells = [_ended(figure) for figure in figures]
+            yield f"| {_what(row, figures)} | {' | '.join(cells)} |"
+
+
+def _shares(results: Results, is_shown: Callable[[Row], bool]) -> Iterator[str]:
+    shown = [
+        (row, figure)
+        for name, row in ROWS.items()
+        for path in PATHS
+        if is_shown(row) and (figure := results.find(name, path)) and figure.programs
+    ]
+    names = list(dict.fromkeys(name for _, figure in shown for name in figure.programs))
+    if not names:
+        return
+    yield f"| work | path | {' | '.join(names)} |"
+    yield f"|---|---|{'---|' * len(names)}"
+    for row, figure in shown:
+        cells = [_number(figure.programs.get(name)) for name in names]
+        yield f"| {_what(row, [figure])} | {figure.path} | {' | '.join(cells)} |"
+
+
+def _growing(results: Results) -> Iterator[str]:
+    measured = {path: points for path in PATHS if (points := _growth(results, path))}
+    if not measured:
+        return
+    for path, points in measured.items():
+        if line := fit(points):
+            yield (
+                f"* {path}: {line.slope * 1000:.2f} s for a thousand nodes more; a straight line "
+                f"explains {line.determination:.1%} of the differences."
+            )
+    yield ""
+    yield f"| nodes | {' | '.join(measured)} |"
+    yield f"|---|{'---|' * len(measured)}"
+    for nodes in GROWTH:
+        figures = [results.find(growth_row(nodes), path) for path in measured]
+        cells = [_number(figure.value, "s") if figure else _NONE for figure in figures]
+        yield f"| {nodes:,} | {' | '.join(cells)} |"
+
+
+def _soak(results: Results) -> Iterator[str]:
+    if not results.soak:
+        return
+    minutes = _shown_minutes(max(len(sizes) for sizes in results.soak.values()))
+    yield f"| minute | {' | '.join(str(minute) for minute in minutes)} |"
+    yield f"|---|{'---|' * len(minutes)}"
+    for name, sizes in results.soak.items():
+        cells = [_number(sizes[m - 1]) if m <= len(sizes) else _NONE for m in minutes]
+        yield f"| {name} | {' | '.join(cells)} |"
+
+
+def _shown_minutes(last: int) -> Sequence[int]:
+    """Choose the minutes that a table has room for: the first, each fifth, the last."""
+    return sorted({1, *range(5, last + 1, 5), last})
+
+
+def _growth(results: Results, path: str) -> list[Point]:
+    figures = [results.find(growth_row(nodes), path) for nodes in GROWTH]
+    return [(figure.count, figure.value) for figure in figures if figure]
+
+
+def _what(row: Row, figures: Sequence[Figure | None]) -> str:
+    """Name the work, with the numbers of the first figure there is."""
+    figure = next((each for each in figures if each), None)
+    count, nodes = (figure.count, figure.nodes) if figure else (row.count, row.nodes)
+    return row.what.format(count=f"{count:,}", nodes=f"{nodes:,}")
+
+
+def _value(row: Row, figure: Figure | None) -> str:
+    """Write a figure, with how many objects it is of if the goal speaks of another number."""
+    if figure is None:
+        return _NONE
+    remarks = [f"{figure.count:,} of them"] if figure.count != row.count else []
+    remarks += [figure.note] if figure.note else []
+    told = _number(figure.value, row.unit)
+    return f"{told} ({', '.join(remarks)})" if remarks else told
+
+
+def _is_counted(figure: Figure | None) -> bool:
+    return figure is not None and figure.ended is not None
+
+
+def _ended(figure: Figure | None) -> str:
+    return _NONE if figure is None or figure.ended is None else f"{figure.ended:,}"
+
+
+def _number(value: float | None, unit: str = "") -> str:
+    """Write a number with three digits that mean something, and its unit."""
+    if value is None:
+        return _NONE
+    digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2 if abs(value) >= 1 else 3
+    text = f"{value:,.{digits}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{text} {unit}".rstrip()

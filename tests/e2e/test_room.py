@@ -1,0 +1,78 @@
+"""An etcd with little room, and fleets that are too large for it."""
+
+import asyncio
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from kwokctl.etcd.kv import Kv, Put, Txn
+from tests.support.installed import Installed, condition, until
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.components,
+    pytest.mark.timeout(180, func_only=True),
+]
+
+_MEBIBYTE = 1 << 20
+
+
+@pytest.fixture(scope="module")
+def small(installed: Installed) -> Installed:
+    """A cluster whose etcd holds 48 MiB."""
+    words = (
+        "--etcd-quota-backend-size",
+        "48Mi",
+        "--components",
+        "etcd,kube-apiserver,kwok-controller",
+    )
+    installed.ok("create", "cluster", "--wait", *words)
+    return installed
+
+
+async def _fill(socket: Path, mebibytes: int) -> None:
+    async with Kv(f"unix:{socket}") as kv:
+        for number in range(mebibytes):
+            value = bytes([number]) * _MEBIBYTE
+            await kv.txn(Txn((), (Put(f"/elsewhere/{number}".encode(), value),)))
+
+
+def test_a_fleet_that_cannot_fit_is_refused_before_anything_is_made(small: Installed) -> None:
+    refused = small.run("scale", "node", "--replicas", "50000")
+
+    assert refused.code == 1
+    assert "more than 80% of its quota of 48Mi" in refused.err
+    assert "--etcd-quota-backend-size" in refused.err
+    assert small.objects("nodes") == []
+
+
+def test_a_plan_tells_the_same_beforehand(small: Installed) -> None:
+    planned = small.run("plan", "--nodes", "50000", "--pods", "0", "-o", "json")
+
+    assert planned.code == 1
+    assert json.loads(planned.out)["fits"] is False
+
+
+def test_scaling_stops_with_whole_objects_when_etcd_fills_meanwhile(small: Installed) -> None:
+    socket = small.workdir / "clusters" / small.name / "run" / "etcd.sock"
+
+    with ThreadPoolExecutor() as threads:
+        scaling = threads.submit(small.run, "scale", "node", "--replicas", "8000")
+        until("a hundred nodes", lambda: len(small.objects("nodes")) > 100)
+        asyncio.run(_fill(socket, 34))
+        stopped = scaling.result()
+
+    assert stopped.code == 1
+    assert "stopped: etcd holds" in stopped.err
+    assert "what has been made is whole" in stopped.err
+    nodes = small.objects("nodes")
+    assert 100 < len(nodes) < 8000
+    assert {condition(node, "Ready") for node in nodes} == {"True"}
+
+    again = small.run("scale", "node", "--replicas", "8000")
+    assert again.code == 1
+    fewer = small.run("scale", "node", "--replicas", "50")
+    assert fewer.code == 0, fewer.err
+    assert len(small.objects("nodes")) == 50

@@ -26,15 +26,13 @@ def choices(
     options: ClusterOptions,
     chosen: frozenset[str],
     names: Collection[ComponentName],
-    *,
-    can_reach_etcd: bool,
 ) -> Choices:
     """Make the choices for a new cluster of the named components.
 
     `chosen` are the options that somebody gave. Raises UsageError and UnavailableError for options
     that contradict each other or this machine.
     """
-    data_path = choose_data_path(options, can_reach_etcd=can_reach_etcd)
+    data_path = choose_data_path(options)
     settled = settle_heartbeat(
         options,
         chosen,

@@ -101,8 +101,7 @@ async def _create(home: Home, request: CreateRequest) -> str:
     extra_args = parse_extra_args(options.extra_args, tuple(BUILDERS))
     runtime = home.runtime(options.runtime)
     await runtime.check()
-    socket = runtime.site(request.name).socket(home.paths(request.name).etcd_socket)
-    made = choices(options, request.resolved.chosen, names, can_reach_etcd=socket is not None)
+    made = choices(options, request.resolved.chosen, names)
     options = made.options
     for note in made.notes:
         home.progress.note(note)

@@ -1,13 +1,15 @@
 """Deletes clusters: what runs, what lies on disk, and what was put into the user's kubeconfig."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from kwokctl import registry
 from kwokctl.clusters import originals
-from kwokctl.clusters.home import DEFAULT_RUNTIME, Home, context_name
-from kwokctl.clusters.saved import cluster_names, is_foreign, load
+from kwokctl.clusters.home import Home, context_name
+from kwokctl.clusters.saved import Saved, cluster_names, is_foreign, load
 from kwokctl.clusters.stop import stop_all
-from kwokctl.errors import ConfigError, ConflictError, KwokctlError
+from kwokctl.errors import ConfigError, ConflictError, KwokctlError, UnavailableError
 from kwokctl.host.files import locked, remove_tree
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.kube import kubeconfig as kubeconfigs
@@ -77,8 +79,7 @@ async def _take_down(home: Home, name: ClusterName, paths: ClusterPaths, *, forc
     except ConfigError:
         if not force:
             raise
-        # Whatever the state was, the runtime that every cluster has by default knows what runs.
-        await home.runtime(DEFAULT_RUNTIME).uninstall(name)
+        await _uninstall_everywhere(home, name)
         return
     except ConflictError as e:
         if not force:
@@ -87,6 +88,32 @@ async def _take_down(home: Home, name: ClusterName, paths: ClusterPaths, *, forc
                 hint=f"to delete it all the same: kwokctl delete cluster --force --name {name}",
             ) from e
         raise
-    runtime = home.runtime(saved.options.runtime)
-    await stop_all(home, runtime, saved.plan(runtime, paths))
-    await runtime.uninstall(name)
+    await _remove(home, saved, force=force)
+
+
+async def _remove(home: Home, saved: Saved, *, force: bool) -> None:
+    """Stop and uninstall; where the runtime is not there `force` gives up what it has."""
+    name, runtime = saved.name, home.runtime(saved.options.runtime)
+    try:
+        await stop_all(home, runtime, saved.plan(runtime, home.paths(name)))
+        await runtime.uninstall(name)
+    except UnavailableError as e:
+        if not force:
+            raise UnavailableError(
+                str(e),
+                hint=f"{e.hint}; or give up what is there, and delete the files of the cluster: "
+                f"kwokctl delete cluster --force --name {name}",
+                detail=e.detail,
+            ) from e
+        with suppress(UnavailableError):
+            await runtime.uninstall(name)
+        names = ", ".join(saved.names)
+        home.progress.warn(f"{e}: what it has of '{name}' stays, if it ran: {names}")
+
+
+async def _uninstall_everywhere(home: Home, name: ClusterName) -> None:
+    """Ask every runtime to remove what it has of a cluster, for nothing tells whose it was."""
+    for kind in registry.names():
+        # One that is not on this machine has nothing here.
+        with suppress(UnavailableError):
+            await home.runtime(kind).uninstall(name)

@@ -53,12 +53,9 @@ class Saved:
             extra_args=self.extra_args,
         )
 
-    def data_path(self, runtime: Runtime, paths: ClusterPaths) -> Choice:
+    def data_path(self) -> Choice:
         """Tell how this cluster is written to, as far as its options say."""
-        socket = runtime.site(self.name).socket(paths.etcd_socket)
-        return choose_data_path(
-            self.options, can_reach_etcd=socket is not None, extra_args=self.extra_args
-        )
+        return choose_data_path(self.options, extra_args=self.extra_args)
 
 
 def cluster_names(workdir: WorkDir) -> list[ClusterName]:

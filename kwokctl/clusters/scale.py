@@ -16,6 +16,7 @@ from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 from kwokctl.clusters.scaling.room import Room
 from kwokctl.clusters.scaling.run import scale_set
 from kwokctl.clusters.scaling.templates import ResourceTemplate, load_templates
+from kwokctl.components import etcd
 from kwokctl.config.data_path import Choice
 from kwokctl.config.documents import Document
 from kwokctl.config.quantity import to_bytes
@@ -24,6 +25,7 @@ from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.store import Store
 from kwokctl.errors import UsageError
 from kwokctl.etcd.kv import Kv
+from kwokctl.etcd.target import EtcdTarget
 from kwokctl.host.files import locked
 from kwokctl.kube.access import Access, load_access
 from kwokctl.kube.client import Client
@@ -71,8 +73,8 @@ class Route:
     """Which way a cluster is written to, and what lies on it."""
 
     choice: Choice
-    etcd: str = ""
-    """Where etcd is dialled, if it can be reached."""
+    etcd: EtcdTarget | None = None
+    """How etcd is dialled, if it can be reached."""
     quota: int = 0
     """Bytes at which it refuses writes."""
     prefix: str = ""
@@ -104,7 +106,9 @@ async def scale_with(
             insists=route.insists,
         )
         if route.etcd:
-            kv = await stack.enter_async_context(Kv(route.etcd))
+            at = route.etcd
+            kv = Kv(at.address, ca=at.ca, cert=at.cert, key=at.key)
+            await stack.enter_async_context(kv)
             place = replace(place, room=Room(kv, route.quota, progress))
             if route.choice.path == "etcd":
                 place = replace(place, direct=await _direct(stack, route, kv, client))
@@ -116,17 +120,14 @@ def _route(home: Home, saved: Saved, data_path: str | None) -> Route:
     runtime, paths = home.runtime(saved.options.runtime), home.paths(saved.name)
     if data_path is not None:
         saved = replace(saved, options=replace(saved.options, data_path=data_path))
-    choice = saved.data_path(runtime, paths)
-    site, options = runtime.site(saved.name), saved.options
-    socket = site.socket(paths.etcd_socket)
-    if socket is None:
-        return Route(choice=choice)
+    choice = saved.data_path()
+    setting, options = saved.setting(runtime, paths), saved.options
     return Route(
         choice=choice,
-        etcd=f"unix:{socket}",
+        etcd=etcd.target(setting),
         quota=to_bytes(options.etcd_quota_backend_size),
         prefix=options.etcd_prefix,
-        controller=f"http://{site.address(KWOK_CONTROLLER, options.controller_port)}",
+        controller=f"http://{setting.site.address(KWOK_CONTROLLER, options.controller_port)}",
         insists=options.data_path == "etcd",
     )
 

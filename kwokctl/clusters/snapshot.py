@@ -11,10 +11,12 @@ from kwokctl.clusters.programs import programs
 from kwokctl.clusters.saved import Saved, load
 from kwokctl.clusters.start import settle, start_saved
 from kwokctl.clusters.stop import stop_all
+from kwokctl.components import etcd
 from kwokctl.errors import ComponentError
 from kwokctl.etcd import snapshot
 from kwokctl.etcd.client import EtcdClient
 from kwokctl.etcd.snapshot import SavedSnapshot
+from kwokctl.etcd.target import EtcdTarget
 from kwokctl.host.files import locked, remove_tree
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import ETCD, ClusterName, Plan, State
@@ -43,8 +45,9 @@ async def save_snapshot(home: Home, name: ClusterName, path: Path, *, force: boo
     with locked(lock, what=f"the cluster '{name}'", shared=True):
         paths = home.paths(name)
         saved = load(paths, name)
-        await _demand_etcd(home.runtime(saved.options.runtime), name)
-        async with _etcd(paths) as client:
+        runtime = home.runtime(saved.options.runtime)
+        await _demand_etcd(runtime, name)
+        async with _etcd(etcd.target(saved.setting(runtime, paths))) as client:
             return await snapshot.save(client, path, force=force, progress=home.progress)
 
 
@@ -65,7 +68,8 @@ async def restore_snapshot(home: Home, name: ClusterName, path: Path) -> Restore
         etcdutl = (await programs(home, saved.options, ["etcdutl"]))["etcdutl"]
         plan = saved.plan(runtime, paths)
         settle(paths)
-        revision = await _stop_and_ask(home, runtime, plan, paths)
+        target = etcd.target(saved.setting(runtime, paths))
+        revision = await _stop_and_ask(home, runtime, plan, target)
         with home.progress.step("Restoring the snapshot"):
             await snapshot.restore(
                 Path(etcdutl.command[0]),
@@ -78,7 +82,7 @@ async def restore_snapshot(home: Home, name: ClusterName, path: Path) -> Restore
         return Restored(path=path, revision=revision, seconds=time.monotonic() - began)
 
 
-async def _stop_and_ask(home: Home, runtime: Runtime, plan: Plan, paths: ClusterPaths) -> int:
+async def _stop_and_ask(home: Home, runtime: Runtime, plan: Plan, target: EtcdTarget) -> int:
     """Stop everything and return etcd's last revision, read when nobody could write any more."""
     others = Plan(
         cluster=plan.cluster,
@@ -88,7 +92,7 @@ async def _stop_and_ask(home: Home, runtime: Runtime, plan: Plan, paths: Cluster
     if (await runtime.states(plan.cluster)).get(ETCD) is not State.RUNNING:
         # Its file lags behind its log, so only etcd itself can tell.
         await runtime.start(plan.cluster, ETCD)
-    async with _etcd(paths) as client:
+    async with _etcd(target) as client:
         revision = (await client.status()).revision
     await runtime.stop(plan.cluster, ETCD)
     return revision
@@ -120,8 +124,8 @@ async def _swapped(home: Home, runtime: Runtime, plan: Plan, saved: Saved) -> As
 
 
 @asynccontextmanager
-async def _etcd(paths: ClusterPaths) -> AsyncIterator[EtcdClient]:
-    client = EtcdClient(f"unix:{paths.etcd_socket}")
+async def _etcd(target: EtcdTarget) -> AsyncIterator[EtcdClient]:
+    client = EtcdClient(target.address, ca=target.ca, cert=target.cert, key=target.key)
     try:
         yield client
     finally:

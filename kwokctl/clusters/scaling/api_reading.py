@@ -99,7 +99,7 @@ class ApiReader:
     async def watch(
         self, resource: Resource, namespace: str | None, selector: str, judge: Judge
     ) -> AsyncIterator[Sequence[Change]]:
-        """Yield every selected object as it is, then whatever changes, for ever."""
+        """Yield every selected object as it is, an empty batch, then whatever changes, for ever."""
         pool = self._client.pool
         events = watch(pool, resource, decoder=judge, namespace=namespace, label_selector=selector)
         async with aclosing(events):

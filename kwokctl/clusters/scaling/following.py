@@ -20,6 +20,7 @@ class Following:
         self._on_ready = on_ready
         self._lacks: dict[str, str | None] = {}
         """What each object that exists lacks; None if it is ready."""
+        self._is_listed = False
         self._news = asyncio.Event()
 
     async def follow(self, changes: AsyncIterator[Sequence[Change]]) -> None:
@@ -27,10 +28,11 @@ class Following:
         async for batch in changes:
             for change in batch:
                 self._note(change)
+            self._is_listed = self._is_listed or not batch
             self._news.set()
 
     async def complete(self, tell: Callable[[int], None]) -> None:
-        """Return when exactly the wanted objects exist and all are ready.
+        """Return when exactly the wanted objects exist, as far as all have been told, and are ready.
 
         `tell` is called with how many more of them are ready than when it was called last.
         """
@@ -39,7 +41,7 @@ class Following:
             self._news.clear()
             tell(self.ready - told)
             told = self.ready
-            if self.ready == len(self.wanted) == len(self._lacks):
+            if self._is_listed and self.ready == len(self.wanted) == len(self._lacks):
                 return
             await self._news.wait()
 

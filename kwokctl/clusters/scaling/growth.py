@@ -9,7 +9,8 @@ from kwokctl.clusters.scaling.pace import Pace
 from kwokctl.clusters.scaling.pacing import paced
 from kwokctl.clusters.scaling.place import Place, amount, telling
 from kwokctl.clusters.scaling.placing import Placing
-from kwokctl.clusters.scaling.stamping import SAMPLES, WORTH, Stamping
+from kwokctl.clusters.scaling.samples import SAMPLES
+from kwokctl.clusters.scaling.stamping import WORTH, Stamping
 from kwokctl.config.data_path import Choice
 from kwokctl.dataplane.stamp import CannotStampError
 from kwokctl.progress import Step

@@ -66,7 +66,7 @@ class Reader(Protocol):
     def watch(
         self, resource: Resource, namespace: str | None, selector: str, judge: Judge
     ) -> AsyncIterator[Sequence[Change]]:
-        """Yield every selected object as it is, then whatever changes, for ever."""
+        """Yield every selected object as it is, an empty batch, then whatever changes, for ever."""
         ...
 
 

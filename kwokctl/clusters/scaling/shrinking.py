@@ -12,8 +12,11 @@ from kwokctl.clusters.scaling.place import Place, amount, telling
 from kwokctl.clusters.scaling.reading import Known
 from kwokctl.config.data_path import Choice
 from kwokctl.dataplane.stamp import CannotStampError
-from kwokctl.kube.resource import NODES, PODS, Resource
+from kwokctl.kube.resource import NAMESPACES, NODES, PODS, SERVICES, Resource
 from kwokctl.progress import Step
+
+_MORE_THAN_THEMSELVES = frozenset({NAMESPACES, SERVICES})
+_WHY = "what is in a namespace, and the addresses of a service, go by the API only"
 
 
 class Shrinking:
@@ -35,6 +38,9 @@ class Shrinking:
 
     async def delete(self, surplus: Sequence[Known], direct: Direct | None) -> None:
         """Delete exactly these objects; grace periods are the API server's to give."""
+        if direct is not None and self._resource in _MORE_THAN_THEMSELVES:
+            self._place.progress.note(str(Choice(path="api", why=_WHY)))
+            direct = None
         if self._grace_seconds:
             direct = None
         if self._resource == NODES:

@@ -7,7 +7,6 @@ back from the API server before all others are written.
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
@@ -18,42 +17,24 @@ from kwokctl.clusters.scaling import ttl
 from kwokctl.clusters.scaling.creation import PAUSES, Creation
 from kwokctl.clusters.scaling.direct import Direct, Found
 from kwokctl.clusters.scaling.in_flight import for_each
-from kwokctl.clusters.scaling.readiness import judge_of
-from kwokctl.controller.lease_book import Claim, micro_time
-from kwokctl.dataplane.desk import Identity
+from kwokctl.clusters.scaling.node_leases import NodeLeases
+from kwokctl.clusters.scaling.samples import Sample, Sampling
 from kwokctl.dataplane.stamp import CannotStampError, Copy, Stamp, Varying, stamp_of
 from kwokctl.dataplane.stamp_protobuf import protobuf_stamp
 from kwokctl.dataplane.store import Stored
 from kwokctl.dataplane.window import Window
 from kwokctl.errors import ApiError
 from kwokctl.kube.paging import Query, list_pages
-from kwokctl.kube.resource import LEASES, NODE_LEASES, NODES, PODS
+from kwokctl.kube.resource import NODES, PODS
 
 Json = Any
 
 WORTH = 24
 """Fewer objects are made through the API: it takes two of them to make a stamp."""
-SAMPLES = 2
-"""Objects that a stamp is made from."""
 AT_ONCE = 64
 """Transactions under way at a time."""
 
-LEASES_TOGETHER = 64
-"""Leases of a transaction: two operations each, 128 at most (`--max-txn-ops` of etcd)."""
-
-_PATIENCE = 10.0
-"""Seconds in which the first two objects must come to their status."""
-_LOOK_AGAIN = 0.02
-_PROTOBUF = "application/vnd.kubernetes.protobuf"
 _TTL = ("metadata", "annotations", ttl.ANNOTATION)
-
-
-@dataclass(frozen=True, slots=True)
-class _Sample:
-    """One of the two real objects."""
-
-    serial: int
-    body: Json
 
 
 class Stamping:
@@ -74,15 +55,13 @@ class Stamping:
         self._direct = direct
         self._varying = dict(varying)
         self._node_of = node_of
-        self._identity: Identity | None = None
+        is_followed = creation.resource == NODES or node_of is not None
+        self._sampling = Sampling(creation, direct, is_followed=is_followed)
+        self._leases: NodeLeases | None = None
         self._is_on_host = False
-        self._bare: list[Copy] = []
-        """Nodes without leases."""
         self._stamp: Stamp
         self._make: Callable[[Copy], bytes]
         self._found: Found
-        self._is_followed = creation.resource == NODES or node_of is not None
-        """Whether fake kubelets give the objects a status."""
 
     async def prepare(self, serials: Sequence[int], *, before: int) -> None:
         """Make the first two objects, and the stamp from them.
@@ -91,82 +70,41 @@ class Stamping:
         would not be right: then the objects made are as good as any, and the others can be made
         through the API.
         """
-        made = [
-            await self._creation.first(serials[0], before=before),
-            await self._creation.one(serials[1], before=before + 1),
-        ]
-        first, second = [
-            await self._settled(serial, body)
-            for serial, body in zip(serials[:SAMPLES], made, strict=True)
-        ]
-        resource = self._creation.resource
-        metadata = first.body["metadata"]
-        version = int(metadata["resourceVersion"])
-        self._found = await self._direct.find(
-            resource, self._creation.namespace, metadata["name"], version
-        )
+        first, second = await self._sampling.make(serials, before=before)
+        resource, namespace = self._creation.resource, self._creation.namespace
+        self._found = await self._direct.find(resource, namespace, first.name, first.version)
         if resource == NODES:
-            self._identity = await self._asked(self._direct.desk.identity())
+            identity = await self._asked(self._direct.desk.identity())
+            self._leases = NodeLeases(self._direct, identity)
             self._count_nodes(serials, before, (first, second))
         first_copy, second_copy = map(self._copy_of, (first, second))
         self._stamp = stamp_of(first.body, second.body, first_copy, second_copy, self._varying)
         # As protocol buffers objects are smaller, and the API server reads them faster.
-        smaller = protobuf_stamp(await self._value(first), self._stamp)
+        value = await self._sampling.protobuf(first, self._found)
+        smaller = protobuf_stamp(value, self._stamp)
         self._make = self._stamp.make if smaller is None else smaller.make
         self._is_on_host = bool(first.body.get("spec", {}).get("hostNetwork"))
 
     async def write(self, serials: Sequence[int], window: Window, tell: Callable[[], None]) -> None:
         """Write copies with these serials to etcd, and `tell` of each; the first is read back."""
         copies = await self._copies(serials)
-        await self._prove(next(copies), window)
+        proof = next(copies)
+        await self._prove(proof, window)
         tell()
+        if self._leases is not None:
+            await self._leases.note(proof)
 
         async def write(copy: Copy) -> None:
             await self._add(copy, window)
             tell()
-            if len(self._bare) == LEASES_TOGETHER:
-                await self._give_leases()
+            if self._leases is not None:
+                await self._leases.note(copy)
 
         await for_each(copies, write, at_once=AT_ONCE)
-        await self._give_leases()
+        if self._leases is not None:
+            await self._leases.write()
 
-    async def _settled(self, serial: int, made: bytes | None) -> _Sample:
-        """Return an object as it is when it has come to its status, if fake kubelets give it one.
-
-        Others are taken as they were `made`: controllers and the scheduler go on from there.
-        """
-        creation = self._creation
-        name, resource = creation.request.object_name(serial), creation.resource
-        if made is None:
-            raise CannotStampError(f"'{name}' was made meanwhile")
-        if not self._is_followed:
-            return _Sample(serial, orjson.loads(made))
-        judge = judge_of(resource.kind)
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + _PATIENCE
-        while True:
-            raw = await self._direct.client.get_raw(resource, creation.namespace, name)
-            lacks = judge(raw).lacks
-            if lacks is None:
-                return _Sample(serial, orjson.loads(raw))
-            if loop.time() > deadline:
-                raise CannotStampError(f"{resource.kind.lower()} '{name}' {lacks}")
-            await asyncio.sleep(_LOOK_AGAIN)
-
-    async def _value(self, sample: _Sample) -> bytes:
-        """Return a real object as protocol buffers; what is stored may have changed, or be JSON."""
-        creation, stored = self._creation, self._found.stored
-        metadata = sample.body["metadata"]
-        if stored.mod_revision == int(metadata["resourceVersion"]):
-            if not stored.value.startswith(b"{"):
-                return stored.value
-        elif not self._is_followed:
-            return b""
-        path = creation.resource.path(creation.namespace, metadata["name"])
-        response = await self._direct.client.pool.request("GET", path, accept=_PROTOBUF)
-        return response.body if response.status == 200 else b""
-
-    def _count_nodes(self, serials: Sequence[int], before: int, samples: Sequence[_Sample]) -> None:
+    def _count_nodes(self, serials: Sequence[int], before: int, samples: Sequence[Sample]) -> None:
         """Let each copy have the annotation that fits the number of nodes when it comes."""
         numbers = {serial: before + place for place, serial in enumerate(serials, start=1)}
         real = {each.serial: _annotation(each.body) for each in samples}
@@ -175,7 +113,7 @@ class Stamping:
                 real.get(serial) or ttl.seconds_for(numbers[serial])
             )
 
-    def _copy_of(self, sample: _Sample) -> Copy:
+    def _copy_of(self, sample: Sample) -> Copy:
         """Return what is a real object's own."""
         metadata, status = sample.body["metadata"], sample.body.get("status", {})
         return Copy(
@@ -250,8 +188,6 @@ class Stamping:
             window.lost()
             raise
         window.written(revision)
-        if self._identity is not None and self._identity.lease_seconds:
-            self._bare.append(copy)
         return revision
 
     async def _stored(self, stored: Stored, name: str) -> int:
@@ -266,27 +202,6 @@ class Stamping:
                     raise
             await asyncio.sleep(pause)
         raise AssertionError
-
-    async def _give_leases(self) -> None:
-        """Write the leases of the nodes that have none yet, as the controller itself would.
-
-        After their nodes, else the garbage collector looks for the owners of leases that it has
-        not heard of. Where the controller was first, its lease stays.
-        """
-        bare, self._bare = self._bare, []
-        if not bare or self._identity is None:
-            return
-        stamp = micro_time(self._direct.wall())
-        leases = [(self._lease(copy, self._identity, stamp), 0) for copy in bare]
-        await self._direct.store.change_many(leases)
-
-    def _lease(self, copy: Copy, identity: Identity, stamp: str) -> Stored:
-        document = Claim(copy.name, copy.uid).document(
-            holder=identity.holder, duration=identity.lease_seconds, stamp=stamp
-        )
-        document["metadata"] |= {"uid": str(uuid4()), "creationTimestamp": copy.created}
-        key = self._direct.keys.key(LEASES, NODE_LEASES, copy.name)
-        return Stored(key, orjson.dumps(document))
 
     async def _asked(self, question: Any) -> Any:
         try:

@@ -38,7 +38,10 @@ class Agenda:
 
     def put(self, waiter: Waiter, delay: float) -> None:
         """Call `waiter.on_due` after `delay` seconds, instead of whenever it was due before."""
-        due = self._loop.time() + delay
+        self.put_at(waiter, self._loop.time() + delay)
+
+    def put_at(self, waiter: Waiter, due: float) -> None:
+        """Do the same at a time of the loop's clock; many at one time cost less than at many."""
         self._schedule.put(waiter, due)
         if due < self._alarm:
             self._set_alarm(due)

@@ -248,18 +248,17 @@ class LeaseKeeper:
         self._phase = (self._phase + _GOLDEN) % 1.0
         delay = min(self._period * self._phase, at_most)
         tenancy.beat = self._out.agenda.now() + delay
-        self._out.agenda.put(tenancy, self._gathered(delay))
+        self._put_at(tenancy, tenancy.beat)
 
     def _next_beat(self, tenancy: _Tenancy) -> None:
         """Renew a lease a quarter of its duration after it was due, however late that was done."""
         now = self._out.agenda.now()
         tenancy.beat += self._period * max(1, ceil((now - tenancy.beat) / self._period))
-        self._out.agenda.put(tenancy, self._gathered(tenancy.beat - now + self._jitter()))
+        self._put_at(tenancy, tenancy.beat + self._jitter())
 
-    def _gathered(self, delay: float) -> float:
-        """Put off a renewal to the next moment that it shares with others."""
-        now = self._out.agenda.now()
-        return ceil((now + delay) / _TICK) * _TICK - now
+    def _put_at(self, tenancy: _Tenancy, due: float) -> None:
+        """Renew a lease at the next moment that it shares with others."""
+        self._out.agenda.put_at(tenancy, ceil(due / _TICK) * _TICK)
 
     def _is_current(self, tenancy: _Tenancy) -> bool:
         return self._tenancies.get(tenancy.claim.node) is tenancy

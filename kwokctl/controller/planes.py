@@ -32,14 +32,15 @@ async def open_plane(
     """Return the data plane to use; waits until the cluster answers, and owns `api`."""
     if access is None:
         return api
-    kv = Kv(access.endpoint)
+    at = access.target
+    kv = Kv(at.address, ca=at.ca, cert=at.cert, key=at.key)
     store, keys = Store(kv), Keys(access.prefix)
     problem = await _settled(api, store, keys, wall, random)
     if problem is not None:
-        log.warning("writing through the API: etcd at '%s': %s", access.endpoint, problem)
+        log.warning("writing through the API: etcd at '%s': %s", at.address, problem)
         await kv.close()
         return api
-    log.info("writing statuses and leases to etcd at '%s'", access.endpoint)
+    log.info("writing statuses and leases to etcd at '%s'", at.address)
     return EtcdPlane(api, store, keys, wall)
 
 

@@ -2,7 +2,6 @@
 
 import heapq
 from collections.abc import Hashable, Iterator
-from itertools import count
 from typing import Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
@@ -11,19 +10,22 @@ _SLACK = 64
 
 
 class Schedule(Generic[K]):
-    """One heap for everything that waits; a key has one due time, and a later `put` replaces it.
+    """One heap for all times at which anybody is due; a later `put` of a key replaces its time.
 
-    Times are seconds on whatever clock the caller keeps. Keys that are due at the same time come
-    out in the order in which they were put.
+    Times are seconds on whatever clock the caller keeps. Keys that are due at the same time share
+    one place in the heap and come out in the order in which they were put: thousands of renewals
+    that were gathered into one moment cost little more than one.
     """
 
-    __slots__ = ("_due", "_heap", "_order")
+    __slots__ = ("_due", "_entries", "_heap", "_keys_at")
 
     def __init__(self) -> None:
         """Begin with nobody waiting."""
-        self._heap: list[tuple[float, int, K]] = []
-        self._due: dict[K, tuple[float, int]] = {}
-        self._order = count()
+        self._heap: list[float] = []
+        self._keys_at: dict[float, list[K]] = {}
+        self._due: dict[K, float] = {}
+        self._entries = 0
+        """Keys in lists, those that wait no longer or for another time included."""
 
     def __len__(self) -> int:
         """Count the keys that wait."""
@@ -31,12 +33,17 @@ class Schedule(Generic[K]):
 
     def put(self, key: K, due: float) -> None:
         """Make a key due at a time, whatever was said about it before."""
-        number = next(self._order)
-        self._due[key] = (due, number)
-        heapq.heappush(self._heap, (due, number, key))
-        if len(self._heap) > 2 * len(self._due) + _SLACK:
-            self._heap = [(when, order, k) for k, (when, order) in self._due.items()]
-            heapq.heapify(self._heap)
+        self._due.pop(key, None)
+        self._due[key] = due
+        self._entries += 1
+        keys = self._keys_at.get(due)
+        if keys is None:
+            self._keys_at[due] = [key]
+            heapq.heappush(self._heap, due)
+        else:
+            keys.append(key)
+        if self._entries > 2 * len(self._due) + _SLACK:
+            self._rebuild()
 
     def forget(self, key: K) -> None:
         """Let a key wait no longer; nothing happens if it does not wait."""
@@ -44,20 +51,33 @@ class Schedule(Generic[K]):
 
     def next_due(self) -> float | None:
         """Return when the first key is due, or None if nobody waits."""
-        heap, waiting = self._heap, self._due
-        while heap:
-            when, number, key = heap[0]
-            if waiting.get(key) == (when, number):
-                return when
-            heapq.heappop(heap)
+        while self._heap:
+            due = self._heap[0]
+            if any(self._due.get(key) == due for key in self._keys_at[due]):
+                return due
+            self._drop()
         return None
 
     def pop_due(self, now: float) -> Iterator[K]:
         """Yield and forget every key that is due."""
-        heap, waiting = self._heap, self._due
-        while heap and heap[0][0] <= now:
-            when, number, key = heapq.heappop(heap)
-            if waiting.get(key) == (when, number):
-                del waiting[key]
-                yield key
-            heap = self._heap
+        waiting = self._due
+        while self._heap and self._heap[0] <= now:
+            due = self._heap[0]
+            for key in self._drop():
+                if waiting.get(key) == due:
+                    del waiting[key]
+                    yield key
+
+    def _drop(self) -> list[K]:
+        """Take the first time out of the heap, and return the keys that were put there."""
+        keys = self._keys_at.pop(heapq.heappop(self._heap))
+        self._entries -= len(keys)
+        return keys
+
+    def _rebuild(self) -> None:
+        self._keys_at = {}
+        for key, due in self._due.items():
+            self._keys_at.setdefault(due, []).append(key)
+        self._heap = list(self._keys_at)
+        heapq.heapify(self._heap)
+        self._entries = len(self._due)

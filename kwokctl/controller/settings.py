@@ -6,14 +6,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kwokctl import __version__
 from kwokctl.config.documents import Document, load_documents
+from kwokctl.controller.flags import parser
 from kwokctl.controller.functions import Kubelet
 from kwokctl.controller.selection import Selection, select
 from kwokctl.controller.server import parse_address
 from kwokctl.controller.stage_reader import read_stages
 from kwokctl.controller.stages import Stage
 from kwokctl.errors import ConfigError, NotServedError, UsageError
+from kwokctl.etcd.target import EtcdTarget
 from kwokctl.progress import Progress
 
 _DEFAULTS: dict[str, Any] = {
@@ -64,10 +65,9 @@ class Parallelism:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EtcdAccess:
-    """How to reach the cluster's etcd, for writes past the API server."""
+    """The cluster's etcd, for writes past the API server."""
 
-    endpoint: str
-    """`unix:/…/etcd.sock`, or host:port with the files of `tls`."""
+    target: EtcdTarget
     prefix: str
     insists: bool
     """Whether webhooks and policies are passed by, too."""
@@ -100,7 +100,7 @@ def read_settings(argv: Sequence[str], progress: Progress) -> Settings:
 
     Raises UsageError and ConfigError that say what is wrong and where.
     """
-    flags = _parser().parse_args(argv)
+    flags = parser().parse_args(argv)
     documents = load_documents(flags.config, progress=progress)
     options = _options(documents, progress)
     for name in _DEFAULTS:
@@ -164,7 +164,13 @@ def _etcd(flags: argparse.Namespace) -> EtcdAccess | None:
             hint="give its address with --etcd-endpoint, or take --data-path api",
         )
     insists = flags.data_path == "etcd"
-    return EtcdAccess(endpoint=flags.etcd_endpoint, prefix=flags.etcd_prefix, insists=insists)
+    target = EtcdTarget(
+        address=flags.etcd_endpoint,
+        ca=flags.etcd_cafile,
+        cert=flags.etcd_certfile,
+        key=flags.etcd_keyfile,
+    )
+    return EtcdAccess(target=target, prefix=flags.etcd_prefix, insists=insists)
 
 
 def _options(documents: Sequence[Document], progress: Progress) -> dict[str, Any]:
@@ -193,70 +199,3 @@ def _checked(document: Document, name: str, value: Any) -> Any:
     if type(value) is not wanted:
         raise document.fault(f"options.{name}", f"must be of type {wanted.__name__}")
     return value
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> Any:
-        raise UsageError(message, hint="--help lists all flags")
-
-
-def _switch(text: str) -> bool:
-    if text.lower() in {"true", "1", "t"}:
-        return True
-    if text.lower() in {"false", "0", "f"}:
-        return False
-    raise argparse.ArgumentTypeError(f"'{text}' is neither true nor false")
-
-
-def _level(text: str) -> int:
-    names = {"debug": 4, "info": 0, "warn": -1, "warning": -1, "error": -2}
-    head, sign, tail = text.lower().partition("+") if "+" in text else (text.lower(), "", "")
-    if head in names:
-        return names[head] + (int(tail) if sign and tail.isdecimal() else 0)
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is no log level") from None
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="kwok",
-        allow_abbrev=False,
-        description="Plays the kubelets of fake nodes: nodes become Ready, pods run and end, "
-        "as Stage documents say.",
-    )
-    add = parser.add_argument
-    switch: dict[str, Any] = {"type": _switch, "nargs": "?", "const": True, "metavar": "BOOL"}
-    add("--kubeconfig", help="how to reach the cluster (default: ~/.kube/config if it exists)")
-    add("--master", default="", help="address of the API server, instead of the kubeconfig's")
-    add("-c", "--config", action="append", default=[], help="file of documents; may be repeated")
-    add("--manage-all-nodes", dest="manageAllNodes", **switch, help="play every node")
-    add("--manage-single-node", dest="manageSingleNode", help="play one node, by name")
-    add("--manage-nodes-with-annotation-selector", dest="manageNodesWithAnnotationSelector")
-    add("--manage-nodes-with-label-selector", dest="manageNodesWithLabelSelector")
-    add("--disregard-status-with-annotation-selector", help=argparse.SUPPRESS,
-        dest="disregardStatusWithAnnotationSelector")  # fmt: skip
-    add("--disregard-status-with-label-selector", help=argparse.SUPPRESS,
-        dest="disregardStatusWithLabelSelector")  # fmt: skip
-    add("--cidr", help="addresses of pods on nodes without a pod CIDR (default: 10.0.0.0/24)")
-    add("--node-ip", dest="nodeIP", help="address of nodes that have none")
-    add("--node-name", dest="nodeName", help="host name of nodes that have none")
-    add("--node-port", dest="nodePort", type=int, help="kubelet port that nodes tell")
-    add("--server-address", dest="serverAddress", help="host:port for health and metrics")
-    add("--node-lease-duration-seconds", dest="nodeLeaseDurationSeconds", type=int,
-        help="how long a node's lease lasts; 0 for no leases")  # fmt: skip
-    add("--holder-identity", default="",
-        help="name under which leases are held, if no other controller has it; a restarted one goes on with them at once")  # fmt: skip
-    add("--data-path", choices=("api", "auto", "etcd"), default="api",
-        help="how statuses and leases are written: through the API, or past it where nothing is skipped (auto) or in any case (etcd)")  # fmt: skip
-    add("--etcd-endpoint", default="", help="etcd of the cluster: unix:PATH or HOST:PORT")
-    add("--etcd-prefix", default="/registry", help="prefix of all keys in etcd")
-    add("--tls-cert-file", dest="tlsCertFile", help="certificate of the server")
-    add("--tls-private-key-file", dest="tlsPrivateKeyFile", help="key of the server")
-    add("--enable-crds", action="append", default=[], help=argparse.SUPPRESS)
-    add("--tracing-endpoint", help=argparse.SUPPRESS)
-    add("--tracing-sampling-rate-per-million", type=int, help=argparse.SUPPRESS)
-    add("-v", "--v", type=_level, default=0, help="how much is logged: a number or a name")
-    add("--version", action="version", version=f"kwok version {__version__}")
-    return parser

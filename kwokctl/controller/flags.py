@@ -1,0 +1,85 @@
+"""The flags of the controller: the original's, and those that tell where etcd is."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from kwokctl import __version__
+from kwokctl.errors import UsageError
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> Any:
+        raise UsageError(message, hint="--help lists all flags")
+
+
+def _switch(text: str) -> bool:
+    if text.lower() in {"true", "1", "t"}:
+        return True
+    if text.lower() in {"false", "0", "f"}:
+        return False
+    raise argparse.ArgumentTypeError(f"'{text}' is neither true nor false")
+
+
+def _level(text: str) -> int:
+    names = {"debug": 4, "info": 0, "warn": -1, "warning": -1, "error": -2}
+    head, sign, tail = text.lower().partition("+") if "+" in text else (text.lower(), "", "")
+    if head in names:
+        return names[head] + (int(tail) if sign and tail.isdecimal() else 0)
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is no log level") from None
+
+
+def parser() -> argparse.ArgumentParser:
+    """Make the parser; whatever is wrong raises UsageError."""
+    made = _Parser(
+        prog="kwok",
+        allow_abbrev=False,
+        description="Plays the kubelets of fake nodes: nodes become Ready, pods run and end, "
+        "as Stage documents say.",
+    )
+    add = made.add_argument
+    switch: dict[str, Any] = {"type": _switch, "nargs": "?", "const": True, "metavar": "BOOL"}
+    add("--kubeconfig", help="how to reach the cluster (default: ~/.kube/config if it exists)")
+    add("--master", default="", help="address of the API server, instead of the kubeconfig's")
+    add("-c", "--config", action="append", default=[], help="file of documents; may be repeated")
+    add("--manage-all-nodes", dest="manageAllNodes", **switch, help="play every node")
+    add("--manage-single-node", dest="manageSingleNode", help="play one node, by name")
+    add("--manage-nodes-with-annotation-selector", dest="manageNodesWithAnnotationSelector")
+    add("--manage-nodes-with-label-selector", dest="manageNodesWithLabelSelector")
+    add("--disregard-status-with-annotation-selector", help=argparse.SUPPRESS,
+        dest="disregardStatusWithAnnotationSelector")  # fmt: skip
+    add("--disregard-status-with-label-selector", help=argparse.SUPPRESS,
+        dest="disregardStatusWithLabelSelector")  # fmt: skip
+    add("--cidr", help="addresses of pods on nodes without a pod CIDR (default: 10.0.0.0/24)")
+    add("--node-ip", dest="nodeIP", help="address of nodes that have none")
+    add("--node-name", dest="nodeName", help="host name of nodes that have none")
+    add("--node-port", dest="nodePort", type=int, help="kubelet port that nodes tell")
+    add("--server-address", dest="serverAddress", help="host:port for health and metrics")
+    add("--node-lease-duration-seconds", dest="nodeLeaseDurationSeconds", type=int,
+        help="how long a node's lease lasts; 0 for no leases")  # fmt: skip
+    add("--holder-identity", default="",
+        help="name under which leases are held, if no other controller has it; a restarted one goes on with them at once")  # fmt: skip
+    _add_etcd(add)
+    add("--tls-cert-file", dest="tlsCertFile", help="certificate of the server")
+    add("--tls-private-key-file", dest="tlsPrivateKeyFile", help="key of the server")
+    add("--enable-crds", action="append", default=[], help=argparse.SUPPRESS)
+    add("--tracing-endpoint", help=argparse.SUPPRESS)
+    add("--tracing-sampling-rate-per-million", type=int, help=argparse.SUPPRESS)
+    add("-v", "--v", type=_level, default=0, help="how much is logged: a number or a name")
+    add("--version", action="version", version=f"kwok version {__version__}")
+    return made
+
+
+def _add_etcd(add: Callable[..., Any]) -> None:
+    """Add what says whether and how the cluster's etcd is written to."""
+    add("--data-path", choices=("api", "auto", "etcd"), default="api",
+        help="how statuses and leases are written: through the API, or past it where nothing is skipped (auto) or in any case (etcd)")  # fmt: skip
+    add("--etcd-endpoint", default="", help="etcd of the cluster: unix:PATH or HOST:PORT")
+    add("--etcd-cafile", type=Path, help="CA of etcd's certificate; without it no TLS is spoken")
+    add("--etcd-certfile", type=Path, help="certificate to show to etcd")
+    add("--etcd-keyfile", type=Path, help="key of that certificate")
+    add("--etcd-prefix", default="/registry", help="prefix of all keys in etcd")

@@ -141,7 +141,7 @@ def _cluster_options(call: Invocation, given: dict[str, Any]) -> "ClusterOptions
     if not paths.saved.is_file():
         resolved = resolve_options(given, os.environ, call.documents())
         options = resolved.options
-        return choices(options, resolved.chosen, selected(options), can_reach_etcd=True).options
+        return choices(options, resolved.chosen, selected(options)).options
     options = replace(load(paths, call.cluster).options, **given)
     if "node_heartbeat" not in given:
         return options

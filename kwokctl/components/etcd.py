@@ -5,6 +5,7 @@ from kwokctl.components.flags import Value, flags
 from kwokctl.components.setting import Setting
 from kwokctl.config.quantity import to_bytes
 from kwokctl.etcd import member
+from kwokctl.etcd.target import EtcdTarget
 from kwokctl.model import ETCD, KUBE_APISERVER, Component, ComponentName, HttpProbe, Port
 
 _OWN_LOOPBACK = "http://127.0.0.1:2380"
@@ -66,16 +67,28 @@ def etcd(setting: Setting) -> Component:
     )
 
 
-def _ready(setting: Setting) -> HttpProbe:
+def target(setting: Setting) -> EtcdTarget:
+    """Tell how this host reaches etcd: by its socket, or with a certificate by its port."""
     if setting.site.socket(setting.paths.etcd_socket):
-        return HttpProbe(url="http://localhost/health", socket=setting.paths.etcd_socket)
+        return EtcdTarget(address=f"unix:{setting.paths.etcd_socket}")
+    address = setting.site.address(ETCD, setting.options.etcd_port)
+    if not setting.options.etcd_tls:
+        return EtcdTarget(address=address)
     pki, client = setting.paths.pki, identities.ETCD_CLIENT
-    return HttpProbe(
-        url=f"{_tcp(setting, dialler=None)}/health",
+    return EtcdTarget(
+        address=address,
         ca=pki / "ca.crt",
         cert=pki / f"{client}.crt",
         key=pki / f"{client}.key",
     )
+
+
+def _ready(setting: Setting) -> HttpProbe:
+    if setting.site.socket(setting.paths.etcd_socket):
+        return HttpProbe(url="http://localhost/health", socket=setting.paths.etcd_socket)
+    found = target(setting)
+    url = f"{_tcp(setting, dialler=None)}/health"
+    return HttpProbe(url=url, ca=found.ca, cert=found.cert, key=found.key)
 
 
 def endpoint(setting: Setting) -> str:

@@ -24,6 +24,7 @@ def kube_apiserver(setting: Setting) -> Component:
         args=flags(
             {
                 "etcd-servers": etcd.endpoint(setting),
+                **_etcd_identity(setting),
                 "etcd-prefix": options.etcd_prefix,
                 "bind-address": setting.site.bind(KUBE_APISERVER),
                 "secure-port": options.kube_apiserver_port,
@@ -62,6 +63,17 @@ def _mounts(setting: Setting) -> tuple[Mount, ...]:
         else ()
     )
     return (setting.mount(paths.pki), setting.mount(paths.sockets), *audit)
+
+
+def _etcd_identity(setting: Setting) -> dict[str, Value]:
+    """Say whom to trust and who we are, where etcd is not reached by its socket."""
+    if etcd.target(setting).ca is None:
+        return {}
+    return {
+        "etcd-cafile": setting.pki("ca.crt"),
+        "etcd-certfile": setting.pki(f"{identities.ETCD_CLIENT}.crt"),
+        "etcd-keyfile": setting.pki(f"{identities.ETCD_CLIENT}.key"),
+    }
 
 
 def _identity(setting: Setting) -> dict[str, Value]:

@@ -1,5 +1,6 @@
 """Describes the embedded fake-node controller."""
 
+from kwokctl.components import etcd
 from kwokctl.components.flags import Value, flags
 from kwokctl.components.heartbeat import heartbeat
 from kwokctl.components.setting import Setting
@@ -44,15 +45,16 @@ def kwok_controller(setting: Setting) -> Component:
 
 def _data_path(setting: Setting) -> dict[str, Value]:
     """Tell where etcd is if statuses and leases are written to it."""
-    socket = setting.site.socket(setting.paths.etcd_socket)
-    choice = choose_data_path(
-        setting.options, can_reach_etcd=socket is not None, extra_args=setting.extra_args
-    )
+    choice = choose_data_path(setting.options, extra_args=setting.extra_args)
     if choice.path == "api":
         return {}
+    target = etcd.target(setting)
     return {
         # What is insisted on passes webhooks by, too; what was chosen heeds them.
         "data-path": "etcd" if setting.options.data_path == "etcd" else "auto",
-        "etcd-endpoint": f"unix:{socket}",
+        "etcd-endpoint": target.address,
+        "etcd-cafile": str(target.ca) if target.ca else None,
+        "etcd-certfile": str(target.cert) if target.cert else None,
+        "etcd-keyfile": str(target.key) if target.key else None,
         "etcd-prefix": setting.options.etcd_prefix,
     }

@@ -10,7 +10,6 @@ from typing import Literal
 
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import parse_extra_args
-from kwokctl.errors import UnavailableError
 from kwokctl.model import KUBE_APISERVER, KWOK_CONTROLLER
 
 Path = Literal["api", "etcd"]
@@ -44,13 +43,10 @@ class Choice:
         return f"data path: {self.path} ({self.why})"
 
 
-def choose_data_path(
-    options: ClusterOptions, *, can_reach_etcd: bool, extra_args: Arguments | None = None
-) -> Choice:
+def choose_data_path(options: ClusterOptions, *, extra_args: Arguments | None = None) -> Choice:
     """Choose how to write in a cluster of ours.
 
-    `extra_args` are those of a saved cluster; without them the ones in `options` count. Raises
-    UnavailableError if etcd is insisted on and cannot be reached from this host.
+    `extra_args` are those of a saved cluster; without them the ones in `options` count.
     """
     if options.data_path == "api":
         return Choice(path="api", why="asked for")
@@ -59,9 +55,7 @@ def choose_data_path(
         extra_args = parse_extra_args(options.extra_args, named)
     skipped = next(_obstacles(options, extra_args.get(KUBE_APISERVER, {})), "")
     if options.data_path == "etcd":
-        return _insisted(skipped, can_reach_etcd=can_reach_etcd)
-    if not can_reach_etcd:
-        return Choice(path="api", why="etcd cannot be reached from this host")
+        return _insisted(skipped)
     if skipped:
         return Choice(path="api", why=skipped)
     return Choice(
@@ -69,12 +63,7 @@ def choose_data_path(
     )
 
 
-def _insisted(skipped: str, *, can_reach_etcd: bool) -> Choice:
-    if not can_reach_etcd:
-        raise UnavailableError(
-            "'--data-path etcd' needs an etcd that can be reached from this host",
-            hint="leave it out, or take '--data-path api'",
-        )
+def _insisted(skipped: str) -> Choice:
     if skipped:
         return Choice(path="etcd", why=f"asked for, although {skipped}")
     return Choice(path="etcd", why="asked for; admission, validation and audit do not see it")

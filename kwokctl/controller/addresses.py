@@ -4,7 +4,8 @@ import heapq
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from ipaddress import IPv6Address, ip_address, ip_interface
+from ipaddress import ip_address, ip_interface
+from socket import AF_INET6, inet_ntop
 
 log = logging.getLogger(__name__)
 
@@ -136,5 +137,5 @@ def _number(address: str) -> int:
 
 def _text(number: int) -> str:
     if number >= _V6:
-        return str(IPv6Address(number - _V6))
+        return inet_ntop(AF_INET6, (number - _V6).to_bytes(16, "big"))
     return f"{number >> 24}.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"

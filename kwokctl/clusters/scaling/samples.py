@@ -17,8 +17,8 @@ Json = Any
 SAMPLES = 2
 """Objects that a stamp is made from."""
 
-_PATIENCE = 10.0
-"""Seconds in which they must come to their status."""
+_PATIENCE = 30.0
+"""Seconds in which they must come to their status: a busy machine may take its time."""
 _LOOK_AGAIN = 0.02
 _PROTOBUF = "application/vnd.kubernetes.protobuf"
 

@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 from functools import lru_cache
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_network
+from socket import AF_INET, AF_INET6, inet_pton
 from typing import Any, ClassVar
 
 import msgspec
@@ -89,8 +90,8 @@ class Address(Leaf):
         if "%" in text or (":" in text and "." in text):
             return False
         try:
-            ip_address(text)
-        except ValueError:
+            inet_pton(AF_INET6 if ":" in text else AF_INET, text)
+        except (OSError, ValueError):
             return False
         return True
 

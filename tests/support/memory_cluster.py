@@ -88,6 +88,7 @@ class MemoryCluster:
         self._watchers.append(news)
         there = self._selected(resource, namespace, selector)
         yield [Change(True, judge(json.dumps(body).encode())) for body in there]
+        yield []
         while True:
             exists, body = await news.get()
             if _selects(selector, body):

@@ -6,13 +6,12 @@ from kwokctl.clusters.choices import Choices, choices
 from kwokctl.clusters.stages import stage_documents
 from kwokctl.components.plan import BUILDERS
 from kwokctl.config.options import ClusterOptions
-from kwokctl.errors import UnavailableError
 
 PLAIN = ClusterOptions()
 
 
-def made(options: ClusterOptions, *chosen: str, can_reach_etcd: bool = True) -> Choices:
-    return choices(options, frozenset(chosen), tuple(BUILDERS), can_reach_etcd=can_reach_etcd)
+def made(options: ClusterOptions, *chosen: str) -> Choices:
+    return choices(options, frozenset(chosen), tuple(BUILDERS))
 
 
 def test_a_plain_cluster_writes_to_etcd_and_beats_as_real_nodes_do() -> None:
@@ -40,11 +39,6 @@ def test_an_etcd_that_does_not_sync_is_told_with_its_price() -> None:
     found = made(replace(PLAIN, etcd_fsync="off"))
 
     assert "power cut" in found.notes[1]
-
-
-def test_an_etcd_out_of_reach_cannot_be_insisted_on() -> None:
-    with pytest.raises(UnavailableError):
-        made(replace(PLAIN, data_path="etcd"), can_reach_etcd=False)
 
 
 def test_without_heartbeats_no_stage_refreshes_nodes() -> None:

@@ -170,7 +170,7 @@ async def test_what_was_chosen_is_told_and_saved_so_that_a_start_has_the_same_fl
     plan = saved.plan(runtime, mine.paths(NAME))
     assert args == {name: component.args for name, component in plan.components.items()}
     assert "--unsafe-no-fsync=true" in args["etcd"]
-    assert saved.data_path(runtime, mine.paths(NAME)).path in notes.told[0]
+    assert saved.data_path().path in notes.told[0]
 
 
 async def test_two_commands_cannot_change_one_cluster_at_once(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from kwokctl.clusters.delete import delete_all, delete_cluster
 from kwokctl.clusters.home import Home, cluster_name
 from kwokctl.clusters.saved import save
-from kwokctl.errors import ConfigError, ConflictError
+from kwokctl.errors import ConfigError, ConflictError, UnavailableError
 from kwokctl.host.paths import WorkDir
 from kwokctl.model import ClusterName
 from tests.support.fake_runtime import FakeRuntime
@@ -104,6 +104,22 @@ async def test_one_cluster_that_fails_does_not_keep_the_others(home: Home) -> No
 
     assert deleted.names == (mine,)
     assert isinstance(deleted.failures[NAME], ConfigError)
+
+
+async def test_a_cluster_whose_runtime_is_gone_needs_force(
+    home: Home, runtime: FakeRuntime
+) -> None:
+    made(home)
+    runtime.fails_at = {"stop": UnavailableError("no engine answers", hint="start it")}
+
+    with pytest.raises(UnavailableError, match="no engine answers") as caught:
+        await delete_cluster(home, NAME, kubeconfig=None, force=False)
+    assert str(caught.value.hint).startswith("start it; or ")
+    assert home.paths(NAME).saved.exists()
+
+    assert await delete_cluster(home, NAME, kubeconfig=None, force=True)
+    assert not home.paths(NAME).root.exists()
+    assert runtime.asked[-1] == "uninstall"
 
 
 async def test_a_cluster_of_the_original_needs_force_and_its_processes_end(

@@ -61,6 +61,9 @@ async def test_waiting_ends_when_exactly_the_wanted_objects_are_ready() -> None:
             await asyncio.sleep(0)
             assert not waiting.done()
         yield [change(False, "x")]
+        await asyncio.sleep(0)
+        assert not waiting.done(), "more may be to come"
+        yield []
 
     async with asyncio.TaskGroup() as tasks:
         waiting = tasks.create_task(following.complete(progress.append))

@@ -1,0 +1,56 @@
+from typing import Any
+
+from kwokctl.clusters.scaling.reading import members_of
+from kwokctl.clusters.scaling.request import LABEL
+from kwokctl.clusters.scaling.stragglers import Stragglers
+from tests.support import virtual_time
+from tests.support.memory_cluster import MemoryCluster
+
+
+def pod(cluster: MemoryCluster, name: str, phase: str) -> dict[str, Any]:
+    body = cluster.put("Pod", name, namespace="default", labels={LABEL: "pod"})
+    body["status"] = {"phase": phase}
+    return body
+
+
+def test_pods_are_waited_for_until_the_last_one_runs() -> None:
+    cluster = MemoryCluster()
+    late = [pod(cluster, f"pod-{number}", "Pending") for number in range(3)]
+    pod(cluster, "done", "Succeeded")
+    told: list[int] = []
+
+    def tell(more: int) -> None:
+        told.append(more)
+        if late:
+            late.pop()["status"]["phase"] = "Running"
+
+    stragglers = Stragglers(cluster, "default", members_of("pod"), 4)
+    virtual_time.run(stragglers.complete(tell))
+
+    assert told == [1, 1, 1, 1]
+    assert stragglers.laggards() == (0, "")
+
+
+def test_those_that_do_not_run_are_named_with_what_they_lack() -> None:
+    cluster = MemoryCluster()
+    for number in range(12):
+        pod(cluster, f"pod-{number:02d}", "Pending")
+    stragglers = Stragglers(cluster, "default", members_of("pod"), 12)
+
+    def tell(more: int) -> None:
+        if more == 0:
+            for body in cluster.objects.values():
+                body["status"]["phase"] = "Running"
+
+    seen = []
+
+    def look(more: int) -> None:
+        seen.append(stragglers.laggards())
+        tell(more)
+
+    virtual_time.run(stragglers.complete(look))
+
+    number, names = seen[0]
+    assert number == 12
+    assert names.splitlines()[0] == "pod-00 is Pending"
+    assert names.splitlines()[-1] == "and 2 more"

@@ -8,7 +8,7 @@ reached it (https://kubernetes.io/docs/reference/using-api/api-concepts/#resourc
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from kwokctl.clusters.scaling.direct import Direct
 from kwokctl.clusters.scaling.in_flight import first_failure
@@ -47,8 +47,9 @@ async def _follow(
 
 async def _seen(revision: int, direct: Direct, resource: Resource, namespace: str | None) -> int:
     if resource in (NODES, PODS):
-        seen = await direct.desk.seen()
-        return seen.nodes if resource == NODES else seen.pods
+        with suppress(ApiError):  # without a controller the cache is the next best
+            seen = await direct.desk.seen()
+            return seen.nodes if resource == NODES else seen.pods
     path = f"{resource.path(namespace, 'none')}?resourceVersion={revision}"
     response = await direct.client.pool.request("GET", path)
     return revision if response.status in {200, 404} else 0

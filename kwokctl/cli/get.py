@@ -158,7 +158,6 @@ def artifacts(
 
 def _cluster_options(call: Invocation, runtime: str | None) -> "ClusterOptions":
     """Return the options of the cluster that exists, or of the one that would be made."""
-    from kwokctl.clusters.home import DEFAULT_RUNTIME
     from kwokctl.clusters.saved import load
     from kwokctl.config.resolve import resolve_options
 
@@ -168,7 +167,8 @@ def _cluster_options(call: Invocation, runtime: str | None) -> "ClusterOptions":
         return load(paths, call.cluster).options
     given = {} if runtime is None else {"runtime": runtime}
     options = resolve_options(given, os.environ, call.documents()).options
-    home.runtime(options.runtime or DEFAULT_RUNTIME)  # raises UsageError if there is none
+    if options.runtime:
+        home.runtime(options.runtime)  # raises UsageError if there is none
     return options
 
 

@@ -11,7 +11,8 @@ from kwokctl.clusters.bring_up import bring_up
 from kwokctl.clusters.choices import choices
 from kwokctl.clusters.drift import differences
 from kwokctl.clusters.files import write_files
-from kwokctl.clusters.home import DEFAULT_RUNTIME, Home, context_name
+from kwokctl.clusters.home import Home, context_name
+from kwokctl.clusters.placing import choose_runtime
 from kwokctl.clusters.ports import held_ports
 from kwokctl.clusters.programs import TOOLS, programs
 from kwokctl.clusters.ready import unready
@@ -95,12 +96,11 @@ async def create_cluster(home: Home, request: CreateRequest) -> Created:
 
 
 async def _create(home: Home, request: CreateRequest) -> str:
-    asked = request.resolved.options
-    options = replace(asked, runtime=asked.runtime or DEFAULT_RUNTIME)
+    options = request.resolved.options
     names = selected(options)
     extra_args = parse_extra_args(options.extra_args, tuple(BUILDERS))
-    runtime = home.runtime(options.runtime)
-    await runtime.check()
+    runtime = await choose_runtime(home, options.runtime)
+    options = replace(options, runtime=options.runtime or runtime.name)
     made = choices(options, request.resolved.chosen, names)
     options = made.options
     for note in made.notes:

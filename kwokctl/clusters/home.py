@@ -13,7 +13,6 @@ from kwokctl.model import ClusterName
 from kwokctl.progress import Progress, Silent
 from kwokctl.runtime import Runtime
 
-DEFAULT_RUNTIME = "binary"
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?")
 
 

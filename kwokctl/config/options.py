@@ -61,7 +61,10 @@ class ClusterOptions:
     """What a cluster shall be. Empty strings mean "not given"; ports of 0 mean "pick one"."""
 
     runtime: str = _option(
-        "", "Where components run: binary or docker", group=_GENERAL, metavar="NAME"
+        "",
+        "Where components run: binary (processes) or docker [default: the first that can run here]",
+        group=_GENERAL,
+        metavar="NAME",
     )
     kube_version: str = _option(
         DEFAULT_KUBE_VERSION, "Version of Kubernetes", group=_GENERAL, metavar="VERSION"

@@ -36,7 +36,7 @@ _KEPT_SECONDS = 600
 """How long old revisions stay: the API server compacts every five minutes what is older than five."""
 
 _MIB = 1 << 20
-_STATUS_SECONDS = {True: 600, False: 20}
+_STATUS_SECONDS = {True: 300, False: 20}
 """How often the default Stages refresh a node's status at most: with leases, and without."""
 
 

@@ -163,7 +163,7 @@ class Stamping:
         wanted = orjson.loads(self._stamp.make(copy))
         try:
             shown = await client.get(creation.resource, creation.namespace, copy.name)
-            del shown["metadata"]["resourceVersion"]
+            is_as_written = shown["metadata"].pop("resourceVersion") == str(revision)
             query = Query(
                 resource=creation.resource,
                 namespace=creation.namespace,
@@ -174,7 +174,8 @@ class Stamping:
         except ApiError:
             await self._direct.store.remove((), self._found.key_of(copy.name), revision)
             raise
-        if not is_listed or (creation.resource in (NODES, PODS) and shown != wanted):
+        # Who has changed it meanwhile has read it.
+        if not is_listed or (is_as_written and shown != wanted):
             await self._direct.store.remove((), self._found.key_of(copy.name), revision)
             raise CannotStampError(f"the API server does not show '{copy.name}' as it was written")
 

@@ -194,13 +194,13 @@ def test_a_node_that_comes_ready_is_not_patched_only_held() -> None:
         assert [w for w in rig.cluster.writes if w[0] != "replace"] == [("create", "n")]
 
 
-def test_a_nodes_status_is_refreshed_every_ten_minutes_only() -> None:
+def test_a_nodes_status_is_refreshed_every_five_to_ten_minutes_only() -> None:
     @story()
     async def _(rig: Rig) -> None:
         rig.cluster.put(NODES, node(ready=True))
-        await asyncio.sleep(1300)
+        await asyncio.sleep(1500)
 
-        assert len(rig.cluster.verbs("patch")) == 2
+        assert 2 <= len(rig.cluster.verbs("patch")) <= 5
 
 
 def test_without_leases_the_status_is_the_heartbeat() -> None:

@@ -5,12 +5,15 @@ import ipaddress
 import os
 import socket
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 from blockbuster import blockbuster_ctx
+
+from tests.support import engines
 
 _TESTS = Path(__file__).parent
 _MAY_LEAVE = {"packaging", "e2e"}
@@ -58,6 +61,17 @@ def _clean_environment(
     monkeypatch.setenv("KWOK_WORKDIR", str(home / ".kwok"))
     monkeypatch.setenv("KUBECONFIG", str(home / ".kube" / "config"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(home / ".cache"))
+
+
+@pytest.fixture(scope="session")
+def engine() -> Iterator[str]:
+    """Name a container engine as DOCKER_HOST does; skip where there is none and none may be had."""
+    with ExitStack() as stack:
+        try:
+            url = stack.enter_context(engines.engine())
+        except engines.NoEngineError as e:
+            pytest.skip(f"no container engine: {e}")
+        yield url
 
 
 @pytest.fixture(autouse=True)

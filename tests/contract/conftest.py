@@ -1,5 +1,6 @@
 """A runtime with two components that stand in for etcd and kube-apiserver."""
 
+import os
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -19,11 +20,14 @@ from kwokctl.model import (
     Component,
     ComponentName,
     HttpProbe,
+    Mount,
     Plan,
+    Port,
 )
 from kwokctl.runtime import Runtime
 
 SERVER = Path(__file__).parents[1] / "support" / "programs" / "server.py"
+PYTHON = os.path.realpath(sys.executable)
 CLUSTER = ClusterName("contract")
 
 
@@ -32,37 +36,63 @@ def host(tmp_path: Path) -> Host:
     return Host(WorkDir(tmp_path))
 
 
-@pytest.fixture(params=["binary"])
-async def runtime(request: pytest.FixtureRequest, host: Host) -> AsyncIterator[Runtime]:
-    made = registry.load(request.param, host)
+IN_CONTAINERS = [pytest.mark.docker, pytest.mark.timeout(120, func_only=True)]
+
+
+@pytest.fixture(params=["binary", pytest.param("docker", marks=IN_CONTAINERS)])
+def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Name a runtime, and have what it needs."""
+    if request.param == "docker":
+        monkeypatch.setenv("DOCKER_HOST", request.getfixturevalue("engine"))
+    return str(request.param)
+
+
+@pytest.fixture
+async def runtime(kind: str, host: Host) -> AsyncIterator[Runtime]:
+    made = registry.load(kind, host)
     yield made
     await made.uninstall(CLUSTER)
 
 
-def component(name: ComponentName, *words: str) -> Component:
+def component(runtime: Runtime, name: ComponentName, *words: str) -> Component:
+    """Describe a server that stands in for a component, where the runtime will place it.
+
+    Its program is this Python, which is not static: it is given the folders that it needs.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
+    site = runtime.site(CLUSTER)
     return Component(
         name=name,
-        artifact=Artifact(name=name, version="v0", command=(sys.executable, "-S", str(SERVER))),
-        args=(str(port), *words),
-        ready=(HttpProbe(url=f"http://127.0.0.1:{port}/health"),),
+        artifact=Artifact(name=name, version="v0", command=(PYTHON, "-S", str(SERVER))),
+        args=(str(port), f"--bind={site.bind(name)}", *words),
+        env={"PYTHONHOME": sys.base_prefix},
+        ports=(Port(name="http", port=port, host_port=port),),
+        mounts=tuple(Mount(host_path=path, mount_path=site.path(path)) for path in _needed()),
+        ready=(HttpProbe(url=f"http://{site.address(name, port)}/health"),),
     )
 
 
+def _needed() -> list[Path]:
+    places = [*map(Path, ("/lib", "/lib64", "/usr", sys.base_prefix)), SERVER.parent]
+    return [path for path in dict.fromkeys(places) if path.is_dir()]
+
+
 @pytest.fixture
-def plan() -> Plan:
-    etcd = component(ETCD, "--say=I am etcd")
-    api = replace(component(KUBE_APISERVER, "--say=I am the API"), uses=frozenset({ETCD}))
+def plan(runtime: Runtime) -> Plan:
+    etcd = component(runtime, ETCD, "--say=I am etcd")
+    api = component(runtime, KUBE_APISERVER, "--say=I am the API")
+    api = replace(api, uses=frozenset({ETCD}))
     return Plan(cluster=CLUSTER, components={ETCD: etcd, KUBE_APISERVER: api})
 
 
 @pytest.fixture
-def plan_of() -> Callable[..., Plan]:
+def plan_of(runtime: Runtime) -> Callable[..., Plan]:
     """Make a plan of one component, etcd, that is given these words."""
 
     def make(*words: str, restart: bool = False) -> Plan:
-        return Plan(cluster=CLUSTER, components={ETCD: component(ETCD, *words)}, restart=restart)
+        etcd = component(runtime, ETCD, *words)
+        return Plan(cluster=CLUSTER, components={ETCD: etcd}, restart=restart)
 
     return make

@@ -200,7 +200,13 @@ async def test_a_program_that_cannot_be_run_is_an_error_that_names_it(
     plan = plan_of()
     etcd = plan.components[ETCD]
     artifact = replace(etcd.artifact, command=(name,))
-    await runtime.install(replace(plan, components={ETCD: replace(etcd, artifact=artifact)}))
+    broken = replace(plan, components={ETCD: replace(etcd, artifact=artifact)})
 
+    # Where it is known earlier than at the start, it is told earlier.
     with pytest.raises(ComponentError, match=name):
-        await runtime.start(CLUSTER)
+        await _install_and_start(runtime, broken)
+
+
+async def _install_and_start(runtime: Runtime, plan: Plan) -> None:
+    await runtime.install(plan)
+    await runtime.start(CLUSTER)

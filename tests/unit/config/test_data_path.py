@@ -4,18 +4,16 @@ import pytest
 
 from kwokctl.config.data_path import choose_data_path
 from kwokctl.config.options import ClusterOptions
-from kwokctl.errors import UnavailableError
 
 PLAIN = ClusterOptions()
-INSISTED = replace(PLAIN, data_path="etcd")
 
 
-def chosen(options: ClusterOptions, *, can_reach_etcd: bool = True) -> str:
-    return choose_data_path(options, can_reach_etcd=can_reach_etcd).path
+def chosen(options: ClusterOptions) -> str:
+    return choose_data_path(options).path
 
 
 def why(options: ClusterOptions) -> str:
-    return choose_data_path(options, can_reach_etcd=True).why
+    return choose_data_path(options).why
 
 
 def test_a_plain_cluster_is_written_to_past_the_api_server() -> None:
@@ -23,7 +21,7 @@ def test_a_plain_cluster_is_written_to_past_the_api_server() -> None:
 
 
 def test_the_choice_is_one_line_with_its_reason() -> None:
-    line = str(choose_data_path(replace(PLAIN, data_path="api"), can_reach_etcd=True))
+    line = str(choose_data_path(replace(PLAIN, data_path="api")))
 
     assert line == "data path: api (asked for)"
 
@@ -68,12 +66,6 @@ def test_arguments_for_other_components_and_harmless_ones_change_nothing() -> No
 def test_the_arguments_of_a_saved_cluster_count_in_place_of_those_just_given() -> None:
     arguments = {"kube-apiserver": {"enable-admission-plugins": "X"}}
 
-    choice = choose_data_path(PLAIN, can_reach_etcd=True, extra_args=arguments)
+    choice = choose_data_path(PLAIN, extra_args=arguments)
 
     assert choice.path == "api"
-
-
-def test_an_etcd_out_of_reach_is_not_written_to() -> None:
-    assert chosen(PLAIN, can_reach_etcd=False) == "api"
-    with pytest.raises(UnavailableError, match="reached from this host"):
-        chosen(INSISTED, can_reach_etcd=False)

@@ -1,0 +1,16 @@
+"""The docker runtime: every component but the controller is a container of its own."""
+
+import os
+from pathlib import Path
+
+from kwokctl.host.machine import Host
+from kwokctl.runtime import Runtime
+from runtimes.docker.endpoint import find_endpoint
+from runtimes.docker.engine import Engine
+from runtimes.docker.runtime import DockerRuntime
+
+
+def create(host: Host) -> Runtime:
+    """Build the runtime for this host, with the engine that the docker command would use, too."""
+    endpoint = find_endpoint(os.environ, Path("~").expanduser())
+    return DockerRuntime(host, Engine(endpoint))

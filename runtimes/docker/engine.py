@@ -1,0 +1,238 @@
+"""Speaks to the container engine. The SDK is synchronous: it stays in threads, behind coroutines.
+
+It takes a quarter of a second to load, so it is loaded when the engine is first asked.
+"""
+
+import asyncio
+import os
+import socket
+import tarfile
+import weakref
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import Any, BinaryIO
+
+from kwokctl.errors import (
+    CommandError,
+    ConflictError,
+    KwokctlError,
+    NotFoundError,
+    UnavailableError,
+)
+from runtimes.docker.endpoint import Endpoint
+from runtimes.docker.following import followed
+from runtimes.docker.naming import COMPONENT, SPECIFICATION
+
+_CHUNK = 1024 * 1024
+_UNIX = "unix://"
+_TAKEN = ("address already in use", "port is already allocated")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Container:
+    """A container that the engine has."""
+
+    id: str
+    name: str
+    component: str
+    specification: str
+    is_running: bool
+
+
+class Engine:
+    """One engine. Every method raises UnavailableError when it does not answer, or not to us.
+
+    What it refuses is a NotFoundError, a ConflictError or a CommandError with the engine's words.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        """Dial the endpoint when something is asked for the first time."""
+        self.endpoint = endpoint
+        self._first = Lock()
+
+    async def check(self) -> None:
+        """Raise UnavailableError, with a remedy, unless the engine answers."""
+        await self._ask("ping")
+
+    async def containers(self, labels: Mapping[str, str]) -> list[Container]:
+        """List the containers, running or not, that have all these labels."""
+        found = await self._ask("containers", all=True, filters=_filter(labels))
+        return [
+            Container(
+                id=one["Id"],
+                name=one["Names"][0].lstrip("/"),
+                component=one["Labels"].get(COMPONENT, ""),
+                specification=one["Labels"].get(SPECIFICATION, ""),
+                is_running=one["State"] == "running",
+            )
+            for one in found
+        ]
+
+    async def create(self, name: str, body: Mapping[str, Any]) -> None:
+        """Make a container; ConflictError if there is one of that name."""
+        try:
+            await self._ask("create_container_from_config", dict(body), name)
+        except ConflictError as e:
+            raise ConflictError(
+                f"there is a container called '{name}', and it is not this cluster's",
+                hint=f"remove it with 'docker rm --force {name}', or choose another --name",
+                detail=e.detail,
+            ) from e
+
+    async def start(self, container: str) -> None:
+        """Start a container; no effect on a running one. ConflictError for a port that is taken."""
+        try:
+            await self._ask("start", container)
+        except CommandError as e:
+            if any(words in (e.detail or "") for words in _TAKEN):
+                raise ConflictError(
+                    f"a port wanted for '{container}' is in use",
+                    hint="end the program that uses it, or make the cluster with another port",
+                    detail=e.detail,
+                ) from e
+            raise
+
+    async def stop(self, container: str, grace: float) -> None:
+        """Ask a container to end, kill it after `grace` seconds, and return when it is gone."""
+        await self._ask("stop", container, timeout=round(grace))
+
+    async def remove(self, container: str) -> None:
+        """Kill and remove a container; nothing happens when it is not there."""
+        try:
+            await self._ask("remove_container", container, force=True, v=True)
+        except (NotFoundError, ConflictError):
+            # In conflict with another removal, which is under way: the outcome is the same.
+            return
+
+    async def network(self, name: str, labels: Mapping[str, str]) -> str:
+        """Return the id of the network that has all these labels; make it if there is none."""
+        found = await self._ask("networks", names=[name], filters=_filter(labels))
+        for one in found:
+            if one["Name"] == name:
+                return str(one["Id"])
+        made = await self._ask("create_network", name, driver="bridge", labels=dict(labels))
+        return str(made["Id"])
+
+    async def remove_networks(self, labels: Mapping[str, str]) -> None:
+        """Remove the networks that have all these labels."""
+        for one in await self._ask("networks", filters=_filter(labels)):
+            await self._ask("remove_network", one["Id"])
+
+    async def has_image(self, image: str) -> bool:
+        """Tell whether the engine has an image."""
+        try:
+            await self._ask("inspect_image", image)
+        except NotFoundError:
+            return False
+        return True
+
+    async def import_program(self, program: Path, *, name: str, repository: str, tag: str) -> None:
+        """Make an image of nothing but a static program, found at `/NAME` in it."""
+        try:
+            file = program.open("rb")
+        except OSError as e:
+            raise CommandError(f"'{program}' cannot be read: {e.strerror}") from e
+        with file:
+            parts = _archive(file, name)
+            said = await self._ask("import_image_from_data", parts, repository=repository, tag=tag)
+        if '"error"' in said:
+            raise CommandError(
+                f"the image '{repository}:{tag}' cannot be made", detail=said.strip()
+            )
+
+    async def logs(self, container: str, *, follow: bool) -> AsyncIterator[bytes]:
+        """Yield what a container has written, oldest first; `follow` goes on until it ends."""
+        if not follow:
+            yield await self._ask("logs", container)
+            return
+        stream = await self._ask("logs", container, stream=True, follow=True)
+        async for part in followed(stream):
+            yield part
+
+    async def _ask(self, method: str, *words: Any, **named: Any) -> Any:
+        def ask() -> Any:
+            with _explained(self.endpoint.url):
+                return getattr(self._client(), method)(*words, **named)
+
+        return await asyncio.to_thread(ask)
+
+    def _client(self) -> Any:
+        with self._first:
+            return self._dialled
+
+    @cached_property
+    def _dialled(self) -> Any:
+        from docker import APIClient  # noqa: PLC0415 - a quarter of a second
+        from docker.tls import TLSConfig  # noqa: PLC0415 - as above
+
+        _knock(self.endpoint.url)
+        at = self.endpoint.certificates
+        tls = at and TLSConfig(
+            client_cert=(str(at / "cert.pem"), str(at / "key.pem")),
+            ca_cert=str(at / "ca.pem"),
+            verify=self.endpoint.verify,
+        )
+        client = APIClient(base_url=self.endpoint.url, version="auto", tls=tls or False)
+        weakref.finalize(self, client.close)
+        return client
+
+
+def _knock(url: str) -> None:
+    """Raise OSError where nobody listens; the SDK would leave its socket open then."""
+    if url.startswith(_UNIX):
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(url.removeprefix(_UNIX))
+
+
+def _filter(labels: Mapping[str, str]) -> dict[str, list[str]]:
+    return {"label": [f"{name}={value}" for name, value in labels.items()]}
+
+
+def _archive(file: BinaryIO, name: str) -> Iterator[bytes]:
+    """Yield a tar archive of one program, without having all of it in memory."""
+    head = tarfile.TarInfo(name)
+    head.size = os.fstat(file.fileno()).st_size
+    head.mode = 0o755
+    yield head.tobuf()
+    while chunk := file.read(_CHUNK):
+        yield chunk
+    yield bytes(-head.size % tarfile.BLOCKSIZE + 2 * tarfile.BLOCKSIZE)
+
+
+@contextmanager
+def _explained(url: str) -> Iterator[None]:
+    """Turn what the SDK raises into errors that a user can understand."""
+    from docker.errors import APIError, DockerException  # noqa: PLC0415 - see above
+
+    try:
+        yield
+    except APIError as e:
+        raise _refusal(e) from e
+    except (DockerException, OSError) as e:
+        raise _unreachable(url, e) from e
+
+
+def _refusal(error: Any) -> KwokctlError:
+    words = str(error.explanation or error)
+    kinds = {404: NotFoundError, 409: ConflictError}
+    kind: type[KwokctlError] = kinds.get(error.status_code, CommandError)
+    return kind(f"the container engine refuses: {words}", detail=words)
+
+
+def _unreachable(url: str, error: BaseException) -> UnavailableError:
+    if "Permission denied" in str(error):
+        return UnavailableError(
+            f"the container engine at '{url}' does not let this user in",
+            hint="join the group that owns its socket, mostly 'docker', and log in anew; or run an "
+            "engine of your own without root, and name it with DOCKER_HOST",
+        )
+    return UnavailableError(
+        f"no container engine answers at '{url}'",
+        hint="start it ('sudo systemctl start docker', or Docker Desktop), or name another one "
+        "with DOCKER_HOST",
+        detail=str(error),
+    )

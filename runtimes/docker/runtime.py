@@ -1,0 +1,189 @@
+"""Places components as containers of one network, and the controller beside them on the host."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Collection, Coroutine, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from kwokctl.errors import CommandError, ComponentError, NotFoundError, UnavailableError
+from kwokctl.host import logfiles
+from kwokctl.host.files import private_folder
+from kwokctl.host.machine import Host
+from kwokctl.host.paths import ClusterPaths
+from kwokctl.host.processes.crew import GRACE, Crew
+from kwokctl.model import ClusterName, Component, ComponentName, Plan, State
+from kwokctl.runtime import Site
+from runtimes.docker.engine import Container, Engine
+from runtimes.docker.images import image_of
+from runtimes.docker.naming import SPECIFICATION, Naming
+from runtimes.docker.site import ON_HOST, DockerSite
+from runtimes.docker.specification import specify
+
+
+class DockerRuntime:
+    """Every component is a container, found again by its labels; nothing of it is kept on disk."""
+
+    name = "docker"
+
+    def __init__(self, host: Host, engine: Engine, *, grace: float = GRACE) -> None:
+        """Keep clusters in the folders of this host, and their containers in this engine."""
+        self._host = host
+        self._engine = engine
+        self._grace = grace
+
+    async def check(self) -> None:
+        """Raise UnavailableError unless an engine of this machine answers."""
+        if not self._engine.endpoint.is_on_this_machine:
+            raise UnavailableError(
+                f"the container engine at '{self._engine.endpoint.url}' is another machine's: "
+                "it does not see the files of clusters here",
+                hint="run kwokctl on that machine, or set DOCKER_HOST to an engine of this one",
+            )
+        await self._engine.check()
+
+    def site(self, cluster: ClusterName) -> Site:  # noqa: ARG002 - every cluster's looks the same
+        """Tell how the world looks to the containers, and to the controller."""
+        return DockerSite(shares_sockets=self._engine.endpoint.shares_this_kernel)
+
+    async def install(self, plan: Plan) -> None:
+        """Make images, network and containers; a running container stays as it is."""
+        paths = self._paths(plan.cluster)
+        for folder in (paths.root, paths.etcd_data):
+            private_folder(folder)
+        await self._crew(plan.cluster).install(_part(plan, on_host=True))
+        naming = self._naming(plan.cluster)
+        found = await self._found(plan.cluster)
+        wanted = _part(plan, on_host=False).components
+        network = await self._engine.network(naming.network, naming.labels)
+        await _all(
+            self._provide(each, found.get(name), naming, network, revive=plan.restart)
+            for name, each in wanted.items()
+        )
+        await _all(
+            self._engine.remove(each.id) for name, each in found.items() if name not in wanted
+        )
+
+    async def start(self, cluster: ClusterName, *names: ComponentName) -> None:
+        """Start what does not run yet."""
+        found, crew = await self._found(cluster), self._crew(cluster)
+        chosen = names or (*found, *crew.names())
+        await _all(self._start(name, found.get(name)) for name in chosen if name not in ON_HOST)
+        await crew.start([name for name in chosen if name in ON_HOST])
+
+    async def stop(self, cluster: ClusterName, *names: ComponentName) -> None:
+        """Ask the components to end, all at once; the engine kills those that do not."""
+        found, crew = await self._found(cluster), self._crew(cluster)
+        here = [name for name in names or crew.names() if name in ON_HOST]
+        # Also what does not run: it may be about to be revived.
+        there = [found[name] for name in names or found if name in found]
+        await _all(
+            [
+                crew.stop(here),
+                *(self._engine.stop(container.id, self._grace) for container in there),
+            ]
+        )
+
+    async def states(self, cluster: ClusterName) -> Mapping[ComponentName, State]:
+        """Ask the engine for the containers, and look at the processes."""
+        found = await self._found(cluster)
+        there = {
+            name: State.RUNNING if container.is_running else State.STOPPED
+            for name, container in found.items()
+        }
+        return {**there, **self._crew(cluster).states()}
+
+    async def logs(
+        self, cluster: ClusterName, name: ComponentName, *, follow: bool = False
+    ) -> AsyncIterator[bytes]:
+        """Read what the engine has kept, or the log file of what is on the host."""
+        container = None if name in ON_HOST else (await self._found(cluster)).get(name)
+        parts = (
+            self._engine.logs(container.id, follow=follow)
+            if container
+            else logfiles.read(self._paths(cluster).log(name), follow=follow)
+        )
+        async for part in parts:
+            yield part
+
+    async def uninstall(self, cluster: ClusterName) -> None:
+        """Remove containers, network and processes; the folders of the host stay."""
+        naming = self._naming(cluster)
+        try:
+            found = await self._engine.containers(naming.labels)
+            await _all(self._engine.remove(container.id) for container in found)
+            await self._engine.remove_networks(naming.labels)
+        finally:
+            # They end even where there is no engine any more.
+            await self._crew(cluster).uninstall()
+
+    async def _provide(
+        self,
+        component: Component,
+        found: Container | None,
+        naming: Naming,
+        network: str,
+        *,
+        revive: bool,
+    ) -> None:
+        """Have a container that is as it is wanted, unless there is one that runs."""
+        if found and found.is_running:
+            return
+        for mount in component.mounts:
+            if not mount.read_only:
+                mount.host_path.mkdir(parents=True, exist_ok=True)
+        body = specify(
+            component,
+            image=await image_of(self._engine, component),
+            naming=naming,
+            network=network,
+            user=f"{os.getuid()}:{os.getgid()}",
+            revive=revive,
+        )
+        if found and found.specification == body["Labels"][SPECIFICATION]:
+            return
+        if found:
+            await self._engine.remove(found.id)
+        await self._engine.create(naming.container(component.name), body)
+
+    async def _start(self, name: ComponentName, container: Container | None) -> None:
+        if container is None:
+            raise ComponentError(
+                f"'{name}' cannot be started: its container is gone",
+                hint="'kwokctl start cluster' makes it anew",
+            )
+        try:
+            await self._engine.start(container.name)
+        except (CommandError, NotFoundError) as e:
+            raise ComponentError(
+                f"'{name}' cannot be started by the container engine",
+                hint="see whether its program was built for this machine, and statically",
+                detail=e.detail,
+            ) from e
+
+    async def _found(self, cluster: ClusterName) -> dict[ComponentName, Container]:
+        containers = await self._engine.containers(self._naming(cluster).labels)
+        return {ComponentName(container.component): container for container in containers}
+
+    def _naming(self, cluster: ClusterName) -> Naming:
+        return Naming(cluster, self._paths(cluster).root)
+
+    def _paths(self, cluster: ClusterName) -> ClusterPaths:
+        return self._host.cluster(cluster)
+
+    def _crew(self, cluster: ClusterName) -> Crew:
+        return Crew(self._paths(cluster), grace=self._grace)
+
+
+def _part(plan: Plan, *, on_host: bool) -> Plan:
+    """Return the part of a plan that is placed on the host, or in containers."""
+    chosen = {name: c for name, c in plan.components.items() if (name in ON_HOST) == on_host}
+    return replace(plan, components=chosen)
+
+
+async def _all(works: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Do things at once, all of them to their end, and raise the first error."""
+    ends: Collection[BaseException | None] = await asyncio.gather(*works, return_exceptions=True)
+    for end in ends:
+        if end is not None:
+            raise end

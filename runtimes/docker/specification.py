@@ -1,0 +1,82 @@
+"""What the engine is told about a component: the body of a container's creation. Pure.
+
+The fields are those of the Engine API (https://docs.docker.com/reference/api/engine/).
+"""
+
+import hashlib
+import json
+from typing import Any
+
+from kwokctl.model import Component, Port
+from runtimes.docker.naming import COMPONENT, SPECIFICATION, Naming
+
+_LOG_SIZE, _LOG_FILES = "10m", "4"
+_LOOPBACK = "127.0.0.1"
+_SCRATCH = "/tmp"  # noqa: S108 - the container's own
+
+
+def specify(
+    component: Component, *, image: str, naming: Naming, network: str, user: str, revive: bool
+) -> dict[str, Any]:
+    """Describe a component's container.
+
+    `network` is the id of the cluster's network: a container that was made for a former network of
+    that name cannot be started. `user` is `UID:GID` of the files that it reads and writes.
+    """
+    body: dict[str, Any] = {
+        "Image": image,
+        "Entrypoint": [f"/{component.name}", *component.artifact.command[1:]],
+        "Cmd": list(component.args),
+        "Env": [f"{name}={value}" for name, value in component.env.items()],
+        "User": user,
+        # etcd can only close a listener without a file if it may write where it works.
+        "WorkingDir": _SCRATCH,
+        "Hostname": component.name,
+        "ExposedPorts": {f"{port.port}/tcp": {} for port in component.ports},
+        "HostConfig": _host_config(component, naming, revive=revive),
+        "NetworkingConfig": {
+            "EndpointsConfig": {naming.network: {"Aliases": [component.name]}},
+        },
+    }
+    if component.artifact.image:
+        # A given image knows where its program is, unless a command says so.
+        body["Entrypoint"] = list(component.artifact.command) or None
+    text = json.dumps([body, network], sort_keys=True)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    labels = {**naming.labels, COMPONENT: component.name, SPECIFICATION: digest}
+    return {**body, "Labels": labels}
+
+
+def _host_config(component: Component, naming: Naming, *, revive: bool) -> dict[str, Any]:
+    return {
+        "NetworkMode": naming.network,
+        "PortBindings": {
+            f"{port.port}/tcp": [_published(port)] for port in component.ports if port.host_port
+        },
+        "Mounts": [
+            {
+                "Type": "bind",
+                "Source": str(mount.host_path),
+                "Target": str(mount.mount_path),
+                "ReadOnly": mount.read_only,
+            }
+            for mount in component.mounts
+        ],
+        "RestartPolicy": {"Name": "unless-stopped" if revive else "no"},
+        # The kernel lets the first process of a container ignore the signals that it sends itself,
+        # as etcd does to end; so another one comes first.
+        "Init": True,
+        "LogConfig": {
+            "Type": "json-file",
+            "Config": {"max-size": _LOG_SIZE, "max-file": _LOG_FILES},
+        },
+        # A component is a server that reads files of ours, and needs nothing of what root may do.
+        "CapDrop": ["ALL"],
+        "SecurityOpt": ["no-new-privileges"],
+        "ReadonlyRootfs": True,
+        "Tmpfs": {_SCRATCH: ""},
+    }
+
+
+def _published(port: Port) -> dict[str, str]:
+    return {"HostIp": _LOOPBACK, "HostPort": str(port.host_port)}

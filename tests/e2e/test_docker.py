@@ -1,0 +1,243 @@
+"""The life of a cluster in containers: each step stands on those before it."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.support import engines
+from tests.support.installed import Installed, listens, taken_port, until
+from tests.support.relay import relay
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.components,
+    pytest.mark.docker,
+    pytest.mark.story,
+    pytest.mark.timeout(180, func_only=True),
+]
+
+IN_CONTAINERS = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"]
+NOWHERE = "unix:///nowhere/engine.sock"
+
+
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[engines.Daemon]:
+    """An engine of the story's own: it is restarted in it."""
+    with ExitStack() as stack:
+        try:
+            daemon = stack.enter_context(engines.started())
+        except engines.NoEngineError as e:
+            pytest.skip(f"no container engine: {e}")
+        stack.enter_context(pytest.MonkeyPatch.context()).setenv("DOCKER_HOST", daemon.url)
+        yield daemon
+
+
+@pytest.fixture(scope="module")
+def main(daemon: engines.Daemon, installed: Installed) -> Installed:
+    main = installed.called("main")
+    main.ok("create", "cluster", "--runtime", "docker", "--wait")
+    return main
+
+
+def docker(*words: str) -> list[str]:
+    """Run the docker command and return the lines that it says."""
+    done = subprocess.run(
+        ["docker", *words], capture_output=True, text=True, timeout=60, check=True
+    )
+    return done.stdout.split()
+
+
+def containers(*words: str) -> list[str]:
+    """Name the containers, running or not."""
+    return sorted(docker("ps", "--all", "--format", "{{.Names}}", *words))
+
+
+def statuses(cluster: Installed) -> set[str]:
+    return {component["status"] for component in cluster.components().values()}
+
+
+def nodes(cluster: Installed) -> int:
+    return len(cluster.objects("nodes"))
+
+
+def test_every_component_is_ready_in_a_container_of_its_own(main: Installed) -> None:
+    assert statuses(main) == {"Ready"}
+    assert containers() == [f"kwok-main-{name}" for name in IN_CONTAINERS]
+    assert "kwok-main" in docker("network", "ls", "--format", "{{.Name}}")
+
+
+def test_ports_are_published_on_this_machine_only(main: Installed) -> None:
+    published = docker("ps", "--format", "{{.Ports}}")
+
+    assert len(published) == len(IN_CONTAINERS)
+    assert all(port.startswith("127.0.0.1:") for port in published)
+    assert all(listens(port) for port in main.ports())
+
+
+def test_nodes_and_pods_come_to_life(main: Installed) -> None:
+    main.ok("scale", "node", "--replicas", "100", "--wait")
+    main.kubectl("create", "deployment", "web", "--image=nginx", "--replicas=20")
+    main.kubectl("rollout", "status", "deployment/web", "--timeout=60s")
+
+    pods = main.objects("pods")
+    assert [pod["status"]["phase"] for pod in pods] == ["Running"] * 20
+    assert "writing statuses and leases to etcd" in main.ok("logs", "kwok-controller")
+
+
+def test_etcdctl_reaches_etcd_by_its_port(main: Installed) -> None:
+    keys = main.ok("etcdctl", "get", "--prefix", "--keys-only", "/registry/minions/").split()
+
+    assert len(keys) == 100
+
+
+def test_a_log_is_followed(main: Installed) -> None:
+    follower = main.start("logs", "-f", "kube-apiserver")
+    try:
+        assert follower.stdout
+        assert follower.stdout.readline()
+    finally:
+        follower.kill()
+        follower.communicate()
+
+
+def test_what_was_lost_comes_back_from_a_snapshot(main: Installed) -> None:
+    path = str(main.folder / "saved.db")
+    main.ok("snapshot", "save", "--path", path)
+    main.ok("scale", "node", "--replicas", "10")
+
+    main.ok("snapshot", "restore", "--path", path)
+
+    assert nodes(main) == 100
+    Path(path).unlink()
+
+
+def test_a_stopped_cluster_starts_again_with_all_it_had(main: Installed) -> None:
+    main.ok("stop", "cluster")
+    assert statuses(main) == {"Stopped"}
+    assert containers("--filter", "status=running") == []
+
+    main.ok("start", "cluster", "--wait", "60s")
+
+    assert statuses(main) == {"Ready"}
+    assert nodes(main) == 100
+
+
+def test_a_second_cluster_lives_beside_the_first(main: Installed) -> None:
+    second = main.called("second")
+    second.ok("create", "cluster", "--runtime", "docker", "--wait")
+
+    assert nodes(second) == 0
+    assert not main.ports() & second.ports()
+
+    second.ok("delete", "cluster")
+    assert containers() == [f"kwok-main-{name}" for name in IN_CONTAINERS]
+
+
+def test_a_cluster_on_this_host_lives_beside_those_in_containers(main: Installed) -> None:
+    here = main.called("here")
+    here.ok("create", "cluster", "--runtime", "binary", "--wait")
+
+    assert statuses(here) == {"Ready"}
+    here.ok("delete", "cluster")
+
+
+def test_a_port_that_is_taken_is_told_and_nothing_is_left(main: Installed) -> None:
+    third = main.called("third")
+    with taken_port() as port:
+        words = ("create", "cluster", "--runtime", "docker", "--etcd-port", str(port))
+        assert str(port) in third.refused(*words)
+
+    assert not [name for name in containers() if "third" in name]
+    assert "third" not in third.ok("get", "clusters").split()
+
+
+def test_a_killed_container_shows_as_stopped_and_start_revives_it(main: Installed) -> None:
+    docker("kill", "kwok-main-kube-scheduler")
+
+    scheduler = main.components()["kube-scheduler"]
+    assert scheduler["status"] == "Stopped"
+    assert scheduler["message"].strip()
+
+    main.ok("start", "cluster", "--wait", "60s")
+    assert statuses(main) == {"Ready"}
+
+
+def test_a_removed_container_is_made_anew_and_the_data_stay(main: Installed) -> None:
+    docker("rm", "--force", "kwok-main-etcd")
+
+    main.ok("start", "cluster", "--wait", "60s")
+
+    assert nodes(main) == 100
+
+
+def test_a_removed_network_is_made_anew(main: Installed) -> None:
+    main.ok("stop", "cluster")
+    docker("network", "rm", "kwok-main")
+
+    main.ok("start", "cluster", "--wait", "60s")
+
+    assert statuses(main) == {"Ready"}
+
+
+def test_an_engine_that_does_not_answer_is_named_with_a_remedy(main: Installed) -> None:
+    for words in (("start", "cluster"), ("delete", "cluster")):
+        said = main.refused(*words, DOCKER_HOST=NOWHERE)
+        assert f"no container engine answers at '{NOWHERE}'" in said
+        assert "DOCKER_HOST" in said
+
+
+def test_a_cluster_is_started_again_after_a_restart_of_the_engine(
+    main: Installed, daemon: engines.Daemon
+) -> None:
+    daemon.restart()
+    until("the components show as Stopped", lambda: "Stopped" in statuses(main))
+
+    main.ok("start", "cluster", "--wait", "60s")
+
+    assert statuses(main) == {"Ready"}
+    assert nodes(main) == 100
+
+
+def test_deleting_leaves_no_container_network_process_or_file(main: Installed) -> None:
+    main.ok("delete", "cluster")
+
+    assert containers() == []
+    assert "kwok-main" not in docker("network", "ls", "--format", "{{.Name}}")
+    assert main.processes() == {}
+    assert main.files() == {"kubeconfig"}
+
+
+def test_etcd_is_reached_with_a_certificate_where_no_socket_can_be_shared(
+    main: Installed, daemon: engines.Daemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with relay(daemon.url.removeprefix("unix://")) as port:
+        monkeypatch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{port}")
+        far = main.called("far")
+        far.ok("create", "cluster", "--runtime", "docker", "--wait")
+        far.ok("scale", "node", "--replicas", "50", "--wait")
+        assert "writing statuses and leases to etcd at '127.0.0.1:" in far.ok(
+            "logs", "kwok-controller"
+        )
+
+        path = str(main.folder / "far.db")
+        far.ok("snapshot", "save", "--path", path)
+        far.ok("scale", "node", "--replicas", "0")
+        far.ok("snapshot", "restore", "--path", path)
+        Path(path).unlink()
+
+        assert nodes(far) == 50
+        far.ok("delete", "cluster")
+
+
+def test_a_cluster_whose_state_is_garbled_is_deleted_by_force(main: Installed) -> None:
+    main.ok("create", "cluster", "--runtime", "docker")
+    (main.workdir / "clusters" / "main" / "kwok.yaml").write_text("garbled")
+
+    main.ok("delete", "cluster", "--force")
+
+    assert containers() == []
+    assert main.processes() == {}
+    assert main.files() == {"kubeconfig"}

@@ -1,0 +1,79 @@
+"""A container engine that answers as it is told, on a unix socket."""
+
+import json
+import socketserver
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+Answer = tuple[int, Any]
+_VERSION = {"ApiVersion": "1.41", "Version": "20.10"}
+
+
+class FakeEngine(socketserver.ThreadingUnixStreamServer):
+    """Answers each `METHOD /path` with a status and a body, and notes what was asked."""
+
+    daemon_threads = True
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(str(path), _Handler)
+        self.url = f"unix://{path}"
+        self.asked: list[str] = []
+        self.answers: dict[str, Answer] = {"GET /version": (200, _VERSION), "GET /_ping": (200, "")}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def _answer(self) -> None:
+        self._take_body()
+        engine = self.server
+        assert isinstance(engine, FakeEngine)
+        path = self.path.partition("?")[0].removeprefix("/v1.41")
+        asked = f"{self.command} {path}"
+        engine.asked.append(asked)
+        status, body = engine.answers.get(asked, (404, {"message": f"no answer to {asked}"}))
+        content = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def _take_body(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if self.headers.get("Transfer-Encoding") == "chunked":
+            while size := int(self.rfile.readline(), 16):
+                self.rfile.read(size + 2)
+            self.rfile.readline()
+
+    def do_GET(self) -> None:
+        self._answer()
+
+    def do_POST(self) -> None:
+        self._answer()
+
+    def do_DELETE(self) -> None:
+        self._answer()
+
+    def address_string(self) -> str:
+        return "a unix socket"
+
+    def log_message(self, *words: object) -> None:
+        pass
+
+
+@contextmanager
+def fake_engine(folder: Path) -> Iterator[FakeEngine]:
+    """Serve a fake engine on a socket in a folder, whose path must be short."""
+    with FakeEngine(folder / "e.sock") as engine:
+        thread = threading.Thread(target=engine.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield engine
+        finally:
+            engine.shutdown()
+            thread.join()

@@ -1,0 +1,150 @@
+import socket
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kwokctl.errors import CommandError, ConflictError, KwokctlError, UnavailableError
+from runtimes.docker.endpoint import Endpoint
+from runtimes.docker.engine import Engine
+from tests.support.fake_engine import FakeEngine, fake_engine
+
+LABELS = {"a": "b"}
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder whose path is short: sockets lie in it."""
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(name)
+
+
+@pytest.fixture
+def fake(folder: Path) -> Iterator[FakeEngine]:
+    with fake_engine(folder) as fake:
+        yield fake
+
+
+@pytest.fixture
+def engine(fake: FakeEngine) -> Engine:
+    return Engine(Endpoint(url=fake.url))
+
+
+async def test_an_engine_that_is_not_there_is_named_with_a_remedy(folder: Path) -> None:
+    url = f"unix://{folder}/nobody.sock"
+
+    with pytest.raises(UnavailableError, match=f"no container engine answers at '{url}'") as caught:
+        await Engine(Endpoint(url=url)).check()
+
+    assert "DOCKER_HOST" in str(caught.value.hint)
+
+
+async def test_an_engine_that_is_asked_too_early_can_be_asked_again(folder: Path) -> None:
+    engine = Engine(Endpoint(url=f"unix://{folder}/e.sock"))
+    with pytest.raises(UnavailableError):
+        await engine.check()
+
+    with fake_engine(folder):
+        await engine.check()
+
+
+async def test_a_socket_on_which_nobody_listens_any_more_is_an_engine_that_is_gone(
+    folder: Path,
+) -> None:
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(f"{folder}/e.sock")
+
+    with pytest.raises(UnavailableError, match="no container engine answers"):
+        await Engine(Endpoint(url=f"unix://{folder}/e.sock")).check()
+
+
+async def test_containers_are_told_from_each_other_by_their_labels(
+    fake: FakeEngine, engine: Engine
+) -> None:
+    fake.answers["GET /containers/json"] = (
+        200,
+        [
+            {
+                "Id": "1",
+                "Names": ["/kwok-dev-etcd"],
+                "State": "running",
+                "Labels": {
+                    "io.kwokctl.component": "etcd",
+                    "io.kwokctl.specification": "x",
+                },
+            }
+        ],
+    )
+
+    (found,) = await engine.containers(LABELS)
+
+    assert (found.name, found.component, found.specification) == ("kwok-dev-etcd", "etcd", "x")
+    assert found.is_running
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("driver failed: listen tcp4 127.0.0.1:1: bind: address already in use", ConflictError),
+        ("Bind for 127.0.0.1:1 failed: port is already allocated", ConflictError),
+        ("exec format error", CommandError),
+    ],
+)
+async def test_a_container_that_cannot_be_started_says_why(
+    fake: FakeEngine, engine: Engine, said: str, kind: type[KwokctlError]
+) -> None:
+    fake.answers["POST /containers/c/start"] = (500, {"message": said})
+
+    with pytest.raises(kind) as caught:
+        await engine.start("c")
+
+    assert caught.value.detail == said
+
+
+async def test_a_name_that_is_taken_is_told_with_a_remedy(fake: FakeEngine, engine: Engine) -> None:
+    fake.answers["POST /containers/create"] = (409, {"message": "Conflict. The name is in use"})
+
+    with pytest.raises(ConflictError, match="called 'kwok-dev-etcd'") as caught:
+        await engine.create("kwok-dev-etcd", {})
+
+    assert "docker rm --force kwok-dev-etcd" in str(caught.value.hint)
+
+
+async def test_removing_what_is_gone_or_about_to_go_is_no_error(
+    fake: FakeEngine, engine: Engine
+) -> None:
+    fake.answers["DELETE /containers/going"] = (409, {"message": "removal is in progress"})
+
+    await engine.remove("gone")
+    await engine.remove("going")
+
+
+async def test_a_network_is_made_once(fake: FakeEngine, engine: Engine) -> None:
+    fake.answers["GET /networks"] = (200, [{"Name": "kwok-dev-other", "Id": "1"}])
+    fake.answers["POST /networks/create"] = (201, {"Id": "2"})
+    assert await engine.network("kwok-dev", LABELS) == "2"
+
+    fake.answers["GET /networks"] = (200, [{"Name": "kwok-dev", "Id": "2"}])
+    assert await engine.network("kwok-dev", LABELS) == "2"
+    assert fake.asked.count("POST /networks/create") == 1
+
+
+async def test_an_image_is_there_or_not(fake: FakeEngine, engine: Engine) -> None:
+    fake.answers["GET /images/kwokctl/etcd:v3/json"] = (200, {"Id": "1"})
+
+    assert await engine.has_image("kwokctl/etcd:v3")
+    assert not await engine.has_image("kwokctl/etcd:v4")
+
+
+async def test_an_image_that_cannot_be_made_is_an_error(
+    fake: FakeEngine, engine: Engine, folder: Path
+) -> None:
+    program = folder / "etcd"
+    program.write_bytes(b"\x7fELF")
+    fake.answers["POST /images/create"] = (200, {"error": "no space left on device"})
+
+    with pytest.raises(CommandError, match="'kwokctl/etcd:v3' cannot be made") as caught:
+        await engine.import_program(program, name="etcd", repository="kwokctl/etcd", tag="v3")
+
+    assert "no space left" in str(caught.value.detail)

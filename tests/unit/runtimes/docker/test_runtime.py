@@ -1,0 +1,132 @@
+"""What is the docker runtime's own and needs no engine; what every runtime does is in `tests/contract`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from kwokctl.errors import ArtifactError, ComponentError, UnavailableError
+from kwokctl.host.machine import Host
+from kwokctl.host.paths import WorkDir
+from kwokctl.model import (
+    ETCD,
+    KWOK_CONTROLLER,
+    Artifact,
+    ClusterName,
+    Component,
+    Plan,
+    State,
+)
+from runtimes.docker.endpoint import Endpoint
+from runtimes.docker.engine import Engine
+from runtimes.docker.runtime import DockerRuntime
+from tests.support.fake_engine import FakeEngine, fake_engine
+
+CLUSTER = ClusterName("c")
+CONTROLLER = Component(
+    name=KWOK_CONTROLLER,
+    artifact=Artifact(name=KWOK_CONTROLLER, version="v0", command=("/bin/sleep",)),
+    args=("600",),
+)
+IN_IMAGE = Component(
+    name=ETCD, artifact=Artifact(name=ETCD, version="v3", image="registry.example/etcd:v3")
+)
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeEngine]:
+    """An engine that has nothing yet, on a path that is short: its socket lies there."""
+    with TemporaryDirectory() as folder, fake_engine(Path(folder)) as fake:
+        fake.answers |= {
+            "GET /containers/json": (200, []),
+            "GET /networks": (200, [{"Name": "kwok-c", "Id": "n"}]),
+            "DELETE /networks/n": (204, None),
+            "POST /containers/create": (201, {"Id": "1"}),
+        }
+        yield fake
+
+
+@pytest.fixture
+def runtime(fake: FakeEngine, tmp_path: Path) -> DockerRuntime:
+    return made(tmp_path, fake.url)
+
+
+def made(folder: Path, url: str) -> DockerRuntime:
+    return DockerRuntime(Host(WorkDir(folder)), Engine(Endpoint(url=url)), grace=0.05)
+
+
+def plan(*components: Component) -> Plan:
+    return Plan(cluster=CLUSTER, components={c.name: c for c in components})
+
+
+def container(specification: str, state: str = "exited") -> list[dict[str, Any]]:
+    labels = {"io.kwokctl.component": ETCD, "io.kwokctl.specification": specification}
+    return [{"Id": "1", "Names": ["/kwok-c-etcd"], "State": state, "Labels": labels}]
+
+
+async def test_the_controller_is_a_process_of_this_host(
+    runtime: DockerRuntime, fake: FakeEngine
+) -> None:
+    await runtime.install(plan(CONTROLLER))
+    await runtime.start(CLUSTER)
+    assert await runtime.states(CLUSTER) == {KWOK_CONTROLLER: State.RUNNING}
+
+    await runtime.uninstall(CLUSTER)
+
+    assert await runtime.states(CLUSTER) == {}
+    assert not [asked for asked in fake.asked if asked.startswith("POST /containers")]
+
+
+async def test_the_controller_ends_although_the_engine_is_gone(
+    runtime: DockerRuntime, tmp_path: Path
+) -> None:
+    await runtime.install(plan(CONTROLLER))
+    await runtime.start(CLUSTER)
+
+    with pytest.raises(UnavailableError):
+        await made(tmp_path, f"unix://{tmp_path}/gone.sock").uninstall(CLUSTER)
+
+    assert await runtime.states(CLUSTER) == {}
+
+
+@pytest.mark.parametrize(("state", "remade"), [("exited", True), ("running", False)])
+async def test_what_was_made_otherwise_is_made_anew_unless_it_runs(
+    runtime: DockerRuntime, fake: FakeEngine, state: str, remade: bool
+) -> None:
+    fake.answers |= {
+        "GET /containers/json": (200, container("of long ago", state)),
+        "GET /images/registry.example/etcd:v3/json": (200, {}),
+        "DELETE /containers/1": (204, None),
+    }
+
+    await runtime.install(plan(IN_IMAGE))
+
+    assert ("DELETE /containers/1" in fake.asked) is remade
+    assert ("POST /containers/create" in fake.asked) is remade
+
+
+async def test_an_image_that_is_given_and_not_there_is_an_error_with_the_remedy(
+    runtime: DockerRuntime,
+) -> None:
+    with pytest.raises(ArtifactError, match=r"'registry\.example/etcd:v3', given for 'etcd'") as e:
+        await runtime.install(plan(IN_IMAGE))
+
+    assert e.value.hint == "docker pull registry.example/etcd:v3"
+
+
+async def test_a_container_that_is_gone_is_told_at_its_start(runtime: DockerRuntime) -> None:
+    with pytest.raises(ComponentError, match="its container is gone"):
+        await runtime.start(CLUSTER, ETCD)
+
+
+async def test_an_engine_of_another_machine_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UnavailableError, match="another machine's"):
+        await made(tmp_path, "tcp://192.0.2.1:2375").check()
+
+
+async def test_a_site_is_told_without_an_engine(tmp_path: Path) -> None:
+    site = made(tmp_path, "tcp://127.0.0.1:1").site(CLUSTER)
+
+    assert site.socket(Path("/run/etcd.sock")) is None

@@ -1,0 +1,91 @@
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pytest
+
+from kwokctl.model import ETCD, Artifact, ClusterName, Component, Mount, Port
+from runtimes.docker.naming import SPECIFICATION, Naming
+from runtimes.docker.specification import specify
+
+NAMING = Naming(ClusterName("dev"), Path("/home/me/.kwok/clusters/dev"))
+ETCD_OF_DEV = Component(
+    name=ETCD,
+    artifact=Artifact(name=ETCD, version="v3", command=("/store/etcd",)),
+    args=("--name=node0",),
+    env={"GOGC": "50"},
+    ports=(Port(name="http", port=2379, host_port=30000), Port(name="peers", port=2380)),
+    mounts=(
+        Mount(host_path=Path("/pki"), mount_path=PurePosixPath("/etc/pki")),
+        Mount(host_path=Path("/data"), mount_path=PurePosixPath("/data"), read_only=False),
+    ),
+)
+
+
+def specified(component: Component = ETCD_OF_DEV, **changed: Any) -> dict[str, Any]:
+    return specify(
+        component,
+        **{
+            "image": "kwokctl/etcd:v3-0",
+            "naming": NAMING,
+            "network": "id-1",
+            "user": "1000:1000",
+            "revive": False,
+            **changed,
+        },
+    )
+
+
+def test_a_component_is_run_as_the_caller_with_nothing_that_it_does_not_need() -> None:
+    body = specified()
+
+    assert body["Image"] == "kwokctl/etcd:v3-0"
+    assert body["Entrypoint"] == ["/etcd"]
+    assert body["Cmd"] == ["--name=node0"]
+    assert body["Env"] == ["GOGC=50"]
+    assert body["User"] == "1000:1000"
+    assert body["HostConfig"]["CapDrop"] == ["ALL"]
+    assert body["HostConfig"]["ReadonlyRootfs"]
+
+
+def test_only_ports_of_the_host_are_published_and_on_loopback_only() -> None:
+    bindings = specified()["HostConfig"]["PortBindings"]
+
+    assert bindings == {"2379/tcp": [{"HostIp": "127.0.0.1", "HostPort": "30000"}]}
+
+
+def test_mounts_are_read_only_unless_said_otherwise() -> None:
+    mounts = specified()["HostConfig"]["Mounts"]
+
+    assert [(m["Source"], m["Target"], m["ReadOnly"]) for m in mounts] == [
+        ("/pki", "/etc/pki", True),
+        ("/data", "/data", False),
+    ]
+
+
+def test_in_the_network_it_has_the_name_of_the_component() -> None:
+    endpoints = specified()["NetworkingConfig"]["EndpointsConfig"]
+
+    assert endpoints == {"kwok-dev": {"Aliases": ["etcd"]}}
+
+
+@pytest.mark.parametrize(("revive", "policy"), [(False, "no"), (True, "unless-stopped")])
+def test_it_is_revived_only_if_so_wished(revive: bool, policy: str) -> None:
+    assert specified(revive=revive)["HostConfig"]["RestartPolicy"] == {"Name": policy}
+
+
+def test_the_program_of_a_given_image_is_found_by_the_image() -> None:
+    artifact = Artifact(name=ETCD, version="v3", image="registry.example/etcd:v3")
+
+    assert specified(replace(ETCD_OF_DEV, artifact=artifact))["Entrypoint"] is None
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"image": "kwokctl/etcd:v3-1"}, {"network": "id-2"}, {"user": "0:0"}, {"revive": True}],
+)
+def test_what_was_made_otherwise_is_known_by_its_label(changed: dict[str, Any]) -> None:
+    label = specified()["Labels"][SPECIFICATION]
+
+    assert specified()["Labels"][SPECIFICATION] == label
+    assert specified(**changed)["Labels"][SPECIFICATION] != label

@@ -86,10 +86,14 @@ class RealEtcd:
 
     def pause(self) -> None:
         """Let it do nothing, as on a machine that has no time for it."""
-        self._signal(signal.SIGSTOP)
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+        os.waitpid(self._process.pid, os.WUNTRACED)
 
     def resume(self) -> None:
-        self._signal(signal.SIGCONT)
+        """Let it go on."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
 
     @property
     def cpu_seconds(self) -> float:
@@ -97,10 +101,6 @@ class RealEtcd:
         assert self._process is not None
         fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    def _signal(self, number: int) -> None:
-        assert self._process is not None
-        self._process.send_signal(number)
 
     def _end(self, number: int) -> None:
         if self._process is not None:

@@ -1,8 +1,10 @@
 """Deletes the objects of a set that are too many, many at once."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from kwokctl.clusters.scaling.creation import PAUSES
 from kwokctl.clusters.scaling.direct import Direct
 from kwokctl.clusters.scaling.in_flight import for_each
 from kwokctl.clusters.scaling.reading import Known, Reader
@@ -60,6 +62,7 @@ class Deletion:
 
         async def delete(known: Known) -> None:
             latest: Known | None = known
+            pauses = iter(PAUSES)
             while latest is not None and not latest.is_held:
                 await window.turn()
                 try:
@@ -68,6 +71,9 @@ class Deletion:
                     window.written(await direct.store.remove(leases, key, int(latest.version)))
                 except ApiError as e:
                     window.lost()
+                    if e.status == 0 and (pause := next(pauses, None)) is not None:
+                        await asyncio.sleep(pause)
+                        continue
                     latest = await self._looked_at_again(known, e)
                 except BaseException:
                     window.lost()

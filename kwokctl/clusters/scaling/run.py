@@ -141,7 +141,8 @@ class _Scaling:
             return
         before = await ended_watches(direct.client.pool)
         yield
-        if ended := await ended_watches(direct.client.pool) - before:
+        # Less than before: the API server has started anew meanwhile.
+        if (ended := await ended_watches(direct.client.pool) - before) > 0:
             self._place.progress.note(
                 f"{ended} watches fell behind and were ended by the API server; they went on from there"
             )

@@ -25,7 +25,7 @@ from kwokctl.dataplane.store import Stored
 from kwokctl.dataplane.window import Window
 from kwokctl.errors import ApiError
 from kwokctl.kube.paging import Query, list_pages
-from kwokctl.kube.resource import NODES, PODS
+from kwokctl.kube.resource import NODES
 
 Json = Any
 

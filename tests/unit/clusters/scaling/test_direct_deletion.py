@@ -16,6 +16,7 @@ from kwokctl.kube.access import Access
 from kwokctl.kube.client import Client
 from kwokctl.kube.http import Pool
 from kwokctl.kube.resource import NODES, PODS, Resource
+from tests.support import virtual_time
 from tests.support.memory_cluster import MemoryCluster
 from tests.support.memory_etcd import MemoryEtcd
 
@@ -143,10 +144,20 @@ async def test_nothing_is_deleted_in_an_etcd_that_is_not_the_clusters() -> None:
     assert rig.cluster.names("Pod") == ["a"]
 
 
-async def test_an_etcd_that_goes_away_ends_it() -> None:
+def test_an_etcd_that_goes_away_for_a_moment_is_waited_for() -> None:
     rig = Rig()
     surplus = [rig.known("a"), rig.known("b")]
-    rig.etcd.refuse = [EtcdGoneError("gone")]
+    rig.etcd.refuse = [EtcdGoneError("gone")] * 3
+
+    virtual_time.run(rig.delete(*surplus))
+
+    assert (rig.etcd.stored, rig.told) == ({}, 2)
+
+
+def test_an_etcd_that_stays_away_ends_it() -> None:
+    rig = Rig()
+    surplus = [rig.known("a"), rig.known("b")]
+    rig.etcd.refuse = [EtcdGoneError("gone")] * 20
 
     with pytest.raises(ApiError, match="gone"):
-        await rig.delete(*surplus)
+        virtual_time.run(rig.delete(*surplus))

@@ -1,0 +1,119 @@
+"""Objects that were stamped into etcd are, field by field, what the API makes of the same request."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from kwokctl.dataplane.difference import difference, spelled, value_at
+from kwokctl.dataplane.slots import Path
+from tests.support.installed import Installed
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.components,
+    pytest.mark.timeout(180, func_only=True),
+]
+
+Json = Any
+Objects = Mapping[str, Json]
+
+DIFFERENT = re.compile(
+    r"(?P<uid>[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})"
+    r"|(?P<time>[0-9]{4}(-[0-9]{2}){2}T[0-9:]{8}(\.[0-9]+)?Z)"
+    r"|(?P<generated>(?<=kube-api-access-)[a-z0-9]{5})"
+)
+"""What cannot be the same twice."""
+
+RICH = (
+    '.containers = [{name: "a", image: "i", resources: {requests: {cpu: "100m", memory: "1Gi"}}},'
+    '{name: "b", image: "j"}] | .initContainers = [{name: "c", image: "k"}]'
+)
+SETS: Mapping[str, Sequence[str]] = {
+    "plain": ("--on-nodes", "type=kwok"),
+    "rich": ("--on-nodes", "type=kwok", "--param", RICH),
+    "host": ("--on-nodes", "type=kwok", "--param", ".hostNetwork = true"),
+    "unplaced": (),
+}
+NUMBER = 30
+PATHS = ("api", "etcd")
+
+
+@pytest.fixture(scope="module")
+def clusters(installed: Installed) -> Iterator[Mapping[str, Installed]]:
+    """Two clusters by their data path, in which the same was asked for."""
+    made = {path: installed.called(path) for path in PATHS}
+    for path, cluster in made.items():
+        words = ("--data-path", path, "--node-heartbeat", "real", "--etcd-fsync", "off")
+        cluster.ok("create", "cluster", "--wait", *words)
+        fill(cluster, "node", "node")
+        for name, extra in SETS.items():
+            fill(cluster, "pod", name, *extra)
+    yield made
+    for cluster in made.values():
+        cluster.ok("delete", "cluster")
+
+
+def fill(cluster: Installed, kind: str, name: str, *words: str) -> None:
+    done = cluster.run("scale", kind, name, "--replicas", str(NUMBER), "--wait", "60s", *words)
+    assert done.code == 0, done.err
+    assert re.findall(r"data path: (\w+)", done.err) == [cluster.name]
+
+
+def objects(cluster: Installed, *words: str) -> Objects:
+    """Return objects by name, with names for what cannot be the same twice."""
+    found = {each["metadata"]["name"]: each for each in cluster.objects(*words)}
+    for each in found.values():
+        del each["metadata"]["resourceVersion"]
+    text = DIFFERENT.sub(_name, json.dumps(found))
+    same: Objects = json.loads(text)
+    return same
+
+
+def _name(match: re.Match[str]) -> str:
+    """Return what something is, and of a time as what it is written."""
+    return re.sub("[0-9]", "0", match[0]) if match["time"] else str(match.lastgroup)
+
+
+def without_place(pods: Objects) -> Objects:
+    """Leave out where pods lie, and what follows from it: that was the scheduler's choice."""
+    for pod in pods.values():
+        del pod["spec"]["nodeName"]
+        for field in ("hostIP", "hostIPs", "podIP", "podIPs"):
+            del pod["status"][field]
+    return pods
+
+
+def unlike(by_api: Objects, by_etcd: Objects) -> str | None:
+    """Return where objects differ, and how; None if they do not."""
+    assert len(by_api) >= NUMBER
+    path = difference(by_api, by_etcd, lambda *_: False)
+    return (
+        None if path is None else f"{spelled(path)}: {shown(by_api, path)} {shown(by_etcd, path)}"
+    )
+
+
+def shown(found: Objects, path: Path) -> str:
+    try:
+        return json.dumps(value_at(found, path))
+    except KeyError:
+        return "nothing"
+
+
+@pytest.mark.parametrize("words", [("nodes",), ("leases", "-n", "kube-node-lease")])
+def test_nodes_and_their_leases_are_the_same(
+    clusters: Mapping[str, Installed], words: Sequence[str]
+) -> None:
+    assert unlike(*(objects(clusters[path], *words) for path in PATHS)) is None
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_pods_are_the_same(clusters: Mapping[str, Installed], name: str) -> None:
+    words = ("pods", "-l", f"kwok.x-k8s.io/kwokctl-scale={name}")
+    by_api, by_etcd = (objects(clusters[path], *words) for path in PATHS)
+    if name == "unplaced":
+        by_api, by_etcd = without_place(by_api), without_place(by_etcd)
+
+    assert unlike(by_api, by_etcd) is None

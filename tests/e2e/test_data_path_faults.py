@@ -1,0 +1,150 @@
+"""Components that die, commands that are ended, and users who are everywhere, while fleets are written."""
+
+import asyncio
+import subprocess
+from collections.abc import Iterator, Mapping
+from os import kill
+from random import Random
+from signal import SIGINT, SIGKILL, Signals
+from typing import Any
+
+import pytest
+
+from kwokctl.kube.resource import LEASES, NODE_LEASES, NODES, PODS, Resource
+from tests.support.installed import PATIENCE, Installed, condition, until
+from tests.support.planes import connected, objects, until_stored
+from tests.support.storm import Storm
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.components,
+    pytest.mark.timeout(180, func_only=True),
+]
+
+Json = Any
+
+NODE_NUMBER, POD_NUMBER = 60, 2000
+READY = ("kubectl", "get", "--raw", "/readyz")
+KINDS: Mapping[str, tuple[Resource, str | None]] = {"pod": (PODS, "default"), "node": (NODES, None)}
+
+
+@pytest.fixture(scope="module")
+def cluster(installed: Installed) -> Iterator[Installed]:
+    """A cluster whose components are launched again when they die."""
+    words = ("--restart", "on-failure", "--etcd-fsync", "off", "--node-heartbeat", "real")
+    installed.ok("create", "cluster", "--wait", *words)
+    installed.ok("scale", "node", "--replicas", str(NODE_NUMBER), "--wait")
+    yield installed
+    installed.ok("delete", "cluster")
+
+
+def growing(cluster: Installed, kind: str, name: str, number: int) -> subprocess.Popen[str]:
+    words = ("--on-nodes", "type=kwok") if kind == "pod" else ()
+    return cluster.start("scale", kind, name, "--replicas", str(number), *words)
+
+
+def whole(cluster: Installed, set_name: str) -> int:
+    """Wait until every object of a set is as it should be; return how many there are."""
+    until("all are whole", lambda: are_ready(members(cluster, set_name)))
+    found = members(cluster, set_name)
+    assert len({each["metadata"]["uid"] for each in found}) == len(found)
+    return len(found)
+
+
+def members(cluster: Installed, set_name: str) -> list[Json]:
+    selector = f"kwok.x-k8s.io/kwokctl-scale={set_name}"
+    return [*objects(cluster, PODS, selector), *objects(cluster, NODES, selector)]
+
+
+def are_ready(objects: list[Json]) -> bool:
+    return all(condition(each, "Ready") == "True" for each in objects)
+
+
+def completed(cluster: Installed, kind: str, name: str, number: int) -> None:
+    """Ask for the same once more, and see that it is done."""
+    process = growing(cluster, kind, name, number)
+    _, said = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, said
+    assert whole(cluster, name) == number
+
+
+@pytest.mark.parametrize("component", ["etcd", "kube-apiserver"])
+def test_a_component_that_dies_costs_a_repetition_at_most(
+    cluster: Installed, component: str
+) -> None:
+    name = f"without-{component}"
+    for number in (POD_NUMBER, 0):
+        process = growing(cluster, "pod", name, number)
+        until_stored(cluster, *KINDS["pod"], 300)
+
+        kill(cluster.pids()[component], SIGKILL)
+
+        _, said = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0 or (process.returncode == 1 and "error: " in said), said
+        assert "Traceback" not in said
+        until("the API is ready", lambda: cluster.run(*READY).code == 0)
+        completed(cluster, "pod", name, number)
+        pods = members(cluster, name)
+        assert len({pod["status"]["podIP"] for pod in pods}) == number
+
+
+def test_nodes_go_on_showing_that_they_live(cluster: Installed) -> None:
+    before = renewals(cluster)
+
+    until("leases are renewed", lambda: all(renewals(cluster)[n] > before[n] for n in before))
+    until("nodes are Ready", lambda: are_ready(objects(cluster, NODES)))
+
+
+def renewals(cluster: Installed) -> dict[str, str]:
+    return {
+        each["metadata"]["name"]: each["spec"]["renewTime"]
+        for each in objects(cluster, LEASES)
+        if each["metadata"]["namespace"] == NODE_LEASES
+    }
+
+
+def all_beat(cluster: Installed) -> bool:
+    """Tell whether there is a lease for every node, and none else."""
+    names = {node["metadata"]["name"] for node in objects(cluster, NODES)}
+    return renewals(cluster).keys() == names
+
+
+@pytest.mark.parametrize("signal", [SIGINT, SIGKILL])
+@pytest.mark.parametrize("kind", ["pod", "node"])
+def test_a_command_that_is_ended_leaves_whole_objects_and_goes_on(
+    cluster: Installed, kind: str, signal: Signals
+) -> None:
+    random, name = Random(kind + signal.name), f"{kind}-{signal.name.lower()}"
+    number = 1000
+    for _ in range(2):
+        process = growing(cluster, kind, name, number)
+        until_stored(cluster, *KINDS[kind], random.randint(1, number // 4))
+        process.send_signal(signal)
+        process.communicate(timeout=PATIENCE)
+        assert process.returncode in {130, -SIGKILL}
+        assert whole(cluster, name) < number
+    completed(cluster, kind, name, number)
+    if kind == "node":
+        until("all have leases", lambda: all_beat(cluster))
+
+    process = growing(cluster, kind, name, 0)
+    until_stored(cluster, *KINDS[kind], random.randint(1, number // 4))
+    process.send_signal(signal)
+    process.communicate(timeout=PATIENCE)
+    whole(cluster, name)
+    completed(cluster, kind, name, 0)
+    if kind == "node":
+        until("their leases are gone", lambda: all_beat(cluster))
+
+
+def test_pods_run_in_a_storm_of_labels_and_keep_them_all(cluster: Installed) -> None:
+    number = 300
+
+    async def race() -> list[str]:
+        async with connected(cluster) as client:
+            storm = Storm(client, "kwok.x-k8s.io/kwokctl-scale=stormy")
+            words = ("scale", "pod", "stormy", "--replicas", str(number), "--wait", "60s")
+            return await storm.during(asyncio.to_thread(cluster.ok, *words), number)
+
+    assert asyncio.run(race()) == []
+    assert whole(cluster, "stormy") == number

@@ -1,0 +1,121 @@
+"""An etcd that has no room left: what can be written to it still, and that nothing is lost by it."""
+
+import asyncio
+from collections.abc import Awaitable, Iterator
+from typing import Any
+
+import msgspec
+import pytest
+
+from kwokctl.dataplane.port import Patch, Renewal, Target
+from kwokctl.errors import ApiError, EtcdRefusedError
+from kwokctl.etcd import upkeep
+from kwokctl.etcd.kv import Delete, Kv, Put, Txn
+from kwokctl.kube.client import PatchType
+from kwokctl.kube.resource import PODS, SERVICE_ACCOUNTS
+from tests.support.direct import ONLY_STORAGE, encoded
+from tests.support.installed import Installed
+from tests.support.planes import Reached, reached
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.components,
+    pytest.mark.timeout(180, func_only=True),
+]
+
+Json = Any
+
+ROOM = "24Mi"
+BLOCK = b"x" * (1 << 20)
+LEASE = {
+    "apiVersion": "coordination.k8s.io/v1",
+    "kind": "Lease",
+    "metadata": {"name": "fake", "namespace": "kube-node-lease"},
+    "spec": {"holderIdentity": "somebody", "leaseDurationSeconds": 40},
+}
+
+
+@pytest.fixture(scope="module")
+def cluster(installed: Installed) -> Iterator[Installed]:
+    room = ("--etcd-quota-backend-size", ROOM, "--etcd-fsync", "off")
+    installed.ok("create", "cluster", "--wait", "60s", *room, *ONLY_STORAGE)
+    yield installed
+    installed.ok("delete", "cluster")
+
+
+async def fill(kv: Kv) -> int:
+    """Write until etcd takes nothing any more; return how many blocks."""
+    for number in range(100):
+        try:
+            await kv.txn(Txn((), (Put(b"/elsewhere/%d" % number, BLOCK),)))
+        except EtcdRefusedError as e:
+            if e.is_full:
+                return number
+            raise
+    raise AssertionError("etcd takes everything")
+
+
+async def refusal(asked: Awaitable[object]) -> ApiError:
+    with pytest.raises(ApiError) as caught:
+        await asked
+    return caught.value
+
+
+def message(text: str) -> Patch:
+    document = {"status": {"message": text}}
+    return Patch(document=document, type=PatchType.MERGE, subresource="status")
+
+
+async def made(ways: Reached, name: str) -> tuple[Target, Json]:
+    pod = {
+        "metadata": {"name": name},
+        "spec": {"nodeName": "somewhere", "containers": [{"name": "c", "image": "i"}]},
+    }
+    body = msgspec.json.decode(await ways.client.create(PODS, "default", encoded(pod)))
+    return Target(PODS, "default", name), body
+
+
+async def use(ways: Reached) -> None:
+    account = {"metadata": {"name": "default"}}
+    await ways.client.create(SERVICE_ACCOUNTS, "default", encoded(account))
+    (kept, body), (doomed, other) = await made(ways, "kept"), await made(ways, "doomed")
+    body = await ways.plane.patch(kept, message("before"), current=body)
+    (renewed,) = await ways.plane.renew([Renewal("fake", "", LEASE)])
+    assert renewed.error is None
+    blocks = await fill(ways.kv)
+
+    refused = await refusal(ways.plane.patch(kept, message("while full"), current=body))
+    (renewal,) = await ways.plane.renew([Renewal("fake", renewed.version, LEASE)])
+    await ways.plane.delete(doomed, grace_seconds=0, current=other)
+
+    assert "database space exceeded" in str(refused)
+    assert (refused.status, refused.reason) == (0, "EtcdUnavailable")
+    assert renewal.error is not None
+    assert "database space exceeded" in str(renewal.error)
+    assert await ways.client.find(PODS, "default", "doomed") is None
+    shown = await ways.client.get(PODS, "default", "kept")
+    assert (shown["status"]["message"], shown["metadata"]) == ("before", body["metadata"])
+
+    await make_room(ways.kv, blocks)
+    await ways.plane.patch(kept, message("after"), current=body)
+    (renewal,) = await ways.plane.renew([Renewal("fake", renewed.version, LEASE)])
+
+    assert renewal.error is None
+    shown = await ways.client.get(PODS, "default", "kept")
+    assert shown["status"]["message"] == "after"
+
+
+async def make_room(kv: Kv, blocks: int) -> None:
+    for number in range(blocks):
+        await kv.txn(Txn((), (Delete(b"/elsewhere/%d" % number),)))
+    await kv.compact((await upkeep.status(kv)).revision)
+    await upkeep.defragment(kv)
+    await upkeep.disarm(kv)
+
+
+def test_what_cannot_be_written_is_refused_and_can_be_written_later(cluster: Installed) -> None:
+    async def main() -> None:
+        async with reached(cluster) as ways:
+            await use(ways)
+
+    asyncio.run(main())

@@ -1,0 +1,91 @@
+"""A cluster's etcd and API server, reached as the product itself reaches them."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from kwokctl.dataplane.api import ApiPlane
+from kwokctl.dataplane.etcd import EtcdPlane
+from kwokctl.dataplane.keys import Keys
+from kwokctl.dataplane.store import Store
+from kwokctl.etcd.kv import Kv, prefix_end
+from kwokctl.host.paths import ClusterPaths, WorkDir
+from kwokctl.kube.access import load_access
+from kwokctl.kube.client import Client
+from kwokctl.kube.http import Pool
+from kwokctl.kube.resource import Resource
+from kwokctl.model import ClusterName
+from tests.support.installed import PATIENCE, Installed
+
+KEYS = Keys("/registry")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reached:
+    """One cluster."""
+
+    client: Client
+    """For those who know nothing of etcd."""
+    plane: EtcdPlane
+    kv: Kv
+
+
+def paths(cluster: Installed) -> ClusterPaths:
+    """Return the files of a cluster."""
+    return WorkDir(cluster.workdir).cluster(ClusterName(cluster.name))
+
+
+@asynccontextmanager
+async def connected(cluster: Installed, *, connections: int = 24) -> AsyncIterator[Client]:
+    """Ask the API server of a cluster."""
+    access = await asyncio.to_thread(load_access, paths(cluster).kubeconfig)
+    async with Pool(access, connections=connections) as pool:
+        yield Client(pool)
+
+
+@asynccontextmanager
+async def reached(cluster: Installed) -> AsyncIterator[Reached]:
+    """Reach the API server of a cluster and its etcd, each by connections of its own."""
+    access = await asyncio.to_thread(load_access, paths(cluster).own_kubeconfig)
+    target = f"unix:{paths(cluster).etcd_socket}"
+    async with AsyncExitStack() as stack:
+        client = await stack.enter_async_context(connected(cluster))
+        kv = await stack.enter_async_context(Kv(target))
+        plane = EtcdPlane(ApiPlane(Pool(access)), Store(Kv(target)), KEYS, time.time)
+        stack.push_async_callback(plane.close)
+        yield Reached(client=client, plane=plane, kv=kv)
+
+
+def until_stored(
+    cluster: Installed, resource: Resource, namespace: str | None, number: int
+) -> None:
+    """Return as soon as etcd has so many more, or fewer, objects of a kind than now."""
+
+    async def look() -> None:
+        folder = KEYS.folder(resource, namespace)
+        before: int | None = None
+        async with Kv(f"unix:{paths(cluster).etcd_socket}") as kv, asyncio.timeout(PATIENCE):
+            while True:
+                found = (await kv.page(folder, prefix_end(folder), count_only=True)).count
+                before = found if before is None else before
+                if abs(found - before) >= number:
+                    return
+                await asyncio.sleep(0.005)
+
+    asyncio.run(look())
+
+
+def objects(cluster: Installed, resource: Resource, label_selector: str = "") -> list[Any]:
+    """List and decode the objects of a kind, in all namespaces."""
+
+    async def listed() -> list[Any]:
+        async with connected(cluster) as client:
+            pages = client.list_pages(resource, label_selector=label_selector, limit=0)
+            return [msgspec.json.decode(raw) async for page in pages for raw in page.objects]
+
+    return asyncio.run(listed())

@@ -15,8 +15,12 @@ from kwokctl.dataplane.stamp import CannotStampError
 from kwokctl.kube.resource import NAMESPACES, NODES, PODS, SERVICES, Resource
 from kwokctl.progress import Step
 
-_MORE_THAN_THEMSELVES = frozenset({NAMESPACES, SERVICES})
-_WHY = "what is in a namespace, and the addresses of a service, go by the API only"
+_CONTROLLERS = Resource(
+    "", "v1", "replicationcontrollers", "ReplicationController", namespaced=True
+)
+_MORE_THAN_THEMSELVES = frozenset({NAMESPACES, SERVICES, _CONTROLLERS})
+"""Namespaces are emptied, the addresses of services freed, the pods of old controllers orphaned."""
+_WHY = "more than the object itself has to be seen to when it goes"
 
 
 class Shrinking:

@@ -7,6 +7,7 @@ back from the API server before all others are written.
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
@@ -172,12 +173,17 @@ class Stamping:
             pages = [page async for page in list_pages(client.pool, query)]
             is_listed = sum(len(page.objects) for page in pages) == 1
         except ApiError:
-            await self._direct.store.remove((), self._found.key_of(copy.name), revision)
+            await self._take_back(copy, revision)
             raise
         # Who has changed it meanwhile has read it.
         if not is_listed or (is_as_written and shown != wanted):
-            await self._direct.store.remove((), self._found.key_of(copy.name), revision)
+            await self._take_back(copy, revision)
             raise CannotStampError(f"the API server does not show '{copy.name}' as it was written")
+
+    async def _take_back(self, copy: Copy, revision: int) -> None:
+        """Delete a copy unless somebody else has changed or deleted it."""
+        with suppress(ApiError):
+            await self._direct.store.remove((), self._found.key_of(copy.name), revision)
 
     async def _add(self, copy: Copy, window: Window) -> int:
         """Write one copy; returns the revision."""

@@ -1,14 +1,16 @@
 """Copies of real objects, put straight into etcd, are to the API server what they should be."""
 
 import base64
+import dataclasses
 import json
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import time
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from kwokctl.clusters.scaling.mould import Mould
 from kwokctl.clusters.scaling.pattern import Pattern
@@ -124,7 +126,7 @@ def test_copies_are_shown_as_they_were_made(cluster: Installed, kind: str) -> No
     sample = _sample(cluster, kind)
     stamp = sample.stamp()
     name = sample.first["metadata"]["name"]
-    in_json = replace(LATER, name=f"{name}-in-json")
+    in_json = structs.replace(LATER, name=f"{name}-in-json")
     _put(cluster, sample.key.replace(name, in_json.name), stamp.make(in_json))
 
     assert _shown(cluster, sample, in_json.name) == json.loads(stamp.make(in_json))
@@ -134,7 +136,7 @@ def test_copies_are_shown_as_they_were_made(cluster: Installed, kind: str) -> No
         assert smaller is None
     else:
         assert smaller is not None
-        in_protobuf = replace(LATER, name=LONG_NAME)
+        in_protobuf = structs.replace(LATER, name=LONG_NAME)
         _put(cluster, sample.key.replace(name, in_protobuf.name), smaller.make(in_protobuf))
         shown = _shown(cluster, sample, in_protobuf.name)
         assert shown == json.loads(stamp.make(in_protobuf))
@@ -179,7 +181,7 @@ def _sample(cluster: Installed, kind: str) -> Sample:
     namespace = "default" if resource.namespaced else None
     sample = Sample(resource, namespace, first, second, b"", pattern)
     found = json.loads(cluster.ok("etcdctl", "get", sample.key, "-w", "json"))
-    return replace(sample, value=base64.b64decode(found["kvs"][0]["value"]))
+    return dataclasses.replace(sample, value=base64.b64decode(found["kvs"][0]["value"]))
 
 
 def _running(serial: int) -> Json:

@@ -108,9 +108,14 @@ class Other:
         await self._end(body, grace_seconds=None)
 
     async def _evict(self, body: Json, text: str) -> None:
-        ground, name = self._ground, body["metadata"]["name"]
-        ground.ledger.ending(body["metadata"]["uid"])
-        eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
+        ground, name, uid = self._ground, body["metadata"]["name"], body["metadata"]["uid"]
+        ground.ledger.ending(uid)
+        eviction = {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {"name": name},
+            "deleteOptions": {"preconditions": {"uid": uid}},
+        }
         path = ground.resource.path(ground.namespace, name, "eviction")
         await self._client.call("POST", path, encoded(eviction))
 

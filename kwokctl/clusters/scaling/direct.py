@@ -92,13 +92,13 @@ class Desk:
         found: dict[str, Addresses] = {}
         for start in range(0, len(nodes), _TOGETHER):
             for node, part in (
-                await self._reserve(nodes[start : start + _TOGETHER], of_pods)
+                await self._reserve(nodes[start : start + _TOGETHER], of_pods=of_pods)
             ).items():
                 known = found.setdefault(node, Addresses(part.hosts, []))
                 known.pods += part.pods
         return _in_order(nodes, found, of_pods=of_pods)
 
-    async def _reserve(self, nodes: Sequence[str], of_pods: bool) -> dict[str, Addresses]:  # noqa: FBT001 - private
+    async def _reserve(self, nodes: Sequence[str], *, of_pods: bool) -> dict[str, Addresses]:
         wanted = Counter(nodes) if of_pods else dict.fromkeys(nodes, 0)
         body = msgspec.json.encode(Wanted(nodes=dict(wanted)))
         response = await self._pool.request("POST", "/pod-addresses", body=body)

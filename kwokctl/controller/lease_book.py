@@ -5,11 +5,12 @@ with its name, as kubelets keep them.
 """
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import msgspec
 
+from kwokctl.dataplane.lease import Lease
 from kwokctl.kube.resource import NODE_LEASES
 
 
@@ -59,10 +60,17 @@ class Claim:
     uid: str
     version: str = ""
     """The resourceVersion that the next write builds on; empty if there is no lease yet."""
-    acquired: str = ""
+    acquired: float = 0.0
+    """Since when the lease is held, as a POSIX time stamp; 0 if it is not yet."""
     transitions: int = 0
-    kept: dict[str, Any] = field(default_factory=dict)
+    _kept: dict[str, Any] = field(default_factory=dict)
     """Who the lease is, and what somebody else has given it: labels, finalizers, its deletion."""
+    _lease: Lease | None = None
+
+    @property
+    def lease_uid(self) -> str:
+        """Which lease it is; empty if there is none yet."""
+        return str(self._kept.get("uid", ""))
 
     def adopt(self, stored: StoredLease, *, mine: bool, now: float) -> None:
         """Build on a stored lease: go on with one's own, or take over from another holder."""
@@ -70,7 +78,8 @@ class Claim:
         self.version = metadata.resource_version
         transitions = spec.lease_transitions or 0
         self.transitions = transitions if mine or not spec.holder_identity else transitions + 1
-        self.acquired = (spec.acquire_time or "") if mine else micro_time(now)
+        since = _seconds(spec.acquire_time) if spec.acquire_time else 0.0
+        self.acquired = since if mine else now
         owners = [o for o in metadata.owner_references or () if o.get("kind") != "Node"]
         kept = {
             "uid": metadata.uid,
@@ -82,45 +91,50 @@ class Claim:
             "deletionTimestamp": metadata.deletion_timestamp,
             "deletionGracePeriodSeconds": metadata.deletion_grace_period_seconds,
         }
-        self.kept = {name: value for name, value in kept.items() if value or value == 0}
+        self._keep({name: value for name, value in kept.items() if value or value == 0})
 
     def recognise(self, written: StoredLease) -> None:
         """Build on the lease that the first write has made."""
         metadata = written.metadata
-        self.kept |= {"uid": metadata.uid, "creationTimestamp": metadata.creation_timestamp}
+        self._keep(
+            self._kept | {"uid": metadata.uid, "creationTimestamp": metadata.creation_timestamp}
+        )
+
+    def annotate(self, name: str, text: str) -> None:
+        """Give the lease an annotation."""
+        annotations = self._kept.get("annotations", {})
+        self._keep(self._kept | {"annotations": annotations | {name: text}})
 
     def forget_lease(self) -> None:
         """Build on no lease: there is none any more."""
-        self.version, self.kept = "", {}
+        self.version = ""
+        self._keep({})
 
-    def document(self, *, holder: str, duration: int, stamp: str) -> dict[str, Any]:
-        """Return the lease as it is to be from the time `stamp` on, without a resourceVersion."""
-        self.acquired = self.acquired or stamp
-        owner = {"apiVersion": "v1", "kind": "Node", "name": self.node, "uid": self.uid}
-        metadata: dict[str, Any] = {"name": self.node, "namespace": NODE_LEASES, **self.kept}
-        metadata["ownerReferences"] = [*self.kept.get("ownerReferences", ()), owner]
-        return {
-            "apiVersion": "coordination.k8s.io/v1",
-            "kind": "Lease",
-            "metadata": metadata,
-            "spec": {
-                "holderIdentity": holder,
-                "leaseDurationSeconds": duration,
-                "acquireTime": self.acquired,
-                "renewTime": stamp,
-                "leaseTransitions": self.transitions,
-            },
-        }
+    def lease(self, *, holder: str, duration: int, now: float) -> Lease:
+        """Return the lease as it is to be from `now` on; the next call may change what it returned."""
+        self.acquired = self.acquired or now
+        if self._lease is None:
+            owner = {"apiVersion": "v1", "kind": "Node", "name": self.node, "uid": self.uid}
+            metadata: dict[str, Any] = {"name": self.node, "namespace": NODE_LEASES, **self._kept}
+            metadata["ownerReferences"] = [*self._kept.get("ownerReferences", ()), owner]
+            self._lease = Lease(
+                metadata,
+                holder=holder,
+                duration=duration,
+                acquired=self.acquired,
+                renewed=now,
+                transitions=self.transitions,
+            )
+        self._lease.renewed = now
+        return self._lease
+
+    def _keep(self, kept: dict[str, Any]) -> None:
+        self._kept, self._lease = kept, None
 
 
 def read_lease(raw: bytes) -> StoredLease:
     """Decode a lease."""
     return _LEASE.decode(raw)
-
-
-def micro_time(now: float) -> str:
-    """Write a POSIX time stamp as Kubernetes' MicroTime."""
-    return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def _seconds(text: str) -> float:

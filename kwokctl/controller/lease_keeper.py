@@ -8,7 +8,7 @@ from math import ceil
 from random import Random
 
 from kwokctl.controller.agenda import Agenda
-from kwokctl.controller.lease_book import Claim, StoredLease, micro_time, read_lease
+from kwokctl.controller.lease_book import Claim, StoredLease, read_lease
 from kwokctl.controller.metrics import Labels, Metrics
 from kwokctl.controller.nodes import Hold
 from kwokctl.controller.reading import Reader
@@ -138,12 +138,12 @@ class LeaseKeeper:
 
     async def _write(self, tenancies: Sequence[_Tenancy]) -> None:
         out, terms = self._out, self._terms
-        now, stamp = out.agenda.now(), micro_time(out.wall())
+        now, wall = out.agenda.now(), out.wall()
         renewals = [
             Renewal(
                 tenancy.claim.node,
                 tenancy.claim.version,
-                tenancy.claim.document(holder=terms.holder, duration=terms.duration, stamp=stamp),
+                tenancy.claim.lease(holder=terms.holder, duration=terms.duration, now=wall),
             )
             for tenancy in tenancies
         ]

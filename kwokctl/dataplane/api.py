@@ -95,7 +95,7 @@ class ApiPlane:
         await self._pool.close()
 
     async def _renew(self, renewal: Renewal) -> Renewed:
-        document = renewal.document
+        document = renewal.lease.document()
         try:
             if renewal.version:
                 metadata = {**document["metadata"], "resourceVersion": renewal.version}

@@ -13,6 +13,7 @@ import orjson
 
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.keys import Keys, is_readable
+from kwokctl.dataplane.lease import shown
 from kwokctl.dataplane.port import Json, Patch, Renewal, Renewed, Target
 from kwokctl.dataplane.shapes import check
 from kwokctl.dataplane.store import Store, Stored, value_of
@@ -169,13 +170,11 @@ class EtcdPlane:
         return bool(proven)
 
     def _lease(self, renewal: Renewal) -> tuple[Stored, int]:
-        document = renewal.document
-        if not renewal.version:
-            made = datetime.fromtimestamp(self._wall(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-            identity = {"uid": str(uuid4()), "creationTimestamp": made}
-            document = {**document, "metadata": {**document["metadata"], **identity}}
         key = self._keys.key(LEASES, NODE_LEASES, renewal.node)
-        return Stored(key, orjson.dumps(document)), int(renewal.version or 0)
+        if renewal.version:
+            return Stored(key, renewal.lease.value()), int(renewal.version)
+        made = datetime.fromtimestamp(self._wall(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return Stored(key, renewal.lease.named(str(uuid4()), made).value()), 0
 
 
 def _changed_status(current: Json, patch: Patch, kind: str) -> Json | None:
@@ -192,7 +191,8 @@ def _changed_status(current: Json, patch: Patch, kind: str) -> Json | None:
 
 def _renewed(renewal: Renewal, stored: Stored, answer: TxnAnswer) -> Renewed:
     if answer.succeeded:
-        return Renewed(version=str(answer.revision), raw=None if renewal.version else stored.value)
+        raw = None if renewal.version else orjson.dumps(shown(stored.value))
+        return Renewed(version=str(answer.revision), raw=raw)
     found = answer.answers[0]
     if not isinstance(found, KeyValue):
         return Renewed(error=ApiError("the lease is gone", status=404, reason="NotFound"))
@@ -201,9 +201,10 @@ def _renewed(renewal: Renewal, stored: Stored, answer: TxnAnswer) -> Renewed:
 
 
 def _shown(found: KeyValue) -> bytes | None:
-    """Return a stored object as the API shows it, if it is stored as JSON."""
-    if not found.value.startswith(b"{"):
+    """Return a stored lease as the API shows it, if that can be told."""
+    value = found.value
+    document = orjson.loads(value) if value.startswith(b"{") else shown(value)
+    if document is None:
         return None
-    document = orjson.loads(found.value)
     document["metadata"]["resourceVersion"] = str(found.mod_revision)
     return orjson.dumps(document)

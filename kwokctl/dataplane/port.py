@@ -5,10 +5,11 @@ of its calls. A write computed from an older copy of an object must never undo w
 written since.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from kwokctl.dataplane.lease import Lease
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import Resource
@@ -43,8 +44,8 @@ class Renewal:
     node: str
     version: str
     """The resourceVersion that it builds on; empty if there is no lease yet."""
-    document: Mapping[str, Json]
-    """The Lease, without a resourceVersion; with `uid` and `creationTimestamp` if it exists."""
+    lease: Lease
+    """With `uid` and `creationTimestamp` if it exists."""
 
 
 @dataclass(frozen=True, slots=True)

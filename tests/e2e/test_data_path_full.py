@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from kwokctl.dataplane.lease import Lease
 from kwokctl.dataplane.port import Patch, Renewal, Target
 from kwokctl.errors import ApiError, EtcdRefusedError
 from kwokctl.etcd import upkeep
@@ -27,12 +28,13 @@ Json = Any
 
 ROOM = "24Mi"
 BLOCK = b"x" * (1 << 20)
-LEASE = {
-    "apiVersion": "coordination.k8s.io/v1",
-    "kind": "Lease",
-    "metadata": {"name": "fake", "namespace": "kube-node-lease"},
-    "spec": {"holderIdentity": "somebody", "leaseDurationSeconds": 40},
-}
+LEASE = Lease(
+    {"name": "fake", "namespace": "kube-node-lease"},
+    holder="somebody",
+    duration=40,
+    acquired=1.8e9,
+    renewed=1.8e9,
+)
 
 
 @pytest.fixture(scope="module")

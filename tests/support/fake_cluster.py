@@ -112,7 +112,8 @@ class FakeCluster:
         return [await self._renew(renewal) for renewal in renewals]
 
     async def _renew(self, renewal: Renewal) -> Renewed:
-        document = {**renewal.document, "metadata": dict(renewal.document["metadata"])}
+        document = renewal.lease.document()
+        document["metadata"] = dict(document["metadata"])
         try:
             if renewal.version:
                 document["metadata"]["resourceVersion"] = renewal.version

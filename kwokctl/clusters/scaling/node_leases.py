@@ -2,10 +2,8 @@
 
 from uuid import uuid4
 
-import orjson
-
 from kwokctl.clusters.scaling.direct import Direct
-from kwokctl.controller.lease_book import Claim, micro_time
+from kwokctl.controller.lease_book import Claim
 from kwokctl.dataplane.desk import Identity
 from kwokctl.dataplane.stamp import Copy
 from kwokctl.dataplane.store import Stored
@@ -39,13 +37,13 @@ class NodeLeases:
         bare, self._bare = self._bare, []
         if not bare or not self._identity.lease_seconds:
             return
-        stamp = micro_time(self._direct.wall())
-        await self._direct.store.change_many([(self._lease(node, stamp), 0) for node in bare])
+        now = self._direct.wall()
+        await self._direct.store.change_many([(self._lease(node, now), 0) for node in bare])
 
-    def _lease(self, node: Copy, stamp: str) -> Stored:
-        document = Claim(node.name, node.uid).document(
-            holder=self._identity.holder, duration=self._identity.lease_seconds, stamp=stamp
+    def _lease(self, node: Copy, now: float) -> Stored:
+        identity = self._identity
+        lease = Claim(node.name, node.uid).lease(
+            holder=identity.holder, duration=identity.lease_seconds, now=now
         )
-        document["metadata"] |= {"uid": str(uuid4()), "creationTimestamp": node.created}
         key = self._direct.keys.key(LEASES, NODE_LEASES, node.name)
-        return Stored(key, orjson.dumps(document))
+        return Stored(key, lease.named(str(uuid4()), node.created).value())

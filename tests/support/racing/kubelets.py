@@ -3,7 +3,7 @@
 from collections import defaultdict
 from typing import Any
 
-from kwokctl.controller.lease_book import Claim, micro_time, read_lease
+from kwokctl.controller.lease_book import Claim, read_lease
 from kwokctl.dataplane.port import Patch, Renewal, Renewed, Target
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import PatchType
@@ -98,16 +98,15 @@ class LeaseHolder:
     def _renewal(self, name: str, text: str) -> Renewal:
         claim = self._claims[name]
         claim.node = name
-        claim.kept["annotations"] = claim.kept.get("annotations", {}) | {"renewed": text}
-        document = claim.document(holder="racer", duration=40, stamp=micro_time(1.8e9))
-        return Renewal(name, claim.version, document)
+        claim.annotate("renewed", text)
+        return Renewal(name, claim.version, claim.lease(holder="racer", duration=40, now=1.8e9))
 
     def _renewed(self, renewal: Renewal, answer: Renewed, text: str) -> None:
         claim = self._claims[renewal.node]
         if answer.raw is not None:
             claim.recognise(read_lease(answer.raw))
         claim.version = answer.version
-        written = {"metadata": {"uid": claim.kept["uid"], "resourceVersion": answer.version}}
+        written = {"metadata": {"uid": claim.lease_uid, "resourceVersion": answer.version}}
         self._ground.ledger.wrote(written, ".metadata.annotations.renewed", text)
         self._ground.outcomes["ok"] += 1
 

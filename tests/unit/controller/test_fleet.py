@@ -13,12 +13,13 @@ from kwokctl import assets
 from kwokctl.config.documents import Document
 from kwokctl.controller.assembly import Controller, Surroundings
 from kwokctl.controller.functions import Kubelet
-from kwokctl.controller.lease_book import micro_time, read_lease
+from kwokctl.controller.lease_book import read_lease
 from kwokctl.controller.objects import Seen, SeenNode, SeenPod
 from kwokctl.controller.selection import Selection, select
 from kwokctl.controller.settings import Settings
 from kwokctl.controller.stage_reader import read_stages
 from kwokctl.controller.stages import Stage
+from kwokctl.dataplane.lease import micro_time
 from kwokctl.dataplane.port import Target
 from kwokctl.errors import ApiError
 from kwokctl.expr import yaml

@@ -1,6 +1,7 @@
 import json
 
-from kwokctl.controller.lease_book import Claim, micro_time, read_lease
+from kwokctl.controller.lease_book import Claim, read_lease
+from kwokctl.dataplane.lease import micro_time
 
 NOON = 1_767_268_800.0
 MINE, OTHER = "host_1", "host_2"
@@ -22,7 +23,7 @@ def stored(**spec: object) -> bytes:
 def test_a_new_lease_is_owned_by_its_node() -> None:
     claim = Claim("n", "u")
 
-    body = claim.document(holder=MINE, duration=40, stamp=micro_time(NOON))
+    body = claim.lease(holder=MINE, duration=40, now=NOON).document()
 
     assert body["metadata"] == {
         "name": "n",
@@ -40,9 +41,9 @@ def test_a_new_lease_is_owned_by_its_node() -> None:
 
 def test_a_renewal_moves_only_the_renewal() -> None:
     claim = Claim("n", "u")
-    claim.document(holder=MINE, duration=40, stamp=micro_time(NOON))
+    claim.lease(holder=MINE, duration=40, now=NOON).document()
 
-    body = claim.document(holder=MINE, duration=40, stamp=micro_time(NOON + 10))
+    body = claim.lease(holder=MINE, duration=40, now=NOON + 10).document()
 
     assert body["spec"]["acquireTime"] == "2026-01-01T12:00:00.000000Z"
     assert body["spec"]["renewTime"] == "2026-01-01T12:00:10.000000Z"
@@ -55,7 +56,7 @@ def test_taking_over_counts_a_transition_and_keeps_what_others_wrote() -> None:
     claim = Claim("n", "u")
 
     claim.adopt(lease, mine=False, now=NOON)
-    body = claim.document(holder=MINE, duration=40, stamp=micro_time(NOON))
+    body = claim.lease(holder=MINE, duration=40, now=NOON).document()
 
     assert body["spec"]["leaseTransitions"] == 3
     assert body["spec"]["acquireTime"] == micro_time(NOON)
@@ -70,10 +71,10 @@ def test_going_on_with_an_own_lease_counts_no_transition() -> None:
     claim = Claim("n", "u")
 
     claim.adopt(lease, mine=True, now=NOON)
-    body = claim.document(holder=MINE, duration=40, stamp=micro_time(NOON))
+    body = claim.lease(holder=MINE, duration=40, now=NOON).document()
 
     assert body["spec"]["leaseTransitions"] == 2
-    assert body["spec"]["acquireTime"] == "2025-01-01T00:00:00Z"
+    assert body["spec"]["acquireTime"] == "2025-01-01T00:00:00.000000Z"
 
 
 def test_a_lease_that_nobody_holds_counts_no_transition() -> None:
@@ -101,9 +102,9 @@ def test_a_lease_that_others_may_have_made_is_taken_for_what_it_is() -> None:
         read_lease(b'{"metadata":{"uid":"l","creationTimestamp":"2026-01-01T00:00:00Z"}}')
     )
 
-    metadata = claim.document(holder=MINE, duration=40, stamp=micro_time(NOON))["metadata"]
+    metadata = claim.lease(holder=MINE, duration=40, now=NOON).document()["metadata"]
     claim.forget_lease()
-    anew = claim.document(holder=MINE, duration=40, stamp=micro_time(NOON))["metadata"]
+    anew = claim.lease(holder=MINE, duration=40, now=NOON).document()["metadata"]
 
     assert (metadata["uid"], metadata["creationTimestamp"]) == ("l", "2026-01-01T00:00:00Z")
     assert "uid" not in anew
@@ -117,6 +118,6 @@ def test_a_lease_that_is_being_deleted_stays_so() -> None:
         read_lease(b'{"metadata":{"finalizers":["f"],' + deletion + b"}}"), mine=True, now=1.0
     )
 
-    metadata = claim.document(holder=MINE, duration=40, stamp=micro_time(NOON))["metadata"]
+    metadata = claim.lease(holder=MINE, duration=40, now=NOON).document()["metadata"]
     assert metadata["deletionTimestamp"] == "2026-01-01T00:00:00Z"
     assert metadata["deletionGracePeriodSeconds"] == 0

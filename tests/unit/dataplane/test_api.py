@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from kwokctl.dataplane.api import ApiPlane
+from kwokctl.dataplane.lease import Lease
 from kwokctl.dataplane.port import Patch, Renewal, Target
 from kwokctl.errors import ApiError
 from kwokctl.kube.access import Access
@@ -65,7 +66,7 @@ async def test_a_patch_says_how_it_is_to_be_read(
         assert request.headers["content-type"] == patch_type.value
 
 
-LEASE = {"metadata": {"name": "n"}, "spec": {}}
+LEASE = Lease({"name": "n"}, holder="me", duration=40, acquired=1.5, renewed=2.5)
 
 
 async def test_a_lease_that_exists_is_put_and_a_new_one_posted() -> None:
@@ -77,13 +78,13 @@ async def test_a_lease_that_exists_is_put_and_a_new_one_posted() -> None:
         lines = {line(request): json.loads(request.body) for request in server.requests}
         assert lines == {
             f"PUT {path}/n?fieldManager=kwok": {
+                **LEASE.document(),
                 "metadata": {"name": "n", "resourceVersion": "7"},
-                "spec": {},
             },
-            f"POST {path}?fieldManager=kwok": LEASE,
+            f"POST {path}?fieldManager=kwok": LEASE.document(),
         }
         assert [answer.version for answer in answers] == ["8", "8"]
-        assert "resourceVersion" not in LEASE["metadata"]
+        assert "resourceVersion" not in LEASE.metadata
 
 
 async def test_a_lease_that_is_refused_stops_no_other() -> None:

@@ -7,6 +7,7 @@ import pytest
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.etcd import EtcdPlane
 from kwokctl.dataplane.keys import Keys
+from kwokctl.dataplane.lease import Lease
 from kwokctl.dataplane.port import Json, Patch, Renewal, Target
 from kwokctl.dataplane.store import Store
 from kwokctl.errors import ApiError, EtcdGoneError, EtcdRefusedError
@@ -22,7 +23,7 @@ LEASE_KEY = b"/registry/leases/kube-node-lease/n"
 RUNNING = Patch(
     document={"status": {"phase": "Running"}}, type=PatchType.STRATEGIC, subresource="status"
 )
-LEASE = {"kind": "Lease", "metadata": {"name": "n"}, "spec": {"renewTime": "now"}}
+LEASE = Lease({"name": "n"}, holder="me", duration=40, acquired=1.5, renewed=2.5)
 
 
 class Api(ApiPlane):

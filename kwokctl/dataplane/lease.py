@@ -1,0 +1,245 @@
+"""A node's lease as it is written, for the API as JSON and for etcd as a protocol buffer.
+
+Field numbers are those of k8s.io/api/coordination/v1, k8s.io/apimachinery/pkg/apis/meta/v1 and
+k8s.io/apimachinery/pkg/runtime (generated.proto of each). What is empty is left out.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+
+from kwokctl.dataplane import messages
+from kwokctl.dataplane.messages import NoMessageError
+from kwokctl.dataplane.stamp_protobuf import PREFIX
+from kwokctl.etcd.protobuf import LENGTH, VARINT, sized, tag, varint
+from kwokctl.expr.duration import format_time, parse_time
+
+Json = Any
+
+_API_VERSION, _KIND = "coordination.k8s.io/v1", "Lease"
+
+_TEXTS = {1: "name", 3: "namespace", 5: "uid"}
+_TIMES = {8: "creationTimestamp", 9: "deletionTimestamp"}
+_GRACE, _LABELS, _ANNOTATIONS, _OWNERS, _FINALIZERS = 10, 11, 12, 13, 14
+"""Fields of ObjectMeta."""
+_OWNER_TEXTS = {5: "apiVersion", 1: "kind", 3: "name", 4: "uid"}
+_OWNER_FLAGS = {6: "controller", 7: "blockOwnerDeletion"}
+"""Fields of OwnerReference."""
+_HOLDER, _DURATION, _ACQUIRED, _RENEWED, _TRANSITIONS = 1, 2, 3, 4, 5
+"""Fields of LeaseSpec."""
+
+_TYPE = sized(
+    tag(1, LENGTH),
+    sized(tag(1, LENGTH), _API_VERSION.encode()) + sized(tag(2, LENGTH), _KIND.encode()),
+)
+_RAW = tag(2, LENGTH)
+_METADATA, _SPEC = tag(1, LENGTH), tag(2, LENGTH)
+_RENEWED_TAG = tag(_RENEWED, LENGTH)
+
+
+class Lease:
+    """A node's lease; what its renewals leave as it is is encoded once."""
+
+    __slots__ = ("_head", "_spec", "_tail", "acquired", "duration", "holder", "metadata",
+                 "renewed", "transitions")  # fmt: skip
+
+    def __init__(
+        self,
+        metadata: Mapping[str, Json],
+        *,
+        holder: str,
+        duration: int,
+        acquired: float,
+        renewed: float,
+        transitions: int = 0,
+    ) -> None:
+        """Describe a lease, `metadata` without a resourceVersion.
+
+        `duration` is in seconds, times are POSIX time stamps; all but `renewed` stay as they are.
+        """
+        self.metadata = metadata
+        self.holder = holder
+        self.duration = duration
+        self.acquired = acquired
+        self.renewed = renewed
+        self.transitions = transitions
+        self._head = self._spec = self._tail = b""
+
+    def named(self, uid: str, created: str) -> "Lease":
+        """Return the same as a new object."""
+        return Lease(
+            {**self.metadata, "uid": uid, "creationTimestamp": created},
+            holder=self.holder,
+            duration=self.duration,
+            acquired=self.acquired,
+            renewed=self.renewed,
+            transitions=self.transitions,
+        )
+
+    def document(self) -> dict[str, Json]:
+        """Return it as the API takes it."""
+        return {
+            "apiVersion": _API_VERSION,
+            "kind": _KIND,
+            "metadata": self.metadata,
+            "spec": {
+                "holderIdentity": self.holder,
+                "leaseDurationSeconds": self.duration,
+                "acquireTime": micro_time(self.acquired),
+                "renewTime": micro_time(self.renewed),
+                "leaseTransitions": self.transitions,
+            },
+        }
+
+    def value(self) -> bytes:
+        """Return it as kube-apiserver stores it."""
+        if not self._head:
+            self._head = sized(_METADATA, _metadata(self.metadata))
+            self._spec = b"".join(
+                (
+                    sized(tag(_HOLDER, LENGTH), self.holder.encode()),
+                    tag(_DURATION, VARINT),
+                    varint(self.duration),
+                    sized(tag(_ACQUIRED, LENGTH), _micro_time(self.acquired)),
+                )
+            )
+            self._tail = tag(_TRANSITIONS, VARINT) + varint(self.transitions)
+        spec = self._spec + sized(_RENEWED_TAG, _micro_time(self.renewed)) + self._tail
+        size = varint(len(spec))
+        raw = len(self._head) + 1 + len(size) + len(spec)
+        return b"".join((PREFIX, _TYPE, _RAW, varint(raw), self._head, _SPEC, size, spec))
+
+
+def shown(value: bytes) -> dict[str, Json] | None:
+    """Return a lease that is stored as a protocol buffer as the API shows it; None if it is none.
+
+    Fields that this module does not write are left out.
+    """
+    try:
+        if not value.startswith(PREFIX + _TYPE):
+            return None
+        parts = _contents(value[len(PREFIX) :])
+        lease = _contents(parts[2][-1])
+        return {
+            "apiVersion": _API_VERSION,
+            "kind": _KIND,
+            "metadata": _shown_metadata(lease[1][-1]),
+            "spec": _shown_spec(lease.get(2, [b""])[-1]),
+        }
+    except (NoMessageError, KeyError, UnicodeDecodeError):
+        return None
+
+
+def micro_time(now: float) -> str:
+    """Write a POSIX time stamp as Kubernetes' MicroTime."""
+    return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+@lru_cache(maxsize=64)
+def _micro_time(now: float) -> bytes:
+    """Encode a time; those who write together have it in common."""
+    seconds, micro = divmod(round(now * 1e6), 10**6)
+    return tag(1, VARINT) + varint(seconds) + tag(2, VARINT) + varint(micro * 1000)
+
+
+def _metadata(metadata: Mapping[str, Json]) -> bytes:
+    parts = _texts(metadata, _TEXTS)
+    for number, name in _TIMES.items():
+        if metadata.get(name):
+            parts.append(sized(tag(number, LENGTH), messages.time(int(parse_time(metadata[name])))))
+    grace = metadata.get("deletionGracePeriodSeconds")
+    if grace is not None:
+        parts.append(tag(_GRACE, VARINT) + varint(grace))
+    for number, name in ((_LABELS, "labels"), (_ANNOTATIONS, "annotations")):
+        parts += [
+            sized(tag(number, LENGTH), _text(1, key) + _text(2, text))
+            for key, text in (metadata.get(name) or {}).items()
+        ]
+    for owner in metadata.get("ownerReferences") or ():
+        flags = [
+            tag(number, VARINT) + varint(int(owner[name]))
+            for number, name in _OWNER_FLAGS.items()
+            if owner.get(name) is not None
+        ]
+        content = b"".join(_texts(owner, _OWNER_TEXTS) + flags)
+        parts.append(sized(tag(_OWNERS, LENGTH), content))
+    parts += [_text(_FINALIZERS, name) for name in metadata.get("finalizers") or ()]
+    return b"".join(parts)
+
+
+def _texts(values: Mapping[str, Json], names: Mapping[int, str]) -> list[bytes]:
+    return [_text(number, values[name]) for number, name in names.items() if values.get(name)]
+
+
+def _text(number: int, text: str) -> bytes:
+    return sized(tag(number, LENGTH), text.encode())
+
+
+def _contents(data: bytes) -> dict[int, list[bytes]]:
+    """Return what a message's fields hold, in order: of a number, how it is encoded."""
+    found: dict[int, list[bytes]] = {}
+    for field in messages.fields(data):
+        found.setdefault(field.number, []).append(data[field.content : field.end])
+    return found
+
+
+def _shown_metadata(data: bytes) -> dict[str, Json]:
+    found = _contents(data)
+    shown: dict[str, Json] = _shown_texts(found, _TEXTS)
+    for number, name in _TIMES.items():
+        if number in found:
+            shown[name] = format_time(_seconds(found[number][-1]))
+    if _GRACE in found:
+        shown["deletionGracePeriodSeconds"] = _number(found[_GRACE][-1])
+    for number, name in ((_LABELS, "labels"), (_ANNOTATIONS, "annotations")):
+        if number in found:
+            shown[name] = dict(_pair(entry) for entry in found[number])
+    if _OWNERS in found:
+        shown["ownerReferences"] = [_owner(owner) for owner in found[_OWNERS]]
+    if _FINALIZERS in found:
+        shown["finalizers"] = [name.decode() for name in found[_FINALIZERS]]
+    return shown
+
+
+def _shown_spec(data: bytes) -> dict[str, Json]:
+    found = _contents(data)
+    shown: dict[str, Json] = _shown_texts(found, {_HOLDER: "holderIdentity"})
+    for number, name in ((_DURATION, "leaseDurationSeconds"), (_TRANSITIONS, "leaseTransitions")):
+        if number in found:
+            shown[name] = _number(found[number][-1])
+    for number, name in ((_ACQUIRED, "acquireTime"), (_RENEWED, "renewTime")):
+        if number in found:
+            shown[name] = micro_time(_seconds(found[number][-1]))
+    return shown
+
+
+def _shown_texts(found: Mapping[int, list[bytes]], names: Mapping[int, str]) -> dict[str, Json]:
+    texts = {name: found[number][-1].decode() for number, name in names.items() if number in found}
+    return {name: text for name, text in texts.items() if text}
+
+
+def _owner(data: bytes) -> dict[str, Json]:
+    found = _contents(data)
+    flags = {
+        name: bool(_number(found[number][-1]))
+        for number, name in _OWNER_FLAGS.items()
+        if number in found
+    }
+    return {**_shown_texts(found, _OWNER_TEXTS), **flags}
+
+
+def _pair(data: bytes) -> tuple[str, str]:
+    found = _contents(data)
+    key, text = (found.get(number, [b""])[-1].decode() for number in (1, 2))
+    return key, text
+
+
+def _number(digits: bytes) -> int:
+    return messages.number_at(digits, 0)[0]
+
+
+def _seconds(data: bytes) -> float:
+    found = _contents(data)
+    seconds, nanos = (_number(found[n][-1]) if n in found else 0 for n in (1, 2))
+    return seconds + nanos / 1e9

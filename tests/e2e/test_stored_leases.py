@@ -1,0 +1,95 @@
+"""Leases in etcd mean to kube-apiserver what they mean to us, whoever has written them."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+
+from kwokctl.dataplane.lease import Lease, shown
+from kwokctl.etcd.kv import Put, Txn
+from kwokctl.kube.resource import LEASES, NODE_LEASES
+from tests.support.direct import ONLY_STORAGE, encoded
+from tests.support.installed import Installed
+from tests.support.planes import KEYS, reached
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.components,
+    pytest.mark.timeout(180, func_only=True),
+]
+
+Json = Any
+
+OWNERS = [
+    {"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "o", "controller": True},
+    {"apiVersion": "v1", "kind": "Thing", "name": "t", "uid": "t", "blockOwnerDeletion": False},
+]
+METADATA: Json = {
+    "name": "ours",
+    "namespace": NODE_LEASES,
+    "uid": "u",
+    "creationTimestamp": "2026-01-01T12:00:00Z",
+    "deletionTimestamp": "2026-01-01T12:00:30Z",
+    "deletionGracePeriodSeconds": 300,
+    "labels": {"a": "b", "empty": ""},
+    "annotations": {"long": "x" * 300},
+    "ownerReferences": OWNERS,
+    "finalizers": ["example.com/f", "example.com/g"],
+}
+"""All that a lease's metadata may keep."""
+
+
+@pytest.fixture(scope="module")
+def cluster(installed: Installed) -> Iterator[Installed]:
+    installed.ok("create", "cluster", "--wait", "60s", *ONLY_STORAGE)
+    yield installed
+    installed.ok("delete", "cluster")
+
+
+def test_what_we_store_is_shown_by_the_api(cluster: Installed) -> None:
+    lease = Lease(
+        METADATA,
+        holder="host_1",
+        duration=40,
+        acquired=1_767_268_800.0,
+        renewed=1_767_268_810.123456,
+        transitions=3,
+    )
+
+    async def stored() -> Json:
+        async with reached(cluster) as ways:
+            await ways.kv.txn(Txn((), (Put(KEYS.key(LEASES, NODE_LEASES, "ours"), lease.value()),)))
+            return await ways.client.get(LEASES, NODE_LEASES, "ours")
+
+    found = asyncio.run(stored())
+
+    assert found["metadata"].pop("resourceVersion")
+    assert found == lease.document()
+
+
+def test_what_the_api_stores_is_shown_by_us(cluster: Installed) -> None:
+    kept = {"name", "labels", "annotations", "ownerReferences", "finalizers"}
+    metadata = {name: METADATA[name] for name in kept} | {"name": "theirs"}
+    spec = {
+        "holderIdentity": "host_2",
+        "leaseDurationSeconds": 3600,
+        "acquireTime": "2026-01-01T12:00:00.000001Z",
+        "renewTime": "2026-01-01T12:00:10.000000Z",
+        "leaseTransitions": 0,
+    }
+    body = encoded({"metadata": metadata, "spec": spec})
+
+    async def stored() -> tuple[Json, bytes]:
+        async with reached(cluster) as ways:
+            answer = await ways.client.create(LEASES, NODE_LEASES, body)
+            found = await ways.kv.get(KEYS.key(LEASES, NODE_LEASES, "theirs"))
+            assert found is not None
+            return msgspec.json.decode(answer), found.value
+
+    answer, value = asyncio.run(stored())
+
+    del answer["metadata"]["resourceVersion"]
+    answer["metadata"].pop("managedFields", None)
+    assert shown(value) == answer

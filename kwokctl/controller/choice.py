@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from kwokctl.controller.selectors import Query
+from kwokctl.controller.selectors import Known, Query
 from kwokctl.controller.stages import Delay, Stage
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import parse_duration, parse_time
@@ -24,7 +24,8 @@ class Basis:
 
 def basis(stages: Sequence[Stage], value: Json) -> Basis:
     """Find the stages that match an object, and what their weights and delays depend on."""
-    matches = tuple([stage for stage in stages if stage.matches(value)])
+    known: Known = {}
+    matches = tuple([stage for stage in stages if stage.matches(value, known)])
     weights = tuple([_weight(stage, value) for stage in matches]) if len(matches) > 1 else ()
     times: tuple[Json, ...] = ()
     for stage in matches:

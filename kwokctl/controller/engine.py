@@ -144,16 +144,16 @@ class Engine:
 
         As long as it gives the same grounds for the choice, what waits for it goes on waiting.
         """
-        if entry.raw is None:
+        if not entry.is_known:
             return
         world = self._world
-        value = orjson.loads(entry.raw) if entry.value is None else entry.value
-        entry.value = None
+        value = entry.opened()
         found = basis(self._stages, value)
         if not found.matches:
             self._stop(entry)
             return
         if entry.stage is not None and entry.basis == found:
+            entry.fold()
             self._hurry(entry)
             return
         stage = pick(found, world.random)
@@ -162,11 +162,12 @@ class Engine:
         )
         entry.basis = found
         if stage is None or is_same:
+            entry.fold()
             return
         entry.stage, entry.step, entry.tries = stage, 0, 0
         delay = seconds(stage.delay, value, world.wall(), world.random)
-        if delay <= 0 and len(self._queue) < self._players:
-            entry.value = value
+        if delay > 0 or len(self._queue) >= self._players:
+            entry.fold()
         self._soon(entry, delay)
 
     def _soon(self, entry: Entry, delay: float) -> None:
@@ -187,10 +188,11 @@ class Engine:
         entry.queued = False
         stage, version = entry.stage, entry.version
         lag = self._world.agenda.now() - entry.due
-        if stage is None or entry.raw is None or entry.busy or lag < 0:
+        if stage is None or not entry.is_known or entry.busy or lag < 0:
             return
         if not self._care.is_ready(entry):
-            entry.stage = entry.basis = entry.value = None
+            entry.fold()
+            entry.stage = entry.basis = None
             return
         self._world.metrics.count("kwok_controller_play_lag_seconds_sum", lag)
         entry.busy, entry.news = True, False
@@ -208,8 +210,7 @@ class Engine:
         """Do the steps that are not done yet, each on what the last has made of the object."""
         functions = self._care.functions(entry)
         target = Target(self.resource, entry.namespace or None, entry.name)
-        value = orjson.loads(entry.raw or b"{}") if entry.value is None else entry.value
-        entry.value = None
+        value = entry.opened()
         for step in stage.steps[entry.step :]:
             answer = await self._world.player.play(step, target, value, functions)
             if answer is not None:
@@ -217,11 +218,14 @@ class Engine:
                 self._take(entry, value)
             entry.step += 1
 
-    def _take(self, entry: Entry, value: Json) -> None:
-        """Go on with an object as an answer shows it, if nothing newer was seen."""
+    @staticmethod
+    def _take(entry: Entry, value: Json) -> bool:
+        """Go on with an object as an answer shows it; False if something newer was seen."""
         version = int(value["metadata"].get("resourceVersion", UNKNOWN))
-        if version > entry.version:
-            entry.version, entry.raw, entry.value = version, _kept(orjson.dumps(value)), value
+        if version <= entry.version:
+            return False
+        entry.version, entry.raw, entry.value = version, None, value
+        return True
 
     def _after(self, entry: Entry, stage: Stage, version: int) -> None:
         """Look at the object again if it is another one now, or if the stage says so."""
@@ -242,9 +246,10 @@ class Engine:
         self._count(stage, outcome.value)
         if outcome in {Trouble.CONFLICT, Trouble.GONE} and self._is_ours(entry):
             outcome = await self._read_again(entry, outcome)
-        entry.busy, entry.value = False, None
+        entry.busy = False
         if not self._is_ours(entry):
             return
+        entry.fold()
         if outcome is Trouble.GONE and not entry.news:
             entry.rest()
             return
@@ -278,8 +283,7 @@ class Engine:
         if value["metadata"].get("uid") != entry.uid:
             return Trouble.GONE
         if self._is_ours(entry) and not entry.parked:
-            self._take(entry, value)
-            entry.news = entry.news or entry.value is not None
+            entry.news = self._take(entry, value) or entry.news
         return Trouble.LASTING if outcome is Trouble.GONE else outcome
 
     def _is_ours(self, entry: Entry) -> bool:
@@ -287,12 +291,3 @@ class Engine:
 
     def _count(self, stage: Stage, outcome: str) -> None:
         self._world.metrics.count("kwok_controller_plays_total", stage=stage.name, outcome=outcome)
-
-
-def _kept(dumped: bytes) -> bytes:
-    """Return a copy that takes no more memory than it needs.
-
-    What is dumped lies at the front of a larger piece of memory that was cut off: the rest is too
-    small for the next one, so that thousands that are kept take three times their size.
-    """
-    return bytes(memoryview(dumped))

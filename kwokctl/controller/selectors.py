@@ -15,6 +15,10 @@ class Query(Protocol):
         ...
 
 
+Known = dict[Query, Sequence[Json]]
+"""What expressions have found in one object."""
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
     """A condition on what a jq expression finds in an object.
@@ -26,9 +30,8 @@ class Condition:
     operator: str
     values: frozenset[str] = frozenset()
 
-    def holds(self, value: Json) -> bool:
-        """Tell whether the condition holds for an object."""
-        found = self.query.values(value)
+    def holds(self, found: Sequence[Json]) -> bool:
+        """Tell whether the condition holds for an object in which `query` has found this."""
         match self.operator:
             case "In":
                 return self._has_one_of(found)
@@ -55,8 +58,12 @@ class Selector:
     annotations: tuple[tuple[str, str], ...] = ()
     conditions: tuple[Condition, ...] = ()
 
-    def matches(self, value: Mapping[str, Json]) -> bool:
-        """Tell whether a stage with this selector is for an object."""
+    def matches(self, value: Mapping[str, Json], known: Known | None = None) -> bool:
+        """Tell whether a stage with this selector is for an object.
+
+        What its conditions find is added to what is `known` of the object: stages of a kind ask for
+        the same.
+        """
         if self.labels or self.annotations:
             metadata = value.get("metadata") or {}
             labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
@@ -64,8 +71,13 @@ class Selector:
                 return False
             if any(annotations.get(key) != wanted for key, wanted in self.annotations):
                 return False
-        for condition in self.conditions:  # noqa: SIM110 - `all` costs a generator for each object
-            if not condition.holds(value):
+        known = {} if known is None else known
+        for condition in self.conditions:
+            query = condition.query
+            found = known.get(query)
+            if found is None:
+                found = known[query] = query.values(value)
+            if not condition.holds(found):
                 return False
         return True
 

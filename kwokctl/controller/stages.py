@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from kwokctl.controller.selectors import Query, Selector
+from kwokctl.controller.selectors import Known, Query, Selector
 from kwokctl.kube.client import PatchType
 
 Json = Any
@@ -102,9 +102,12 @@ class Stage:
         """Whether it deletes the object."""
         return any(isinstance(step, DeleteStep) for step in self.steps)
 
-    def matches(self, value: Json) -> bool:
-        """Tell whether this stage is for an object; one without selector is for none."""
-        return self.selector is not None and self.selector.matches(value)
+    def matches(self, value: Json, known: Known | None = None) -> bool:
+        """Tell whether this stage is for an object; one without selector is for none.
+
+        `known` is as for selectors.
+        """
+        return self.selector is not None and self.selector.matches(value, known)
 
 
 def by_kind(stages: Iterable[Stage]) -> dict[Kind, Sequence[Stage]]:

@@ -15,7 +15,7 @@ from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.keys import Keys, is_readable
 from kwokctl.dataplane.lease import shown
 from kwokctl.dataplane.port import Json, Patch, Renewal, Renewed, Target
-from kwokctl.dataplane.shapes import check
+from kwokctl.dataplane.shapes import check_status
 from kwokctl.dataplane.store import Store, Stored, value_of
 from kwokctl.dataplane.window import Window
 from kwokctl.errors import ApiError
@@ -72,9 +72,10 @@ class EtcdPlane:
         changed = _changed_status(current, patch, target.resource.kind)
         if changed is None:
             return await self._api.patch(target, patch, current=current)
-        value = value_of(changed, target.resource.api_version, target.resource.kind)
-        if check(target.resource, value) is not None:
+        # What the object has beside its status was decoded by the API server before.
+        if check_status(target.resource, orjson.dumps(changed.get("status", {}))) is not None:
             return await self._api.patch(target, patch, current=current)
+        value = value_of(changed, target.resource.api_version, target.resource.kind)
         key = self._keys.key(target.resource, target.namespace, target.name)
         version = int(current["metadata"]["resourceVersion"])
         revision = await self._paced(target.resource, self._store.change, key, value, version)

@@ -32,6 +32,7 @@ JSON = "application/json"
 
 _REPEATABLE = frozenset(("GET", "HEAD", "PUT", "PATCH", "DELETE"))
 _IDLE_AT_MOST = 60.0
+_KEPT_STREAMS = 4
 _RETRIES = 6
 _LONGEST_REFUSAL = 1 << 20
 
@@ -76,6 +77,7 @@ class Pool:
         self._idle: list[Connection] = []
         self._busy: set[Connection] = set()
         self._streams: set[Stream] = set()
+        self._ended: list[Stream] = []
         self._waiting: deque[Future[Connection | None]] = deque()
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
@@ -120,24 +122,23 @@ class Pool:
     ) -> AsyncIterator[Stream]:
         """Send a request on a connection of its own and read the answer as it comes.
 
-        After `silence` seconds without a byte the stream ends with an ApiError. Raises ApiError,
+        A connection whose answer has come to its end carries the next one: a server that ends
+        watches often would otherwise have to shake hands for each. After `silence` seconds without a byte the stream ends with an ApiError. Raises ApiError,
         as `refusal` makes it, when the server refuses.
         """
         data = self._encode(method, path, b"", JSON, accept, headers)
-        stream = await self._connect(Stream)
-        self._streams.add(stream)
+        stream = await self._opened(data)
         try:
-            await self._begin(stream, data)
             stream.bound_silence(silence)
             yield stream
         finally:
             self._streams.discard(stream)
-            stream.close()
+            self._keep(stream)
 
     async def close(self) -> None:
         """Drop all connections; requests under way fail."""
         self._closed = True
-        gone: list[Wire] = [*self._idle, *self._busy, *self._streams]
+        gone: list[Wire] = [*self._idle, *self._busy, *self._streams, *self._ended]
         for wire in gone:
             wire.fail(lost("it was closed on our side"))
         while self._waiting:
@@ -251,6 +252,40 @@ class Pool:
         if self._closed:
             raise lost("it was closed on our side")
         return await dial(kind, self._address, self._tls, within=self._timeout)
+
+    async def _opened(self, data: bytes) -> Stream:
+        """Return a stream that has begun to answer a request."""
+        oldest = asyncio.get_running_loop().time() - _IDLE_AT_MOST
+        while self._ended:
+            stream = self._ended.pop()
+            if stream.is_open and stream.idle_since > oldest:
+                try:
+                    return await self._begun(stream, data)
+                except ApiError as e:
+                    # As with requests: it may have been closed in this very moment.
+                    if e.reason != LOST or stream.heard or self._closed:
+                        raise
+            stream.close()
+        return await self._begun(await self._connect(Stream), data)
+
+    async def _begun(self, stream: Stream, data: bytes) -> Stream:
+        self._streams.add(stream)
+        try:
+            await self._begin(stream, data)
+        except BaseException:
+            self._streams.discard(stream)
+            stream.close()
+            raise
+        return stream
+
+    def _keep(self, stream: Stream) -> None:
+        """Keep a stream that has ended for the next request, if it can carry one."""
+        if not stream.is_reusable or self._closed or len(self._ended) == _KEPT_STREAMS:
+            stream.close()
+            return
+        stream.rest()
+        stream.idle_since = asyncio.get_running_loop().time()
+        self._ended.append(stream)
 
     async def _begin(self, stream: Stream, data: bytes) -> None:
         try:

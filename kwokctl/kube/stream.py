@@ -1,4 +1,4 @@
-"""A connection for one request whose answer has no end in sight: a watch, a log."""
+"""A connection for requests whose answers have no end in sight: a watch, a log."""
 
 import asyncio
 
@@ -11,13 +11,14 @@ _LOW_WATER = 1 << 20
 
 
 class Stream(Wire):
-    """Carries one request whose answer is read while it comes.
+    """Carries a request whose answer is read while it comes; another one may follow when it ends.
 
     It reads ahead a few megabytes; then the server has to wait.
     """
 
     __slots__ = (
-        "_begun", "_chunks", "_ended", "_error", "_news", "_size", "_timer", "is_paused",
+        "_begun", "_chunks", "_ended", "_error", "_keeps_alive", "_news", "_size", "_timer", "idle_since",
+        "is_paused",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -25,12 +26,18 @@ class Stream(Wire):
         super().__init__()
         self._chunks: list[bytes] = []
         self._size = 0
-        self._begun = self._ended = False
+        self._begun = self._ended = self._keeps_alive = False
         self.is_paused = False
         """Whether the server has to wait, because the reader lags."""
         self._error: ApiError | None = None
         self._news: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self.idle_since = 0.0
+
+    @property
+    def is_reusable(self) -> bool:
+        """Whether another request may follow: the answer came to its end, and was read."""
+        return self._keeps_alive and not self._chunks and self._error is None and self.is_open
 
     @property
     def status(self) -> int:
@@ -46,6 +53,8 @@ class Stream(Wire):
         """Send the request and return when the headers of its answer have come."""
         if self._transport is None:
             raise lost(BY_SERVER)
+        self._headers = []
+        self._begun = self._ended = self._keeps_alive = self._in_body = self.heard = False
         self._transport.write(request)
         while not self._begun:
             await self._wait()
@@ -95,6 +104,7 @@ class Stream(Wire):
         """Let the reader come to the end."""
         if self._begun:
             self._ended = True
+            self._keeps_alive = self._parser.should_keep_alive()
             self._tell()
 
     def fail(self, error: ApiError) -> None:
@@ -104,11 +114,15 @@ class Stream(Wire):
             self._error = error
             self._tell()
 
-    def close(self) -> None:
-        """Drop the connection at once."""
+    def rest(self) -> None:
+        """Bound no silence any more: nothing is asked for."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    def close(self) -> None:
+        """Drop the connection at once."""
+        self.rest()
         super().close()
 
     def _check_silence(self, seconds: float) -> None:

@@ -72,6 +72,9 @@ class _Gone(Exception):  # noqa: N818 - a turn of events, not an error
 
 
 _TYPES = {each.value: each for each in (EventType.ADDED, EventType.MODIFIED, EventType.DELETED)}
+_USUAL = {b'{"type":"%b","object":' % name.encode(): name for name in _TYPES}
+"""How kube-apiserver begins the lines of a watch."""
+_USUAL_SIZES = {len(start) for start in _USUAL}
 _envelope = msgspec.json.Decoder(_Envelope).decode
 
 
@@ -187,35 +190,35 @@ class _Watch(Generic[T]):
             listed.add((metadata.namespace, metadata.name))
             if (former := self._known.add(metadata)) is not None:
                 events.append(self._vanished(former))
-            events.append(self._event(EventType.ADDED, raw))
+            events.append(self._event(EventType.ADDED, bytes(raw)))
         return events
 
     def _events(self, lines: list[bytes]) -> list[Event[T]]:
         """Read the lines of a watch; an error among them is kept for later."""
         events: list[Event[T]] = []
-        latest: msgspec.Raw | None = None
+        latest: bytes | None = None
         for line in lines:
-            envelope = _envelope(line)
-            if envelope.type == "ERROR":
-                status = status_of(envelope.object)
+            name, raw = _parted(line)
+            if name == "ERROR":
+                status = status_of(raw)
                 self._error = ApiError(status.message, status=status.code, reason=status.reason)
                 break
-            latest = envelope.object
-            if (kind := _TYPES.get(envelope.type)) is not None:
-                events.append(self._changed(kind, latest))
+            latest = raw
+            if (kind := _TYPES.get(name)) is not None:
+                events.append(self._changed(kind, raw))
         if latest is not None:
             self._version = metadata_of(latest).metadata.resource_version
         return events
 
-    def _changed(self, kind: EventType, raw: msgspec.Raw) -> Event[T]:
+    def _changed(self, kind: EventType, raw: bytes) -> Event[T]:
         if kind is EventType.ADDED:
             self._known.add(metadata_of(raw).metadata)
         elif kind is EventType.DELETED:
             self._known.remove(metadata_of(raw).metadata)
         return self._event(kind, raw)
 
-    def _event(self, kind: EventType, raw: msgspec.Raw) -> Event[T]:
-        return Event(kind, self._decode(raw), bytes(raw))
+    def _event(self, kind: EventType, raw: bytes) -> Event[T]:
+        return Event(kind, self._decode(raw), raw)
 
     def _vanished(self, metadata: Metadata) -> Event[T]:
         raw = msgspec.json.encode(Identified(metadata))
@@ -226,6 +229,16 @@ class _Watch(Generic[T]):
         wait = self._backoff
         self._backoff = min(2 * wait, _BACKOFF_MOST)
         await asyncio.sleep(wait * random.uniform(0.5, 1.0))  # noqa: S311 - not a secret
+
+
+def _parted(line: bytes) -> tuple[str, bytes]:
+    """Return a line's type and the JSON of its object, mostly without a look at the whole."""
+    for size in _USUAL_SIZES:
+        name = _USUAL.get(line[:size])
+        if name is not None and line.endswith(b"}}"):
+            return name, line[size:-1]
+    envelope = _envelope(line)
+    return envelope.type, bytes(envelope.object)
 
 
 def _has_forgotten(error: ApiError) -> bool:

@@ -30,7 +30,10 @@ from kwokctl.expr import jq
 def test_a_condition_holds_as_documented(
     key: str, operator: str, values: set[str], value: Any, holds: bool
 ) -> None:
-    assert Condition(jq.compile(key), operator, frozenset(values)).holds(value) is holds
+    query = jq.compile(key)
+    condition = Condition(query, operator, frozenset(values))
+
+    assert condition.holds(query.values(value)) is holds
 
 
 def test_labels_annotations_and_conditions_must_all_hold() -> None:

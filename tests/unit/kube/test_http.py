@@ -426,6 +426,71 @@ async def test_a_reader_that_lags_makes_the_server_wait_and_misses_nothing() -> 
         assert sum([len(part) async for part in stream]) == 512 * len(piece)
 
 
+async def test_a_stream_that_came_to_its_end_carries_the_next() -> None:
+    async def handle(request: Request, reply: Reply) -> None:
+        await reply.begin()
+        await reply.chunk(request.path.encode())
+        await reply.end()
+
+    async with serving(handle) as server, _pool(server) as pool:
+        for path in (b"/one", b"/two", b"/three"):
+            async with pool.stream(path.decode(), silence=60.0) as stream:
+                assert [piece async for piece in stream] == [path]
+
+        assert server.connections == 1
+
+
+async def test_streams_side_by_side_have_connections_of_their_own() -> None:
+    async def handle(request: Request, reply: Reply) -> None:
+        await reply.begin()
+        await reply.chunk(request.path.encode())
+        await reply.end()
+
+    async with serving(handle) as server, _pool(server) as pool:
+        async with pool.stream("/one") as one, pool.stream("/two") as two:
+            assert await two.read() == b"/two"
+            assert await one.read() == b"/one"
+
+        assert server.connections == 2
+
+
+@pytest.mark.parametrize("status", [200, 403])
+async def test_a_kept_stream_that_the_server_has_closed_is_dialled_anew(status: int) -> None:
+    async def handle(request: Request, reply: Reply) -> None:
+        if request.connection == 1 and len(server.requests) == 2:
+            reply.cut()
+            return
+        await reply.begin(status=status if len(server.requests) > 1 else 200)
+        await reply.chunk(b"{}")
+        await reply.end()
+
+    async with serving(handle) as server, _pool(server) as pool:
+        async with pool.stream("/s") as stream:
+            assert await stream.read() == b"{}"
+            assert await stream.read() == b""
+        try:
+            async with pool.stream("/s") as stream:
+                assert await stream.read() == b"{}"
+        except ApiError as e:
+            assert e.status == status
+        else:
+            assert status == 200
+
+        assert [request.connection for request in server.requests] == [1, 1, 2]
+
+
+async def test_a_stream_whose_answer_says_so_is_not_kept() -> None:
+    async def handle(request: Request, reply: Reply) -> None:
+        await reply.send(b"all", headers={"Connection": "close"})
+
+    async with serving(handle) as server, _pool(server) as pool:
+        for _ in range(2):
+            async with pool.stream("/s") as stream:
+                assert [piece async for piece in stream] == [b"all"]
+
+        assert server.connections == 2
+
+
 async def test_leaving_a_stream_closes_its_connection() -> None:
     ended = asyncio.Event()
 

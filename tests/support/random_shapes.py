@@ -1,4 +1,4 @@
-"""API objects at random, built from the types that the product knows."""
+"""Parts of API objects at random, built from the types that the product knows."""
 
 from collections.abc import Iterator, Mapping
 from random import Random
@@ -21,17 +21,13 @@ _TEXTS = [
 _TIMES = ["2024-02-29T23:59:59Z", "2024-01-01T00:00:00.123456789-11:30", "0001-01-01T00:00:00Z",
           "9998-12-31T23:59:59.9+14:59"]  # fmt: skip
 _ADDRESSES = ["10.0.0.1", "fd00::1", "255.255.255.255", "::"]
-_NETWORKS = ["10.0.0.0/24", "fd00::/64", "0.0.0.0/0"]
 
 RIGHT: Mapping[str, list[Json]] = {
     "str": _TEXTS,
     "bool": [True, False],
     "int32": [0, 1, -1, 2**31 - 1, -(2**31)],
     "int64": [0, 1, -1, 2**63 - 1, -(2**63)],
-    "int32/str": [0, 80, 2**31 - 1, -(2**31), *_TEXTS],
-    "object": [{}, {"f:a": {"f:b": {}, ".": {}}}],
     "Time": _TIMES,
-    "MicroTime": ["2024-01-01T00:00:00.000000Z", "2024-02-29T00:00:00.123456+01:00"],
     "Quantity": [
         "0", "1.", ".5", "-1", "+1.5", "100m", "5n", "5u", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki",
         "1Mi", "1.5Gi", "1Ti", "1Pi", "9Ei", "1e3", "1E-9", "1e+99", "9" * 18, f"{'9' * 18}Ei", 1, 0,
@@ -39,8 +35,6 @@ RIGHT: Mapping[str, list[Json]] = {
     ],
     "Address": _ADDRESSES,
     "AddressIfAny": ["", *_ADDRESSES],
-    "Network": _NETWORKS,
-    "NetworkIfAny": ["", *_NETWORKS],
 }  # fmt: skip
 """Values of every leaf, with those at its limits."""
 
@@ -75,17 +69,14 @@ def _struct(random: Random, types: Types, name: str, share: float) -> dict[str, 
     fields = types[name]
     many = round(len(fields) * share * random.uniform(0.3, 1))
     chosen = set(random.sample(list(fields), max(many, min(len(fields), 1))))
-    chosen |= {field for field, word in fields.items() if word[0] == "="}
     return {field: _value(random, types, fields[field], share * 0.75) for field in chosen}
 
 
 def _value(random: Random, types: Types, word: str, share: float) -> Json:
-    if random.random() < 0.03 and word[0] != "=":
+    if random.random() < 0.03:
         return None
     inner = word.strip("[]{}")
     match word[0]:
-        case "=":
-            return word[1:]
         case "[":
             return [_item(random, types, inner, share) for _ in range(random.randint(0, 2))]
         case "{":

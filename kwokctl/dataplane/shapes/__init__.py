@@ -1,5 +1,5 @@
-"""The shapes of API objects: what an API server surely decodes."""
+"""The shapes of statuses: what an API server surely decodes."""
 
-from kwokctl.dataplane.shapes.checking import check, check_status
+from kwokctl.dataplane.shapes.checking import check_status
 
-__all__ = ["check", "check_status"]
+__all__ = ["check_status"]

@@ -1,4 +1,4 @@
-"""Tells whether an API server surely decodes an object.
+"""Tells whether an API server surely decodes the status of an object.
 
 It reads what is in etcd without asking back, and one value that it cannot decode breaks every list
 of that kind. So what is written there must pass here first.
@@ -10,39 +10,31 @@ from typing import Any
 
 import msgspec
 
-from kwokctl.dataplane.shapes import containers, metadata, nodes, pods, volumes
+from kwokctl.dataplane.shapes import nodes, pods
 from kwokctl.dataplane.shapes.leaves import Address, leaf_of
 from kwokctl.dataplane.shapes.table import Structs, read_tables
-from kwokctl.kube.resource import EVENTS, LEASES, NODES, PODS, Resource
+from kwokctl.kube.resource import NODES, PODS, Resource
 
 Json = Any
 _Decoder = msgspec.json.Decoder[Any]
 
-_KINDS = frozenset({NODES, PODS, LEASES, EVENTS})
-_WITH_STATUS = frozenset({NODES, PODS})
+_KINDS = frozenset({NODES, PODS})
 
 _PLACED = re.compile(r"(.*) - at `\$\.?(.*)`", re.DOTALL)
 _SOME_KEY = "[...]"
 _STEP = re.compile(r"[^.\[\]]+")
 
-TYPES = read_tables(metadata.TABLE, nodes.TABLE, volumes.TABLE, containers.TABLE, pods.TABLE)
+TYPES = read_tables(nodes.TABLE, pods.TABLE)
 """The types of the API, by the names it has for them, with their fields."""
 
 
-def check(resource: Resource, raw: bytes) -> str | None:
-    """Return what an API server might not decode in an object's JSON, with its place; None if nothing.
+def check_status(resource: Resource, raw: bytes) -> str | None:
+    """Return what an API server might not decode in the JSON of a status, with its place, or None.
 
-    Such as `status.allocatable.cpu: '1O' is not a quantity`. Fields that are not known here count,
-    too. Whether the API server would have admitted a change is another question.
+    Such as `allocatable.cpu: '1O' is not a quantity`. Fields that are not known here count, too.
+    Whether the API server would have admitted a change is another question.
     """
     if resource not in _KINDS:
-        return f"kind '{resource.kind}' is not known here"
-    return _problem(_decoder(resource.kind), raw)
-
-
-def check_status(resource: Resource, raw: bytes) -> str | None:
-    """Return what `check` would for the JSON of an object's status alone; places begin in there."""
-    if resource not in _WITH_STATUS:
         return f"the status of kind '{resource.kind}' is not known here"
     return _problem(_decoder(f"{resource.kind}Status"), raw)
 

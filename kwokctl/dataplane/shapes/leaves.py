@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 from functools import lru_cache
-from ipaddress import ip_network
 from socket import AF_INET, AF_INET6, inet_pton
 from typing import Any, ClassVar
 
@@ -20,12 +19,10 @@ _RFC3339 = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?"
     r"(Z|[+-](0[0-9]|1[0-4]):[0-5][0-9])"
 )
-_MICROSECONDS = re.compile(r".{19}\.[0-9]{6}(Z|[+-].{5})")
 _QUANTITY = re.compile(
     r"[+-]?([0-9]{1,18}(\.[0-9]{0,18})?|\.[0-9]{1,18})"
     r"([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,2})?"
 )
-_PREFIX = re.compile(r"[^/%]+/(0|[1-9][0-9]{0,2})")
 
 _REMEMBERED = 4096
 """Texts of a type that are known to be right; those of one moment and of one fleet repeat."""
@@ -57,16 +54,6 @@ class Time(Leaf):
             return 1 <= datetime.fromisoformat(text[:19]).year < 9999
         except ValueError:
             return False
-
-
-class MicroTime(Leaf):
-    """A point in time, of metav1.MicroTime: it must have six digits of a second."""
-
-    article = "a time with microseconds"
-
-    @classmethod
-    def accepts(cls, text: str) -> bool:
-        return _MICROSECONDS.fullmatch(text) is not None and Time.accepts(text)
 
 
 class Quantity(Leaf):
@@ -104,33 +91,7 @@ class AddressIfAny(Address):
         return not text or super().accepts(text)
 
 
-class Network(Leaf):
-    """A range of IP addresses such as `10.0.0.0/24`."""
-
-    article = "a CIDR"
-
-    @classmethod
-    def accepts(cls, text: str) -> bool:
-        if _PREFIX.fullmatch(text) is None or (":" in text and "." in text):
-            return False
-        try:
-            ip_network(text)
-        except ValueError:
-            return False
-        return True
-
-
-class NetworkIfAny(Network):
-    """A range of IP addresses, or an empty text."""
-
-    @classmethod
-    def accepts(cls, text: str) -> bool:
-        return not text or super().accepts(text)
-
-
-LEAVES: tuple[type[Leaf], ...] = (
-    Time, MicroTime, Quantity, Address, AddressIfAny, Network, NetworkIfAny,
-)  # fmt: skip
+LEAVES: tuple[type[Leaf], ...] = (Time, Quantity, Address, AddressIfAny)
 
 _VALUES = {leaf: leaf() for leaf in LEAVES}
 _LARGEST = 10**15

@@ -1,12 +1,9 @@
-"""Nodes, their leases, and events."""
+"""The status of nodes."""
 
 TABLE = """\
 ConfigMapNodeConfigSource kubeletConfigKey:str name:str namespace:str resourceVersion:str
     uid:str
 NodeConfigSource configMap:ConfigMapNodeConfigSource
-Taint effect:str key:str timeAdded:Time value:str
-NodeSpec configSource:NodeConfigSource externalID:str podCIDR:NetworkIfAny podCIDRs:[Network]
-    providerID:str taints:[Taint] unschedulable:bool
 NodeAddress address:str type:str
 NodeCondition lastHeartbeatTime:Time lastTransitionTime:Time message:str reason:str status:str
     type:str
@@ -28,16 +25,4 @@ NodeStatus addresses:[NodeAddress] allocatable:{Quantity} capacity:{Quantity}
     declaredFeatures:[str] features:NodeFeatures images:[ContainerImage] nodeInfo:NodeSystemInfo
     phase:str runtimeHandlers:[NodeRuntimeHandler] volumesAttached:[AttachedVolume]
     volumesInUse:[str]
-Node apiVersion:=v1 kind:=Node metadata:ObjectMeta spec:NodeSpec status:NodeStatus
-LeaseSpec acquireTime:MicroTime holderIdentity:str leaseDurationSeconds:int32
-    leaseTransitions:int32 preferredHolder:str renewTime:MicroTime strategy:str
-Lease apiVersion:=coordination.k8s.io/v1 kind:=Lease metadata:ObjectMeta spec:LeaseSpec
-ObjectReference apiVersion:str fieldPath:str kind:str name:str namespace:str resourceVersion:str
-    uid:str
-EventSeries count:int32 lastObservedTime:MicroTime
-EventSource component:str host:str
-Event action:str apiVersion:=v1 count:int32 eventTime:MicroTime firstTimestamp:Time
-    involvedObject:ObjectReference kind:=Event lastTimestamp:Time message:str
-    metadata:ObjectMeta reason:str related:ObjectReference reportingComponent:str
-    reportingInstance:str series:EventSeries source:EventSource type:str
 """

@@ -1,51 +1,26 @@
-"""Pods."""
+"""The status of pods, and of their containers."""
 
 TABLE = """\
-NodeSelectorRequirement key:str operator:str values:[str]
-NodeSelectorTerm matchExpressions:[NodeSelectorRequirement]
-    matchFields:[NodeSelectorRequirement]
-PreferredSchedulingTerm preference:NodeSelectorTerm weight:int32
-NodeSelector nodeSelectorTerms:[NodeSelectorTerm]
-NodeAffinity preferredDuringSchedulingIgnoredDuringExecution:[PreferredSchedulingTerm]
-    requiredDuringSchedulingIgnoredDuringExecution:NodeSelector
-PodAffinityTerm labelSelector:LabelSelector matchLabelKeys:[str] mismatchLabelKeys:[str]
-    namespaceSelector:LabelSelector namespaces:[str] topologyKey:str
-WeightedPodAffinityTerm podAffinityTerm:PodAffinityTerm weight:int32
-PodAffinity preferredDuringSchedulingIgnoredDuringExecution:[WeightedPodAffinityTerm]
-    requiredDuringSchedulingIgnoredDuringExecution:[PodAffinityTerm]
-PodAntiAffinity preferredDuringSchedulingIgnoredDuringExecution:[WeightedPodAffinityTerm]
-    requiredDuringSchedulingIgnoredDuringExecution:[PodAffinityTerm]
-Affinity nodeAffinity:NodeAffinity podAffinity:PodAffinity podAntiAffinity:PodAntiAffinity
-PodDNSConfigOption name:str value:str
-PodDNSConfig nameservers:[Address] options:[PodDNSConfigOption] searches:[str]
-HostAlias hostnames:[str] ip:Address
-PodOS name:str
-PodReadinessGate conditionType:str
-PodResourceClaim name:str resourceClaimName:str resourceClaimTemplateName:str
-PodSchedulingGate name:str
-PodSchedulingGroup podGroupName:str
-Sysctl name:str value:str
-PodSecurityContext appArmorProfile:AppArmorProfile fsGroup:int64 fsGroupChangePolicy:str
-    runAsGroup:int64 runAsNonRoot:bool runAsUser:int64 seLinuxChangePolicy:str
-    seLinuxOptions:SELinuxOptions seccompProfile:SeccompProfile supplementalGroups:[int64]
-    supplementalGroupsPolicy:str sysctls:[Sysctl] windowsOptions:WindowsSecurityContextOptions
-Toleration effect:str key:str operator:str tolerationSeconds:int64 value:str
-TopologySpreadConstraint labelSelector:LabelSelector matchLabelKeys:[str] maxSkew:int32
-    minDomains:int32 nodeAffinityPolicy:str nodeTaintsPolicy:str topologyKey:str
-    whenUnsatisfiable:str
-PodSpec activeDeadlineSeconds:int64 affinity:Affinity automountServiceAccountToken:bool
-    containers:[Container] dnsConfig:PodDNSConfig dnsPolicy:str enableServiceLinks:bool
-    ephemeralContainers:[EphemeralContainer] hostAliases:[HostAlias] hostIPC:bool
-    hostNetwork:bool hostPID:bool hostUsers:bool hostname:str hostnameOverride:str
-    imagePullSecrets:[LocalObjectReference] initContainers:[Container] nodeName:str
-    nodeSelector:{str} os:PodOS overhead:{Quantity} preemptionPolicy:str priority:int32
-    priorityClassName:str readinessGates:[PodReadinessGate] resourceClaims:[PodResourceClaim]
-    resources:ResourceRequirements restartPolicy:str runtimeClassName:str schedulerName:str
-    schedulingGates:[PodSchedulingGate] schedulingGroup:PodSchedulingGroup
-    securityContext:PodSecurityContext serviceAccount:str serviceAccountName:str
-    setHostnameAsFQDN:bool shareProcessNamespace:bool subdomain:str
-    terminationGracePeriodSeconds:int64 tolerations:[Toleration]
-    topologySpreadConstraints:[TopologySpreadConstraint] volumes:[Volume]
+ResourceClaim name:str request:str
+ResourceRequirements claims:[ResourceClaim] limits:{Quantity} requests:{Quantity}
+ResourceHealth health:str message:str resourceID:str
+ResourceStatus name:str resources:[ResourceHealth]
+ContainerStateRunning startedAt:Time
+ContainerStateTerminated containerID:str exitCode:int32 finishedAt:Time message:str reason:str
+    signal:int32 startedAt:Time
+ContainerStateWaiting message:str reason:str
+ContainerState running:ContainerStateRunning terminated:ContainerStateTerminated
+    waiting:ContainerStateWaiting
+LinuxContainerUser gid:int64 supplementalGroups:[int64] uid:int64
+ContainerUser linux:LinuxContainerUser
+ImageVolumeStatus imageRef:str
+VolumeStatus image:ImageVolumeStatus
+VolumeMountStatus mountPath:str name:str readOnly:bool recursiveReadOnly:str
+    volumeStatus:VolumeStatus
+ContainerStatus allocatedResources:{Quantity} allocatedResourcesStatus:[ResourceStatus]
+    containerID:str image:str imageID:str lastState:ContainerState name:str ready:bool
+    resources:ResourceRequirements restartCount:int32 started:bool state:ContainerState
+    stopSignal:str user:ContainerUser volumeMounts:[VolumeMountStatus]
 PodCondition lastProbeTime:Time lastTransitionTime:Time message:str observedGeneration:int64
     reason:str status:str type:str
 ContainerExtendedResourceRequest containerName:str requestName:str resourceName:str
@@ -63,5 +38,4 @@ PodStatus allocatedResources:{Quantity} conditions:[PodCondition]
     nominatedNodeName:str observedGeneration:int64 phase:str podIP:AddressIfAny podIPs:[PodIP]
     qosClass:str reason:str resize:str resourceClaimStatuses:[PodResourceClaimStatus]
     resources:ResourceRequirements startTime:Time
-Pod apiVersion:=v1 kind:=Pod metadata:ObjectMeta spec:PodSpec status:PodStatus
 """

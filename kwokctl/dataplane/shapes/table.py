@@ -6,13 +6,12 @@ A line of a table is a type's name and its fields, such as
     NodeCondition lastHeartbeatTime:Time message:str reason:str status:str type:str
 
 and goes on in lines that are indented. A field's type is a leaf, a type of the table, `[T]` for a
-list, `{T}` for a map by texts, or `=word` for the one text that must be there. Every other field may
-be missing, or null, as the API server has it.
+list, or `{T}` for a map by texts. Every field may be missing, or null, as the API server has it.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
@@ -26,8 +25,6 @@ _PLAIN: Mapping[str, Any] = {
     "bool": bool,
     "int32": Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)],
     "int64": Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)],
-    "int32/str": Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)] | str,
-    "object": dict[str, Any],
     **{leaf.__name__: leaf for leaf in LEAVES},
 }
 
@@ -71,17 +68,12 @@ class Structs:
         check = self._checks.get(name)
         return msgspec.defstruct(
             name,
-            [self._field(field, word) for field, word in self._types[name].items()],
+            [(field, self._type(word) | None, None) for field, word in self._types[name].items()],
             namespace={"__post_init__": check} if check else None,
             forbid_unknown_fields=True,
             gc=False,
             kw_only=True,
         )
-
-    def _field(self, name: str, word: str) -> tuple[str, Any] | tuple[str, Any, None]:
-        if word.startswith("="):
-            return name, Literal[word[1:]]
-        return name, self._type(word) | None, None
 
     def _type(self, word: str) -> Any:
         if word in _PLAIN:

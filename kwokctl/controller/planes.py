@@ -7,7 +7,6 @@ from random import Random
 
 from kwokctl.controller.settings import EtcdAccess
 from kwokctl.controller.trouble import backoff
-from kwokctl.dataplane.admission import find_guards
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.etcd import EtcdPlane
 from kwokctl.dataplane.handshake import handshake
@@ -15,14 +14,9 @@ from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.store import Store
 from kwokctl.errors import ApiError
 from kwokctl.etcd.kv import Kv
-from kwokctl.kube.http import Pool
-from kwokctl.kube.resource import LEASES, NODES, PODS, Resource
 
 log = logging.getLogger(__name__)
 
-_KINDS = (NODES, PODS, LEASES)
-_LOOK_EVERY = 5.0
-"""Seconds between looks at the webhooks and policies of the cluster."""
 _RETRY_FIRST, _RETRY_MOST = 0.2, 5.0
 
 
@@ -42,31 +36,6 @@ async def open_plane(
         return api
     log.info("writing statuses and leases to etcd at '%s'", at.address)
     return EtcdPlane(api, store, keys, wall)
-
-
-async def heed_guards(plane: EtcdPlane, pool: Pool) -> None:
-    """Leave to the API, for ever, whatever webhooks and policies have a say on."""
-    left: frozenset[Resource] = frozenset()
-    while True:
-        try:
-            guards = await find_guards(pool)
-        except ApiError as e:
-            log.debug("webhooks and policies: %s", e)
-        else:
-            watched = frozenset(r for r in _KINDS if any(guard.watches(r) for guard in guards))
-            if watched != left:
-                left = watched
-                plane.leave(left)
-                _tell(left, [g.name for g in guards if any(map(g.watches, left))])
-        await asyncio.sleep(_LOOK_EVERY)
-
-
-def _tell(left: frozenset[Resource], guards: list[str]) -> None:
-    if left:
-        plurals = " and ".join(sorted(resource.plural for resource in left))
-        log.info("%s are written through the API: %s", plurals, ", ".join(sorted(guards)))
-    else:
-        log.info("no webhook or policy is passed by any more: writing to etcd")
 
 
 async def _settled(

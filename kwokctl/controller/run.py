@@ -16,8 +16,9 @@ from typing import Any
 from kwokctl import __version__
 from kwokctl.controller.assembly import Controller, Surroundings
 from kwokctl.controller.following import Following
+from kwokctl.controller.guards import Guards
 from kwokctl.controller.identity import own_identity
-from kwokctl.controller.planes import heed_guards, open_plane
+from kwokctl.controller.planes import open_plane
 from kwokctl.controller.reader import ApiReader
 from kwokctl.controller.server import Answers, StatusServer
 from kwokctl.controller.settings import Settings, read_settings
@@ -123,24 +124,26 @@ async def _serve(settings: Settings, pool: Pool, holder: str) -> None:
         around = Surroundings(plane=plane, reader=ApiReader(client), random=random, wall=wall)
         controller = Controller(settings, holder, around)
         controller.metrics.ask(lambda: {(NAME, ()): ended.number})
+        guards: Guards | None = None
         if isinstance(plane, EtcdPlane):
             controller.metrics.ask(plane.figures)
+            insists = settings.etcd is not None and settings.etcd.insists
+            guards = None if insists else Guards(plane, pool, random)
         work = _Work(controller, Following(client, controller, settings.selection, random))
-        await _play(settings, work, plane, pool, holder)
+        log.info("playing %d stages as %s", len(settings.stages), holder)
+        await _play(work, guards)
     finally:
         server.close()
 
 
-async def _play(
-    settings: Settings, work: _Work, plane: ApiPlane | EtcdPlane, pool: Pool, holder: str
-) -> None:
-    log.info("playing %d stages as %s", len(settings.stages), holder)
+async def _play(work: _Work, guards: Guards | None) -> None:
     async with asyncio.TaskGroup() as tasks:
+        if guards is not None:
+            tasks.create_task(guards.run())
+            await guards.known()
         tasks.create_task(work.controller.run())
         tasks.create_task(work.following.run())
         tasks.create_task(_settle(work.following))
-        if isinstance(plane, EtcdPlane) and settings.etcd is not None and not settings.etcd.insists:
-            tasks.create_task(heed_guards(plane, pool))
 
 
 async def _settle(following: Following) -> None:

@@ -6,7 +6,6 @@ prefix of the keys, whose etcd it is, and whether values of that kind are encryp
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from uuid import uuid4
 
 import orjson
 
@@ -17,6 +16,10 @@ from kwokctl.dataplane.store import Store
 from kwokctl.errors import ApiError
 from kwokctl.kube.resource import LEASES, NODE_LEASES
 
+NAME = "kwok-handshake"
+"""Always the same: what one who was killed has left behind, the next one finds and takes away."""
+_TARGET = Target(LEASES, NODE_LEASES, NAME)
+
 
 async def handshake(
     api: ApiPlane, store: Store, keys: Keys, wall: Callable[[], float]
@@ -25,16 +28,15 @@ async def handshake(
 
     Raises ApiError if the cluster does not let a lease be made, yet.
     """
-    name = f"kwok-handshake-{uuid4().hex[:8]}"
     now = datetime.fromtimestamp(wall(), UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     lease = {
         "apiVersion": LEASES.api_version,
         "kind": LEASES.kind,
-        "metadata": {"name": name, "namespace": NODE_LEASES},
+        "metadata": {"name": NAME, "namespace": NODE_LEASES},
         "spec": {"holderIdentity": "kwok", "leaseDurationSeconds": 1, "renewTime": now},
     }
-    answer = orjson.loads(await api.create(LEASES, NODE_LEASES, orjson.dumps(lease)))
-    key, version = keys.key(LEASES, NODE_LEASES, name), int(answer["metadata"]["resourceVersion"])
+    answer = orjson.loads(await _made(api, orjson.dumps(lease)))
+    key, version = keys.key(LEASES, NODE_LEASES, NAME), int(answer["metadata"]["resourceVersion"])
     try:
         problem = await _problem(store, key, version)
         if problem is None:
@@ -42,8 +44,19 @@ async def handshake(
     except ApiError as e:
         problem = str(e)
     if problem is not None:
-        await api.delete(Target(LEASES, NODE_LEASES, name))
+        await api.delete(_TARGET)
     return problem
+
+
+async def _made(api: ApiPlane, lease: bytes) -> bytes:
+    """Make the lease, instead of one that somebody has left behind."""
+    try:
+        return await api.create(LEASES, NODE_LEASES, lease)
+    except ApiError as e:
+        if e.reason != "AlreadyExists":
+            raise
+    await api.delete(_TARGET)
+    return await api.create(LEASES, NODE_LEASES, lease)
 
 
 async def _problem(store: Store, key: bytes, version: int) -> str | None:

@@ -1,12 +1,14 @@
 import json
 from typing import Any
 
+import pytest
+
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.handshake import handshake
 from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.port import Target
 from kwokctl.dataplane.store import Store
-from kwokctl.errors import EtcdGoneError
+from kwokctl.errors import ApiError, EtcdGoneError
 from kwokctl.kube.access import Access
 from kwokctl.kube.http import Pool
 from kwokctl.kube.resource import Resource
@@ -26,12 +28,15 @@ class Api(ApiPlane):
     ) -> bytes:
         document = json.loads(body)
         key = self._keys.key(resource, namespace, document["metadata"]["name"])
+        if key in self._etcd.stored:
+            raise ApiError("exists", status=409, reason="AlreadyExists")
         value = b"k8s:enc:aescbc:v1:k:x" if self._encrypts else b"k8s\x00" + body
         document["metadata"]["resourceVersion"] = str(self._etcd.put(key, value))
         return json.dumps(document).encode()
 
     async def delete(self, target: Target, **options: Any) -> None:
         self.deleted.append(target.name)
+        del self._etcd.stored[self._keys.key(target.resource, target.namespace, target.name)]
 
 
 async def shake(api: Api, etcd: MemoryEtcd) -> str | None:
@@ -45,6 +50,21 @@ async def test_an_etcd_that_shows_what_the_api_made_may_be_written_to() -> None:
     assert await shake(api, etcd) is None
     assert etcd.stored == {}
     assert api.deleted == []
+
+
+async def test_what_one_who_was_killed_has_left_behind_is_taken_away() -> None:
+    class KilledError(Exception):
+        pass
+
+    etcd = MemoryEtcd()
+    api = Api(etcd)
+    etcd.refuse = [KilledError()]
+    with pytest.raises(KilledError):
+        await shake(api, etcd)
+    assert len(etcd.stored) == 1
+
+    assert await shake(api, etcd) is None
+    assert etcd.stored == {}
 
 
 async def test_another_etcd_is_left_alone() -> None:

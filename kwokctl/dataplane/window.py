@@ -9,6 +9,7 @@ they come back soon, and fewer when they come late: the rate is the window over 
 import asyncio
 import heapq
 from collections import deque
+from collections.abc import Awaitable, Callable
 
 FIRST = 32
 """Unseen writes at the start."""
@@ -58,6 +59,11 @@ class Window:
         return int(self._size)
 
     @property
+    def lag(self) -> float:
+        """How many seconds ago the oldest write was made that has not been seen; 0 without one."""
+        return self._loop.time() - self._unseen[0][1] if self._unseen else 0.0
+
+    @property
     def unseen(self) -> int:
         """How many turns have been given whose write has not been seen."""
         return self._taken
@@ -80,6 +86,17 @@ class Window:
             if future.done() and not future.cancelled():
                 self.lost()
             raise
+
+    async def write(self, work: Callable[[], Awaitable[int]]) -> int:
+        """Wait for a turn and do `work`, one write that returns its revision; returns that, too."""
+        await self.turn()
+        try:
+            revision = await work()
+        except BaseException:
+            self.lost()
+            raise
+        self.written(revision)
+        return revision
 
     def written(self, revision: int) -> None:
         """Tell the etcd revision of the write that a turn was taken for."""

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import orjson
@@ -12,6 +13,7 @@ from kwokctl.clusters.scaling.in_flight import for_each
 from kwokctl.clusters.scaling.pace import Pace
 from kwokctl.clusters.scaling.reading import Known, Reader, others_than
 from kwokctl.clusters.scaling.request import ScaleRequest
+from kwokctl.clusters.scaling.retrying import retried
 from kwokctl.dataplane.port import DataPlane, Target
 from kwokctl.errors import ApiError, ConflictError, NotFoundError
 from kwokctl.kube.resource import NODES, Resource
@@ -22,8 +24,6 @@ AT_ONCE = 32
 _ACCOUNT_PATIENCE = 10.0
 """Seconds to wait for the service account of a namespace that has just been made."""
 _ACCOUNT_POLL = 0.1
-PAUSES = (0.1, 0.5, 1.0, 2.0)
-"""Seconds to wait before each try after one that the cluster could not answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,15 +92,11 @@ class Creation:
         if self.resource == NODES:
             ttl.stamp(body, before + 1)
         data = orjson.dumps(body)
-        for pause in (*PAUSES, None):
-            try:
-                return await self.plane.create(self.resource, self.namespace, data)
-            except ApiError as e:
-                if pause is None or not _may_pass(e):
-                    await self._explain(e, body["metadata"]["name"])
-                    return None
-                await asyncio.sleep(pause)
-        return None
+        try:
+            return await retried(partial(self.plane.create, self.resource, self.namespace, data))
+        except ApiError as e:
+            await self._explain(e, body["metadata"]["name"])
+            return None
 
     async def make_sure_it_is_ours(self, name: str) -> None:
         """Tell whether an object that exists all of a sudden is what an unanswered request made."""
@@ -133,11 +129,6 @@ class Creation:
             f"{kind} '{by.name}' exists already and is {owner}; nothing is ever overwritten",
             hint=f"choose another name for the set: kwokctl scale {self.request.kind} NAME",
         )
-
-
-def _may_pass(error: ApiError) -> bool:
-    """Tell whether the same request may succeed a little later: no answer, or a server in need."""
-    return error.status == 0 or error.status >= 500
 
 
 def _lacks_account(error: ApiError) -> bool:

@@ -1,13 +1,13 @@
 """Deletes the objects of a set that are too many, many at once."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from kwokctl.clusters.scaling.creation import PAUSES
 from kwokctl.clusters.scaling.direct import Direct
 from kwokctl.clusters.scaling.in_flight import for_each
 from kwokctl.clusters.scaling.reading import Known, Reader
+from kwokctl.clusters.scaling.retrying import retried
 from kwokctl.dataplane.port import DataPlane, Target
 from kwokctl.dataplane.window import Window
 from kwokctl.errors import ApiError
@@ -60,24 +60,17 @@ class Deletion:
         version = int(first.version or 0)
         found = await direct.find(self.resource, self.namespace, first.name, version)
 
+        async def remove(known: Known) -> int:
+            words = self._leases(known, direct), found.key_of(known.name), int(known.version)
+            return await retried(partial(direct.store.remove, *words))
+
         async def delete(known: Known) -> None:
             latest: Known | None = known
-            pauses = iter(PAUSES)
             while latest is not None and not latest.is_held:
-                await window.turn()
                 try:
-                    leases = self._leases(latest, direct)
-                    key = found.key_of(latest.name)
-                    window.written(await direct.store.remove(leases, key, int(latest.version)))
+                    await window.write(partial(remove, latest))
                 except ApiError as e:
-                    window.lost()
-                    if e.status == 0 and (pause := next(pauses, None)) is not None:
-                        await asyncio.sleep(pause)
-                        continue
                     latest = await self._looked_at_again(known, e)
-                except BaseException:
-                    window.lost()
-                    raise
                 else:
                     latest = None
             if latest is not None:
@@ -92,13 +85,15 @@ class Deletion:
             return None
         if error.reason != "Conflict":
             raise error
-        latest = await self.reader.get(Target(self.resource, self.namespace, known.name))
+        target = Target(self.resource, self.namespace, known.name)
+        latest = await retried(partial(self.reader.get, target))
         return latest if latest is not None and latest.uid == known.uid else None
 
     async def _delete(self, known: Known) -> None:
+        target = Target(self.resource, self.namespace, known.name)
+        delete = partial(self.plane.delete, target, grace_seconds=self.grace_seconds, uid=known.uid)
         try:
-            target = Target(self.resource, self.namespace, known.name)
-            await self.plane.delete(target, grace_seconds=self.grace_seconds, uid=known.uid)
+            await retried(delete)
         except ApiError as e:
             if e.reason not in _GONE:
                 raise

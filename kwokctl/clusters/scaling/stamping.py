@@ -5,20 +5,21 @@ brought to their status. A copy of the first must come out as the second is; a t
 back from the API server before all others are written.
 """
 
-import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
 import orjson
 
 from kwokctl.clusters.scaling import ttl
-from kwokctl.clusters.scaling.creation import PAUSES, Creation
+from kwokctl.clusters.scaling.creation import Creation
 from kwokctl.clusters.scaling.direct import Direct, Found
 from kwokctl.clusters.scaling.in_flight import for_each
 from kwokctl.clusters.scaling.node_leases import NodeLeases
+from kwokctl.clusters.scaling.retrying import retried
 from kwokctl.clusters.scaling.samples import Sample, Sampling
 from kwokctl.dataplane.stamp import CannotStampError, Copy, Stamp, Varying, stamp_of
 from kwokctl.dataplane.stamp_protobuf import protobuf_stamp
@@ -188,27 +189,16 @@ class Stamping:
     async def _add(self, copy: Copy, window: Window) -> int:
         """Write one copy; returns the revision."""
         stored = Stored(self._found.key_of(copy.name), self._make(copy))
-        await window.turn()
-        try:
-            revision = await self._stored(stored, copy.name)
-        except BaseException:
-            window.lost()
-            raise
-        window.written(revision)
-        return revision
+        return await window.write(partial(self._stored, stored, copy.name))
 
     async def _stored(self, stored: Stored, name: str) -> int:
-        for pause in (*PAUSES, None):
-            try:
-                return await self._direct.store.add((stored,))
-            except ApiError as e:
-                if e.reason == "AlreadyExists":
-                    await self._creation.make_sure_it_is_ours(name)
-                    return 0
-                if pause is None or e.status != 0:
-                    raise
-            await asyncio.sleep(pause)
-        raise AssertionError
+        try:
+            return await retried(partial(self._direct.store.add, (stored,)))
+        except ApiError as e:
+            if e.reason != "AlreadyExists":
+                raise
+        await self._creation.make_sure_it_is_ours(name)
+        return 0
 
     async def _asked(self, question: Any) -> Any:
         try:

@@ -1,9 +1,12 @@
+from typing import Any
+
 import pytest
 
 from kwokctl.clusters.scaling.deletion import Deletion
 from kwokctl.clusters.scaling.reading import Known
 from kwokctl.errors import ApiError
 from kwokctl.kube.resource import PODS
+from tests.support import virtual_time
 from tests.support.memory_cluster import MemoryCluster, refused
 
 
@@ -51,3 +54,35 @@ async def test_another_refusal_is_raised() -> None:
 
     with pytest.raises(ApiError, match="forbidden"):
         await delete(cluster, known(cluster, "a"))
+
+
+class Troubled(MemoryCluster):
+    """Does what it is asked, but cannot answer the first deletions."""
+
+    failures = 3
+
+    async def delete(self, *args: Any, **options: Any) -> None:
+        await super().delete(*args, **options)
+        if self.failures:
+            self.failures -= 1
+            raise refused(0, "", "the connection broke")
+
+
+def test_a_deletion_that_got_no_answer_is_tried_again() -> None:
+    cluster = Troubled()
+    surplus = [known(cluster, f"pod-{number}") for number in range(5)]
+
+    assert virtual_time.run(delete(cluster, *surplus)) == 5
+    assert cluster.names("Pod") == []
+    assert len(cluster.writes) == 8
+
+
+def test_a_cluster_that_never_answers_ends_it() -> None:
+    class Away(MemoryCluster):
+        async def delete(self, *args: Any, **options: Any) -> None:
+            raise refused(0, "", "the connection broke")
+
+    cluster = Away()
+
+    with pytest.raises(ApiError, match="broke"):
+        virtual_time.run(delete(cluster, known(cluster, "a")))

@@ -29,9 +29,13 @@ from kwokctl.etcd.target import EtcdTarget
 from kwokctl.host.files import locked
 from kwokctl.kube.access import Access, load_access
 from kwokctl.kube.client import Client
+from kwokctl.kube.ended_watches import EndedWatches
 from kwokctl.kube.http import Pool
 from kwokctl.model import KWOK_CONTROLLER, ClusterName
 from kwokctl.progress import Progress
+
+_ASK_EVERY = 2.0
+"""Seconds between questions to the API server for its figures: they are megabytes."""
 
 
 async def scale(
@@ -139,5 +143,6 @@ async def _direct(stack: AsyncExitStack, route: Route, kv: Kv, client: Client) -
         keys=Keys(route.prefix),
         client=client,
         desk=Desk(desk),
+        ended=EndedWatches(client.pool, every=_ASK_EVERY, clock=time.monotonic),
         wall=time.time,  # noqa: TID251 - the clock itself: it is passed on from here
     )

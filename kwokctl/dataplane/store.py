@@ -12,7 +12,7 @@ import msgspec
 import orjson
 
 from kwokctl.errors import ApiError, EtcdGoneError, EtcdRefusedError
-from kwokctl.etcd.kv import Compare, Delete, Get, KeyValue, Kv, Put, Txn, TxnAnswer
+from kwokctl.etcd.kv import Compare, Delete, Get, KeyValue, Kv, Put, Txn, TxnAnswer, prefix_end
 
 Json = Any
 
@@ -37,6 +37,14 @@ class Store:
             return await self.kv.get(key)
         except (EtcdGoneError, EtcdRefusedError) as e:
             raise _unavailable(e) from e
+
+    async def keys(self, prefix: bytes) -> list[bytes]:
+        """Return the keys that begin with a prefix."""
+        try:
+            page = await self.kv.page(prefix, prefix_end(prefix), keys_only=True)
+        except (EtcdGoneError, EtcdRefusedError) as e:
+            raise _unavailable(e) from e
+        return [each.key for each in page.items]
 
     async def add(self, objects: Sequence[Stored]) -> int:
         """Store objects of different resources together, none if a key is taken.

@@ -5,6 +5,7 @@ It counts them in `apiserver_terminated_watchers_total`, by resource
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from kwokctl.errors import ApiError
 from kwokctl.kube.http import Pool
@@ -32,7 +33,10 @@ def _sum(text: bytes) -> int:
 
 
 class EndedWatches:
-    """The last answer to that question; it is asked again when somebody looks, now and then."""
+    """The last answer to that question; it is asked again when somebody looks, now and then.
+
+    An API server that is away changes nothing.
+    """
 
     def __init__(self, pool: Pool, *, every: float, clock: Callable[[], float]) -> None:
         """Ask over `pool`, at most every so many seconds of `clock`."""
@@ -40,15 +44,22 @@ class EndedWatches:
         self._every = every
         self._clock = clock
         self._asked_at = float("-inf")
+        self._first: int | None = None
         self.number = 0
 
+    @property
+    def new(self) -> int:
+        """How many since the first answer; 0 if the API server has started anew meanwhile."""
+        return max(0, self.number - (self._first or 0))
+
     async def refresh(self) -> None:
-        """Ask again if the answer is old; an API server that is away changes nothing."""
-        now = self._clock()
-        if now - self._asked_at < self._every:
-            return
-        self._asked_at = now
-        try:
+        """Ask again if the answer is old."""
+        if self._clock() - self._asked_at >= self._every:
+            await self.ask()
+
+    async def ask(self) -> None:
+        """Ask in any case."""
+        self._asked_at = self._clock()
+        with suppress(ApiError):
             self.number = await ended_watches(self._pool)
-        except ApiError:
-            return
+            self._first = self.number if self._first is None else self._first

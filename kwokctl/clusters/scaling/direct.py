@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import msgspec
 
+from kwokctl.clusters.scaling.retrying import retried
 from kwokctl.dataplane.desk import Addresses, Identity, Seen, Wanted
 from kwokctl.dataplane.keys import Keys, is_readable
 from kwokctl.dataplane.stamp import CannotStampError
@@ -13,8 +15,9 @@ from kwokctl.dataplane.store import Store
 from kwokctl.errors import ApiError
 from kwokctl.etcd.kv import KeyValue
 from kwokctl.kube.client import Client
+from kwokctl.kube.ended_watches import EndedWatches
 from kwokctl.kube.http import Pool
-from kwokctl.kube.resource import Resource
+from kwokctl.kube.resource import PODS, Resource
 
 _TOGETHER = 10_000
 """Pods for which addresses are asked for at a time."""
@@ -28,6 +31,7 @@ class Direct:
     keys: Keys
     client: Client
     desk: "Desk"
+    ended: EndedWatches
     wall: Callable[[], float]
     """The time of day as a POSIX time stamp."""
 
@@ -47,6 +51,13 @@ class Direct:
                 raise CannotStampError("values in etcd are encrypted")
             return Found(folder=key.removesuffix(name.encode()), stored=found)
         raise CannotStampError(f"'{name}' is not where it was expected in etcd")
+
+    async def pods_like(self, namespace: str | None, prefix: str) -> set[str]:
+        """Return the names of the pods of a namespace that begin with `prefix`."""
+        key = self.keys.key(PODS, namespace, prefix)
+        begin = len(key) - len(prefix.encode())
+        found = await retried(partial(self.store.keys, key))
+        return {each[begin:].decode() for each in found}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator, Callable, Collection, Sequence
 
 from kwokctl.clusters.scaling.reading import Change
 
+MISSING = "does not exist"
+"""What an object lacks that has vanished, or has never been made."""
 _NAMED = 10
 """Laggards that are named one by one."""
 
@@ -47,7 +49,7 @@ class Following:
 
     def laggards(self) -> tuple[int, str]:
         """Return how many objects are not as wanted, and lines that name them and what is wrong."""
-        wrong = dict.fromkeys(self.wanted - self._lacks.keys(), "does not exist")
+        wrong = dict.fromkeys(self.wanted - self._lacks.keys(), MISSING)
         for name, lacks in self._lacks.items():
             if name not in self.wanted:
                 wrong[name] = "still exists"
@@ -57,7 +59,7 @@ class Following:
 
     def _note(self, change: Change) -> None:
         name, lacks = change.verdict.name, change.verdict.lacks
-        was_ready = self._lacks.get(name, "does not exist") is None
+        was_ready = self._lacks.get(name, MISSING) is None
         is_ready = change.exists and lacks is None
         if change.exists:
             self._lacks[name] = lacks

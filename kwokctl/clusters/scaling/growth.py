@@ -7,7 +7,7 @@ from kwokctl.clusters.scaling.direct import Direct
 from kwokctl.clusters.scaling.mould import Mould
 from kwokctl.clusters.scaling.pace import Pace
 from kwokctl.clusters.scaling.pacing import paced
-from kwokctl.clusters.scaling.place import Place, amount, telling
+from kwokctl.clusters.scaling.place import Place, amount
 from kwokctl.clusters.scaling.placing import Placing
 from kwokctl.clusters.scaling.samples import SAMPLES
 from kwokctl.clusters.scaling.stamping import WORTH, Stamping
@@ -52,8 +52,9 @@ class Growth:
         try:
             await stamping.prepare(serials, before=before)
             step.advance(SAMPLES)
-            async with paced(direct, self._creation.resource, self._creation.namespace) as window:
-                await stamping.write(serials[SAMPLES:], window, telling(step, window))
+            resource, namespace = self._creation.resource, self._creation.namespace
+            async with paced(direct, resource, namespace, step) as window:
+                await stamping.write(serials[SAMPLES:], window, step.advance)
         except CannotStampError as e:
             if self._place.insists:
                 raise

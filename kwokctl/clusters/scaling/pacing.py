@@ -12,22 +12,29 @@ from contextlib import asynccontextmanager, suppress
 
 from kwokctl.clusters.scaling.direct import Direct
 from kwokctl.clusters.scaling.in_flight import first_failure
-from kwokctl.dataplane.window import Window
+from kwokctl.dataplane.window import LATE, Window
 from kwokctl.errors import ApiError
+from kwokctl.kube.ended_watches import EndedWatches
 from kwokctl.kube.resource import NODES, PODS, Resource
+from kwokctl.progress import Step
 
 _LOOK_EVERY = 0.03
+_TELL_EVERY = 0.5
 
 
 @asynccontextmanager
-async def paced(direct: Direct, resource: Resource, namespace: str | None) -> AsyncIterator[Window]:
-    """Yield a window that follows the watches of a kind."""
+async def paced(
+    direct: Direct, resource: Resource, namespace: str | None, step: Step
+) -> AsyncIterator[Window]:
+    """Yield a window that follows the watches of a kind; `step` says when they hold writes back."""
     window = Window()
     try:
         async with asyncio.TaskGroup() as tasks:
-            task = tasks.create_task(_follow(window, direct, resource, namespace))
+            following = tasks.create_task(_follow(window, direct, resource, namespace))
+            telling = tasks.create_task(_tell(window, direct.ended, step))
             yield window
-            task.cancel()
+            following.cancel()
+            telling.cancel()
     except BaseExceptionGroup as failures:
         raise first_failure(failures) from None
 
@@ -43,6 +50,18 @@ async def _follow(
             window.seen(await _seen(window.latest, direct, resource, namespace))
         except ApiError:
             continue  # the window lets a little through until somebody answers again
+
+
+async def _tell(window: Window, ended: EndedWatches, step: Step) -> None:
+    """Say how far watches are behind while that is much: one that has been ended begins anew."""
+    while True:
+        await asyncio.sleep(_TELL_EVERY)
+        if window.lag <= LATE:
+            step.say("")
+            continue
+        await ended.refresh()
+        number = {0: "", 1: ", one has been ended"}.get(ended.new, f", {ended.new} have been ended")
+        step.say(f"held back: watches are {window.lag:.1f} s behind{number}")
 
 
 async def _seen(revision: int, direct: Direct, resource: Resource, namespace: str | None) -> int:

@@ -8,9 +8,8 @@ from kwokctl.clusters.scaling.reading import Reader
 from kwokctl.clusters.scaling.room import Room
 from kwokctl.config.data_path import Choice
 from kwokctl.dataplane.port import DataPlane
-from kwokctl.dataplane.window import LATE, Window
 from kwokctl.kube.resource import Resource
-from kwokctl.progress import Progress, Step
+from kwokctl.progress import Progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,17 +29,6 @@ class Place:
     """The space of the cluster's etcd, if it can be asked."""
     insists: bool = False
     """Whether etcd is written to though webhooks, policies or quotas are passed by."""
-
-
-def telling(step: Step, window: Window) -> Callable[[], None]:
-    """Return what counts one object done, and says when the watch holds the writer back."""
-
-    def tell() -> None:
-        step.advance()
-        if window.delay > LATE:
-            step.say(f"held back: watches are {window.delay:.1f} s behind")
-
-    return tell
 
 
 def amount(number: int, resource: Resource) -> str:

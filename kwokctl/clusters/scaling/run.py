@@ -25,7 +25,6 @@ from kwokctl.clusters.scaling.stragglers import Stragglers
 from kwokctl.clusters.scaling.templates import ResourceTemplate, find_template
 from kwokctl.clusters.scaling.waiting import Goal, wait_for
 from kwokctl.config.data_path import Choice
-from kwokctl.kube.ended_watches import ended_watches
 from kwokctl.kube.resource import NODES, PODS
 
 _MANY = 1000
@@ -112,7 +111,8 @@ class _Scaling:
         wanted = {*changes.kept, *self._names(changes.missing)}
         if self._resource == PODS and not changes.surplus:
             namespace, reader = self._creation.namespace, self._place.reader
-            stragglers = Stragglers(reader, namespace, self._selector, len(wanted))
+            names = direct.pods_like
+            stragglers = Stragglers(reader, namespace, self._selector, wanted, names)
             await self._wait(stragglers, len(wanted))
             return
         following = Following(wanted, lambda _: None)
@@ -139,10 +139,10 @@ class _Scaling:
         if direct is None or number < _MANY:
             yield
             return
-        before = await ended_watches(direct.client.pool)
+        await direct.ended.ask()
         yield
-        # Less than before: the API server has started anew meanwhile.
-        if (ended := await ended_watches(direct.client.pool) - before) > 0:
+        await direct.ended.ask()
+        if ended := direct.ended.new:
             self._place.progress.note(
                 f"{ended} watches fell behind and were ended by the API server; they went on from there"
             )

@@ -8,7 +8,7 @@ from kwokctl.clusters.scaling.deletion import Deletion
 from kwokctl.clusters.scaling.direct import Direct
 from kwokctl.clusters.scaling.in_flight import for_each
 from kwokctl.clusters.scaling.pacing import paced
-from kwokctl.clusters.scaling.place import Place, amount, telling
+from kwokctl.clusters.scaling.place import Place, amount
 from kwokctl.clusters.scaling.reading import Known
 from kwokctl.config.data_path import Choice
 from kwokctl.dataplane.stamp import CannotStampError
@@ -81,8 +81,9 @@ class Shrinking:
     ) -> None:
         if direct is not None:
             try:
-                async with paced(direct, deletion.resource, deletion.namespace) as window:
-                    await deletion.through_etcd(surplus, direct, window, telling(step, window))
+                resource, namespace = deletion.resource, deletion.namespace
+                async with paced(direct, resource, namespace, step) as window:
+                    await deletion.through_etcd(surplus, direct, window, step.advance)
             except CannotStampError as e:
                 if self._place.insists:
                     raise

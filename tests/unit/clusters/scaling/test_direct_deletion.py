@@ -14,6 +14,7 @@ from kwokctl.dataplane.window import Window
 from kwokctl.errors import ApiError, EtcdGoneError
 from kwokctl.kube.access import Access
 from kwokctl.kube.client import Client
+from kwokctl.kube.ended_watches import EndedWatches
 from kwokctl.kube.http import Pool
 from kwokctl.kube.resource import NODES, PODS, Resource
 from tests.support import virtual_time
@@ -58,6 +59,7 @@ class Rig:
             keys=self.keys,
             client=Client(nowhere),
             desk=Desk(nowhere),
+            ended=EndedWatches(nowhere, every=0, clock=lambda: 0.0),
             wall=lambda: 0.0,
         )
         deletion = Deletion(

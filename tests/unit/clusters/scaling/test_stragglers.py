@@ -13,6 +13,16 @@ def pod(cluster: MemoryCluster, name: str, phase: str) -> dict[str, Any]:
     return body
 
 
+def stragglers_of(cluster: MemoryCluster) -> Stragglers:
+    """Wait for the pods that are there now."""
+
+    async def names_like(namespace: str | None, prefix: str) -> list[str]:
+        assert namespace == "default"
+        return [name for name in cluster.names("Pod") if name.startswith(prefix)]
+
+    return Stragglers(cluster, "default", members_of("pod"), cluster.names("Pod"), names_like)
+
+
 def test_pods_are_waited_for_until_the_last_one_runs() -> None:
     cluster = MemoryCluster()
     late = [pod(cluster, f"pod-{number}", "Pending") for number in range(3)]
@@ -24,7 +34,7 @@ def test_pods_are_waited_for_until_the_last_one_runs() -> None:
         if late:
             late.pop()["status"]["phase"] = "Running"
 
-    stragglers = Stragglers(cluster, "default", members_of("pod"), 4)
+    stragglers = stragglers_of(cluster)
     virtual_time.run(stragglers.complete(tell))
 
     assert told == [1, 1, 1, 1]
@@ -35,7 +45,7 @@ def test_those_that_do_not_run_are_named_with_what_they_lack() -> None:
     cluster = MemoryCluster()
     for number in range(12):
         pod(cluster, f"pod-{number:02d}", "Pending")
-    stragglers = Stragglers(cluster, "default", members_of("pod"), 12)
+    stragglers = stragglers_of(cluster)
 
     def tell(more: int) -> None:
         if more == 0:
@@ -54,3 +64,24 @@ def test_those_that_do_not_run_are_named_with_what_they_lack() -> None:
     assert number == 12
     assert names.splitlines()[0] == "pod-00 is Pending"
     assert names.splitlines()[-1] == "and 2 more"
+
+
+def test_pods_that_have_vanished_are_named_and_waited_for() -> None:
+    cluster = MemoryCluster()
+    for number in range(3):
+        pod(cluster, f"pod-{number}", "Running")
+    pod(cluster, "podium", "Running")
+    stragglers = stragglers_of(cluster)
+    cluster.remove("Pod", "default", "pod-1")
+    told, seen = [], []
+
+    def tell(more: int) -> None:
+        told.append(more)
+        seen.append(stragglers.laggards())
+        if len(told) == 2:
+            pod(cluster, "pod-1", "Running")
+
+    virtual_time.run(stragglers.complete(tell))
+
+    assert told == [3, 0, 1]
+    assert seen[0] == (1, "pod-1 does not exist")

@@ -26,7 +26,8 @@ from typing import Any
 import orjson
 
 from benchmarks.report import Row, report
-from kwokctl import assets
+from kwokctl.clusters.stages import stage_documents
+from kwokctl.config.options import ClusterOptions
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.port import Target
 from kwokctl.errors import ApiError
@@ -35,13 +36,6 @@ from kwokctl.kube.client import Client
 from kwokctl.kube.http import Pool
 from kwokctl.kube.resource import NODES, PODS, Resource
 
-STAGES = (
-    "node-initialize",
-    "node-heartbeat-with-lease",
-    "pod-ready",
-    "pod-complete",
-    "pod-delete",
-)
 NODE_MS, POD_MS, RSS_MB = 1.0, 0.6, 200.0
 """The goals."""
 KWOK_NODE_MS, KWOK_POD_MS, KWOK_RSS_MB = 3.6, 2.0, 172.0
@@ -66,7 +60,9 @@ class Measured:
 
     def __init__(self, kubeconfig: Path, folder: Path, lease: int) -> None:
         config = folder / "stages.yaml"
-        config.write_text("\n---\n".join(assets.text(f"stages/{name}.yaml") for name in STAGES))
+        config.write_bytes(
+            b"\n---\n".join(map(orjson.dumps, stage_documents(ClusterOptions(), ())))
+        )
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.address = f"127.0.0.1:{probe.getsockname()[1]}"

@@ -9,7 +9,6 @@ import msgspec
 import orjson
 import pytest
 
-from kwokctl import assets
 from kwokctl.config.documents import Document
 from kwokctl.controller.assembly import Controller, Surroundings
 from kwokctl.controller.functions import Kubelet
@@ -25,29 +24,10 @@ from kwokctl.errors import ApiError
 from kwokctl.expr import yaml
 from kwokctl.kube.resource import JOBS, LEASES, NODE_LEASES, NODES, PODS
 from tests.support.fake_cluster import FakeCluster
+from tests.support.shipped_stages import shipped
 from tests.support.virtual_time import run
 
 START = 1_767_268_800.0
-DEFAULT = (
-    "node-initialize",
-    "node-heartbeat-with-lease",
-    "pod-ready",
-    "pod-complete",
-    "pod-delete",
-)
-
-
-def shipped(*names: str) -> tuple[Stage, ...]:
-    documents = []
-    for name in names:
-        (body,) = yaml.load_all(assets.text(f"stages/{name}.yaml"))
-        documents.append(
-            Document(kind="Stage", api_version="", name=name, body=body, source=f"{name}.yaml")
-        )
-    return read_stages(documents)
-
-
-STAGES = shipped(*DEFAULT)
 
 
 def node(name: str = "n", *, ready: bool = False, **more: Any) -> dict[str, Any]:
@@ -79,14 +59,14 @@ class Rig:
         holder: str = "me_1",
         lease_seconds: int = 40,
         selection: Selection | None = None,
-        stages: tuple[Stage, ...] = STAGES,
+        stages: tuple[Stage, ...] | None = None,
     ) -> None:
         self.cluster = cluster or FakeCluster(NODES, PODS, LEASES)
         settings = Settings(
             kubeconfig=None,
             master="",
             selection=selection or select(all_nodes=True),
-            stages=stages,
+            stages=shipped(lease_seconds=lease_seconds) if stages is None else stages,
             cidr="10.0.0.0/24",
             kubelet=Kubelet(ip="192.0.2.200", name="localhost", port=10247),
             server=None,
@@ -205,7 +185,7 @@ def test_a_nodes_status_is_refreshed_every_five_to_ten_minutes_only() -> None:
 
 
 def test_without_leases_the_status_is_the_heartbeat() -> None:
-    @story(lease_seconds=0, stages=shipped("node-initialize", "node-heartbeat"))
+    @story(lease_seconds=0)
     async def _(rig: Rig) -> None:
         rig.cluster.put(NODES, node())
         await asyncio.sleep(101)
@@ -215,7 +195,7 @@ def test_without_leases_the_status_is_the_heartbeat() -> None:
 
 
 def test_a_condition_that_somebody_set_survives_heartbeats() -> None:
-    @story(lease_seconds=0, stages=shipped("node-initialize", "node-heartbeat"))
+    @story(lease_seconds=0)
     async def _(rig: Rig) -> None:
         rig.cluster.put(NODES, node())
         await asyncio.sleep(1)

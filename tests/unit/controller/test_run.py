@@ -1,4 +1,5 @@
 import asyncio
+import json
 import logging
 import socket
 import time
@@ -9,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from kwokctl import assets
+from kwokctl.clusters.stages import stage_documents
+from kwokctl.config.options import ClusterOptions
 from kwokctl.controller.run import main, serve
 from kwokctl.controller.settings import read_settings
 from kwokctl.kube.access import Access
@@ -20,7 +22,6 @@ from tests.support.eventually import eventually
 from tests.support.fake_api_server import FakeApiServer, serving
 from tests.support.fake_cluster import FakeCluster
 
-NAMES = ("node-initialize", "node-heartbeat-with-lease", "pod-ready", "pod-delete")
 NAMESPACE_STAGE = """
 kind: Stage
 metadata: {name: tell}
@@ -88,7 +89,9 @@ def free_port() -> int:
 @asynccontextmanager
 async def story(folder: Path, *, extra: str = "", away: bool = False) -> AsyncIterator[Story]:
     path = folder / "stages.yaml"
-    path.write_text("\n---\n".join([*(assets.text(f"stages/{n}.yaml") for n in NAMES), extra]))
+    path.write_text(
+        "\n---\n".join([*map(json.dumps, stage_documents(ClusterOptions(), ())), extra])
+    )
     handler = ClusterServer(FakeCluster(NODES, PODS, LEASES))
     handler.is_away = away
     port = free_port()

@@ -1,22 +1,19 @@
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
-from kwokctl import assets
-from kwokctl.config.documents import Document
 from kwokctl.controller import patches
 from kwokctl.controller.choice import basis, pick, seconds
 from kwokctl.controller.functions import common
-from kwokctl.controller.stage_reader import read_stages
 from kwokctl.controller.stages import DeleteStep, PatchStep, Stage
 from kwokctl.expr import yaml
 from tests.support import golden
+from tests.support.shipped_stages import shipped
 
 FOLDER = Path(__file__).parents[2] / "golden" / "stages"
-NAMES = ("node-initialize", "pod-ready", "pod-ready-again", "pod-complete", "pod-delete")
 CASES = sorted(path.name.removesuffix(".input.yaml") for path in FOLDER.glob("*.input.yaml"))
 
 
@@ -25,13 +22,6 @@ class First(Random):
 
     def uniform(self, a: float, b: float) -> float:
         return a
-
-
-def shipped(name: str) -> Stage:
-    (body,) = yaml.load_all(assets.text(f"stages/{name}.yaml"))
-    document = Document(kind="Stage", api_version="", name=name, body=body, source=name)
-    (stage,) = read_stages([document])
-    return stage
 
 
 def stub(name: str) -> Callable[..., str]:
@@ -51,7 +41,7 @@ def functions() -> Mapping[str, Any]:
     }
 
 
-def story(value: Any, stages: list[Stage]) -> list[dict[str, Any]]:
+def story(value: Any, stages: Sequence[Stage]) -> list[dict[str, Any]]:
     """Tell which stage is chosen for an object, when, and what it does."""
     kind = [stage for stage in stages if stage.kind.name == value["kind"]]
     stage = pick(basis(kind, value), Random(1))
@@ -74,12 +64,15 @@ def story(value: Any, stages: list[Stage]) -> list[dict[str, Any]]:
     return [told]
 
 
-@pytest.mark.parametrize("heartbeat", ["node-heartbeat", "node-heartbeat-with-lease"])
+@pytest.mark.parametrize(
+    ("heartbeat", "lease_seconds"), [("node-heartbeat", 0), ("node-heartbeat-with-lease", 40)]
+)
 @pytest.mark.parametrize("case", CASES)
-def test_the_shipped_stages_do_what_they_are_known_for(case: str, heartbeat: str) -> None:
+def test_the_shipped_stages_do_what_they_are_known_for(
+    case: str, heartbeat: str, lease_seconds: int
+) -> None:
     value = yaml.load((FOLDER / f"{case}.input.yaml").read_text(encoding="utf-8"))
-    stages = [shipped(name) for name in (*NAMES, heartbeat)]
-    told = story(value, stages)
+    told = story(value, shipped(lease_seconds=lease_seconds))
     is_beat = any(each["stage"] == heartbeat for each in told)
 
     suffix = f".{heartbeat}" if is_beat else ""

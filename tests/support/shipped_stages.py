@@ -1,0 +1,21 @@
+"""The Stages that a cluster plays whose user has given none."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kwokctl.clusters.stages import stage_documents
+from kwokctl.config.documents import Document
+from kwokctl.config.options import ClusterOptions
+from kwokctl.controller.stage_reader import read_stages
+from kwokctl.controller.stages import Stage
+
+
+def shipped(*, lease_seconds: int = 40) -> tuple[Stage, ...]:
+    """Return the default set, for nodes whose leases last so long; 0 for none."""
+    options = ClusterOptions(node_lease_duration_seconds=lease_seconds, heartbeat_factor=1)
+    return read_stages(list(map(_document, stage_documents(options, ()))))
+
+
+def _document(body: Mapping[str, Any]) -> Document:
+    name = body["metadata"]["name"]
+    return Document(kind="Stage", api_version="", name=name, body=dict(body), source=name)

@@ -114,3 +114,11 @@ class Peer:
         call = Call(OPENING, content, self.loop.time() + within, self.loop.create_future())
         self.client.start(call)
         return call
+
+
+async def wrong(call: Call) -> BaseException:
+    """Return what a call fails with."""
+    await asyncio.wait([call.answer], timeout=5)
+    error = call.answer.exception()
+    assert error is not None
+    return error

@@ -1,0 +1,165 @@
+"""An engine for pods on a cluster in memory, and stages for it that need no YAML."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+import msgspec
+
+from kwokctl.controller.agenda import Agenda
+from kwokctl.controller.engine import Engine
+from kwokctl.controller.entry import Entry
+from kwokctl.controller.metrics import Metrics
+from kwokctl.controller.objects import Seen
+from kwokctl.controller.player import Player
+from kwokctl.controller.selectors import Condition, Selector
+from kwokctl.controller.stages import Delay, Kind, PatchStep, Stage, Step
+from kwokctl.controller.world import World
+from kwokctl.errors import ApiError
+from kwokctl.kube.client import PatchType
+from kwokctl.kube.resource import CONFIG_MAPS, PODS
+from tests.support.fake_cluster import FakeCluster
+from tests.support.virtual_time import run
+
+POD = Kind("v1", "Pod")
+BUSY = ApiError("busy", status=503, reason="ServiceUnavailable")
+CONFLICT = ApiError("changed", status=409, reason="Conflict")
+INVALID = ApiError("wrong", status=422, reason="Invalid")
+
+
+@dataclass(frozen=True)
+class Path:
+    """Finds what lies at a path of fields."""
+
+    words: tuple[str, ...]
+
+    def values(self, value: Any, /) -> Sequence[Any]:
+        for word in self.words:
+            value = (value or {}).get(word)
+        return [] if value is None else [value]
+
+
+@dataclass(frozen=True)
+class Renders:
+    """A template: a function of the object."""
+
+    render: Callable[[Any], Any]
+
+    def render_object(self, data: Any, functions: Mapping[str, Any], /) -> Any:
+        return self.render(data)
+
+
+@dataclass
+class Care:
+    """Lets everything be played unless told otherwise."""
+
+    is_open: bool = True
+    is_allowed: bool = True
+    left: list[str] = field(default_factory=list)
+
+    def seen(self, entry: Entry, seen: Seen) -> bool:
+        return self.is_allowed
+
+    def gone(self, entry: Entry) -> None:
+        self.left.append(entry.key)
+
+    def is_ready(self, entry: Entry) -> bool:
+        return self.is_open
+
+    def functions(self, entry: Entry) -> Mapping[str, Any]:
+        return {}
+
+
+def has(path: str, *values: str) -> Condition:
+    return Condition(Path(tuple(path.split("."))), "In", frozenset(values))
+
+
+def lacks(path: str) -> Condition:
+    return Condition(Path(tuple(path.split("."))), "DoesNotExist")
+
+
+def patch(render: Any, *, subresource: str = "", **more: Any) -> PatchStep:
+    return PatchStep(
+        template=Renders(render if callable(render) else lambda _: render),
+        root=more.get("root", "status"),
+        subresource=subresource,
+        type=more.get("type", PatchType.STRATEGIC),
+        as_user=more.get("as_user", ""),
+    )
+
+
+def stage(name: str, when: Sequence[Condition], *steps: Step, **more: Any) -> Stage:
+    return Stage(
+        name=name, kind=POD, selector=Selector(conditions=tuple(when)), steps=steps, **more
+    )
+
+
+def pod(name: str = "p", **status: Any) -> dict[str, Any]:
+    return {
+        "metadata": {"name": name, "namespace": "ns"},
+        "status": {"phase": "Pending", **status},
+    }
+
+
+RUN = stage("run", [has("status.phase", "Pending")], patch({"phase": "Running"}))
+SLOW = Delay(base=10.0)
+
+
+class Rig:
+    """An engine for pods on a cluster in memory."""
+
+    def __init__(self, *stages: Stage, players: int = 64) -> None:
+        self.cluster = FakeCluster(PODS, CONFIG_MAPS)
+        self.care = Care()
+        self.metrics = Metrics()
+        self.agenda = Agenda()
+        wall = asyncio.get_running_loop().time
+        world = World(
+            agenda=self.agenda,
+            player=Player(self.cluster, self.cluster, self.metrics, wall),
+            reader=self.cluster,
+            metrics=self.metrics,
+            random=Random(1),
+            wall=wall,
+        )
+        self.engine = Engine(PODS, stages, self.care, world, players=players)
+        self.cluster.watch(PODS, self.tell)
+
+    def tell(self, change: str, raw: bytes) -> None:
+        seen = msgspec.json.decode(raw, type=Seen)
+        if change == "DELETED":
+            self.engine.drop(seen)
+        else:
+            self.engine.note(seen, raw)
+
+    def phase(self, name: str = "p") -> str:
+        return str(self.cluster.object(PODS, name, "ns")["status"]["phase"])
+
+    @asynccontextmanager
+    async def running(self) -> Any:
+        async with asyncio.TaskGroup() as tasks:
+            task = tasks.create_task(self.engine.run())
+            try:
+                yield
+            finally:
+                task.cancel()
+                self.agenda.close()
+
+
+def story(
+    *stages: Stage, **more: Any
+) -> Callable[[Callable[[Rig], Coroutine[Any, Any, None]]], None]:
+    """Run a test on an engine with these stages, on a clock that costs no time."""
+
+    def tell(test: Callable[[Rig], Coroutine[Any, Any, None]]) -> None:
+        async def whole() -> None:
+            rig = Rig(*stages, **more)
+            async with rig.running():
+                await test(rig)
+
+        run(whole())
+
+    return tell

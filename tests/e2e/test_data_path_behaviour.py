@@ -2,10 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from ipaddress import ip_address, ip_network
-from os import kill
-from signal import SIGCONT, SIGSTOP
 from typing import Any
 
 import pytest
@@ -52,17 +49,6 @@ def cluster(installed: Installed, request: pytest.FixtureRequest) -> Iterator[In
     cluster.ok("create", "cluster", "--wait", *words)
     yield cluster
     cluster.ok("delete", "cluster")
-
-
-@contextmanager
-def paused(cluster: Installed) -> Iterator[None]:
-    """Let no fake kubelet do anything."""
-    pid = cluster.pids()["kwok-controller"]
-    kill(pid, SIGSTOP)
-    try:
-        yield
-    finally:
-        kill(pid, SIGCONT)
 
 
 def scale(cluster: Installed, *words: str) -> None:
@@ -168,7 +154,7 @@ def test_a_pod_that_is_held_goes_when_it_is_let_go(cluster: Installed) -> None:
 
 
 def test_a_grace_period_is_given(cluster: Installed) -> None:
-    with paused(cluster):
+    with cluster.paused("kwok-controller"):
         scale(cluster, "pod", "--replicas", "30", "--grace-period", "7")
         going = [pod["metadata"] for pod in pods(cluster, "pod").values()]
         seconds = [each.get("deletionGracePeriodSeconds") for each in going]

@@ -1,11 +1,8 @@
 """Nodes that fall silent and come back, told with the real components: what recovers, and what stays."""
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
-from os import kill
-from signal import SIGCONT, SIGSTOP
 from typing import Any
 
 import pytest
@@ -52,17 +49,6 @@ def cluster(installed: Installed) -> Installed:
     return cluster
 
 
-@contextmanager
-def paused(cluster: Installed) -> Iterator[None]:
-    """Stop the controller's process in the middle of what it does."""
-    pid = cluster.pids()["kwok-controller"]
-    kill(pid, SIGSTOP)
-    try:
-        yield
-    finally:
-        kill(pid, SIGCONT)
-
-
 def patch_status(cluster: Installed, kind: str, name: str, conditions: list[Any]) -> None:
     patch = json.dumps({"status": {"conditions": conditions}})
     cluster.kubectl("patch", kind, name, "--subresource=status", "--patch", patch)
@@ -107,7 +93,7 @@ class Silence:
 @pytest.fixture(scope="module")
 def silence(cluster: Installed) -> Silence:
     """Let the nodes be silent until they and their pods are given up; others go on meanwhile."""
-    with paused(cluster):
+    with cluster.paused("kwok-controller"):
         until("every node is given up", lambda: len(with_ready(cluster, "nodes", "Unknown")) == 20)
         until("every pod is unready", lambda: len(with_ready(cluster, "pods", "False")) == 40)
         patch_status(cluster, "node", NODE, FOREIGN)

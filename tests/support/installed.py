@@ -159,6 +159,16 @@ class Installed:
             if (component := path.stem)
         }
 
+    @contextmanager
+    def paused(self, component: str) -> Iterator[None]:
+        """Let a component's process do nothing meanwhile, in the middle of whatever it does."""
+        pid = self.pids()[component]
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(pid, signal.SIGCONT)
+
     def processes(self) -> dict[int, str]:
         """Return every process of this machine that works for one of the clusters here."""
         return dict(_processes_with(str(self.folder)))

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from blockbuster import blockbuster_ctx
 
-from tests.support import engines
+from tests.support import engines, runtime_page
 
 _TESTS = Path(__file__).parent
 _MAY_LEAVE = {"packaging", "e2e"}
@@ -72,6 +72,12 @@ def engine() -> Iterator[str]:
         except engines.NoEngineError as e:
             pytest.skip(f"no container engine: {e}")
         yield url
+
+
+@pytest.fixture(scope="session")
+def written_runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install the runtime of the documentation; returns the folder that PYTHONPATH must name."""
+    return runtime_page.install(tmp_path_factory.mktemp("written-runtime"))
 
 
 @pytest.fixture(autouse=True)

@@ -25,6 +25,7 @@ from kwokctl.model import (
     Port,
 )
 from kwokctl.runtime import Runtime
+from tests.support.runtime_page import NAME as WRITTEN
 
 SERVER = Path(__file__).parents[1] / "support" / "programs" / "server.py"
 PYTHON = os.path.realpath(sys.executable)
@@ -39,11 +40,15 @@ def host(tmp_path: Path) -> Host:
 IN_CONTAINERS = [pytest.mark.docker, pytest.mark.timeout(120, func_only=True)]
 
 
-@pytest.fixture(params=["binary", pytest.param("docker", marks=IN_CONTAINERS)])
+@pytest.fixture(params=["binary", pytest.param("docker", marks=IN_CONTAINERS), WRITTEN])
 def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Name a runtime, and have what it needs."""
     if request.param == "docker":
         monkeypatch.setenv("DOCKER_HOST", request.getfixturevalue("engine"))
+    if request.param == WRITTEN:
+        folder = str(request.getfixturevalue("written_runtime"))
+        monkeypatch.syspath_prepend(folder)
+        monkeypatch.setenv("PYTHONPATH", folder)
     return str(request.param)
 
 

@@ -45,6 +45,8 @@ class Port:
     """As the component sees it."""
     host_port: int = 0
     """As this host sees it; 0 if it is not published."""
+    host_address: str = "127.0.0.1"
+    """The address of this host at which it is published."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

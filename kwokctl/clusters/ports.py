@@ -9,6 +9,7 @@ from zlib import crc32
 from kwokctl.clusters import saved as saved_clusters
 from kwokctl.clusters.home import Home
 from kwokctl.config.options import ClusterOptions
+from kwokctl.host.addresses import check_local
 from kwokctl.host.ports import HIGHEST, HeldPorts
 from kwokctl.model import (
     ETCD,
@@ -36,8 +37,10 @@ def held_ports(
 ) -> Iterator[tuple[ClusterOptions, HeldPorts]]:
     """Choose a port for each named component that has none, check the others, and hold them all.
 
-    Yields the options with every port filled in. Raises ConflictError for a port that is taken.
+    Yields the options with every port filled in. Raises ConflictError for a port that is taken, and
+    UsageError for an address that is not this machine's.
     """
+    check_local(options.bind_address)
     taken = saved_clusters.used_ports(home.workdir, but=cluster)
     with HeldPorts(taken=taken, address=options.bind_address, highest=_highest(home)) as held:
         chosen: dict[str, Any] = {

@@ -131,7 +131,7 @@ def _route(home: Home, saved: Saved, data_path: str | None) -> Route:
         etcd=etcd.target(setting),
         quota=to_bytes(options.etcd_quota_backend_size),
         prefix=options.etcd_prefix,
-        controller=f"http://{setting.site.address(KWOK_CONTROLLER, options.controller_port)}",
+        controller=f"http://{setting.address(KWOK_CONTROLLER, options.controller_port)}",
         insists=options.data_path == "etcd",
     )
 

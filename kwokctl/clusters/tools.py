@@ -6,7 +6,7 @@ from kwokctl.clusters.home import Home
 from kwokctl.clusters.programs import programs
 from kwokctl.clusters.saved import load
 from kwokctl.components import identities
-from kwokctl.model import ClusterName
+from kwokctl.model import ETCD, ClusterName
 
 Command = tuple[list[str], dict[str, str]]
 """The leading words of a command, and what its environment needs."""
@@ -22,9 +22,11 @@ async def kubectl_command(home: Home, name: ClusterName) -> Command:
 
 async def etcdctl_command(home: Home, name: ClusterName) -> Command:
     """Return etcdctl for a cluster's etcd, with the certificate that its port asks for."""
-    options = load(home.paths(name), name).options
-    pki, client = home.paths(name).pki, identities.ETCD_CLIENT
-    endpoint = f"{options.bind_address}:{options.etcd_port}"
+    paths = home.paths(name)
+    saved = load(paths, name)
+    options, setting = saved.options, saved.setting(home.runtime(saved.options.runtime), paths)
+    pki, client = paths.pki, identities.ETCD_CLIENT
+    endpoint = setting.address(ETCD, options.etcd_port)
     env = {"ETCDCTL_ENDPOINTS": endpoint}
     if options.etcd_tls:
         env |= {

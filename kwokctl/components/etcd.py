@@ -6,6 +6,7 @@ from kwokctl.components.setting import Setting
 from kwokctl.config.quantity import to_bytes
 from kwokctl.etcd import member
 from kwokctl.etcd.target import EtcdTarget
+from kwokctl.host.addresses import joined
 from kwokctl.model import ETCD, KUBE_APISERVER, Component, ComponentName, HttpProbe, Port
 
 _OWN_LOOPBACK = "http://127.0.0.1:2380"
@@ -20,7 +21,7 @@ def etcd(setting: Setting) -> Component:
     """
     options, site = setting.options, setting.site
     scheme = "https" if options.etcd_tls else "http"
-    tcp = f"{scheme}://{site.bind(ETCD)}:{options.etcd_port}"
+    tcp = f"{scheme}://{joined(setting.bind(ETCD), options.etcd_port)}"
     socket = site.socket(setting.paths.etcd_socket)
     peer_socket = site.socket(setting.paths.sockets / "peer.sock")
     tls: dict[str, Value] = (
@@ -71,7 +72,7 @@ def target(setting: Setting) -> EtcdTarget:
     """Tell how this host reaches etcd: by its socket, or with a certificate by its port."""
     if setting.site.socket(setting.paths.etcd_socket):
         return EtcdTarget(address=f"unix:{setting.paths.etcd_socket}")
-    address = setting.site.address(ETCD, setting.options.etcd_port)
+    address = setting.address(ETCD, setting.options.etcd_port)
     if not setting.options.etcd_tls:
         return EtcdTarget(address=address)
     pki, client = setting.paths.pki, identities.ETCD_CLIENT
@@ -101,4 +102,4 @@ def endpoint(setting: Setting) -> str:
 
 def _tcp(setting: Setting, *, dialler: ComponentName | None) -> str:
     scheme = "https" if setting.options.etcd_tls else "http"
-    return f"{scheme}://{setting.site.address(ETCD, setting.options.etcd_port, dialler=dialler)}"
+    return f"{scheme}://{setting.address(ETCD, setting.options.etcd_port, dialler=dialler)}"

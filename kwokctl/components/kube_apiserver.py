@@ -9,7 +9,7 @@ from kwokctl.model import ETCD, KUBE_APISERVER, Component, ComponentName, Mount,
 def url(setting: Setting, dialler: ComponentName | None = None) -> str:
     """Return the URL at which a component dials the API server; without one, this host."""
     port = setting.options.kube_apiserver_port
-    return f"https://{setting.site.address(KUBE_APISERVER, port, dialler=dialler)}"
+    return f"https://{setting.address(KUBE_APISERVER, port, dialler=dialler)}"
 
 
 def kube_apiserver(setting: Setting) -> Component:
@@ -26,7 +26,7 @@ def kube_apiserver(setting: Setting) -> Component:
                 "etcd-servers": etcd.endpoint(setting),
                 **_etcd_identity(setting),
                 "etcd-prefix": options.etcd_prefix,
-                "bind-address": setting.site.bind(KUBE_APISERVER),
+                "bind-address": setting.bind(KUBE_APISERVER),
                 "secure-port": options.kube_apiserver_port,
                 "allow-privileged": True,
                 "endpoint-reconciler-type": "none",

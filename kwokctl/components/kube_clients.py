@@ -62,7 +62,7 @@ def _client(
     limits: dict[str, Value] = (
         {"kube-api-qps": 5000, "kube-api-burst": 10000} if options.disable_qps_limits else {}
     )
-    address = setting.site.address(name, port)
+    address = setting.address(name, port)
     health = "readyz" if name == KUBE_SCHEDULER else "healthz"
     return Component(
         name=name,
@@ -73,7 +73,7 @@ def _client(
                 "authentication-kubeconfig": kubeconfig,
                 "authorization-kubeconfig": kubeconfig,
                 "authorization-always-allow-paths": _OPEN_PATHS,
-                "bind-address": setting.site.bind(name),
+                "bind-address": setting.bind(name),
                 "secure-port": port,
                 "tls-cert-file": setting.pki(f"{name}.crt"),
                 "tls-private-key-file": setting.pki(f"{name}.key"),

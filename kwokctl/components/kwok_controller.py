@@ -5,6 +5,7 @@ from kwokctl.components.flags import Value, flags
 from kwokctl.components.heartbeat import heartbeat
 from kwokctl.components.setting import Setting
 from kwokctl.config.data_path import choose_data_path
+from kwokctl.host.addresses import dialled, joined
 from kwokctl.model import KUBE_APISERVER, KWOK_CONTROLLER, Component, HttpProbe, Port
 
 
@@ -12,8 +13,8 @@ def kwok_controller(setting: Setting) -> Component:
     """Describe the controller that plays the kubelets of all nodes."""
     port = setting.options.controller_port
     is_ours = not setting.options.kwok_controller_binary
-    address = setting.site.address(KWOK_CONTROLLER, port)
-    bind = setting.site.bind(KWOK_CONTROLLER)
+    address = setting.address(KWOK_CONTROLLER, port)
+    bind = setting.bind(KWOK_CONTROLLER)
     return Component(
         name=KWOK_CONTROLLER,
         artifact=setting.artifacts[KWOK_CONTROLLER],
@@ -23,9 +24,9 @@ def kwok_controller(setting: Setting) -> Component:
                 "config": str(setting.site.path(setting.paths.saved)),
                 "manage-all-nodes": True,
                 "node-name": "localhost",
-                "node-ip": bind,
+                "node-ip": dialled(bind),
                 "node-port": port,
-                "server-address": f"{bind}:{port}",
+                "server-address": joined(bind, port),
                 "tls-cert-file": setting.pki(f"{KWOK_CONTROLLER}.crt"),
                 "tls-private-key-file": setting.pki(f"{KWOK_CONTROLLER}.key"),
                 # The same for every cluster: a restarted controller, and that of a cluster restored

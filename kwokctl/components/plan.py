@@ -1,6 +1,7 @@
 """Which components a cluster has, and their plan."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from kwokctl.components.etcd import etcd
 from kwokctl.components.kube_apiserver import kube_apiserver
@@ -70,9 +71,16 @@ def build_plan(cluster: ClusterName, names: Sequence[ComponentName], setting: Se
     """Describe a cluster with the named components."""
     return Plan(
         cluster=cluster,
-        components={name: BUILDERS[name](setting) for name in names},
+        components={name: _published(BUILDERS[name](setting), setting) for name in names},
         restart=setting.options.restart == "on-failure",
     )
+
+
+def _published(component: Component, setting: Setting) -> Component:
+    """Have the ports of a component published at the address that the user chose."""
+    at = setting.options.bind_address
+    ports = tuple(replace(port, host_address=at) for port in component.ports)
+    return replace(component, ports=ports)
 
 
 def _check_known(name: str) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kwokctl.components import identities
 from kwokctl.config.options import ClusterOptions
+from kwokctl.host.addresses import LOOPBACK, dialled, joined
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import Artifact, ComponentName, HttpProbe, Mount
 from kwokctl.runtime import Site
@@ -24,6 +25,19 @@ class Setting:
     def user_args(self, name: ComponentName) -> Mapping[str, str | None]:
         """Return the user's own arguments for a component."""
         return self.extra_args.get(name, {})
+
+    def bind(self, name: ComponentName) -> str:
+        """Return what a component listens on: on this host, the address that the user chose."""
+        inside = self.site.bind(name)
+        return self.options.bind_address if inside == LOOPBACK else inside
+
+    def address(
+        self, name: ComponentName, port: int, *, dialler: ComponentName | None = None
+    ) -> str:
+        """Return the `host:port` at which `dialler` finds a component; None is this host."""
+        host, _, number = self.site.address(name, port, dialler=dialler).rpartition(":")
+        here = dialled(self.options.bind_address)
+        return joined(here if host == LOOPBACK else host, int(number))
 
     def pki(self, file: str) -> str:
         """Return where a component finds a file of the PKI."""

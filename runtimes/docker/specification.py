@@ -11,7 +11,6 @@ from kwokctl.model import Component, Port
 from runtimes.docker.naming import COMPONENT, SPECIFICATION, Naming
 
 _LOG_SIZE, _LOG_FILES = "10m", "4"
-_LOOPBACK = "127.0.0.1"
 _SCRATCH = "/tmp"  # noqa: S108 - the container's own
 
 
@@ -79,4 +78,4 @@ def _host_config(component: Component, naming: Naming, *, revive: bool) -> dict[
 
 
 def _published(port: Port) -> dict[str, str]:
-    return {"HostIp": _LOOPBACK, "HostPort": str(port.host_port)}
+    return {"HostIp": port.host_address, "HostPort": str(port.host_port)}

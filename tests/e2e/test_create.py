@@ -7,7 +7,7 @@ from signal import SIGINT, SIGKILL
 
 import pytest
 
-from tests.support.installed import Installed, end, kubeconfig_names, taken_port, until
+from tests.support.installed import Installed, end, kubeconfig_names, listens, taken_port, until
 
 pytestmark = [
     pytest.mark.e2e,
@@ -156,3 +156,23 @@ def test_a_cluster_without_scheduler_and_a_log_that_is_followed(installed: Insta
         said = end(follower)
     assert "Traceback" not in said
     cluster.ok("delete", "cluster")
+
+
+def test_components_listen_where_they_are_told_to_and_are_found_there(installed: Installed) -> None:
+    cluster, address = installed.called("elsewhere"), "127.0.0.2"
+
+    cluster.ok(*CREATE, "--disable", "kube-scheduler", "--bind-address", address)
+
+    assert all(listens(port, address) for port in cluster.ports())
+    assert not any(listens(port) for port in cluster.ports())
+    cluster.ok("scale", "node", "--replicas", "30", "--wait", "60s")
+    assert cluster.ok("etcdctl", "get", "--prefix", "--count-only", "--write-out=fields", "/")
+    cluster.ok("delete", "cluster")
+
+
+def test_an_address_of_another_machine_is_refused(installed: Installed) -> None:
+    done = installed.run(*CREATE, "--bind-address", "192.0.2.1")
+
+    assert done.code == 2
+    assert "'192.0.2.1' is no address of this machine" in done.err
+    assert_nothing_is_left(installed)

@@ -210,11 +210,11 @@ def until(what: str, holds: Callable[[], object], *, patience: float = PATIENCE)
         time.sleep(0.05)
 
 
-def listens(port: int) -> bool:
+def listens(port: int, at: str = "127.0.0.1") -> bool:
     """Tell whether something accepts connections on a port of this machine."""
     with socket.socket() as client:
         client.settimeout(1)
-        return client.connect_ex(("127.0.0.1", port)) == 0
+        return client.connect_ex((at, port)) == 0
 
 
 @contextmanager

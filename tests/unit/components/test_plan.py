@@ -159,3 +159,36 @@ def test_a_misspelt_component_is_refused_with_the_nearest_name() -> None:
         selected(replace(OPTIONS, disable=("kube-schedule",)))
 
     assert caught.value.hint == "did you mean 'kube-scheduler'?"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "dialled"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("0.0.0.0", "127.0.0.1"),
+        ("::1", "[::1]"),
+        ("::", "[::1]"),
+    ],
+)
+def test_components_of_this_host_listen_where_the_user_wants_and_are_dialled_there(
+    chosen: str, dialled: str
+) -> None:
+    options = replace(OPTIONS, bind_address=chosen, etcd_tls=False)
+    bracketed = f"[{chosen}]" if ":" in chosen else chosen
+
+    made = plan(options).components
+
+    for name in (KUBE_APISERVER, KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER):
+        assert f"--bind-address={chosen}" in made[name].args
+        assert any(f"//{dialled}:" in probe.url for probe in made[name].ready)
+    assert f"--server-address={bracketed}:10247" in made[KWOK_CONTROLLER].args
+    assert made[KWOK_CONTROLLER].ready[0].url == f"http://{dialled}:10247/readyz"
+    assert any(f"http://{bracketed}:2379," in word for word in made[ETCD].args)
+
+
+def test_ports_of_containers_are_published_where_the_user_wants() -> None:
+    made = plan(replace(OPTIONS, bind_address="192.0.2.7"), ContainerLikeSite()).components
+
+    assert {port.host_address for each in made.values() for port in each.ports} == {"192.0.2.7"}
+    assert "--bind-address=0.0.0.0" in made[KUBE_APISERVER].args
+    assert made[KUBE_APISERVER].ready[0].url == "https://192.0.2.7:6443/readyz"

@@ -5,7 +5,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from kwokctl.errors import ConflictError
+from kwokctl.errors import ConflictError, UsageError
+from kwokctl.host.addresses import check_local
 from kwokctl.host.ports import HeldPorts
 
 LOCAL = "127.0.0.1"
@@ -18,6 +19,13 @@ def listening(address: str = LOCAL, port: int = 0) -> Iterator[int]:
         server.bind((address, port))
         server.listen()
         yield server.getsockname()[1]
+
+
+def test_an_address_of_another_machine_is_told_as_such() -> None:
+    for address in ("192.0.2.1", "nonsense"):
+        with pytest.raises(UsageError, match=f"'{address}' is no address of this machine"):
+            check_local(address)
+    check_local("0.0.0.0")
 
 
 def held(taken: frozenset[int] = frozenset()) -> HeldPorts:

@@ -1,6 +1,6 @@
 """How a creation ends that does not go through, and what it leaves behind."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from os import kill
 from pathlib import Path
 from signal import SIGINT, SIGKILL
@@ -27,14 +27,26 @@ MOMENTS: dict[str, Callable[[Path], bool]] = {
 moments = pytest.mark.parametrize("moment", MOMENTS.values(), ids=MOMENTS.keys())
 
 
+@pytest.fixture(autouse=True)
+def _alone(installed: Installed) -> Iterator[None]:
+    """Take away what a test that failed has left: the next one would fail for that reason alone."""
+    yield
+    if any((installed.workdir / "clusters").glob("*")):
+        installed.run("delete", "cluster", "--all", "--force")
+
+
 def interrupted(cluster: Installed, moment: Callable[[Path], bool], number: int) -> tuple[int, str]:
     """Start a creation and signal it at a moment; return its exit code and what it said."""
     creation = cluster.start(*CREATE)
     folder = cluster.workdir / "clusters" / cluster.name
-    until("that moment", lambda: moment(folder) or creation.poll() is not None)
-    assert creation.poll() is None
-    kill(creation.pid, number)
-    said = creation.communicate(timeout=60)[1]
+    try:
+        until("that moment", lambda: moment(folder) or creation.poll() is not None)
+        assert creation.poll() is None
+        kill(creation.pid, number)
+        said = creation.communicate(timeout=60)[1]
+    finally:
+        if creation.poll() is None:
+            end(creation)
     return creation.returncode, said
 
 

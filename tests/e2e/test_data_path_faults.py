@@ -23,7 +23,9 @@ pytestmark = [
 
 Json = Any
 
-NODE_NUMBER, POD_NUMBER = 60, 2000
+NODE_NUMBER, POD_NUMBER = 60, 1000
+ENDED = {"pod": 800, "node": 300}
+"""How many a command that is ended would have made: enough to be met in the middle of it."""
 READY = ("kubectl", "get", "--raw", "/readyz")
 KINDS: Mapping[str, tuple[Resource, str | None]] = {"pod": (PODS, "default"), "node": (NODES, None)}
 
@@ -75,7 +77,7 @@ def test_a_component_that_dies_costs_a_repetition_at_most(
     name = f"without-{component}"
     for number in (POD_NUMBER, 0):
         process = growing(cluster, "pod", name, number)
-        until_stored(cluster, *KINDS["pod"], 300)
+        until_stored(cluster, *KINDS["pod"], POD_NUMBER // 5)
 
         kill(cluster.pids()[component], SIGKILL)
 
@@ -115,7 +117,7 @@ def test_a_command_that_is_ended_leaves_whole_objects_and_goes_on(
     cluster: Installed, kind: str, signal: Signals
 ) -> None:
     random, name = Random(kind + signal.name), f"{kind}-{signal.name.lower()}"
-    number = 1000
+    number = ENDED[kind]
     for _ in range(2):
         process = growing(cluster, kind, name, number)
         until_stored(cluster, *KINDS[kind], random.randint(1, number // 4))
@@ -138,7 +140,7 @@ def test_a_command_that_is_ended_leaves_whole_objects_and_goes_on(
 
 
 def test_pods_run_in_a_storm_of_labels_and_keep_them_all(cluster: Installed) -> None:
-    number = 300
+    number = 150
 
     async def race() -> list[str]:
         async with connected(cluster) as client:

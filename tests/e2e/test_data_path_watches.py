@@ -21,7 +21,7 @@ pytestmark = [
     pytest.mark.timeout(180, func_only=True),
 ]
 
-NODE_NUMBER, POD_NUMBER = 1500, 3000
+NODE_NUMBER, POD_NUMBER = 600, 1200
 LATE = 20
 """Clients that come while the fleet is written."""
 
@@ -93,7 +93,7 @@ async def differences(
 CASES: Sequence[tuple[Resource, Sequence[str], int]] = [
     (NODES, ("node", "--replicas", str(NODE_NUMBER)), NODE_NUMBER),
     (PODS, ("pod", "--replicas", str(POD_NUMBER), "--on-nodes", "type=kwok"), POD_NUMBER),
-    (PODS, ("pod", "--replicas", "500"), POD_NUMBER - 500),
+    (PODS, ("pod", "--replicas", "200"), POD_NUMBER - 200),
 ]
 
 

@@ -18,6 +18,8 @@ _INITIAL_END = "k8s.io/initial-events-end"
 _FORGOTTEN = 410
 _CUTS = 8
 """At most; a list that comes as events must come to its end at some time."""
+_LONGEST = 300
+"""Events after which a connection is cut at the latest."""
 
 
 class _Metadata(msgspec.Struct, rename="camel"):
@@ -102,7 +104,7 @@ class Follower:
         if not self._version and self.manner is Manner.STREAM:
             words |= {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
         is_cut = self._random is not None and self.cuts < _CUTS
-        left = self._random.randint(1, 800) if self._random and is_cut else None
+        left = self._random.randint(1, _LONGEST) if self._random and is_cut else None
         lines = Lines()
         async with self._pool.stream(self._query.path(**words), accept=_ITEM) as stream:
             async for piece in stream:

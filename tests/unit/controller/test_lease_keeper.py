@@ -104,10 +104,10 @@ def test_a_wanted_node_is_held_with_one_write_and_renewed_with_one_each() -> Non
         assert rig.spec()["leaseTransitions"] == 0
 
 
-def test_ten_thousand_nodes_are_renewed_evenly_through_four_renewals() -> None:
+def test_thousands_of_nodes_are_renewed_evenly_through_four_renewals() -> None:
     @story
     async def _(rig: Rig) -> None:
-        for number in range(10_000):
+        for number in range(3_000):
             rig.keeper.want(f"n{number}", f"u{number}")
         per_second = []
         for _ in range(50):
@@ -115,9 +115,9 @@ def test_ten_thousand_nodes_are_renewed_evenly_through_four_renewals() -> None:
             await asyncio.sleep(1)
             per_second.append(len(rig.cluster.writes) - before)
 
-        assert len(rig.cluster.verbs("create")) == 10_000
+        assert len(rig.cluster.verbs("create")) == 3_000
         renewals = Counter(rig.cluster.verbs("replace"))
-        assert len(renewals) == 10_000
+        assert len(renewals) == 3_000
         assert 3 <= min(renewals.values()) <= max(renewals.values()) <= 6
         steady = per_second[-20:]
         assert max(steady) < 1.3 * min(steady)

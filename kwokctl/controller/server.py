@@ -6,7 +6,7 @@ unasked (https://fetch.spec.whatwg.org/#cors-safelisted-request-header).
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -70,10 +70,8 @@ class StatusServer:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            async with asyncio.timeout(_PATIENCE):
-                head = await reader.readuntil(b"\r\n\r\n")
-                writer.write(await self._answer(head, reader))
-                await writer.drain()
+            while await self._serve_one(reader, writer):
+                pass
         except (TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError):
             pass
         finally:
@@ -81,41 +79,54 @@ class StatusServer:
             with suppress(OSError, asyncio.CancelledError):
                 await writer.wait_closed()
 
-    async def _answer(self, head: bytes, reader: asyncio.StreamReader) -> bytes:
-        words = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ")
-        method, path = (words[0], words[1].split("?")[0]) if len(words) > 1 else ("", "")
+    async def _serve_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Answer a request; False if it has to be the connection's last."""
+        async with asyncio.timeout(_PATIENCE):
+            head = await reader.readuntil(b"\r\n\r\n")
+            words = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ")
+            method, path = (words[0], words[1].split("?")[0]) if len(words) > 1 else ("", "")
+            response = await self._answer(method, path, head, reader)
+            # What is refused may come with a body that nobody has read.
+            is_kept = response.status in (200, 503) and _may_be_kept(words, head)
+            writer.write(response.encoded(with_body=method != "HEAD", is_kept=is_kept))
+            await writer.drain()
+        return is_kept
+
+    async def _answer(
+        self, method: str, path: str, head: bytes, reader: asyncio.StreamReader
+    ) -> "_Response":
         if method == "POST" and path == "/pod-addresses":
             return await self._reserve(head, reader)
         if method not in {"GET", "HEAD"}:
-            return _response(405, "method not allowed\n", method)
-        return await self._read(path, method)
+            return _Response(405, "method not allowed\n")
+        return await self._read(path)
 
-    async def _read(self, path: str, method: str) -> bytes:
+    async def _read(self, path: str) -> "_Response":
         match path:
             case "/healthz" | "/livez":
-                return _response(200, "ok", method)
+                return _Response(200, "ok")
             case "/readyz":
                 ready = self._answers.is_ready()
-                return _response(200 if ready else 503, "ok" if ready else "not synced", method)
+                return _Response(200 if ready else 503, "ok" if ready else "not synced")
             case "/metrics":
-                return _response(200, await self._answers.metrics(), method)
+                return _Response(200, await self._answers.metrics())
             case "/identity":
-                return _json(self._answers.identity(), method)
+                return _json(self._answers.identity())
             case "/seen":
-                return _json(self._answers.seen(), method)
+                return _json(self._answers.seen())
             case _:
-                return _response(404, "not found\n", method)
+                return _Response(404, "not found\n")
 
-    async def _reserve(self, head: bytes, reader: asyncio.StreamReader) -> bytes:
+    async def _reserve(self, head: bytes, reader: asyncio.StreamReader) -> "_Response":
         if _header(head, b"content-type").partition(b";")[0].strip() != _JSON.encode():
-            return _response(415, f"the body must be {_JSON}\n", "POST")
+            return _Response(415, f"the body must be {_JSON}\n")
         length = _header(head, b"content-length")
         if not length.isdigit() or int(length) > _LONGEST_BODY:
-            return _response(413, "the body is too long, or its length is not told\n", "POST")
+            return _Response(413, "the body is too long, or its length is not told\n")
         try:
-            return _json(self._answers.reserve(await reader.readexactly(int(length))), "POST")
+            return _json(self._answers.reserve(await reader.readexactly(int(length))))
         except ValueError as e:
-            return _response(400, f"{e}\n", "POST")
+            return _Response(400, f"{e}\n")
 
 
 def parse_address(text: str) -> tuple[str, int]:
@@ -134,17 +145,29 @@ def _header(head: bytes, name: bytes) -> bytes:
     return b""
 
 
-def _json(body: bytes | None, method: str) -> bytes:
-    if body is None:
-        return _response(503, "not synced", method)
-    return _response(200, body, method, kind=_JSON)
+def _may_be_kept(words: Sequence[str], head: bytes) -> bool:
+    """Tell whether a connection may carry another request after this one."""
+    if words[-1] != "HTTP/1.1" or _header(head, b"connection").lower() == b"close":
+        return False
+    return words[0] == "POST" or not _header(head, b"content-length")
 
 
-def _response(status: int, content: str | bytes, method: str, *, kind: str = _TEXT) -> bytes:
-    body = content.encode() if isinstance(content, str) else content
-    head = (
-        f"HTTP/1.1 {status} {_REASONS[status]}\r\n"
-        f"Content-Type: {kind}\r\n"
-        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-    )
-    return head.encode() + (b"" if method == "HEAD" else body)
+@dataclass(frozen=True, slots=True)
+class _Response:
+    status: int
+    content: str | bytes
+    kind: str = _TEXT
+
+    def encoded(self, *, with_body: bool, is_kept: bool) -> bytes:
+        body = self.content.encode() if isinstance(self.content, str) else self.content
+        head = (
+            f"HTTP/1.1 {self.status} {_REASONS[self.status]}\r\n"
+            f"Content-Type: {self.kind}\r\n"
+            f"Content-Length: {len(body)}\r\n"
+            f"Connection: {'keep-alive' if is_kept else 'close'}\r\n\r\n"
+        )
+        return head.encode() + (body if with_body else b"")
+
+
+def _json(body: bytes | None) -> _Response:
+    return _Response(503, "not synced") if body is None else _Response(200, body, _JSON)

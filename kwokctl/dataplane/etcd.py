@@ -6,8 +6,6 @@ its version, so that one who writes meanwhile is never undone.
 """
 
 from collections.abc import Callable, Collection, Sequence
-from datetime import UTC, datetime
-from uuid import uuid4
 
 import orjson
 
@@ -17,9 +15,11 @@ from kwokctl.dataplane.lease import shown
 from kwokctl.dataplane.port import Json, Patch, Renewal, Renewed, Target
 from kwokctl.dataplane.shapes import check_status
 from kwokctl.dataplane.store import Store, Stored, value_of
+from kwokctl.dataplane.uid import new_uid
 from kwokctl.dataplane.window import Window
 from kwokctl.errors import ApiError
 from kwokctl.etcd.kv import KeyValue, TxnAnswer
+from kwokctl.expr.duration import format_time
 from kwokctl.kube.patching import UnknownPatchError, apply_patch
 from kwokctl.kube.resource import LEASES, NODE_LEASES, NODES, PODS, Resource
 
@@ -174,8 +174,8 @@ class EtcdPlane:
         key = self._keys.key(LEASES, NODE_LEASES, renewal.node)
         if renewal.version:
             return Stored(key, renewal.lease.value()), int(renewal.version)
-        made = datetime.fromtimestamp(self._wall(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        return Stored(key, renewal.lease.named(str(uuid4()), made).value()), 0
+        made = format_time(int(self._wall()))
+        return Stored(key, renewal.lease.named(new_uid(), made).value()), 0
 
 
 def _changed_status(current: Json, patch: Patch, kind: str) -> Json | None:

@@ -19,6 +19,9 @@ Json = Any
 
 _API_VERSION, _KIND = "coordination.k8s.io/v1", "Lease"
 
+_Names = Mapping[int, str]
+"""Fields by their numbers."""
+
 _TEXTS = {1: "name", 3: "namespace", 5: "uid"}
 _TIMES = {8: "creationTimestamp", 9: "deletionTimestamp"}
 _GRACE, _LABELS, _ANNOTATIONS, _OWNERS, _FINALIZERS = 10, 11, 12, 13, 14
@@ -29,13 +32,12 @@ _OWNER_FLAGS = {6: "controller", 7: "blockOwnerDeletion"}
 _HOLDER, _DURATION, _ACQUIRED, _RENEWED, _TRANSITIONS = 1, 2, 3, 4, 5
 """Fields of LeaseSpec."""
 
-_TYPE = sized(
-    tag(1, LENGTH),
-    sized(tag(1, LENGTH), _API_VERSION.encode()) + sized(tag(2, LENGTH), _KIND.encode()),
-)
-_RAW = tag(2, LENGTH)
-_METADATA, _SPEC = tag(1, LENGTH), tag(2, LENGTH)
-_RENEWED_TAG = tag(_RENEWED, LENGTH)
+_SIZED = [tag(number, LENGTH) for number in range(16)]
+_NUMBER = [tag(number, VARINT) for number in range(16)]
+"""The tags of fields."""
+_TYPE = sized(_SIZED[1], sized(_SIZED[1], _API_VERSION.encode()) + sized(_SIZED[2], _KIND.encode()))
+_RAW = _SIZED[2]
+_METADATA, _SPEC = _SIZED[1], _SIZED[2]
 
 
 class Lease:
@@ -98,14 +100,14 @@ class Lease:
             self._head = sized(_METADATA, _metadata(self.metadata))
             self._spec = b"".join(
                 (
-                    sized(tag(_HOLDER, LENGTH), self.holder.encode()),
-                    tag(_DURATION, VARINT),
+                    sized(_SIZED[_HOLDER], self.holder.encode()),
+                    _NUMBER[_DURATION],
                     varint(self.duration),
-                    sized(tag(_ACQUIRED, LENGTH), _micro_time(self.acquired)),
+                    sized(_SIZED[_ACQUIRED], _micro_time(self.acquired)),
                 )
             )
-            self._tail = tag(_TRANSITIONS, VARINT) + varint(self.transitions)
-        spec = self._spec + sized(_RENEWED_TAG, _micro_time(self.renewed)) + self._tail
+            self._tail = _NUMBER[_TRANSITIONS] + varint(self.transitions)
+        spec = self._spec + sized(_SIZED[_RENEWED], _micro_time(self.renewed)) + self._tail
         size = varint(len(spec))
         raw = len(self._head) + 1 + len(size) + len(spec)
         return b"".join((PREFIX, _TYPE, _RAW, varint(raw), self._head, _SPEC, size, spec))
@@ -140,40 +142,45 @@ def micro_time(now: float) -> str:
 def _micro_time(now: float) -> bytes:
     """Encode a time; those who write together have it in common."""
     seconds, micro = divmod(round(now * 1e6), 10**6)
-    return tag(1, VARINT) + varint(seconds) + tag(2, VARINT) + varint(micro * 1000)
+    return _NUMBER[1] + varint(seconds) + _NUMBER[2] + varint(micro * 1000)
+
+
+@lru_cache(maxsize=64)
+def _time(text: str) -> bytes:
+    return messages.time(int(parse_time(text)))
 
 
 def _metadata(metadata: Mapping[str, Json]) -> bytes:
     parts = _texts(metadata, _TEXTS)
     for number, name in _TIMES.items():
         if metadata.get(name):
-            parts.append(sized(tag(number, LENGTH), messages.time(int(parse_time(metadata[name])))))
+            parts.append(sized(_SIZED[number], _time(metadata[name])))
     grace = metadata.get("deletionGracePeriodSeconds")
     if grace is not None:
-        parts.append(tag(_GRACE, VARINT) + varint(grace))
+        parts.append(_NUMBER[_GRACE] + varint(grace))
     for number, name in ((_LABELS, "labels"), (_ANNOTATIONS, "annotations")):
         parts += [
-            sized(tag(number, LENGTH), _text(1, key) + _text(2, text))
+            sized(_SIZED[number], _text(1, key) + _text(2, text))
             for key, text in (metadata.get(name) or {}).items()
         ]
     for owner in metadata.get("ownerReferences") or ():
         flags = [
-            tag(number, VARINT) + varint(int(owner[name]))
+            _NUMBER[number] + varint(int(owner[name]))
             for number, name in _OWNER_FLAGS.items()
             if owner.get(name) is not None
         ]
         content = b"".join(_texts(owner, _OWNER_TEXTS) + flags)
-        parts.append(sized(tag(_OWNERS, LENGTH), content))
+        parts.append(sized(_SIZED[_OWNERS], content))
     parts += [_text(_FINALIZERS, name) for name in metadata.get("finalizers") or ()]
     return b"".join(parts)
 
 
-def _texts(values: Mapping[str, Json], names: Mapping[int, str]) -> list[bytes]:
+def _texts(values: Mapping[str, Json], names: _Names) -> list[bytes]:
     return [_text(number, values[name]) for number, name in names.items() if values.get(name)]
 
 
 def _text(number: int, text: str) -> bytes:
-    return sized(tag(number, LENGTH), text.encode())
+    return sized(_SIZED[number], text.encode())
 
 
 def _contents(data: bytes) -> dict[int, list[bytes]]:
@@ -214,7 +221,7 @@ def _shown_spec(data: bytes) -> dict[str, Json]:
     return shown
 
 
-def _shown_texts(found: Mapping[int, list[bytes]], names: Mapping[int, str]) -> dict[str, Json]:
+def _shown_texts(found: Mapping[int, list[bytes]], names: _Names) -> dict[str, Json]:
     texts = {name: found[number][-1].decode() for number, name in names.items() if number in found}
     return {name: text for name, text in texts.items() if text}
 

@@ -1,12 +1,11 @@
 """Gives nodes that are written to etcd the leases that the controller would give them."""
 
-from uuid import uuid4
-
 from kwokctl.clusters.scaling.direct import Direct
 from kwokctl.controller.lease_book import Claim
 from kwokctl.dataplane.desk import Identity
 from kwokctl.dataplane.stamp import Copy
 from kwokctl.dataplane.store import Stored
+from kwokctl.dataplane.uid import new_uid
 from kwokctl.kube.resource import LEASES, NODE_LEASES
 
 _TOGETHER = 64
@@ -46,4 +45,4 @@ class NodeLeases:
             holder=identity.holder, duration=identity.lease_seconds, now=now
         )
         key = self._direct.keys.key(LEASES, NODE_LEASES, node.name)
-        return Stored(key, lease.named(str(uuid4()), node.created).value())
+        return Stored(key, lease.named(new_uid(), node.created).value())

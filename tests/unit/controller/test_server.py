@@ -8,7 +8,7 @@ from kwokctl.errors import UsageError
 
 async def ask(port: int, line: str, *headers: str, body: str = "") -> tuple[str, str]:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    head = "\r\n".join([f"{line} HTTP/1.1", "Host: x", *headers])
+    head = "\r\n".join([f"{line} HTTP/1.1", "Host: x", "Connection: close", *headers])
     writer.write(f"{head}\r\n\r\n{body}".encode())
     head, _, body = (await reader.read()).decode().partition("\r\n\r\n")
     writer.close()
@@ -65,6 +65,51 @@ async def test_what_it_does_not_know_it_says() -> None:
 
     assert [status.split(" ")[1] for status, _ in answers] == ["404", "405", "200", "405"]
     assert answers[2][1] == ""
+
+
+async def test_a_connection_carries_one_request_after_another() -> None:
+    server = StatusServer(answers(True))
+    await server.start("127.0.0.1", 0)
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    post = b"POST /pod-addresses HTTP/1.1\r\nContent-Type: application/json\r\n"
+    for request, body in (
+        (b"GET /seen HTTP/1.1\r\n\r\n", b'{"nodes":7}'),
+        (post + b"Content-Length: 2\r\n\r\n{}", b"reserved {}"),
+        (b"GET /livez HTTP/1.1\r\n\r\n", b"ok"),
+    ):
+        writer.write(request)
+        head = await reader.readuntil(b"\r\n\r\n")
+        assert b"\r\nConnection: keep-alive\r\n" in head
+        assert await reader.readexactly(len(body)) == body
+
+    writer.close()
+    await writer.wait_closed()
+    server.close()
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        b"GET /livez HTTP/1.0\r\n\r\n",
+        b"GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n",
+        b"GET /livez HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}",
+        b"DELETE /livez HTTP/1.1\r\n\r\n",
+        b"POST /pod-addresses HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}",
+    ],
+)
+async def test_what_may_be_read_wrongly_is_the_last_request(request_: bytes) -> None:
+    server = StatusServer(answers(True))
+    await server.start("127.0.0.1", 0)
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    writer.write(request_)
+
+    answer = await reader.read()
+
+    assert answer.count(b"HTTP/1.1 ") == 1
+    assert b"\r\nConnection: close\r\n" in answer
+    writer.close()
+    await writer.wait_closed()
+    server.close()
 
 
 async def test_a_silent_client_is_not_waited_for_at_the_end() -> None:

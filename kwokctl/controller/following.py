@@ -11,11 +11,11 @@ import msgspec
 
 from kwokctl.controller.assembly import Controller
 from kwokctl.controller.engine import Engine
-from kwokctl.controller.lease_book import StoredLease, read_lease
 from kwokctl.controller.objects import Seen, SeenNode, SeenPod, version_of
 from kwokctl.controller.selection import Selection
 from kwokctl.controller.stages import Kind, Stage
 from kwokctl.controller.trouble import backoff
+from kwokctl.dataplane.stored_lease import StoredLease, read_lease
 from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.kube.client import Client
 from kwokctl.kube.resource import LEASES, NODE_LEASES, Resource

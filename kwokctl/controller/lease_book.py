@@ -1,55 +1,15 @@
-"""What a node lease says, whose it is, and what to write into it. Pure.
+"""Whose a node's lease is, and what to write into it. Pure.
 
 Leases are `coordination.k8s.io/v1` objects in the namespace `kube-node-lease`, one for each node and
 with its name, as kubelets keep them.
 """
 
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
-import msgspec
-
 from kwokctl.dataplane.lease import Lease
+from kwokctl.dataplane.stored_lease import StoredLease
 from kwokctl.kube.resource import NODE_LEASES
-
-
-class _Metadata(msgspec.Struct, rename="camel"):
-    name: str = ""
-    uid: str = ""
-    creation_timestamp: str = ""
-    resource_version: str = ""
-    labels: dict[str, str] | None = None
-    annotations: dict[str, str] | None = None
-    finalizers: list[str] | None = None
-    owner_references: list[dict[str, Any]] | None = None
-    deletion_timestamp: str | None = None
-    deletion_grace_period_seconds: int | None = None
-
-
-class _Spec(msgspec.Struct, rename="camel"):
-    holder_identity: str | None = None
-    lease_duration_seconds: int | None = None
-    acquire_time: str | None = None
-    renew_time: str | None = None
-    lease_transitions: int | None = None
-
-
-class StoredLease(msgspec.Struct):
-    """A lease as the cluster has it: the fields that matter here."""
-
-    metadata: _Metadata
-    spec: _Spec = msgspec.field(default_factory=_Spec)
-
-    def expires(self) -> float:
-        """Return when it ends, as a POSIX time stamp; 0 if it was never renewed."""
-        spec = self.spec
-        if not spec.renew_time or not spec.lease_duration_seconds:
-            return 0.0
-        return _seconds(spec.renew_time) + spec.lease_duration_seconds
-
-
-_LEASE = msgspec.json.Decoder(StoredLease)
 
 
 @dataclass(slots=True, eq=False)
@@ -74,31 +34,26 @@ class Claim:
 
     def adopt(self, stored: StoredLease, *, mine: bool, now: float) -> None:
         """Build on a stored lease: go on with one's own, or take over from another holder."""
-        metadata, spec = stored.metadata, stored.spec
-        self.version = metadata.resource_version
-        transitions = spec.lease_transitions or 0
-        self.transitions = transitions if mine or not spec.holder_identity else transitions + 1
-        since = _seconds(spec.acquire_time) if spec.acquire_time else 0.0
-        self.acquired = since if mine else now
-        owners = [o for o in metadata.owner_references or () if o.get("kind") != "Node"]
+        self.version = stored.version
+        self.transitions = stored.transitions + (not mine and bool(stored.holder))
+        self.acquired = stored.acquired if mine else now
+        owners = [o for o in stored.owners or () if o.get("kind") != "Node"]
         kept = {
-            "uid": metadata.uid,
-            "creationTimestamp": metadata.creation_timestamp,
-            "labels": metadata.labels,
-            "annotations": metadata.annotations,
-            "finalizers": metadata.finalizers,
+            "uid": stored.uid,
+            "creationTimestamp": stored.created,
+            "labels": stored.labels,
+            "annotations": stored.annotations,
+            "finalizers": stored.finalizers,
             "ownerReferences": owners,
-            "deletionTimestamp": metadata.deletion_timestamp,
-            "deletionGracePeriodSeconds": metadata.deletion_grace_period_seconds,
+            "deletionTimestamp": stored.deletion,
+            "deletionGracePeriodSeconds": stored.grace,
         }
         self._keep({name: value for name, value in kept.items() if value or value == 0})
 
     def recognise(self, written: StoredLease) -> None:
         """Build on the lease that the first write has made."""
-        metadata = written.metadata
-        self._keep(
-            self._kept | {"uid": metadata.uid, "creationTimestamp": metadata.creation_timestamp}
-        )
+        identity = {"uid": written.uid, "creationTimestamp": written.created}
+        self._keep(self._kept | identity)
 
     def annotate(self, name: str, text: str) -> None:
         """Give the lease an annotation."""
@@ -130,12 +85,3 @@ class Claim:
 
     def _keep(self, kept: dict[str, Any]) -> None:
         self._kept, self._lease = kept, None
-
-
-def read_lease(raw: bytes) -> StoredLease:
-    """Decode a lease."""
-    return _LEASE.decode(raw)
-
-
-def _seconds(text: str) -> float:
-    return datetime.fromisoformat(text).timestamp()

@@ -8,13 +8,14 @@ from math import ceil
 from random import Random
 
 from kwokctl.controller.agenda import Agenda
-from kwokctl.controller.lease_book import Claim, StoredLease, read_lease
+from kwokctl.controller.lease_book import Claim
 from kwokctl.controller.metrics import Labels, Metrics
 from kwokctl.controller.nodes import Hold
 from kwokctl.controller.reading import Reader
 from kwokctl.controller.trouble import Trouble, backoff, trouble
 from kwokctl.controller.work import BatchQueue
 from kwokctl.dataplane.port import DataPlane, Renewal, Renewed, Target
+from kwokctl.dataplane.stored_lease import StoredLease, read_lease
 from kwokctl.errors import ApiError
 from kwokctl.kube.resource import LEASES, NODE_LEASES
 
@@ -106,7 +107,7 @@ class LeaseKeeper:
 
     def seed(self, leases: Iterable[StoredLease]) -> None:
         """Take note of the leases that there are, so that they need not be asked for one by one."""
-        self._stored = {lease.metadata.name: lease for lease in leases}
+        self._stored = {lease.name: lease for lease in leases}
 
     def want(self, node: str, uid: str) -> None:
         """Begin to hold a node's lease."""
@@ -154,12 +155,12 @@ class LeaseKeeper:
                 self._written(tenancy, answer, now)
             elif self._is_current(tenancy):
                 self._count(trouble(answer.error).value)
-                await self._recover(tenancy, answer.error, answer.raw)
+                await self._recover(tenancy, answer.error, answer.found)
 
     def _written(self, tenancy: _Tenancy, answer: Renewed, now: float) -> None:
         claim = tenancy.claim
-        if not claim.version and answer.raw is not None:
-            claim.recognise(read_lease(answer.raw))
+        if not claim.version and answer.found is not None:
+            claim.recognise(answer.found)
         claim.version = answer.version
         tenancy.tries = 0
         tenancy.until = now + self._terms.duration
@@ -184,7 +185,7 @@ class LeaseKeeper:
 
     def _consider(self, tenancy: _Tenancy, stored: StoredLease) -> None:
         """Go on with a lease of one's own, take over one that has ended, or wait for its end."""
-        now, holder = self._out.wall(), stored.spec.holder_identity
+        now, holder = self._out.wall(), stored.holder
         is_mine = holder == self._terms.holder
         left = stored.expires() - now
         if is_mine or not holder or left <= 0:
@@ -201,10 +202,10 @@ class LeaseKeeper:
         self._out.agenda.put(tenancy, left + self._jitter())
         self._set(tenancy, Hold.FOREIGN)
 
-    async def _recover(self, tenancy: _Tenancy, error: ApiError, raw: bytes | None) -> None:
-        """Do what an error asks for; `raw` is the lease as it is, if that was told with it."""
-        if raw is not None:
-            self._consider(tenancy, read_lease(raw))
+    async def _recover(self, tenancy: _Tenancy, error: ApiError, found: StoredLease | None) -> None:
+        """Do what an error asks for; `found` is the lease as it is, if that was told with it."""
+        if found is not None:
+            self._consider(tenancy, found)
         elif trouble(error) is Trouble.CONFLICT or error.reason == "AlreadyExists":
             await self._look(tenancy)
         else:

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
-import msgspec
 import orjson
 
 from kwokctl.dataplane.port import Json, Patch, Renewal, Renewed, Target
+from kwokctl.dataplane.stored_lease import read_lease
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.http import JSON, Pool
@@ -16,17 +16,6 @@ from kwokctl.kube.resource import LEASES, NODE_LEASES, Resource
 
 FIELD_MANAGER = "kwok"
 """Under which name the cluster keeps which fields we have written."""
-
-
-class _Metadata(msgspec.Struct):
-    resource_version: str = msgspec.field(name="resourceVersion", default="")
-
-
-class _Versioned(msgspec.Struct):
-    metadata: _Metadata
-
-
-_version_of = msgspec.json.Decoder(_Versioned).decode
 
 
 class ApiPlane:
@@ -106,7 +95,8 @@ class ApiPlane:
                 raw = await self.create(LEASES, NODE_LEASES, orjson.dumps(document))
         except ApiError as e:
             return Renewed(error=e)
-        return Renewed(version=_version_of(raw).metadata.resource_version, raw=raw)
+        found = read_lease(raw)
+        return Renewed(version=found.version, found=found)
 
     async def _send(
         self, method: str, path: str, body: bytes, *, content_type: str = JSON, as_user: str = ""

@@ -11,10 +11,10 @@ import orjson
 
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.keys import Keys, is_readable
-from kwokctl.dataplane.lease import shown
 from kwokctl.dataplane.port import Json, Patch, Renewal, Renewed, Target
 from kwokctl.dataplane.shapes import check_status
 from kwokctl.dataplane.store import Store, Stored, value_of
+from kwokctl.dataplane.stored_lease import stored_lease
 from kwokctl.dataplane.uid import new_uid
 from kwokctl.dataplane.window import Window
 from kwokctl.errors import ApiError
@@ -192,20 +192,10 @@ def _changed_status(current: Json, patch: Patch, kind: str) -> Json | None:
 
 def _renewed(renewal: Renewal, stored: Stored, answer: TxnAnswer) -> Renewed:
     if answer.succeeded:
-        raw = None if renewal.version else orjson.dumps(shown(stored.value))
-        return Renewed(version=str(answer.revision), raw=raw)
+        made = None if renewal.version else stored_lease(stored.value, answer.revision)
+        return Renewed(version=str(answer.revision), found=made)
     found = answer.answers[0]
     if not isinstance(found, KeyValue):
         return Renewed(error=ApiError("the lease is gone", status=404, reason="NotFound"))
     error = ApiError("the lease has been modified", status=409, reason="Conflict")
-    return Renewed(error=error, raw=_shown(found))
-
-
-def _shown(found: KeyValue) -> bytes | None:
-    """Return a stored lease as the API shows it, if that can be told."""
-    value = found.value
-    document = orjson.loads(value) if value.startswith(b"{") else shown(value)
-    if document is None:
-        return None
-    document["metadata"]["resourceVersion"] = str(found.mod_revision)
-    return orjson.dumps(document)
+    return Renewed(error=error, found=stored_lease(found.value, found.mod_revision))

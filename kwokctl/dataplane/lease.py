@@ -10,10 +10,9 @@ from functools import lru_cache
 from typing import Any
 
 from kwokctl.dataplane import messages
-from kwokctl.dataplane.messages import NoMessageError
 from kwokctl.dataplane.stamp_protobuf import PREFIX
 from kwokctl.etcd.protobuf import LENGTH, VARINT, sized, tag, varint
-from kwokctl.expr.duration import format_time, parse_time
+from kwokctl.expr.duration import parse_time
 
 Json = Any
 
@@ -36,6 +35,8 @@ _SIZED = [tag(number, LENGTH) for number in range(16)]
 _NUMBER = [tag(number, VARINT) for number in range(16)]
 """The tags of fields."""
 _TYPE = sized(_SIZED[1], sized(_SIZED[1], _API_VERSION.encode()) + sized(_SIZED[2], _KIND.encode()))
+HEAD = PREFIX + _TYPE
+"""What the value of every lease begins with: that it is a protocol buffer, of its type."""
 _RAW = _SIZED[2]
 _METADATA, _SPEC = _SIZED[1], _SIZED[2]
 
@@ -110,27 +111,7 @@ class Lease:
         spec = self._spec + sized(_SIZED[_RENEWED], _micro_time(self.renewed)) + self._tail
         size = varint(len(spec))
         raw = len(self._head) + 1 + len(size) + len(spec)
-        return b"".join((PREFIX, _TYPE, _RAW, varint(raw), self._head, _SPEC, size, spec))
-
-
-def shown(value: bytes) -> dict[str, Json] | None:
-    """Return a lease that is stored as a protocol buffer as the API shows it; None if it is none.
-
-    Fields that this module does not write are left out.
-    """
-    try:
-        if not value.startswith(PREFIX + _TYPE):
-            return None
-        parts = _contents(value[len(PREFIX) :])
-        lease = _contents(parts[2][-1])
-        return {
-            "apiVersion": _API_VERSION,
-            "kind": _KIND,
-            "metadata": _shown_metadata(lease[1][-1]),
-            "spec": _shown_spec(lease.get(2, [b""])[-1]),
-        }
-    except (NoMessageError, KeyError, UnicodeDecodeError):
-        return None
+        return b"".join((HEAD, _RAW, varint(raw), self._head, _SPEC, size, spec))
 
 
 def micro_time(now: float) -> str:
@@ -181,72 +162,3 @@ def _texts(values: Mapping[str, Json], names: _Names) -> list[bytes]:
 
 def _text(number: int, text: str) -> bytes:
     return sized(_SIZED[number], text.encode())
-
-
-def _contents(data: bytes) -> dict[int, list[bytes]]:
-    """Return what a message's fields hold, in order: of a number, how it is encoded."""
-    found: dict[int, list[bytes]] = {}
-    for field in messages.fields(data):
-        found.setdefault(field.number, []).append(data[field.content : field.end])
-    return found
-
-
-def _shown_metadata(data: bytes) -> dict[str, Json]:
-    found = _contents(data)
-    shown: dict[str, Json] = _shown_texts(found, _TEXTS)
-    for number, name in _TIMES.items():
-        if number in found:
-            shown[name] = format_time(_seconds(found[number][-1]))
-    if _GRACE in found:
-        shown["deletionGracePeriodSeconds"] = _number(found[_GRACE][-1])
-    for number, name in ((_LABELS, "labels"), (_ANNOTATIONS, "annotations")):
-        if number in found:
-            shown[name] = dict(_pair(entry) for entry in found[number])
-    if _OWNERS in found:
-        shown["ownerReferences"] = [_owner(owner) for owner in found[_OWNERS]]
-    if _FINALIZERS in found:
-        shown["finalizers"] = [name.decode() for name in found[_FINALIZERS]]
-    return shown
-
-
-def _shown_spec(data: bytes) -> dict[str, Json]:
-    found = _contents(data)
-    shown: dict[str, Json] = _shown_texts(found, {_HOLDER: "holderIdentity"})
-    for number, name in ((_DURATION, "leaseDurationSeconds"), (_TRANSITIONS, "leaseTransitions")):
-        if number in found:
-            shown[name] = _number(found[number][-1])
-    for number, name in ((_ACQUIRED, "acquireTime"), (_RENEWED, "renewTime")):
-        if number in found:
-            shown[name] = micro_time(_seconds(found[number][-1]))
-    return shown
-
-
-def _shown_texts(found: Mapping[int, list[bytes]], names: _Names) -> dict[str, Json]:
-    texts = {name: found[number][-1].decode() for number, name in names.items() if number in found}
-    return {name: text for name, text in texts.items() if text}
-
-
-def _owner(data: bytes) -> dict[str, Json]:
-    found = _contents(data)
-    flags = {
-        name: bool(_number(found[number][-1]))
-        for number, name in _OWNER_FLAGS.items()
-        if number in found
-    }
-    return {**_shown_texts(found, _OWNER_TEXTS), **flags}
-
-
-def _pair(data: bytes) -> tuple[str, str]:
-    found = _contents(data)
-    key, text = (found.get(number, [b""])[-1].decode() for number in (1, 2))
-    return key, text
-
-
-def _number(digits: bytes) -> int:
-    return messages.number_at(digits, 0)[0]
-
-
-def _seconds(data: bytes) -> float:
-    found = _contents(data)
-    seconds, nanos = (_number(found[n][-1]) if n in found else 0 for n in (1, 2))
-    return seconds + nanos / 1e9

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from kwokctl.dataplane.lease import Lease
+from kwokctl.dataplane.stored_lease import StoredLease
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import Resource
@@ -54,7 +55,7 @@ class Renewed:
 
     version: str = ""
     """The resourceVersion of the lease that was written; empty if none was."""
-    raw: bytes | None = None
+    found: StoredLease | None = None
     """The lease as it is now: ours if it was created, or that of somebody who wrote before us."""
     error: ApiError | None = None
 

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
 import pytest
 
-from kwokctl.dataplane.lease import Lease, shown
+from kwokctl.dataplane.lease import Lease
+from kwokctl.dataplane.stored_lease import StoredLease, read_lease, stored_lease
 from kwokctl.etcd.kv import Put, Txn
 from kwokctl.kube.resource import LEASES, NODE_LEASES
 from tests.support.direct import ONLY_STORAGE, encoded
@@ -81,15 +81,14 @@ def test_what_the_api_stores_is_shown_by_us(cluster: Installed) -> None:
     }
     body = encoded({"metadata": metadata, "spec": spec})
 
-    async def stored() -> tuple[Json, bytes]:
+    async def stored() -> tuple[bytes, StoredLease | None]:
         async with reached(cluster) as ways:
             answer = await ways.client.create(LEASES, NODE_LEASES, body)
             found = await ways.kv.get(KEYS.key(LEASES, NODE_LEASES, "theirs"))
             assert found is not None
-            return msgspec.json.decode(answer), found.value
+            return answer, stored_lease(found.value, found.mod_revision)
 
-    answer, value = asyncio.run(stored())
+    answer, found = asyncio.run(stored())
 
-    del answer["metadata"]["resourceVersion"]
-    answer["metadata"].pop("managedFields", None)
-    assert shown(value) == answer
+    assert found == read_lease(answer)
+    assert found.labels == METADATA["labels"]

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from kwokctl.dataplane.port import Json, Patch, Renewal, Renewed, Target
+from kwokctl.dataplane.stored_lease import read_lease
 from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import LEASES, NODE_LEASES, Resource
@@ -123,7 +124,8 @@ class FakeCluster:
                 raw = await self.create(LEASES, NODE_LEASES, orjson.dumps(document))
         except ApiError as e:
             return Renewed(error=e)
-        return Renewed(version=orjson.loads(raw)["metadata"]["resourceVersion"], raw=raw)
+        found = read_lease(raw)
+        return Renewed(version=found.version, found=found)
 
     async def replace(self, target: Target, body: bytes) -> bytes:
         await self._admit("replace", target)

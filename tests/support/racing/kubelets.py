@@ -3,8 +3,9 @@
 from collections import defaultdict
 from typing import Any
 
-from kwokctl.controller.lease_book import Claim, read_lease
+from kwokctl.controller.lease_book import Claim
 from kwokctl.dataplane.port import Patch, Renewal, Renewed, Target
+from kwokctl.dataplane.stored_lease import StoredLease, read_lease
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import PODS
@@ -93,7 +94,7 @@ class LeaseHolder:
             else:
                 assert answer.error.status in REFUSALS, answer.error
                 ground.outcomes[answer.error.reason] += 1
-                await self._look(renewal.node, answer.raw)
+                await self._look(renewal.node, answer.found)
 
     def _renewal(self, name: str, text: str) -> Renewal:
         claim = self._claims[name]
@@ -103,21 +104,23 @@ class LeaseHolder:
 
     def _renewed(self, renewal: Renewal, answer: Renewed, text: str) -> None:
         claim = self._claims[renewal.node]
-        if answer.raw is not None:
-            claim.recognise(read_lease(answer.raw))
+        if answer.found is not None:
+            claim.recognise(answer.found)
         claim.version = answer.version
         written = {"metadata": {"uid": claim.lease_uid, "resourceVersion": answer.version}}
         self._ground.ledger.wrote(written, ".metadata.annotations.renewed", text)
         self._ground.outcomes["ok"] += 1
 
-    async def _look(self, name: str, raw: bytes | None) -> None:
+    async def _look(self, name: str, found: StoredLease | None) -> None:
         """Go on with a lease as it is now."""
         ground, claim = self._ground, self._claims[name]
         try:
-            found = raw or await ground.client.get_raw(ground.resource, ground.namespace, name)
+            if found is None:
+                raw = await ground.client.get_raw(ground.resource, ground.namespace, name)
+                found = read_lease(raw)
         except ApiError as e:
             if e.status != 404:
                 raise
             claim.forget_lease()
         else:
-            claim.adopt(read_lease(found), mine=True, now=1.8e9)
+            claim.adopt(found, mine=True, now=1.8e9)

@@ -6,8 +6,8 @@ from collections import Counter
 import orjson
 import pytest
 
-from kwokctl.controller.lease_book import read_lease
 from kwokctl.controller.selection import select
+from kwokctl.dataplane.stored_lease import read_lease
 from kwokctl.errors import ApiError
 from kwokctl.kube.resource import LEASES, NODE_LEASES, NODES, PODS
 from tests.support.fake_cluster import FakeCluster

@@ -1,7 +1,8 @@
 import json
 
-from kwokctl.controller.lease_book import Claim, read_lease
+from kwokctl.controller.lease_book import Claim
 from kwokctl.dataplane.lease import micro_time
+from kwokctl.dataplane.stored_lease import read_lease
 
 NOON = 1_767_268_800.0
 MINE, OTHER = "host_1", "host_2"

@@ -8,12 +8,12 @@ from typing import Any
 import orjson
 
 from kwokctl.controller.agenda import Agenda
-from kwokctl.controller.lease_book import read_lease
 from kwokctl.controller.lease_keeper import LeaseKeeper, Outside, Terms
 from kwokctl.controller.metrics import Metrics
 from kwokctl.controller.nodes import Hold
 from kwokctl.dataplane.lease import micro_time
 from kwokctl.dataplane.port import Target
+from kwokctl.dataplane.stored_lease import read_lease
 from kwokctl.errors import ApiError
 from kwokctl.kube.resource import LEASES, NODE_LEASES
 from tests.support.fake_cluster import FakeCluster

@@ -195,10 +195,9 @@ async def test_leases_are_made_and_renewed_together() -> None:
     (made,) = await rig.plane.renew([Renewal("n", "", LEASE)])
     (again,) = await rig.plane.renew([Renewal("n", made.version, LEASE)])
 
-    assert made.raw is not None
-    metadata = json.loads(made.raw)["metadata"]
-    assert metadata["uid"]
-    assert metadata["creationTimestamp"] == "1970-01-01T00:00:00Z"
+    assert made.found is not None
+    assert made.found.uid
+    assert made.found.created == "1970-01-01T00:00:00Z"
     assert int(again.version) == rig.etcd.revision > int(made.version)
     assert len(rig.etcd.transactions) == 2
 
@@ -212,8 +211,8 @@ async def test_a_lease_of_somebody_else_is_told_and_stops_no_other() -> None:
     taken, made = answers
     assert taken.error is not None
     assert taken.error.status == 409
-    assert taken.raw is not None
-    assert json.loads(taken.raw)["metadata"]["resourceVersion"] == str(theirs)
+    assert taken.found is not None
+    assert (taken.found.holder, taken.found.version) == ("x", str(theirs))
     assert made.error is None
 
 
@@ -223,7 +222,7 @@ async def test_a_lease_that_is_stored_otherwise_has_to_be_looked_at() -> None:
 
     (answer,) = await rig.plane.renew([Renewal("n", "", LEASE)])
 
-    assert answer.raw is None
+    assert answer.found is None
     assert answer.error is not None
 
 

@@ -1,8 +1,11 @@
 """What a lease looks like; that kube-apiserver reads it so is shown in tests/e2e/test_stored_leases.py."""
 
+import json
+
 import pytest
 
-from kwokctl.dataplane.lease import Lease, shown
+from kwokctl.dataplane.lease import Lease
+from kwokctl.dataplane.stored_lease import StoredLease, read_lease, stored_lease
 
 OWNERS = [
     {"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "o", "controller": True},
@@ -33,6 +36,12 @@ def lease(metadata: dict[str, object], transitions: int = 0) -> Lease:
     )
 
 
+def as_shown(one: Lease, version: int) -> StoredLease:
+    shown = read_lease(json.dumps(one.document()).encode())
+    shown.version = str(version)
+    return shown
+
+
 def test_a_document_has_its_times_in_microseconds() -> None:
     assert lease({"name": "n"}, transitions=2).document() == {
         "apiVersion": "coordination.k8s.io/v1",
@@ -52,7 +61,7 @@ def test_a_document_has_its_times_in_microseconds() -> None:
 def test_a_stored_lease_says_what_the_document_says(metadata: dict[str, object]) -> None:
     one = lease(metadata, transitions=1)
 
-    assert shown(one.value()) == one.document()
+    assert stored_lease(one.value(), 7) == as_shown(one, 7)
 
 
 def test_a_renewal_changes_the_stored_time() -> None:
@@ -61,19 +70,24 @@ def test_a_renewal_changes_the_stored_time() -> None:
     one.renewed += 10.0
 
     assert one.value() != before
-    assert shown(one.value()) == one.document()
+    assert stored_lease(one.value(), 8) == as_shown(one, 8)
+
+
+def test_a_lease_stored_as_json_is_read_too() -> None:
+    one = lease(METADATA)
+
+    assert stored_lease(json.dumps(one.document()).encode(), 9) == as_shown(one, 9)
 
 
 @pytest.mark.parametrize(
     "value",
     [
         b"",
-        b"{}",
         b"k8s\x00...",
         b"k8s:enc:aescbc:v1:k:x",
         lease(METADATA).value()[:-5],
         lease(METADATA).value().replace(b"Lease", b"Leash"),
     ],
 )
-def test_what_is_no_stored_lease_is_not_shown(value: bytes) -> None:
-    assert shown(value) is None
+def test_what_is_no_stored_lease_is_not_read(value: bytes) -> None:
+    assert stored_lease(value, 1) is None

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from kwokctl.host.machine import Host
 from kwokctl.runtime import Runtime
-from runtimes.docker.endpoint import find_endpoint
-from runtimes.docker.engine import Engine
 from runtimes.docker.runtime import DockerRuntime
+from runtimes.engine.client import Engine
+from runtimes.engine.endpoint import find_endpoint
 
 
 def create(host: Host) -> Runtime:

@@ -7,7 +7,7 @@ from kwokctl.artifacts.store import Store, digest
 from kwokctl.errors import ArtifactError
 from kwokctl.host.processes.lifecycle import check_program
 from kwokctl.model import Component
-from runtimes.docker.engine import Engine
+from runtimes.engine.client import Engine
 
 _REPOSITORY = "kwokctl"
 _DIGITS = 12

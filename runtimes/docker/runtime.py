@@ -1,12 +1,9 @@
 """Places components as containers of one network, and the controller beside them on the host."""
 
-import asyncio
 import os
-from collections.abc import AsyncIterator, Collection, Coroutine, Iterable, Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import AsyncIterator, Mapping
 
-from kwokctl.errors import CommandError, ComponentError, NotFoundError, UnavailableError
+from kwokctl.errors import CommandError, ComponentError, NotFoundError
 from kwokctl.host import logfiles
 from kwokctl.host.files import private_folder
 from kwokctl.host.machine import Host
@@ -14,11 +11,13 @@ from kwokctl.host.paths import ClusterPaths
 from kwokctl.host.processes.crew import GRACE, Crew
 from kwokctl.model import ClusterName, Component, ComponentName, Plan, State
 from kwokctl.runtime import Site
-from runtimes.docker.engine import Container, Engine
 from runtimes.docker.images import image_of
-from runtimes.docker.naming import SPECIFICATION, Naming
-from runtimes.docker.site import ON_HOST, DockerSite
+from runtimes.docker.naming import COMPONENT, SPECIFICATION, Naming
+from runtimes.docker.site import DockerSite
 from runtimes.docker.specification import specify
+from runtimes.engine.client import Container, Engine
+from runtimes.engine.on_host import ON_HOST, placed
+from runtimes.engine.together import all_of
 
 
 class DockerRuntime:
@@ -34,12 +33,6 @@ class DockerRuntime:
 
     async def check(self) -> None:
         """Raise UnavailableError unless an engine of this machine answers."""
-        if not self._engine.endpoint.is_on_this_machine:
-            raise UnavailableError(
-                f"the container engine at '{self._engine.endpoint.url}' is another machine's: "
-                "it does not see the files of clusters here",
-                hint="run kwokctl on that machine, or set DOCKER_HOST to an engine of this one",
-            )
         await self._engine.check()
 
     def site(self, cluster: ClusterName) -> Site:  # noqa: ARG002 - every cluster's looks the same
@@ -51,16 +44,16 @@ class DockerRuntime:
         paths = self._paths(plan.cluster)
         for folder in (paths.root, paths.etcd_data):
             private_folder(folder)
-        await self._crew(plan.cluster).install(_part(plan, on_host=True))
+        await self._crew(plan.cluster).install(placed(plan, on_host=True))
         naming = self._naming(plan.cluster)
         found = await self._found(plan.cluster)
-        wanted = _part(plan, on_host=False).components
+        wanted = placed(plan, on_host=False).components
         network = await self._engine.network(naming.network, naming.labels)
-        await _all(
+        await all_of(
             self._provide(each, found.get(name), naming, network, revive=plan.restart)
             for name, each in wanted.items()
         )
-        await _all(
+        await all_of(
             self._engine.remove(each.id) for name, each in found.items() if name not in wanted
         )
 
@@ -68,7 +61,7 @@ class DockerRuntime:
         """Start what does not run yet."""
         found, crew = await self._found(cluster), self._crew(cluster)
         chosen = names or (*found, *crew.names())
-        await _all(self._start(name, found.get(name)) for name in chosen if name not in ON_HOST)
+        await all_of(self._start(name, found.get(name)) for name in chosen if name not in ON_HOST)
         await crew.start([name for name in chosen if name in ON_HOST])
 
     async def stop(self, cluster: ClusterName, *names: ComponentName) -> None:
@@ -77,7 +70,7 @@ class DockerRuntime:
         here = [name for name in names or crew.names() if name in ON_HOST]
         # Also what does not run: it may be about to be revived.
         there = [found[name] for name in names or found if name in found]
-        await _all(
+        await all_of(
             [
                 crew.stop(here),
                 *(self._engine.stop(container.id, self._grace) for container in there),
@@ -111,7 +104,7 @@ class DockerRuntime:
         naming = self._naming(cluster)
         try:
             found = await self._engine.containers(naming.labels)
-            await _all(self._engine.remove(container.id) for container in found)
+            await all_of(self._engine.remove(container.id) for container in found)
             await self._engine.remove_networks(naming.labels)
         finally:
             # They end even where there is no engine any more.
@@ -140,7 +133,7 @@ class DockerRuntime:
             user=f"{os.getuid()}:{os.getgid()}",
             revive=revive,
         )
-        if found and found.specification == body["Labels"][SPECIFICATION]:
+        if found and found.labels[SPECIFICATION] == body["Labels"][SPECIFICATION]:
             return
         if found:
             await self._engine.remove(found.id)
@@ -163,7 +156,7 @@ class DockerRuntime:
 
     async def _found(self, cluster: ClusterName) -> dict[ComponentName, Container]:
         containers = await self._engine.containers(self._naming(cluster).labels)
-        return {ComponentName(container.component): container for container in containers}
+        return {ComponentName(container.labels[COMPONENT]): container for container in containers}
 
     def _naming(self, cluster: ClusterName) -> Naming:
         return Naming(cluster, self._paths(cluster).root)
@@ -173,17 +166,3 @@ class DockerRuntime:
 
     def _crew(self, cluster: ClusterName) -> Crew:
         return Crew(self._paths(cluster), grace=self._grace)
-
-
-def _part(plan: Plan, *, on_host: bool) -> Plan:
-    """Return the part of a plan that is placed on the host, or in containers."""
-    chosen = {name: c for name, c in plan.components.items() if (name in ON_HOST) == on_host}
-    return replace(plan, components=chosen)
-
-
-async def _all(works: Iterable[Coroutine[Any, Any, None]]) -> None:
-    """Do things at once, all of them to their end, and raise the first error."""
-    ends: Collection[BaseException | None] = await asyncio.gather(*works, return_exceptions=True)
-    for end in ends:
-        if end is not None:
-            raise end

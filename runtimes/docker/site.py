@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath
 
-from kwokctl.model import KWOK_CONTROLLER, ComponentName
+from kwokctl.model import ComponentName
+from runtimes.engine.on_host import ON_HOST
 
-ON_HOST = frozenset({KWOK_CONTROLLER})
-"""Placed as processes of this host: the embedded controller is kwokctl itself, and is no image."""
 _LOOPBACK = "127.0.0.1"
 _EVERYWHERE = "0.0.0.0"  # noqa: S104 - inside a network of the cluster's own
 

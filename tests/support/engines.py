@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kwokctl.errors import KwokctlError
-from runtimes.docker.endpoint import Endpoint, find_endpoint
-from runtimes.docker.engine import Engine
+from runtimes.engine.client import Engine
+from runtimes.engine.endpoint import Endpoint, find_endpoint
 
 PACKAGES = ("docker.io", "iptables")
 _PATIENCE = 60.0

@@ -19,9 +19,9 @@ from kwokctl.model import (
     Plan,
     State,
 )
-from runtimes.docker.endpoint import Endpoint
-from runtimes.docker.engine import Engine
 from runtimes.docker.runtime import DockerRuntime
+from runtimes.engine.client import Engine
+from runtimes.engine.endpoint import Endpoint
 from tests.support.fake_engine import FakeEngine, fake_engine
 
 CLUSTER = ClusterName("c")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.errors import ConfigError
-from runtimes.docker.endpoint import Endpoint, find_endpoint
+from runtimes.engine.endpoint import Endpoint, find_endpoint
 
 
 def context(home: Path, name: str, host: str, *, certificates: bool = False) -> None:

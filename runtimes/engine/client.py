@@ -23,9 +23,8 @@ from kwokctl.errors import (
     NotFoundError,
     UnavailableError,
 )
-from runtimes.docker.endpoint import Endpoint
-from runtimes.docker.following import followed
-from runtimes.docker.naming import COMPONENT, SPECIFICATION
+from runtimes.engine.endpoint import Endpoint
+from runtimes.engine.following import followed
 
 _CHUNK = 1024 * 1024
 _UNIX = "unix://"
@@ -38,8 +37,7 @@ class Container:
 
     id: str
     name: str
-    component: str
-    specification: str
+    labels: Mapping[str, str]
     is_running: bool
 
 
@@ -55,7 +53,13 @@ class Engine:
         self._first = Lock()
 
     async def check(self) -> None:
-        """Raise UnavailableError, with a remedy, unless the engine answers."""
+        """Raise UnavailableError, with a remedy, unless an engine of this machine answers."""
+        if not self.endpoint.is_on_this_machine:
+            raise UnavailableError(
+                f"the container engine at '{self.endpoint.url}' is another machine's: "
+                "it does not see the files of clusters here",
+                hint="run kwokctl on that machine, or set DOCKER_HOST to an engine of this one",
+            )
         await self._ask("ping")
 
     async def containers(self, labels: Mapping[str, str]) -> list[Container]:
@@ -65,8 +69,7 @@ class Engine:
             Container(
                 id=one["Id"],
                 name=one["Names"][0].lstrip("/"),
-                component=one["Labels"].get(COMPONENT, ""),
-                specification=one["Labels"].get(SPECIFICATION, ""),
+                labels=one["Labels"],
                 is_running=one["State"] == "running",
             )
             for one in found

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from kwokctl.errors import CommandError, ConflictError, KwokctlError, UnavailableError
-from runtimes.docker.endpoint import Endpoint
-from runtimes.docker.engine import Engine
+from runtimes.engine.client import Engine
+from runtimes.engine.endpoint import Endpoint
 from tests.support.fake_engine import FakeEngine, fake_engine
 
 LABELS = {"a": "b"}
@@ -69,17 +69,14 @@ async def test_containers_are_told_from_each_other_by_their_labels(
                 "Id": "1",
                 "Names": ["/kwok-dev-etcd"],
                 "State": "running",
-                "Labels": {
-                    "io.kwokctl.component": "etcd",
-                    "io.kwokctl.specification": "x",
-                },
+                "Labels": {"io.kwokctl.component": "etcd"},
             }
         ],
     )
 
     (found,) = await engine.containers(LABELS)
 
-    assert (found.name, found.component, found.specification) == ("kwok-dev-etcd", "etcd", "x")
+    assert (found.name, found.labels) == ("kwok-dev-etcd", {"io.kwokctl.component": "etcd"})
     assert found.is_running
 
 

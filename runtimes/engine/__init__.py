@@ -1,0 +1,1 @@
+"""What runtimes share that place components with a container engine."""

@@ -1,0 +1,13 @@
+"""Does things of one kind at once."""
+
+import asyncio
+from collections.abc import Collection, Coroutine, Iterable
+from typing import Any
+
+
+async def all_of(works: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Do things at once, all of them to their end, and raise the first error."""
+    ends: Collection[BaseException | None] = await asyncio.gather(*works, return_exceptions=True)
+    for end in ends:
+        if end is not None:
+            raise end

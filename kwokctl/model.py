@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from graphlib import TopologicalSorter
 from pathlib import Path, PurePath
-from typing import NewType
+from typing import Any, NewType
 
 ClusterName = NewType("ClusterName", str)
 ComponentName = NewType("ComponentName", str)
@@ -86,6 +86,8 @@ class Component:
     """Started only when these are ready."""
     uses: frozenset[ComponentName] = frozenset()
     """Stopped before these, whether or not it is started after them."""
+    certified_names: tuple[str, ...] = ()
+    """More names and addresses for its certificate, where the runtime makes that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +98,10 @@ class Plan:
     components: Mapping[ComponentName, Component]
     restart: bool = False
     """Launch components again that die."""
+    maker: Artifact | None = None
+    """The program with which the runtime makes the cluster, and the image of its nodes."""
+    documents: tuple[Mapping[str, Any], ...] = ()
+    """The user's own configuration of that program."""
 
     def waves(self) -> Iterator[tuple[Component, ...]]:
         """Yield groups that can start together, each after all it waits for."""

@@ -6,7 +6,12 @@ from kwokctl.errors import UsageError
 from kwokctl.host.machine import Host
 from kwokctl.runtime import Runtime
 
-BUILTIN = {"binary": "runtimes.binary:create", "docker": "runtimes.docker:create"}
+BUILTIN = {
+    "binary": "runtimes.binary:create",
+    "docker": "runtimes.docker:create",
+    "kind": "runtimes.kind:create",
+    "kind-podman": "runtimes.kind:create_with_podman",
+}
 GROUP = "kwokctl.runtimes"
 
 

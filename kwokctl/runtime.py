@@ -1,8 +1,8 @@
 """The ports that make runtimes pluggable: what differs by nature, and nothing more."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from pathlib import Path, PurePath
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from kwokctl.model import ClusterName, ComponentName, Plan, State
 
@@ -28,7 +28,22 @@ class Site(Protocol):
     def address(
         self, component: ComponentName, port: int, *, dialler: ComponentName | None = None
     ) -> str:
-        """The `host:port` at which `dialler` finds this component; None is who works on the host."""
+        """The `host:port` at which `dialler` finds this component; None is who works on the host.
+
+        `port` is the one that the host knows.
+        """
+        ...
+
+    def port(self, component: ComponentName, host_port: int) -> int:
+        """The port that a component listens on, where this host knows it by `host_port`."""
+        ...
+
+    @property
+    def has_own_nodes(self) -> bool:
+        """Whether there are real nodes beside the fake ones.
+
+        Then how they reach services and the API server, with which certificate, is the runtime's.
+        """
         ...
 
 
@@ -75,4 +90,24 @@ class Runtime(Protocol):
 
     async def uninstall(self, cluster: ClusterName) -> None:
         """Remove everything `install` made, stopping what runs. Safe to repeat."""
+        ...
+
+
+@runtime_checkable
+class BringsKubernetes(Protocol):
+    """A runtime that has another program make the cluster: some components come with that."""
+
+    @property
+    def maker(self) -> str:
+        """The program, which is got as those of components are."""
+        ...
+
+    @property
+    def brings(self) -> Collection[ComponentName]:
+        """The components that come with it: no program is needed for them."""
+        ...
+
+    @property
+    def documents(self) -> str:
+        """The API group of the documents by which users configure it."""
         ...

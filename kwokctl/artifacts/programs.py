@@ -87,6 +87,16 @@ ETCD = Group(
     oldest_build=(3, 5),
 )
 
+KIND = Group(
+    name="kind",
+    title="kind",
+    canonical=versions.kind_version,
+    site="https://github.com/kubernetes-sigs/kind/releases/download/v{number}",
+    file="kind-{os}-{arch}",
+    sums="{file}.sha256sum",
+    oldest_build=(0, 11),
+)
+
 
 def _kubernetes(name: str) -> Program:
     module = "k8s.io/kubernetes"
@@ -108,8 +118,14 @@ PROGRAMS = {
         _etcd("etcd", "server"),
         _etcd("etcdctl", "etcdctl"),
         _etcd("etcdutl", "etcdutl"),
+        _kubernetes("kubelet"),
+        _kubernetes("kubeadm"),
+        Program(name="kind", group=KIND, module="sigs.k8s.io/kind", package="sigs.k8s.io/kind"),
     )
 }
+
+FOR_NODES = frozenset({"kubelet", "kubeadm", "kind"})
+"""What only a cluster with a node of its own needs: kind, and what its node image is made of."""
 
 
 def relatives(name: str) -> list[str]:

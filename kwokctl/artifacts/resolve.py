@@ -162,9 +162,9 @@ def _names(orders: Sequence[Order]) -> str:
 
 def _why(troubles: Iterable["Trouble"]) -> str:
     """Say what went wrong, naming together the hosts of which the same is true."""
-    hosts: dict[str, list[str]] = {}
+    hosts: dict[str, dict[str, None]] = {}
     for trouble in troubles:
-        hosts.setdefault(trouble.cause, []).append(trouble.host)
+        hosts.setdefault(trouble.cause, {})[trouble.host] = None
     return "; ".join(f"{' and '.join(names)} {cause}" for cause, names in hosts.items())
 
 

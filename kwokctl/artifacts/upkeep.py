@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kwokctl.artifacts import versions
-from kwokctl.artifacts.programs import ETCD, PROGRAMS
+from kwokctl.artifacts.programs import ETCD, FOR_NODES, KIND, PROGRAMS
 from kwokctl.artifacts.resolve import Source, Wanted, resolve, store_of
 from kwokctl.artifacts.store import Entry, digest
 from kwokctl.artifacts.target import here
@@ -16,6 +16,8 @@ from kwokctl.errors import BusyError
 from kwokctl.host.files import locked
 from kwokctl.model import Artifact
 from kwokctl.progress import Progress
+
+_USUAL = tuple(name for name in PROGRAMS if name not in FOR_NODES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,10 +47,10 @@ def verify(cache: Path, progress: Progress) -> list[Entry]:
     return bad
 
 
-def wanted(kube: str, names: Collection[str] = PROGRAMS.keys()) -> list[Wanted]:
+def wanted(kube: str, names: Collection[str] = _USUAL) -> list[Wanted]:
     """Return what a cluster of a Kubernetes version needs: those of `names`, in our versions."""
     kube = versions.kube_version(kube)
-    of_group = {ETCD: versions.etcd_version(kube)}
+    of_group = {ETCD: versions.etcd_version(kube), KIND: versions.DEFAULT_KIND_VERSION}
     return [Wanted(name=name, version=of_group.get(PROGRAMS[name].group, kube)) for name in names]
 
 

@@ -5,6 +5,7 @@ import re
 from kwokctl.errors import UsageError
 
 DEFAULT_KUBE_VERSION = "v1.36.3"
+DEFAULT_KIND_VERSION = "v0.33.0"
 
 _VERSION = re.compile(r"v?(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?)")
 
@@ -30,13 +31,12 @@ def kube_version(text: str) -> str:
 
     Pre-releases and build metadata are kept. Raises UsageError for anything else.
     """
-    match = _VERSION.fullmatch(text.strip())
-    if match is None:
-        raise UsageError(
-            f"'{text}' is not a Kubernetes version",
-            hint=f"write all three numbers, such as '{DEFAULT_KUBE_VERSION}'",
-        )
-    return f"v{match[1]}"
+    return f"v{_number(text, 'a Kubernetes version', DEFAULT_KUBE_VERSION)}"
+
+
+def kind_version(text: str) -> str:
+    """Return a version of kind with its leading `v`; raises UsageError for anything else."""
+    return f"v{_number(text, 'a version of kind', DEFAULT_KIND_VERSION)}"
 
 
 def minor(kube: str) -> int:
@@ -58,9 +58,13 @@ def etcd_release(text: str) -> str:
 
     The `-0` belongs to the container image. Raises UsageError for anything else.
     """
+    return _number(text, "an etcd version", "3.6.16").removesuffix("-0")
+
+
+def _number(text: str, kind: str, example: str) -> str:
     match = _VERSION.fullmatch(text.strip())
     if match is None:
         raise UsageError(
-            f"'{text}' is not an etcd version", hint="write all three numbers, such as '3.6.16'"
+            f"'{text}' is not {kind}", hint=f"write all three numbers, such as '{example}'"
         )
-    return match[1].removesuffix("-0")
+    return match[1]

@@ -14,10 +14,10 @@ from kwokctl.clusters.files import write_files
 from kwokctl.clusters.home import Home, context_name
 from kwokctl.clusters.placing import choose_runtime
 from kwokctl.clusters.ports import held_ports
-from kwokctl.clusters.programs import TOOLS, programs
+from kwokctl.clusters.programs import TOOLS, programs_on
 from kwokctl.clusters.ready import unready
 from kwokctl.clusters.saved import Saved, load
-from kwokctl.clusters.stages import stage_documents
+from kwokctl.clusters.stages import runtime_documents, stage_documents
 from kwokctl.components import kube_apiserver
 from kwokctl.components.plan import BUILDERS, selected
 from kwokctl.config.documents import Document
@@ -100,12 +100,13 @@ async def _create(home: Home, request: CreateRequest) -> str:
     names = selected(options)
     extra_args = parse_extra_args(options.extra_args, tuple(BUILDERS))
     runtime = await choose_runtime(home, options.runtime)
-    options = replace(options, runtime=options.runtime or runtime.name)
+    own = runtime_documents(runtime, request.documents)
+    options = replace(options, runtime=runtime.name)
     made = choices(options, request.resolved.chosen, names)
     options = made.options
     for note in made.notes:
         home.progress.note(note)
-    artifacts = await programs(home, options, _needed(options, names))
+    artifacts = await programs_on(home, runtime, options, _needed(options, names))
     async with _undone_on_failure(home, runtime, request):
         with held_ports(home, request.name, options, names) as (options, held):
             saved = Saved(
@@ -115,6 +116,7 @@ async def _create(home: Home, request: CreateRequest) -> str:
                 artifacts=artifacts,
                 extra_args=extra_args,
                 stages=stage_documents(options, request.documents),
+                documents=own,
             )
             plan = write_files(home, runtime, saved)
             await runtime.install(plan)
@@ -133,7 +135,7 @@ async def _continue(home: Home, request: CreateRequest, saved: Saved) -> str:
     missing = [name for name in plan.components if states.get(name) is not State.RUNNING]
     if not missing and not await unready(plan.components.values()):
         return url
-    artifacts = await programs(home, saved.options, _needed(saved.options, saved.names))
+    artifacts = await programs_on(home, runtime, saved.options, _needed(saved.options, saved.names))
     saved = replace(saved, artifacts=artifacts)
     with held_ports(home, saved.name, saved.options, missing) as (options, held):
         plan = write_files(home, runtime, replace(saved, options=options))

@@ -5,7 +5,11 @@ from kwokctl.errors import UnavailableError
 from kwokctl.runtime import Runtime
 
 PREFERRED = ("binary", "docker")
-"""Processes need no privileges, no engine and no images, and are the fastest; so they come first."""
+"""Processes need no privileges, no engine and no images, and are the fastest; so they come first.
+
+Where kind could run, containers can, in less time and memory; so it is only taken when asked for.
+"""
+AUTO = "auto"
 
 
 async def choose_runtime(home: Home, asked: str) -> Runtime:
@@ -14,7 +18,7 @@ async def choose_runtime(home: Home, asked: str) -> Runtime:
     Raises UnavailableError if the one asked for cannot run here, or none can; UsageError if there
     is none of that name.
     """
-    if asked:
+    if asked not in {"", AUTO}:
         runtime = home.runtime(asked)
         await runtime.check()
         return runtime

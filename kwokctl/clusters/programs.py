@@ -1,7 +1,9 @@
 """Which programs a cluster needs, and where they come from."""
 
+import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kwokctl import __version__
 from kwokctl.artifacts.orders import Order, place
@@ -21,6 +23,7 @@ from kwokctl.model import (
     Artifact,
 )
 from kwokctl.progress import Silent
+from kwokctl.runtime import BringsKubernetes, Runtime
 
 _EXPLICIT = {
     ETCD: "etcd_binary",
@@ -31,6 +34,7 @@ _EXPLICIT = {
     "kubectl": "kubectl_binary",
     "etcdctl": "etcdctl_binary",
     "etcdutl": "etcdutl_binary",
+    "kind": "kind_binary",
 }
 TOOLS = ("kubectl", "etcdctl", "etcdutl")
 
@@ -52,6 +56,29 @@ async def programs(
     return found
 
 
+async def programs_on(
+    home: Home, runtime: Runtime, options: ClusterOptions, names: Sequence[str]
+) -> dict[str, Artifact]:
+    """Get the named programs as far as the runtime does not bring them, and what it runs itself."""
+    if not isinstance(runtime, BringsKubernetes):
+        return await programs(home, options, names)
+    brought = {
+        name: Artifact(name=name, version=_version(options, name))
+        for name in names
+        if name in runtime.brings
+    }
+    found = await programs(
+        home, options, [runtime.maker, *(name for name in names if name not in brought)]
+    )
+    maker = replace(found[runtime.maker], image=_node_image(options))
+    return {**found, **brought, runtime.maker: maker}
+
+
+def _node_image(options: ClusterOptions) -> str:
+    usual = f"{options.kind_node_image_prefix}/node:{kube_version(options.kube_version)}"
+    return options.kind_node_image or usual
+
+
 def addresses(options: ClusterOptions) -> list[str]:
     """List where the files are published that a cluster needs; not those given by path."""
     names = [name for name in (*selected(options), *TOOLS) if not _is_embedded(options, name)]
@@ -69,7 +96,11 @@ def embedded_controller() -> Artifact:
 
 
 def _prefixes(options: ClusterOptions) -> dict[str, str]:
-    return {"kubernetes": options.kube_binary_prefix, "etcd": options.etcd_binary_prefix}
+    return {
+        "kubernetes": options.kube_binary_prefix,
+        "etcd": options.etcd_binary_prefix,
+        "kind": options.kind_binary_prefix,
+    }
 
 
 def _is_embedded(options: ClusterOptions, name: str) -> bool:
@@ -77,10 +108,21 @@ def _is_embedded(options: ClusterOptions, name: str) -> bool:
 
 
 def _wanted(options: ClusterOptions, name: str) -> Wanted:
+    explicit = getattr(options, _EXPLICIT[name]) or (_on_path(options) if name == "kind" else "")
+    return Wanted(name=name, version=_version(options, name), explicit=explicit or None)
+
+
+def _version(options: ClusterOptions, name: str) -> str:
+    if name == "kind":
+        return options.kind_version
     kube = kube_version(options.kube_version)
     is_etcd = name in {ETCD, "etcdctl", "etcdutl"}
-    version = (options.etcd_version or etcd_version(kube)) if is_etcd else kube
-    return Wanted(name=name, version=version, explicit=getattr(options, _EXPLICIT[name]) or None)
+    return (options.etcd_version or etcd_version(kube)) if is_etcd else kube
+
+
+def _on_path(options: ClusterOptions) -> str:
+    """Return the user's own kind, unless a mirror is named for it."""
+    return "" if options.kind_binary_prefix else shutil.which("kind") or ""
 
 
 def _source(text: str) -> Source:

@@ -1,12 +1,12 @@
 """The clusters on disk: the state that `create` saves and every later command reads.
 
 A cluster exists when its folder holds `kwok.yaml`: a KwokctlConfiguration with the resolved
-options and the components, followed by the Stage documents that its controller plays. The file
-has the original's shape; `status.maker` tells whose it is.
+options and the components, followed by the Stage documents that its controller plays, and those
+that its runtime reads. The file has the original's shape; `status.maker` tells whose it is.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from kwokctl.expr import yaml
 from kwokctl.host.files import write_atomic
 from kwokctl.host.paths import ClusterPaths, WorkDir
 from kwokctl.model import Artifact, ClusterName, ComponentName, Plan
-from kwokctl.runtime import Runtime
+from kwokctl.runtime import BringsKubernetes, Runtime
 
 API_VERSION = "config.kwok.x-k8s.io/v1alpha1"
 MAKER = "kwokctl-python"
@@ -37,11 +37,15 @@ class Saved:
     artifacts: Mapping[str, Artifact]
     extra_args: Mapping[str, Mapping[str, str | None]]
     stages: tuple[Mapping[str, Any], ...]
+    documents: tuple[Mapping[str, Any], ...] = ()
+    """The user's configuration of the program with which the runtime makes the cluster."""
     version: str = __version__
 
     def plan(self, runtime: Runtime, paths: ClusterPaths) -> Plan:
         """Describe the cluster's components as they are placed by its runtime."""
-        return build_plan(self.name, self.names, self.setting(runtime, paths))
+        plan = build_plan(self.name, self.names, self.setting(runtime, paths))
+        maker = runtime.maker if isinstance(runtime, BringsKubernetes) else ""
+        return replace(plan, maker=self.artifacts.get(maker), documents=self.documents)
 
     def setting(self, runtime: Runtime, paths: ClusterPaths) -> Setting:
         """Return what the component builders need."""
@@ -78,18 +82,18 @@ def load(paths: ClusterPaths, name: ClusterName) -> Saved:
             f"there is no cluster called '{name}'",
             hint=f"make it with: kwokctl create cluster --name {name}",
         )
-    head, *stages = _documents(paths.saved)
+    head, *others = _documents(paths.saved)
     if _maker(head) != MAKER:
         raise ConflictError(
             f"the cluster '{name}' was made by the original kwokctl",
             hint="use that program for it, or choose another --name",
         )
-    return _parse(name, head, stages, paths.saved)
+    return _parse(name, head, others, paths.saved)
 
 
 def save(paths: ClusterPaths, saved: Saved, plan: Plan) -> None:
     """Write a cluster's state; it holds no secrets, but says where they are."""
-    text = yaml.dump_all([_head(saved, plan), *saved.stages])
+    text = yaml.dump_all([_head(saved, plan), *saved.stages, *saved.documents])
     write_atomic(paths.saved, text, mode=0o600)
 
 
@@ -160,7 +164,7 @@ def _head(saved: Saved, plan: Plan) -> dict[str, Any]:
 
 
 def _parse(
-    name: ClusterName, head: Mapping[str, Any], stages: Sequence[Mapping[str, Any]], path: Path
+    name: ClusterName, head: Mapping[str, Any], others: Sequence[Mapping[str, Any]], path: Path
 ) -> Saved:
     try:
         components = head["components"]
@@ -178,7 +182,8 @@ def _parse(
                 patch["name"]: {a["key"]: a.get("value") for a in patch["extraArgs"]}
                 for patch in head.get("componentsPatches") or []
             },
-            stages=tuple(stages),
+            stages=tuple(other for other in others if other.get("kind") == "Stage"),
+            documents=tuple(other for other in others if other.get("kind") != "Stage"),
             version=str(head["status"]["version"]),
         )
     except (KeyError, TypeError) as e:

@@ -1,4 +1,4 @@
-"""Which Stage documents a cluster's controller plays."""
+"""Which of the user's documents a cluster keeps: Stages, and what its runtime reads."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,7 +7,9 @@ from kwokctl import assets
 from kwokctl.components.heartbeat import Heartbeat, heartbeat
 from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions
+from kwokctl.errors import UsageError
 from kwokctl.expr import yaml
+from kwokctl.runtime import BringsKubernetes, Runtime
 
 _PODS = ("pod-ready", "pod-ready-again", "pod-complete", "pod-delete")
 
@@ -21,6 +23,25 @@ def stage_documents(
     """
     own = tuple(document.body for document in documents if document.kind == "Stage")
     return own or _default_set(options)
+
+
+def runtime_documents(
+    runtime: Runtime, documents: Sequence[Document]
+) -> tuple[Mapping[str, Any], ...]:
+    """Return the user's documents for the program that the runtime makes clusters with.
+
+    Raises UsageError where the runtime has no use for them.
+    """
+    group = runtime.documents if isinstance(runtime, BringsKubernetes) else ""
+    found = [document for document in documents if document.kind == "Cluster"]
+    for document in found:
+        if not group or not document.api_version.startswith(f"{group}/"):
+            raise UsageError(
+                f"{document.source}: a '{document.kind}' of '{document.api_version}' is not for the "
+                f"runtime '{runtime.name}'",
+                hint="leave it out, or choose with --runtime the runtime that it is for",
+            )
+    return tuple(document.body for document in found)
 
 
 def _default_set(options: ClusterOptions) -> tuple[Mapping[str, Any], ...]:

@@ -21,7 +21,8 @@ def etcd(setting: Setting) -> Component:
     """
     options, site = setting.options, setting.site
     scheme = "https" if options.etcd_tls else "http"
-    tcp = f"{scheme}://{joined(setting.bind(ETCD), options.etcd_port)}"
+    port = site.port(ETCD, options.etcd_port)
+    tcp = f"{scheme}://{joined(setting.bind(ETCD), port)}"
     socket = site.socket(setting.paths.etcd_socket)
     peer_socket = site.socket(setting.paths.sockets / "peer.sock")
     tls: dict[str, Value] = (
@@ -58,7 +59,7 @@ def etcd(setting: Setting) -> Component:
             },
             setting.user_args(ETCD),
         ),
-        ports=(Port(name="http", port=options.etcd_port, host_port=options.etcd_port),),
+        ports=(Port(name="http", port=port, host_port=options.etcd_port),),
         mounts=(
             setting.mount(setting.paths.pki),
             setting.mount(setting.paths.etcd_data, read_only=False),

@@ -17,7 +17,7 @@ def kube_apiserver(setting: Setting) -> Component:
 
     It starts together with etcd: started seconds apart it would back off and lose time.
     """
-    options = setting.options
+    options, port = setting.options, _port(setting)
     return Component(
         name=KUBE_APISERVER,
         artifact=setting.artifacts[KUBE_APISERVER],
@@ -27,14 +27,13 @@ def kube_apiserver(setting: Setting) -> Component:
                 **_etcd_identity(setting),
                 "etcd-prefix": options.etcd_prefix,
                 "bind-address": setting.bind(KUBE_APISERVER),
-                "secure-port": options.kube_apiserver_port,
+                "secure-port": port,
                 "allow-privileged": True,
-                "endpoint-reconciler-type": "none",
-                "service-cluster-ip-range": "10.96.0.0/16",
-                "authorization-mode": "Node,RBAC" if options.kube_authorization else None,
+                "authorization-mode": "Node,RBAC" if options.kube_authorization else "AlwaysAllow",
                 "runtime-config": options.kube_runtime_config or None,
                 "feature-gates": options.kube_feature_gates or None,
                 **_identity(setting),
+                **_own_ways(setting),
                 **_limits(setting),
                 **_audit(setting),
                 # With a watch open, SIGTERM would otherwise be answered after a minute.
@@ -42,17 +41,16 @@ def kube_apiserver(setting: Setting) -> Component:
             },
             setting.user_args(KUBE_APISERVER),
         ),
-        ports=(
-            Port(
-                name="https",
-                port=options.kube_apiserver_port,
-                host_port=options.kube_apiserver_port,
-            ),
-        ),
+        ports=(Port(name="https", port=port, host_port=options.kube_apiserver_port),),
         mounts=_mounts(setting),
         ready=(setting.probe(f"{url(setting)}/readyz"),),
         uses=frozenset({ETCD}),
+        certified_names=options.kube_apiserver_cert_sans,
     )
+
+
+def _port(setting: Setting) -> int:
+    return setting.site.port(KUBE_APISERVER, setting.options.kube_apiserver_port)
 
 
 def _mounts(setting: Setting) -> tuple[Mount, ...]:
@@ -78,8 +76,6 @@ def _etcd_identity(setting: Setting) -> dict[str, Value]:
 
 def _identity(setting: Setting) -> dict[str, Value]:
     return {
-        "tls-cert-file": setting.pki(f"{KUBE_APISERVER}.crt"),
-        "tls-private-key-file": setting.pki(f"{KUBE_APISERVER}.key"),
         "client-ca-file": setting.pki("ca.crt"),
         "token-auth-file": setting.pki("tokens.csv"),
         "service-account-key-file": setting.pki("sa.pub"),
@@ -92,6 +88,19 @@ def _identity(setting: Setting) -> dict[str, Value]:
         "requestheader-username-headers": "X-Remote-User",
         "requestheader-group-headers": "X-Remote-Group",
         "requestheader-extra-headers-prefix": "X-Remote-Extra-",
+    }
+
+
+def _own_ways(setting: Setting) -> dict[str, Value]:
+    """Say how it is reached, unless real nodes have to reach it: then the runtime says that."""
+    if setting.site.has_own_nodes:
+        return {}
+    return {
+        "tls-cert-file": setting.pki(f"{KUBE_APISERVER}.crt"),
+        "tls-private-key-file": setting.pki(f"{KUBE_APISERVER}.key"),
+        # No pod is real, so nobody dials the service of the API server.
+        "endpoint-reconciler-type": "none",
+        "service-cluster-ip-range": "10.96.0.0/16",
     }
 
 

@@ -62,6 +62,7 @@ def _client(
     limits: dict[str, Value] = (
         {"kube-api-qps": 5000, "kube-api-burst": 10000} if options.disable_qps_limits else {}
     )
+    own_port = setting.site.port(name, port)
     address = setting.address(name, port)
     health = "readyz" if name == KUBE_SCHEDULER else "healthz"
     return Component(
@@ -74,7 +75,7 @@ def _client(
                 "authorization-kubeconfig": kubeconfig,
                 "authorization-always-allow-paths": _OPEN_PATHS,
                 "bind-address": setting.bind(name),
-                "secure-port": port,
+                "secure-port": own_port,
                 "tls-cert-file": setting.pki(f"{name}.crt"),
                 "tls-private-key-file": setting.pki(f"{name}.key"),
                 "leader-elect": False,
@@ -84,7 +85,7 @@ def _client(
             },
             setting.user_args(name),
         ),
-        ports=(Port(name="https", port=port, host_port=port),),
+        ports=(Port(name="https", port=own_port, host_port=port),),
         mounts=(
             setting.mount(setting.paths.pki),
             setting.mount(setting.paths.component_kubeconfig(name)),

@@ -22,7 +22,7 @@ def kwok_controller(setting: Setting) -> Component:
             {
                 "kubeconfig": setting.kubeconfig(KWOK_CONTROLLER),
                 "config": str(setting.site.path(setting.paths.saved)),
-                "manage-all-nodes": True,
+                **_nodes(setting),
                 "node-name": "localhost",
                 "node-ip": dialled(bind),
                 "node-port": port,
@@ -42,6 +42,16 @@ def kwok_controller(setting: Setting) -> Component:
         after=frozenset({KUBE_APISERVER}),
         uses=frozenset({KUBE_APISERVER}),
     )
+
+
+def _nodes(setting: Setting) -> dict[str, Value]:
+    """Say which nodes are fake; real ones beside them have kubelets."""
+    if setting.site.has_own_nodes:
+        return {
+            "manage-all-nodes": False,
+            "manage-nodes-with-annotation-selector": "kwok.x-k8s.io/node=fake",
+        }
+    return {"manage-all-nodes": True}
 
 
 def _data_path(setting: Setting) -> dict[str, Value]:

@@ -36,6 +36,7 @@ KINDS = {
         "Metric",
     ),
     "action.kwok.x-k8s.io/v1alpha1": ("ResourcePatch",),
+    "kind.x-k8s.io/v1alpha4": ("Cluster",),
 }
 """The kinds of document that mean something to kwokctl, by their apiVersion."""
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any
 
-from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
+from kwokctl.artifacts.versions import DEFAULT_KIND_VERSION, DEFAULT_KUBE_VERSION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,8 @@ class ClusterOptions:
 
     runtime: str = _option(
         "",
-        "Where components run: binary (processes) or docker [default: the first that can run here]",
+        "Where components run: binary (processes), docker (containers), kind or kind-podman (a node "
+        "of kind's) [default: auto, the first of binary and docker that can run here]",
         group=_GENERAL,
         metavar="NAME",
     )
@@ -197,6 +198,27 @@ class ClusterOptions:
         group=_PROGRAMS,
         metavar="PROGRAM",
         env="CONTROLLER_BINARY",
+    )
+    kind_binary: str = _option("", "kind", group=_PROGRAMS, metavar="PROGRAM")
+    kind_version: str = _option(
+        DEFAULT_KIND_VERSION, "Version of kind", group=_PROGRAMS, metavar="VERSION", flag=""
+    )
+    kind_binary_prefix: str = _option(
+        "", "Mirror of the downloads of kind", group=_PROGRAMS, metavar="URL", flag=""
+    )
+    kind_node_image: str = _option(
+        "",
+        "Image of the node that kind makes, or a file that holds it [default: the one of kind's "
+        "project for the Kubernetes version]",
+        group=_PROGRAMS,
+        metavar="IMAGE",
+    )
+    kind_node_image_prefix: str = _option(
+        "docker.io/kindest",
+        "Registry and folder of the node image",
+        group=_PROGRAMS,
+        metavar="PREFIX",
+        flag="",
     )
     kube_binary_prefix: str = _option(
         "", "Mirror of the Kubernetes downloads", group=_PROGRAMS, metavar="URL", flag=""

@@ -48,7 +48,7 @@ _IGNORED = frozenset(
     }
 )
 """Options of KwokConfiguration that change nothing about what fake nodes and pods do."""
-_SERVED_ELSEWHERE = frozenset({"KwokctlConfiguration", "KwokctlResource", "Stage"})
+_SERVED_ELSEWHERE = frozenset({"Cluster", "KwokctlConfiguration", "KwokctlResource", "Stage"})
 """Documents that need no word when they are found beside the Stages."""
 
 

@@ -33,3 +33,12 @@ class HostSite:
     ) -> str:
         """Return the loopback address, on which every component can be dialled."""
         return f"{_LOOPBACK}:{port}"
+
+    def port(self, component: ComponentName, host_port: int) -> int:  # noqa: ARG002 - see above
+        """Return the port itself."""
+        return host_port
+
+    @property
+    def has_own_nodes(self) -> bool:
+        """Tell that every node is a fake one."""
+        return False

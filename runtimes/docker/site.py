@@ -35,3 +35,12 @@ class DockerSite:
         if dialler is None or dialler in ON_HOST:
             return f"{_LOOPBACK}:{port}"
         return f"{component}:{port}"
+
+    def port(self, component: ComponentName, host_port: int) -> int:  # noqa: ARG002 - see above
+        """Return the port itself."""
+        return host_port
+
+    @property
+    def has_own_nodes(self) -> bool:
+        """Tell that every node is a fake one."""
+        return False

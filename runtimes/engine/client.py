@@ -28,7 +28,13 @@ from runtimes.engine.following import followed
 
 _CHUNK = 1024 * 1024
 _UNIX = "unix://"
-_TAKEN = ("address already in use", "port is already allocated")
+TAKEN = ("address already in use", "port is already allocated")
+"""What an engine says of a port that something else listens on."""
+
+_REMEDY = (
+    "start it ('sudo systemctl start docker', or Docker Desktop), or name another one with "
+    "DOCKER_HOST"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +44,8 @@ class Container:
     id: str
     name: str
     labels: Mapping[str, str]
+    sources: frozenset[str]
+    """What it sees of this host's files."""
     is_running: bool
 
 
@@ -47,9 +55,13 @@ class Engine:
     What it refuses is a NotFoundError, a ConflictError or a CommandError with the engine's words.
     """
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        """Dial the endpoint when something is asked for the first time."""
+    def __init__(self, endpoint: Endpoint, *, remedy: str = _REMEDY) -> None:
+        """Dial the endpoint when something is asked for the first time.
+
+        `remedy` is what to do when nobody answers.
+        """
         self.endpoint = endpoint
+        self._remedy = remedy
         self._first = Lock()
 
     async def check(self) -> None:
@@ -60,16 +72,17 @@ class Engine:
                 "it does not see the files of clusters here",
                 hint="run kwokctl on that machine, or set DOCKER_HOST to an engine of this one",
             )
-        await self._ask("ping")
+        await self.ask("ping")
 
     async def containers(self, labels: Mapping[str, str]) -> list[Container]:
         """List the containers, running or not, that have all these labels."""
-        found = await self._ask("containers", all=True, filters=_filter(labels))
+        found = await self.ask("containers", all=True, filters=_filter(labels))
         return [
             Container(
                 id=one["Id"],
                 name=one["Names"][0].lstrip("/"),
                 labels=one["Labels"],
+                sources=frozenset(mount.get("Source", "") for mount in one.get("Mounts") or ()),
                 is_running=one["State"] == "running",
             )
             for one in found
@@ -78,7 +91,7 @@ class Engine:
     async def create(self, name: str, body: Mapping[str, Any]) -> None:
         """Make a container; ConflictError if there is one of that name."""
         try:
-            await self._ask("create_container_from_config", dict(body), name)
+            await self.ask("create_container_from_config", dict(body), name)
         except ConflictError as e:
             raise ConflictError(
                 f"there is a container called '{name}', and it is not this cluster's",
@@ -89,9 +102,9 @@ class Engine:
     async def start(self, container: str) -> None:
         """Start a container; no effect on a running one. ConflictError for a port that is taken."""
         try:
-            await self._ask("start", container)
+            await self.ask("start", container)
         except CommandError as e:
-            if any(words in (e.detail or "") for words in _TAKEN):
+            if any(words in (e.detail or "") for words in TAKEN):
                 raise ConflictError(
                     f"a port wanted for '{container}' is in use",
                     hint="end the program that uses it, or make the cluster with another port",
@@ -101,34 +114,34 @@ class Engine:
 
     async def stop(self, container: str, grace: float) -> None:
         """Ask a container to end, kill it after `grace` seconds, and return when it is gone."""
-        await self._ask("stop", container, timeout=round(grace))
+        await self.ask("stop", container, timeout=round(grace))
 
     async def remove(self, container: str) -> None:
         """Kill and remove a container; nothing happens when it is not there."""
         try:
-            await self._ask("remove_container", container, force=True, v=True)
+            await self.ask("remove_container", container, force=True, v=True)
         except (NotFoundError, ConflictError):
             # In conflict with another removal, which is under way: the outcome is the same.
             return
 
     async def network(self, name: str, labels: Mapping[str, str]) -> str:
         """Return the id of the network that has all these labels; make it if there is none."""
-        found = await self._ask("networks", names=[name], filters=_filter(labels))
+        found = await self.ask("networks", names=[name], filters=_filter(labels))
         for one in found:
             if one["Name"] == name:
                 return str(one["Id"])
-        made = await self._ask("create_network", name, driver="bridge", labels=dict(labels))
+        made = await self.ask("create_network", name, driver="bridge", labels=dict(labels))
         return str(made["Id"])
 
     async def remove_networks(self, labels: Mapping[str, str]) -> None:
         """Remove the networks that have all these labels."""
-        for one in await self._ask("networks", filters=_filter(labels)):
-            await self._ask("remove_network", one["Id"])
+        for one in await self.ask("networks", filters=_filter(labels)):
+            await self.ask("remove_network", one["Id"])
 
     async def has_image(self, image: str) -> bool:
         """Tell whether the engine has an image."""
         try:
-            await self._ask("inspect_image", image)
+            await self.ask("inspect_image", image)
         except NotFoundError:
             return False
         return True
@@ -141,7 +154,7 @@ class Engine:
             raise CommandError(f"'{program}' cannot be read: {e.strerror}") from e
         with file:
             parts = _archive(file, name)
-            said = await self._ask("import_image_from_data", parts, repository=repository, tag=tag)
+            said = await self.ask("import_image_from_data", parts, repository=repository, tag=tag)
         if '"error"' in said:
             raise CommandError(
                 f"the image '{repository}:{tag}' cannot be made", detail=said.strip()
@@ -150,22 +163,28 @@ class Engine:
     async def logs(self, container: str, *, follow: bool) -> AsyncIterator[bytes]:
         """Yield what a container has written, oldest first; `follow` goes on until it ends."""
         if not follow:
-            yield await self._ask("logs", container)
+            yield await self.ask("logs", container)
             return
-        stream = await self._ask("logs", container, stream=True, follow=True)
+        stream = await self.ask("logs", container, stream=True, follow=True)
         async for part in followed(stream):
             yield part
 
-    async def _ask(self, method: str, *words: Any, **named: Any) -> Any:
-        def ask() -> Any:
-            with _explained(self.endpoint.url):
-                return getattr(self._client(), method)(*words, **named)
+    async def ask(self, method: str, *words: Any, **named: Any) -> Any:
+        """Call a method of the SDK."""
 
-        return await asyncio.to_thread(ask)
+        def call() -> Any:
+            with self.dialled() as client:
+                return getattr(client, method)(*words, **named)
 
-    def _client(self) -> Any:
-        with self._first:
-            return self._dialled
+        return await asyncio.to_thread(call)
+
+    @contextmanager
+    def dialled(self) -> Iterator[Any]:
+        """Yield the SDK's client, in a thread; what it raises inside becomes an error of ours."""
+        with _explained(self.endpoint.url, self._remedy):
+            with self._first:
+                client = self._dialled
+            yield client
 
     @cached_property
     def _dialled(self) -> Any:
@@ -207,7 +226,7 @@ def _archive(file: BinaryIO, name: str) -> Iterator[bytes]:
 
 
 @contextmanager
-def _explained(url: str) -> Iterator[None]:
+def _explained(url: str, remedy: str) -> Iterator[None]:
     """Turn what the SDK raises into errors that a user can understand."""
     from docker.errors import APIError, DockerException  # noqa: PLC0415 - see above
 
@@ -216,7 +235,7 @@ def _explained(url: str) -> Iterator[None]:
     except APIError as e:
         raise _refusal(e) from e
     except (DockerException, OSError) as e:
-        raise _unreachable(url, e) from e
+        raise _unreachable(url, remedy, e) from e
 
 
 def _refusal(error: Any) -> KwokctlError:
@@ -226,7 +245,7 @@ def _refusal(error: Any) -> KwokctlError:
     return kind(f"the container engine refuses: {words}", detail=words)
 
 
-def _unreachable(url: str, error: BaseException) -> UnavailableError:
+def _unreachable(url: str, remedy: str, error: BaseException) -> UnavailableError:
     if "Permission denied" in str(error):
         return UnavailableError(
             f"the container engine at '{url}' does not let this user in",
@@ -235,7 +254,6 @@ def _unreachable(url: str, error: BaseException) -> UnavailableError:
         )
     return UnavailableError(
         f"no container engine answers at '{url}'",
-        hint="start it ('sudo systemctl start docker', or Docker Desktop), or name another one "
-        "with DOCKER_HOST",
+        hint=remedy,
         detail=str(error),
     )

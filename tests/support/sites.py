@@ -24,6 +24,13 @@ class HostLikeSite:
     ) -> str:
         return f"127.0.0.1:{port}"
 
+    def port(self, component: ComponentName, host_port: int) -> int:
+        return host_port
+
+    @property
+    def has_own_nodes(self) -> bool:
+        return False
+
 
 @dataclass(frozen=True, slots=True)
 class ContainerLikeSite:
@@ -42,3 +49,10 @@ class ContainerLikeSite:
         self, component: ComponentName, port: int, *, dialler: ComponentName | None = None
     ) -> str:
         return f"{component}:{port}" if dialler else f"127.0.0.1:{port}"
+
+    def port(self, component: ComponentName, host_port: int) -> int:
+        return host_port
+
+    @property
+    def has_own_nodes(self) -> bool:
+        return False

@@ -1,0 +1,81 @@
+"""Looks and works inside a container: its processes, its files, commands run in it."""
+
+import asyncio
+import io
+import tarfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
+
+from kwokctl.errors import CommandError, KwokctlError, NotFoundError
+from runtimes.engine.client import Engine
+from runtimes.engine.following import followed
+
+
+class Inside:
+    """A container that an engine has. What Engine raises is raised here, too."""
+
+    def __init__(self, engine: Engine, container: str) -> None:
+        """Look into the container of this id or name."""
+        self._engine = engine
+        self._container = container
+
+    async def run(self, *words: str) -> str:
+        """Run a command to its end and return what it wrote; CommandError if it fails."""
+        started = await self._engine.ask("exec_create", self._container, list(words))
+        output: bytes = await self._engine.ask("exec_start", started["Id"])
+        code = (await self._engine.ask("exec_inspect", started["Id"]))["ExitCode"]
+        said = output.decode(errors="replace").strip()
+        if code:
+            raise CommandError(
+                f"'{words[0]}' exited with {code} in '{self._container}'", detail=said
+            )
+        return said
+
+    async def follow(self, *words: str) -> AsyncIterator[bytes]:
+        """Run a command and yield what it writes; it ends when nobody listens any more."""
+        told = ["sh", "-c", 'echo $$; exec "$@"', "sh", *words]
+        started = await self._engine.ask("exec_create", self._container, told, stderr=False)
+        stream = await self._engine.ask("exec_start", started["Id"], stream=True)
+        process = b""
+        try:
+            async for part in followed(stream):
+                if process.endswith(b"\n"):
+                    yield part
+                    continue
+                head, end, rest = part.partition(b"\n")
+                process += head + end
+                if rest:
+                    yield rest
+        finally:
+            # It may have ended, or all of the container.
+            with suppress(KwokctlError):
+                await self.run("kill", process.decode().strip())
+
+    async def programs(self) -> set[str]:
+        """Name the programs that run in it, in containers of its own, too."""
+        told = await self._engine.ask("top", self._container, "-eo pid,args")
+        lines = (line[-1].split() for line in told["Processes"] or ())
+        return {words[0].rpartition("/")[2] for words in lines if words}
+
+    async def files(self, folder: str) -> list[tuple[str, bytes]]:
+        """Return the files below a folder, by name and in order; none if there is no folder."""
+
+        def read() -> list[tuple[str, bytes]]:
+            with self._engine.dialled() as client:
+                parts, _ = client.get_archive(self._container, folder)
+                return _unpacked(parts)
+
+        try:
+            return await asyncio.to_thread(read)
+        except NotFoundError:
+            return []
+
+
+def _unpacked(parts: Iterator[bytes]) -> list[tuple[str, bytes]]:
+    found = []
+    with tarfile.open(fileobj=io.BytesIO(b"".join(parts))) as archive:
+        for member in sorted(archive.getmembers(), key=lambda member: member.name):
+            file = archive.extractfile(member) if member.isfile() else None
+            if file:
+                found.append((member.name, file.read()))
+    return found

@@ -1,0 +1,66 @@
+"""Runs kind to make a cluster, and says what a user can understand when that fails."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from kwokctl.errors import CommandError, ComponentError, ConflictError
+from kwokctl.host import process
+from kwokctl.host.files import write_atomic
+from runtimes.engine.client import TAKEN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Creation:
+    """How the cluster is made; kept in a file from when it is planned to when it is done."""
+
+    project: str
+    """What kind calls the cluster."""
+    program: str
+    image: str
+
+    def save(self, folder: Path) -> None:
+        """Keep it in a folder."""
+        write_atomic(folder / _FILE, json.dumps(asdict(self)))
+
+    @classmethod
+    def load(cls, folder: Path) -> "Creation":
+        """Read what was kept; ComponentError if nothing was."""
+        try:
+            return cls(**json.loads((folder / _FILE).read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError) as e:
+            raise ComponentError(
+                f"how the node is made is not told in '{folder / _FILE}'",
+                hint="'kwokctl start cluster' writes it anew",
+            ) from e
+
+    async def run(self, folder: Path, environment: Mapping[str, str]) -> None:
+        """Let kind make the cluster from the configuration in the folder.
+
+        The user's kubeconfig is left alone. What is half made stays, for its journal to be read.
+        Raises ConflictError for a port that is taken, ComponentError for all else.
+        """
+        try:
+            await process.run_leashed(
+                self.program, "create", "cluster", "--retain", f"--name={self.project}",
+                f"--image={self.image}", f"--config={folder / CONFIGURATION}",
+                f"--kubeconfig={folder / 'kubeconfig'}",
+                env=environment,
+            )  # fmt: skip
+        except CommandError as e:
+            if any(words in (e.detail or "") for words in TAKEN):
+                raise ConflictError(
+                    f"a port wanted for '{self.project}' is in use",
+                    hint="end the program that uses it, or make the cluster with another port",
+                    detail=e.detail,
+                ) from e
+            raise ComponentError(
+                f"kind cannot make the cluster '{self.project}'",
+                hint="kind says why below, and the kubelet of its node after it",
+                detail=e.detail,
+            ) from e
+
+
+CONFIGURATION = "kind.yaml"
+_FILE = "creation.json"

@@ -1,0 +1,105 @@
+"""The container that kind makes as the cluster's node, and the static pods in it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Collection
+
+from kwokctl.errors import KwokctlError, TimedOutError
+from kwokctl.model import ComponentName
+from runtimes.engine.client import Container, Engine
+from runtimes.engine.inside import Inside
+from runtimes.kind import pod_logs
+
+CLUSTER = "io.x-k8s.kind.cluster"
+ROLE = "io.x-k8s.kind.role"
+_MANIFESTS, _STOPPED = "/etc/kubernetes/manifests", "/etc/kubernetes/stopped"
+_PODS = "/var/log/pods"
+_POLL = 0.2
+_PATIENCE = 120.0
+"""Seconds within which a kubelet takes notice of a manifest, whatever else it is busy with."""
+_TAIL = "30"
+
+_MOVE = """\
+mkdir -p "$1" "$2"
+from=$1 to=$2
+shift 2
+for name; do
+  if [ -e "$from/$name.yaml" ]; then mv "$from/$name.yaml" "$to/"; fi
+done
+"""
+
+
+class Node:
+    """A control plane node that runs."""
+
+    def __init__(self, engine: Engine, container: Container) -> None:
+        """Look after the static pods in this container."""
+        self._inside = Inside(engine, container.id)
+        self.name = container.name
+
+    async def start(self, names: Collection[ComponentName]) -> None:
+        """Let the kubelet run these pods, and return when their programs run."""
+        await self._move(_STOPPED, _MANIFESTS, names)
+        await self._until(lambda running: running.issuperset(names), names, "does not start")
+
+    async def stop(self, names: Collection[ComponentName]) -> None:
+        """Let the kubelet end these pods, and return when their programs have ended."""
+        await self._move(_MANIFESTS, _STOPPED, names)
+        await self._until(lambda running: running.isdisjoint(names), names, "does not end")
+
+    async def running(self) -> set[str]:
+        """Name the programs that run."""
+        return await self._inside.programs()
+
+    async def reserve(self) -> None:
+        """Keep the node for what a control plane itself needs, such as a DNS.
+
+        kind takes this mark away from a node that is alone
+        (https://kubernetes.io/docs/reference/labels-annotations-taints/).
+        """
+        await self._inside.run(
+            "kubectl", "--kubeconfig=/etc/kubernetes/admin.conf", "taint", "nodes", self.name,
+            "node-role.kubernetes.io/control-plane=:NoSchedule", "--overwrite",
+        )  # fmt: skip
+
+    async def complaint(self) -> str:
+        """Return the last lines of the kubelet's journal; empty where there is none to read."""
+        try:
+            return await self._inside.run(
+                "journalctl", "--no-pager", "--output=cat", "--unit=kubelet", f"--lines={_TAIL}"
+            )
+        except KwokctlError:
+            return ""
+
+    async def log(self, name: ComponentName) -> AsyncIterator[bytes]:
+        """Yield what a pod has written, also when the node has stopped."""
+        files = await self._inside.files(_PODS)
+        for _, content in pod_logs.of_pod(files, name=name, node=self.name):
+            for line in content.splitlines():
+                yield pod_logs.written(line)
+
+    async def follow(self, name: ComponentName) -> AsyncIterator[bytes]:
+        """Yield what a pod has written and what it writes."""
+        files = f"{_PODS}/kube-system_{name}-{self.name}_*/{name}/*.log"
+        words = ("sh", "-c", f"exec tail -q -n +1 -F {files}")
+        async for part in pod_logs.text(self._inside.follow(*words)):
+            yield part
+
+    async def _move(self, source: str, target: str, names: Collection[ComponentName]) -> None:
+        await self._inside.run("sh", "-c", _MOVE, "sh", source, target, *names)
+
+    async def _until(
+        self,
+        holds: Callable[[set[str]], bool],
+        names: Collection[ComponentName],
+        problem: str,
+    ) -> None:
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                while not holds(await self.running()):  # noqa: ASYNC110 - no event tells
+                    await asyncio.sleep(_POLL)
+        except TimeoutError as e:
+            raise TimedOutError(
+                f"'{', '.join(names)}' {problem} on the node '{self.name}'",
+                hint="the kubelet says below what it is busy with",
+                detail=await self.complaint() or None,
+            ) from e

@@ -1,0 +1,59 @@
+"""What kind makes its nodes with: a container engine, and the command by which kind speaks to it."""
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from kwokctl.errors import UnavailableError
+from runtimes.engine.client import Engine
+from runtimes.engine.endpoint import Endpoint, find_endpoint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider:
+    """An engine as kind knows it."""
+
+    runtime: str
+    """The name of the runtime that uses it."""
+    command: str
+    engine: Engine
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What kind is told."""
+        return {"KIND_EXPERIMENTAL_PROVIDER": self.command}
+
+    async def check(self) -> None:
+        """Raise UnavailableError, with a remedy, unless kind can make nodes with it."""
+        if not shutil.which(self.command):
+            raise UnavailableError(
+                f"there is no '{self.command}' on PATH, with which kind makes nodes",
+                hint=f"install the {self.command} command, or choose another --runtime",
+            )
+        await self.engine.check()
+
+
+def docker() -> Provider:
+    """Return Docker, with the engine that the docker command would use, too."""
+    endpoint = find_endpoint(os.environ, Path("~").expanduser())
+    return Provider(runtime="kind", command="docker", engine=Engine(endpoint))
+
+
+def podman() -> Provider:
+    """Return Podman, whose service speaks as Docker's engine does.
+
+    The sockets are those of https://docs.podman.io/en/latest/markdown/podman-system-service.1.html.
+    """
+    url = os.environ.get("CONTAINER_HOST", "")
+    if not url:
+        folder = os.environ.get("XDG_RUNTIME_DIR") if os.getuid() else "/run"
+        url = f"unix://{folder or f'/run/user/{os.getuid()}'}/podman/podman.sock"
+    engine = Engine(Endpoint(url=url), remedy=_REMEDY)
+    return Provider(runtime="kind-podman", command="podman", engine=engine)
+
+
+_REMEDY = (
+    "start Podman's service ('systemctl --user start podman.socket', or with sudo and without "
+    "'--user' for root), or name another one with CONTAINER_HOST"
+)

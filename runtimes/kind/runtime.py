@@ -1,0 +1,249 @@
+"""Lets kind make a node with the control plane in it, and keeps the controller beside it on the host."""
+
+import os
+from collections.abc import AsyncIterator, Collection, Mapping
+from pathlib import Path
+
+from kwokctl.errors import ComponentError, ConflictError, KwokctlError
+from kwokctl.expr import yaml
+from kwokctl.host import logfiles
+from kwokctl.host.files import private_folder, remove_tree, write_atomic
+from kwokctl.host.machine import Host
+from kwokctl.host.paths import ClusterPaths
+from kwokctl.host.processes.crew import GRACE, Crew
+from kwokctl.model import ClusterName, Component, ComponentName, Plan, State
+from kwokctl.runtime import Site
+from runtimes.engine.client import Container
+from runtimes.engine.on_host import ON_HOST, placed
+from runtimes.engine.together import all_of
+from runtimes.kind.configuration import GROUP, configuration, patches_folder
+from runtimes.kind.creation import CONFIGURATION, Creation
+from runtimes.kind.image import node_image
+from runtimes.kind.kubeadm import MAKES, pod_patch
+from runtimes.kind.node import CLUSTER, ROLE, Node
+from runtimes.kind.provider import Provider
+from runtimes.kind.site import KindSite
+
+_MADE = "made"
+"""A file with the id of the node that kind has made to its end."""
+_PATCH = "+strategic.yaml"
+
+
+class KindRuntime:
+    """The control plane is static pods of kind's node, which kubeadm has made as we have described.
+
+    kind makes them all in one stroke: the first start of any does that.
+    """
+
+    maker = "kind"
+    brings = MAKES
+    documents = GROUP
+
+    def __init__(self, host: Host, provider: Provider, *, grace: float = GRACE) -> None:
+        """Keep clusters in the folders of this host, and their nodes with this provider."""
+        self.name = provider.runtime
+        self._host = host
+        self._provider = provider
+        self._engine = provider.engine
+        self._grace = grace
+
+    async def check(self) -> None:
+        """Raise UnavailableError unless there is what kind makes nodes with."""
+        await self._provider.check()
+
+    def site(self, cluster: ClusterName) -> Site:  # noqa: ARG002 - every cluster's looks the same
+        """Tell how the world looks to the pods of the node, and to the controller."""
+        return KindSite(shares_sockets=self._engine.endpoint.shares_this_kernel)
+
+    async def install(self, plan: Plan) -> None:
+        """Write how the node is made, and have its image; a node that is there stays as it is."""
+        paths = self._paths(plan.cluster)
+        for folder in (paths.root, paths.etcd_data, paths.logs, self._folder(plan.cluster)):
+            private_folder(folder)
+        await self._crew(plan.cluster).install(placed(plan, on_host=True))
+        containers = await self._containers(plan.cluster)
+        if self._node(plan.cluster, containers):
+            return
+        await self._refuse_strangers(plan.cluster, containers)
+        await self._write(plan, paths)
+
+    async def start(self, cluster: ClusterName, *names: ComponentName) -> None:
+        """Start what does not run yet; make the node if there is none."""
+        chosen = names or tuple(self._installed(cluster))
+        inside = [name for name in chosen if name not in ON_HOST]
+        if inside:
+            await self._start_inside(cluster, inside)
+        await self._crew(cluster).start([name for name in chosen if name in ON_HOST])
+
+    async def stop(self, cluster: ClusterName, *names: ComponentName) -> None:
+        """Ask the components to end; the node is stopped when none is left in it."""
+        chosen = names or tuple(self._installed(cluster))
+        await self._crew(cluster).stop([name for name in chosen if name in ON_HOST])
+        inside = [name for name in chosen if name not in ON_HOST]
+        container = self._node(cluster, await self._containers(cluster))
+        if not inside or not container or not container.is_running:
+            return
+        node = Node(self._engine, container)
+        await node.stop(inside)
+        if MAKES.isdisjoint(await node.running()):
+            await self._engine.stop(container.id, self._grace)
+
+    async def states(self, cluster: ClusterName) -> Mapping[ComponentName, State]:
+        """Ask the engine for the programs of the node, and look at the processes."""
+        container = self._node(cluster, await self._containers(cluster))
+        running: Collection[str] = ()
+        if container and container.is_running:
+            running = await Node(self._engine, container).running()
+        there = {
+            name: State.RUNNING if name in running else State.STOPPED
+            for name in self._inside(cluster)
+        }
+        return {**there, **self._crew(cluster).states()}
+
+    async def logs(
+        self, cluster: ClusterName, name: ComponentName, *, follow: bool = False
+    ) -> AsyncIterator[bytes]:
+        """Read the log of a pod, or the log file of what is on the host."""
+        container = self._node(cluster, await self._containers(cluster))
+        if name not in MAKES:
+            parts = logfiles.read(self._paths(cluster).log(name), follow=follow)
+        elif container is None:
+            return
+        elif follow and container.is_running:
+            parts = Node(self._engine, container).follow(name)
+        else:
+            parts = Node(self._engine, container).log(name)
+        async for part in parts:
+            yield part
+
+    async def uninstall(self, cluster: ClusterName) -> None:
+        """Remove the nodes and the processes; the data on the host stay."""
+        try:
+            containers = await self._containers(cluster)
+            if any(self._is_ours(cluster, container) for container in containers):
+                await all_of(self._engine.remove(container.id) for container in containers)
+        finally:
+            # They end even where there is no engine any more.
+            await self._crew(cluster).uninstall()
+        remove_tree(self._folder(cluster))
+
+    async def _write(self, plan: Plan, paths: ClusterPaths) -> None:
+        if plan.maker is None or not plan.maker.image:
+            raise ComponentError(
+                f"'{self.maker}' is not at hand to make '{plan.cluster}'",
+                hint="'kwokctl start cluster' gets it",
+            )
+        folder, patches = self._folder(plan.cluster), patches_folder(paths)
+        has_cgroup_v1 = (await self._engine.ask("info")).get("CgroupVersion") == "1"
+        text = yaml.dump_all([configuration(plan, paths, has_cgroup_v1=has_cgroup_v1)])
+        kube = next(c.artifact.version for c in plan.components.values() if c.name in MAKES)
+        image = await node_image(self._engine, plan.maker.image, kube=kube)
+        remove_tree(patches)
+        for component in placed(plan, on_host=False).components.values():
+            _prepare(component, paths)
+            patch = pod_patch(component, user=os.getuid(), group=os.getgid())
+            write_atomic(patches / f"{component.name}{_PATCH}", yaml.dump_all([patch]))
+        write_atomic(folder / CONFIGURATION, text)
+        project = _project(plan.cluster)
+        Creation(project=project, program=plan.maker.command[0], image=image).save(folder)
+
+    async def _start_inside(self, cluster: ClusterName, names: Collection[ComponentName]) -> None:
+        container = self._node(cluster, await self._containers(cluster))
+        if container is None:
+            container = await self._make(cluster)
+        await self._engine.start(container.name)
+        await Node(self._engine, container).start(names)
+
+    async def _make(self, cluster: ClusterName) -> Container:
+        """Let kind make the node, without what the cluster is not to have."""
+        folder = self._folder(cluster)
+        creation = Creation.load(folder)
+        await self._remove_remains(cluster)
+        try:
+            await creation.run(folder, self._provider.environment)
+        except KwokctlError as e:
+            if half := self._control_plane(cluster, await self._containers(cluster)):
+                said = await Node(self._engine, half).complaint()
+                e.detail = "\n".join(filter(None, (e.detail, said)))
+            await self._remove_remains(cluster)
+            raise
+        made = self._control_plane(cluster, await self._containers(cluster))
+        if made is None:
+            raise ComponentError(
+                f"the node that kind has made of '{cluster}' is gone",
+                hint="see what removes containers here, then repeat",
+            )
+        node = Node(self._engine, made)
+        await node.reserve()
+        await node.stop(MAKES.difference(self._inside(cluster)))
+        write_atomic(folder / _MADE, made.id)
+        return made
+
+    async def _remove_remains(self, cluster: ClusterName) -> None:
+        """Remove what a killed run, or kind itself, has left half made."""
+        containers = await self._containers(cluster)
+        await self._refuse_strangers(cluster, containers)
+        await all_of(self._engine.remove(container.id) for container in containers)
+
+    async def _refuse_strangers(
+        self, cluster: ClusterName, containers: Collection[Container]
+    ) -> None:
+        if containers and not any(self._is_ours(cluster, one) for one in containers):
+            raise ConflictError(
+                f"kind has a cluster called '{_project(cluster)}', and it is not this one",
+                hint=f"remove it with 'kind delete cluster --name {_project(cluster)}', or choose "
+                "another --name",
+            )
+
+    async def _containers(self, cluster: ClusterName) -> list[Container]:
+        """Return the nodes that have the name of this cluster, whosever they are."""
+        return await self._engine.containers({CLUSTER: _project(cluster)})
+
+    def _node(self, cluster: ClusterName, containers: Collection[Container]) -> Container | None:
+        """Return our control plane's node, if it was made to its end."""
+        container = self._control_plane(cluster, containers)
+        made = self._folder(cluster) / _MADE
+        if container and made.is_file() and made.read_text(encoding="ascii") == container.id:
+            return container
+        return None
+
+    def _control_plane(
+        self, cluster: ClusterName, containers: Collection[Container]
+    ) -> Container | None:
+        return next((one for one in containers if self._is_ours(cluster, one)), None)
+
+    def _is_ours(self, cluster: ClusterName, container: Container) -> bool:
+        """Tell whether it is the node that sees the folder of this very cluster."""
+        is_first = container.labels.get(ROLE) == "control-plane"
+        return is_first and str(self._paths(cluster).root) in container.sources
+
+    def _installed(self, cluster: ClusterName) -> list[ComponentName]:
+        return [*self._inside(cluster), *self._crew(cluster).names()]
+
+    def _inside(self, cluster: ClusterName) -> list[ComponentName]:
+        files = sorted(patches_folder(self._paths(cluster)).glob(f"*{_PATCH}"))
+        return [ComponentName(file.name.removesuffix(_PATCH)) for file in files]
+
+    def _folder(self, cluster: ClusterName) -> Path:
+        return self._paths(cluster).root / "kind"
+
+    def _paths(self, cluster: ClusterName) -> ClusterPaths:
+        return self._host.cluster(cluster)
+
+    def _crew(self, cluster: ClusterName) -> Crew:
+        return Crew(self._paths(cluster), grace=self._grace)
+
+
+def _project(cluster: ClusterName) -> str:
+    return f"kwok-{cluster}"
+
+
+def _prepare(component: Component, paths: ClusterPaths) -> None:
+    """Make what a component writes to, so that it is this user's and not root's."""
+    for mount in component.mounts:
+        if not mount.read_only:
+            mount.host_path.mkdir(parents=True, exist_ok=True)
+    for word in component.args:
+        key, _, value = word.partition("=")
+        if key == "--audit-log-path" and Path(value).is_relative_to(paths.logs):
+            Path(value).touch(mode=0o600)

@@ -11,7 +11,7 @@ from kwokctl.host.files import private_folder, remove_tree, write_atomic
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.host.processes.crew import GRACE, Crew
-from kwokctl.model import ClusterName, Component, ComponentName, Plan, State
+from kwokctl.model import KUBE_APISERVER, ClusterName, Component, ComponentName, Plan, State
 from kwokctl.runtime import Site
 from runtimes.engine.client import Container
 from runtimes.engine.on_host import ON_HOST, placed
@@ -136,7 +136,7 @@ class KindRuntime:
         folder, patches = self._folder(plan.cluster), patches_folder(paths)
         has_cgroup_v1 = (await self._engine.ask("info")).get("CgroupVersion") == "1"
         text = yaml.dump_all([configuration(plan, paths, has_cgroup_v1=has_cgroup_v1)])
-        kube = next(c.artifact.version for c in plan.components.values() if c.name in MAKES)
+        kube = plan.components[KUBE_APISERVER].artifact.version
         image = await node_image(self._engine, plan.maker.image, kube=kube)
         remove_tree(patches)
         for component in placed(plan, on_host=False).components.values():

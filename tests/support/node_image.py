@@ -20,6 +20,7 @@ from pathlib import Path
 from platformdirs import user_cache_path
 
 from kwokctl.artifacts.resolve import Source, Wanted, resolve
+from kwokctl.artifacts.target import here
 from kwokctl.artifacts.upkeep import wanted
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
 from kwokctl.host.paths import cache_dir
@@ -243,7 +244,7 @@ def _write_images(archive: tarfile.TarFile, images: Mapping[str, tuple[str, byte
         digest = hashlib.sha256(layer).hexdigest()
         configuration = json.dumps(
             {
-                "architecture": "amd64",
+                "architecture": here().arch,
                 "os": "linux",
                 "config": {
                     "Entrypoint": [f"/{place}"] if place == "pause" else None,

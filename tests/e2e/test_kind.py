@@ -1,0 +1,343 @@
+"""The life of a cluster on a node of kind's: each step stands on those before it."""
+
+import asyncio
+import subprocess
+import textwrap
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from kwokctl.errors import KwokctlError
+from tests.support import engines
+from tests.support.installed import Installed, listens, taken_port, until
+from tests.support.node_image import NAME, NoImageError, node_image
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.components,
+    pytest.mark.kind,
+    pytest.mark.story,
+    pytest.mark.timeout(420, func_only=True),
+]
+
+NODE = "kwok-main-control-plane"
+IN_NODE = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"]
+NOWHERE = "unix:///nowhere/engine.sock"
+PATIENCE = 300.0
+
+OWN = """\
+# The tests' node has no images for what kind adds to a control plane.
+kind: Cluster
+apiVersion: kind.x-k8s.io/v1alpha4
+networking:
+  disableDefaultCNI: true
+  kubeProxyMode: none
+kubeadmConfigPatches:
+- |
+  kind: InitConfiguration
+  metadata:
+    name: config
+  skipPhases:
+  - preflight
+  - addon/kube-proxy
+  - addon/coredns
+nodes:
+- role: control-plane
+  labels:
+    from: the-user
+"""
+
+AUDIT = """\
+apiVersion: audit.k8s.io/v1
+kind: Policy
+rules:
+- level: Metadata
+"""
+
+
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[engines.Daemon]:
+    """An engine of the story's own, which has the image of the node."""
+    with ExitStack() as stack:
+        try:
+            daemon = stack.enter_context(engines.started())
+        except engines.NoEngineError as e:
+            pytest.skip(f"no container engine: {e}")
+        stack.enter_context(pytest.MonkeyPatch.context()).setenv("DOCKER_HOST", daemon.url)
+        yield daemon
+
+
+@pytest.fixture(scope="module")
+def image(daemon: engines.Daemon, programs: None) -> Path:
+    try:
+        return asyncio.run(node_image(daemon.url))
+    except (NoImageError, KwokctlError) as e:
+        pytest.skip(f"no image of a node: {e}")
+
+
+@pytest.fixture(scope="module")
+def own(installed: Installed) -> str:
+    """A file with the user's own configuration of kind."""
+    file = installed.folder / "own.yaml"
+    file.write_text(OWN)
+    return str(file)
+
+
+@pytest.fixture(scope="module")
+def main(installed: Installed, image: Path, own: str) -> Installed:
+    main = installed.called("main")
+    create(main, own, "--kind-node-image", str(image), "--wait")
+    return main
+
+
+def create(cluster: Installed, own: str, *words: str) -> None:
+    cluster.ok(
+        "--config", own, "create", "cluster", "--runtime", "kind", *words, timeout=PATIENCE
+    )  # fmt: skip
+
+
+def docker(*words: str) -> list[str]:
+    """Run the docker command and return the words that it says."""
+    done = subprocess.run(
+        ["docker", *words], capture_output=True, text=True, timeout=60, check=True
+    )
+    return done.stdout.split()
+
+
+def containers(*words: str) -> list[str]:
+    """Name the containers, running or not."""
+    return sorted(docker("ps", "--all", "--format", "{{.Names}}", *words))
+
+
+def statuses(cluster: Installed) -> set[str]:
+    return {component["status"] for component in cluster.components().values()}
+
+
+def fake_nodes(cluster: Installed) -> int:
+    return len(cluster.objects("nodes", "--selector", "type=kwok"))
+
+
+def test_every_component_is_ready_on_one_node(main: Installed) -> None:
+    assert statuses(main) == {"Ready"}
+    assert containers() == [NODE]
+    assert all(listens(port) for port in main.ports())
+
+
+def test_the_users_own_configuration_of_kind_is_heeded(main: Installed) -> None:
+    (node,) = main.objects("nodes")
+
+    assert node["metadata"]["name"] == NODE
+    assert node["metadata"]["labels"]["from"] == "the-user"
+
+
+def test_nodes_and_pods_come_to_life_beside_the_real_node(main: Installed) -> None:
+    main.ok("scale", "node", "--replicas", "100", "--wait")
+    main.kubectl("create", "deployment", "web", "--image=nginx", "--replicas=20")
+    main.kubectl("rollout", "status", "deployment/web", "--timeout=90s")
+
+    pods = main.objects("pods")
+    assert [pod["status"]["phase"] for pod in pods] == ["Running"] * 20
+    assert NODE not in {pod["spec"]["nodeName"] for pod in pods}
+    assert "writing statuses and leases to etcd" in main.ok("logs", "kwok-controller")
+
+
+def test_etcdctl_reaches_etcd_by_its_port(main: Installed) -> None:
+    keys = main.ok("etcdctl", "get", "--prefix", "--keys-only", "/registry/minions/").split()
+
+    assert len(keys) == 101
+
+
+def test_logs_are_those_of_the_pods(main: Installed) -> None:
+    assert "etcd-version" in main.ok("logs", "etcd")
+
+    follower = main.start("logs", "-f", "kube-apiserver")
+    try:
+        assert follower.stdout
+        assert follower.stdout.readline()
+    finally:
+        follower.kill()
+        follower.communicate()
+
+
+def test_what_was_lost_comes_back_from_a_snapshot(main: Installed) -> None:
+    path = str(main.folder / "saved.db")
+    main.ok("snapshot", "save", "--path", path)
+    main.ok("scale", "node", "--replicas", "10")
+
+    main.ok("snapshot", "restore", "--path", path, timeout=PATIENCE)
+
+    assert fake_nodes(main) == 100
+    Path(path).unlink()
+
+
+def test_a_stopped_cluster_starts_again_with_all_it_had(main: Installed) -> None:
+    main.ok("stop", "cluster", timeout=PATIENCE)
+    assert statuses(main) == {"Stopped"}
+    assert containers("--filter", "status=running") == []
+    assert "etcd-version" in main.ok("logs", "etcd")
+
+    main.ok("start", "cluster", "--wait", "240s", timeout=PATIENCE)
+
+    assert statuses(main) == {"Ready"}
+    assert fake_nodes(main) == 100
+
+
+def test_a_second_cluster_lives_beside_the_first_without_what_was_switched_off(
+    main: Installed, own: str
+) -> None:
+    policy = main.folder / "policy.yaml"
+    policy.write_text(AUDIT)
+    second = main.called("second")
+    create(
+        second, own,
+        "--kind-node-image", NAME,
+        "--disable", "kube-scheduler,kube-controller-manager",
+        "--kube-audit-policy", str(policy),
+        "--kube-feature-gates", "MutatingAdmissionPolicy=true",
+        "--extra-args", "kube-apiserver=v=3",
+        "--wait",
+    )  # fmt: skip
+
+    assert set(second.components()) == {"etcd", "kube-apiserver", "kwok-controller"}
+    assert statuses(second) == {"Ready"}
+    running = " ".join(docker("top", "kwok-second-control-plane", "-eo", "pid,args"))
+    assert "kube-scheduler" not in running
+    assert "kube-controller-manager" not in running
+    assert "--feature-gates=MutatingAdmissionPolicy=true" in running
+    assert "--v=3" in running
+    assert '"kind":"Event"' in second.ok("logs", "audit")
+    assert not main.ports() & second.ports()
+
+    second.ok("delete", "cluster", timeout=PATIENCE)
+    assert containers() == [NODE]
+
+
+def test_a_port_that_is_taken_is_told_and_nothing_is_left(main: Installed, own: str) -> None:
+    third = main.called("third")
+    with taken_port() as port:
+        said = third.refused(
+            "--config", own, "create", "cluster", "--runtime", "kind",
+            "--kind-node-image", NAME, "--etcd-port", str(port),
+        )  # fmt: skip
+        assert str(port) in said
+
+    assert containers() == [NODE]
+    assert "third" not in third.ok("get", "clusters").split()
+
+
+def test_a_node_that_does_not_come_up_is_told_with_the_kubelets_words_and_nothing_is_left(
+    main: Installed,
+) -> None:
+    broken = main.folder / "broken.yaml"
+    broken.write_text(
+        OWN.replace(
+            "kubeadmConfigPatches:\n",
+            textwrap.dedent("""\
+                kubeadmConfigPatches:
+                - |
+                  kind: KubeletConfiguration
+                  metadata:
+                    name: config
+                  cgroupRoot: /there-is-no-such-group
+                - |
+                  kind: InitConfiguration
+                  metadata:
+                    name: config
+                  timeouts:
+                    kubeletHealthCheck: 20s
+                """),
+        )
+    )
+    third = main.called("third")
+
+    said = third.refused(
+        "--config", str(broken), "create", "cluster", "--runtime", "kind",
+        "--kind-node-image", NAME,
+        timeout=PATIENCE,
+    )  # fmt: skip
+
+    assert "kind cannot make the cluster 'kwok-third'" in said
+    assert "there-is-no-such-group" in said
+    assert containers() == [NODE]
+    assert "third" not in third.ok("get", "clusters").split()
+
+
+def test_an_image_that_cannot_be_had_is_told_with_a_remedy(main: Installed, own: str) -> None:
+    third = main.called("third")
+    said = third.refused(
+        "--config", own, "create", "cluster", "--runtime", "kind",
+        "--kind-node-image", "127.0.0.1:1/nobody/node:v1.36.3",
+    )  # fmt: skip
+
+    assert "'127.0.0.1:1/nobody/node:v1.36.3', is not here and cannot be pulled" in said
+    assert "KWOK_KIND_NODE_IMAGE" in said
+    assert containers() == [NODE]
+
+
+def test_a_killed_component_is_revived_by_the_kubelet(main: Installed) -> None:
+    docker("exec", NODE, "pkill", "kube-scheduler")
+
+    until("the scheduler is back", lambda: statuses(main) == {"Ready"}, patience=PATIENCE)
+
+
+def test_a_removed_node_is_made_anew_and_the_data_stay(main: Installed) -> None:
+    docker("rm", "--force", "--volumes", NODE)
+    assert "Stopped" in statuses(main)
+
+    main.ok("start", "cluster", "--wait", "240s", timeout=PATIENCE)
+
+    assert fake_nodes(main) == 100
+
+
+def test_an_engine_that_does_not_answer_is_named_with_a_remedy(main: Installed) -> None:
+    for words in (("start", "cluster"), ("delete", "cluster")):
+        said = main.refused(*words, DOCKER_HOST=NOWHERE)
+        assert f"no container engine answers at '{NOWHERE}'" in said
+        assert "DOCKER_HOST" in said
+
+
+def test_a_cluster_is_started_again_after_a_restart_of_the_engine(
+    main: Installed, daemon: engines.Daemon
+) -> None:
+    daemon.restart()
+    until("the components show as Stopped", lambda: "Stopped" in statuses(main))
+
+    main.ok("start", "cluster", "--wait", "240s", timeout=PATIENCE)
+
+    assert statuses(main) == {"Ready"}
+    assert fake_nodes(main) == 100
+
+
+def test_deleting_leaves_no_container_process_or_file(main: Installed) -> None:
+    files = {"kubeconfig", "own.yaml", "broken.yaml", "policy.yaml"}
+
+    main.ok("delete", "cluster", timeout=PATIENCE)
+
+    assert containers() == []
+    assert main.processes() == {}
+    assert main.files() <= files
+
+
+def test_a_half_made_cluster_is_continued_or_deleted(main: Installed, own: str) -> None:
+    making = main.start(
+        "--config", own, "create", "cluster", "--runtime", "kind", "--kind-node-image", NAME
+    )
+    until("kind has begun", lambda: containers() == [NODE])
+    making.kill()
+    making.communicate()
+
+    main.ok("create", "cluster", "--wait", timeout=PATIENCE)
+    assert statuses(main) == {"Ready"}
+
+    (main.workdir / "clusters" / "main" / "kwok.yaml").write_text("garbled")
+    main.ok("delete", "cluster", "--force", timeout=PATIENCE)
+    assert containers() == []
+
+
+def test_elsewhere_a_configuration_of_kind_is_refused(main: Installed, own: str) -> None:
+    done = main.run("--config", own, "create", "cluster", "--runtime", "binary")
+
+    assert done.code == 2
+    assert "is not for the runtime 'binary'" in done.err

@@ -1,0 +1,45 @@
+"""A plan as the runtime is given it."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from kwokctl.components.plan import build_plan, selected
+from kwokctl.components.setting import Setting
+from kwokctl.config.options import ClusterOptions
+from kwokctl.host.paths import ClusterPaths
+from kwokctl.model import Artifact, ClusterName, Plan
+from runtimes.kind.site import KindSite
+
+PATHS = ClusterPaths(Path("/home/me/.kwok/clusters/dev"))
+OPTIONS = ClusterOptions(
+    etcd_port=32765,
+    kube_apiserver_port=32764,
+    controller_port=32763,
+    kube_controller_manager_port=32762,
+    kube_scheduler_port=32761,
+)
+
+
+def plan(
+    options: ClusterOptions = OPTIONS,
+    *documents: dict[str, Any],
+    kube: str = "v1.36.3",
+    paths: ClusterPaths = PATHS,
+    program: str = "/store/kind",
+) -> Plan:
+    """Describe a cluster as `create cluster --runtime kind` does."""
+    names = selected(options)
+    setting = Setting(
+        site=KindSite(shares_sockets=True),
+        paths=paths,
+        options=options,
+        artifacts={
+            name: Artifact(name=name, version=kube, command=(f"/store/{name}",)) for name in names
+        },
+    )
+    maker = Artifact(
+        name="kind", version="v0.33.0", command=(program,), image=f"kindest/node:{kube}"
+    )
+    made = build_plan(ClusterName("dev"), names, setting)
+    return replace(made, maker=maker, documents=documents)

@@ -25,8 +25,12 @@ _PKI = {
     "sa.key": ("sa.key",),
 }
 """Files of the cluster's PKI that kubeadm shall sign with, in place of making its own."""
-_POD_SUBNET = "10.128.0.0/9"
-"""Room for the networks of 32,768 nodes, where kind's own has room for 256."""
+_POD_SUBNETS = {
+    "ipv4": "10.244.0.0/16",
+    "ipv6": "fd00:10:244::/56",
+    "dual": "10.244.0.0/16,fd00:10:244::/56",
+}
+"""By IP family, as kind has them; said, for they are parted between the real nodes."""
 _OURS = {
     "name": "the name is that of the cluster: --name",
     "networking.apiServerAddress": "the API server listens on this machine only",
@@ -40,6 +44,7 @@ def configuration(plan: Plan, paths: ClusterPaths, *, has_cgroup_v1: bool) -> di
     own = _own(plan.documents)
     _refuse_ours(own)
     control_plane, *workers = _nodes(own)
+    networking = own.get("networking") or {}
     api = plan.components[KUBE_APISERVER]
     patches = configurations(plan, patches=patches_folder(paths), has_cgroup_v1=has_cgroup_v1)
     return {
@@ -47,8 +52,8 @@ def configuration(plan: Plan, paths: ClusterPaths, *, has_cgroup_v1: bool) -> di
         "kind": "Cluster",
         "apiVersion": _API_VERSION,
         "networking": {
-            "podSubnet": _POD_SUBNET,
-            **(own.get("networking") or {}),
+            "podSubnet": _POD_SUBNETS.get(networking.get("ipFamily", "ipv4"), ""),
+            **networking,
             "apiServerAddress": _LOOPBACK,
             "apiServerPort": api.ports[0].host_port,
         },

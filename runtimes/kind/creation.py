@@ -19,6 +19,8 @@ class Creation:
     """What kind calls the cluster."""
     program: str
     image: str
+    pod_subnet: str
+    """The addresses that the pods of real nodes are given, as the configuration has them."""
 
     def save(self, folder: Path) -> None:
         """Keep it in a folder."""

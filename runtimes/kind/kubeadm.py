@@ -35,6 +35,9 @@ _UNSAID: Mapping[ComponentName, Mapping[str, str]] = {
         "trusted-ca-file": "",
     },
     KUBE_APISERVER: {"etcd-cafile": "", "etcd-certfile": "", "etcd-keyfile": ""},
+    # It would hand pods' networks to fake nodes, too, run out of them, and refuse to start where a
+    # fake node has one from elsewhere, as those of the built-in template have.
+    KUBE_CONTROLLER_MANAGER: {"allocate-node-cidrs": "false"},
 }
 """What kubeadm says of its own accord, and we do not mean unless a component says it, too."""
 

@@ -1,7 +1,8 @@
 """The container that kind makes as the cluster's node, and the static pods in it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection
+import json
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 
 from kwokctl.errors import KwokctlError, TimedOutError
 from kwokctl.model import ComponentName
@@ -11,8 +12,12 @@ from runtimes.kind import pod_logs
 
 CLUSTER = "io.x-k8s.kind.cluster"
 ROLE = "io.x-k8s.kind.role"
+CONTROL_PLANE = "control-plane"
+NODE_ROLES = frozenset({CONTROL_PLANE, "worker"})
+"""A load balancer before several control planes is no node."""
 _MANIFESTS, _STOPPED = "/etc/kubernetes/manifests", "/etc/kubernetes/stopped"
 _PODS = "/var/log/pods"
+_RESERVED = "node-role.kubernetes.io/control-plane"
 _POLL = 0.2
 _PATIENCE = 120.0
 """Seconds within which a kubelet takes notice of a manifest, whatever else it is busy with."""
@@ -56,10 +61,17 @@ class Node:
         kind takes this mark away from a node that is alone
         (https://kubernetes.io/docs/reference/labels-annotations-taints/).
         """
-        await self._inside.run(
-            "kubectl", "--kubeconfig=/etc/kubernetes/admin.conf", "taint", "nodes", self.name,
-            "node-role.kubernetes.io/control-plane=:NoSchedule", "--overwrite",
-        )  # fmt: skip
+        await self._kubectl("taint", "nodes", self.name, f"{_RESERVED}=:NoSchedule", "--overwrite")
+
+    async def give_networks(self, networks: Mapping[str, Sequence[str]]) -> None:
+        """Give each real node, by name, the networks of its pods, unless it has some."""
+        for name, ranges in networks.items():
+            if not await self._kubectl("get", "node", name, "--output=jsonpath={.spec.podCIDR}"):
+                patch = {"spec": {"podCIDR": ranges[0], "podCIDRs": list(ranges)}}
+                await self._kubectl("patch", "node", name, f"--patch={json.dumps(patch)}")
+
+    async def _kubectl(self, *words: str) -> str:
+        return await self._inside.run("kubectl", "--kubeconfig=/etc/kubernetes/admin.conf", *words)
 
     async def complaint(self) -> str:
         """Return the last lines of the kubelet's journal; empty where there is none to read."""

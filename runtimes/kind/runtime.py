@@ -20,7 +20,8 @@ from runtimes.kind.configuration import GROUP, configuration, patches_folder
 from runtimes.kind.creation import CONFIGURATION, Creation
 from runtimes.kind.image import node_image
 from runtimes.kind.kubeadm import MAKES, pod_patch
-from runtimes.kind.node import CLUSTER, ROLE, Node
+from runtimes.kind.node import CLUSTER, CONTROL_PLANE, NODE_ROLES, ROLE, Node
+from runtimes.kind.pod_networks import pod_networks
 from runtimes.kind.provider import Provider
 from runtimes.kind.site import KindSite
 
@@ -135,7 +136,7 @@ class KindRuntime:
             )
         folder, patches = self._folder(plan.cluster), patches_folder(paths)
         has_cgroup_v1 = (await self._engine.ask("info")).get("CgroupVersion") == "1"
-        text = yaml.dump_all([configuration(plan, paths, has_cgroup_v1=has_cgroup_v1)])
+        told = configuration(plan, paths, has_cgroup_v1=has_cgroup_v1)
         kube = plan.components[KUBE_APISERVER].artifact.version
         image = await node_image(self._engine, plan.maker.image, kube=kube)
         remove_tree(patches)
@@ -143,9 +144,13 @@ class KindRuntime:
             _prepare(component, paths)
             patch = pod_patch(component, user=os.getuid(), group=os.getgid())
             write_atomic(patches / f"{component.name}{_PATCH}", yaml.dump_all([patch]))
-        write_atomic(folder / CONFIGURATION, text)
-        project = _project(plan.cluster)
-        Creation(project=project, program=plan.maker.command[0], image=image).save(folder)
+        write_atomic(folder / CONFIGURATION, yaml.dump_all([told]))
+        Creation(
+            project=_project(plan.cluster),
+            program=plan.maker.command[0],
+            image=image,
+            pod_subnet=told["networking"]["podSubnet"],
+        ).save(folder)
 
     async def _start_inside(self, cluster: ClusterName, names: Collection[ComponentName]) -> None:
         container = self._node(cluster, await self._containers(cluster))
@@ -167,7 +172,8 @@ class KindRuntime:
                 e.detail = "\n".join(filter(None, (e.detail, said)))
             await self._remove_remains(cluster)
             raise
-        made = self._control_plane(cluster, await self._containers(cluster))
+        containers = await self._containers(cluster)
+        made = self._control_plane(cluster, containers)
         if made is None:
             raise ComponentError(
                 f"the node that kind has made of '{cluster}' is gone",
@@ -175,6 +181,8 @@ class KindRuntime:
             )
         node = Node(self._engine, made)
         await node.reserve()
+        nodes = [one.name for one in containers if one.labels.get(ROLE) in NODE_ROLES]
+        await node.give_networks(pod_networks(creation.pod_subnet, nodes))
         await node.stop(MAKES.difference(self._inside(cluster)))
         write_atomic(folder / _MADE, made.id)
         return made
@@ -214,7 +222,7 @@ class KindRuntime:
 
     def _is_ours(self, cluster: ClusterName, container: Container) -> bool:
         """Tell whether it is the node that sees the folder of this very cluster."""
-        is_first = container.labels.get(ROLE) == "control-plane"
+        is_first = container.labels.get(ROLE) == CONTROL_PLANE
         return is_first and str(self._paths(cluster).root) in container.sources
 
     def _installed(self, cluster: ClusterName) -> list[ComponentName]:

@@ -62,6 +62,7 @@ async def programs_on(
     """Get the named programs as far as the runtime does not bring them, and what it runs itself."""
     if not isinstance(runtime, BringsKubernetes):
         return await programs(home, options, names)
+    _refuse_given(runtime, options, names)
     brought = {
         name: Artifact(name=name, version=_version(options, name))
         for name in names
@@ -72,6 +73,18 @@ async def programs_on(
     )
     maker = replace(found[runtime.maker], image=_node_image(options))
     return {**found, **brought, runtime.maker: maker}
+
+
+def _refuse_given(runtime: BringsKubernetes, options: ClusterOptions, names: Sequence[str]) -> None:
+    """Refuse programs that are given for components of which the runtime has its own."""
+    for name in names:
+        field = _EXPLICIT.get(name, "")
+        if name in runtime.brings and getattr(options, field):
+            raise UsageError(
+                f"'--{field.replace('_', '-')}' is not for this runtime: '{name}' comes with "
+                f"'{runtime.maker}'",
+                hint="leave it out, give another image of the node, or choose another --runtime",
+            )
 
 
 def _node_image(options: ClusterOptions) -> str:

@@ -1,0 +1,142 @@
+"""What is the kind runtime's own and needs no engine; what it does with one is in `tests/e2e`."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from kwokctl.errors import ArtifactError, ComponentError, ConflictError, UnavailableError
+from kwokctl.host.machine import Host
+from kwokctl.host.paths import WorkDir
+from kwokctl.model import KUBE_SCHEDULER, KWOK_CONTROLLER, Artifact, ClusterName, Plan, State
+from runtimes.engine.client import Engine
+from runtimes.engine.endpoint import Endpoint
+from runtimes.kind.provider import Provider
+from runtimes.kind.runtime import KindRuntime
+from tests.support.fake_engine import FakeEngine, fake_engine
+from tests.unit.runtimes.kind.plans import OPTIONS, plan
+
+CLUSTER = ClusterName("dev")
+NODE = "kwok-dev-control-plane"
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeEngine]:
+    """An engine that has no container yet, on a path that is short: its socket lies there."""
+    with TemporaryDirectory() as folder, fake_engine(Path(folder)) as fake:
+        fake.answers |= {
+            "GET /containers/json": (200, []),
+            "GET /info": (200, {"CgroupVersion": "2"}),
+            "POST /images/create": (500, {"message": "no such host"}),
+        }
+        yield fake
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Host:
+    return Host(WorkDir(tmp_path))
+
+
+@pytest.fixture
+def runtime(fake: FakeEngine, host: Host) -> KindRuntime:
+    return made(host, fake.url)
+
+
+def made(host: Host, url: str, *, command: str = "true") -> KindRuntime:
+    engine = Engine(Endpoint(url=url))
+    return KindRuntime(host, Provider(runtime="kind", command=command, engine=engine), grace=0.05)
+
+
+def planned(host: Host) -> Plan:
+    """A cluster whose controller is a program that does nothing."""
+    found = plan(OPTIONS, paths=host.cluster(CLUSTER))
+    idle = Artifact(name=KWOK_CONTROLLER, version="v0", command=("/bin/sleep", "600"))
+    controller = replace(found.components[KWOK_CONTROLLER], artifact=idle, args=())
+    return replace(found, components={**found.components, KWOK_CONTROLLER: controller})
+
+
+def node(*, sees: str, state: str = "exited", role: str = "control-plane") -> dict[str, Any]:
+    return {
+        "Id": "1",
+        "Names": [f"/{NODE}"],
+        "State": state,
+        "Labels": {"io.x-k8s.kind.cluster": "kwok-dev", "io.x-k8s.kind.role": role},
+        "Mounts": [{"Source": sees}],
+    }
+
+
+async def test_without_the_command_that_kind_uses_it_cannot_run(host: Host) -> None:
+    with pytest.raises(UnavailableError, match="no 'nowhere-to-be-found' on PATH"):
+        await made(host, "unix:///nobody", command="nowhere-to-be-found").check()
+
+
+async def test_an_engine_of_another_machine_is_refused(host: Host) -> None:
+    with pytest.raises(UnavailableError, match="another machine's"):
+        await made(host, "tcp://192.0.2.1:2375").check()
+
+
+async def test_a_cluster_of_the_same_name_that_is_not_ours_is_left_alone(
+    runtime: KindRuntime, fake: FakeEngine, host: Host
+) -> None:
+    fake.answers["GET /containers/json"] = (200, [node(sees="/somewhere/else")])
+
+    with pytest.raises(ConflictError, match="a cluster called 'kwok-dev'") as caught:
+        await runtime.install(planned(host))
+    assert "kind delete cluster --name kwok-dev" in str(caught.value.hint)
+
+    await runtime.uninstall(CLUSTER)
+    assert not [asked for asked in fake.asked if asked.startswith("DELETE")]
+
+
+async def test_all_nodes_of_our_cluster_are_removed_made_to_their_end_or_not(
+    runtime: KindRuntime, fake: FakeEngine, host: Host
+) -> None:
+    ours = node(sees=str(host.cluster(CLUSTER).root))
+    worker = {**node(sees="", role="worker"), "Id": "2"}
+    fake.answers["GET /containers/json"] = (200, [ours, worker])
+    fake.answers |= {f"DELETE /containers/{number}": (204, None) for number in (1, 2)}
+
+    await runtime.uninstall(CLUSTER)
+
+    assert {"DELETE /containers/1", "DELETE /containers/2"} <= set(fake.asked)
+
+
+async def test_a_node_that_was_not_made_to_its_end_counts_as_none(
+    runtime: KindRuntime, fake: FakeEngine, host: Host
+) -> None:
+    ours = node(sees=str(host.cluster(CLUSTER).root), state="running")
+    fake.answers["GET /containers/json"] = (200, [ours])
+
+    assert set((await runtime.states(CLUSTER)).values()) <= {State.STOPPED}
+    assert not [asked for asked in fake.asked if "/top" in asked]
+
+
+async def test_an_image_that_cannot_be_had_is_an_error_with_a_remedy(
+    runtime: KindRuntime, host: Host
+) -> None:
+    with pytest.raises(ArtifactError, match=r"'kindest/node:v1\.36\.3'") as caught:
+        await runtime.install(planned(host))
+
+    assert "KWOK_KIND_NODE_IMAGE" in str(caught.value.hint)
+
+
+async def test_the_controller_is_a_process_of_this_host_and_ends_although_the_engine_is_gone(
+    runtime: KindRuntime, host: Host
+) -> None:
+    with pytest.raises(ArtifactError):
+        await runtime.install(planned(host))
+    await runtime.start(CLUSTER, KWOK_CONTROLLER)
+    assert (await runtime.states(CLUSTER))[KWOK_CONTROLLER] is State.RUNNING
+
+    with pytest.raises(UnavailableError):
+        await made(host, "unix:///nobody").uninstall(CLUSTER)
+
+    assert await runtime.states(CLUSTER) == {}
+
+
+async def test_what_was_never_installed_cannot_be_started(runtime: KindRuntime) -> None:
+    with pytest.raises(ComponentError, match="how the node is made"):
+        await runtime.start(CLUSTER, KUBE_SCHEDULER)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from kwokctl.clusters.saved import Saved
-from kwokctl.clusters.stages import stage_documents
+from kwokctl.clusters.stages import FOR_RUNTIME, stage_documents
 from kwokctl.components.plan import BUILDERS, selected
 from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions, spellings
@@ -27,6 +27,7 @@ def differences(saved: Saved, asked: Resolved, documents: Sequence[Document]) ->
         *_component_differences(saved, asked),
         *_argument_differences(saved, asked),
         *_stage_differences(saved, asked, documents),
+        *_runtime_differences(saved, documents),
     )
 
 
@@ -68,3 +69,9 @@ def _stage_differences(saved: Saved, asked: Resolved, documents: Sequence[Docume
         return []
     want = stage_documents(asked.options, documents)
     return [] if list(want) == list(saved.stages) else ["Stage documents: they are not the same"]
+
+
+def _runtime_differences(saved: Saved, documents: Sequence[Document]) -> list[str]:
+    want = [document.body for document in documents if document.kind == FOR_RUNTIME]
+    same = not want or want == list(saved.documents)
+    return [] if same else [f"the document of kind '{FOR_RUNTIME}': it is not the same"]

@@ -9,7 +9,6 @@ PREFERRED = ("binary", "docker")
 
 Where kind could run, containers can, in less time and memory; so it is only taken when asked for.
 """
-AUTO = "auto"
 
 
 async def choose_runtime(home: Home, asked: str) -> Runtime:
@@ -18,7 +17,7 @@ async def choose_runtime(home: Home, asked: str) -> Runtime:
     Raises UnavailableError if the one asked for cannot run here, or none can; UsageError if there
     is none of that name.
     """
-    if asked not in {"", AUTO}:
+    if asked:
         runtime = home.runtime(asked)
         await runtime.check()
         return runtime

@@ -11,6 +11,8 @@ from kwokctl.errors import UsageError
 from kwokctl.expr import yaml
 from kwokctl.runtime import BringsKubernetes, Runtime
 
+FOR_RUNTIME = "Cluster"
+"""The kind of document that is for the program with which a runtime makes clusters."""
 _PODS = ("pod-ready", "pod-ready-again", "pod-complete", "pod-delete")
 
 
@@ -33,7 +35,7 @@ def runtime_documents(
     Raises UsageError where the runtime has no use for them.
     """
     group = runtime.documents if isinstance(runtime, BringsKubernetes) else ""
-    found = [document for document in documents if document.kind == "Cluster"]
+    found = [document for document in documents if document.kind == FOR_RUNTIME]
     for document in found:
         if not group or not document.api_version.startswith(f"{group}/"):
             raise UsageError(

@@ -211,7 +211,7 @@ class ClusterOptions:
         "Image of the node that kind makes, or a file that holds it [default: the one of kind's "
         "project for the Kubernetes version]",
         group=_PROGRAMS,
-        metavar="IMAGE",
+        metavar="IMAGE-OR-FILE",
     )
     kind_node_image_prefix: str = _option(
         "docker.io/kindest",

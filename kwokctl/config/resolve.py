@@ -17,7 +17,9 @@ from kwokctl.config.not_served import NOT_SERVED
 from kwokctl.config.options import ClusterOptions, Spelling, spellings
 from kwokctl.errors import ConfigError, NotServedError, UsageError
 
-_FILES = {"FILE", "PROGRAM"}
+_FILES = {"FILE", "PROGRAM", "IMAGE-OR-FILE"}
+_AUTO = "auto"
+"""Says of the runtime what saying nothing says, too."""
 _SWITCH = {"1": True, "t": True, "true": True, "0": False, "f": False, "false": False}
 _ON_OFF = {True: "on", False: "off"}
 
@@ -55,6 +57,16 @@ def resolve_options(
         if text:
             given[spelling.field] = _read(text, types[spelling.field], spelling.env)
     given.update(flags)
+    _read_words(given)
+    return Resolved(
+        options=ClusterOptions(**given), chosen=frozenset(given), warnings=tuple(warnings)
+    )
+
+
+def _read_words(given: dict[str, Any]) -> None:
+    """Write what was given in words as clusters keep it; UsageError for what is none of them."""
+    if given.get("runtime") == _AUTO:
+        del given["runtime"]
     if "kube_version" in given:
         given["kube_version"] = kube_version(given["kube_version"])
     for spelling in spellings():
@@ -64,9 +76,6 @@ def resolve_options(
             del given[spelling.field]
         elif spelling.choices and spelling.field in given:
             given[spelling.field] = _choice(given[spelling.field], spelling)
-    return Resolved(
-        options=ClusterOptions(**given), chosen=frozenset(given), warnings=tuple(warnings)
-    )
 
 
 def options_to_document(options: ClusterOptions) -> dict[str, Any]:

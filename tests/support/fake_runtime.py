@@ -5,7 +5,16 @@ from dataclasses import dataclass, field
 
 from kwokctl.errors import KwokctlError
 from kwokctl.host.machine import Host
-from kwokctl.model import ClusterName, ComponentName, Plan, State
+from kwokctl.model import (
+    ETCD,
+    KUBE_APISERVER,
+    KUBE_CONTROLLER_MANAGER,
+    KUBE_SCHEDULER,
+    ClusterName,
+    ComponentName,
+    Plan,
+    State,
+)
 from kwokctl.runtime import Site
 from tests.support.sites import HostLikeSite
 
@@ -58,3 +67,13 @@ class FakeRuntime:
         self.asked.append(" ".join([verb, *names]))
         if verb in self.fails_at:
             raise self.fails_at[verb]
+
+
+@dataclass
+class BringingRuntime(FakeRuntime):
+    """Has another program make clusters, which brings all but the controller."""
+
+    name: str = "bringing"
+    maker = "kind"
+    brings = frozenset({ETCD, KUBE_APISERVER, KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER})
+    documents = "kind.x-k8s.io"

@@ -8,6 +8,7 @@ import pytest
 from kwokctl.artifacts.programs import PROGRAMS
 from kwokctl.artifacts.resolve import Source, Wanted, resolve, store_of
 from kwokctl.artifacts.target import here
+from kwokctl.artifacts.upkeep import wanted
 from kwokctl.errors import ArtifactError
 from kwokctl.model import Artifact
 from kwokctl.progress import Progress
@@ -20,10 +21,7 @@ _KUBE = "v1.36.3"
 _ETCD = "3.6.16"
 _SCHEDULER = Wanted(name="kube-scheduler", version=_KUBE)
 _KUBECTL = Wanted(name="kubectl", version=_KUBE)
-_ALL = [
-    Wanted(name=name, version=_ETCD if program.group.name == "etcd" else _KUBE)
-    for name, program in PROGRAMS.items()
-]
+_ALL = wanted(_KUBE)
 _GO_MOD = "module m\n\ngo 1.26.0\n\nrequire k8s.io/api v0.0.0\n"
 
 
@@ -41,7 +39,7 @@ def listener() -> Listener:
 def go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A Go on PATH that can build everything."""
     folder = fake_go.install_go(tmp_path / "go")
-    for program in PROGRAMS.values():
+    for program in (PROGRAMS[one.name] for one in _ALL):
         version = f"v{_ETCD}" if program.group.name == "etcd" else _KUBE
         fake_go.publish_module(folder, program.module, version, _GO_MOD)
     monkeypatch.setenv("PATH", str(folder))

@@ -14,7 +14,7 @@ from kwokctl.config.resolve import Resolved
 from kwokctl.errors import ConfigError, ConflictError, NotFoundError
 from kwokctl.host.paths import WorkDir
 from kwokctl.model import KUBE_SCHEDULER, Artifact
-from tests.support.fake_runtime import FakeRuntime
+from tests.support.fake_runtime import BringingRuntime, FakeRuntime
 
 NAME = cluster_name("dev")
 STAGE = {"apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "Stage", "metadata": {"name": "mine"}}
@@ -45,6 +45,24 @@ def workdir(tmp_path: Path) -> WorkDir:
 
 def test_what_is_saved_is_read_back_the_same(workdir: WorkDir) -> None:
     assert load(workdir.cluster(NAME), NAME) == SAVED
+
+
+def test_documents_for_the_runtime_are_kept_beside_the_stages(tmp_path: Path) -> None:
+    paths = WorkDir(tmp_path).cluster(NAME)
+    runtime = BringingRuntime()
+    kind = Artifact(name="kind", version="v1", command=("/bin/true",), image="node")
+    kept = replace(
+        SAVED,
+        documents=({"kind": "Cluster", "networking": {}},),
+        artifacts={**SAVED.artifacts, "kind": kind},
+    )
+    plan = kept.plan(runtime, paths)
+    save(paths, kept, plan)
+
+    assert plan.maker == kind
+    assert plan.documents == kept.documents
+    found = load(paths, NAME)
+    assert (found.stages, found.documents) == (kept.stages, kept.documents)
 
 
 def test_a_state_from_before_the_newest_options_is_read_with_their_defaults(

@@ -2,9 +2,11 @@ from dataclasses import replace
 
 import pytest
 
-from kwokctl.clusters.stages import stage_documents
+from kwokctl.clusters.stages import runtime_documents, stage_documents
 from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions
+from kwokctl.errors import UsageError
+from tests.support.fake_runtime import BringingRuntime, FakeRuntime
 
 
 def names(options: ClusterOptions) -> list[str]:
@@ -38,3 +40,27 @@ def test_a_stage_of_the_user_replaces_the_whole_default_set() -> None:
     other = replace(own, kind="KwokctlResource", body={})
 
     assert stage_documents(ClusterOptions(), [own, other]) == ({"kind": "Stage"},)
+
+
+OF_KIND = Document(
+    kind="Cluster",
+    api_version="kind.x-k8s.io/v1alpha4",
+    name="",
+    body={"kind": "Cluster"},
+    source="f",
+)
+
+
+def test_a_document_for_a_runtime_is_kept_for_it_alone() -> None:
+    assert runtime_documents(BringingRuntime(), [OF_KIND]) == ({"kind": "Cluster"},)
+    assert runtime_documents(FakeRuntime(), []) == ()
+
+
+@pytest.mark.parametrize("group", ["kind.x-k8s.io.example/v1", "example/v1"])
+def test_a_document_for_another_runtime_is_refused(group: str) -> None:
+    with pytest.raises(UsageError, match="is not for the runtime 'fake'") as caught:
+        runtime_documents(FakeRuntime(), [OF_KIND])
+    assert "--runtime" in str(caught.value.hint)
+
+    with pytest.raises(UsageError, match="is not for the runtime 'bringing'"):
+        runtime_documents(BringingRuntime(), [replace(OF_KIND, api_version=group)])

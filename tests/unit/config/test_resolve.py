@@ -41,6 +41,13 @@ def test_a_flag_wins_over_the_environment_and_that_over_documents() -> None:
     assert "kube_version" not in resolved.chosen
 
 
+def test_a_runtime_that_is_to_be_chosen_is_none_that_was_chosen() -> None:
+    resolved = resolve_options({"runtime": "auto"}, {"KWOK_RUNTIME": "docker"}, [])
+
+    assert resolved.options.runtime == ""
+    assert "runtime" not in resolved.chosen
+
+
 @pytest.mark.parametrize(
     ("name", "text", "field", "value"),
     [

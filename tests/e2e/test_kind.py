@@ -9,7 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from kwokctl import registry
+from kwokctl.clusters.saved import load
 from kwokctl.errors import KwokctlError
+from kwokctl.host.machine import Host
+from kwokctl.host.paths import WorkDir
+from kwokctl.model import KUBE_SCHEDULER, ClusterName, State
 from tests.support import engines
 from tests.support.installed import Installed, listens, taken_port, until
 from tests.support.node_image import NAME, NoImageError, node_image
@@ -182,6 +187,27 @@ def test_a_stopped_cluster_starts_again_with_all_it_had(main: Installed) -> None
 
     assert statuses(main) == {"Ready"}
     assert fake_nodes(main) == 100
+
+
+async def test_the_port_holds_as_with_any_runtime(main: Installed) -> None:
+    """What `tests/contract` says of every runtime, as far as kubeadm's components can show it."""
+    host, name = Host(WorkDir(main.workdir)), ClusterName("main")
+    runtime = registry.load("kind", host)
+    saved = load(host.cluster(name), name)
+    running = dict.fromkeys(saved.names, State.RUNNING)
+
+    for _ in range(2):
+        await runtime.install(saved.plan(runtime, host.cluster(name)))
+        await runtime.start(name)
+    assert await runtime.states(name) == running
+
+    for _ in range(2):
+        await runtime.stop(name, KUBE_SCHEDULER)
+    assert await runtime.states(name) == {**running, KUBE_SCHEDULER: State.STOPPED}
+
+    for _ in range(2):
+        await runtime.start(name, KUBE_SCHEDULER)
+    assert await runtime.states(name) == running
 
 
 def test_a_second_cluster_lives_beside_the_first_without_what_was_switched_off(

@@ -1,0 +1,50 @@
+import os
+
+import pytest
+
+from kwokctl.errors import UnavailableError
+from runtimes.kind.provider import docker, podman
+
+
+def test_docker_is_found_as_its_command_finds_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "unix:///somewhere/docker.sock")
+
+    found = docker()
+
+    assert found.engine.endpoint.url == "unix:///somewhere/docker.sock"
+    assert found.environment == {"KIND_EXPERIMENTAL_PROVIDER": "docker"}
+
+
+@pytest.mark.parametrize(
+    ("user", "url"),
+    [
+        (0, "unix:///run/podman/podman.sock"),
+        (1000, "unix:///run/user/1000/podman/podman.sock"),
+    ],
+)
+def test_podman_is_found_where_its_service_listens(
+    monkeypatch: pytest.MonkeyPatch, user: int, url: str
+) -> None:
+    monkeypatch.setattr(os, "getuid", lambda: user)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/run/user/1000")
+    monkeypatch.delenv("CONTAINER_HOST", raising=False)
+
+    assert podman().engine.endpoint.url == url
+    assert podman().environment == {"KIND_EXPERIMENTAL_PROVIDER": "podman"}
+
+
+def test_another_service_of_podman_can_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONTAINER_HOST", "unix:///somewhere/podman.sock")
+
+    assert podman().engine.endpoint.url == "unix:///somewhere/podman.sock"
+
+
+async def test_a_service_of_podman_that_does_not_run_has_a_remedy_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CONTAINER_HOST", "unix:///nobody/podman.sock")
+
+    with pytest.raises(UnavailableError, match="no container engine answers") as caught:
+        await podman().engine.check()
+
+    assert "podman.socket" in str(caught.value.hint)

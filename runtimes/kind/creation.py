@@ -59,7 +59,7 @@ class Creation:
                 ) from e
             raise ComponentError(
                 f"kind cannot make the cluster '{self.project}'",
-                hint="kind says why below, and the kubelet of its node after it",
+                hint="kind says why below, and after it the component that has died, or the kubelet",
                 detail=e.detail,
             ) from e
 

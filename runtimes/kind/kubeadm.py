@@ -48,10 +48,12 @@ _SECTIONS = {
 }
 _NAMES_OF_KIND = ("localhost", "127.0.0.1")
 """In every certificate that kind asks for; a list of ours stands in place of its own."""
+_TIMEOUTS = {"kubernetesAPICall": "4m0s"}
+"""As long as kubeadm waits for the control plane; its own minute is too short for a busy machine."""
 _CGROUP_SWITCH = 31
 """The minor release since which a kubelet refuses cgroup v1 unless it is told not to."""
 _LISTS = 36
-"""The minor release from which kind speaks v1beta4, with arguments as lists."""
+"""The minor release from which kind speaks v1beta4, with arguments as lists, and timeouts."""
 
 
 def configurations(
@@ -68,7 +70,9 @@ def configurations(
             cluster[_SECTIONS[name]] = arguments
     if names := plan.components[KUBE_APISERVER].certified_names:
         cluster["apiServer"]["certSANs"] = [*_NAMES_OF_KIND, *names]
-    init = {"kind": "InitConfiguration", "patches": {"directory": str(patches)}}
+    init: dict[str, Any] = {"kind": "InitConfiguration", "patches": {"directory": str(patches)}}
+    if minor(kube) >= _LISTS:
+        init["timeouts"] = _TIMEOUTS
     kubelet = {"kind": "KubeletConfiguration", "failCgroupV1": False}
     is_refused = has_cgroup_v1 and minor(kube) >= _CGROUP_SWITCH
     found = (cluster, init, kubelet) if is_refused else (cluster, init)

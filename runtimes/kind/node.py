@@ -21,7 +21,7 @@ _RESERVED = "node-role.kubernetes.io/control-plane"
 _POLL = 0.2
 _PATIENCE = 120.0
 """Seconds within which a kubelet takes notice of a manifest, whatever else it is busy with."""
-_TAIL = "30"
+_TAIL = 20
 
 _MOVE = """\
 mkdir -p "$1" "$2"
@@ -73,14 +73,25 @@ class Node:
     async def _kubectl(self, *words: str) -> str:
         return await self._inside.run("kubectl", "--kubeconfig=/etc/kubernetes/admin.conf", *words)
 
-    async def complaint(self) -> str:
-        """Return the last lines of the kubelet's journal; empty where there is none to read."""
+    async def complaint(self, names: Collection[ComponentName]) -> str:
+        """Return the last words of these components that have died, else those of the kubelet.
+
+        Empty where there are none to be heard.
+        """
         try:
-            return await self._inside.run(
+            dead = {
+                name: await self._last_words(name) for name in set(names) - await self.running()
+            }
+            words = [f"{name}: {said}" for name, said in sorted(dead.items()) if said]
+            return "\n".join(words) or await self._inside.run(
                 "journalctl", "--no-pager", "--output=cat", "--unit=kubelet", f"--lines={_TAIL}"
             )
         except KwokctlError:
             return ""
+
+    async def _last_words(self, name: ComponentName) -> str:
+        content = b"".join([part async for part in self.log(name)])
+        return "\n".join(content.decode(errors="replace").splitlines()[-_TAIL:])
 
     async def log(self, name: ComponentName) -> AsyncIterator[bytes]:
         """Yield what a pod has written, also when the node has stopped."""
@@ -112,6 +123,6 @@ class Node:
         except TimeoutError as e:
             raise TimedOutError(
                 f"'{', '.join(names)}' {problem} on the node '{self.name}'",
-                hint="the kubelet says below what it is busy with",
-                detail=await self.complaint() or None,
+                hint="its last words, or those of the kubelet, are below",
+                detail=await self.complaint(names) or None,
             ) from e

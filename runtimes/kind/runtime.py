@@ -168,7 +168,7 @@ class KindRuntime:
             await creation.run(folder, self._provider.environment)
         except KwokctlError as e:
             if half := self._control_plane(cluster, await self._containers(cluster)):
-                said = await Node(self._engine, half).complaint()
+                said = await Node(self._engine, half).complaint(self._inside(cluster))
                 e.detail = "\n".join(filter(None, (e.detail, said)))
             await self._remove_remains(cluster)
             raise

@@ -2,7 +2,6 @@
 
 import asyncio
 import subprocess
-import textwrap
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -52,6 +51,25 @@ nodes:
 - role: control-plane
   labels:
     from: the-user
+"""
+
+IMPATIENT = """\
+- |
+  kind: InitConfiguration
+  metadata:
+    name: config
+  timeouts:
+    controlPlaneComponentHealthCheck: 20s
+    kubeletHealthCheck: 20s
+    kubernetesAPICall: 20s
+"""
+
+NO_GROUP = """\
+- |
+  kind: KubeletConfiguration
+  metadata:
+    name: config
+  cgroupRoot: /there-is-no-such-group
 """
 
 AUDIT = """\
@@ -118,6 +136,11 @@ def containers(*words: str) -> list[str]:
 
 def statuses(cluster: Installed) -> set[str]:
     return {component["status"] for component in cluster.components().values()}
+
+
+def patched(patches: str) -> str:
+    """Return the user's own configuration with more patches for kubeadm."""
+    return OWN.replace("nodes:\n", f"{patches}nodes:\n")
 
 
 def fake_nodes(cluster: Installed) -> int:
@@ -257,25 +280,7 @@ def test_a_node_that_does_not_come_up_is_told_with_the_kubelets_words_and_nothin
     main: Installed,
 ) -> None:
     broken = main.folder / "broken.yaml"
-    broken.write_text(
-        OWN.replace(
-            "kubeadmConfigPatches:\n",
-            textwrap.dedent("""\
-                kubeadmConfigPatches:
-                - |
-                  kind: KubeletConfiguration
-                  metadata:
-                    name: config
-                  cgroupRoot: /there-is-no-such-group
-                - |
-                  kind: InitConfiguration
-                  metadata:
-                    name: config
-                  timeouts:
-                    kubeletHealthCheck: 20s
-                """),
-        )
-    )
+    broken.write_text(patched(IMPATIENT + NO_GROUP))
     third = main.called("third")
 
     said = third.refused(
@@ -288,6 +293,22 @@ def test_a_node_that_does_not_come_up_is_told_with_the_kubelets_words_and_nothin
     assert "there-is-no-such-group" in said
     assert containers() == [NODE]
     assert "third" not in third.ok("get", "clusters").split()
+
+
+def test_a_component_that_dies_at_once_is_told_with_its_last_words(main: Installed) -> None:
+    impatient = main.folder / "impatient.yaml"
+    impatient.write_text(patched(IMPATIENT))
+    third = main.called("third")
+
+    said = third.refused(
+        "--config", str(impatient), "create", "cluster", "--runtime", "kind",
+        "--kind-node-image", NAME, "--extra-args", "etcd=quota-backend-bytes=a-lot",
+        timeout=PATIENCE,
+    )  # fmt: skip
+
+    assert "etcd: " in said
+    assert 'invalid value "a-lot"' in said
+    assert containers() == [NODE]
 
 
 def test_an_image_that_cannot_be_had_is_told_with_a_remedy(main: Installed, own: str) -> None:
@@ -337,7 +358,7 @@ def test_a_cluster_is_started_again_after_a_restart_of_the_engine(
 
 
 def test_deleting_leaves_no_container_process_or_file(main: Installed) -> None:
-    files = {"kubeconfig", "own.yaml", "broken.yaml", "policy.yaml"}
+    files = {"kubeconfig", "own.yaml", "broken.yaml", "impatient.yaml", "policy.yaml"}
 
     main.ok("delete", "cluster", timeout=PATIENCE)
 

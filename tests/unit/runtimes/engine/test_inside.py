@@ -1,0 +1,45 @@
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from runtimes.engine.client import Engine
+from runtimes.engine.endpoint import Endpoint
+from runtimes.engine.inside import Inside
+from tests.support.fake_engine import FakeEngine, fake_engine
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeEngine]:
+    with tempfile.TemporaryDirectory() as folder, fake_engine(Path(folder)) as fake:
+        yield fake
+
+
+@pytest.fixture
+def inside(fake: FakeEngine) -> Inside:
+    return Inside(Engine(Endpoint(url=fake.url)), "c")
+
+
+async def test_programs_are_named_without_their_folders_and_arguments(
+    fake: FakeEngine, inside: Inside
+) -> None:
+    rows = [["1", "/sbin/init"], ["22", "/usr/local/bin/etcd --name=a b"], ["23", ""]]
+    fake.answers["GET /containers/c/top"] = (
+        200,
+        {"Titles": ["PID", "COMMAND"], "Processes": rows},
+    )
+
+    assert await inside.programs() == {"init", "etcd"}
+
+
+async def test_a_container_in_which_nothing_runs_has_no_programs(
+    fake: FakeEngine, inside: Inside
+) -> None:
+    fake.answers["GET /containers/c/top"] = (200, {"Titles": ["PID"], "Processes": None})
+
+    assert await inside.programs() == set()
+
+
+async def test_a_folder_that_is_not_there_has_no_files(inside: Inside) -> None:
+    assert await inside.files("/nowhere") == []

@@ -15,7 +15,6 @@ from runtimes.kind.kubeadm import MAKES, configurations
 
 GROUP = "kind.x-k8s.io"
 _API_VERSION = f"{GROUP}/v1alpha4"
-_LOOPBACK = "127.0.0.1"
 _CONTROL_PLANE = "control-plane"
 _KUBEADMS_PKI = "/etc/kubernetes/pki"
 _PKI = {
@@ -33,7 +32,7 @@ _POD_SUBNETS = {
 """By IP family, as kind has them; said, for they are parted between the real nodes."""
 _OURS = {
     "name": "the name is that of the cluster: --name",
-    "networking.apiServerAddress": "the API server listens on this machine only",
+    "networking.apiServerAddress": "the address is an option of kwokctl: --bind-address",
     "networking.apiServerPort": "the port is an option of kwokctl: --kube-apiserver-port",
 }
 """What a user's document may not say, and why."""
@@ -54,7 +53,7 @@ def configuration(plan: Plan, paths: ClusterPaths, *, has_cgroup_v1: bool) -> di
         "networking": {
             "podSubnet": _POD_SUBNETS.get(networking.get("ipFamily", "ipv4"), ""),
             **networking,
-            "apiServerAddress": _LOOPBACK,
+            "apiServerAddress": api.ports[0].host_address,
             "apiServerPort": api.ports[0].host_port,
         },
         "kubeadmConfigPatches": [
@@ -148,6 +147,6 @@ def _published(component: Component) -> Iterator[dict[str, Any]]:
             yield {
                 "containerPort": port.port,
                 "hostPort": port.host_port,
-                "listenAddress": _LOOPBACK,
+                "listenAddress": port.host_address,
                 "protocol": "TCP",
             }

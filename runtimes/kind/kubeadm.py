@@ -46,8 +46,6 @@ _SECTIONS = {
     KUBE_CONTROLLER_MANAGER: "controllerManager",
     KUBE_SCHEDULER: "scheduler",
 }
-_NAMES_OF_KIND = ("localhost", "127.0.0.1")
-"""In every certificate that kind asks for; a list of ours stands in place of its own."""
 _TIMEOUTS = {"kubernetesAPICall": "4m0s"}
 """As long as kubeadm waits for the control plane; its own minute is too short for a busy machine."""
 _CGROUP_SWITCH = 31
@@ -68,8 +66,10 @@ def configurations(
             cluster["etcd"] = {"local": arguments}
         else:
             cluster[_SECTIONS[name]] = arguments
+    # A list of ours stands in place of that of kind, which has the first two.
     if names := plan.components[KUBE_APISERVER].certified_names:
-        cluster["apiServer"]["certSANs"] = [*_NAMES_OF_KIND, *names]
+        published = plan.components[KUBE_APISERVER].ports[0].host_address
+        cluster["apiServer"]["certSANs"] = ["localhost", published, *names]
     init: dict[str, Any] = {"kind": "InitConfiguration", "patches": {"directory": str(patches)}}
     if minor(kube) >= _LISTS:
         init["timeouts"] = _TIMEOUTS

@@ -13,6 +13,7 @@ from kwokctl.model import (
 from runtimes.engine.on_host import ON_HOST
 
 _LOOPBACK = "127.0.0.1"
+_OWN_LOOPBACK = "localhost"
 _EVERYWHERE = "0.0.0.0"  # noqa: S104 - inside the node's network
 
 PORTS = {ETCD: 2379, KUBE_APISERVER: 6443, KUBE_CONTROLLER_MANAGER: 10257, KUBE_SCHEDULER: 10259}
@@ -41,10 +42,13 @@ class KindSite:
     def address(
         self, component: ComponentName, port: int, *, dialler: ComponentName | None = None
     ) -> str:
-        """Return a loopback address: of the node for what runs there, else of this host."""
+        """Return a loopback address: of the node for what runs there, else of this host.
+
+        The node's own is said by name, for the host's may be another address that the user chose.
+        """
         if dialler is None or dialler in ON_HOST:
             return f"{_LOOPBACK}:{port}"
-        return f"{_LOOPBACK}:{self.port(component, port)}"
+        return f"{_OWN_LOOPBACK}:{self.port(component, port)}"
 
     def port(self, component: ComponentName, host_port: int) -> int:
         """Return kubeadm's own port of a component that it makes."""

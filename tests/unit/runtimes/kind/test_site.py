@@ -29,7 +29,7 @@ def test_a_socket_is_offered_only_where_it_works() -> None:
     [
         (None, "127.0.0.1:32764"),
         (KWOK_CONTROLLER, "127.0.0.1:32764"),
-        (KUBE_CONTROLLER_MANAGER, "127.0.0.1:6443"),
+        (KUBE_CONTROLLER_MANAGER, "localhost:6443"),
     ],
 )
 def test_pods_of_the_node_dial_each_other_there_and_the_host_dials_published_ports(

@@ -251,7 +251,7 @@ def test_a_second_cluster_lives_beside_the_first_without_what_was_switched_off(
 
     assert set(second.components()) == {"etcd", "kube-apiserver", "kwok-controller"}
     assert statuses(second) == {"Ready"}
-    running = " ".join(docker("top", "kwok-second-control-plane", "-eo", "pid,args"))
+    running = " ".join(docker("top", "kwok-second-control-plane", "-ww", "-eo", "pid,args"))
     assert "kube-scheduler" not in running
     assert "kube-controller-manager" not in running
     assert "--feature-gates=MutatingAdmissionPolicy=true" in running

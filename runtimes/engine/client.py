@@ -28,6 +28,8 @@ from runtimes.engine.following import followed
 
 _CHUNK = 1024 * 1024
 _UNIX = "unix://"
+_PATIENCE = 60.0
+"""Seconds for which nothing need be heard of an engine that is at work."""
 TAKEN = ("address already in use", "port is already allocated")
 """What an engine says of a port that something else listens on."""
 
@@ -186,8 +188,23 @@ class Engine:
                 client = self._dialled
             yield client
 
+    @contextmanager
+    def dialled_for(self, seconds: float) -> Iterator[Any]:
+        """Yield a client as `dialled` does, for work of which nothing is heard for so long."""
+        with _explained(self.endpoint.url, self._remedy):
+            client = self._dial(seconds)
+            try:
+                yield client
+            finally:
+                client.close()
+
     @cached_property
     def _dialled(self) -> Any:
+        client = self._dial(_PATIENCE)
+        weakref.finalize(self, client.close)
+        return client
+
+    def _dial(self, patience: float) -> Any:
         from docker import APIClient  # noqa: PLC0415 - a quarter of a second
         from docker.tls import TLSConfig  # noqa: PLC0415 - as above
 
@@ -198,9 +215,9 @@ class Engine:
             ca_cert=str(at / "ca.pem"),
             verify=self.endpoint.verify,
         )
-        client = APIClient(base_url=self.endpoint.url, version="auto", tls=tls or False)
-        weakref.finalize(self, client.close)
-        return client
+        return APIClient(
+            base_url=self.endpoint.url, version="auto", tls=tls or False, timeout=patience
+        )
 
 
 def _knock(url: str) -> None:

@@ -10,6 +10,8 @@ from kwokctl.artifacts.versions import minor
 from kwokctl.errors import ArtifactError, ConfigError, KwokctlError, NotFoundError
 from runtimes.engine.client import Engine
 
+_UNPACKING = 600.0
+"""Seconds in which an engine unpacks the gigabyte of a node, on a busy machine and a slow disk."""
 _VERSION = "/kind/version"
 """Where a node image says which Kubernetes is in it."""
 
@@ -35,7 +37,7 @@ async def node_image(engine: Engine, given: str, *, kube: str) -> str:
 
 async def _loaded(engine: Engine, file: Path) -> str:
     def load() -> list[str]:
-        with engine.dialled() as client, file.open("rb") as content:
+        with engine.dialled_for(_UNPACKING) as client, file.open("rb") as content:
             said = "".join(str(line.get("stream", "")) for line in client.load_image(content))
         return [line.partition(": ")[2] for line in said.splitlines() if "Loaded image" in line]
 

@@ -1,13 +1,14 @@
 """Runs kind to make a cluster, and says what a user can understand when that fails."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from kwokctl.errors import CommandError, ComponentError, ConflictError
 from kwokctl.host import process
-from kwokctl.host.files import write_atomic
+from kwokctl.host.files import private_folder, remove_tree, write_atomic
 from runtimes.engine.client import TAKEN
 
 
@@ -66,3 +67,23 @@ class Creation:
 
 CONFIGURATION = "kind.yaml"
 _FILE = "creation.json"
+
+
+@contextmanager
+def set_aside(data: Path, kept: Path) -> Iterator[bool]:
+    """Let kind begin with an empty etcd: it does not expect nodes that it has not made.
+
+    Yields whether there were data; they are back in their place afterwards, whatever happens. Those
+    that a killed run has not put back are.
+    """
+    if kept.exists():
+        remove_tree(data)
+    elif any(data.iterdir()):
+        data.rename(kept)
+    private_folder(data)
+    try:
+        yield kept.exists()
+    finally:
+        if kept.exists():
+            remove_tree(data)
+            kept.rename(data)

@@ -17,7 +17,7 @@ from runtimes.engine.client import Container
 from runtimes.engine.on_host import ON_HOST, placed
 from runtimes.engine.together import all_of
 from runtimes.kind.configuration import GROUP, configuration, patches_folder
-from runtimes.kind.creation import CONFIGURATION, Creation
+from runtimes.kind.creation import CONFIGURATION, Creation, set_aside
 from runtimes.kind.image import node_image
 from runtimes.kind.kubeadm import MAKES, pod_patch
 from runtimes.kind.node import CLUSTER, CONTROL_PLANE, NODE_ROLES, ROLE, Node
@@ -161,11 +161,21 @@ class KindRuntime:
 
     async def _make(self, cluster: ClusterName) -> Container:
         """Let kind make the node, without what the cluster is not to have."""
-        folder = self._folder(cluster)
+        folder, data = self._folder(cluster), self._paths(cluster).etcd_data
         creation = Creation.load(folder)
         await self._remove_remains(cluster)
+        with set_aside(data, folder / "etcd") as is_kept:
+            made = await self._create(cluster, creation)
+            node = Node(self._engine, made)
+            # What was set aside comes back under the components, which then start anew.
+            inside = self._inside(cluster)
+            await node.stop(MAKES if is_kept else MAKES.difference(inside))
+        write_atomic(folder / _MADE, made.id)
+        return made
+
+    async def _create(self, cluster: ClusterName, creation: Creation) -> Container:
         try:
-            await creation.run(folder, self._provider.environment)
+            await creation.run(self._folder(cluster), self._provider.environment)
         except KwokctlError as e:
             if half := self._control_plane(cluster, await self._containers(cluster)):
                 said = await Node(self._engine, half).complaint(self._inside(cluster))
@@ -183,8 +193,6 @@ class KindRuntime:
         await node.reserve()
         nodes = [one.name for one in containers if one.labels.get(ROLE) in NODE_ROLES]
         await node.give_networks(pod_networks(creation.pod_subnet, nodes))
-        await node.stop(MAKES.difference(self._inside(cluster)))
-        write_atomic(folder / _MADE, made.id)
         return made
 
     async def _remove_remains(self, cluster: ClusterName) -> None:

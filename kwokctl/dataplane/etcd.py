@@ -13,7 +13,7 @@ from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.keys import Keys, is_readable
 from kwokctl.dataplane.port import Json, Patch, Renewal, Renewed, Target
 from kwokctl.dataplane.shapes import check_status
-from kwokctl.dataplane.store import Store, Stored, value_of
+from kwokctl.dataplane.store import TOGETHER, Store, Stored, value_of
 from kwokctl.dataplane.stored_lease import stored_lease
 from kwokctl.dataplane.uid import new_uid
 from kwokctl.dataplane.window import Window
@@ -29,8 +29,7 @@ _KINDS = frozenset({NODES, PODS})
 class EtcdPlane:
     """Writes to etcd beside the API server, which shows it to everybody through its watch cache."""
 
-    leases_at_once = 64
-    """Operations of a transaction: two each, 128 at most (`--max-txn-ops` of etcd)."""
+    leases_at_once = TOGETHER
 
     def __init__(
         self,

@@ -16,6 +16,11 @@ from kwokctl.etcd.kv import Compare, Delete, Get, KeyValue, Kv, Put, Txn, TxnAns
 
 Json = Any
 
+TOGETHER = 128
+"""Operations of a transaction (`--max-txn-ops` of etcd)."""
+_ONE_BY_ONE = TOGETHER // 2
+"""Writes of a transaction when each stands for itself: that is an operation, too."""
+
 
 class Stored(msgspec.Struct, frozen=True, gc=False):
     """What is to be stored under a key."""
@@ -80,10 +85,25 @@ class Store:
         return answer.revision
 
     async def change_many(self, writes: Sequence[tuple[Stored, int]]) -> Sequence[TxnAnswer]:
-        """Write values whose revisions are known, 0 for a new key, all in one transaction.
+        """Write at most `TOGETHER` values whose revisions are known, 0 for a new key.
 
-        Each is written if its own key is as it is known; else its answer has what is stored.
+        Each is written if its own key is as it is known; else its answer has what is stored. Those
+        that replace something are written all or none at first, which is cheaper for everybody, for
+        mostly nobody else has written any of them.
         """
+        if all(version for _, version in writes):
+            compares = tuple(Compare(each.key, version) for each, version in writes)
+            puts = tuple(Put(each.key, each.value) for each, _ in writes)
+            answer = await self._txn(Txn(compares, puts))
+            if answer.succeeded:
+                return [TxnAnswer(True, answer.revision, ())] * len(writes)
+        answers: list[TxnAnswer] = []
+        for start in range(0, len(writes), _ONE_BY_ONE):
+            answers += await self._change_each(writes[start : start + _ONE_BY_ONE])
+        return answers
+
+    async def _change_each(self, writes: Sequence[tuple[Stored, int]]) -> list[TxnAnswer]:
+        """Do the same in one transaction of which each part stands for itself."""
         parts = tuple(
             Txn(
                 (Compare(each.key, version, of_creation=not version),),

@@ -216,6 +216,36 @@ async def test_a_lease_of_somebody_else_is_told_and_stops_no_other() -> None:
     assert made.error is None
 
 
+async def test_hundreds_of_leases_are_renewed_in_a_few_transactions() -> None:
+    rig = Rig()
+    names = [f"n{number}" for number in range(rig.plane.leases_at_once)]
+    made = await rig.plane.renew([Renewal(name, "", LEASE) for name in names])
+    rig.etcd.transactions.clear()
+
+    renewals = [Renewal(name, one.version, LEASE) for name, one in zip(names, made, strict=True)]
+    answers = await rig.plane.renew(renewals)
+
+    assert {answer.version for answer in answers} == {str(rig.etcd.revision)}
+    assert len(rig.etcd.transactions) == 1
+
+
+async def test_a_renewal_that_somebody_forestalled_stops_no_other() -> None:
+    rig = Rig()
+    names = [f"n{number}" for number in range(rig.plane.leases_at_once)]
+    made = await rig.plane.renew([Renewal(name, "", LEASE) for name in names])
+    key = LEASE_KEY.removesuffix(b"n") + b"n3"
+    theirs = rig.etcd.put(key, b'{"metadata":{"name":"n3"},"spec":{"holderIdentity":"x"}}')
+
+    renewals = [Renewal(name, one.version, LEASE) for name, one in zip(names, made, strict=True)]
+    answers = await rig.plane.renew(renewals)
+
+    (forestalled,) = [answer for answer in answers if answer.error is not None]
+    assert forestalled is answers[3]
+    assert forestalled.found is not None
+    assert forestalled.found.version == str(theirs)
+    assert all(int(answer.version) > theirs for answer in answers if answer is not forestalled)
+
+
 async def test_a_lease_that_is_stored_otherwise_has_to_be_looked_at() -> None:
     rig = Rig()
     rig.etcd.put(LEASE_KEY, b"k8s\x00...")

@@ -5,10 +5,14 @@ import io
 import tarfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
+from typing import Any
 
 from kwokctl.errors import CommandError, KwokctlError, NotFoundError
 from runtimes.engine.client import Engine
 from runtimes.engine.following import followed
+
+_COLUMNS = "-eo pid,args"
+_TRIES = 5
 
 
 class Inside:
@@ -53,9 +57,16 @@ class Inside:
 
     async def programs(self) -> set[str]:
         """Name the programs that run in it, in containers of its own, too."""
-        told = await self._engine.ask("top", self._container, "-eo pid,args")
+        told = await self._top()
         lines = (line[-1].split() for line in told["Processes"] or ())
         return {words[0].rpartition("/")[2] for words in lines if words}
+
+    async def _top(self) -> dict[str, Any]:
+        """Ask for the processes; engines stumble over a container inside that ends meanwhile."""
+        for _ in range(_TRIES - 1):
+            with suppress(CommandError):
+                return dict(await self._engine.ask("top", self._container, _COLUMNS))
+        return dict(await self._engine.ask("top", self._container, _COLUMNS))
 
     async def files(self, folder: str) -> list[tuple[str, bytes]]:
         """Return the files below a folder, by name and in order; none if there is no folder."""

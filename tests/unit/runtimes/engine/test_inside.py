@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from kwokctl.errors import CommandError
 from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
 from runtimes.engine.inside import Inside
@@ -39,6 +40,17 @@ async def test_a_container_in_which_nothing_runs_has_no_programs(
     fake.answers["GET /containers/c/top"] = (200, {"Titles": ["PID"], "Processes": None})
 
     assert await inside.programs() == set()
+
+
+async def test_an_engine_that_stumbles_is_asked_again_but_not_for_ever(
+    fake: FakeEngine, inside: Inside
+) -> None:
+    fake.answers["GET /containers/c/top"] = (500, {"message": "openat2: no such file"})
+
+    with pytest.raises(CommandError, match="openat2"):
+        await inside.programs()
+
+    assert fake.asked.count("GET /containers/c/top") > 1
 
 
 async def test_a_folder_that_is_not_there_has_no_files(inside: Inside) -> None:

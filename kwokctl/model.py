@@ -59,6 +59,27 @@ class Mount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a component may take of this machine; 0 means as much as there is."""
+
+    memory: int = 0
+    """In bytes."""
+    cpus: float = 0
+
+    def __bool__(self) -> bool:
+        """Tell whether there is any limit."""
+        return bool(self.memory or self.cpus)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeAddress:
+    """Where a node says that its kubelet is found."""
+
+    name: str
+    ip: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HttpProbe:
     """Holds when a GET of `url`, dialled from this host, answers 200."""
 
@@ -88,6 +109,7 @@ class Component:
     """Stopped before these, whether or not it is started after them."""
     certified_names: tuple[str, ...] = ()
     """More names and addresses for its certificate, where the runtime makes that."""
+    limits: Limits = Limits()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

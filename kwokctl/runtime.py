@@ -1,10 +1,10 @@
 """The ports that make runtimes pluggable: what differs by nature, and nothing more."""
 
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Protocol, runtime_checkable
 
-from kwokctl.model import ClusterName, ComponentName, Plan, State
+from kwokctl.model import Artifact, ClusterName, ComponentName, NodeAddress, Plan, State
 
 
 class Site(Protocol):
@@ -44,6 +44,10 @@ class Site(Protocol):
 
         Then how they reach services and the API server, with which certificate, is the runtime's.
         """
+        ...
+
+    def node_address(self) -> NodeAddress:
+        """Where the API server finds who plays the kubelets of fake nodes."""
         ...
 
 
@@ -110,4 +114,60 @@ class BringsKubernetes(Protocol):
     @property
     def documents(self) -> str:
         """The API group of the documents by which users configure it."""
+        ...
+
+
+class Images(Protocol):
+    """The container images that a runtime can start components from.
+
+    An image is named as engines name it: `registry.k8s.io/etcd:3.6.16-0`.
+    """
+
+    async def has(self, image: str) -> bool:
+        """Tell whether an image is here."""
+        ...
+
+    async def pull(self, image: str, *, came: Callable[[int], None]) -> None:
+        """Fetch an image from its registry; `came` is told the bytes as they come.
+
+        Raises ArtifactError when the registry does not answer, or does not give it.
+        """
+        ...
+
+    async def made(self, artifact: Artifact) -> str | None:
+        """Return the image that was made from a program, if it is here.
+
+        Of an artifact without a command it is one that was made from its name and version.
+        """
+        ...
+
+    async def make(self, artifact: Artifact) -> str:
+        """Make an image of a program, unless it is here already, and return its name."""
+        ...
+
+    async def save(self, images: Sequence[str], file: Path) -> None:
+        """Write images to a file that `load`, here or elsewhere, reads."""
+        ...
+
+    async def load(self, file: Path) -> Sequence[str]:
+        """Take the images that a file holds, and return their names."""
+        ...
+
+
+@runtime_checkable
+class RunsImages(Protocol):
+    """A runtime that starts components from images, too."""
+
+    @property
+    def images(self) -> Images:
+        """The images at hand."""
+        ...
+
+
+@runtime_checkable
+class TellsMore(Protocol):
+    """A runtime that knows more of components than their state."""
+
+    async def remarks(self, cluster: ClusterName) -> Mapping[ComponentName, str]:
+        """Tell, of components of which there is something to tell, why they ended or began anew."""
         ...

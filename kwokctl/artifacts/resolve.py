@@ -22,7 +22,7 @@ from kwokctl.progress import Progress
 if TYPE_CHECKING:
     from kwokctl.artifacts.trouble import Trouble
 
-__all__ = ["Source", "Wanted", "resolve", "store_of"]
+__all__ = ["Source", "Wanted", "resolve", "store_of", "stored"]
 
 
 class Source(StrEnum):
@@ -64,6 +64,15 @@ async def resolve(
                 "with XDG_CACHE_HOME",
             ) from e
     return {one.name: found[one.name] for one in wanted}
+
+
+async def stored(
+    wanted: Sequence[Wanted], *, cache: Path, prefixes: Mapping[str, str] | None = None
+) -> dict[str, Artifact]:
+    """Return those of the wanted programs, by name, that are on this machine already."""
+    target = here()
+    found, _ = await asyncio.to_thread(_look, wanted, target, prefixes, store_of(cache, target))
+    return found
 
 
 def store_of(cache: Path, target: Target) -> Store:

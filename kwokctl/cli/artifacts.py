@@ -10,10 +10,11 @@ from kwokctl.cli import commands, results
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.options import Output
 from kwokctl.cli.rows import amount
-from kwokctl.errors import ArtifactError
+from kwokctl.errors import ArtifactError, UsageError
 
 if TYPE_CHECKING:
     from kwokctl.artifacts.store import Entry
+    from kwokctl.config.options import ClusterOptions
 
 _KubeVersion = Annotated[
     str | None,
@@ -30,6 +31,7 @@ def register(app: typer.Typer) -> None:
     )
     commands.command(below, "list")(show)
     commands.command(below, "build")(build)
+    commands.command(below, "images")(images)
     commands.command(below, "verify")(verify)
     commands.command(below, "prune")(prune)
 
@@ -52,15 +54,53 @@ def show(call: Invocation, *, output: Output = "") -> None:
 def build(call: Invocation, *, kube_version: _KubeVersion = None) -> None:
     """Build all programs for a version of Kubernetes from their Go modules into the store."""
     from kwokctl.artifacts import upkeep
-    from kwokctl.config.resolve import resolve_options
 
-    given = {} if kube_version is None else {"kube_version": kube_version}
-    options = resolve_options(given, os.environ, call.documents()).options
+    options = _options(call, kube_version=kube_version)
     programs = call.run(
         upkeep.build, options.kube_version, cache=call.home.cache, progress=call.progress
     )
     for artifact in programs.values():
         results.emit(artifact.command[0])
+
+
+def images(
+    call: Invocation,
+    *,
+    pull: Annotated[bool, typer.Option("--pull", help="Pull them from their registry")] = False,
+    build: Annotated[
+        bool, typer.Option("--build", help="Make them from programs, which are built if need be")
+    ] = False,
+    save: Annotated[
+        str | None, typer.Option("--save", metavar="FILE", help="Write them to a file")
+    ] = None,
+    load: Annotated[
+        str | None,
+        typer.Option("--load", metavar="FILE", help="Take those of a file, and get nothing else"),
+    ] = None,
+    runtime: Annotated[
+        str | None,
+        typer.Option(
+            "--runtime", metavar="NAME", help="Whose images [default: the first that has any]"
+        ),
+    ] = None,
+    kube_version: _KubeVersion = None,
+) -> None:
+    """Have the images of the components in the container engine, and print their names.
+
+    They come from where 'create cluster' would take them, unless --pull or --build says more.
+    """
+    from kwokctl.clusters.stock import load_images, stock_images
+
+    if pull + build + (load is not None) > 1 or (load is not None and save is not None):
+        raise UsageError("--pull, --build and --load do not go together, nor do --load and --save")
+    source = "download" if pull else "build" if build else None
+    options = _options(call, kube_version=kube_version, runtime=runtime, artifact_source=source)
+    if load is not None:
+        names = call.run(load_images, call.home, options, Path(load).expanduser())
+    else:
+        target = Path(save).expanduser() if save is not None else None
+        names = call.run(stock_images, call.home, options, target)
+    results.emit("\n".join(names))
 
 
 def verify(call: Invocation, *, output: Output = "") -> None:
@@ -106,6 +146,14 @@ def prune(
     for path in pruned.paths:
         results.emit(str(path))
     call.console.line(f"{amount(pruned.size, 'B')} are free again")
+
+
+def _options(call: Invocation, **given: str | None) -> "ClusterOptions":
+    """Return the options that a cluster made now would have, with those that are given here."""
+    from kwokctl.config.resolve import resolve_options
+
+    chosen = {name: value for name, value in given.items() if value is not None}
+    return resolve_options(chosen, os.environ, call.documents()).options
 
 
 def _entry(entry: "Entry") -> dict[str, Any]:

@@ -146,14 +146,20 @@ def artifacts(
         ),
     ] = "",
 ) -> None:
-    """List the addresses of the files that a cluster needs, for those who fetch them beforehand.
+    """List the files and images that a cluster needs, for those who fetch them beforehand.
 
     They are those of the cluster if it exists, else of the one that 'create cluster' would make.
     """
-    from kwokctl.clusters.programs import addresses
+    from kwokctl.clusters.images import published_files, published_images
+    from kwokctl.clusters.programs import TOOLS
+    from kwokctl.components.plan import selected
 
-    found = addresses(_cluster_options(call, runtime)) if kind != "image" else []
-    results.emit("\n".join(found))
+    options = _cluster_options(call, runtime)
+    made = call.home.runtime(options.runtime) if options.runtime else None
+    names = (*selected(options), *TOOLS)
+    files = published_files(made, options, names) if kind != "image" else []
+    images = published_images(made, options, names) if kind != "binary" else []
+    results.emit("\n".join([*files, *images]))
 
 
 def _cluster_options(call: Invocation, runtime: str | None) -> "ClusterOptions":

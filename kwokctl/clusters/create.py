@@ -12,14 +12,15 @@ from kwokctl.clusters.choices import choices
 from kwokctl.clusters.drift import differences
 from kwokctl.clusters.files import write_files
 from kwokctl.clusters.home import Home, context_name
+from kwokctl.clusters.images import artifacts
 from kwokctl.clusters.placing import choose_runtime
 from kwokctl.clusters.ports import held_ports
-from kwokctl.clusters.programs import TOOLS, programs_on
+from kwokctl.clusters.programs import TOOLS
 from kwokctl.clusters.ready import unready
 from kwokctl.clusters.saved import Saved, load
 from kwokctl.clusters.stages import runtime_documents, stage_documents
 from kwokctl.components import kube_apiserver
-from kwokctl.components.plan import BUILDERS, selected
+from kwokctl.components.plan import BUILDERS, known_limits, selected
 from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import Resolved, parse_extra_args
@@ -99,6 +100,7 @@ async def _create(home: Home, request: CreateRequest) -> str:
     options = request.resolved.options
     names = selected(options)
     extra_args = parse_extra_args(options.extra_args, tuple(BUILDERS))
+    known_limits(options)  # raises for what is no limit, before anything is fetched
     runtime = await choose_runtime(home, options.runtime)
     own = runtime_documents(runtime, request.documents)
     options = replace(options, runtime=runtime.name)
@@ -106,14 +108,14 @@ async def _create(home: Home, request: CreateRequest) -> str:
     options = made.options
     for note in made.notes:
         home.progress.note(note)
-    artifacts = await programs_on(home, runtime, options, _needed(options, names))
+    found = await artifacts(home, runtime, options, _needed(options, names))
     async with _undone_on_failure(home, runtime, request):
         with held_ports(home, request.name, options, names) as (options, held):
             saved = Saved(
                 name=request.name,
                 options=options,
                 names=names,
-                artifacts=artifacts,
+                artifacts=found,
                 extra_args=extra_args,
                 stages=stage_documents(options, request.documents),
                 documents=own,
@@ -135,8 +137,10 @@ async def _continue(home: Home, request: CreateRequest, saved: Saved) -> str:
     missing = [name for name in plan.components if states.get(name) is not State.RUNNING]
     if not missing and not await unready(plan.components.values()):
         return url
-    artifacts = await programs_on(home, runtime, saved.options, _needed(saved.options, saved.names))
-    saved = replace(saved, artifacts=artifacts)
+    found = await artifacts(
+        home, runtime, saved.options, _needed(saved.options, saved.names), saved.artifacts
+    )
+    saved = replace(saved, artifacts=found)
     with held_ports(home, saved.name, saved.options, missing) as (options, held):
         plan = write_files(home, runtime, replace(saved, options=options))
         await runtime.install(plan)
@@ -147,9 +151,11 @@ async def _continue(home: Home, request: CreateRequest, saved: Saved) -> str:
 def _needed(options: ClusterOptions, names: Sequence[ComponentName]) -> list[str]:
     """Return the programs to have at hand: the components, and the tools that go with them.
 
-    Where all programs were given by path nothing else is fetched; kubectl of the PATH will do.
+    Where all programs were given nothing else is fetched; kubectl of the PATH will do.
     """
-    given = options.etcd_binary and options.kube_apiserver_binary
+    given = (options.etcd_binary or options.etcd_image) and (
+        options.kube_apiserver_binary or options.kube_apiserver_image
+    )
     tools = [tool for tool in TOOLS if tool != "kubectl" or not shutil.which(tool)]
     return [*names] if given else [*names, *tools]
 

@@ -11,7 +11,6 @@ from kwokctl.artifacts.resolve import Source, Wanted, resolve
 from kwokctl.artifacts.target import here
 from kwokctl.artifacts.versions import etcd_version, kube_version
 from kwokctl.clusters.home import Home
-from kwokctl.components.plan import selected
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import UsageError
 from kwokctl.model import (
@@ -25,7 +24,7 @@ from kwokctl.model import (
 from kwokctl.progress import Silent
 from kwokctl.runtime import BringsKubernetes, Runtime
 
-_EXPLICIT = {
+EXPLICIT = {
     ETCD: "etcd_binary",
     KUBE_APISERVER: "kube_apiserver_binary",
     KUBE_CONTROLLER_MANAGER: "kube_controller_manager_binary",
@@ -36,6 +35,7 @@ _EXPLICIT = {
     "etcdutl": "etcdutl_binary",
     "kind": "kind_binary",
 }
+"""Which option gives a program."""
 TOOLS = ("kubectl", "etcdctl", "etcdutl")
 
 
@@ -43,15 +43,15 @@ async def programs(
     home: Home, options: ClusterOptions, names: Sequence[str]
 ) -> dict[str, Artifact]:
     """Find, fetch or build the named programs in the versions that the options ask for."""
-    wanted = [_wanted(options, name) for name in names if not _is_embedded(options, name)]
+    wanted = [wanted_program(options, name) for name in names if not is_embedded(options, name)]
     found = await resolve(
         wanted,
-        source=_source(options.artifact_source),
+        source=source_of(options.artifact_source),
         cache=home.cache,
         progress=Silent() if options.quiet_pull else home.progress,
-        prefixes=_prefixes(options),
+        prefixes=prefixes(options),
     )
-    if any(_is_embedded(options, name) for name in names):
+    if any(is_embedded(options, name) for name in names):
         found[KWOK_CONTROLLER] = embedded_controller()
     return found
 
@@ -78,7 +78,7 @@ async def programs_on(
 def _refuse_given(runtime: BringsKubernetes, options: ClusterOptions, names: Sequence[str]) -> None:
     """Refuse programs that are given for components of which the runtime has its own."""
     for name in names:
-        field = _EXPLICIT.get(name, "")
+        field = EXPLICIT.get(name, "")
         if name in runtime.brings and getattr(options, field):
             raise UsageError(
                 f"'--{field.replace('_', '-')}' is not for this runtime: '{name}' comes with "
@@ -92,10 +92,10 @@ def _node_image(options: ClusterOptions) -> str:
     return options.kind_node_image or usual
 
 
-def addresses(options: ClusterOptions) -> list[str]:
-    """List where the files are published that a cluster needs; not those given by path."""
-    names = [name for name in (*selected(options), *TOOLS) if not _is_embedded(options, name)]
-    placed = (place(_wanted(options, name), here(), _prefixes(options)) for name in names)
+def addresses(options: ClusterOptions, names: Sequence[str]) -> list[str]:
+    """List where the files of the named programs are published; not those given by path."""
+    needed = [name for name in names if not is_embedded(options, name)]
+    placed = (place(wanted_program(options, name), here(), prefixes(options)) for name in needed)
     return sorted({found.url for found in placed if isinstance(found, Order)})
 
 
@@ -108,7 +108,8 @@ def embedded_controller() -> Artifact:
     )
 
 
-def _prefixes(options: ClusterOptions) -> dict[str, str]:
+def prefixes(options: ClusterOptions) -> dict[str, str]:
+    """Return the mirrors of programs, by group."""
     return {
         "kubernetes": options.kube_binary_prefix,
         "etcd": options.etcd_binary_prefix,
@@ -116,12 +117,14 @@ def _prefixes(options: ClusterOptions) -> dict[str, str]:
     }
 
 
-def _is_embedded(options: ClusterOptions, name: str) -> bool:
+def is_embedded(options: ClusterOptions, name: str) -> bool:
+    """Tell whether a component is kwokctl itself."""
     return name == KWOK_CONTROLLER and not options.kwok_controller_binary
 
 
-def _wanted(options: ClusterOptions, name: str) -> Wanted:
-    explicit = getattr(options, _EXPLICIT[name]) or (_on_path(options) if name == "kind" else "")
+def wanted_program(options: ClusterOptions, name: str) -> Wanted:
+    """Return what is wanted of a program, in the version that the options ask for."""
+    explicit = getattr(options, EXPLICIT[name]) or (_on_path(options) if name == "kind" else "")
     return Wanted(name=name, version=_version(options, name), explicit=explicit or None)
 
 
@@ -138,7 +141,8 @@ def _on_path(options: ClusterOptions) -> str:
     return "" if options.kind_binary_prefix else shutil.which("kind") or ""
 
 
-def _source(text: str) -> Source:
+def source_of(text: str) -> Source:
+    """Read the option that says where programs come from."""
     try:
         return Source(text)
     except ValueError as e:

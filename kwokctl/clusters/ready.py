@@ -1,15 +1,19 @@
 """Waits until components can do work, and says at once when one cannot."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
+import math
+import time
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 
 from kwokctl.errors import ComponentError, TimedOutError
 from kwokctl.kube.probe import probe
 from kwokctl.model import ClusterName, Component, ComponentName, State
-from kwokctl.runtime import Runtime
+from kwokctl.runtime import Runtime, TellsMore
 
 _POLL = 0.02
+_LOOK = 0.2
+"""Seconds between two looks at what lives, which a container engine takes longer for than a probe."""
 _TAIL_LINES = 20
 
 
@@ -21,8 +25,11 @@ async def wait_ready(
     Raises ComponentError, with the end of its log, as soon as one of them has died.
     """
     waiting = [(component, each) for component in components for each in component.ready]
+    looked = -math.inf
     while waiting:
-        await _all_alive(runtime, cluster, components)
+        if time.monotonic() - looked >= _LOOK:
+            await _all_alive(runtime, cluster, components)
+            looked = time.monotonic()
         held = await asyncio.gather(*(probe(each) for _, each in waiting))
         waiting = [pair for pair, holds in zip(waiting, held, strict=True) if not holds]
         if waiting:
@@ -37,6 +44,11 @@ async def unready(components: Collection[Component]) -> list[Component]:
 
     found = await asyncio.gather(*(holds(component) for component in components))
     return [c for c, is_ready in zip(components, found, strict=True) if not is_ready]
+
+
+async def remarks(runtime: Runtime, cluster: ClusterName) -> Mapping[ComponentName, str]:
+    """Return what the runtime knows of components beyond their state."""
+    return await runtime.remarks(cluster) if isinstance(runtime, TellsMore) else {}
 
 
 async def log_tail(runtime: Runtime, cluster: ClusterName, name: ComponentName) -> str:
@@ -73,8 +85,9 @@ async def _all_alive(
     states = await runtime.states(cluster)
     for component in components:
         if states.get(component.name) is not State.RUNNING:
+            remark = (await remarks(runtime, cluster)).get(component.name)
             raise ComponentError(
-                f"'{component.name}' has exited",
+                f"'{component.name}' has exited" + (f": {remark}" if remark else ""),
                 hint=f"its whole log: kwokctl --name {cluster} logs {component.name}",
                 detail=await log_tail(runtime, cluster, component.name) or None,
             )

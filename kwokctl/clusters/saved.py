@@ -141,6 +141,7 @@ def _head(saved: Saved, plan: Plan) -> dict[str, Any]:
                 "name": component.name,
                 "version": component.artifact.version,
                 "command": list(component.artifact.command),
+                **({"image": component.artifact.image} if component.artifact.image else {}),
                 "args": list(component.args),
                 "ports": [
                     {"name": p.name, "port": p.port, "hostPort": p.host_port}
@@ -174,7 +175,10 @@ def _parse(
             names=tuple(ComponentName(c["name"]) for c in components),
             artifacts={
                 c["name"]: Artifact(
-                    name=c["name"], version=c["version"], command=tuple(c["command"])
+                    name=c["name"],
+                    version=c["version"],
+                    command=tuple(c["command"]),
+                    image=c.get("image"),
                 )
                 for c in components
             },

@@ -5,8 +5,8 @@ from dataclasses import replace
 from kwokctl.clusters.bring_up import bring_up
 from kwokctl.clusters.files import write_files
 from kwokctl.clusters.home import Home
+from kwokctl.clusters.images import artifacts
 from kwokctl.clusters.ports import held_ports
-from kwokctl.clusters.programs import programs_on
 from kwokctl.clusters.saved import Saved, load
 from kwokctl.host.files import locked
 from kwokctl.host.paths import ClusterPaths
@@ -41,7 +41,8 @@ async def start_saved(
     settle(home.paths(saved.name))
     states = await runtime.states(saved.name)
     missing = [name for name in saved.names if states.get(name) is not State.RUNNING]
-    saved = replace(saved, artifacts=await programs_on(home, runtime, saved.options, saved.names))
+    found = await artifacts(home, runtime, saved.options, saved.names, saved.artifacts)
+    saved = replace(saved, artifacts=found)
     with held_ports(home, saved.name, saved.options, missing) as (_, held):
         plan = write_files(home, runtime, saved)
         await runtime.install(plan)

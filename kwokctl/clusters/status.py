@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from kwokctl.clusters.home import Home
-from kwokctl.clusters.ready import log_tail, unready
+from kwokctl.clusters.ready import log_tail, remarks, unready
 from kwokctl.clusters.saved import cluster_names, is_foreign, load
 from kwokctl.errors import KwokctlError
 from kwokctl.model import ClusterName, Component, ComponentName, Port, State
@@ -75,10 +75,12 @@ async def component_statuses(home: Home, name: ClusterName) -> list[ComponentSta
     states = await runtime.states(name)
     running = [c for c in plan.components.values() if states.get(c.name) is State.RUNNING]
     not_ready = {component.name for component in await unready(running)}
-    return [
+    told = await remarks(runtime, name)
+    found = [
         await _component(runtime, name, component, states, is_ready=component.name not in not_ready)
         for component in plan.components.values()
     ]
+    return [replace(each, message=_joined(each.message, told.get(each.name))) for each in found]
 
 
 async def _component(
@@ -102,6 +104,11 @@ async def _component(
         ports=component.ports,
         message=message,
     )
+
+
+def _joined(message: str, remark: str | None) -> str:
+    """Add a remark as the last line, which is the one that a table shows."""
+    return "\n".join(filter(None, (message, remark)))
 
 
 async def _status(home: Home, name: ClusterName) -> ClusterStatus:

@@ -5,8 +5,10 @@ from kwokctl.components.flags import Value, flags
 from kwokctl.components.heartbeat import heartbeat
 from kwokctl.components.setting import Setting
 from kwokctl.config.data_path import choose_data_path
-from kwokctl.host.addresses import dialled, joined
+from kwokctl.host.addresses import LOOPBACK, dialled, joined
 from kwokctl.model import KUBE_APISERVER, KWOK_CONTROLLER, Component, HttpProbe, Port
+
+_EVERYWHERE = "0.0.0.0"  # noqa: S104 - compared
 
 
 def kwok_controller(setting: Setting) -> Component:
@@ -14,7 +16,8 @@ def kwok_controller(setting: Setting) -> Component:
     port = setting.options.controller_port
     is_ours = not setting.options.kwok_controller_binary
     address = setting.address(KWOK_CONTROLLER, port)
-    bind = setting.bind(KWOK_CONTROLLER)
+    bind, node = setting.bind(KWOK_CONTROLLER), setting.site.node_address()
+    ip = dialled(bind) if node.ip == LOOPBACK else node.ip
     return Component(
         name=KWOK_CONTROLLER,
         artifact=setting.artifacts[KWOK_CONTROLLER],
@@ -23,10 +26,10 @@ def kwok_controller(setting: Setting) -> Component:
                 "kubeconfig": setting.kubeconfig(KWOK_CONTROLLER),
                 "config": str(setting.site.path(setting.paths.saved)),
                 **_nodes(setting),
-                "node-name": "localhost",
-                "node-ip": dialled(bind),
+                "node-name": node.name,
+                "node-ip": ip,
                 "node-port": port,
-                "server-address": joined(bind, port),
+                "server-address": joined(_listening(bind, ip), port),
                 "tls-cert-file": setting.pki(f"{KWOK_CONTROLLER}.crt"),
                 "tls-private-key-file": setting.pki(f"{KWOK_CONTROLLER}.key"),
                 # The same for every cluster: a restarted controller, and that of a cluster restored
@@ -52,6 +55,11 @@ def _nodes(setting: Setting) -> dict[str, Value]:
             "manage-nodes-with-annotation-selector": "kwok.x-k8s.io/node=fake",
         }
     return {"manage-all-nodes": True}
+
+
+def _listening(bind: str, ip: str) -> str:
+    """Return where to listen, so that the API server's proxy reaches nodes."""
+    return bind if dialled(bind) == ip or bind == _EVERYWHERE else f"{bind},{ip}"
 
 
 def _data_path(setting: Setting) -> dict[str, Value]:

@@ -8,6 +8,7 @@ from kwokctl.components.kube_apiserver import kube_apiserver
 from kwokctl.components.kube_clients import kube_controller_manager, kube_scheduler
 from kwokctl.components.kwok_controller import kwok_controller
 from kwokctl.components.setting import Setting
+from kwokctl.config.limits import parse_limits
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import NotServedError, UsageError
@@ -20,6 +21,7 @@ from kwokctl.model import (
     ClusterName,
     Component,
     ComponentName,
+    Limits,
     Plan,
 )
 
@@ -69,9 +71,15 @@ def selected(options: ClusterOptions) -> tuple[ComponentName, ...]:
 
 def build_plan(cluster: ClusterName, names: Sequence[ComponentName], setting: Setting) -> Plan:
     """Describe a cluster with the named components."""
+    limits = known_limits(setting.options)
     return Plan(
         cluster=cluster,
-        components={name: _published(BUILDERS[name](setting), setting) for name in names},
+        components={
+            name: _published(
+                replace(BUILDERS[name](setting), limits=limits.get(name, Limits())), setting
+            )
+            for name in names
+        },
         restart=setting.options.restart == "on-failure",
     )
 
@@ -81,6 +89,14 @@ def _published(component: Component, setting: Setting) -> Component:
     at = setting.options.bind_address
     ports = tuple(replace(port, host_address=at) for port in component.ports)
     return replace(component, ports=ports)
+
+
+def known_limits(options: ClusterOptions) -> Mapping[str, Limits]:
+    """Return the limits of components by name; UsageError for what is no limit.
+
+    The controller has one only where it is named: it serves the whole fleet.
+    """
+    return parse_limits(options, tuple(BUILDERS), spared=(KWOK_CONTROLLER,))
 
 
 def _check_known(name: str) -> None:

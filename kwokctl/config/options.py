@@ -53,6 +53,7 @@ _SERVER = "API server"
 _PORTS = "Ports on this machine (0 picks a free one)"
 _ETCD = "etcd"
 _PROGRAMS = "Programs (a path, a URL, or URL#member)"
+_IMAGES = "Components that are containers"
 _NODES = "Fake nodes"
 
 
@@ -72,7 +73,8 @@ class ClusterOptions:
     )
     artifact_source: str = _option(
         "auto",
-        "Where programs come from: auto (store, download, build), download, build or offline",
+        "Where programs come from: auto (store, download, build), download, build or offline; for "
+        "components that are containers: auto (pull, else as above), download (pull), build, offline",
         group=_PROGRAMS,
         metavar="SOURCE",
     )
@@ -225,6 +227,31 @@ class ClusterOptions:
     )
     etcd_binary_prefix: str = _option(
         "", "Mirror of the etcd downloads", group=_PROGRAMS, metavar="URL", flag=""
+    )
+
+    etcd_image: str = _option("", "etcd", group=_IMAGES, metavar="IMAGE")
+    kube_apiserver_image: str = _option("", "kube-apiserver", group=_IMAGES, metavar="IMAGE")
+    kube_controller_manager_image: str = _option(
+        "", "kube-controller-manager", group=_IMAGES, metavar="IMAGE"
+    )
+    kube_scheduler_image: str = _option("", "kube-scheduler", group=_IMAGES, metavar="IMAGE")
+    kube_image_prefix: str = _option(
+        "", "Mirror of the Kubernetes images", group=_IMAGES, metavar="PREFIX", flag=""
+    )
+    etcd_image_prefix: str = _option(
+        "", "Mirror of the etcd image", group=_IMAGES, metavar="PREFIX", flag=""
+    )
+    memory_limit: tuple[str, ...] = _option(
+        (),
+        "Memory that a container may take, such as 4Gi for each, or etcd=1Gi for one",
+        group=_IMAGES,
+        metavar="LIMIT,…",
+    )
+    cpu_limit: tuple[str, ...] = _option(
+        (),
+        "Processors that a container may use, such as 2 for each, or kube-scheduler=0.5 for one",
+        group=_IMAGES,
+        metavar="LIMIT,…",
     )
 
     node_heartbeat: str = _option(

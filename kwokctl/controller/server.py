@@ -53,9 +53,9 @@ class StatusServer:
         self._server: asyncio.Server | None = None
 
     async def start(self, host: str, port: int) -> None:
-        """Listen; OSError if the address is taken or does not exist."""
+        """Listen; OSError if the address is taken or does not exist. Commas part several hosts."""
         self._server = await asyncio.start_server(
-            self._serve, host, port, limit=_LONGEST_HEAD, reuse_address=True
+            self._serve, host.split(","), port, limit=_LONGEST_HEAD, reuse_address=True
         )
 
     @property

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
+from typing import IO
 
 from kwokctl.errors import BusyError
 
@@ -22,13 +23,24 @@ def write_atomic(
 
     `owner` is a user and a group id, kept as far as we may.
     """
-    data = content.encode() if isinstance(content, str) else content
+    with replacing(path, mode=mode, owner=owner) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def replacing(
+    path: Path, *, mode: int = 0o644, owner: tuple[int, int] | None = None
+) -> Iterator[IO[bytes]]:
+    """Yield a file that takes the place of the one at `path` when all of it has been written.
+
+    Left by an exception it leaves nothing behind.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = mkstemp(prefix=f".{path.name}.", dir=path.parent)
     temporary = Path(name)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
+            yield file
             file.flush()
             if owner is not None:
                 with suppress(PermissionError):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from kwokctl.model import ComponentName
+from kwokctl.model import ComponentName, NodeAddress
 
 _LOOPBACK = "127.0.0.1"
 
@@ -42,3 +42,7 @@ class HostSite:
     def has_own_nodes(self) -> bool:
         """Tell that every node is a fake one."""
         return False
+
+    def node_address(self) -> NodeAddress:
+        """Return this host, as every process on it names it."""
+        return NodeAddress(name="localhost", ip=_LOOPBACK)

@@ -1,5 +1,6 @@
 """Places components as containers of one network, and the controller beside them on the host."""
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Mapping
 
@@ -14,9 +15,12 @@ from kwokctl.runtime import Site
 from runtimes.docker.images import image_of
 from runtimes.docker.naming import COMPONENT, SPECIFICATION, Naming
 from runtimes.docker.site import DockerSite
-from runtimes.docker.specification import specify
+from runtimes.docker.specification import Place, specify
 from runtimes.engine.client import Container, Engine
+from runtimes.engine.gateway import extra_host, reached_by
+from runtimes.engine.images import EngineImages
 from runtimes.engine.on_host import ON_HOST, placed
+from runtimes.engine.remarks import remark_on
 from runtimes.engine.together import all_of
 
 
@@ -30,6 +34,7 @@ class DockerRuntime:
         self._host = host
         self._engine = engine
         self._grace = grace
+        self.images = EngineImages(engine)
 
     async def check(self) -> None:
         """Raise UnavailableError unless an engine of this machine answers."""
@@ -44,13 +49,15 @@ class DockerRuntime:
         paths = self._paths(plan.cluster)
         for folder in (paths.root, paths.etcd_data):
             private_folder(folder)
-        await self._crew(plan.cluster).install(placed(plan, on_host=True))
         naming = self._naming(plan.cluster)
         found = await self._found(plan.cluster)
         wanted = placed(plan, on_host=False).components
         network = await self._engine.network(naming.network, naming.labels)
+        place = Place(naming=naming, network=network.id, host=extra_host(network.gateway))
+        here = reached_by(placed(plan, on_host=True), network.gateway)
+        await self._crew(plan.cluster).install(here)
         await all_of(
-            self._provide(each, found.get(name), naming, network, revive=plan.restart)
+            self._provide(each, found.get(name), place, revive=plan.restart)
             for name, each in wanted.items()
         )
         await all_of(
@@ -86,6 +93,12 @@ class DockerRuntime:
         }
         return {**there, **self._crew(cluster).states()}
 
+    async def remarks(self, cluster: ClusterName) -> Mapping[ComponentName, str]:
+        """Ask the engine why containers ended, and how often they were revived."""
+        found = await self._found(cluster)
+        told = await asyncio.gather(*(remark_on(self._engine, c.id) for c in found.values()))
+        return {name: remark for name, remark in zip(found, told, strict=True) if remark}
+
     async def logs(
         self, cluster: ClusterName, name: ComponentName, *, follow: bool = False
     ) -> AsyncIterator[bytes]:
@@ -114,8 +127,7 @@ class DockerRuntime:
         self,
         component: Component,
         found: Container | None,
-        naming: Naming,
-        network: str,
+        place: Place,
         *,
         revive: bool,
     ) -> None:
@@ -127,9 +139,8 @@ class DockerRuntime:
                 mount.host_path.mkdir(parents=True, exist_ok=True)
         body = specify(
             component,
-            image=await image_of(self._engine, component),
-            naming=naming,
-            network=network,
+            image=await image_of(self.images, component),
+            place=place,
             user=f"{os.getuid()}:{os.getgid()}",
             revive=revive,
         )
@@ -137,7 +148,7 @@ class DockerRuntime:
             return
         if found:
             await self._engine.remove(found.id)
-        await self._engine.create(naming.container(component.name), body)
+        await self._engine.create(place.naming.container(component.name), body)
 
     async def _start(self, name: ComponentName, container: Container | None) -> None:
         if container is None:

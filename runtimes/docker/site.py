@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath
 
-from kwokctl.model import ComponentName
+from kwokctl.model import ComponentName, NodeAddress
+from runtimes.engine.gateway import GATEWAY, HOST
 from runtimes.engine.on_host import ON_HOST
 
 _LOOPBACK = "127.0.0.1"
@@ -44,3 +45,7 @@ class DockerSite:
     def has_own_nodes(self) -> bool:
         """Tell that every node is a fake one."""
         return False
+
+    def node_address(self) -> NodeAddress:
+        """Return the host as containers see it."""
+        return NodeAddress(name=HOST, ip=GATEWAY)

@@ -5,44 +5,61 @@ The fields are those of the Engine API (https://docs.docker.com/reference/api/en
 
 import hashlib
 import json
+from dataclasses import dataclass
 from typing import Any
 
-from kwokctl.model import Component, Port
+from kwokctl.model import Component, Limits, Port
 from runtimes.docker.naming import COMPONENT, SPECIFICATION, Naming
 
 _LOG_SIZE, _LOG_FILES = "10m", "4"
+_GO_SHARE = 0.9
+"""Of the limit: what a Go program does not count itself needs some room, too."""
 _SCRATCH = "/tmp"  # noqa: S108 - the container's own
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a cluster's containers are put."""
+
+    naming: Naming
+    network: str
+    """The id of the cluster's network: a container that was made for a former one cannot be started."""
+    host: str
+    """How a container knows the host: `NAME:ADDRESS`."""
+
+
 def specify(
-    component: Component, *, image: str, naming: Naming, network: str, user: str, revive: bool
+    component: Component, *, image: str, place: Place, user: str, revive: bool
 ) -> dict[str, Any]:
     """Describe a component's container.
 
-    `network` is the id of the cluster's network: a container that was made for a former network of
-    that name cannot be started. `user` is `UID:GID` of the files that it reads and writes.
+    `user` is `UID:GID` of the files that it reads and writes.
     """
     body: dict[str, Any] = {
         "Image": image,
-        "Entrypoint": [f"/{component.name}", *component.artifact.command[1:]],
+        # Published images and those that we make have it on their path.
+        "Entrypoint": [component.name, *component.artifact.command[1:]],
         "Cmd": list(component.args),
-        "Env": [f"{name}={value}" for name, value in component.env.items()],
+        "Env": [
+            f"{name}={value}" for name, value in {**_sparing(component), **component.env}.items()
+        ],
         "User": user,
         # etcd can only close a listener without a file if it may write where it works.
         "WorkingDir": _SCRATCH,
         "Hostname": component.name,
         "ExposedPorts": {f"{port.port}/tcp": {} for port in component.ports},
-        "HostConfig": _host_config(component, naming, revive=revive),
+        "HostConfig": {
+            **_host_config(component, place.naming, revive=revive),
+            **_limits(component.limits),
+            "ExtraHosts": [place.host],
+        },
         "NetworkingConfig": {
-            "EndpointsConfig": {naming.network: {"Aliases": [component.name]}},
+            "EndpointsConfig": {place.naming.network: {"Aliases": [component.name]}},
         },
     }
-    if component.artifact.image:
-        # A given image knows where its program is, unless a command says so.
-        body["Entrypoint"] = list(component.artifact.command) or None
-    text = json.dumps([body, network], sort_keys=True)
+    text = json.dumps([body, place.network], sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()
-    labels = {**naming.labels, COMPONENT: component.name, SPECIFICATION: digest}
+    labels = {**place.naming.labels, COMPONENT: component.name, SPECIFICATION: digest}
     return {**body, "Labels": labels}
 
 
@@ -75,6 +92,21 @@ def _host_config(component: Component, naming: Naming, *, revive: bool) -> dict[
         "ReadonlyRootfs": True,
         "Tmpfs": {_SCRATCH: ""},
     }
+
+
+def _limits(limits: Limits) -> dict[str, int]:
+    """Bound memory, without any swap beside it, and processors."""
+    return {
+        "Memory": limits.memory,
+        "MemorySwap": limits.memory,
+        "NanoCpus": round(limits.cpus * 1e9),
+    }
+
+
+def _sparing(component: Component) -> dict[str, str]:
+    """Let a Go program collect its garbage before the kernel kills it for want of memory."""
+    memory = round(component.limits.memory * _GO_SHARE)
+    return {"GOMEMLIMIT": str(memory)} if memory else {}
 
 
 def _published(port: Port) -> dict[str, str]:

@@ -4,17 +4,14 @@ It takes a quarter of a second to load, so it is loaded when the engine is first
 """
 
 import asyncio
-import os
 import socket
-import tarfile
 import weakref
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from threading import Lock
-from typing import Any, BinaryIO
+from typing import Any
 
 from kwokctl.errors import (
     CommandError,
@@ -26,7 +23,6 @@ from kwokctl.errors import (
 from runtimes.engine.endpoint import Endpoint
 from runtimes.engine.following import followed
 
-_CHUNK = 1024 * 1024
 _UNIX = "unix://"
 _PATIENCE = 60.0
 """Seconds for which nothing need be heard of an engine that is at work."""
@@ -49,6 +45,15 @@ class Container:
     sources: frozenset[str]
     """What it sees of this host's files."""
     is_running: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network:
+    """A network that the engine has."""
+
+    id: str
+    gateway: str
+    """The IPv4 address of the host, or of the machine that the engine runs in; may be empty."""
 
 
 class Engine:
@@ -126,41 +131,21 @@ class Engine:
             # In conflict with another removal, which is under way: the outcome is the same.
             return
 
-    async def network(self, name: str, labels: Mapping[str, str]) -> str:
-        """Return the id of the network that has all these labels; make it if there is none."""
+    async def network(self, name: str, labels: Mapping[str, str]) -> Network:
+        """Return the network that has all these labels; make it if there is none."""
         found = await self.ask("networks", names=[name], filters=_filter(labels))
-        for one in found:
-            if one["Name"] == name:
-                return str(one["Id"])
-        made = await self.ask("create_network", name, driver="bridge", labels=dict(labels))
-        return str(made["Id"])
+        told = next((one for one in found if one["Name"] == name), None)
+        if told is None:
+            made = await self.ask("create_network", name, driver="bridge", labels=dict(labels))
+            told = await self.ask("inspect_network", made["Id"])
+        pools = (told.get("IPAM") or {}).get("Config") or ()
+        gateways = (pool["Gateway"].partition("/")[0] for pool in pools if pool.get("Gateway"))
+        return Network(id=told["Id"], gateway=next((g for g in gateways if "." in g), ""))
 
     async def remove_networks(self, labels: Mapping[str, str]) -> None:
         """Remove the networks that have all these labels."""
         for one in await self.ask("networks", filters=_filter(labels)):
             await self.ask("remove_network", one["Id"])
-
-    async def has_image(self, image: str) -> bool:
-        """Tell whether the engine has an image."""
-        try:
-            await self.ask("inspect_image", image)
-        except NotFoundError:
-            return False
-        return True
-
-    async def import_program(self, program: Path, *, name: str, repository: str, tag: str) -> None:
-        """Make an image of nothing but a static program, found at `/NAME` in it."""
-        try:
-            file = program.open("rb")
-        except OSError as e:
-            raise CommandError(f"'{program}' cannot be read: {e.strerror}") from e
-        with file:
-            parts = _archive(file, name)
-            said = await self.ask("import_image_from_data", parts, repository=repository, tag=tag)
-        if '"error"' in said:
-            raise CommandError(
-                f"the image '{repository}:{tag}' cannot be made", detail=said.strip()
-            )
 
     async def logs(self, container: str, *, follow: bool) -> AsyncIterator[bytes]:
         """Yield what a container has written, oldest first; `follow` goes on until it ends."""
@@ -229,17 +214,6 @@ def _knock(url: str) -> None:
 
 def _filter(labels: Mapping[str, str]) -> dict[str, list[str]]:
     return {"label": [f"{name}={value}" for name, value in labels.items()]}
-
-
-def _archive(file: BinaryIO, name: str) -> Iterator[bytes]:
-    """Yield a tar archive of one program, without having all of it in memory."""
-    head = tarfile.TarInfo(name)
-    head.size = os.fstat(file.fileno()).st_size
-    head.mode = 0o755
-    yield head.tobuf()
-    while chunk := file.read(_CHUNK):
-        yield chunk
-    yield bytes(-head.size % tarfile.BLOCKSIZE + 2 * tarfile.BLOCKSIZE)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from pathlib import Path
 from kwokctl.artifacts.versions import minor
 from kwokctl.errors import ArtifactError, ConfigError, KwokctlError, NotFoundError
 from runtimes.engine.client import Engine
+from runtimes.engine.images import EngineImages
 
 _UNPACKING = 600.0
 """Seconds in which an engine unpacks the gigabyte of a node, on a busy machine and a slow disk."""
@@ -24,7 +25,7 @@ async def node_image(engine: Engine, given: str, *, kube: str) -> str:
     """
     is_file = await asyncio.to_thread(Path(given).is_file)
     image = await _loaded(engine, Path(given)) if is_file else given
-    if not await engine.has_image(image):
+    if not await EngineImages(engine).has(image):
         await _pull(engine, image)
     inside = await _kube_version(engine, image)
     if minor(inside) != minor(kube):

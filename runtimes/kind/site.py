@@ -9,6 +9,7 @@ from kwokctl.model import (
     KUBE_CONTROLLER_MANAGER,
     KUBE_SCHEDULER,
     ComponentName,
+    NodeAddress,
 )
 from runtimes.engine.on_host import ON_HOST
 
@@ -58,3 +59,7 @@ class KindSite:
     def has_own_nodes(self) -> bool:
         """Tell that there is a real node: the one of kind."""
         return True
+
+    def node_address(self) -> NodeAddress:
+        """Return this host, as processes on it name it; the node does not reach it so."""
+        return NodeAddress(name="localhost", ip=_LOOPBACK)

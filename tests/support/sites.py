@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath
 
-from kwokctl.model import ComponentName
+from kwokctl.model import ComponentName, NodeAddress
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,9 @@ class HostLikeSite:
     def has_own_nodes(self) -> bool:
         return False
 
+    def node_address(self) -> NodeAddress:
+        return NodeAddress(name="localhost", ip="127.0.0.1")
+
 
 @dataclass(frozen=True, slots=True)
 class ContainerLikeSite:
@@ -56,3 +59,6 @@ class ContainerLikeSite:
     @property
     def has_own_nodes(self) -> bool:
         return False
+
+    def node_address(self) -> NodeAddress:
+        return NodeAddress(name="kwok-controller", ip="192.0.2.1")

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Collection, Mapping
 
+from kwokctl.errors import UsageError
 from kwokctl.host import logfiles
 from kwokctl.host.files import private_folder, remove_tree
 from kwokctl.host.launcher import launch
@@ -33,7 +34,16 @@ class Crew:
         self._grace = grace
 
     async def install(self, plan: Plan) -> None:
-        """Write how every component of the plan is launched; what is not in it is stopped."""
+        """Write how every component of the plan is launched; what is not in it is stopped.
+
+        Raises UsageError for a component that has limits.
+        """
+        for component in plan.components.values():
+            if component.limits:
+                raise UsageError(
+                    f"'{component.name}' is a process of this machine here, and those have no limits",
+                    hint="choose a runtime that runs it in a container, or leave the limit out",
+                )
         launches = self._launches
         private_folder(launches.paths.root)
         for folder in (launches.paths.logs, launches.paths.pids, launches.paths.launch):

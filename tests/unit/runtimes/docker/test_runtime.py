@@ -110,7 +110,7 @@ async def test_what_was_made_otherwise_is_made_anew_unless_it_runs(
 async def test_an_image_that_is_given_and_not_there_is_an_error_with_the_remedy(
     runtime: DockerRuntime,
 ) -> None:
-    with pytest.raises(ArtifactError, match=r"'registry\.example/etcd:v3', given for 'etcd'") as e:
+    with pytest.raises(ArtifactError, match=r"'registry\.example/etcd:v3' of 'etcd'") as e:
         await runtime.install(plan(IN_IMAGE))
 
     assert e.value.hint == "docker pull registry.example/etcd:v3"

@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 
-from kwokctl.model import ETCD, Artifact, ClusterName, Component, Mount, Port
+from kwokctl.model import ETCD, Artifact, ClusterName, Component, Limits, Mount, Port
 from runtimes.docker.naming import SPECIFICATION, Naming
-from runtimes.docker.specification import specify
+from runtimes.docker.specification import Place, specify
 
 NAMING = Naming(ClusterName("dev"), Path("/home/me/.kwok/clusters/dev"))
+PLACE = Place(naming=NAMING, network="id-1", host="host.kwokctl.internal:172.18.0.1")
 ETCD_OF_DEV = Component(
     name=ETCD,
     artifact=Artifact(name=ETCD, version="v3", command=("/store/etcd",)),
@@ -27,8 +28,7 @@ def specified(component: Component = ETCD_OF_DEV, **changed: Any) -> dict[str, A
         component,
         **{
             "image": "kwokctl/etcd:v3-0",
-            "naming": NAMING,
-            "network": "id-1",
+            "place": PLACE,
             "user": "1000:1000",
             "revive": False,
             **changed,
@@ -40,7 +40,7 @@ def test_a_component_is_run_as_the_caller_with_nothing_that_it_does_not_need() -
     body = specified()
 
     assert body["Image"] == "kwokctl/etcd:v3-0"
-    assert body["Entrypoint"] == ["/etcd"]
+    assert body["Entrypoint"] == ["etcd"]
     assert body["Cmd"] == ["--name=node0"]
     assert body["Env"] == ["GOGC=50"]
     assert body["User"] == "1000:1000"
@@ -74,15 +74,39 @@ def test_it_is_revived_only_if_so_wished(revive: bool, policy: str) -> None:
     assert specified(revive=revive)["HostConfig"]["RestartPolicy"] == {"Name": policy}
 
 
-def test_the_program_of_a_given_image_is_found_by_the_image() -> None:
+def test_the_program_of_a_published_image_is_found_by_its_name() -> None:
     artifact = Artifact(name=ETCD, version="v3", image="registry.example/etcd:v3")
 
-    assert specified(replace(ETCD_OF_DEV, artifact=artifact))["Entrypoint"] is None
+    assert specified(replace(ETCD_OF_DEV, artifact=artifact))["Entrypoint"] == ["etcd"]
+
+
+def test_the_host_is_known_by_a_name() -> None:
+    assert specified()["HostConfig"]["ExtraHosts"] == ["host.kwokctl.internal:172.18.0.1"]
+
+
+def test_without_limits_a_container_takes_what_there_is() -> None:
+    host = specified()["HostConfig"]
+
+    assert (host["Memory"], host["NanoCpus"]) == (0, 0)
+
+
+def test_limits_bound_memory_without_swap_and_processors() -> None:
+    body = specified(replace(ETCD_OF_DEV, limits=Limits(memory=1000_000_000, cpus=1.5)))
+
+    host = body["HostConfig"]
+    assert (host["Memory"], host["MemorySwap"]) == (1000_000_000, 1000_000_000)
+    assert host["NanoCpus"] == 1_500_000_000
+    assert body["Env"] == ["GOMEMLIMIT=900000000", "GOGC=50"]
 
 
 @pytest.mark.parametrize(
     "changed",
-    [{"image": "kwokctl/etcd:v3-1"}, {"network": "id-2"}, {"user": "0:0"}, {"revive": True}],
+    [
+        {"image": "kwokctl/etcd:v3-1"},
+        {"place": replace(PLACE, network="id-2")},
+        {"user": "0:0"},
+        {"revive": True},
+    ],
 )
 def test_what_was_made_otherwise_is_known_by_its_label(changed: dict[str, Any]) -> None:
     label = specified()["Labels"][SPECIFICATION]

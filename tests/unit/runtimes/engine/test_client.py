@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.errors import CommandError, ConflictError, KwokctlError, UnavailableError
-from runtimes.engine.client import Engine
+from runtimes.engine.client import Engine, Network
 from runtimes.engine.endpoint import Endpoint
 from tests.support.fake_engine import FakeEngine, fake_engine
 
@@ -120,28 +120,10 @@ async def test_removing_what_is_gone_or_about_to_go_is_no_error(
 async def test_a_network_is_made_once(fake: FakeEngine, engine: Engine) -> None:
     fake.answers["GET /networks"] = (200, [{"Name": "kwok-dev-other", "Id": "1"}])
     fake.answers["POST /networks/create"] = (201, {"Id": "2"})
-    assert await engine.network("kwok-dev", LABELS) == "2"
+    made = {"Name": "kwok-dev", "Id": "2", "IPAM": {"Config": [{"Gateway": "172.18.0.1"}]}}
+    fake.answers["GET /networks/2"] = (200, made)
+    assert await engine.network("kwok-dev", LABELS) == Network(id="2", gateway="172.18.0.1")
 
-    fake.answers["GET /networks"] = (200, [{"Name": "kwok-dev", "Id": "2"}])
-    assert await engine.network("kwok-dev", LABELS) == "2"
+    fake.answers["GET /networks"] = (200, [made])
+    assert await engine.network("kwok-dev", LABELS) == Network(id="2", gateway="172.18.0.1")
     assert fake.asked.count("POST /networks/create") == 1
-
-
-async def test_an_image_is_there_or_not(fake: FakeEngine, engine: Engine) -> None:
-    fake.answers["GET /images/kwokctl/etcd:v3/json"] = (200, {"Id": "1"})
-
-    assert await engine.has_image("kwokctl/etcd:v3")
-    assert not await engine.has_image("kwokctl/etcd:v4")
-
-
-async def test_an_image_that_cannot_be_made_is_an_error(
-    fake: FakeEngine, engine: Engine, folder: Path
-) -> None:
-    program = folder / "etcd"
-    program.write_bytes(b"\x7fELF")
-    fake.answers["POST /images/create"] = (200, {"error": "no space left on device"})
-
-    with pytest.raises(CommandError, match="'kwokctl/etcd:v3' cannot be made") as caught:
-        await engine.import_program(program, name="etcd", repository="kwokctl/etcd", tag="v3")
-
-    assert "no space left" in str(caught.value.detail)

@@ -1,0 +1,37 @@
+"""Which container image holds a program, where its project publishes one."""
+
+from kwokctl.artifacts.programs import PROGRAMS, named
+
+_REGISTRY = "registry.k8s.io"
+_HUB = "docker.io"
+_FIRST_REVISED_ETCD = (3, 3, 17)
+"""From this release on a tag ends with the revision of the image, of which the first is 0."""
+_TOOLS = frozenset({"kubectl", "etcdctl", "etcdutl"})
+
+
+def image_programs() -> tuple[str, ...]:
+    """Return the programs that are published as images of their own."""
+    return tuple(name for name in PROGRAMS if name not in _TOOLS)
+
+
+def published(name: str, version: str, prefix: str = "") -> str:
+    """Return the reference of a program's image: `registry.k8s.io/etcd:3.6.16-0`.
+
+    `prefix` takes the place of the project's registry. Raises ArtifactError for a program that we
+    do not know, UsageError for what is no version.
+    """
+    group = named(name).group
+    tag = group.canonical(version).replace("+", "_")
+    if name == "etcd" and "-" not in tag and _numbers(tag) >= _FIRST_REVISED_ETCD:
+        tag += "-0"
+    return f"{(prefix or _REGISTRY).rstrip('/')}/{name}:{tag}"
+
+
+def registry_of(image: str) -> str:
+    """Return the host that an image is pulled from; without one it is Docker's."""
+    first, slash, _ = image.partition("/")
+    return first if slash and ("." in first or ":" in first or first == "localhost") else _HUB
+
+
+def _numbers(tag: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in tag.partition("_")[0].split("."))

@@ -1,0 +1,78 @@
+"""How much of the machine each component may take, as its user writes it."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from kwokctl.config.nearest import did_you_mean
+from kwokctl.config.options import ClusterOptions
+from kwokctl.config.quantity import to_bytes
+from kwokctl.errors import ConfigError, UsageError
+from kwokctl.model import Limits
+
+T = TypeVar("T", int, float)
+_LEAST_MEMORY = 6 * 1024 * 1024
+"""What Docker asks for at least."""
+
+
+def parse_limits(
+    options: ClusterOptions, known: Sequence[str], *, spared: Sequence[str] = ()
+) -> Mapping[str, Limits]:
+    """Return the limits of each component that has one.
+
+    A limit without a name is for each but the `spared`. Raises UsageError for what is no limit,
+    and for a component that is not `known`.
+    """
+    memory = _parsed("--memory-limit", options.memory_limit, known, spared, _memory)
+    cpus = _parsed("--cpu-limit", options.cpu_limit, known, spared, _cpus)
+    return {
+        name: Limits(memory=memory.get(name, 0), cpus=cpus.get(name, 0))
+        for name in known
+        if name in memory or name in cpus
+    }
+
+
+def _parsed(
+    flag: str,
+    words: Sequence[str],
+    known: Sequence[str],
+    spared: Sequence[str],
+    read: Callable[[str], T],
+) -> dict[str, T]:
+    every: dict[str, T] = {}
+    named: dict[str, T] = {}
+    for word in words:
+        name, sign, text = word.rpartition("=")
+        try:
+            value = read(text)
+        except (ConfigError, ValueError) as e:
+            raise UsageError(
+                f"'{flag} {word}' is no limit", hint=f"for example: {flag} {_EXAMPLES[flag]}"
+            ) from e
+        if not sign:
+            every = {each: value for each in known if each not in spared}
+        elif name in known:
+            named[name] = value
+        else:
+            raise UsageError(
+                f"'{flag} {word}' names the unknown component '{name}'",
+                hint=did_you_mean(name, known) or f"components are: {', '.join(known)}",
+            )
+    return every | named
+
+
+_EXAMPLES = {"--memory-limit": "4Gi, or etcd=1Gi", "--cpu-limit": "2, or kube-scheduler=0.5"}
+
+
+def _memory(text: str) -> int:
+    size = to_bytes(text)
+    if size < _LEAST_MEMORY:
+        raise ConfigError(f"'{text}' is too little for any program")
+    return size
+
+
+def _cpus(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number) or number < 0.01:
+        raise ConfigError(f"'{text}' is no number of processors")
+    return number

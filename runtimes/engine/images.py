@@ -1,0 +1,203 @@
+"""The images of an engine: pulled, made of a program alone, written to a file and read from one."""
+
+import asyncio
+import os
+import tarfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from threading import Event
+from typing import Any, BinaryIO
+
+from kwokctl.artifacts.background import Post, in_thread
+from kwokctl.artifacts.images import registry_of
+from kwokctl.artifacts.store import Store, digest
+from kwokctl.errors import ArtifactError, CommandError, NotFoundError
+from kwokctl.host.files import replacing
+from kwokctl.host.processes.lifecycle import check_program
+from kwokctl.model import Artifact, ComponentName
+from runtimes.engine.client import Engine
+
+_REPOSITORY = "kwokctl"
+"""No registry is ever asked for what we made."""
+_DIGITS = 12
+_CHUNK = 1024 * 1024
+_PLACE = "usr/local/bin"
+"""Where published images have their programs, too; engines look there for a bare name."""
+_PATIENCE = 20.0
+"""Seconds within which a registry has to answer."""
+
+
+class EngineImages:
+    """The images that an engine has. Every method raises what Engine does."""
+
+    def __init__(self, engine: Engine) -> None:
+        """Look after the images of this engine."""
+        self._engine = engine
+
+    async def has(self, image: str) -> bool:
+        """Tell whether the engine has an image."""
+        try:
+            await self._engine.ask("inspect_image", image)
+        except NotFoundError:
+            return False
+        return True
+
+    async def pull(self, image: str, *, came: Callable[[int], None]) -> None:
+        """Let the engine pull an image, with the credentials that the docker command has."""
+        name, tag = _parted(image)
+
+        def work(stop: Event, post: Post) -> None:
+            sizes = _Sizes()
+            with self._engine.dialled() as client:
+                for line in client.pull(name, tag=tag, stream=True, decode=True):
+                    post(limit.reschedule, None)
+                    if stop.is_set():
+                        return
+                    if error := line.get("error"):
+                        raise CommandError(str(error), detail=str(error))
+                    post(came, sizes.heard(line))
+
+        try:
+            async with asyncio.timeout(_PATIENCE) as limit:
+                await in_thread(work)
+        except TimeoutError as e:
+            raise _not_pulled(image, "no answer") from e
+        except (CommandError, NotFoundError) as e:
+            raise _not_pulled(image, _cause(e.detail or str(e))) from e
+
+    async def made(self, artifact: Artifact) -> str | None:
+        """Return the image made from a program, or from any of its name and version."""
+        if artifact.command:
+            image = await asyncio.to_thread(_name, artifact)
+            return image if await self.has(image) else None
+        found = await self._engine.ask("images", name=f"{_REPOSITORY}/{artifact.name}")
+        version = _tag(artifact.version)
+        tags = (tag for one in found for tag in one.get("RepoTags") or ())
+        return next((tag for tag in tags if _parted(tag)[1].rpartition("-")[0] == version), None)
+
+    async def make(self, artifact: Artifact) -> str:
+        """Make an image of a static program; one that was made of it before is taken."""
+        program = Path(artifact.command[0])
+        check_program(ComponentName(artifact.name), program)
+        image = await asyncio.to_thread(_name, artifact)
+        if not await self.has(image):
+            await self._import(program, artifact.name, image)
+        return image
+
+    async def save(self, images: Sequence[str], file: Path) -> None:
+        """Write images to a file, whole or not at all, as `docker save` does."""
+
+        def work(stop: Event, _post: Post) -> None:
+            with self._engine.dialled() as client, replacing(file) as target:
+                for part in client.get_image(list(images)):
+                    if stop.is_set():
+                        raise InterruptedError
+                    target.write(part)
+
+        await in_thread(work)
+
+    async def load(self, file: Path) -> Sequence[str]:
+        """Take the images of a file that `docker save` or we have written."""
+
+        def work(_stop: Event, _post: Post) -> list[str]:
+            with file.open("rb") as content, self._engine.dialled() as client:
+                said = "".join(str(line.get("stream", "")) for line in client.load_image(content))
+            return [
+                line.removeprefix(_LOADED) for line in said.splitlines() if line.startswith(_LOADED)
+            ]
+
+        try:
+            return await in_thread(work)
+        except CommandError as e:
+            raise ArtifactError(
+                f"'{file}' cannot be loaded by the container engine",
+                hint="give a file that 'kwokctl artifacts images --save' or 'docker save' wrote",
+                detail=e.detail,
+            ) from e
+
+    async def _import(self, program: Path, name: str, image: str) -> None:
+        repository, tag = _parted(image)
+        try:
+            file = program.open("rb")
+        except OSError as e:
+            raise CommandError(f"'{program}' cannot be read: {e.strerror}") from e
+        with file:
+            parts = _archive(file, f"{_PLACE}/{name}")
+            said = await self._engine.ask(
+                "import_image_from_data", parts, repository=repository, tag=tag
+            )
+        if '"error"' in said:
+            raise CommandError(
+                f"the image '{image}' cannot be made",
+                hint="see whether the disk of the container engine has room",
+                detail=said.strip(),
+            )
+
+
+_LOADED = "Loaded image: "
+
+
+class _Sizes:
+    """Adds up what the layers of an image say of themselves."""
+
+    def __init__(self) -> None:
+        self._come: dict[str, int] = {}
+
+    def heard(self, line: dict[str, Any]) -> int:
+        """Return how many bytes have come since the line before."""
+        now: int | None = (line.get("progressDetail") or {}).get("current")
+        if line.get("status") != "Downloading" or now is None:
+            return 0
+        before = self._come.get(line["id"], 0)
+        self._come[line["id"]] = max(now, before)
+        return max(now - before, 0)
+
+
+def _not_pulled(image: str, why: str) -> ArtifactError:
+    return ArtifactError(
+        f"the image '{image}' cannot be pulled from '{registry_of(image)}': {why}",
+        hint="name a registry with KWOK_KUBE_IMAGE_PREFIX and KWOK_ETCD_IMAGE_PREFIX; or have the "
+        "images made from programs: --artifact-source build",
+    )
+
+
+def _cause(said: str) -> str:
+    """Return what lies at the bottom of an engine's error, whose parts end with colons."""
+    return said.strip().rpartition(": ")[2]
+
+
+def _parted(image: str) -> tuple[str, str]:
+    """Part a name from its tag, or from the digest that stands in its place."""
+    name, at, content = image.partition("@")
+    if at:
+        return name, content
+    name, colon, tag = image.rpartition(":")
+    return (name, tag) if colon and "/" not in tag else (image, "latest")
+
+
+def _name(artifact: Artifact) -> str:
+    """Name the image of a program by its version and content, so that it is made once."""
+    content = _content(Path(artifact.command[0]))
+    return f"{_REPOSITORY}/{artifact.name}:{_tag(artifact.version)}-{content[:_DIGITS]}"
+
+
+def _tag(version: str) -> str:
+    return version.replace("+", "_")
+
+
+def _content(program: Path) -> str:
+    """Return the SHA-256 of a program; one of the store is not read for it."""
+    folder = program.parent
+    stored = Store(folder.parent.parent).find(folder.parent.name, folder.name)
+    return stored.sha256 if stored and stored.path == program else digest(program)
+
+
+def _archive(file: BinaryIO, name: str) -> Iterator[bytes]:
+    """Yield a tar archive of one program, without having all of it in memory."""
+    head = tarfile.TarInfo(name)
+    head.size = os.fstat(file.fileno()).st_size
+    head.mode = 0o755
+    yield head.tobuf()
+    while chunk := file.read(_CHUNK):
+        yield chunk
+    yield bytes(-head.size % tarfile.BLOCKSIZE + 2 * tarfile.BLOCKSIZE)

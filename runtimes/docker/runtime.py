@@ -19,6 +19,7 @@ from runtimes.docker.specification import Place, specify
 from runtimes.engine.client import Container, Engine
 from runtimes.engine.gateway import extra_host, reached_by
 from runtimes.engine.images import EngineImages
+from runtimes.engine.logs import follow_log
 from runtimes.engine.on_host import ON_HOST, placed
 from runtimes.engine.remarks import remark_on
 from runtimes.engine.together import all_of
@@ -103,14 +104,19 @@ class DockerRuntime:
         self, cluster: ClusterName, name: ComponentName, *, follow: bool = False
     ) -> AsyncIterator[bytes]:
         """Read what the engine has kept, or the log file of what is on the host."""
-        container = None if name in ON_HOST else (await self._found(cluster)).get(name)
-        parts = (
-            self._engine.logs(container.id, follow=follow)
-            if container
-            else logfiles.read(self._paths(cluster).log(name), follow=follow)
-        )
-        async for part in parts:
-            yield part
+
+        async def find() -> Container | None:
+            return (await self._found(cluster)).get(name)
+
+        container = None if name in ON_HOST else await find()
+        if container is None:
+            async for part in logfiles.read(self._paths(cluster).log(name), follow=follow):
+                yield part
+        elif follow:
+            async for part in follow_log(self._engine, find):
+                yield part
+        else:
+            yield await self._engine.log(container.id)
 
     async def uninstall(self, cluster: ClusterName) -> None:
         """Remove containers, network and processes; the folders of the host stay."""

@@ -6,7 +6,7 @@ It takes a quarter of a second to load, so it is loaded when the engine is first
 import asyncio
 import socket
 import weakref
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +21,6 @@ from kwokctl.errors import (
     UnavailableError,
 )
 from runtimes.engine.endpoint import Endpoint
-from runtimes.engine.following import followed
 
 _UNIX = "unix://"
 _PATIENCE = 60.0
@@ -147,14 +146,9 @@ class Engine:
         for one in await self.ask("networks", filters=_filter(labels)):
             await self.ask("remove_network", one["Id"])
 
-    async def logs(self, container: str, *, follow: bool) -> AsyncIterator[bytes]:
-        """Yield what a container has written, oldest first; `follow` goes on until it ends."""
-        if not follow:
-            yield await self.ask("logs", container)
-            return
-        stream = await self.ask("logs", container, stream=True, follow=True)
-        async for part in followed(stream):
-            yield part
+    async def log(self, container: str) -> bytes:
+        """Return what a container has written, oldest first."""
+        return bytes(await self.ask("logs", container))
 
     async def ask(self, method: str, *words: Any, **named: Any) -> Any:
         """Call a method of the SDK."""

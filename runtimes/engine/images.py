@@ -88,32 +88,47 @@ class EngineImages:
         """Write images to a file, whole or not at all, as `docker save` does."""
 
         def work(stop: Event, _post: Post) -> None:
-            with self._engine.dialled() as client, replacing(file) as target:
-                for part in client.get_image(list(images)):
+            with replacing(file) as target:
+                for part in self._saved(images):
                     if stop.is_set():
                         raise InterruptedError
                     target.write(part)
 
-        await in_thread(work)
+        try:
+            await in_thread(work)
+        except OSError as e:
+            raise ArtifactError(
+                f"'{file}' cannot be written: {e.strerror}", hint="name a file where there is room"
+            ) from e
 
     async def load(self, file: Path) -> Sequence[str]:
         """Take the images of a file that `docker save` or we have written."""
 
-        def work(_stop: Event, _post: Post) -> list[str]:
+        def work(_stop: Event, _post: Post) -> list[dict[str, Any]]:
             with file.open("rb") as content, self._engine.dialled() as client:
-                said = "".join(str(line.get("stream", "")) for line in client.load_image(content))
-            return [
-                line.removeprefix(_LOADED) for line in said.splitlines() if line.startswith(_LOADED)
-            ]
+                return list(client.load_image(content))
 
-        try:
-            return await in_thread(work)
-        except CommandError as e:
+        lines = await in_thread(work)
+        said = "".join(str(line.get("error") or line.get("stream") or "") for line in lines)
+        names = [
+            line.removeprefix(_LOADED) for line in said.splitlines() if line.startswith(_LOADED)
+        ]
+        if not names:
             raise ArtifactError(
-                f"'{file}' cannot be loaded by the container engine",
+                f"'{file}' holds no images that the container engine can load",
                 hint="give a file that 'kwokctl artifacts images --save' or 'docker save' wrote",
-                detail=e.detail,
-            ) from e
+                detail=said.strip(),
+            )
+        return names
+
+    def _saved(self, images: Sequence[str]) -> Iterator[bytes]:
+        """Yield the parts of a file of images, in a thread."""
+        with self._engine.dialled() as client:
+            # The SDK asks for one image only, and layers that several have would be there twice.
+            url = f"{client.base_url}/v{client.api_version}/images/get"
+            with client.get(url, params={"names": list(images)}, stream=True) as answer:
+                answer.raise_for_status()
+                yield from answer.iter_content(_CHUNK)
 
     async def _import(self, program: Path, name: str, image: str) -> None:
         repository, tag = _parted(image)

@@ -6,9 +6,8 @@ from typing import Any
 from kwokctl.errors import NotFoundError
 from runtimes.engine.client import Engine
 
-_ASKED_TO_END = (0, 130, 143)
-"""Exit codes of programs that were interrupted or terminated, and of those that had nothing more to do."""
 _NOT_RUN = (126, 127)
+"""Exit codes of a program that could not be executed; others are the program's own business."""
 _MEBI = 1024 * 1024
 
 
@@ -32,12 +31,7 @@ def _why(told: Mapping[str, Any]) -> str:
         if limit:
             return f"killed: it wanted more memory than its limit of {limit // _MEBI}Mi"
         return "killed: this machine had no memory left"
-    if state.get("Error"):
-        return str(state["Error"])
-    code = state.get("ExitCode")
-    if state.get("Running") or code in _ASKED_TO_END or code in _NOT_RUN:
-        return ""
-    return f"it exited with code {code}"
+    return str(state.get("Error") or "")
 
 
 async def _misfit(engine: Engine, image: str) -> str:

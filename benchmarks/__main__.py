@@ -1,6 +1,7 @@
 """Runs the benchmarks one after the other, or those that are named: `python -m benchmarks [NAME…]`.
 
-Those that take longest, `capacity` and `soak`, are run only when they are named.
+Those that take longest or need more, `capacity`, `soak` and `runtimes`, are run only when they are
+named.
 """
 
 import os
@@ -12,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _NAMES = ("http_client", "etcd_client", "create", "scale", "controller", "snapshot", "fleet")
-_ONLY_WHEN_NAMED = ("capacity", "soak")
+_ONLY_WHEN_NAMED = ("capacity", "soak", "runtimes")
 
 
 def main() -> int:

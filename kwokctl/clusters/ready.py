@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import re
 import time
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
@@ -15,6 +16,9 @@ _POLL = 0.02
 _LOOK = 0.2
 """Seconds between two looks at what lives, which a container engine takes longer for than a probe."""
 _TAIL_LINES = 20
+_LONGEST_STACKS = 200
+"""Lines."""
+_STACK = re.compile(r"goroutine \d+ \[")
 
 
 async def wait_ready(
@@ -54,7 +58,14 @@ async def remarks(runtime: Runtime, cluster: ClusterName) -> Mapping[ComponentNa
 async def log_tail(runtime: Runtime, cluster: ClusterName, name: ComponentName) -> str:
     """Return the last lines that a component has written."""
     content = b"".join([part async for part in runtime.logs(cluster, name)])
-    return "\n".join(content.decode(errors="replace").splitlines()[-_TAIL_LINES:])
+    lines = content.decode(errors="replace").splitlines()
+    # Of a Go program that panicked the reason stands before the first of its stacks.
+    panicked = (
+        n
+        for n, line in enumerate(lines)
+        if _STACK.match(line) and n >= len(lines) - _LONGEST_STACKS
+    )
+    return "\n".join(lines[: next(panicked, None)][-_TAIL_LINES:])
 
 
 @asynccontextmanager

@@ -28,6 +28,7 @@ _PATIENCE = 60.0
 TAKEN = ("address already in use", "port is already allocated")
 """What an engine says of a port that something else listens on."""
 
+_OF_TLS = ("TLS", "SSL", "certificate")
 _REMEDY = (
     "start it ('sudo systemctl start docker', or Docker Desktop), or name another one with "
     "DOCKER_HOST"
@@ -194,7 +195,13 @@ class Engine:
             ca_cert=str(at / "ca.pem"),
             verify=self.endpoint.verify,
         )
-        return APIClient(
+
+        class Direct(APIClient):  # type: ignore[misc]  # the SDK has no types
+            """Takes neither proxies nor authorities from the environment: the engine is here."""
+
+            trust_env = property(lambda _: False, lambda _, __: None)
+
+        return Direct(
             base_url=self.endpoint.url, version="auto", tls=tls or False, timeout=patience
         )
 
@@ -236,6 +243,13 @@ def _unreachable(url: str, remedy: str, error: BaseException) -> UnavailableErro
             f"the container engine at '{url}' does not let this user in",
             hint="join the group that owns its socket, mostly 'docker', and log in anew; or run an "
             "engine of your own without root, and name it with DOCKER_HOST",
+        )
+    if any(word in str(error) for word in _OF_TLS):
+        return UnavailableError(
+            f"the container engine at '{url}' asks for a certificate that it trusts, or shows one "
+            "that we do not",
+            hint="let DOCKER_CERT_PATH name a folder with the ca.pem, cert.pem and key.pem for it",
+            detail=str(error),
         )
     return UnavailableError(
         f"no container engine answers at '{url}'",

@@ -1,9 +1,12 @@
 """The life of a cluster in containers: each step stands on those before it."""
 
+import json
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from subprocess import PIPE, STDOUT
+from typing import Any
 
 import pytest
 
@@ -20,6 +23,8 @@ pytestmark = [
 ]
 
 IN_CONTAINERS = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"]
+CREATE = ("create", "cluster", "--runtime", "docker", "--artifact-source", "build")
+"""Images are made from programs here, whatever a registry would have."""
 NOWHERE = "unix:///nowhere/engine.sock"
 
 
@@ -38,7 +43,7 @@ def daemon() -> Iterator[engines.Daemon]:
 @pytest.fixture(scope="module")
 def main(daemon: engines.Daemon, installed: Installed) -> Installed:
     main = installed.called("main")
-    main.ok("create", "cluster", "--runtime", "docker", "--wait")
+    main.ok(*CREATE, "--wait")
     return main
 
 
@@ -48,6 +53,14 @@ def docker(*words: str) -> list[str]:
         ["docker", *words], capture_output=True, text=True, timeout=60, check=True
     )
     return done.stdout.split()
+
+
+def docker_lines(*words: str) -> list[str]:
+    """Run the docker command and return all that it says, line by line."""
+    done = subprocess.run(
+        ["docker", *words], stdout=PIPE, stderr=STDOUT, text=True, timeout=60, check=True
+    )
+    return done.stdout.splitlines()
 
 
 def containers(*words: str) -> list[str]:
@@ -103,6 +116,43 @@ def test_a_log_is_followed(main: Installed) -> None:
         follower.communicate()
 
 
+def test_the_api_servers_proxy_reaches_who_plays_the_kubelets(main: Installed) -> None:
+    main.kubectl("apply", "-f", "-", stdin=json.dumps(A_NODE))
+    until("the node has an address", lambda: "address" in json.dumps(_status_of("reached", main)))
+    # At the kubelet's own port the API server would speak TLS.
+    elsewhere = {"status": {"daemonEndpoints": {"kubeletEndpoint": {"Port": 1}}}}
+    main.kubectl("patch", "node", "reached", "--subresource=status", "-p", json.dumps(elsewhere))
+    port = main.components()["kwok-controller"]["ports"][0]["hostPort"]
+
+    said = main.kubectl("get", "--raw", f"/api/v1/nodes/http:reached:{port}/proxy/healthz")
+
+    assert said == "ok"
+    main.kubectl("delete", "node", "reached")
+
+
+A_NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "reached"}}
+
+
+def _status_of(node: str, cluster: Installed) -> Any:
+    return json.loads(cluster.kubectl("get", "node", node, "-o", "json"))["status"]
+
+
+def test_a_log_is_followed_across_a_restart_of_its_container(main: Installed) -> None:
+    scheduler = "kwok-main-kube-scheduler"
+    follower = main.start("logs", "-f", "kube-scheduler")
+    try:
+        for _ in range(2):
+            docker("restart", "--time", "5", scheduler)
+        written = docker_lines("logs", scheduler)
+        assert follower.stdout
+        heard = [follower.stdout.readline().rstrip("\n") for _ in written]
+    finally:
+        follower.kill()
+        follower.communicate()
+
+    assert heard == written
+
+
 def test_what_was_lost_comes_back_from_a_snapshot(main: Installed) -> None:
     path = str(main.folder / "saved.db")
     main.ok("snapshot", "save", "--path", path)
@@ -127,7 +177,7 @@ def test_a_stopped_cluster_starts_again_with_all_it_had(main: Installed) -> None
 
 def test_a_second_cluster_lives_beside_the_first(main: Installed) -> None:
     second = main.called("second")
-    second.ok("create", "cluster", "--runtime", "docker", "--wait")
+    second.ok(*CREATE, "--wait")
 
     assert nodes(second) == 0
     assert not main.ports() & second.ports()
@@ -147,7 +197,7 @@ def test_a_cluster_on_this_host_lives_beside_those_in_containers(main: Installed
 def test_a_port_that_is_taken_is_told_and_nothing_is_left(main: Installed) -> None:
     third = main.called("third")
     with taken_port() as port:
-        words = ("create", "cluster", "--runtime", "docker", "--etcd-port", str(port))
+        words = (*CREATE, "--etcd-port", str(port))
         assert str(port) in third.refused(*words)
 
     assert not [name for name in containers() if "third" in name]
@@ -216,7 +266,7 @@ def test_etcd_is_reached_with_a_certificate_where_no_socket_can_be_shared(
     with relay(daemon.url.removeprefix("unix://")) as port:
         monkeypatch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{port}")
         far = main.called("far")
-        far.ok("create", "cluster", "--runtime", "docker", "--wait")
+        far.ok(*CREATE, "--wait")
         far.ok("scale", "node", "--replicas", "50", "--wait")
         assert "writing statuses and leases to etcd at '127.0.0.1:" in far.ok(
             "logs", "kwok-controller"
@@ -233,7 +283,7 @@ def test_etcd_is_reached_with_a_certificate_where_no_socket_can_be_shared(
 
 
 def test_a_cluster_whose_state_is_garbled_is_deleted_by_force(main: Installed) -> None:
-    main.ok("create", "cluster", "--runtime", "docker")
+    main.ok(*CREATE)
     (main.workdir / "clusters" / "main" / "kwok.yaml").write_text("garbled")
 
     main.ok("delete", "cluster", "--force")

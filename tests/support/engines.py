@@ -30,8 +30,12 @@ class NoEngineError(Exception):
 class Daemon:
     """An engine of the tests' own; only root can run one."""
 
-    def __init__(self, folder: Path) -> None:
-        """Keep everything in a folder, whose path is short: sockets lie in it."""
+    def __init__(self, folder: Path, *words: str) -> None:
+        """Keep everything in a folder, whose path is short: sockets lie in it.
+
+        `words` are more arguments of dockerd.
+        """
+        self._words = words
         self.url = f"unix://{folder}/engine.sock"
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
@@ -44,7 +48,7 @@ class Daemon:
                 [
                     "dockerd", f"--host={self.url}", f"--data-root={at}/data",
                     f"--exec-root={at}/exec", f"--pidfile={at}/pid", "--bridge=none",
-                    f"--default-address-pool={_POOL}", *_what_fits_here(),
+                    f"--default-address-pool={_POOL}", *_what_fits_here(), *self._words,
                 ],
                 stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
@@ -80,11 +84,11 @@ def engine() -> Iterator[str]:
 
 
 @contextmanager
-def started() -> Iterator[Daemon]:
-    """Yield an engine of the tests' own."""
+def started(*words: str) -> Iterator[Daemon]:
+    """Yield an engine of the tests' own; `words` are more arguments of dockerd."""
     _obtain()
     folder = Path(tempfile.mkdtemp(prefix="kwokctl-engine-"))
-    daemon = Daemon(folder)
+    daemon = Daemon(folder, *words)
     try:
         daemon.start()
         yield daemon

@@ -218,10 +218,10 @@ def listens(port: int, at: str = "127.0.0.1") -> bool:
 
 
 @contextmanager
-def taken_port() -> Iterator[int]:
-    """Take a port, as another program would."""
+def taken_port(port: int = 0) -> Iterator[int]:
+    """Take a port, or a certain one, as another program would."""
     with socket.socket() as server:
-        server.bind(("127.0.0.1", 0))
+        server.bind(("127.0.0.1", port))
         server.listen()
         yield server.getsockname()[1]
 

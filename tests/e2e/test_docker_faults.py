@@ -1,0 +1,161 @@
+"""What can go wrong with components in containers: each is told, with a remedy, and leaves nothing."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.support.installed import Installed, scripts, taken_port
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.components,
+    pytest.mark.docker,
+    pytest.mark.timeout(240, func_only=True),
+]
+
+SMALL = (
+    "--runtime",
+    "docker",
+    "--artifact-source",
+    "build",
+    "--disable",
+    "kube-controller-manager",
+)
+"""A cluster that is quickly made, from programs, whatever a registry would have."""
+CREATE = ("create", "cluster", *SMALL)
+NOWHERE = "unix:///nowhere/engine.sock"
+NOBODY = 65534
+
+
+@pytest.fixture
+def cluster(
+    engine: str, installed: Installed, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Installed]:
+    monkeypatch.setenv("DOCKER_HOST", engine)
+    cluster = installed.called("faults")
+    yield cluster
+    cluster.run("delete", "cluster", "--force")
+
+
+def docker(*words: str) -> list[str]:
+    done = subprocess.run(
+        ["docker", *words], capture_output=True, text=True, timeout=60, check=True
+    )
+    return done.stdout.split()
+
+
+def leftovers(cluster: Installed) -> set[str]:
+    """Return what there is of the cluster: containers, a network, a folder."""
+    found = docker("ps", "--all", "--format", "{{.Names}}")
+    found += docker("network", "ls", "--format", "{{.Name}}")
+    folder = cluster.workdir / "clusters" / cluster.name
+    return {name for name in found if f"kwok-{cluster.name}" in name} | {
+        str(path) for path in [folder] if path.exists()
+    }
+
+
+def test_a_component_that_wants_more_memory_than_it_may_have_is_told_so(cluster: Installed) -> None:
+    said = cluster.refused(
+        *CREATE, "--wait=90s", "--memory-limit", "kube-apiserver=64Mi", "--keep-on-failure"
+    )
+
+    killed = "killed: it wanted more memory than its limit of 64Mi"
+    assert f"'kube-apiserver' has exited: {killed}" in said
+    assert killed in cluster.ok("get", "components", "-o", "wide")
+
+
+def test_limits_reach_the_engine(cluster: Installed) -> None:
+    cluster.ok(*CREATE, "--memory-limit", "2Gi", "--cpu-limit", "kube-scheduler=1.5")
+
+    limits = "{{.HostConfig.Memory}} {{.HostConfig.NanoCpus}}"
+    assert docker("inspect", "--format", limits, f"kwok-{cluster.name}-kube-scheduler") == [
+        str(2 * 1024**3), "1500000000",
+    ]  # fmt: skip
+    assert docker("inspect", "--format", limits, f"kwok-{cluster.name}-etcd") == [
+        str(2 * 1024**3), "0",
+    ]  # fmt: skip
+
+
+def test_processes_have_no_limits(cluster: Installed) -> None:
+    done = cluster.run("create", "cluster", "--runtime", "binary", "--memory-limit", "1Gi")
+
+    assert done.code == 2
+    assert "process of this machine" in done.err
+    assert leftovers(cluster) == set()
+
+
+def test_a_port_that_is_taken_while_the_cluster_is_stopped_is_told(cluster: Installed) -> None:
+    with taken_port() as port:
+        pass
+    cluster.ok(*CREATE, "--wait=60s", "--etcd-port", str(port))
+    cluster.ok("stop", "cluster")
+
+    with taken_port(port):
+        assert str(port) in cluster.refused("start", "cluster")
+
+    cluster.ok("start", "cluster", "--wait=60s")
+
+
+def test_a_user_who_may_not_use_the_engine_is_told_how(cluster: Installed, engine: str) -> None:
+    if os.getuid() != 0 or not engine.startswith("unix://"):
+        pytest.skip("only root can become somebody who may not use the engine")
+    done = subprocess.run(
+        ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--",
+         f"{scripts()}/kwokctl", "create", "cluster", "--runtime", "docker"],
+        env=cluster.environment | {"KWOK_WORKDIR": "/tmp/nobody", "HOME": "/nonexistent", "KUBECONFIG": ""},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+    if "Permission denied" in done.stderr and "engine" not in done.stderr:
+        pytest.skip("nobody may not read this checkout")
+    assert done.returncode == 1
+    assert "does not let this user in" in done.stderr
+    assert "'docker'" in done.stderr
+
+
+def test_a_full_volume_is_told_in_etcds_words_and_nothing_is_left(cluster: Installed) -> None:
+    with _small_volume(cluster.workdir.with_name("small")) as small:
+        said = cluster.refused(*CREATE, "--wait=60s", KWOK_WORKDIR=str(small))
+
+        assert "'etcd' has exited" in said
+        assert "no space left on device" in said
+        assert list((small / "clusters").iterdir()) == []
+    assert leftovers(cluster) == set()
+
+
+@contextmanager
+def _small_volume(folder: Path) -> Iterator[Path]:
+    folder.mkdir()
+    words = ["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", str(folder)]
+    if subprocess.run(words, capture_output=True, check=False).returncode:
+        folder.rmdir()
+        pytest.skip("no volume can be mounted here")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+        folder.rmdir()
+
+
+def test_delete_without_the_engine_needs_force_and_names_what_stays(cluster: Installed) -> None:
+    cluster.ok(*CREATE)
+    folder = cluster.workdir / "clusters" / cluster.name
+    assert "--force" in cluster.refused("delete", "cluster", DOCKER_HOST=NOWHERE)
+    assert folder.exists()
+
+    done = cluster.run("delete", "cluster", "--force", DOCKER_HOST=NOWHERE)
+
+    assert done.code == 0
+    assert "etcd, kube-apiserver, kube-scheduler" in done.err
+    assert not [words for words in cluster.processes().values() if "kwokctl.controller" in words]
+    assert not folder.exists()
+    stays = [name for name in leftovers(cluster) if name != f"kwok-{cluster.name}"]
+    assert sorted(stays) == [
+        f"kwok-{cluster.name}-{name}" for name in ("etcd", "kube-apiserver", "kube-scheduler")
+    ]
+    docker("rm", "--force", "--volumes", *stays)
+    docker("network", "rm", f"kwok-{cluster.name}")

@@ -17,8 +17,8 @@ from kwokctl.host.processes.lifecycle import check_program
 from kwokctl.model import Artifact, ComponentName
 from runtimes.engine.client import Engine
 
-_REPOSITORY = "kwokctl"
-"""No registry is ever asked for what we made."""
+_REPOSITORY = "localhost/kwokctl"
+"""No registry is ever asked for what we made, and every engine keeps it by this very name."""
 _DIGITS = 12
 _CHUNK = 1024 * 1024
 _PLACE = "usr/local/bin"
@@ -131,16 +131,14 @@ class EngineImages:
                 yield from answer.iter_content(_CHUNK)
 
     async def _import(self, program: Path, name: str, image: str) -> None:
-        repository, tag = _parted(image)
         try:
             file = program.open("rb")
         except OSError as e:
             raise CommandError(f"'{program}' cannot be read: {e.strerror}") from e
         with file:
             parts = _archive(file, f"{_PLACE}/{name}")
-            said = await self._engine.ask(
-                "import_image_from_data", parts, repository=repository, tag=tag
-            )
+            # With its tag in it: Podman does not heed one that comes beside it.
+            said = await self._engine.ask("import_image_from_data", parts, repository=image)
         if '"error"' in said:
             raise CommandError(
                 f"the image '{image}' cannot be made",

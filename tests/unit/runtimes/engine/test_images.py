@@ -39,10 +39,10 @@ def etcd(folder: Path) -> Artifact:
 
 
 async def test_an_image_is_there_or_not(fake: FakeEngine, images: EngineImages) -> None:
-    fake.answers["GET /images/kwokctl/etcd:v3/json"] = (200, {"Id": "1"})
+    fake.answers["GET /images/localhost/kwokctl/etcd:v3/json"] = (200, {"Id": "1"})
 
-    assert await images.has("kwokctl/etcd:v3")
-    assert not await images.has("kwokctl/etcd:v4")
+    assert await images.has("localhost/kwokctl/etcd:v3")
+    assert not await images.has("localhost/kwokctl/etcd:v4")
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ async def test_bytes_are_counted_once(fake: FakeEngine, images: EngineImages) ->
 async def test_an_image_is_found_by_version_where_there_is_no_program(
     fake: FakeEngine, images: EngineImages
 ) -> None:
-    tags = ["kwokctl/etcd:3.6.1-0a", "kwokctl/etcd:3.6.16_own-0b"]
+    tags = ["localhost/kwokctl/etcd:3.6.1-0a", "localhost/kwokctl/etcd:3.6.16_own-0b"]
     fake.answers["GET /images/json"] = (200, [{"RepoTags": None}, {"RepoTags": tags}])
 
     assert await images.made(Artifact(name="etcd", version="3.6.16+own")) == tags[1]
@@ -97,7 +97,7 @@ async def test_an_image_is_made_once(
 ) -> None:
     fake.answers["POST /images/create"] = (200, {"status": "sha256:1"})
     name = await images.make(etcd)
-    assert name.startswith("kwokctl/etcd:3.6.16_own-")
+    assert name.startswith("localhost/kwokctl/etcd:3.6.16_own-")
 
     fake.answers[f"GET /images/{name}/json"] = (200, {"Id": "1"})
     assert await images.make(etcd) == await images.made(etcd) == name
@@ -109,7 +109,7 @@ async def test_an_image_that_cannot_be_made_is_an_error(
 ) -> None:
     fake.answers["POST /images/create"] = (200, {"error": "no space left on device"})
 
-    with pytest.raises(CommandError, match=r"'kwokctl/etcd:.*' cannot be made") as caught:
+    with pytest.raises(CommandError, match=r"'localhost/kwokctl/etcd:.*' cannot be made") as caught:
         await images.make(etcd)
 
     assert "no space left" in str(caught.value.detail)

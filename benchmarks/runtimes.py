@@ -157,4 +157,7 @@ def _title(what: str, nodes: int) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except FailedError as e:
+        sys.exit(str(e))

@@ -6,7 +6,7 @@ _REGISTRY = "registry.k8s.io"
 _HUB = "docker.io"
 _FIRST_REVISED_ETCD = (3, 3, 17)
 """From this release on a tag ends with the revision of the image, of which the first is 0."""
-_TOOLS = frozenset({"kubectl", "etcdctl", "etcdutl"})
+_TOOLS = frozenset({"kubectl", "etcdctl", "etcdutl", "kind"})
 
 
 def image_programs() -> tuple[str, ...]:

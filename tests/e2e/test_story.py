@@ -41,6 +41,13 @@ spec:
       containers: [{name: sum, image: busybox}]
 """
 
+SHORT_LEASES = """\
+apiVersion: config.kwok.x-k8s.io/v1alpha1
+kind: KwokctlConfiguration
+options: {nodeLeaseDurationSeconds: 8}
+"""
+"""They are renewed every two seconds, and a test waits for that after everything that is done."""
+
 EVENT = """\
 apiVersion: v1
 kind: Event
@@ -54,9 +61,10 @@ message: after the restore
 
 @pytest.fixture(scope="module")
 def main(installed: Installed) -> Installed:
-    """The cluster of the story; its leases are renewed every ten seconds."""
+    """The cluster of the story."""
+    (installed.folder / "config.yaml").write_text(SHORT_LEASES)
     main = installed.called("main")
-    main.ok("create", "cluster", "--wait", "--heartbeat-factor", "1")
+    main.ok("create", "cluster", "--wait", *heartbeat(main))
     return main
 
 
@@ -64,6 +72,10 @@ def main(installed: Installed) -> Installed:
 def files(installed: Installed) -> Path:
     """Where the story keeps its snapshots."""
     return installed.folder
+
+
+def heartbeat(cluster: Installed) -> tuple[str, ...]:
+    return ("--heartbeat-factor", "1", "--config", str(cluster.folder / "config.yaml"))
 
 
 def ready_nodes(cluster: Installed) -> list[str]:
@@ -216,7 +228,7 @@ def test_what_was_lost_comes_back(main: Installed, files: Path, time: str) -> No
 
 def test_a_second_cluster_takes_the_snapshot_over(main: Installed, files: Path) -> None:
     second = main.called("second")
-    second.ok("create", "cluster", "--wait", "--heartbeat-factor", "1")
+    second.ok("create", "cluster", "--wait", *heartbeat(second))
     assert second.objects("nodes") == []
     assert not main.ports() & second.ports()
 
@@ -278,7 +290,7 @@ def test_a_cluster_that_exists_is_left_as_it_is(main: Installed) -> None:
     assert "AllAlpha=false" in done.err
     assert "/x" in done.err
     assert "AllAlpha=false" in main.refused(*other, "--fail-on-drift")
-    assert main.run("create", "cluster", "--heartbeat-factor", "1", "--fail-on-drift").code == 0
+    assert main.run("create", "cluster", *heartbeat(main), "--fail-on-drift").code == 0
 
     assert main.pids() == pids
 
@@ -297,7 +309,8 @@ def test_deleting_leaves_no_process_port_file_or_context(main: Installed) -> Non
     assert all(listens(port) for port in ports)
     for path in main.folder.glob("*.db"):
         path.unlink()
-    (main.folder / "portable.yaml").unlink()
+    for name in ("portable.yaml", "config.yaml"):
+        (main.folder / name).unlink()
 
     main.ok("delete", "cluster")
 

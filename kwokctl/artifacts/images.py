@@ -1,17 +1,14 @@
 """Which container image holds a program, where its project publishes one."""
 
-from kwokctl.artifacts.programs import PROGRAMS, named
+from kwokctl.artifacts.programs import named
+
+IMAGE_PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
+"""The programs that are published as images of their own."""
 
 _REGISTRY = "registry.k8s.io"
 _HUB = "docker.io"
 _FIRST_REVISED_ETCD = (3, 3, 17)
 """From this release on a tag ends with the revision of the image, of which the first is 0."""
-_TOOLS = frozenset({"kubectl", "etcdctl", "etcdutl", "kind"})
-
-
-def image_programs() -> tuple[str, ...]:
-    """Return the programs that are published as images of their own."""
-    return tuple(name for name in PROGRAMS if name not in _TOOLS)
 
 
 def published(name: str, version: str, prefix: str = "") -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from kwokctl.artifacts.images import image_programs, published, registry_of
+from kwokctl.artifacts.images import IMAGE_PROGRAMS, published, registry_of
 from kwokctl.artifacts.programs import named
 from kwokctl.artifacts.resolve import Source, stored
 from kwokctl.clusters.home import Home
@@ -98,7 +98,7 @@ def _choices(options: ClusterOptions, names: Sequence[str]) -> Iterator[_Choice]
     """Yield the images of those components that are not given as programs."""
     source = source_of(options.artifact_source)
     for name in names:
-        if name not in image_programs():
+        if name not in IMAGE_PROGRAMS:
             continue
         group = named(name).group
         version = group.canonical(wanted_program(options, name).version)

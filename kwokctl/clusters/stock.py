@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kwokctl import registry
-from kwokctl.artifacts.images import image_programs
+from kwokctl.artifacts.images import IMAGE_PROGRAMS
 from kwokctl.clusters.home import Home
 from kwokctl.clusters.images import artifacts
 from kwokctl.config.options import ClusterOptions
@@ -19,7 +19,7 @@ async def stock_images(home: Home, options: ClusterOptions, save: Path | None) -
     be had.
     """
     runtime, images = await _images(home, options.runtime)
-    found = await artifacts(home, runtime, options, image_programs())
+    found = await artifacts(home, runtime, options, IMAGE_PROGRAMS)
     names = []
     for name, artifact in found.items():
         if not artifact.image and not await images.made(artifact):

@@ -6,6 +6,7 @@ its version, so that one who writes meanwhile is never undone.
 """
 
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 
 import orjson
 
@@ -77,12 +78,13 @@ class EtcdPlane:
         value = value_of(changed, target.resource.api_version, target.resource.kind)
         key = self._keys.key(target.resource, target.namespace, target.name)
         version = int(current["metadata"]["resourceVersion"])
-        revision = await self._paced(target.resource, self._store.change, key, value, version)
+        window = self.windows[target.resource]
+        revision = await window.write(partial(self._store.change, key, value, version))
         metadata = {**changed["metadata"], "resourceVersion": str(revision)}
         return {**changed, "metadata": metadata}
 
     async def renew(self, renewals: Sequence[Renewal]) -> Sequence[Renewed]:
-        """Write leases of nodes in one transaction."""
+        """Write leases of nodes together."""
         if LEASES in self._watched:
             return await self._api.renew(renewals)
         writes = [self._lease(renewal) for renewal in renewals]
@@ -116,7 +118,8 @@ class EtcdPlane:
             return
         key = self._keys.key(target.resource, target.namespace, target.name)
         version = int(current["metadata"]["resourceVersion"])
-        await self._paced(target.resource, self._store.remove, (), key, version)
+        window = self.windows[target.resource]
+        await window.write(partial(self._store.remove, (), key, version))
 
     def seen(self, resource: Resource, version: int) -> None:
         """Take note that one's own watch of a kind has come to a version."""
@@ -138,19 +141,6 @@ class EtcdPlane:
         """Let the connections go."""
         await self._api.close()
         await self._store.kv.close()
-
-    async def _paced(
-        self, resource: Resource, write: Callable[..., "object"], *arguments: object
-    ) -> int:
-        window = self.windows[resource]
-        await window.turn()
-        try:
-            revision: int = await write(*arguments)  # type: ignore[misc]  # one of Store's methods
-        except BaseException:
-            window.lost()
-            raise
-        window.written(revision)
-        return revision
 
     async def _takes(self, target: Target, current: Json) -> bool:
         """Tell whether objects of this kind are written to etcd.

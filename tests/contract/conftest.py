@@ -80,7 +80,9 @@ def component(runtime: Runtime, name: ComponentName, *words: str) -> Component:
 
 
 def _needed() -> list[Path]:
-    places = [*map(Path, ("/lib", "/lib64", "/usr", sys.base_prefix)), SERVER.parent]
+    # Not whole trees: images have their programs in one of them.
+    libraries = ("/lib", "/lib64", "/usr/lib", f"{sys.base_prefix}/lib")
+    places = [*map(Path, libraries), SERVER.parent]
     return [path for path in dict.fromkeys(places) if path.is_dir()]
 
 

@@ -142,6 +142,12 @@ class Engine:
         gateways = (pool["Gateway"].partition("/")[0] for pool in pools if pool.get("Gateway"))
         return Network(id=told["Id"], gateway=next((g for g in gateways if "." in g), ""))
 
+    async def gateway(self, container: str) -> str:
+        """Return the address that a container finds the host at; empty for one that does not run."""
+        told = await self.ask("inspect_container", container)
+        networks = (told.get("NetworkSettings") or {}).get("Networks") or {}
+        return next((one["Gateway"] for one in networks.values() if one.get("Gateway")), "")
+
     async def remove_networks(self, labels: Mapping[str, str]) -> None:
         """Remove the networks that have all these labels."""
         for one in await self.ask("networks", filters=_filter(labels)):

@@ -14,6 +14,7 @@ from kwokctl.host.processes.crew import GRACE, Crew
 from kwokctl.model import KUBE_APISERVER, ClusterName, Component, ComponentName, Plan, State
 from kwokctl.runtime import Site
 from runtimes.engine.client import Container
+from runtimes.engine.gateway import reached_by
 from runtimes.engine.on_host import ON_HOST, placed
 from runtimes.engine.together import all_of
 from runtimes.kind.configuration import GROUP, configuration, patches_folder
@@ -47,6 +48,9 @@ class KindRuntime:
         self._provider = provider
         self._engine = provider.engine
         self._grace = grace
+        self._plans: dict[ClusterName, Plan] = {}
+        """What was installed by this command: only when there is a node it is known where it
+        finds what is on the host."""
 
     async def check(self) -> None:
         """Raise UnavailableError unless there is what kind makes nodes with."""
@@ -61,9 +65,11 @@ class KindRuntime:
         paths = self._paths(plan.cluster)
         for folder in (paths.root, paths.etcd_data, paths.logs, self._folder(plan.cluster)):
             private_folder(folder)
-        await self._crew(plan.cluster).install(placed(plan, on_host=True))
+        self._plans[plan.cluster] = plan
         containers = await self._containers(plan.cluster)
-        if self._node(plan.cluster, containers):
+        node = self._node(plan.cluster, containers)
+        await self._install_here(plan, node)
+        if node:
             return
         await self._refuse_strangers(plan.cluster, containers)
         await self._write(plan, paths)
@@ -157,7 +163,15 @@ class KindRuntime:
         if container is None:
             container = await self._make(cluster)
         await self._engine.start(container.name)
+        if plan := self._plans.get(cluster):
+            await self._install_here(plan, container)
         await Node(self._engine, container).start(names)
+
+    async def _install_here(self, plan: Plan, node: Container | None) -> None:
+        """Write how the components on the host are launched, and where the node reaches them."""
+        gateway = await self._engine.gateway(node.id) if node else ""
+        here = reached_by(placed(plan, on_host=True), gateway)
+        await self._crew(plan.cluster).install(here)
 
     async def _make(self, cluster: ClusterName) -> Container:
         """Let kind make the node, without what the cluster is not to have."""

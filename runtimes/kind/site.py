@@ -11,6 +11,7 @@ from kwokctl.model import (
     ComponentName,
     NodeAddress,
 )
+from runtimes.engine.gateway import GATEWAY
 from runtimes.engine.on_host import ON_HOST
 
 _LOOPBACK = "127.0.0.1"
@@ -61,5 +62,5 @@ class KindSite:
         return True
 
     def node_address(self) -> NodeAddress:
-        """Return this host, as processes on it name it; the node does not reach it so."""
-        return NodeAddress(name="localhost", ip=_LOOPBACK)
+        """Return the host as the node sees it; a name for it the node does not know."""
+        return NodeAddress(name=GATEWAY, ip=GATEWAY)

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from kwokctl.artifacts.images import IMAGE_PROGRAMS, published, registry_of
 from kwokctl.artifacts.programs import named
@@ -16,6 +17,7 @@ from kwokctl.clusters.home import Home
 from kwokctl.clusters.programs import (
     EXPLICIT,
     addresses,
+    node_image,
     prefixes,
     programs_on,
     source_of,
@@ -25,7 +27,7 @@ from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import ArtifactError
 from kwokctl.model import ETCD, Artifact
 from kwokctl.progress import Progress, Silent
-from kwokctl.runtime import Images, RunsImages, Runtime
+from kwokctl.runtime import BringsKubernetes, Images, RunsImages, Runtime
 
 Settled = Mapping[str, Artifact]
 """The artifacts that a cluster was made with."""
@@ -75,6 +77,9 @@ def published_files(
     runtime: Runtime | None, options: ClusterOptions, names: Sequence[str]
 ) -> list[str]:
     """List the addresses of what a cluster of the named components needs, images apart."""
+    if runtime is not None and isinstance(runtime, BringsKubernetes):
+        needed = [runtime.maker, *(name for name in names if name not in runtime.brings)]
+        return addresses(options, needed)
     images = {choice.name for choice in _published(runtime, options, names)}
     return addresses(options, [name for name in names if name not in images])
 
@@ -83,6 +88,9 @@ def published_images(
     runtime: Runtime | None, options: ClusterOptions, names: Sequence[str]
 ) -> list[str]:
     """List the images that a cluster of the named components needs."""
+    if runtime is not None and isinstance(runtime, BringsKubernetes):
+        image = node_image(options)
+        return [] if Path(image).is_file() else [image]
     return sorted(choice.image for choice in _published(runtime, options, names))
 
 

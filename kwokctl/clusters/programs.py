@@ -71,7 +71,7 @@ async def programs_on(
     found = await programs(
         home, options, [runtime.maker, *(name for name in names if name not in brought)]
     )
-    maker = replace(found[runtime.maker], image=_node_image(options))
+    maker = replace(found[runtime.maker], image=node_image(options))
     return {**found, **brought, runtime.maker: maker}
 
 
@@ -87,7 +87,8 @@ def _refuse_given(runtime: BringsKubernetes, options: ClusterOptions, names: Seq
             )
 
 
-def _node_image(options: ClusterOptions) -> str:
+def node_image(options: ClusterOptions) -> str:
+    """Return the image of the nodes that a cluster's maker makes: a name, or a file's path."""
     usual = f"{options.kind_node_image_prefix}/node:{kube_version(options.kube_version)}"
     return options.kind_node_image or usual
 

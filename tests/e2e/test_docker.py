@@ -12,6 +12,7 @@ import pytest
 
 from tests.support import engines
 from tests.support.installed import Installed, listens, taken_port, until
+from tests.support.node_proxy import answer_of_node_proxy
 from tests.support.relay import relay
 
 pytestmark = [
@@ -117,20 +118,7 @@ def test_a_log_is_followed(main: Installed) -> None:
 
 
 def test_the_api_servers_proxy_reaches_who_plays_the_kubelets(main: Installed) -> None:
-    main.kubectl("apply", "-f", "-", stdin=json.dumps(A_NODE))
-    until("the node has an address", lambda: "address" in json.dumps(_status_of("reached", main)))
-    # At the kubelet's own port the API server would speak TLS.
-    elsewhere = {"status": {"daemonEndpoints": {"kubeletEndpoint": {"Port": 1}}}}
-    main.kubectl("patch", "node", "reached", "--subresource=status", "-p", json.dumps(elsewhere))
-    port = main.components()["kwok-controller"]["ports"][0]["hostPort"]
-
-    said = main.kubectl("get", "--raw", f"/api/v1/nodes/http:reached:{port}/proxy/healthz")
-
-    assert said == "ok"
-    main.kubectl("delete", "node", "reached")
-
-
-A_NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "reached"}}
+    assert answer_of_node_proxy(main) == "ok"
 
 
 def _status_of(node: str, cluster: Installed) -> Any:

@@ -1,7 +1,6 @@
 """The life of a cluster on a node of kind's: each step stands on those before it."""
 
 import asyncio
-import json
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -18,6 +17,7 @@ from kwokctl.model import KUBE_SCHEDULER, ClusterName, State
 from tests.support import engines
 from tests.support.installed import Installed, listens, taken_port, until
 from tests.support.node_image import NAME, NoImageError, node_image
+from tests.support.node_proxy import answer_of_node_proxy
 
 pytestmark = [
     pytest.mark.e2e,
@@ -173,26 +173,7 @@ def test_nodes_and_pods_come_to_life_beside_the_real_node(main: Installed) -> No
 
 
 def test_the_api_servers_proxy_reaches_who_plays_the_kubelets(main: Installed) -> None:
-    node = {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": "reached", "annotations": {"kwok.x-k8s.io/node": "fake"}},
-    }
-    main.kubectl("apply", "-f", "-", stdin=json.dumps(node))
-    until("the node has an address", lambda: bool(_status(main, "reached").get("addresses")))
-    # At the kubelet's own port the API server would speak TLS.
-    elsewhere = {"status": {"daemonEndpoints": {"kubeletEndpoint": {"Port": 1}}}}
-    main.kubectl("patch", "node", "reached", "--subresource=status", "-p", json.dumps(elsewhere))
-    port = main.components()["kwok-controller"]["ports"][0]["hostPort"]
-
-    said = main.kubectl("get", "--raw", f"/api/v1/nodes/http:reached:{port}/proxy/healthz")
-
-    assert said == "ok"
-    main.kubectl("delete", "node", "reached")
-
-
-def _status(cluster: Installed, node: str) -> dict[str, object]:
-    return dict(json.loads(cluster.kubectl("get", "node", node, "-o", "json"))["status"])
+    assert answer_of_node_proxy(main) == "ok"
 
 
 def test_etcdctl_reaches_etcd_by_its_port(main: Installed) -> None:

@@ -213,3 +213,26 @@ def test_what_is_published_is_listed_in_the_form_that_the_runtime_takes() -> Non
     assert file.endswith("/kubectl")
     assert published_images(FakeRuntime(), options, names) == []
     assert len(published_files(FakeRuntime(), options, names)) == 3
+
+
+class Maker(FakeRuntime):
+    """Makes Kubernetes by another program, which brings etcd."""
+
+    maker, brings, documents = "kind", frozenset({ETCD}), ""
+
+
+def test_a_runtime_that_brings_components_needs_its_maker_and_the_image_of_its_nodes(
+    tmp_path: Path,
+) -> None:
+    options, names = ClusterOptions(), (*NAMES, "kubectl")
+
+    scheduler, kubectl, maker = sorted(published_files(Maker(), options, names))
+    assert "/kind-" in maker
+    assert scheduler.endswith("/kube-scheduler")
+    assert kubectl.endswith("/kubectl")
+    (image,) = published_images(Maker(), options, names)
+    assert image.endswith(f"/node:{DEFAULT_KUBE_VERSION}")
+
+    file = tmp_path / "node.tar"
+    file.touch()
+    assert published_images(Maker(), ClusterOptions(kind_node_image=str(file)), names) == []

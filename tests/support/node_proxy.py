@@ -1,0 +1,27 @@
+"""The API server's node proxy, asked for who plays the kubelet of a fake node."""
+
+import json
+
+from tests.support.installed import Installed, until
+
+_NAME = "reached"
+
+
+def answer_of_node_proxy(cluster: Installed) -> str:
+    """Return what the controller answers to `/healthz` by way of a node that is made for that."""
+    metadata = {"name": _NAME, "annotations": {"kwok.x-k8s.io/node": "fake"}}
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": metadata}
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(node))
+
+    def has_address() -> bool:
+        found = json.loads(cluster.kubectl("get", "node", _NAME, "-o", "json"))
+        return bool(found["status"].get("addresses"))
+
+    until("the node has an address", has_address)
+    # At the kubelet's own port the API server would speak TLS.
+    elsewhere = json.dumps({"status": {"daemonEndpoints": {"kubeletEndpoint": {"Port": 1}}}})
+    cluster.kubectl("patch", "node", _NAME, "--subresource=status", "-p", elsewhere)
+    port = cluster.components()["kwok-controller"]["ports"][0]["hostPort"]
+    said = cluster.kubectl("get", "--raw", f"/api/v1/nodes/http:{_NAME}:{port}/proxy/healthz")
+    cluster.kubectl("delete", "node", _NAME)
+    return said

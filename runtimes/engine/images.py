@@ -25,6 +25,8 @@ _PLACE = "usr/local/bin"
 """Where published images have their programs, too; engines look there for a bare name."""
 _PATIENCE = 20.0
 """Seconds within which a registry has to answer."""
+_UNPACKING = 600.0
+"""Seconds in which an engine unpacks a gigabyte, such as a node, on a busy machine and a slow disk."""
 
 
 class EngineImages:
@@ -105,10 +107,14 @@ class EngineImages:
         """Take the images of a file that `docker save` or we have written."""
 
         def work(_stop: Event, _post: Post) -> list[dict[str, Any]]:
-            with file.open("rb") as content, self._engine.dialled() as client:
+            dialled = self._engine.dialled_for(_UNPACKING)
+            with file.open("rb") as content, dialled as client:
                 return list(client.load_image(content))
 
-        lines = await in_thread(work)
+        try:
+            lines = await in_thread(work)
+        except CommandError as e:
+            lines = [{"error": e.detail or str(e)}]
         said = "".join(str(line.get("error") or line.get("stream") or "") for line in lines)
         names = [
             line.removeprefix(_LOADED) for line in said.splitlines() if line.startswith(_LOADED)

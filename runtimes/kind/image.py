@@ -7,12 +7,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from kwokctl.artifacts.versions import minor
-from kwokctl.errors import ArtifactError, ConfigError, KwokctlError, NotFoundError
+from kwokctl.errors import ArtifactError, ConfigError, NotFoundError
 from runtimes.engine.client import Engine
 from runtimes.engine.images import EngineImages
 
-_UNPACKING = 600.0
-"""Seconds in which an engine unpacks the gigabyte of a node, on a busy machine and a slow disk."""
 _VERSION = "/kind/version"
 """Where a node image says which Kubernetes is in it."""
 
@@ -24,9 +22,10 @@ async def node_image(engine: Engine, given: str, *, kube: str) -> str:
     had or is no node image, ConfigError where it holds another Kubernetes than `kube`.
     """
     is_file = await asyncio.to_thread(Path(given).is_file)
-    image = await _loaded(engine, Path(given)) if is_file else given
-    if not await EngineImages(engine).has(image):
-        await _pull(engine, image)
+    images = EngineImages(engine)
+    image = (await images.load(Path(given)))[0] if is_file else given
+    if not await images.has(image):
+        await _pull(images, image)
     inside = await _kube_version(engine, image)
     if minor(inside) != minor(kube):
         raise ConfigError(
@@ -36,41 +35,16 @@ async def node_image(engine: Engine, given: str, *, kube: str) -> str:
     return image
 
 
-async def _loaded(engine: Engine, file: Path) -> str:
-    def load() -> list[str]:
-        with engine.dialled_for(_UNPACKING) as client, file.open("rb") as content:
-            said = "".join(str(line.get("stream", "")) for line in client.load_image(content))
-        return [line.partition(": ")[2] for line in said.splitlines() if "Loaded image" in line]
-
+async def _pull(images: EngineImages, image: str) -> None:
     try:
-        return (await asyncio.to_thread(load))[0]
-    except (KwokctlError, IndexError) as e:
-        raise ArtifactError(
-            f"'{file}' holds no image that the engine can load",
-            hint="give the name of an image, or a file that 'docker save' wrote",
-            detail=getattr(e, "detail", None),
-        ) from e
-
-
-async def _pull(engine: Engine, image: str) -> None:
-    name, _, tag = image.rpartition(":")
-
-    def pull() -> str:
-        with engine.dialled() as client:
-            lines = list(client.pull(name, tag=tag, stream=True, decode=True))
-        return next((str(line["error"]) for line in lines if "error" in line), "")
-
-    try:
-        error = await asyncio.to_thread(pull)
-    except KwokctlError as e:
-        error = e.detail or str(e)
-    if error:
+        await images.pull(image, came=lambda _: None)
+    except ArtifactError as e:
         raise ArtifactError(
             f"the image of the node, '{image}', is not here and cannot be pulled",
             hint="name another, or a file that holds it, with --kind-node-image or "
             "KWOK_KIND_NODE_IMAGE; KWOK_KIND_NODE_IMAGE_PREFIX names another registry",
-            detail=error,
-        )
+            detail=e.detail or str(e),
+        ) from e
 
 
 async def _kube_version(engine: Engine, image: str) -> str:

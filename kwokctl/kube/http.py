@@ -21,6 +21,7 @@ from kwokctl.kube import tls
 from kwokctl.kube.access import Access
 from kwokctl.kube.connection import Connection
 from kwokctl.kube.dial import Address, dial
+from kwokctl.kube.kept_streams import KeptStreams
 from kwokctl.kube.probe import probe
 from kwokctl.kube.refusal import refusal, retry_after
 from kwokctl.kube.stream import Stream
@@ -32,7 +33,6 @@ JSON = "application/json"
 
 _REPEATABLE = frozenset(("GET", "HEAD", "PUT", "PATCH", "DELETE"))
 _IDLE_AT_MOST = 60.0
-_KEPT_STREAMS = 4
 _RETRIES = 6
 _LONGEST_REFUSAL = 1 << 20
 
@@ -77,7 +77,7 @@ class Pool:
         self._idle: list[Connection] = []
         self._busy: set[Connection] = set()
         self._streams: set[Stream] = set()
-        self._ended: list[Stream] = []
+        self._kept = KeptStreams(longest=_IDLE_AT_MOST)
         self._waiting: deque[Future[Connection | None]] = deque()
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
@@ -133,12 +133,12 @@ class Pool:
             yield stream
         finally:
             self._streams.discard(stream)
-            self._keep(stream)
+            self._kept.keep(stream, asyncio.get_running_loop().time())
 
     async def close(self) -> None:
         """Drop all connections; requests under way fail."""
         self._closed = True
-        gone: list[Wire] = [*self._idle, *self._busy, *self._streams, *self._ended]
+        gone: list[Wire] = [*self._idle, *self._busy, *self._streams, *self._kept.clear()]
         for wire in gone:
             wire.fail(lost("it was closed on our side"))
         while self._waiting:
@@ -255,17 +255,13 @@ class Pool:
 
     async def _opened(self, data: bytes) -> Stream:
         """Return a stream that has begun to answer a request."""
-        oldest = asyncio.get_running_loop().time() - _IDLE_AT_MOST
-        while self._ended:
-            stream = self._ended.pop()
-            if stream.is_open and stream.idle_since > oldest:
-                try:
-                    return await self._begun(stream, data)
-                except ApiError as e:
-                    # As with requests: it may have been closed in this very moment.
-                    if e.reason != LOST or stream.heard or self._closed:
-                        raise
-            stream.close()
+        while stream := self._kept.take(asyncio.get_running_loop().time()):
+            try:
+                return await self._begun(stream, data)
+            except ApiError as e:
+                # As with requests: it may have been closed in this very moment.
+                if e.reason != LOST or stream.heard or self._closed:
+                    raise
         return await self._begun(await self._connect(Stream), data)
 
     async def _begun(self, stream: Stream, data: bytes) -> Stream:
@@ -277,15 +273,6 @@ class Pool:
             stream.close()
             raise
         return stream
-
-    def _keep(self, stream: Stream) -> None:
-        """Keep a stream that has ended for the next request, if it can carry one."""
-        if not stream.is_reusable or self._closed or len(self._ended) == _KEPT_STREAMS:
-            stream.close()
-            return
-        stream.rest()
-        stream.idle_since = asyncio.get_running_loop().time()
-        self._ended.append(stream)
 
     async def _begin(self, stream: Stream, data: bytes) -> None:
         try:

@@ -17,7 +17,7 @@ class Stream(Wire):
     """
 
     __slots__ = (
-        "_begun", "_chunks", "_ended", "_error", "_keeps_alive", "_news", "_size", "_timer", "idle_since",
+        "_begun", "_chunks", "_ended", "_error", "_keeps_alive", "_news", "_size", "_timer",
         "is_paused",
     )  # fmt: skip
 
@@ -32,7 +32,6 @@ class Stream(Wire):
         self._error: ApiError | None = None
         self._news: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self.idle_since = 0.0
 
     @property
     def is_reusable(self) -> bool:

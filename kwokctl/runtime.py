@@ -116,6 +116,10 @@ class BringsKubernetes(Protocol):
         """The API group of the documents by which users configure it."""
         ...
 
+    async def published(self, cluster: ClusterName) -> Collection[ComponentName]:
+        """Return the components whose ports are in use for them, whether or not they run."""
+        ...
+
 
 class Images(Protocol):
     """The container images that a runtime can start components from.

@@ -11,7 +11,7 @@ from kwokctl.clusters.saved import Saved, load
 from kwokctl.host.files import locked
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import ClusterName, State
-from kwokctl.runtime import Runtime
+from kwokctl.runtime import BringsKubernetes, Runtime
 
 
 async def start_cluster(
@@ -40,7 +40,10 @@ async def start_saved(
     """Start the components of a cluster that do not run; the caller holds its lock."""
     settle(home.paths(saved.name))
     states = await runtime.states(saved.name)
-    missing = [name for name in saved.names if states.get(name) is not State.RUNNING]
+    there = {name for name, state in states.items() if state is State.RUNNING}
+    if isinstance(runtime, BringsKubernetes):
+        there.update(await runtime.published(saved.name))
+    missing = [name for name in saved.names if name not in there]
     found = await artifacts(home, runtime, saved.options, saved.names, saved.artifacts)
     saved = replace(saved, artifacts=found)
     with held_ports(home, saved.name, saved.options, missing) as (_, held):

@@ -107,6 +107,11 @@ class KindRuntime:
         }
         return {**there, **self._crew(cluster).states()}
 
+    async def published(self, cluster: ClusterName) -> Collection[ComponentName]:
+        """Return what is in the node, if that runs: an engine may have started it by itself."""
+        container = self._node(cluster, await self._containers(cluster))
+        return self._inside(cluster) if container and container.is_running else ()
+
     async def logs(
         self, cluster: ClusterName, name: ComponentName, *, follow: bool = False
     ) -> AsyncIterator[bytes]:

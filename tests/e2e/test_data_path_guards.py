@@ -84,6 +84,12 @@ def refused(cluster: Installed) -> bool:
     return "that is odd" in cluster.run("kubectl", *words).err
 
 
+def status_refused(cluster: Installed, pod: str) -> bool:
+    """Tell the same of a policy on statuses."""
+    words = ("patch", "pod", pod, "--subresource=status", "--dry-run=server", "-p")
+    return "that is odd" in cluster.run("kubectl", *words, '{"status":{"message":"x"}}').err
+
+
 def test_a_policy_is_heeded_by_those_who_scale(cluster: Installed) -> None:
     odd = ("pod", "odd", "--replicas", "30", *ON_NODES)
     with there(cluster, POLICY.replace("RESOURCES", "pods")):
@@ -105,12 +111,15 @@ def test_a_policy_is_heeded_by_fake_kubelets(cluster: Installed) -> None:
     def log() -> str:
         return cluster.ok("logs", "kwok-controller")
 
+    nowhere = '{"spec":{"schedulerName":"nobody"}}'
+    cluster.kubectl("run", "odd-probe", "--image=busybox", f"--overrides={nowhere}")
     before = log().count("pods are written through the API")
     with there(cluster, POLICY.replace("RESOURCES", "pods/status")):
         until(
             "kubelets know of it",
             lambda: log().count("pods are written through the API") > before,
         )
+        until("it is enforced", lambda: status_refused(cluster, "odd-probe"))
         cluster.kubectl("run", "odd", "--image=busybox")
         until("the status is refused", lambda: "that is odd" in log())
 

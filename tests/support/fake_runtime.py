@@ -1,6 +1,6 @@
 """A runtime in memory: what it is told is all that happens."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, field
 
 from kwokctl.errors import KwokctlError
@@ -77,3 +77,6 @@ class BringingRuntime(FakeRuntime):
     maker = "kind"
     brings = frozenset({ETCD, KUBE_APISERVER, KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER})
     documents = "kind.x-k8s.io"
+
+    async def published(self, cluster: ClusterName) -> Collection[ComponentName]:
+        return ()

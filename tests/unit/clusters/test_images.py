@@ -19,7 +19,7 @@ from kwokctl.host.paths import WorkDir
 from kwokctl.model import ETCD, KUBE_SCHEDULER, Artifact
 from kwokctl.progress import Silent, Step
 from tests.support.fake_images import FakeEngineRuntime, FakeImages
-from tests.support.fake_runtime import FakeRuntime
+from tests.support.fake_runtime import BringingRuntime, FakeRuntime
 
 NAMES = (ETCD, KUBE_SCHEDULER)
 ETCD_IMAGE = "registry.k8s.io/etcd:3.6.16-0"
@@ -215,24 +215,19 @@ def test_what_is_published_is_listed_in_the_form_that_the_runtime_takes() -> Non
     assert len(published_files(FakeRuntime(), options, names)) == 3
 
 
-class Maker(FakeRuntime):
-    """Makes Kubernetes by another program, which brings etcd."""
-
-    maker, brings, documents = "kind", frozenset({ETCD}), ""
-
-
 def test_a_runtime_that_brings_components_needs_its_maker_and_the_image_of_its_nodes(
     tmp_path: Path,
 ) -> None:
     options, names = ClusterOptions(), (*NAMES, "kubectl")
 
-    scheduler, kubectl, maker = sorted(published_files(Maker(), options, names))
-    assert "/kind-" in maker
-    assert scheduler.endswith("/kube-scheduler")
+    kubectl, maker = sorted(published_files(BringingRuntime(), options, names))
     assert kubectl.endswith("/kubectl")
-    (image,) = published_images(Maker(), options, names)
+    assert "/kind-" in maker
+    (image,) = published_images(BringingRuntime(), options, names)
     assert image.endswith(f"/node:{DEFAULT_KUBE_VERSION}")
 
     file = tmp_path / "node.tar"
     file.touch()
-    assert published_images(Maker(), ClusterOptions(kind_node_image=str(file)), names) == []
+    assert (
+        published_images(BringingRuntime(), ClusterOptions(kind_node_image=str(file)), names) == []
+    )

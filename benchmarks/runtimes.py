@@ -44,12 +44,26 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--nodes", type=int, default=1000)
     asked = parser.parse_args()
-    stories = _stories(asked.nodes)
-    _all(stories)
+    stories = _that_work(_stories(asked.nodes))
     rounds = [_all(stories) for _ in range(asked.rounds)]
     for what in ("create", "scale", "stop", "start"):
         report(_title(what, asked.nodes), list(_rows(what, rounds)))
     report("stop and start", [_both(name, rounds) for name in stories if name != _PLAIN])
+
+
+def _that_work(stories: dict[str, Callable[[], Times]]) -> dict[str, Callable[[], Times]]:
+    """Try each once, which warms what it starts from; tell in one line which does not work."""
+    working = {}
+    for name, story in stories.items():
+        try:
+            story()
+        except FailedError as e:
+            lines = str(e).splitlines()
+            why = next((one for one in lines if one.lower().startswith("error")), lines[0])
+            print(f"without {name}: {why}", file=sys.stderr)
+        else:
+            working[name] = story
+    return working
 
 
 def _all(stories: dict[str, Callable[[], Times]]) -> dict[str, Times]:

@@ -116,9 +116,10 @@ def stored_lease(value: bytes, revision: int) -> StoredLease | None:
 _RAW = _SPEC = mark(2, LENGTH)
 _METADATA = mark(1, LENGTH)
 # Of ObjectMeta.
-_NAME, _UID, _CREATED, _DELETED = (mark(n, LENGTH) for n in (1, 5, 8, 9))
-_GRACE = mark(10, VARINT)
-_LABELS, _ANNOTATIONS, _OWNERS, _FINALIZERS = (mark(n, LENGTH) for n in (11, 12, 13, 14))
+_TEXTS = {mark(1, LENGTH): "name", mark(5, LENGTH): "uid"}
+_TIMES = {mark(8, LENGTH): "created", mark(9, LENGTH): "deletion"}
+_PAIRS = {mark(11, LENGTH): "labels", mark(12, LENGTH): "annotations"}
+_GRACE, _OWNERS, _FINALIZERS = mark(10, VARINT), mark(13, LENGTH), mark(14, LENGTH)
 # Of LeaseSpec.
 _HOLDER, _ACQUIRED, _RENEWED = (mark(n, LENGTH) for n in (1, 3, 4))
 _DURATION, _TRANSITIONS = (mark(n, VARINT) for n in (2, 5))
@@ -145,24 +146,19 @@ def _read_object(lease: StoredLease, data: bytes) -> None:
                     _read_spec(lease, data, begin, stop)
 
 
-def _read_metadata(lease: StoredLease, data: bytes, at: int, end: int) -> None:  # noqa: C901 - a field a branch
+def _read_metadata(lease: StoredLease, data: bytes, at: int, end: int) -> None:
     for key, value, stop in fields(data, at, end):
-        if key == _NAME:
-            lease.name = data[value:stop].decode()
-        elif key == _UID:
-            lease.uid = data[value:stop].decode()
-        elif key == _CREATED:
-            lease.created = _formatted(data[value:stop])
+        if key in _TEXTS:
+            setattr(lease, _TEXTS[key], data[value:stop].decode())
+        elif key in _TIMES:
+            setattr(lease, _TIMES[key], _formatted(data[value:stop]))
+        elif key in _PAIRS:
+            name = _PAIRS[key]
+            setattr(lease, name, (getattr(lease, name) or {}) | _pair(data, value, stop))
         elif key == _OWNERS:
             lease.owners = [*(lease.owners or ()), _owner(data, value, stop)]
-        elif key == _LABELS:
-            lease.labels = (lease.labels or {}) | _pair(data, value, stop)
-        elif key == _ANNOTATIONS:
-            lease.annotations = (lease.annotations or {}) | _pair(data, value, stop)
         elif key == _FINALIZERS:
             lease.finalizers = [*(lease.finalizers or ()), data[value:stop].decode()]
-        elif key == _DELETED:
-            lease.deletion = _formatted(data[value:stop])
         elif key == _GRACE:
             lease.grace = value
 

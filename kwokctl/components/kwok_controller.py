@@ -5,10 +5,8 @@ from kwokctl.components.flags import Value, flags
 from kwokctl.components.heartbeat import heartbeat
 from kwokctl.components.setting import Setting
 from kwokctl.config.data_path import choose_data_path
-from kwokctl.host.addresses import LOOPBACK, dialled, joined
+from kwokctl.host.addresses import LOOPBACK, covers, dialled, joined
 from kwokctl.model import KUBE_APISERVER, KWOK_CONTROLLER, Component, HttpProbe, Port
-
-_EVERYWHERE = "0.0.0.0"  # noqa: S104 - compared
 
 
 def kwok_controller(setting: Setting) -> Component:
@@ -59,7 +57,7 @@ def _nodes(setting: Setting) -> dict[str, Value]:
 
 def _listening(bind: str, ip: str) -> str:
     """Return where to listen, so that the API server's proxy reaches nodes."""
-    return bind if dialled(bind) == ip or bind == _EVERYWHERE else f"{bind},{ip}"
+    return bind if covers(bind, ip) else f"{bind},{ip}"
 
 
 def _data_path(setting: Setting) -> dict[str, Value]:

@@ -34,7 +34,7 @@ class HostSite:
         """Return the loopback address, on which every component can be dialled."""
         return f"{_LOOPBACK}:{port}"
 
-    def port(self, component: ComponentName, host_port: int) -> int:  # noqa: ARG002 - see above
+    def port(self, component: ComponentName, host_port: int) -> int:  # noqa: ARG002 - the port's signature
         """Return the port itself."""
         return host_port
 

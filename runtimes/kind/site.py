@@ -1,7 +1,6 @@
 """How the world looks to a pod of the node, which uses the node's own network and files."""
 
 from dataclasses import dataclass
-from pathlib import Path, PurePath, PurePosixPath
 
 from kwokctl.model import (
     ETCD,
@@ -13,10 +12,9 @@ from kwokctl.model import (
 )
 from runtimes.engine.gateway import GATEWAY
 from runtimes.engine.on_host import ON_HOST
+from runtimes.engine.site import LOOPBACK, EngineSite
 
-_LOOPBACK = "127.0.0.1"
 _OWN_LOOPBACK = "localhost"
-_EVERYWHERE = "0.0.0.0"  # noqa: S104 - inside the node's network
 
 PORTS = {ETCD: 2379, KUBE_APISERVER: 6443, KUBE_CONTROLLER_MANAGER: 10257, KUBE_SCHEDULER: 10259}
 """Where kubeadm, and whoever knows its clusters, looks for the control plane
@@ -24,22 +22,8 @@ PORTS = {ETCD: 2379, KUBE_APISERVER: 6443, KUBE_CONTROLLER_MANAGER: 10257, KUBE_
 
 
 @dataclass(frozen=True, slots=True)
-class KindSite:
+class KindSite(EngineSite):
     """Files have the names they have on the host; ports have those that kubeadm gives them."""
-
-    shares_sockets: bool
-
-    def bind(self, component: ComponentName) -> str:
-        """Return all addresses of the node, or the host's loopback address."""
-        return _LOOPBACK if component in ON_HOST else _EVERYWHERE
-
-    def path(self, host_path: Path) -> PurePath:
-        """Return the path itself: the node sees the cluster's folder where it lies."""
-        return PurePosixPath(host_path)
-
-    def socket(self, host_path: Path) -> PurePath | None:
-        """Return the socket itself if the engine's containers run on this very kernel."""
-        return PurePosixPath(host_path) if self.shares_sockets else None
 
     def address(
         self, component: ComponentName, port: int, *, dialler: ComponentName | None = None
@@ -49,7 +33,7 @@ class KindSite:
         The node's own is said by name, for the host's may be another address that the user chose.
         """
         if dialler is None or dialler in ON_HOST:
-            return f"{_LOOPBACK}:{port}"
+            return f"{LOOPBACK}:{port}"
         return f"{_OWN_LOOPBACK}:{self.port(component, port)}"
 
     def port(self, component: ComponentName, host_port: int) -> int:

@@ -12,6 +12,7 @@ from kwokctl.etcd.kv import Put, Txn
 from kwokctl.kube.resource import LEASES, NODE_LEASES
 from tests.support.direct import ONLY_STORAGE, encoded
 from tests.support.installed import Installed
+from tests.support.leases import METADATA
 from tests.support.planes import KEYS, reached
 
 pytestmark = [
@@ -21,24 +22,6 @@ pytestmark = [
 ]
 
 Json = Any
-
-OWNERS = [
-    {"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "o", "controller": True},
-    {"apiVersion": "v1", "kind": "Thing", "name": "t", "uid": "t", "blockOwnerDeletion": False},
-]
-METADATA: Json = {
-    "name": "ours",
-    "namespace": NODE_LEASES,
-    "uid": "u",
-    "creationTimestamp": "2026-01-01T12:00:00Z",
-    "deletionTimestamp": "2026-01-01T12:00:30Z",
-    "deletionGracePeriodSeconds": 300,
-    "labels": {"a": "b", "empty": ""},
-    "annotations": {"long": "x" * 300},
-    "ownerReferences": OWNERS,
-    "finalizers": ["example.com/f", "example.com/g"],
-}
-"""All that a lease's metadata may keep."""
 
 
 @pytest.fixture(scope="module")

@@ -6,23 +6,7 @@ import pytest
 
 from kwokctl.dataplane.lease import Lease
 from kwokctl.dataplane.stored_lease import StoredLease, read_lease, stored_lease
-
-OWNERS = [
-    {"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "o", "controller": True},
-    {"apiVersion": "v1", "kind": "Thing", "name": "t", "uid": "t", "blockOwnerDeletion": False},
-]
-METADATA = {
-    "name": "n",
-    "namespace": "kube-node-lease",
-    "uid": "u",
-    "creationTimestamp": "2026-01-01T12:00:00Z",
-    "deletionTimestamp": "2026-01-01T12:00:30Z",
-    "deletionGracePeriodSeconds": 300,
-    "labels": {"a": "b", "empty": ""},
-    "annotations": {"long": "x" * 300},
-    "ownerReferences": OWNERS,
-    "finalizers": ["f", "g"],
-}
+from tests.support.leases import METADATA
 
 
 def lease(metadata: dict[str, object], transitions: int = 0) -> Lease:

@@ -84,17 +84,9 @@ class AddressBook:
     def _pool(self, cidr: str) -> _Pool:
         pool = self._pools.get(cidr)
         if pool is None:
-            interface = ip_interface(cidr)
-            network = interface.network
-            shift = _V6 if interface.version == 6 else 0
-            broadcast = interface.version == 4 and network.prefixlen < 31
-            self._pools[cidr] = pool = _Pool(
-                cidr=cidr,
-                family=interface.version,
-                first=int(interface.ip) + 1 + shift,
-                upcoming=int(interface.ip) + 1 + shift,
-                last=int(network.broadcast_address) + shift - broadcast,
-            )
+            number, last = _range(cidr)
+            family = 6 if number >= _V6 else 4
+            self._pools[cidr] = pool = _Pool(cidr, family, number + 1, number + 1, last)
         return pool
 
     def _next(self, pool: _Pool) -> int | None:
@@ -122,6 +114,24 @@ class AddressBook:
         if number is None:
             raise ValueError(f"no pod address is left in {full.cidr!r} and {pool.cidr!r}")
         return pool, number
+
+
+def _range(cidr: str) -> tuple[int, int]:
+    """Return the address that a CIDR is written with, and the last one that a pod may have.
+
+    Each of thousands of nodes has its own: the usual form is read without `ipaddress`, which takes
+    ten times as long.
+    """
+    text, _, bits = cidr.partition("/")
+    if ":" not in text and bits.isdecimal() and (prefix := int(bits)) <= 32:
+        number, shift = _number(text), 0
+        last = number | (1 << 32 - prefix) - 1
+    else:
+        interface = ip_interface(cidr)
+        prefix, shift = interface.network.prefixlen, _V6 if interface.version == 6 else 0
+        number, last = int(interface.ip), int(interface.network.broadcast_address)
+    broadcast = not shift and prefix < 31
+    return number + shift, last + shift - broadcast
 
 
 def _number(address: str) -> int:

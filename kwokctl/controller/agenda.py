@@ -46,9 +46,9 @@ class Agenda:
         if due < self._alarm:
             self._set_alarm(due)
 
-    def forget(self, waiter: Waiter) -> None:
-        """Do not call a waiter any more."""
-        self._schedule.forget(waiter)
+    def forget(self, waiter: Waiter) -> bool:
+        """Do not call a waiter any more; tell whether it waited."""
+        return self._schedule.forget(waiter)
 
     def close(self) -> None:
         """Call nobody any more."""

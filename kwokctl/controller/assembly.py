@@ -21,7 +21,6 @@ from kwokctl.controller.reading import Reader
 from kwokctl.controller.settings import Settings
 from kwokctl.controller.stages import Kind, Stage, by_kind
 from kwokctl.controller.world import World
-from kwokctl.dataplane.desk import Identity
 from kwokctl.dataplane.port import DataPlane
 from kwokctl.kube.resource import NODES, PODS, Resource
 
@@ -65,8 +64,7 @@ class Controller:
             wall=around.wall,
         )
         self._assemble(settings, holder, around)
-        identity = Identity(holder=holder, lease_seconds=settings.lease_seconds)
-        self.desk = Desk(identity, self._addresses, self.agenda)
+        self.desk = Desk(self._addresses, self.agenda)
         self.metrics.ask(lambda: {("kwok_controller_waiting", ()): len(self.agenda)})
 
     def _assemble(self, settings: Settings, holder: str, around: Surroundings) -> None:
@@ -77,15 +75,16 @@ class Controller:
             nodes, around.reader, self.agenda, around.random, syncs=settings.parallelism.syncs
         )
         self.keeper = self._keeper(settings, holder, around) if settings.lease_seconds else None
+        leases = self.keeper or NoLeases(self._fleet.changed)
         node_care = NodeCare(
             nodes,
             settings.selection,
             functions.for_nodes(self._shared, kubelet),
-            self.keeper or NoLeases(self._fleet.changed),
+            leases,
             self._fleet.gone,
         )
         pod_functions = functions.for_pods(self._shared, kubelet, addresses)
-        pod_care = PodCare(nodes, settings.selection, addresses, pod_functions)
+        pod_care = PodCare(nodes, settings.selection, addresses, pod_functions, leases)
         counts = settings.parallelism
         self.nodes = self._fleet.node_engine = self._engine(NODES, NODE, node_care, counts.nodes)
         self.pods = self._fleet.pod_engine = self._engine(PODS, POD, pod_care, counts.pods)

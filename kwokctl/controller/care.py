@@ -61,8 +61,12 @@ class PlainCare:
 class Leases(Protocol):
     """Who decides whether this controller may write to a node."""
 
-    def want(self, node: str, uid: str) -> None:
-        """Begin to hold a node."""
+    def want(self, node: str, uid: str, *, can_wait: bool) -> None:
+        """Begin to hold a node, a little later if there is nothing to do on it yet."""
+        ...
+
+    def hurry(self, node: str) -> None:
+        """Hold a node soon whose turn has not come yet: there is something to do on it."""
         ...
 
     def forget(self, node: str) -> None:
@@ -77,9 +81,12 @@ class NoLeases:
         """Tell `changed` that a node is held."""
         self._changed = changed
 
-    def want(self, node: str, uid: str) -> None:  # noqa: ARG002 - the port's signature
+    def want(self, node: str, uid: str, *, can_wait: bool) -> None:  # noqa: ARG002 - the port's signature
         """Hold a node."""
         self._changed(node, Hold.HELD)
+
+    def hurry(self, node: str) -> None:
+        """Hold a node soon: it is held already."""
 
     def forget(self, node: str) -> None:
         """Hold a node no longer: nothing to do."""
@@ -118,7 +125,8 @@ class NodeCare:
             return node.hold is not Hold.FOREIGN
         node = Node(entry.name, entry.uid, cidrs, _addresses(seen))
         self._nodes.put(node)
-        self._leases.want(entry.name, entry.uid)
+        can_wait = _is_ready(seen) and not self._nodes.pods(entry.name)
+        self._leases.want(entry.name, entry.uid, can_wait=can_wait)
         return node.hold is not Hold.FOREIGN
 
     def gone(self, entry: Entry) -> None:
@@ -148,9 +156,11 @@ class PodCare:
         selection: Selection,
         addresses: PodAddresses,
         functions: Mapping[str, Any],
+        leases: Leases,
     ) -> None:
         """Decide by the nodes that are managed and held."""
         self._nodes = nodes
+        self._leases = leases
         self._selection = selection
         self._addresses = addresses
         self._functions = functions
@@ -169,6 +179,8 @@ class PodCare:
         ):
             return False
         node = self._nodes.get(entry.node)
+        if node is not None and node.hold is Hold.PENDING:
+            self._leases.hurry(entry.node)
         return node is not None and node.hold is not Hold.FOREIGN
 
     def gone(self, entry: Entry) -> None:
@@ -189,6 +201,12 @@ class PodCare:
 
         addresses = self._addresses
         return {**self._functions, "PodIP": pod_ip}
+
+
+def _is_ready(seen: SeenNode) -> bool:
+    """Tell whether a node's own condition says so."""
+    conditions = seen.status.conditions or ()
+    return any(each.type == "Ready" and each.status == "True" for each in conditions)
 
 
 def _addresses(seen: SeenNode) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ import msgspec
 
 from kwokctl.controller.agenda import Agenda
 from kwokctl.controller.pod_addresses import PodAddresses
-from kwokctl.dataplane.desk import Addresses, Identity, Seen, Wanted
+from kwokctl.dataplane.desk import Addresses, Seen, Wanted
 from kwokctl.kube.resource import NODES, PODS, Resource
 
 _RESERVED_FOR = 600.0
@@ -14,18 +14,13 @@ _MOST = 20_000
 
 
 class Desk:
-    """Tells under which name leases are held and what has been seen; reserves pod addresses."""
+    """Tells what has been seen, and reserves pod addresses."""
 
-    def __init__(self, identity: Identity, addresses: PodAddresses, agenda: Agenda) -> None:
-        """Answer with `identity`, and from `addresses`."""
-        self._identity = msgspec.json.encode(identity)
+    def __init__(self, addresses: PodAddresses, agenda: Agenda) -> None:
+        """Answer from `addresses`."""
         self._addresses = addresses
         self._agenda = agenda
         self._seen = Seen()
-
-    def identity(self) -> bytes:
-        """Return who holds the leases of nodes, as JSON."""
-        return self._identity
 
     def note(self, resource: Resource, version: int) -> None:
         """Take note that the watch of a kind has come to a version."""

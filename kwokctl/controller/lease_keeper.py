@@ -22,8 +22,11 @@ from kwokctl.kube.resource import LEASES, NODE_LEASES
 log = logging.getLogger(__name__)
 
 _JITTER = 0.04
-_TICK = 0.1
-"""Renewals are gathered into moments this far apart: waking for each alone costs twice the CPU."""
+_TICK = 0.5
+"""Renewals are gathered into moments this far apart: all who write, store and watch them wake less."""
+_PATIENCE = 2.0
+"""Seconds in which a node that can wait has no lease. The garbage collector hears of nodes
+and leases separately, and asks the API server for each owner that it has not heard of yet."""
 _GOLDEN = 0.618033988749895
 """Its multiples, modulo 1, fill an interval evenly however many there are."""
 
@@ -109,16 +112,26 @@ class LeaseKeeper:
         """Take note of the leases that there are, so that they need not be asked for one by one."""
         self._stored = {lease.name: lease for lease in leases}
 
-    def want(self, node: str, uid: str) -> None:
-        """Begin to hold a node's lease."""
+    def want(self, node: str, uid: str, *, can_wait: bool) -> None:
+        """Begin to hold a node's lease; one that is to be made is made at once unless it can wait."""
         self.forget(node)
         tenancy = _Tenancy(Claim(node, uid), self._queue)
         self._tenancies[node] = tenancy
         stored = self._stored.pop(node, None)
-        if stored is None:
-            tenancy.on_due()
-        else:
+        if stored is not None:
             self._consider(tenancy, stored)
+        elif can_wait:
+            self._put_at(tenancy, self._out.agenda.now() + _PATIENCE)
+        else:
+            tenancy.on_due()
+
+    def hurry(self, node: str) -> None:
+        """Make a node's lease now, if that waits its turn: there is something to do on the node."""
+        tenancy = self._tenancies.get(node)
+        if tenancy is None or tenancy.claim.version or tenancy.tries:
+            return
+        if self._out.agenda.forget(tenancy):
+            tenancy.on_due()
 
     def forget(self, node: str) -> None:
         """Hold a node's lease no longer; the lease itself goes with its owner, the node."""
@@ -258,7 +271,7 @@ class LeaseKeeper:
         self._put_at(tenancy, tenancy.beat + self._jitter())
 
     def _put_at(self, tenancy: _Tenancy, due: float) -> None:
-        """Renew a lease at the next moment that it shares with others."""
+        """Write a lease at the next moment that it shares with others."""
         self._out.agenda.put_at(tenancy, ceil(due / _TICK) * _TICK)
 
     def _is_current(self, tenancy: _Tenancy) -> bool:

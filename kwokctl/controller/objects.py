@@ -39,6 +39,13 @@ class Address(msgspec.Struct, gc=False):
     address: str = ""
 
 
+class Condition(msgspec.Struct, gc=False):
+    """What holds of a node, or does not."""
+
+    type: str = ""
+    status: str = ""
+
+
 class PodAddress(msgspec.Struct, gc=False):
     """An address of a pod."""
 
@@ -56,6 +63,7 @@ class NodeStatus(msgspec.Struct, gc=False):
     """What a node is."""
 
     addresses: list[Address] | None = None
+    conditions: list[Condition] | None = None
 
 
 class SeenNode(msgspec.Struct, gc=False):

@@ -109,7 +109,6 @@ async def _serve(settings: Settings, pool: Pool, holder: str) -> None:
         Answers(
             is_ready=lambda: work is not None and work.following.is_synced,
             metrics=metrics,
-            identity=lambda: work.controller.desk.identity() if work else None,
             seen=lambda: work.controller.desk.seen() if work else None,
             reserve=lambda body: work.controller.desk.reserve(body) if work else None,
         )

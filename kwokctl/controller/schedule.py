@@ -45,9 +45,9 @@ class Schedule(Generic[K]):
         if self._entries > 2 * len(self._due) + _SLACK:
             self._rebuild()
 
-    def forget(self, key: K) -> None:
-        """Let a key wait no longer; nothing happens if it does not wait."""
-        self._due.pop(key, None)
+    def forget(self, key: K) -> bool:
+        """Let a key wait no longer; tell whether it did."""
+        return self._due.pop(key, None) is not None
 
     def next_due(self) -> float | None:
         """Return when the first key is due, or None if nobody waits."""

@@ -36,10 +36,8 @@ class Answers:
 
     is_ready: Callable[[], bool]
     metrics: Callable[[], Awaitable[str]]
-    identity: Callable[[], bytes | None]
-    """Who holds the leases of nodes, as JSON; None before that is settled."""
     seen: Callable[[], bytes | None]
-    """How far the watches have come, as JSON."""
+    """How far the watches have come, as JSON; None before there are any."""
     reserve: Callable[[bytes], bytes | None]
     """Reserves addresses of pods: JSON in and out; ValueError for what cannot be read."""
 
@@ -110,8 +108,6 @@ class StatusServer:
                 return _Response(200 if ready else 503, "ok" if ready else "not synced")
             case "/metrics":
                 return _Response(200, await self._answers.metrics())
-            case "/identity":
-                return _json(self._answers.identity())
             case "/seen":
                 return _json(self._answers.seen())
             case _:

@@ -1,18 +1,10 @@
 """What is asked of a running controller by who writes nodes and pods beside it.
 
-`GET /identity` answers an `Identity`, `GET /seen` a `Seen`; `POST /pod-addresses` with a `Wanted` answers `Addresses` by
-the name of the node.
+`GET /seen` answers a `Seen`; `POST /pod-addresses` with a `Wanted` answers `Addresses` by the name
+of the node.
 """
 
 import msgspec
-
-
-class Identity(msgspec.Struct, rename="camel"):
-    """Under which name a controller holds the leases of nodes."""
-
-    holder: str
-    lease_seconds: int
-    """How long a lease lasts; 0 if there are none."""
 
 
 class Seen(msgspec.Struct):

@@ -85,11 +85,11 @@ def patch(cluster: Installed, name: str, document: Json) -> None:
 def test_nodes_are_ready_and_hold_leases_that_are_theirs(cluster: Installed) -> None:
     scale(cluster, "node", "--replicas", str(NODE_NUMBER), "--wait")
 
-    found, held = nodes(cluster), leases(cluster)
+    found = nodes(cluster)
     assert {condition(node, "Ready") for node in found.values()} == {"True"}
     assert [node for node in found.values() if node["spec"].get("taints")] == []
-    assert held.keys() == found.keys()
-    for name, lease in held.items():
+    until("each node has its lease", lambda: leases(cluster).keys() == found.keys())
+    for name, lease in leases(cluster).items():
         owner = lease["metadata"]["ownerReferences"][0]
         assert (owner["kind"], owner["uid"]) == ("Node", found[name]["metadata"]["uid"])
         assert lease["spec"]["holderIdentity"] == "kwok-controller"

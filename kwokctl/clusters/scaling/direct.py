@@ -8,7 +8,7 @@ from functools import partial
 import msgspec
 
 from kwokctl.clusters.scaling.retrying import retried
-from kwokctl.dataplane.desk import Addresses, Identity, Seen, Wanted
+from kwokctl.dataplane.desk import Addresses, Seen, Wanted
 from kwokctl.dataplane.keys import Keys, is_readable
 from kwokctl.dataplane.stamp import CannotStampError
 from kwokctl.dataplane.store import Store
@@ -78,13 +78,6 @@ class Desk:
     def __init__(self, pool: Pool) -> None:
         """Use the connections of `pool`, which lead to the controller's port."""
         self._pool = pool
-
-    async def identity(self) -> Identity:
-        """Ask under which name leases are held."""
-        response = await self._pool.request("GET", "/identity")
-        if response.status != 200:
-            raise _silent(response.status)
-        return msgspec.json.decode(response.body, type=Identity)
 
     async def seen(self) -> Seen:
         """Ask how far the controller's watches have come."""

@@ -16,7 +16,6 @@ from kwokctl.clusters.scaling import ttl
 from kwokctl.clusters.scaling.creation import Creation
 from kwokctl.clusters.scaling.direct import Direct, Found
 from kwokctl.clusters.scaling.in_flight import for_each
-from kwokctl.clusters.scaling.node_leases import NodeLeases
 from kwokctl.clusters.scaling.retrying import retried
 from kwokctl.clusters.scaling.samples import Sample, Sampling
 from kwokctl.dataplane.stamp import CannotStampError, Copy, Stamp, Varying, stamp_of
@@ -62,7 +61,6 @@ class Stamping:
         self._node_of = node_of
         is_followed = creation.resource == NODES or node_of is not None
         self._sampling = Sampling(creation, direct, is_followed=is_followed)
-        self._leases: NodeLeases | None = None
         self._is_on_host = False
         self._stamp: Stamp
         self._make: Callable[[Copy], bytes]
@@ -79,8 +77,6 @@ class Stamping:
         resource, namespace = self._creation.resource, self._creation.namespace
         self._found = await self._direct.find(resource, namespace, first.name, first.version)
         if resource == NODES:
-            identity = await self._asked(self._direct.desk.identity())
-            self._leases = NodeLeases(self._direct, identity)
             self._count_nodes(serials, before, (first, second))
         first_copy, second_copy = map(self._copy_of, (first, second))
         self._stamp = stamp_of(first.body, second.body, first_copy, second_copy, self._varying)
@@ -96,18 +92,12 @@ class Stamping:
         proof = next(copies)
         await self._prove(proof, window)
         tell()
-        if self._leases is not None:
-            await self._leases.note(proof)
 
         async def write(copy: Copy) -> None:
             await self._add(copy, window)
             tell()
-            if self._leases is not None:
-                await self._leases.note(copy)
 
         await for_each(copies, write, at_once=AT_ONCE)
-        if self._leases is not None:
-            await self._leases.write()
 
     def _count_nodes(self, serials: Sequence[int], before: int, samples: Sequence[Sample]) -> None:
         """Let each copy have the annotation that fits the number of nodes when it comes."""

@@ -62,6 +62,24 @@ def test_a_taken_address_comes_back_when_it_is_released() -> None:
     assert book.allocate("10.0.0.0/24") == "10.0.0.1"
 
 
+@pytest.mark.parametrize(
+    ("cidr", "addresses"),
+    [
+        ("10.0.0.250/24", ["10.0.0.251", "10.0.0.252", "10.0.0.253", "10.0.0.254"]),
+        ("10.0.0.250/255.255.255.0", ["10.0.0.251", "10.0.0.252", "10.0.0.253", "10.0.0.254"]),
+        ("10.0.0.0/31", ["10.0.0.1"]),
+        ("10.0.0.1", []),
+        ("255.255.255.253/0", ["255.255.255.254"]),
+        ("fd00::fffd/112", ["fd00::fffe", "fd00::ffff"]),
+    ],
+)
+def test_a_cidr_ends_before_its_broadcast_address(cidr: str, addresses: list[str]) -> None:
+    book = AddressBook()
+    given = [book.allocate(cidr) for _ in range(len(addresses) + 1)]
+    assert given[:-1] == addresses
+    assert given[-1] in {"100.64.0.1", "fd00:64::1"}
+
+
 def test_cidrs_that_overlap_never_give_the_same_address() -> None:
     book = AddressBook()
     cidrs = ("10.0.0.0/16", "10.0.0.0/24", "10.0.0.1/24", "10.0.0.0/28")

@@ -7,7 +7,6 @@ from kwokctl.controller.agenda import Agenda
 from kwokctl.controller.desk import Desk
 from kwokctl.controller.nodes import Node, Nodes
 from kwokctl.controller.pod_addresses import PodAddresses
-from kwokctl.dataplane.desk import Identity
 from kwokctl.kube.resource import LEASES, NODES, PODS
 
 
@@ -18,7 +17,7 @@ class Rig:
         nodes = Nodes()
         nodes.put(Node("n", "u", ("10.0.0.0/24", "fd00::/64"), ("192.0.2.1",)))
         self.addresses = PodAddresses(nodes, default_cidr="10.9.0.0/24", node_ip="")
-        self.desk = Desk(Identity("me", 40), self.addresses, Agenda())
+        self.desk = Desk(self.addresses, Agenda())
 
     def reserve(self, **nodes: int) -> Any:
         return json.loads(self.desk.reserve(json.dumps({"nodes": nodes}).encode()))
@@ -27,10 +26,6 @@ class Rig:
 @pytest.fixture
 async def rig() -> Rig:
     return Rig()
-
-
-async def test_it_tells_who_holds_the_leases(rig: Rig) -> None:
-    assert json.loads(rig.desk.identity()) == {"holder": "me", "leaseSeconds": 40}
 
 
 async def test_it_tells_how_far_the_watches_have_come(rig: Rig) -> None:

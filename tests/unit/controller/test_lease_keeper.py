@@ -91,7 +91,7 @@ def story(test: Callable[[Rig], Coroutine[Any, Any, None]]) -> None:
 def test_a_wanted_node_is_held_with_one_write_and_renewed_with_one_each() -> None:
     @story
     async def _(rig: Rig) -> None:
-        rig.keeper.want("n", "u")
+        rig.keeper.want("n", "u", can_wait=False)
         await asyncio.sleep(0.1)
         assert rig.changes == [("n", Hold.HELD)]
         assert rig.cluster.writes == [("create", "n")]
@@ -104,11 +104,46 @@ def test_a_wanted_node_is_held_with_one_write_and_renewed_with_one_each() -> Non
         assert rig.spec()["leaseTransitions"] == 0
 
 
+def test_a_node_that_is_ready_without_us_is_held_a_little_later() -> None:
+    @story
+    async def _(rig: Rig) -> None:
+        rig.keeper.want("n", "u", can_wait=True)
+        await asyncio.sleep(1)
+        assert rig.cluster.writes == []
+
+        await asyncio.sleep(2)
+        assert rig.changes == [("n", Hold.HELD)]
+        assert rig.cluster.writes == [("create", "n")]
+
+
+def test_a_ready_node_is_held_at_once_when_there_is_something_to_do_on_it() -> None:
+    @story
+    async def _(rig: Rig) -> None:
+        rig.keeper.want("n", "u", can_wait=True)
+        rig.keeper.hurry("n")
+        rig.keeper.hurry("n")
+        await asyncio.sleep(0.1)
+        assert rig.changes == [("n", Hold.HELD)]
+
+        rig.keeper.hurry("n")
+        await asyncio.sleep(0.1)
+        assert rig.cluster.writes == [("create", "n")]
+
+
+def test_one_s_own_lease_of_a_ready_node_is_gone_on_with_at_once() -> None:
+    @story
+    async def _(rig: Rig) -> None:
+        rig.foreign(holder="me_1", age=1)
+        rig.keeper.seed(rig.raw())
+        rig.keeper.want("n", "u", can_wait=True)
+        assert rig.changes == [("n", Hold.HELD)]
+
+
 def test_thousands_of_nodes_are_renewed_evenly_through_four_renewals() -> None:
     @story
     async def _(rig: Rig) -> None:
         for number in range(3_000):
-            rig.keeper.want(f"n{number}", f"u{number}")
+            rig.keeper.want(f"n{number}", f"u{number}", can_wait=False)
         per_second = []
         for _ in range(50):
             before = len(rig.cluster.writes)
@@ -127,7 +162,7 @@ def test_a_foreign_lease_is_left_alone_and_taken_over_when_it_has_ended() -> Non
     @story
     async def _(rig: Rig) -> None:
         rig.foreign(age=10)
-        rig.keeper.want("n", "u")
+        rig.keeper.want("n", "u", can_wait=False)
         await asyncio.sleep(29)
         assert rig.changes == [("n", Hold.FOREIGN)]
         assert rig.cluster.writes == [("create", "n"), ("get", "n")]
@@ -142,7 +177,7 @@ def test_a_foreign_lease_that_is_renewed_stays_foreign() -> None:
     @story
     async def _(rig: Rig) -> None:
         rig.foreign(age=0)
-        rig.keeper.want("n", "u")
+        rig.keeper.want("n", "u", can_wait=False)
         for _ in range(20):
             await asyncio.sleep(10)
             rig.foreign(age=0)
@@ -155,7 +190,7 @@ def test_an_ended_lease_is_taken_over_at_once() -> None:
     @story
     async def _(rig: Rig) -> None:
         rig.foreign(age=DURATION + 1)
-        rig.keeper.want("n", "u")
+        rig.keeper.want("n", "u", can_wait=False)
         await asyncio.sleep(1)
 
         assert rig.changes == [("n", Hold.HELD)]
@@ -167,7 +202,7 @@ def test_leases_that_are_known_need_not_be_asked_for() -> None:
     async def _(rig: Rig) -> None:
         rig.foreign(age=2, holder="me_1")
         rig.keeper.seed(rig.raw())
-        rig.keeper.want("n", "u")
+        rig.keeper.want("n", "u", can_wait=False)
         assert rig.changes == [("n", Hold.HELD)]
 
         await asyncio.sleep(12)
@@ -180,7 +215,7 @@ def test_an_own_lease_that_has_ended_goes_on_without_a_transition() -> None:
     async def _(rig: Rig) -> None:
         rig.foreign(age=1000, holder="me_1")
         rig.keeper.seed(rig.raw())
-        rig.keeper.want("n", "u")
+        rig.keeper.want("n", "u", can_wait=False)
         await asyncio.sleep(1)
 
         assert rig.changes == [("n", Hold.HELD)]
@@ -190,7 +225,7 @@ def test_an_own_lease_that_has_ended_goes_on_without_a_transition() -> None:
 def test_a_lease_that_somebody_changed_is_read_and_renewed() -> None:
     @story
     async def _(rig: Rig) -> None:
-        rig.keeper.want("n", "u")
+        rig.keeper.want("n", "u", can_wait=False)
         await asyncio.sleep(0.1)
         rig.cluster.change(LEASES, "n", NODE_LEASES, metadata={"labels": {"a": "b"}})
         await asyncio.sleep(30)
@@ -203,7 +238,7 @@ def test_a_lease_that_somebody_changed_is_read_and_renewed() -> None:
 def test_a_lease_that_somebody_took_away_is_lost() -> None:
     @story
     async def _(rig: Rig) -> None:
-        rig.keeper.want("n", "u")
+        rig.keeper.want("n", "u", can_wait=False)
         await asyncio.sleep(0.1)
         rig.foreign(age=0)
         await asyncio.sleep(15)
@@ -214,7 +249,7 @@ def test_a_lease_that_somebody_took_away_is_lost() -> None:
 def test_a_lease_that_was_deleted_is_made_again() -> None:
     @story
     async def _(rig: Rig) -> None:
-        rig.keeper.want("n", "u")
+        rig.keeper.want("n", "u", can_wait=False)
         await asyncio.sleep(0.1)
         rig.cluster.remove(LEASES, "n", NODE_LEASES)
         await asyncio.sleep(15)
@@ -228,7 +263,7 @@ def test_a_foreign_lease_that_was_deleted_is_won() -> None:
     @story
     async def _(rig: Rig) -> None:
         rig.foreign(age=0)
-        rig.keeper.want("n", "u")
+        rig.keeper.want("n", "u", can_wait=False)
         await asyncio.sleep(1)
         rig.cluster.remove(LEASES, "n", NODE_LEASES)
         await asyncio.sleep(45)
@@ -239,7 +274,7 @@ def test_a_foreign_lease_that_was_deleted_is_won() -> None:
 def test_the_lease_of_a_node_that_is_gone_is_forgotten() -> None:
     @story
     async def _(rig: Rig) -> None:
-        rig.keeper.want("n", "u")
+        rig.keeper.want("n", "u", can_wait=False)
         await asyncio.sleep(1)
         rig.keeper.forget("n")
         await asyncio.sleep(100)
@@ -254,7 +289,7 @@ def test_a_node_that_goes_while_its_lease_is_written_is_not_held() -> None:
             rig.keeper.forget("n")
 
         rig.cluster.before_write = forget
-        rig.keeper.want("n", "u")
+        rig.keeper.want("n", "u", can_wait=False)
         await asyncio.sleep(100)
 
         assert rig.changes == []
@@ -264,10 +299,10 @@ def test_a_node_that_goes_while_its_lease_is_written_is_not_held() -> None:
 def test_a_node_made_again_under_its_name_becomes_the_owner() -> None:
     @story
     async def _(rig: Rig) -> None:
-        rig.keeper.want("n", "u1")
+        rig.keeper.want("n", "u1", can_wait=False)
         await asyncio.sleep(1)
         rig.keeper.forget("n")
-        rig.keeper.want("n", "u2")
+        rig.keeper.want("n", "u2", can_wait=False)
         await asyncio.sleep(20)
 
         owners = rig.cluster.object(LEASES, "n", NODE_LEASES)["metadata"]["ownerReferences"]
@@ -277,7 +312,7 @@ def test_a_node_made_again_under_its_name_becomes_the_owner() -> None:
 def test_a_renewal_that_fails_is_tried_again_before_the_lease_ends() -> None:
     @story
     async def _(rig: Rig) -> None:
-        rig.keeper.want("n", "u")
+        rig.keeper.want("n", "u", can_wait=False)
         await asyncio.sleep(0.1)
         rig.cluster.refuse.extend([BUSY] * 3)
         await asyncio.sleep(30)
@@ -289,7 +324,7 @@ def test_a_renewal_that_fails_is_tried_again_before_the_lease_ends() -> None:
 def test_a_lease_that_could_not_be_renewed_in_time_is_not_held_until_it_is() -> None:
     @story
     async def _(rig: Rig) -> None:
-        rig.keeper.want("n", "u")
+        rig.keeper.want("n", "u", can_wait=False)
         await asyncio.sleep(0.1)
         rig.cluster.refuse.extend([BUSY] * 9)
         await asyncio.sleep(120)
@@ -303,7 +338,7 @@ def test_a_namespace_that_is_not_there_yet_is_waited_for() -> None:
     @story
     async def _(rig: Rig) -> None:
         rig.cluster.refuse.extend([missing] * 3)
-        rig.keeper.want("n", "u")
+        rig.keeper.want("n", "u", can_wait=False)
         await asyncio.sleep(8)
 
         assert rig.changes == [("n", Hold.HELD)]
@@ -313,7 +348,7 @@ def test_the_metrics_tell_how_many_leases_are_held() -> None:
     @story
     async def _(rig: Rig) -> None:
         for number in range(3):
-            rig.keeper.want(f"n{number}", "u")
+            rig.keeper.want(f"n{number}", "u", can_wait=False)
         await asyncio.sleep(1)
 
         text = rig.metrics.text()

@@ -28,8 +28,7 @@ def answers(ready: bool) -> Answers:
     return Answers(
         is_ready=lambda: ready,
         metrics=metrics,
-        identity=lambda: b"{}" if ready else None,
-        seen=lambda: b'{"nodes":7}',
+        seen=lambda: b'{"nodes":7}' if ready else None,
         reserve=reserve,
     )
 
@@ -141,10 +140,9 @@ def test_a_wrong_address_is_named(text: str) -> None:
         parse_address(text)
 
 
-async def test_who_holds_the_leases_is_told_once_that_is_settled() -> None:
-    assert await served(True, "GET /identity") == [("HTTP/1.1 200 OK", "{}")]
+async def test_how_far_the_watches_have_come_is_told_once_there_are_any() -> None:
     assert await served(True, "GET /seen") == [("HTTP/1.1 200 OK", '{"nodes":7}')]
-    assert (await served(False, "GET /identity"))[0][0].endswith("503 Service Unavailable")
+    assert (await served(False, "GET /seen"))[0][0].endswith("503 Service Unavailable")
 
 
 @pytest.mark.parametrize(

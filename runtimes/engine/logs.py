@@ -1,6 +1,7 @@
 """Follows what a container writes beyond its end: when it runs again, or another in its place."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import datetime
 
@@ -18,28 +19,38 @@ async def follow_log(
 
     `find` tells which container it is now. It ends with UnavailableError when the engine does.
     """
-    last = b""
+    latest: Counter[bytes] = Counter()
+    second: int | None = None
     while True:
         if container := await find():
-            async for stamp, line in _stamped(engine, container.id, last):
-                if stamp > last:
-                    last = stamp
-                    yield line
+            # Engines tell all of a second anew; Podman has no finer times.
+            told = latest.copy()
+            async for part in _stamped(engine, container.id, since=second):
+                if told[part]:
+                    told[part] -= 1
+                    continue
+                stamp, _, line = part.partition(b" ")
+                if (now := _second(stamp, second)) != second:
+                    second = now
+                    latest.clear()
+                latest[part] += 1
+                yield line
         while not ((container := await find()) and container.is_running):  # noqa: ASYNC110 - no event here
             await asyncio.sleep(_POLL)
 
 
-async def _stamped(
-    engine: Engine, container: str, last: bytes
-) -> AsyncIterator[tuple[bytes, bytes]]:
-    """Yield each line with its time, from the second of the last one on, until the container ends.
-
-    Times are written with as many digits each, so that they are ordered as their texts are.
-    """
-    since = int(datetime.fromisoformat(last[:19].decode() + "+00:00").timestamp()) if last else None
+async def _stamped(engine: Engine, container: str, *, since: int | None) -> AsyncIterator[bytes]:
+    """Yield each line, after its time, from a second on until the container ends."""
     stream = await engine.ask(
         "logs", container, stream=True, follow=True, timestamps=True, since=since
     )
     async for part in followed(stream):
-        stamp, _, line = part.partition(b" ")
-        yield stamp, line
+        yield part
+
+
+def _second(stamp: bytes, before: int | None) -> int | None:
+    """Read the second of a time; what is none belongs to the line before."""
+    try:
+        return int(datetime.fromisoformat(stamp.decode()).timestamp())
+    except ValueError:
+        return before

@@ -58,7 +58,8 @@ class Inside:
     async def programs(self) -> set[str]:
         """Name the programs that run in it, in containers of its own, too."""
         told = await self._top()
-        lines = (line[-1].split() for line in told["Processes"] or ())
+        # Podman does not part the columns.
+        lines = (" ".join(line).split()[1:] for line in told["Processes"] or ())
         return {words[0].rpartition("/")[2] for words in lines if words}
 
     async def _top(self) -> dict[str, Any]:

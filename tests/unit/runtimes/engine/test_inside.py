@@ -34,6 +34,15 @@ async def test_programs_are_named_without_their_folders_and_arguments(
     assert await inside.programs() == {"init", "etcd"}
 
 
+async def test_programs_are_named_where_an_engine_does_not_part_the_columns(
+    fake: FakeEngine, inside: Inside
+) -> None:
+    rows = [["1 /sbin/init"], ["22 /usr/local/bin/etcd --name=a b"], ["23"]]
+    fake.answers["GET /containers/c/top"] = (200, {"Titles": ["PID ARGS"], "Processes": rows})
+
+    assert await inside.programs() == {"init", "etcd"}
+
+
 async def test_a_container_in_which_nothing_runs_has_no_programs(
     fake: FakeEngine, inside: Inside
 ) -> None:

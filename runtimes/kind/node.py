@@ -8,29 +8,19 @@ from kwokctl.errors import KwokctlError, TimedOutError
 from kwokctl.model import ComponentName
 from runtimes.engine.client import Container, Engine
 from runtimes.engine.inside import Inside
-from runtimes.kind import pod_logs
+from runtimes.kind import manifests, pod_logs
 
 CLUSTER = "io.x-k8s.kind.cluster"
 ROLE = "io.x-k8s.kind.role"
 CONTROL_PLANE = "control-plane"
 NODE_ROLES = frozenset({CONTROL_PLANE, "worker"})
 """A load balancer before several control planes is no node."""
-_MANIFESTS, _STOPPED = "/etc/kubernetes/manifests", "/etc/kubernetes/stopped"
 _PODS = "/var/log/pods"
 _RESERVED = "node-role.kubernetes.io/control-plane"
 _POLL = 0.2
 _PATIENCE = 120.0
 """Seconds within which a kubelet takes notice of a manifest, whatever else it is busy with."""
 _TAIL = 20
-
-_MOVE = """\
-mkdir -p "$1" "$2"
-from=$1 to=$2
-shift 2
-for name; do
-  if [ -e "$from/$name.yaml" ]; then mv "$from/$name.yaml" "$to/"; fi
-done
-"""
 
 
 class Node:
@@ -43,12 +33,12 @@ class Node:
 
     async def start(self, names: Collection[ComponentName]) -> None:
         """Let the kubelet run these pods, and return when their programs run."""
-        await self._move(_STOPPED, _MANIFESTS, names)
+        await self._inside.run(*manifests.taking_up(names))
         await self._until(lambda running: running.issuperset(names), names, "does not start")
 
     async def stop(self, names: Collection[ComponentName]) -> None:
         """Let the kubelet end these pods, and return when their programs have ended."""
-        await self._move(_MANIFESTS, _STOPPED, names)
+        await self._inside.run(*manifests.putting_aside(names))
         await self._until(lambda running: running.isdisjoint(names), names, "does not end")
 
     async def running(self) -> set[str]:
@@ -106,9 +96,6 @@ class Node:
         words = ("sh", "-c", f"exec tail -q -n +1 -F {files}")
         async for part in pod_logs.text(self._inside.follow(*words)):
             yield part
-
-    async def _move(self, source: str, target: str, names: Collection[ComponentName]) -> None:
-        await self._inside.run("sh", "-c", _MOVE, "sh", source, target, *names)
 
     async def _until(
         self,

@@ -17,7 +17,7 @@ from runtimes.docker.naming import COMPONENT, SPECIFICATION, Naming
 from runtimes.docker.site import DockerSite
 from runtimes.docker.specification import Place, specify
 from runtimes.engine.client import Container, Engine
-from runtimes.engine.gateway import extra_host, reached_by
+from runtimes.engine.gateway import extra_host, host_address, reached_by
 from runtimes.engine.images import EngineImages
 from runtimes.engine.logs import follow_log
 from runtimes.engine.on_host import ON_HOST, placed
@@ -54,8 +54,9 @@ class DockerRuntime:
         found = await self._found(plan.cluster)
         wanted = placed(plan, on_host=False).components
         network = await self._engine.network(naming.network, naming.labels)
-        place = Place(naming=naming, network=network.id, host=extra_host(network.gateway))
-        here = reached_by(placed(plan, on_host=True), network.gateway)
+        host = await host_address(self._engine, network.gateway)
+        place = Place(naming=naming, network=network.id, host=extra_host(host))
+        here = reached_by(placed(plan, on_host=True), host)
         await self._crew(plan.cluster).install(here)
         await all_of(
             self._provide(each, found.get(name), place, revive=plan.restart)

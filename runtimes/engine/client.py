@@ -7,7 +7,7 @@ import asyncio
 import socket
 import weakref
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
@@ -27,6 +27,8 @@ _PATIENCE = 60.0
 """Seconds for which nothing need be heard of an engine that is at work."""
 TAKEN = ("address already in use", "port is already allocated")
 """What an engine says of a port that something else listens on."""
+
+_PODMAN = "Podman Engine"
 
 _OF_TLS = ("TLS", "SSL", "certificate")
 _REMEDY = (
@@ -62,12 +64,15 @@ class Engine:
     What it refuses is a NotFoundError, a ConflictError or a CommandError with the engine's words.
     """
 
-    def __init__(self, endpoint: Endpoint, *, remedy: str = _REMEDY) -> None:
+    def __init__(
+        self, endpoint: Endpoint, *, remedy: str = _REMEDY, named_by: str = "DOCKER_HOST"
+    ) -> None:
         """Dial the endpoint when something is asked for the first time.
 
-        `remedy` is what to do when nobody answers.
+        `remedy` is what to do when nobody answers, `named_by` the variable that names the engine.
         """
         self.endpoint = endpoint
+        self._named_by = named_by
         self._remedy = remedy
         self._first = Lock()
 
@@ -77,7 +82,8 @@ class Engine:
             raise UnavailableError(
                 f"the container engine at '{self.endpoint.url}' is another machine's: "
                 "it does not see the files of clusters here",
-                hint="run kwokctl on that machine, or set DOCKER_HOST to an engine of this one",
+                hint=f"run kwokctl on that machine, or set {self._named_by} to an engine of this "
+                "one",
             )
         await self.ask("ping")
 
@@ -125,6 +131,9 @@ class Engine:
 
     async def remove(self, container: str) -> None:
         """Kill and remove a container; nothing happens when it is not there."""
+        # Podman would first ask it to end, and wait.
+        with suppress(NotFoundError, ConflictError, CommandError):
+            await self.ask("kill", container)
         try:
             await self.ask("remove_container", container, force=True, v=True)
         except (NotFoundError, ConflictError):
@@ -147,6 +156,25 @@ class Engine:
         told = await self.ask("inspect_container", container)
         networks = (told.get("NetworkSettings") or {}).get("Networks") or {}
         return next((one["Gateway"] for one in networks.values() if one.get("Gateway")), "")
+
+    async def gives_addresses_late(self) -> bool:
+        """Tell whether networks of this host have no addresses until containers are in them.
+
+        Podman's are so where root runs it; else this host never has any of their addresses.
+        """
+        if not self.endpoint.shares_this_kernel:
+            return False
+        parts = (await self.ask("version")).get("Components") or ()
+        if _PODMAN not in {part.get("Name") for part in parts}:
+            return False
+        return not (await self.ask("info")).get("Rootless")
+
+    async def remove_volumes(self, label: str) -> None:
+        """Remove the volumes that have a label, whatever its value."""
+        found = await self.ask("volumes", filters={"label": [label]})
+        for one in found.get("Volumes") or ():
+            with suppress(NotFoundError):
+                await self.ask("remove_volume", one["Name"])
 
     async def remove_networks(self, labels: Mapping[str, str]) -> None:
         """Remove the networks that have all these labels."""

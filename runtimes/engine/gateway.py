@@ -4,6 +4,7 @@ import socket
 from dataclasses import replace
 
 from kwokctl.model import Plan
+from runtimes.engine.client import Engine
 
 HOST = "host.kwokctl.internal"
 """The name by which containers know the host."""
@@ -14,9 +15,23 @@ _ENGINES_OWN = "host-gateway"
 """What engines that run in a machine of their own replace by their way to the host's loopback."""
 
 
-def reached_by(plan: Plan, gateway: str) -> Plan:
-    """Let components on the host listen where containers reach them, and say so of themselves."""
-    address = gateway if is_ours(gateway) else _LOOPBACK
+async def host_address(engine: Engine, gateway: str) -> str:
+    """Return the gateway of a network where that is this host; empty where it is another machine.
+
+    Podman gives a network its addresses with the first container in it, and takes them away with
+    the last one: an address that is still nobody's will be ours.
+    """
+    if gateway and (is_ours(gateway) or await engine.gives_addresses_late()):
+        return gateway
+    return ""
+
+
+def reached_by(plan: Plan, host: str) -> Plan:
+    """Let components on the host listen where containers reach them, and say so of themselves.
+
+    `host` is what `host_address` has found.
+    """
+    address = host or _LOOPBACK
     return replace(
         plan,
         components={
@@ -26,15 +41,13 @@ def reached_by(plan: Plan, gateway: str) -> Plan:
     )
 
 
-def extra_host(gateway: str) -> str:
+def extra_host(host: str) -> str:
     """Return the line by which a container knows the host, as engines want it: `NAME:ADDRESS`."""
-    return f"{HOST}:{gateway if is_ours(gateway) else _ENGINES_OWN}"
+    return f"{HOST}:{host or _ENGINES_OWN}"
 
 
 def is_ours(gateway: str) -> bool:
     """Tell whether an address is one of this host: it is not where an engine has its own machine."""
-    if not gateway:
-        return False
     try:
         with socket.socket() as probe:
             probe.bind((gateway, 0))

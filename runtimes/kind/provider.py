@@ -18,11 +18,14 @@ class Provider:
     """The name of the runtime that uses it."""
     command: str
     engine: Engine
+    heeds: str = ""
+    """The variable by which the command is pointed to the engine, if not found as it is by us."""
 
     @property
     def environment(self) -> dict[str, str]:
-        """What kind is told."""
-        return {"KIND_EXPERIMENTAL_PROVIDER": self.command}
+        """What kind is told, and what the command is told by way of it."""
+        pointed = {self.heeds: self.engine.endpoint.url} if self.heeds else {}
+        return {"KIND_EXPERIMENTAL_PROVIDER": self.command, **pointed}
 
     async def check(self) -> None:
         """Raise UnavailableError, with a remedy, unless kind can make nodes with it."""
@@ -43,17 +46,19 @@ def docker() -> Provider:
 def podman() -> Provider:
     """Return Podman, whose service speaks as Docker's engine does.
 
-    The sockets are those of https://docs.podman.io/en/latest/markdown/podman-system-service.1.html.
+    Its command would do without a service, with other storage perhaps; pointed to the service it
+    makes nodes where we look for them. The sockets are those of https://docs.podman.io/en/latest/markdown/podman-system-service.1.html.
     """
-    url = os.environ.get("CONTAINER_HOST", "")
+    url = os.environ.get(_PODMANS_OWN, "")
     if not url:
         folder = os.environ.get("XDG_RUNTIME_DIR") if os.getuid() else "/run"
         url = f"unix://{folder or f'/run/user/{os.getuid()}'}/podman/podman.sock"
-    engine = Engine(Endpoint(url=url), remedy=_REMEDY)
-    return Provider(runtime="kind-podman", command="podman", engine=engine)
+    engine = Engine(Endpoint(url=url), remedy=_REMEDY, named_by=_PODMANS_OWN)
+    return Provider(runtime="kind-podman", command="podman", engine=engine, heeds=_PODMANS_OWN)
 
 
+_PODMANS_OWN = "CONTAINER_HOST"
 _REMEDY = (
     "start Podman's service ('systemctl --user start podman.socket', or with sudo and without "
-    "'--user' for root), or name another one with CONTAINER_HOST"
+    f"'--user' for root), or name another one with {_PODMANS_OWN}"
 )

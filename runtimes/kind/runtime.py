@@ -14,7 +14,7 @@ from kwokctl.host.processes.crew import GRACE, Crew
 from kwokctl.model import KUBE_APISERVER, ClusterName, Component, ComponentName, Plan, State
 from kwokctl.runtime import Site
 from runtimes.engine.client import Container
-from runtimes.engine.gateway import reached_by
+from runtimes.engine.gateway import host_address, reached_by
 from runtimes.engine.on_host import ON_HOST, placed
 from runtimes.engine.together import all_of
 from runtimes.kind.configuration import GROUP, configuration, patches_folder
@@ -133,7 +133,7 @@ class KindRuntime:
         try:
             containers = await self._containers(cluster)
             if any(self._is_ours(cluster, container) for container in containers):
-                await all_of(self._engine.remove(container.id) for container in containers)
+                await self._remove(containers)
         finally:
             # They end even where there is no engine any more.
             await self._crew(cluster).uninstall()
@@ -175,7 +175,8 @@ class KindRuntime:
     async def _install_here(self, plan: Plan, node: Container | None) -> None:
         """Write how the components on the host are launched, and where the node reaches them."""
         gateway = await self._engine.gateway(node.id) if node else ""
-        here = reached_by(placed(plan, on_host=True), gateway)
+        host = await host_address(self._engine, gateway)
+        here = reached_by(placed(plan, on_host=True), host)
         await self._crew(plan.cluster).install(here)
 
     async def _make(self, cluster: ClusterName) -> Container:
@@ -218,7 +219,12 @@ class KindRuntime:
         """Remove what a killed run, or kind itself, has left half made."""
         containers = await self._containers(cluster)
         await self._refuse_strangers(cluster, containers)
-        await all_of(self._engine.remove(container.id) for container in containers)
+        await self._remove(containers)
+
+    async def _remove(self, nodes: Collection[Container]) -> None:
+        """Remove nodes, and the volumes that kind has made for them if that is left to it."""
+        await all_of(self._engine.remove(node.id) for node in nodes)
+        await all_of(self._engine.remove_volumes(node.name) for node in nodes)
 
     async def _refuse_strangers(
         self, cluster: ClusterName, containers: Collection[Container]

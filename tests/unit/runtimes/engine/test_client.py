@@ -117,6 +117,37 @@ async def test_removing_what_is_gone_or_about_to_go_is_no_error(
     await engine.remove("going")
 
 
+async def test_a_container_is_killed_before_it_is_removed(fake: FakeEngine, engine: Engine) -> None:
+    fake.answers |= {
+        "POST /containers/c/kill": (204, None),
+        "DELETE /containers/c": (204, None),
+    }
+
+    await engine.remove("c")
+
+    assert fake.asked[-2:] == ["POST /containers/c/kill", "DELETE /containers/c"]
+
+
+async def test_volumes_are_found_by_their_label(fake: FakeEngine, engine: Engine) -> None:
+    fake.answers["GET /volumes"] = (200, {"Volumes": [{"Name": "v"}]})
+    fake.answers["DELETE /volumes/v"] = (204, None)
+    await engine.remove_volumes("of-a-node")
+    assert fake.asked[-1] == "DELETE /volumes/v"
+
+    fake.answers["GET /volumes"] = (200, {"Volumes": None})
+    await engine.remove_volumes("of-a-node")
+    assert fake.asked[-1] == "GET /volumes"
+
+
+async def test_an_engine_of_another_machine_is_refused_with_the_variable_that_names_it() -> None:
+    engine = Engine(Endpoint(url="tcp://192.0.2.1:1"), named_by="CONTAINER_HOST")
+
+    with pytest.raises(UnavailableError, match="another machine's") as caught:
+        await engine.check()
+
+    assert "CONTAINER_HOST" in str(caught.value.hint)
+
+
 async def test_a_network_is_made_once(fake: FakeEngine, engine: Engine) -> None:
     fake.answers["GET /networks"] = (200, [{"Name": "kwok-dev-other", "Id": "1"}])
     fake.answers["POST /networks/create"] = (201, {"Id": "2"})

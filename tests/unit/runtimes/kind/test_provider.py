@@ -30,13 +30,14 @@ def test_podman_is_found_where_its_service_listens(
     monkeypatch.delenv("CONTAINER_HOST", raising=False)
 
     assert podman().engine.endpoint.url == url
-    assert podman().environment == {"KIND_EXPERIMENTAL_PROVIDER": "podman"}
+    assert podman().environment == {"KIND_EXPERIMENTAL_PROVIDER": "podman", "CONTAINER_HOST": url}
 
 
 def test_another_service_of_podman_can_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONTAINER_HOST", "unix:///somewhere/podman.sock")
 
     assert podman().engine.endpoint.url == "unix:///somewhere/podman.sock"
+    assert podman().environment["CONTAINER_HOST"] == "unix:///somewhere/podman.sock"
 
 
 async def test_a_service_of_podman_that_does_not_run_has_a_remedy_of_its_own(

@@ -98,10 +98,14 @@ async def test_all_nodes_of_our_cluster_are_removed_made_to_their_end_or_not(
     worker = {**node(sees="", role="worker"), "Id": "2"}
     fake.answers["GET /containers/json"] = (200, [ours, worker])
     fake.answers |= {f"DELETE /containers/{number}": (204, None) for number in (1, 2)}
+    fake.answers |= {
+        "GET /volumes": (200, {"Volumes": [{"Name": "v"}]}),
+        "DELETE /volumes/v": (204, None),
+    }
 
     await runtime.uninstall(CLUSTER)
 
-    assert {"DELETE /containers/1", "DELETE /containers/2"} <= set(fake.asked)
+    assert {"DELETE /containers/1", "DELETE /containers/2", "DELETE /volumes/v"} <= set(fake.asked)
 
 
 async def test_a_node_that_was_not_made_to_its_end_counts_as_none(

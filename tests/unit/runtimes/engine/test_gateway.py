@@ -1,0 +1,56 @@
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runtimes.engine.client import Engine
+from runtimes.engine.endpoint import Endpoint
+from runtimes.engine.gateway import extra_host, host_address
+from tests.support.fake_engine import FakeEngine, fake_engine
+
+NOBODYS = "192.0.2.1"
+PODMAN = {"ApiVersion": "1.41", "Components": [{"Name": "Podman Engine"}]}
+DOCKER = {"ApiVersion": "1.41", "Components": [{"Name": "Engine"}]}
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeEngine]:
+    with tempfile.TemporaryDirectory() as folder, fake_engine(Path(folder)) as fake:
+        yield fake
+
+
+async def test_an_address_that_is_ours_is_the_way_to_us(fake: FakeEngine) -> None:
+    assert await host_address(Engine(Endpoint(url=fake.url)), "127.0.0.1") == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("version", "info", "address"),
+    [
+        (PODMAN, {"Rootless": False}, NOBODYS),
+        (PODMAN, {"Rootless": True}, ""),
+        (DOCKER, {}, ""),
+    ],
+)
+async def test_an_address_that_is_nobodys_will_be_ours_where_root_runs_podman(
+    fake: FakeEngine, version: Any, info: Any, address: str
+) -> None:
+    fake.answers |= {"GET /version": (200, version), "GET /info": (200, info)}
+
+    assert await host_address(Engine(Endpoint(url=fake.url)), NOBODYS) == address
+
+
+@pytest.mark.parametrize(
+    ("url", "gateway"),
+    [("unix:///nobody/podman.sock", ""), ("tcp://127.0.0.1:1", NOBODYS)],
+)
+async def test_an_engine_without_gateway_or_on_another_kernel_is_not_asked(
+    url: str, gateway: str
+) -> None:
+    assert await host_address(Engine(Endpoint(url=url)), gateway) == ""
+
+
+def test_a_container_finds_the_host_by_its_address_or_as_its_engine_does() -> None:
+    assert extra_host(NOBODYS) == f"host.kwokctl.internal:{NOBODYS}"
+    assert extra_host("") == "host.kwokctl.internal:host-gateway"

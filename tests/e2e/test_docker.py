@@ -1,16 +1,14 @@
 """The life of a cluster in containers: each step stands on those before it."""
 
 import json
-import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
-from subprocess import PIPE, STDOUT
 from typing import Any
 
 import pytest
 
 from tests.support import engines
+from tests.support.engine_command import EngineCommand
 from tests.support.installed import Installed, listens, taken_port, until
 from tests.support.node_proxy import answer_of_node_proxy
 from tests.support.relay import relay
@@ -26,18 +24,14 @@ pytestmark = [
 IN_CONTAINERS = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"]
 CREATE = ("create", "cluster", "--runtime", "docker", "--artifact-source", "build")
 """Images are made from programs here, whatever a registry would have."""
+docker = EngineCommand("docker")
 NOWHERE = "unix:///nowhere/engine.sock"
 
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[engines.Daemon]:
     """An engine of the story's own: it is restarted in it."""
-    with ExitStack() as stack:
-        try:
-            daemon = stack.enter_context(engines.started())
-        except engines.NoEngineError as e:
-            pytest.skip(f"no container engine: {e}")
-        stack.enter_context(pytest.MonkeyPatch.context()).setenv("DOCKER_HOST", daemon.url)
+    with engines.at_hand(engines.started(), "DOCKER_HOST") as daemon:
         yield daemon
 
 
@@ -48,43 +42,18 @@ def main(daemon: engines.Daemon, installed: Installed) -> Installed:
     return main
 
 
-def docker(*words: str) -> list[str]:
-    """Run the docker command and return the lines that it says."""
-    done = subprocess.run(
-        ["docker", *words], capture_output=True, text=True, timeout=60, check=True
-    )
-    return done.stdout.split()
-
-
-def docker_lines(*words: str) -> list[str]:
-    """Run the docker command and return all that it says, line by line."""
-    done = subprocess.run(
-        ["docker", *words], stdout=PIPE, stderr=STDOUT, text=True, timeout=60, check=True
-    )
-    return done.stdout.splitlines()
-
-
-def containers(*words: str) -> list[str]:
-    """Name the containers, running or not."""
-    return sorted(docker("ps", "--all", "--format", "{{.Names}}", *words))
-
-
-def statuses(cluster: Installed) -> set[str]:
-    return {component["status"] for component in cluster.components().values()}
-
-
 def nodes(cluster: Installed) -> int:
     return len(cluster.objects("nodes"))
 
 
 def test_every_component_is_ready_in_a_container_of_its_own(main: Installed) -> None:
-    assert statuses(main) == {"Ready"}
-    assert containers() == [f"kwok-main-{name}" for name in IN_CONTAINERS]
-    assert "kwok-main" in docker("network", "ls", "--format", "{{.Name}}")
+    assert main.statuses() == {"Ready"}
+    assert docker.containers() == [f"kwok-main-{name}" for name in IN_CONTAINERS]
+    assert "kwok-main" in docker.words("network", "ls", "--format", "{{.Name}}")
 
 
 def test_ports_are_published_on_this_machine_only(main: Installed) -> None:
-    published = docker("ps", "--format", "{{.Ports}}")
+    published = docker.words("ps", "--format", "{{.Ports}}")
 
     assert len(published) == len(IN_CONTAINERS)
     assert all(port.startswith("127.0.0.1:") for port in published)
@@ -130,8 +99,8 @@ def test_a_log_is_followed_across_a_restart_of_its_container(main: Installed) ->
     follower = main.start("logs", "-f", "kube-scheduler")
     try:
         for _ in range(2):
-            docker("restart", "--time", "5", scheduler)
-        written = docker_lines("logs", scheduler)
+            docker.words("restart", "--time", "5", scheduler)
+        written = docker.lines("logs", scheduler)
         assert follower.stdout
         heard = [follower.stdout.readline().rstrip("\n") for _ in written]
     finally:
@@ -154,12 +123,12 @@ def test_what_was_lost_comes_back_from_a_snapshot(main: Installed) -> None:
 
 def test_a_stopped_cluster_starts_again_with_all_it_had(main: Installed) -> None:
     main.ok("stop", "cluster")
-    assert statuses(main) == {"Stopped"}
-    assert containers("--filter", "status=running") == []
+    assert main.statuses() == {"Stopped"}
+    assert docker.containers("--filter", "status=running") == []
 
     main.ok("start", "cluster", "--wait", "60s")
 
-    assert statuses(main) == {"Ready"}
+    assert main.statuses() == {"Ready"}
     assert nodes(main) == 100
 
 
@@ -171,14 +140,14 @@ def test_a_second_cluster_lives_beside_the_first(main: Installed) -> None:
     assert not main.ports() & second.ports()
 
     second.ok("delete", "cluster")
-    assert containers() == [f"kwok-main-{name}" for name in IN_CONTAINERS]
+    assert docker.containers() == [f"kwok-main-{name}" for name in IN_CONTAINERS]
 
 
 def test_a_cluster_on_this_host_lives_beside_those_in_containers(main: Installed) -> None:
     here = main.called("here")
     here.ok("create", "cluster", "--runtime", "binary", "--wait")
 
-    assert statuses(here) == {"Ready"}
+    assert here.statuses() == {"Ready"}
     here.ok("delete", "cluster")
 
 
@@ -188,23 +157,23 @@ def test_a_port_that_is_taken_is_told_and_nothing_is_left(main: Installed) -> No
         words = (*CREATE, "--etcd-port", str(port))
         assert str(port) in third.refused(*words)
 
-    assert not [name for name in containers() if "third" in name]
+    assert not [name for name in docker.containers() if "third" in name]
     assert "third" not in third.ok("get", "clusters").split()
 
 
 def test_a_killed_container_shows_as_stopped_and_start_revives_it(main: Installed) -> None:
-    docker("kill", "kwok-main-kube-scheduler")
+    docker.words("kill", "kwok-main-kube-scheduler")
 
     scheduler = main.components()["kube-scheduler"]
     assert scheduler["status"] == "Stopped"
     assert scheduler["message"].strip()
 
     main.ok("start", "cluster", "--wait", "60s")
-    assert statuses(main) == {"Ready"}
+    assert main.statuses() == {"Ready"}
 
 
 def test_a_removed_container_is_made_anew_and_the_data_stay(main: Installed) -> None:
-    docker("rm", "--force", "kwok-main-etcd")
+    docker.words("rm", "--force", "kwok-main-etcd")
 
     main.ok("start", "cluster", "--wait", "60s")
 
@@ -213,11 +182,11 @@ def test_a_removed_container_is_made_anew_and_the_data_stay(main: Installed) -> 
 
 def test_a_removed_network_is_made_anew(main: Installed) -> None:
     main.ok("stop", "cluster")
-    docker("network", "rm", "kwok-main")
+    docker.words("network", "rm", "kwok-main")
 
     main.ok("start", "cluster", "--wait", "60s")
 
-    assert statuses(main) == {"Ready"}
+    assert main.statuses() == {"Ready"}
 
 
 def test_an_engine_that_does_not_answer_is_named_with_a_remedy(main: Installed) -> None:
@@ -231,19 +200,19 @@ def test_a_cluster_is_started_again_after_a_restart_of_the_engine(
     main: Installed, daemon: engines.Daemon
 ) -> None:
     daemon.restart()
-    until("the components show as Stopped", lambda: "Stopped" in statuses(main))
+    until("the components show as Stopped", lambda: "Stopped" in main.statuses())
 
     main.ok("start", "cluster", "--wait", "60s")
 
-    assert statuses(main) == {"Ready"}
+    assert main.statuses() == {"Ready"}
     assert nodes(main) == 100
 
 
 def test_deleting_leaves_no_container_network_process_or_file(main: Installed) -> None:
     main.ok("delete", "cluster")
 
-    assert containers() == []
-    assert "kwok-main" not in docker("network", "ls", "--format", "{{.Name}}")
+    assert docker.containers() == []
+    assert "kwok-main" not in docker.words("network", "ls", "--format", "{{.Name}}")
     assert main.processes() == {}
     assert main.files() == {"kubeconfig"}
 
@@ -276,6 +245,6 @@ def test_a_cluster_whose_state_is_garbled_is_deleted_by_force(main: Installed) -
 
     main.ok("delete", "cluster", "--force")
 
-    assert containers() == []
+    assert docker.containers() == []
     assert main.processes() == {}
     assert main.files() == {"kubeconfig"}

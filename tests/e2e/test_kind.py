@@ -1,9 +1,7 @@
 """The life of a cluster on a node of kind's: each step stands on those before it."""
 
 import asyncio
-import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -15,9 +13,11 @@ from kwokctl.host.machine import Host
 from kwokctl.host.paths import WorkDir
 from kwokctl.model import KUBE_SCHEDULER, ClusterName, State
 from tests.support import engines
+from tests.support.engine_command import EngineCommand
 from tests.support.installed import Installed, listens, taken_port, until
 from tests.support.node_image import NAME, NoImageError, node_image
 from tests.support.node_proxy import answer_of_node_proxy
+from tests.support.on_kind import OWN, PATIENCE, create, fake_nodes, own_file
 
 pytestmark = [
     pytest.mark.e2e,
@@ -30,29 +30,7 @@ pytestmark = [
 NODE = "kwok-main-control-plane"
 IN_NODE = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"]
 NOWHERE = "unix:///nowhere/engine.sock"
-PATIENCE = 300.0
-
-OWN = """\
-# The tests' node has no images for what kind adds to a control plane.
-kind: Cluster
-apiVersion: kind.x-k8s.io/v1alpha4
-networking:
-  disableDefaultCNI: true
-  kubeProxyMode: none
-kubeadmConfigPatches:
-- |
-  kind: InitConfiguration
-  metadata:
-    name: config
-  skipPhases:
-  - preflight
-  - addon/kube-proxy
-  - addon/coredns
-nodes:
-- role: control-plane
-  labels:
-    from: the-user
-"""
+docker = EngineCommand("docker")
 
 IMPATIENT = """\
 - |
@@ -84,12 +62,7 @@ rules:
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[engines.Daemon]:
     """An engine of the story's own, which has the image of the node."""
-    with ExitStack() as stack:
-        try:
-            daemon = stack.enter_context(engines.started())
-        except engines.NoEngineError as e:
-            pytest.skip(f"no container engine: {e}")
-        stack.enter_context(pytest.MonkeyPatch.context()).setenv("DOCKER_HOST", daemon.url)
+    with engines.at_hand(engines.started(), "DOCKER_HOST") as daemon:
         yield daemon
 
 
@@ -104,39 +77,14 @@ def image(daemon: engines.Daemon, programs: None) -> Path:
 @pytest.fixture(scope="module")
 def own(installed: Installed) -> str:
     """A file with the user's own configuration of kind."""
-    file = installed.folder / "own.yaml"
-    file.write_text(OWN)
-    return str(file)
+    return own_file(installed)
 
 
 @pytest.fixture(scope="module")
-def main(installed: Installed, image: Path, own: str) -> Installed:
+def main(installed: Installed, image: Path) -> Installed:
     main = installed.called("main")
-    create(main, own, "--kind-node-image", str(image), "--wait")
+    create(main, "--kind-node-image", str(image), "--wait")
     return main
-
-
-def create(cluster: Installed, own: str, *words: str) -> None:
-    cluster.ok(
-        "--config", own, "create", "cluster", "--runtime", "kind", *words, timeout=PATIENCE
-    )  # fmt: skip
-
-
-def docker(*words: str) -> list[str]:
-    """Run the docker command and return the words that it says."""
-    done = subprocess.run(
-        ["docker", *words], capture_output=True, text=True, timeout=60, check=True
-    )
-    return done.stdout.split()
-
-
-def containers(*words: str) -> list[str]:
-    """Name the containers, running or not."""
-    return sorted(docker("ps", "--all", "--format", "{{.Names}}", *words))
-
-
-def statuses(cluster: Installed) -> set[str]:
-    return {component["status"] for component in cluster.components().values()}
 
 
 def patched(patches: str) -> str:
@@ -144,13 +92,9 @@ def patched(patches: str) -> str:
     return OWN.replace("nodes:\n", f"{patches}nodes:\n")
 
 
-def fake_nodes(cluster: Installed) -> int:
-    return len(cluster.objects("nodes", "--selector", "type=kwok"))
-
-
 def test_every_component_is_ready_on_one_node(main: Installed) -> None:
-    assert statuses(main) == {"Ready"}
-    assert containers() == [NODE]
+    assert main.statuses() == {"Ready"}
+    assert docker.containers() == [NODE]
     assert all(listens(port) for port in main.ports())
 
 
@@ -207,13 +151,13 @@ def test_what_was_lost_comes_back_from_a_snapshot(main: Installed) -> None:
 
 def test_a_stopped_cluster_starts_again_with_all_it_had(main: Installed) -> None:
     main.ok("stop", "cluster", timeout=PATIENCE)
-    assert statuses(main) == {"Stopped"}
-    assert containers("--filter", "status=running") == []
+    assert main.statuses() == {"Stopped"}
+    assert docker.containers("--filter", "status=running") == []
     assert "etcd-version" in main.ok("logs", "etcd")
 
     main.ok("start", "cluster", "--wait", "240s", timeout=PATIENCE)
 
-    assert statuses(main) == {"Ready"}
+    assert main.statuses() == {"Ready"}
     assert fake_nodes(main) == 100
 
 
@@ -245,7 +189,7 @@ def test_a_second_cluster_lives_beside_the_first_without_what_was_switched_off(
     policy.write_text(AUDIT)
     second = main.called("second")
     create(
-        second, own,
+        second,
         "--kind-node-image", NAME,
         "--disable", "kube-scheduler,kube-controller-manager",
         "--kube-audit-policy", str(policy),
@@ -255,8 +199,8 @@ def test_a_second_cluster_lives_beside_the_first_without_what_was_switched_off(
     )  # fmt: skip
 
     assert set(second.components()) == {"etcd", "kube-apiserver", "kwok-controller"}
-    assert statuses(second) == {"Ready"}
-    running = " ".join(docker("top", "kwok-second-control-plane", "-ww", "-eo", "pid,args"))
+    assert second.statuses() == {"Ready"}
+    running = " ".join(docker.words("top", "kwok-second-control-plane", "-ww", "-eo", "pid,args"))
     assert "kube-scheduler" not in running
     assert "kube-controller-manager" not in running
     assert "--feature-gates=MutatingAdmissionPolicy=true" in running
@@ -265,7 +209,7 @@ def test_a_second_cluster_lives_beside_the_first_without_what_was_switched_off(
     assert not main.ports() & second.ports()
 
     second.ok("delete", "cluster", timeout=PATIENCE)
-    assert containers() == [NODE]
+    assert docker.containers() == [NODE]
 
 
 def test_a_port_that_is_taken_is_told_and_nothing_is_left(main: Installed, own: str) -> None:
@@ -277,7 +221,7 @@ def test_a_port_that_is_taken_is_told_and_nothing_is_left(main: Installed, own: 
         )  # fmt: skip
         assert str(port) in said
 
-    assert containers() == [NODE]
+    assert docker.containers() == [NODE]
     assert "third" not in third.ok("get", "clusters").split()
 
 
@@ -296,7 +240,7 @@ def test_a_node_that_does_not_come_up_is_told_with_the_kubelets_words_and_nothin
 
     assert "kind cannot make the cluster 'kwok-third'" in said
     assert "there-is-no-such-group" in said
-    assert containers() == [NODE]
+    assert docker.containers() == [NODE]
     assert "third" not in third.ok("get", "clusters").split()
 
 
@@ -312,7 +256,7 @@ def test_a_component_that_dies_at_once_is_told_with_its_last_words(main: Install
     )  # fmt: skip
 
     assert "no-such-mode" in said.partition("etcd: ")[2]
-    assert containers() == [NODE]
+    assert docker.containers() == [NODE]
 
 
 def test_an_image_that_cannot_be_had_is_told_with_a_remedy(main: Installed, own: str) -> None:
@@ -324,18 +268,18 @@ def test_an_image_that_cannot_be_had_is_told_with_a_remedy(main: Installed, own:
 
     assert "'127.0.0.1:1/nobody/node:v1.36.3', is not here and cannot be pulled" in said
     assert "KWOK_KIND_NODE_IMAGE" in said
-    assert containers() == [NODE]
+    assert docker.containers() == [NODE]
 
 
 def test_a_killed_component_is_revived_by_the_kubelet(main: Installed) -> None:
-    docker("exec", NODE, "pkill", "kube-scheduler")
+    docker.words("exec", NODE, "pkill", "kube-scheduler")
 
-    until("the scheduler is back", lambda: statuses(main) == {"Ready"}, patience=PATIENCE)
+    until("the scheduler is back", lambda: main.statuses() == {"Ready"}, patience=PATIENCE)
 
 
 def test_a_removed_node_is_made_anew_and_the_data_stay(main: Installed) -> None:
-    docker("rm", "--force", "--volumes", NODE)
-    assert "Stopped" in statuses(main)
+    docker.words("rm", "--force", "--volumes", NODE)
+    assert "Stopped" in main.statuses()
 
     main.ok("start", "cluster", "--wait", "240s", timeout=PATIENCE)
 
@@ -353,11 +297,11 @@ def test_a_cluster_is_started_again_after_a_restart_of_the_engine(
     main: Installed, daemon: engines.Daemon
 ) -> None:
     daemon.restart()
-    until("the components show as Stopped", lambda: "Stopped" in statuses(main))
+    until("the components show as Stopped", lambda: "Stopped" in main.statuses())
 
     main.ok("start", "cluster", "--wait", "240s", timeout=PATIENCE)
 
-    assert statuses(main) == {"Ready"}
+    assert main.statuses() == {"Ready"}
     assert fake_nodes(main) == 100
 
 
@@ -366,7 +310,7 @@ def test_deleting_leaves_no_container_process_or_file(main: Installed) -> None:
 
     main.ok("delete", "cluster", timeout=PATIENCE)
 
-    assert containers() == []
+    assert docker.containers() == []
     assert main.processes() == {}
     assert main.files() <= files
 
@@ -375,16 +319,16 @@ def test_a_half_made_cluster_is_continued_or_deleted(main: Installed, own: str) 
     making = main.start(
         "--config", own, "create", "cluster", "--runtime", "kind", "--kind-node-image", NAME
     )
-    until("kind has begun", lambda: containers() == [NODE])
+    until("kind has begun", lambda: docker.containers() == [NODE])
     making.kill()
     making.communicate()
 
     main.ok("create", "cluster", "--wait", timeout=PATIENCE)
-    assert statuses(main) == {"Ready"}
+    assert main.statuses() == {"Ready"}
 
     (main.workdir / "clusters" / "main" / "kwok.yaml").write_text("garbled")
     main.ok("delete", "cluster", "--force", timeout=PATIENCE)
-    assert containers() == []
+    assert docker.containers() == []
 
 
 def test_elsewhere_a_configuration_of_kind_is_refused(main: Installed, own: str) -> None:

@@ -1,4 +1,4 @@
-"""A container engine for tests: the user's own, else one that is started for them and ended again."""
+"""Container engines for tests: the user's own, else one that is started for them and ended again."""
 
 import asyncio
 import os
@@ -7,19 +7,24 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
+
+import pytest
 
 from kwokctl.errors import KwokctlError
 from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint, find_endpoint
 
-PACKAGES = ("docker.io", "iptables")
+LEAN_RUNTIME = Path(__file__).parent / "kind_node" / "oci-runtime"
+"""What an engine runs containers with where it lacks the capability to raise limits."""
+_PROGRAMS = ("dockerd", "iptables")
+_PACKAGES = ("docker.io", "iptables")
 _PATIENCE = 60.0
 _POOL = "base=10.213.0.0/16,size=24"
 """Addresses that no other engine's networks are likely to have."""
-_LEAN_RUNTIME = Path(__file__).parent / "kind_node" / "oci-runtime"
+_HELPERS = ("/usr/lib/podman", "/usr/libexec/podman")
 _CAP_SYS_RESOURCE = 24
 
 
@@ -30,38 +35,32 @@ class NoEngineError(Exception):
 class Daemon:
     """An engine of the tests' own; only root can run one."""
 
-    def __init__(self, folder: Path, *words: str) -> None:
-        """Keep everything in a folder, whose path is short: sockets lie in it.
-
-        `words` are more arguments of dockerd.
-        """
-        self._words = words
-        self.url = f"unix://{folder}/engine.sock"
-        self._folder = folder
+    def __init__(
+        self, folder: Path, command: Sequence[str], environment: Mapping[str, str] | None = None
+    ) -> None:
+        """Run a command that listens at `socket_in(folder)`."""
+        self.url = socket_in(folder)
+        self.environment = {**os.environ, **(environment or {})}
+        self._command = command
+        self._log = folder / "log"
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Start it, and return when it answers; raise NoEngineError if it does not."""
-        at = self._folder
-        with (at / "log").open("ab") as log:
+        with self._log.open("ab") as log:
             process = subprocess.Popen(
-                [
-                    "dockerd", f"--host={self.url}", f"--data-root={at}/data",
-                    f"--exec-root={at}/exec", f"--pidfile={at}/pid", "--bridge=none",
-                    f"--default-address-pool={_POOL}", *_what_fits_here(), *self._words,
-                ],
-                stdout=log, stderr=log, start_new_session=True,
-            )  # fmt: skip
+                self._command, env=self.environment, stdout=log, stderr=log, start_new_session=True
+            )
         self._process = process
         deadline = time.monotonic() + _PATIENCE
         while not _answers(Endpoint(url=self.url)):
             if process.poll() is not None or time.monotonic() > deadline:
-                last = (at / "log").read_text(errors="replace").splitlines()[-1:]
-                raise NoEngineError(f"dockerd does not start here: {' '.join(last)}")
+                last = self._log.read_text(errors="replace").splitlines()[-1:]
+                raise NoEngineError(f"{self._command[0]} does not start here: {' '.join(last)}")
             time.sleep(0.1)
 
     def stop(self) -> None:
-        """End it, and the containers with it."""
+        """End it; dockerd's containers end with it, Podman's do not."""
         if self._process is not None:
             self._process.send_signal(signal.SIGTERM)
             self._process.wait(_PATIENCE)
@@ -85,42 +84,75 @@ def engine() -> Iterator[str]:
 
 @contextmanager
 def started(*words: str) -> Iterator[Daemon]:
-    """Yield an engine of the tests' own; `words` are more arguments of dockerd."""
-    _obtain()
-    folder = Path(tempfile.mkdtemp(prefix="kwokctl-engine-"))
-    daemon = Daemon(folder, *words)
+    """Yield a dockerd of the tests' own; `words` are more arguments of it."""
+    obtain(_PROGRAMS, _PACKAGES)
+    at = Path(tempfile.mkdtemp(prefix="kwokctl-engine-"))
+    lean = [f"--add-runtime=lean={LEAN_RUNTIME}", "--default-runtime=lean"]
+    command = [
+        "dockerd", f"--host={socket_in(at)}", f"--data-root={at}/data",
+        f"--exec-root={at}/exec", f"--pidfile={at}/pid", "--bridge=none",
+        f"--default-address-pool={_POOL}", *(() if may_raise_limits() else lean), *words,
+    ]  # fmt: skip
+    daemon = Daemon(at, command)
     try:
         daemon.start()
         yield daemon
     finally:
+        _remove_networks(daemon.url)
         daemon.stop()
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(at, ignore_errors=True)
 
 
-def _what_fits_here() -> list[str]:
-    """Return what dockerd needs where a capability is missing that privileged containers ask for."""
+@contextmanager
+def at_hand(starting: AbstractContextManager[Daemon], *variables: str) -> Iterator[Daemon]:
+    """Yield an engine that these variables name meanwhile; skip where it cannot be had."""
+    with ExitStack() as stack:
+        try:
+            daemon = stack.enter_context(starting)
+        except NoEngineError as e:
+            pytest.skip(f"no container engine: {e}")
+        environment = stack.enter_context(pytest.MonkeyPatch.context())
+        for variable in variables:
+            environment.setenv(variable, daemon.url)
+        yield daemon
+
+
+def socket_in(folder: Path) -> str:
+    """Name the socket of an engine in its folder, whose path is short."""
+    return f"unix://{folder}/engine.sock"
+
+
+def may_raise_limits() -> bool:
+    """Tell whether there is the capability that engines count on for privileged containers."""
     lines = Path("/proc/self/status").read_text().splitlines()
     bounds = next(int(line.split()[1], 16) for line in lines if line.startswith("CapBnd:"))
-    if bounds >> _CAP_SYS_RESOURCE & 1:
-        return []
-    return [f"--add-runtime=lean={_LEAN_RUNTIME}", "--default-runtime=lean"]
+    return bool(bounds >> _CAP_SYS_RESOURCE & 1)
 
 
-def _obtain() -> None:
+def obtain(programs: Sequence[str], packages: Sequence[str]) -> None:
     """Install an engine if there is none and this is ours to decide."""
     if os.getuid() != 0:
         raise NoEngineError("none answers, and only root may start one")
-    if shutil.which("dockerd") and shutil.which("iptables"):
+    places = os.pathsep.join((os.environ.get("PATH", os.defpath), *_HELPERS))
+    if all(shutil.which(program, path=places) for program in programs):
         return
     if not shutil.which("apt-get"):
         raise NoEngineError("none answers, and there is no apt-get to install one with")
     settings = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for words in (["update"], ["install", "-y", "--no-install-recommends", *PACKAGES]):
+    for words in (["update"], ["install", "-y", "--no-install-recommends", *packages]):
         done = subprocess.run(
             ["apt-get", "-q", *words], env=settings, capture_output=True, timeout=600, check=False
         )
         if done.returncode:
             raise NoEngineError(f"none answers, and 'apt-get {words[0]}' fails")
+
+
+def _remove_networks(url: str) -> None:
+    """Remove the networks in which nothing runs: their bridges would outlive the engine."""
+    subprocess.run(
+        ["docker", "--host", url, "network", "prune", "--force"],
+        capture_output=True, timeout=_PATIENCE, check=False,
+    )  # fmt: skip
 
 
 def _answers(endpoint: Endpoint) -> bool:

@@ -143,6 +143,10 @@ class Installed:
         listed = json.loads(self.ok("get", "components", "-o", "json"))
         return {component["name"]: component for component in listed}
 
+    def statuses(self) -> set[str]:
+        """Return how components are, each word once."""
+        return {component["status"] for component in self.components().values()}
+
     def ports(self) -> set[int]:
         """Return the ports on which components of the cluster listen."""
         return {
@@ -171,7 +175,7 @@ class Installed:
 
     def processes(self) -> dict[int, str]:
         """Return every process of this machine that works for one of the clusters here."""
-        return dict(_processes_with(str(self.folder)))
+        return processes_with(str(self.folder))
 
     def files(self) -> set[str]:
         """Return what is left here, lock files excepted: those outlive what they lock."""
@@ -224,6 +228,11 @@ def taken_port(port: int = 0) -> Iterator[int]:
         server.bind(("127.0.0.1", port))
         server.listen()
         yield server.getsockname()[1]
+
+
+def processes_with(text: str) -> dict[int, str]:
+    """Return every process of this machine whose command has a text in it."""
+    return dict(_processes_with(text))
 
 
 def kubeconfig_names(path: Path) -> dict[str, Any]:

@@ -22,7 +22,7 @@ POD_BYTES = 2_100
 FULL = 0.8
 """Which share of its quota etcd is filled to; the rest is for what is not foreseen."""
 
-LEASE_BYTES = 700
+LEASE_BYTES = 400
 """What one revision of a lease takes in etcd's file."""
 REVISION_BYTES = 500
 """What etcd adds to a larger value: its key, its revision, and pages that are not full."""

@@ -77,7 +77,10 @@ class Engine:
         self._first = Lock()
 
     async def check(self) -> None:
-        """Raise UnavailableError, with a remedy, unless an engine of this machine answers."""
+        """Raise UnavailableError, with a remedy, unless an engine of this machine's root answers.
+
+        In the containers of anybody else's a cluster's files would be somebody else's, too.
+        """
         if not self.endpoint.is_on_this_machine:
             raise UnavailableError(
                 f"the container engine at '{self.endpoint.url}' is another machine's: "
@@ -85,7 +88,13 @@ class Engine:
                 hint=f"run kwokctl on that machine, or set {self._named_by} to an engine of this "
                 "one",
             )
-        await self.ask("ping")
+        info = await self.ask("info")
+        if self.endpoint.shares_this_kernel and _is_rootless(info):
+            raise UnavailableError(
+                f"the container engine at '{self.endpoint.url}' runs without root: its containers "
+                "cannot read the files of clusters",
+                hint=f"set {self._named_by} to an engine that root runs, or take --runtime binary",
+            )
 
     async def containers(self, labels: Mapping[str, str]) -> list[Container]:
         """List the containers, running or not, that have all these labels."""
@@ -167,7 +176,7 @@ class Engine:
         parts = (await self.ask("version")).get("Components") or ()
         if _PODMAN not in {part.get("Name") for part in parts}:
             return False
-        return not (await self.ask("info")).get("Rootless")
+        return not _is_rootless(await self.ask("info"))
 
     async def remove_volumes(self, label: str) -> None:
         """Remove the volumes that have a label, whatever its value."""
@@ -245,6 +254,12 @@ def _knock(url: str) -> None:
     if url.startswith(_UNIX):
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(url.removeprefix(_UNIX))
+
+
+def _is_rootless(info: Mapping[str, Any]) -> bool:
+    """Tell whether an engine runs within a user namespace: Podman says it one way, Docker another."""
+    options = info.get("SecurityOptions") or ()
+    return bool(info.get("Rootless")) or "name=rootless" in options
 
 
 def _filter(labels: Mapping[str, str]) -> dict[str, list[str]]:

@@ -59,6 +59,6 @@ def podman() -> Provider:
 
 _PODMANS_OWN = "CONTAINER_HOST"
 _REMEDY = (
-    "start Podman's service ('systemctl --user start podman.socket', or with sudo and without "
-    f"'--user' for root), or name another one with {_PODMANS_OWN}"
+    "start root's service of Podman ('sudo systemctl start podman.socket'), or name another one "
+    f"with {_PODMANS_OWN}"
 )

@@ -22,7 +22,7 @@ class FakeEngine(socketserver.ThreadingUnixStreamServer):
         super().__init__(str(path), _Handler)
         self.url = f"unix://{path}"
         self.asked: list[str] = []
-        self.answers: dict[str, Answer] = {"GET /version": (200, _VERSION), "GET /_ping": (200, "")}
+        self.answers: dict[str, Answer] = {"GET /version": (200, _VERSION), "GET /info": (200, {})}
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -49,6 +49,20 @@ async def test_an_engine_that_is_asked_too_early_can_be_asked_again(folder: Path
         await engine.check()
 
 
+@pytest.mark.parametrize(
+    "info", [{"Rootless": True}, {"SecurityOptions": ["name=seccomp", "name=rootless"]}]
+)
+async def test_an_engine_without_root_is_refused(
+    fake: FakeEngine, engine: Engine, info: dict[str, object]
+) -> None:
+    fake.answers["GET /info"] = (200, info)
+
+    with pytest.raises(UnavailableError, match="runs without root") as caught:
+        await engine.check()
+
+    assert "DOCKER_HOST" in str(caught.value.hint)
+
+
 async def test_a_socket_on_which_nobody_listens_any_more_is_an_engine_that_is_gone(
     folder: Path,
 ) -> None:

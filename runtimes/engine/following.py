@@ -25,6 +25,8 @@ async def followed(stream: Any) -> AsyncIterator[bytes]:
             # Closed by us while it was read, or by an engine that ends.
             pass
         finally:
+            # The end of a stream leaves its connection open.
+            stream._response.close()  # noqa: SLF001 - the SDK has no other way
             tell(None)
 
     # Not of the loop's own pool, which is waited for at the end: this one may read for ever.

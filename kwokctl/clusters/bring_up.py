@@ -4,6 +4,7 @@ from contextlib import nullcontext
 
 from kwokctl.clusters.home import Home
 from kwokctl.clusters.ready import told_when_late, wait_ready
+from kwokctl.clusters.taken_ports import refuse_taken, told_when_taken
 from kwokctl.host.ports import HeldPorts
 from kwokctl.model import Component, Plan
 from kwokctl.runtime import Runtime
@@ -25,14 +26,15 @@ async def bring_up(
     """
     waves = list(plan.waves())
     every = plan.components.values()
-    async with told_when_late(runtime, plan.cluster, every, timeout):
-        for wave in waves[:-1]:
-            await _start(home, runtime, plan, held, wave)
-        await _start(home, runtime, plan, held, waves[-1], ready=False)
-    if wait is not None:
-        with home.progress.step(f"Waiting for {_names(waves[-1])}"):
-            async with told_when_late(runtime, plan.cluster, every, wait):
-                await wait_ready(runtime, plan.cluster, every)
+    async with told_when_taken(runtime, plan):
+        async with told_when_late(runtime, plan.cluster, every, timeout):
+            for number, wave in enumerate(waves):
+                await refuse_taken(runtime, plan, held, waves[number:])
+                await _start(home, runtime, plan, held, wave, ready=wave is not waves[-1])
+        if wait is not None:
+            with home.progress.step(f"Waiting for {_names(waves[-1])}"):
+                async with told_when_late(runtime, plan.cluster, every, wait):
+                    await wait_ready(runtime, plan.cluster, every)
 
 
 async def _start(
@@ -42,7 +44,7 @@ async def _start(
     held: HeldPorts,
     wave: tuple[Component, ...],
     *,
-    ready: bool = True,
+    ready: bool,
 ) -> None:
     with home.progress.step(f"Starting {_names(wave)}") if ready else nullcontext():
         names = [component.name for component in wave]

@@ -56,7 +56,7 @@ class HeldPorts:
         if wanted:
             held = self._free(wanted) or self._unused(wanted)
             if held is None:
-                raise _taken(name, wanted)
+                raise in_use(name, wanted)
             self._held[name] = held
             return wanted
         for port in range(self._highest, _LOWEST - 1, -1):
@@ -65,6 +65,15 @@ class HeldPorts:
                 self._held[name] = held
                 return port
         raise UnavailableError(f"no port between {_LOWEST} and {self._highest} is free")
+
+    def check(self, *names: str) -> None:
+        """Raise ConflictError for a port of these programs that another one listens on by now.
+
+        What lets the programs bind beside us lets others do so, too, before them.
+        """
+        for name in names:
+            if held := self._held.get(name):
+                check_unused(name, self._address, held.getsockname()[1])
 
     def release(self, *names: str) -> None:
         """Let go of the ports of these programs, which listen on them by now."""
@@ -94,6 +103,23 @@ class HeldPorts:
             return _bound(self._address, port, reuse=True)
 
 
+def check_unused(name: str, address: str, port: int) -> None:
+    """Raise ConflictError, naming who it is, if somebody listens on a port of this host."""
+    found = _bound(address, port, reuse=True)
+    if found is None:
+        raise in_use(name, port)
+    found.close()
+
+
+def in_use(name: str, port: int) -> ConflictError:
+    """Describe that a port which is wanted for something is another program's, with a remedy."""
+    owner = _listener(port)
+    return ConflictError(
+        f"port {port}, wanted for '{name}', is in use{f' by {owner}' if owner else ''}",
+        hint="end the program that uses it, or have the cluster made with another port",
+    )
+
+
 def _bound(address: str, port: int, *, reuse: bool) -> socket.socket | None:
     bound = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
     try:
@@ -103,14 +129,6 @@ def _bound(address: str, port: int, *, reuse: bool) -> socket.socket | None:
         bound.close()
         return None
     return bound
-
-
-def _taken(name: str, port: int) -> ConflictError:
-    owner = _listener(port)
-    return ConflictError(
-        f"port {port}, wanted for '{name}', is in use{f' by {owner}' if owner else ''}",
-        hint="end the program that uses it, or have the cluster made with another port",
-    )
 
 
 def _listener(port: int) -> str:

@@ -21,13 +21,11 @@ from kwokctl.errors import (
     UnavailableError,
 )
 from runtimes.engine.endpoint import Endpoint
+from runtimes.engine.taken import conflict
 
 _UNIX = "unix://"
 _PATIENCE = 60.0
 """Seconds for which nothing need be heard of an engine that is at work."""
-TAKEN = ("address already in use", "port is already allocated")
-"""What an engine says of a port that something else listens on."""
-
 _PODMAN = "Podman Engine"
 
 _OF_TLS = ("TLS", "SSL", "certificate")
@@ -126,12 +124,8 @@ class Engine:
         try:
             await self.ask("start", container)
         except CommandError as e:
-            if any(words in (e.detail or "") for words in TAKEN):
-                raise ConflictError(
-                    f"a port wanted for '{container}' is in use",
-                    hint="end the program that uses it, or make the cluster with another port",
-                    detail=e.detail,
-                ) from e
+            if error := conflict(container, e.detail):
+                raise error from e
             raise
 
     async def stop(self, container: str, grace: float) -> None:

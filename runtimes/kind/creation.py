@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from kwokctl.errors import CommandError, ComponentError, ConflictError
+from kwokctl.errors import CommandError, ComponentError
 from kwokctl.host import process
 from kwokctl.host.files import private_folder, remove_tree, write_atomic
-from runtimes.engine.client import TAKEN
+from runtimes.engine.taken import conflict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,12 +52,8 @@ class Creation:
                 env=environment,
             )  # fmt: skip
         except CommandError as e:
-            if any(words in (e.detail or "") for words in TAKEN):
-                raise ConflictError(
-                    f"a port wanted for '{self.project}' is in use",
-                    hint="end the program that uses it, or make the cluster with another port",
-                    detail=e.detail,
-                ) from e
+            if error := conflict(self.project, e.detail):
+                raise error from e
             raise ComponentError(
                 f"kind cannot make the cluster '{self.project}'",
                 hint="kind says why below, and after it the component that has died, or the kubelet",

@@ -7,6 +7,7 @@ from signal import SIGINT, SIGKILL
 
 import pytest
 
+from tests.support.gap import port_taken_in_the_gap
 from tests.support.installed import Installed, end, kubeconfig_names, listens, taken_port, until
 
 pytestmark = [
@@ -106,6 +107,20 @@ def test_a_port_that_another_program_has_is_named(installed: Installed) -> None:
         said = installed.refused(*CREATE, "--kube-apiserver-port", str(port))
 
     assert str(port) in said
+    assert_nothing_is_left(installed)
+
+
+@pytest.mark.parametrize("component", ["etcd", "kube-scheduler", "kwok-controller"])
+def test_a_port_that_is_taken_between_its_choice_and_the_start_is_named(
+    installed: Installed, component: str
+) -> None:
+    """Also for what is started last, which nobody waits for here."""
+    flag = f"--{component.removeprefix('kwok-')}-port"
+    with port_taken_in_the_gap(installed) as port:
+        said = installed.refused("create", "cluster", flag, str(port))
+
+    assert f"port {port}, wanted for '{component}', is in use by 'python" in said
+    assert "end the program that uses it" in said
     assert_nothing_is_left(installed)
 
 

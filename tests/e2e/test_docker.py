@@ -9,6 +9,7 @@ import pytest
 
 from tests.support import engines
 from tests.support.engine_command import EngineCommand
+from tests.support.gap import port_taken_in_the_gap
 from tests.support.installed import Installed, listens, taken_port, until
 from tests.support.node_proxy import answer_of_node_proxy
 from tests.support.relay import relay
@@ -157,6 +158,17 @@ def test_a_port_that_is_taken_is_told_and_nothing_is_left(main: Installed) -> No
         words = (*CREATE, "--etcd-port", str(port))
         assert str(port) in third.refused(*words)
 
+    assert not [name for name in docker.containers() if "third" in name]
+    assert "third" not in third.ok("get", "clusters").split()
+
+
+def test_a_port_that_is_taken_between_its_choice_and_the_start_is_named(main: Installed) -> None:
+    third = main.called("third")
+    with port_taken_in_the_gap(third) as port:
+        said = third.refused(*CREATE, "--kube-scheduler-port", str(port))
+
+    assert f"port {port}, wanted for 'kube-scheduler', is in use by 'python" in said
+    assert "end the program that uses it" in said
     assert not [name for name in docker.containers() if "third" in name]
     assert "third" not in third.ok("get", "clusters").split()
 

@@ -14,6 +14,7 @@ from kwokctl.host.paths import WorkDir
 from kwokctl.model import KUBE_SCHEDULER, ClusterName, State
 from tests.support import engines
 from tests.support.engine_command import EngineCommand
+from tests.support.gap import port_taken_in_the_gap
 from tests.support.installed import Installed, listens, taken_port, until
 from tests.support.node_image import NAME, NoImageError, node_image
 from tests.support.node_proxy import answer_of_node_proxy
@@ -221,6 +222,22 @@ def test_a_port_that_is_taken_is_told_and_nothing_is_left(main: Installed, own: 
         )  # fmt: skip
         assert str(port) in said
 
+    assert docker.containers() == [NODE]
+    assert "third" not in third.ok("get", "clusters").split()
+
+
+def test_a_port_that_is_taken_between_its_choice_and_the_start_is_named(
+    main: Installed, own: str
+) -> None:
+    third = main.called("third")
+    with port_taken_in_the_gap(third) as port:
+        said = third.refused(
+            "--config", own, "create", "cluster", "--runtime", "kind",
+            "--kind-node-image", NAME, "--kube-scheduler-port", str(port),
+        )  # fmt: skip
+
+    assert f"port {port}, wanted for 'kube-scheduler', is in use by 'python" in said
+    assert "end the program that uses it" in said
     assert docker.containers() == [NODE]
     assert "third" not in third.ok("get", "clusters").split()
 

@@ -50,6 +50,18 @@ def test_a_held_port_is_kept_from_whoever_looks_for_a_free_one() -> None:
             another.bind((LOCAL, port))
 
 
+def test_who_listens_beside_us_on_a_held_port_is_named() -> None:
+    with held() as ports:
+        port = ports.hold("etcd")
+        ports.check("etcd", "unknown")
+
+        with listening(port=port), pytest.raises(ConflictError, match=f"port {port}.*'etcd'"):
+            ports.check("etcd")
+
+        ports.release("etcd")
+        ports.check("etcd")
+
+
 def test_the_program_takes_its_port_while_it_is_held() -> None:
     with held() as ports, held() as others:
         port = ports.hold("a")

@@ -1,0 +1,35 @@
+import pytest
+
+from runtimes.engine.taken import conflict
+
+DOCKER = (
+    "driver failed programming external connectivity on endpoint kwok-c-etcd (9c2f): failed to "
+    "bind host port for 127.0.0.1:32766:172.18.0.2:2379/tcp: address already in use"
+)
+OLD_DOCKER = "endpoint kwok-c-etcd: Bind for 0.0.0.0:32766 failed: port is already allocated"
+PODMAN = "rootlessport listen tcp [::1]:32766: bind: address already in use"
+KIND = (
+    'ERROR: failed to create cluster: command "docker run --publish=127.0.0.1:1:2379/TCP" failed\n'
+    f"docker: Error response from daemon: {DOCKER}\n"
+)
+
+
+@pytest.mark.parametrize("said", [DOCKER, OLD_DOCKER, PODMAN, KIND])
+def test_the_port_is_found_in_the_words_of_an_engine(said: str) -> None:
+    error = conflict("kwok-c-etcd", said)
+
+    assert error
+    assert "port 32766, wanted for 'kwok-c-etcd', is in use" in str(error)
+    assert "end the program" in str(error.hint)
+    assert error.detail == said
+
+
+def test_words_without_an_address_are_told_all_the_same() -> None:
+    error = conflict("kwok-c-etcd", "port is already allocated")
+
+    assert "a port wanted for 'kwok-c-etcd' is in use" in str(error)
+
+
+@pytest.mark.parametrize("said", [None, "", "no space left on device at 127.0.0.1:32766"])
+def test_other_words_are_of_no_port(said: str | None) -> None:
+    assert conflict("kwok-c-etcd", said) is None

@@ -12,11 +12,11 @@ from kwokctl.host.paths import ClusterPaths
 from kwokctl.host.processes.crew import GRACE, Crew
 from kwokctl.model import ClusterName, Component, ComponentName, Plan, State
 from kwokctl.runtime import Site
-from runtimes.docker.images import image_of
 from runtimes.docker.naming import COMPONENT, SPECIFICATION, Naming
 from runtimes.docker.site import DockerSite
 from runtimes.docker.specification import Place, specify
 from runtimes.engine.client import Container, Engine
+from runtimes.engine.component_image import image_of
 from runtimes.engine.gateway import extra_host, host_address, reached_by
 from runtimes.engine.images import EngineImages
 from runtimes.engine.logs import follow_log

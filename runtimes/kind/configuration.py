@@ -11,7 +11,9 @@ from kwokctl.errors import ConfigError
 from kwokctl.expr import yaml
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import KUBE_APISERVER, Component, Plan
-from runtimes.kind.kubeadm import MAKES, configurations
+from runtimes.engine.on_host import placed
+from runtimes.kind.kubeadm import configurations
+from runtimes.kind.sight import on_node
 
 GROUP = "kind.x-k8s.io"
 _API_VERSION = f"{GROUP}/v1alpha4"
@@ -119,13 +121,13 @@ def _nodes(own: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _mounts(plan: Plan, paths: ClusterPaths) -> Iterator[dict[str, Any]]:
     """Yield what the node sees of the host: the cluster's folder, and what lies elsewhere."""
-    inside = [c for c in plan.components.values() if c.name in MAKES]
+    inside = placed(plan, on_host=False).components.values()
     wanted = [paths.root, *(mount.host_path for c in inside for mount in c.mounts)]
     seen: list[Path] = []
     for path in wanted:
         if not any(path.is_relative_to(above) for above in seen):
             seen.append(path)
-            yield {"hostPath": str(path), "containerPath": str(path)}
+            yield {"hostPath": str(path), "containerPath": on_node(path, paths.root)}
     for file, places in _PKI.items():
         for place in places:
             yield {
@@ -136,8 +138,8 @@ def _mounts(plan: Plan, paths: ClusterPaths) -> Iterator[dict[str, Any]]:
 
 
 def _ports(plan: Plan) -> Iterator[dict[str, Any]]:
-    for component in plan.components.values():
-        if component.name in MAKES and component.name != KUBE_APISERVER:
+    for component in placed(plan, on_host=False).components.values():
+        if component.name != KUBE_APISERVER:
             yield from _published(component)
 
 

@@ -19,6 +19,8 @@ from kwokctl.model import (
     ComponentName,
     Plan,
 )
+from runtimes.kind.manner import Manner
+from runtimes.kind.sight import sight, volumes
 
 MAKES = frozenset({ETCD, KUBE_APISERVER, KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER})
 """The components that kubeadm makes static pods of."""
@@ -79,35 +81,19 @@ def configurations(
     return tuple({**one, "metadata": {"name": "config"}} for one in found)
 
 
-def pod_patch(component: Component, *, user: int, group: int) -> dict[str, Any]:
+def pod_patch(component: Component, *, manner: Manner) -> dict[str, Any]:
     """Return the strategic merge patch of a component's pod: what it sees of the node's files.
 
-    etcd is run as `user`, whose files its data are; the others read what kubeadm lets root alone
+    etcd is run as the user, whose files its data are; the others read what kubeadm lets root alone
     read.
     """
-    volumes = {f"kwok-{i}": mount for i, mount in enumerate(component.mounts)}
     specification: dict[str, Any] = {
-        "containers": [
-            {
-                "name": component.name,
-                "env": [{"name": k, "value": v} for k, v in component.env.items()],
-                "volumeMounts": [
-                    {
-                        "name": name,
-                        "mountPath": str(mount.mount_path),
-                        "readOnly": mount.read_only,
-                    }
-                    for name, mount in volumes.items()
-                ],
-            }
-        ],
-        "volumes": [
-            {"name": name, "hostPath": {"path": str(mount.host_path)}}
-            for name, mount in volumes.items()
-        ],
+        "containers": [{"name": component.name, **sight(component)}],
+        "volumes": volumes(component, manner.root),
+        "terminationGracePeriodSeconds": manner.patience,
     }
     if component.name == ETCD:
-        specification["securityContext"] = {"runAsUser": user, "runAsGroup": group}
+        specification["securityContext"] = {"runAsUser": manner.user, "runAsGroup": manner.group}
     return {"spec": specification}
 
 

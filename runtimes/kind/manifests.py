@@ -1,43 +1,102 @@
-"""The commands by which a node's static pods are ended and begun: their manifests are put aside. Pure.
+"""The manifests of static pods in the node: the kubelet runs what lies in one folder.
 
-An engine may give a node another address whenever it starts. kind looks after the manifests in their
-usual place then, and does not know of those that are put aside: they follow when any is moved.
+https://kubernetes.io/docs/tasks/configure-pod-container/static-pod/
 """
 
-from collections.abc import Collection
-from pathlib import PurePosixPath
+import json
+from collections.abc import Collection, Mapping
+from typing import Any
+from uuid import uuid4
 
 from kwokctl.model import ComponentName
+from runtimes.engine.inside import Inside
+from runtimes.kind.moving import KUBERNETES, putting_aside, taking_up
 
-KUBERNETES = PurePosixPath("/etc/kubernetes")
-_SCRIPT = """\
-stopped=$1/stopped from=$1/$2 to=$1/$3
+PODS_LOGS = "/var/log/pods"
+_RUN, _STOPPED = f"{KUBERNETES}/manifests", f"{KUBERNETES}/stopped"
+_PODS = "/var/lib/kubelet/pods"
+"""Has a folder for each pod until the kubelet is done with it."""
+
+# The kubelet reads no file whose name begins with a dot.
+_PLACE = """\
+mkdir -p "$1" "$2"
+printf %s "$4" >"$1/.$3"
+mv "$1/.$3" "$1/$3.yaml"
+rm -f "$2/$3.yaml"
+"""
+_WHICH = """\
+run=$1 stopped=$2 place=$3
 shift 3
-mkdir -p "$from" "$to"
-for family in 4 6; do
-  now=$(getent "ahostsv$family" "$(hostname)" | head -n 1 | cut -d ' ' -f 1)
-  was=$(cat "$stopped/address$family" 2>/dev/null)
-  if [ -n "$was" ] && [ -n "$now" ] && [ "$was" != "$now" ]; then
-    pattern=$(printf %s "$was" | sed 's/[.]/[.]/g')
-    find "$stopped" -name '*.yaml' -exec sed -i "s/\\b$pattern\\b/$now/g" {} +
-  fi
-  printf %s "$now" >"$stopped/address$family"
-done
-for name; do
-  if [ -e "$from/$name.yaml" ]; then mv "$from/$name.yaml" "$to/"; fi
+for folder in "$run" "$stopped"; do
+  for name; do
+    id=$(sed -n 's/.*"uid": "\\([^"]*\\)".*/\\1/p' "$folder/$name.yaml" 2>/dev/null)
+    if [ -n "$id" ] && holds; then echo "$name"; fi
+  done
 done
 """
+_IS_KNOWN = (
+    """\
+holds() { [ -e "$place/$id" ]; }
+"""
+    + _WHICH
+)
+# While a pod is begun there is its sandbox; when its only program has ended, that is ended, too. Of
+# one that is revived there is then a second log.
+_HAS_ENDED = (
+    """\
+tasks=$(ctr --namespace=k8s.io tasks list --quiet)
+holds() {
+  set -- "$place"/*_"$id/$name"/*.log
+  if [ ! -e "$1" ]; then return 1; fi
+  if [ $# -gt 1 ]; then return 0; fi
+  for of in $(ctr --namespace=k8s.io containers list --quiet "labels.\\"io.kubernetes.pod.uid\\"==$id")
+  do
+    case "$tasks" in *"$of"*) return 1 ;; esac
+  done
+}
+"""
+    + _WHICH
+)
 
 
-def putting_aside(
-    names: Collection[ComponentName], folder: PurePosixPath = KUBERNETES
-) -> tuple[str, ...]:
-    """Return the command after which the kubelet ends these pods."""
-    return ("sh", "-c", _SCRIPT, "sh", str(folder), "manifests", "stopped", *names)
+class Manifests:
+    """The pods of one node. Those of kubeadm lie there; each start of another one is a pod anew."""
 
+    def __init__(self, inside: Inside) -> None:
+        """Work in this container."""
+        self._inside = inside
 
-def taking_up(
-    names: Collection[ComponentName], folder: PurePosixPath = KUBERNETES
-) -> tuple[str, ...]:
-    """Return the command after which the kubelet begins these pods."""
-    return ("sh", "-c", _SCRIPT, "sh", str(folder), "stopped", "manifests", *names)
+    async def resume(self, names: Collection[ComponentName]) -> None:
+        """Let the kubelet run pods whose manifests were withdrawn."""
+        await self._inside.run(*taking_up(names))
+
+    async def withdraw(self, names: Collection[ComponentName]) -> None:
+        """Let the kubelet end pods; it will after a while."""
+        await self._inside.run(*putting_aside(names))
+
+    async def remove(self, names: Collection[ComponentName]) -> None:
+        """Remove withdrawn manifests."""
+        await self._inside.run("rm", "-f", *(f"{_STOPPED}/{name}.yaml" for name in names))
+
+    async def place(self, name: ComponentName, pod: Mapping[str, Any]) -> None:
+        """Let the kubelet run a pod, in place of a former one of its name.
+
+        It has an id of its own: the kubelet does not run one again that has ended.
+        """
+        metadata = {**pod["metadata"], "uid": uuid4().hex}
+        text = json.dumps({**pod, "metadata": metadata})
+        await self._script(_PLACE, _RUN, _STOPPED, name, text)
+
+    async def ended(self, names: Collection[ComponentName]) -> set[str]:
+        """Name those placed pods whose programs have been run, and have ended."""
+        return await self._named(_HAS_ENDED, names, PODS_LOGS)
+
+    async def known(self, names: Collection[ComponentName]) -> set[str]:
+        """Name those placed pods that the kubelet is not done with."""
+        return await self._named(_IS_KNOWN, names, _PODS)
+
+    async def _named(self, script: str, names: Collection[ComponentName], place: str) -> set[str]:
+        return set((await self._script(script, _RUN, _STOPPED, place, *names)).split())
+
+    async def _script(self, script: str, *words: str) -> str:
+        return await self._inside.run("sh", "-c", script, "sh", *words)

@@ -2,25 +2,50 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from typing import Any
 
 from kwokctl.errors import KwokctlError, TimedOutError
 from kwokctl.model import ComponentName
 from runtimes.engine.client import Container, Engine
 from runtimes.engine.inside import Inside
-from runtimes.kind import manifests, pod_logs
+from runtimes.kind import pod_logs
+from runtimes.kind.manifests import PODS_LOGS, Manifests
 
 CLUSTER = "io.x-k8s.kind.cluster"
 ROLE = "io.x-k8s.kind.role"
 CONTROL_PLANE = "control-plane"
 NODE_ROLES = frozenset({CONTROL_PLANE, "worker"})
 """A load balancer before several control planes is no node."""
-_PODS = "/var/log/pods"
+_KEPT = "/var/log/kwokctl"
+"""Has the logs of pods that were ended by us: the kubelet removes them with the pods."""
 _RESERVED = "node-role.kubernetes.io/control-plane"
 _POLL = 0.2
 _PATIENCE = 120.0
 """Seconds within which a kubelet takes notice of a manifest, whatever else it is busy with."""
 _TAIL = 20
+
+# A second name for each log file, for it is still written to.
+_KEEP = """\
+from=$1 to=$2 node=$3
+shift 3
+for name; do
+  for log in "$from/kube-system_$name-${node}_"*/"$name"/*.log; do
+    if [ -e "$log" ]; then
+      kept=$to/kube-system_$name-${node}_/$name
+      mkdir -p "$kept"
+      ln -f "$log" "$kept/$(stat -c %i "$log").log"
+    fi
+  done
+done
+"""
+_FORGET = """\
+from=$1 to=$2 node=$3
+shift 3
+for name; do
+  rm -rf "$from/kube-system_$name-${node}_"* "$to/kube-system_$name-${node}_"
+done
+"""
 
 
 class Node:
@@ -29,17 +54,53 @@ class Node:
     def __init__(self, engine: Engine, container: Container) -> None:
         """Look after the static pods in this container."""
         self._inside = Inside(engine, container.id)
+        self._manifests = Manifests(self._inside)
         self.name = container.name
 
-    async def start(self, names: Collection[ComponentName]) -> None:
-        """Let the kubelet run these pods, and return when their programs run."""
-        await self._inside.run(*manifests.taking_up(names))
-        await self._until(lambda running: running.issuperset(names), names, "does not start")
+    async def start(
+        self, names: Collection[ComponentName], pods: Mapping[ComponentName, Mapping[str, Any]]
+    ) -> None:
+        """Let the kubelet run these components, and return when their programs have been run.
+
+        `pods` describes those of them that kubeadm has not made.
+        """
+        running = await self.running()
+        placed = {name: pod for name, pod in pods.items() if name not in running}
+        await self._manifests.resume([name for name in names if name not in pods])
+        await self._on_logs(_KEEP, placed)
+        for name, pod in placed.items():
+            await self._manifests.place(name, pod)
+
+        async def have_begun() -> bool:
+            missing = set(names) - await self.running()
+            return not missing or missing <= await self._manifests.ended(missing & placed.keys())
+
+        await self._until(have_begun, names, "does not start")
 
     async def stop(self, names: Collection[ComponentName]) -> None:
-        """Let the kubelet end these pods, and return when their programs have ended."""
-        await self._inside.run(*manifests.putting_aside(names))
-        await self._until(lambda running: running.isdisjoint(names), names, "does not end")
+        """Let the kubelet end these components, and return when their programs have ended."""
+        await self._on_logs(_KEEP, names)
+        await self._manifests.withdraw(names)
+
+        async def have_ended() -> bool:
+            return (await self.running()).isdisjoint(names)
+
+        await self._until(have_ended, names, "does not end")
+
+    async def settle(self, names: Collection[ComponentName]) -> None:
+        """Return when the kubelet is done with these components, that it does not run one yet."""
+
+        async def are_forgotten() -> bool:
+            return not await self._manifests.known(names)
+
+        await self._until(are_forgotten, names, "does not end")
+
+    async def forget(self, names: Collection[ComponentName]) -> None:
+        """End these components for good: nothing of them stays."""
+        await self.stop(names)
+        await self.settle(names)
+        await self._manifests.remove(names)
+        await self._on_logs(_FORGET, names)
 
     async def running(self) -> set[str]:
         """Name the programs that run."""
@@ -84,28 +145,33 @@ class Node:
         return "\n".join(content.decode(errors="replace").splitlines()[-_TAIL:])
 
     async def log(self, name: ComponentName) -> AsyncIterator[bytes]:
-        """Yield what a pod has written, also when the node has stopped."""
-        files = await self._inside.files(_PODS)
-        for _, content in pod_logs.of_pod(files, name=name, node=self.name):
-            for line in content.splitlines():
-                yield pod_logs.written(line)
+        """Yield what a component has written in all its starts, also when the node has stopped."""
+        files = [*await self._inside.files(_KEPT), *await self._inside.files(PODS_LOGS)]
+        for part in pod_logs.of_pod(files, name=name, node=self.name):
+            yield part
 
     async def follow(self, name: ComponentName) -> AsyncIterator[bytes]:
-        """Yield what a pod has written and what it writes."""
-        files = f"{_PODS}/kube-system_{name}-{self.name}_*/{name}/*.log"
+        """Yield what a component has written and what it writes."""
+        kept = await self._inside.files(_KEPT)
+        for part in pod_logs.of_pod(kept, name=name, node=self.name):
+            yield part
+        files = f"{PODS_LOGS}/kube-system_{name}-{self.name}_*/{name}/*.log"
         words = ("sh", "-c", f"exec tail -q -n +1 -F {files}")
         async for part in pod_logs.text(self._inside.follow(*words)):
             yield part
 
+    async def _on_logs(self, script: str, names: Collection[ComponentName]) -> None:
+        await self._inside.run("sh", "-c", script, "sh", PODS_LOGS, _KEPT, self.name, *names)
+
     async def _until(
         self,
-        holds: Callable[[set[str]], bool],
+        holds: Callable[[], Awaitable[bool]],
         names: Collection[ComponentName],
         problem: str,
     ) -> None:
         try:
             async with asyncio.timeout(_PATIENCE):
-                while not holds(await self.running()):  # noqa: ASYNC110 - no event tells
+                while not await holds():  # noqa: ASYNC110 - no event tells
                     await asyncio.sleep(_POLL)
         except TimeoutError as e:
             raise TimedOutError(

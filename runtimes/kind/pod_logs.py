@@ -4,7 +4,7 @@ The form is that of
 https://github.com/kubernetes/design-proposals-archive/blob/main/node/kubelet-cri-logging.md.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 
 from kwokctl.model import ComponentName
 
@@ -13,17 +13,25 @@ _WHOLE = b"F"
 
 def of_pod(
     files: Sequence[tuple[str, bytes]], *, name: ComponentName, node: str
-) -> list[tuple[str, bytes]]:
-    """Choose a component's log files from those of all pods, the oldest first."""
-    start = f"pods/kube-system_{name}-{node}_"
-    found = [(path, content) for path, content in files if path.startswith(start)]
-    return sorted((one for one in found if one[0].endswith(".log")), key=lambda one: _age(one[0]))
+) -> Iterator[bytes]:
+    """Yield what a component has written, the oldest first, from the log files of all pods.
+
+    A file may be there by two names: those that begin at the same time are one.
+    """
+    start = f"kube-system_{name}-{node}_"
+    found: dict[bytes, bytes] = {}
+    for path, content in files:
+        if path.partition("/")[2].startswith(start) and path.endswith(".log") and content:
+            began = _began(content)
+            found[began] = max(found.get(began, b""), content, key=len)
+    for began in sorted(found):
+        for line in found[began].splitlines():
+            yield written(line)
 
 
-def _age(path: str) -> tuple[str, int]:
-    folder, _, file = path.rpartition("/")
-    number = file.removesuffix(".log")
-    return folder, int(number) if number.isdigit() else 0
+def _began(content: bytes) -> bytes:
+    """Return the time of the first line, whose last digits are left out where they are zeros."""
+    return content.partition(b" ")[0].rstrip(b"Z")
 
 
 async def text(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -21,7 +21,9 @@ from runtimes.kind.configuration import GROUP, configuration, patches_folder
 from runtimes.kind.creation import CONFIGURATION, Creation, set_aside
 from runtimes.kind.image import node_image
 from runtimes.kind.kubeadm import MAKES, pod_patch
+from runtimes.kind.manner import Manner
 from runtimes.kind.node import CLUSTER, CONTROL_PLANE, NODE_ROLES, ROLE, Node
+from runtimes.kind.placed_pods import PlacedPods
 from runtimes.kind.pod_networks import pod_networks
 from runtimes.kind.provider import Provider
 from runtimes.kind.site import KindSite
@@ -32,9 +34,9 @@ _PATCH = "+strategic.yaml"
 
 
 class KindRuntime:
-    """The control plane is static pods of kind's node, which kubeadm has made as we have described.
+    """The components are static pods of kind's node; those of Kubernetes' own kubeadm has made.
 
-    kind makes them all in one stroke: the first start of any does that.
+    kind makes those all in one stroke: the first start of any does that.
     """
 
     maker = "kind"
@@ -69,10 +71,13 @@ class KindRuntime:
         containers = await self._containers(plan.cluster)
         node = self._node(plan.cluster, containers)
         await self._install_here(plan, node)
-        if node:
-            return
-        await self._refuse_strangers(plan.cluster, containers)
-        await self._write(plan, paths)
+        if node is None:
+            await self._refuse_strangers(plan.cluster, containers)
+            await self._write(plan, paths)
+        await self._forget(plan, node)
+        for component in placed(plan, on_host=False).components.values():
+            if component.name not in MAKES:
+                await self._pods(plan.cluster).describe(component, self._manner(plan))
 
     async def start(self, cluster: ClusterName, *names: ComponentName) -> None:
         """Start what does not run yet; make the node if there is none."""
@@ -92,8 +97,11 @@ class KindRuntime:
             return
         node = Node(self._engine, container)
         await node.stop(inside)
-        if MAKES.isdisjoint(await node.running()):
+        ours = MAKES.union(self._inside(cluster))
+        if ours.isdisjoint(await node.running()):
             await self._engine.stop(container.id, self._grace)
+        else:
+            await node.settle(inside)
 
     async def states(self, cluster: ClusterName) -> Mapping[ComponentName, State]:
         """Ask the engine for the programs of the node, and look at the processes."""
@@ -115,9 +123,9 @@ class KindRuntime:
     async def logs(
         self, cluster: ClusterName, name: ComponentName, *, follow: bool = False
     ) -> AsyncIterator[bytes]:
-        """Read the log of a pod, or the log file of what is on the host."""
+        """Read the log of a pod, or a log file of the host."""
         container = self._node(cluster, await self._containers(cluster))
-        if name not in MAKES:
+        if name not in self._inside(cluster):
             parts = logfiles.read(self._paths(cluster).log(name), follow=follow)
         elif container is None:
             return
@@ -153,8 +161,9 @@ class KindRuntime:
         remove_tree(patches)
         for component in placed(plan, on_host=False).components.values():
             _prepare(component, paths)
-            patch = pod_patch(component, user=os.getuid(), group=os.getgid())
-            write_atomic(patches / f"{component.name}{_PATCH}", yaml.dump_all([patch]))
+            if component.name in MAKES:
+                patch = pod_patch(component, manner=self._manner(plan))
+                write_atomic(patches / f"{component.name}{_PATCH}", yaml.dump_all([patch]))
         write_atomic(folder / CONFIGURATION, yaml.dump_all([told]))
         Creation(
             project=_project(plan.cluster),
@@ -170,7 +179,17 @@ class KindRuntime:
         await self._engine.start(container.name)
         if plan := self._plans.get(cluster):
             await self._install_here(plan, container)
-        await Node(self._engine, container).start(names)
+        pods = await self._pods(cluster).brought(names, container)
+        await Node(self._engine, container).start(names, pods)
+
+    async def _forget(self, plan: Plan, node: Container | None) -> None:
+        """Take out of the node what is not in the plan any more."""
+        gone = [name for name in self._inside(plan.cluster) if name not in plan.components]
+        if gone and node and node.is_running:
+            await Node(self._engine, node).forget(gone)
+        for name in gone:
+            self._pods(plan.cluster).forget(name)
+            (patches_folder(self._paths(plan.cluster)) / f"{name}{_PATCH}").unlink(missing_ok=True)
 
     async def _install_here(self, plan: Plan, node: Container | None) -> None:
         """Write how the components on the host are launched, and where the node reaches them."""
@@ -188,8 +207,7 @@ class KindRuntime:
             made = await self._create(cluster, creation)
             node = Node(self._engine, made)
             # What was set aside comes back under the components, which then start anew.
-            inside = self._inside(cluster)
-            await node.stop(MAKES if is_kept else MAKES.difference(inside))
+            await node.stop(MAKES if is_kept else MAKES.difference(self._inside(cluster)))
         write_atomic(folder / _MADE, made.id)
         return made
 
@@ -262,8 +280,21 @@ class KindRuntime:
         return [*self._inside(cluster), *self._crew(cluster).names()]
 
     def _inside(self, cluster: ClusterName) -> list[ComponentName]:
-        files = sorted(patches_folder(self._paths(cluster)).glob(f"*{_PATCH}"))
-        return [ComponentName(file.name.removesuffix(_PATCH)) for file in files]
+        files = patches_folder(self._paths(cluster)).glob(f"*{_PATCH}")
+        made = [ComponentName(file.name.removesuffix(_PATCH)) for file in files]
+        return sorted([*made, *self._pods(cluster).names()])
+
+    def _manner(self, plan: Plan) -> Manner:
+        return Manner(
+            root=self._paths(plan.cluster).root,
+            user=os.getuid(),
+            group=os.getgid(),
+            grace=self._grace,
+            revive=plan.restart,
+        )
+
+    def _pods(self, cluster: ClusterName) -> PlacedPods:
+        return PlacedPods(self._engine, self._folder(cluster) / "pods")
 
     def _folder(self, cluster: ClusterName) -> Path:
         return self._paths(cluster).root / "kind"

@@ -1,16 +1,19 @@
 from dataclasses import replace
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
 
 from kwokctl.errors import ConfigError
 from kwokctl.expr import yaml
-from kwokctl.model import ETCD
+from kwokctl.model import ETCD, Artifact, Component, ComponentName, Mount, Port
 from runtimes.kind.configuration import configuration
 from runtimes.kind.kubeadm import pod_patch
+from runtimes.kind.manner import Manner
 from tests.support import golden
 from tests.unit.runtimes.kind.plans import OPTIONS, PATHS, plan
 
+MANNER = Manner(root=PATHS.root, user=1000, group=1000, grace=10.0, revive=False)
 OWN: dict[str, Any] = {
     "kind": "Cluster",
     "apiVersion": "kind.x-k8s.io/v1alpha4",
@@ -48,7 +51,7 @@ def test_kind_is_told_what_was_reviewed() -> None:
 
 def test_pods_see_what_was_reviewed() -> None:
     patches = [
-        pod_patch(component, user=1000, group=1000)
+        pod_patch(component, manner=MANNER)
         for component in plan().components.values()
         if component.name != "kwok-controller"
     ]
@@ -126,9 +129,26 @@ def test_more_names_for_the_certificate_do_not_take_away_those_of_kind() -> None
 
 def test_only_etcd_whose_files_are_the_users_is_run_as_the_user() -> None:
     users = {
-        name: pod_patch(component, user=1000, group=100)["spec"].get("securityContext")
+        name: pod_patch(component, manner=MANNER)["spec"].get("securityContext")
         for name, component in plan().components.items()
     }
 
-    assert users.pop(ETCD) == {"runAsUser": 1000, "runAsGroup": 100}
+    assert users.pop(ETCD) == {"runAsUser": 1000, "runAsGroup": 1000}
     assert set(users.values()) == {None}
+
+
+def test_a_component_that_kubeadm_does_not_make_is_published_and_its_files_are_seen() -> None:
+    more = Component(
+        name=ComponentName("metrics"),
+        artifact=Artifact(name="metrics", version="v1", image="example/metrics:v1"),
+        ports=(Port(name="https", port=4443, host_port=30000),),
+        mounts=(Mount(host_path=Path("/usr/lib"), mount_path=PurePosixPath("/usr/lib")),),
+    )
+    planned = plan()
+    planned = replace(planned, components={**planned.components, more.name: more})
+
+    (node,) = configuration(planned, PATHS, has_cgroup_v1=False)["nodes"]
+
+    ports = {port["containerPort"]: port["hostPort"] for port in node["extraPortMappings"]}
+    assert ports[4443] == 30000
+    assert {"hostPath": "/usr/lib", "containerPath": "/mnt/host/usr/lib"} in node["extraMounts"]

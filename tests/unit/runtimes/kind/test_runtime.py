@@ -11,7 +11,16 @@ import pytest
 from kwokctl.errors import ArtifactError, ComponentError, ConflictError, UnavailableError
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import WorkDir
-from kwokctl.model import KUBE_SCHEDULER, KWOK_CONTROLLER, Artifact, ClusterName, Plan, State
+from kwokctl.model import (
+    KUBE_SCHEDULER,
+    KWOK_CONTROLLER,
+    Artifact,
+    ClusterName,
+    Component,
+    ComponentName,
+    Plan,
+    State,
+)
 from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
 from runtimes.kind.provider import Provider
@@ -21,6 +30,10 @@ from tests.unit.runtimes.kind.plans import OPTIONS, plan
 
 CLUSTER = ClusterName("dev")
 NODE = "kwok-dev-control-plane"
+MORE = ComponentName("metrics")
+METRICS = Component(
+    name=MORE, artifact=Artifact(name=MORE, version="v1", image="example/metrics:v1")
+)
 
 
 @pytest.fixture
@@ -65,6 +78,17 @@ def node(*, sees: str, state: str = "exited", role: str = "control-plane") -> di
         "State": state,
         "Labels": {"io.x-k8s.kind.cluster": "kwok-dev", "io.x-k8s.kind.role": role},
         "Mounts": [{"Source": sees}],
+    }
+
+
+def has_stopped_node(fake: FakeEngine, host: Host) -> None:
+    """Have a node that was made to its end."""
+    root = host.cluster(CLUSTER).root
+    (root / "kind").mkdir(parents=True)
+    (root / "kind" / "made").write_text("1")
+    fake.answers |= {
+        "GET /containers/json": (200, [node(sees=str(root))]),
+        "GET /containers/1/json": (200, {}),
     }
 
 
@@ -144,3 +168,29 @@ async def test_the_controller_is_a_process_of_this_host_and_ends_although_the_en
 async def test_what_was_never_installed_cannot_be_started(runtime: KindRuntime) -> None:
     with pytest.raises(ComponentError, match="how the node is made"):
         await runtime.start(CLUSTER, KUBE_SCHEDULER)
+
+
+async def test_another_component_is_installed_in_its_image_and_forgotten_with_the_plan(
+    runtime: KindRuntime, fake: FakeEngine, host: Host
+) -> None:
+    has_stopped_node(fake, host)
+    fake.answers["GET /images/example/metrics:v1/json"] = (200, {"Id": "sha256:1"})
+    without = planned(host)
+    await runtime.install(replace(without, components={**without.components, MORE: METRICS}))
+    assert (await runtime.states(CLUSTER))[MORE] is State.STOPPED
+
+    await runtime.install(without)
+
+    assert MORE not in await runtime.states(CLUSTER)
+
+
+async def test_an_image_of_another_component_that_is_not_there_is_an_error_with_a_remedy(
+    runtime: KindRuntime, fake: FakeEngine, host: Host
+) -> None:
+    has_stopped_node(fake, host)
+    without = planned(host)
+
+    with pytest.raises(ArtifactError, match=r"'example/metrics:v1' of 'metrics'") as caught:
+        await runtime.install(replace(without, components={**without.components, MORE: METRICS}))
+
+    assert caught.value.hint == "docker pull example/metrics:v1"

@@ -1,0 +1,24 @@
+"""How the pods of a cluster are run, whoever makes them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manner:
+    """What holds for every pod of a cluster."""
+
+    root: Path
+    """The cluster's folder."""
+    user: int
+    """Whose files the components read and write."""
+    group: int
+    grace: float
+    """Seconds that a component has to end by itself."""
+    revive: bool
+    """Whether components are run again that die; kubeadm's always are."""
+
+    @property
+    def patience(self) -> int:
+        """The grace as the kubelet takes it: whole seconds, for none means that it is killed."""
+        return max(1, round(self.grace))

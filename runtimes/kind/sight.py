@@ -1,0 +1,44 @@
+"""What pods of the node see: files of the host, which the node sees first, and the environment. Pure."""
+
+from pathlib import Path
+from typing import Any
+
+from kwokctl.model import Component
+
+_ELSEWHERE = Path("/mnt/host")
+
+
+def on_node(path: Path, root: Path) -> str:
+    """Return where the node sees a file of the host.
+
+    What is in the cluster's folder lies where it lies on the host. Anything else must not cover what
+    the node has there itself, such as its libraries.
+    """
+    return str(path if path.is_relative_to(root) else _ELSEWHERE / path.relative_to(path.anchor))
+
+
+def sight(component: Component) -> dict[str, Any]:
+    """Return the part of a container's description that says what it sees."""
+    return {
+        "env": [{"name": k, "value": v} for k, v in component.env.items()],
+        "volumeMounts": [
+            {
+                "name": _name(number),
+                "mountPath": str(mount.mount_path),
+                "readOnly": mount.read_only,
+            }
+            for number, mount in enumerate(component.mounts)
+        ],
+    }
+
+
+def volumes(component: Component, root: Path) -> list[dict[str, Any]]:
+    """Return the pod's volumes that `sight` names."""
+    return [
+        {"name": _name(number), "hostPath": {"path": on_node(mount.host_path, root)}}
+        for number, mount in enumerate(component.mounts)
+    ]
+
+
+def _name(number: int) -> str:
+    return f"kwok-{number}"

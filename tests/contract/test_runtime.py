@@ -1,22 +1,29 @@
 """What holds for every runtime."""
 
 import asyncio
+import socket
 import sys
 from asyncio.subprocess import PIPE
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from kwokctl.errors import ComponentError
+from kwokctl.clusters.bring_up import bring_up
+from kwokctl.clusters.home import Home
+from kwokctl.errors import ComponentError, ConflictError
 from kwokctl.host.machine import Host
+from kwokctl.host.ports import HeldPorts
 from kwokctl.kube.probe import probe
-from kwokctl.model import ETCD, KUBE_APISERVER, Component, Plan, State
+from kwokctl.model import Component, Plan, State
 from kwokctl.runtime import Runtime
-from tests.contract.conftest import CLUSTER
+from tests.contract.conftest import CLUSTER, FIRST, SECOND, Asked
 
-DOWN = {ETCD: State.STOPPED, KUBE_APISERVER: State.STOPPED}
-UP = {ETCD: State.RUNNING, KUBE_APISERVER: State.RUNNING}
+DOWN = {FIRST: State.STOPPED, SECOND: State.STOPPED}
+UP = {FIRST: State.RUNNING, SECOND: State.RUNNING}
+LOCAL = "127.0.0.1"
 
 
 async def ready(component: Component) -> None:
@@ -26,60 +33,62 @@ async def ready(component: Component) -> None:
 
 
 async def log(runtime: Runtime) -> str:
-    return b"".join([part async for part in runtime.logs(CLUSTER, ETCD)]).decode()
+    return b"".join([part async for part in runtime.logs(CLUSTER, FIRST)]).decode()
 
 
 async def test_what_is_installed_is_stopped_until_it_is_started(
-    runtime: Runtime, plan: Plan
+    runtime: Runtime, plan: Plan, states: Asked
 ) -> None:
-    assert await runtime.states(CLUSTER) == {}
+    assert await states() == {}
 
     await runtime.install(plan)
-    assert await runtime.states(CLUSTER) == DOWN
+    assert await states() == DOWN
 
     await runtime.start(CLUSTER)
-    assert await runtime.states(CLUSTER) == UP
+    assert await states() == UP
 
 
-async def test_every_step_can_be_repeated(runtime: Runtime, plan: Plan) -> None:
+async def test_every_step_can_be_repeated(runtime: Runtime, plan: Plan, states: Asked) -> None:
     for _ in range(2):
         await runtime.install(plan)
     for _ in range(2):
         await runtime.start(CLUSTER)
-    assert await runtime.states(CLUSTER) == UP
+    assert await states() == UP
     for _ in range(2):
         await runtime.stop(CLUSTER)
-    assert await runtime.states(CLUSTER) == DOWN
+    assert await states() == DOWN
     for _ in range(2):
         await runtime.uninstall(CLUSTER)
-    assert await runtime.states(CLUSTER) == {}
+    assert await states() == {}
 
 
-async def test_only_what_is_named_is_started_and_stopped(runtime: Runtime, plan: Plan) -> None:
+async def test_only_what_is_named_is_started_and_stopped(
+    runtime: Runtime, plan: Plan, states: Asked
+) -> None:
     await runtime.install(plan)
 
-    await runtime.start(CLUSTER, ETCD)
-    assert await runtime.states(CLUSTER) == {**DOWN, ETCD: State.RUNNING}
+    await runtime.start(CLUSTER, FIRST)
+    assert await states() == {**DOWN, FIRST: State.RUNNING}
 
     await runtime.start(CLUSTER)
-    await runtime.stop(CLUSTER, ETCD)
-    assert await runtime.states(CLUSTER) == {**UP, ETCD: State.STOPPED}
+    await runtime.stop(CLUSTER, FIRST)
+    assert await states() == {**UP, FIRST: State.STOPPED}
 
 
 async def test_starting_leaves_a_running_component_alone(runtime: Runtime, plan: Plan) -> None:
     await runtime.install(plan)
     await runtime.start(CLUSTER)
-    await ready(plan.components[ETCD])
+    await ready(plan.components[FIRST])
 
     await runtime.start(CLUSTER)
 
-    assert (await log(runtime)).count("I am etcd") == 1
+    assert (await log(runtime)).count("I am the first") == 1
 
 
 async def test_a_stopped_component_was_asked_to_end(runtime: Runtime, plan: Plan) -> None:
     await runtime.install(plan)
     await runtime.start(CLUSTER)
-    await ready(plan.components[ETCD])
+    await ready(plan.components[FIRST])
 
     await runtime.stop(CLUSTER)
 
@@ -89,49 +98,49 @@ async def test_a_stopped_component_was_asked_to_end(runtime: Runtime, plan: Plan
 async def test_logs_survive_a_restart(runtime: Runtime, plan: Plan) -> None:
     await runtime.install(plan)
     for _ in range(2):
-        await runtime.start(CLUSTER, ETCD)
-        await ready(plan.components[ETCD])
-        await runtime.stop(CLUSTER, ETCD)
+        await runtime.start(CLUSTER, FIRST)
+        await ready(plan.components[FIRST])
+        await runtime.stop(CLUSTER, FIRST)
 
-    assert (await log(runtime)).count("I am etcd") == 2
+    assert (await log(runtime)).count("I am the first") == 2
 
 
 async def test_logs_are_followed_while_they_grow(runtime: Runtime, plan: Plan) -> None:
     await runtime.install(plan)
-    await runtime.start(CLUSTER, ETCD)
-    etcd = plan.components[ETCD]
-    await ready(etcd)
+    await runtime.start(CLUSTER, FIRST)
+    first = plan.components[FIRST]
+    await ready(first)
     seen = b""
 
     async with asyncio.timeout(30):
-        async for part in runtime.logs(CLUSTER, ETCD, follow=True):
+        async for part in runtime.logs(CLUSTER, FIRST, follow=True):
             seen += part
             if b"served /later" in seen:
                 break
-            await probe(replace(etcd.ready[0], url=etcd.ready[0].url.replace("health", "later")))
+            await probe(replace(first.ready[0], url=first.ready[0].url.replace("health", "later")))
 
-    assert b"I am etcd" in seen
+    assert b"I am the first" in seen
 
 
 async def test_a_component_that_dies_is_stopped_and_its_last_words_are_kept(
-    runtime: Runtime, plan_of: Callable[..., Plan]
+    runtime: Runtime, plan_of: Callable[..., Plan], states: Asked
 ) -> None:
     plan = plan_of()
     await runtime.install(plan)
     await runtime.start(CLUSTER)
-    etcd = plan.components[ETCD]
-    await ready(etcd)
+    first = plan.components[FIRST]
+    await ready(first)
 
-    assert not await probe(replace(etcd.ready[0], url=etcd.ready[0].url.replace("health", "die")))
+    assert not await probe(replace(first.ready[0], url=first.ready[0].url.replace("health", "die")))
 
     async with asyncio.timeout(30):
-        while await runtime.states(CLUSTER) != {ETCD: State.STOPPED}:
+        while await states() != {FIRST: State.STOPPED}:
             await asyncio.sleep(0.01)
     assert "fatal: told to die" in await log(runtime)
 
 
 async def test_a_command_killed_at_any_moment_leaves_nothing_that_stop_does_not_find(
-    host: Host, runtime: Runtime, plan: Plan
+    host: Host, runtime: Runtime, plan: Plan, states: Asked
 ) -> None:
     await runtime.install(plan)
     for delay in (0.0, 0.001, 0.002, 0.004, 0.008):
@@ -146,7 +155,7 @@ async def test_a_command_killed_at_any_moment_leaves_nothing_that_stop_does_not_
 
         await runtime.stop(CLUSTER)
 
-        assert await runtime.states(CLUSTER) == DOWN
+        assert await states() == DOWN
         for component in plan.components.values():
             assert not await probe(component.ready[0])
 
@@ -165,42 +174,43 @@ asyncio.run(runtime.start("{CLUSTER}"))
 
 
 async def test_a_component_that_was_removed_from_the_plan_is_forgotten(
-    runtime: Runtime, plan: Plan
+    runtime: Runtime, plan: Plan, states: Asked
 ) -> None:
     await runtime.install(plan)
 
-    await runtime.install(replace(plan, components={ETCD: plan.components[ETCD]}))
+    kept = {name: each for name, each in plan.components.items() if name != SECOND}
+    await runtime.install(replace(plan, components=kept))
 
-    assert await runtime.states(CLUSTER) == {ETCD: State.STOPPED}
+    assert await states() == {FIRST: State.STOPPED}
 
 
 async def test_components_are_launched_again_when_the_plan_says_so(
-    runtime: Runtime, plan_of: Callable[..., Plan]
+    runtime: Runtime, plan_of: Callable[..., Plan], states: Asked
 ) -> None:
     plan = plan_of("--say=born", restart=True)
     await runtime.install(plan)
     await runtime.start(CLUSTER)
-    etcd = plan.components[ETCD]
-    await ready(etcd)
+    first = plan.components[FIRST]
+    await ready(first)
 
-    await probe(replace(etcd.ready[0], url=etcd.ready[0].url.replace("health", "die")))
+    await probe(replace(first.ready[0], url=first.ready[0].url.replace("health", "die")))
     async with asyncio.timeout(30):
         while (await log(runtime)).count("born") < 2:
             await asyncio.sleep(0.01)
-    await ready(etcd)
+    await ready(first)
     await runtime.stop(CLUSTER)
 
-    assert await runtime.states(CLUSTER) == {ETCD: State.STOPPED}
+    assert await states() == {FIRST: State.STOPPED}
 
 
-@pytest.mark.parametrize("name", ["/nowhere/etcd", __file__])
+@pytest.mark.parametrize("name", ["/nowhere/first", __file__])
 async def test_a_program_that_cannot_be_run_is_an_error_that_names_it(
     runtime: Runtime, plan_of: Callable[..., Plan], name: str
 ) -> None:
     plan = plan_of()
-    etcd = plan.components[ETCD]
-    artifact = replace(etcd.artifact, command=(name,))
-    broken = replace(plan, components={ETCD: replace(etcd, artifact=artifact)})
+    first = plan.components[FIRST]
+    artifact = replace(first.artifact, command=(name,))
+    broken = replace(plan, components={**plan.components, FIRST: replace(first, artifact=artifact)})
 
     # Where it is known earlier than at the start, it is told earlier.
     with pytest.raises(ComponentError, match=name):
@@ -210,3 +220,63 @@ async def test_a_program_that_cannot_be_run_is_an_error_that_names_it(
 async def _install_and_start(runtime: Runtime, plan: Plan) -> None:
     await runtime.install(plan)
     await runtime.start(CLUSTER)
+
+
+@contextmanager
+def taken(port: int) -> Iterator[None]:
+    """Listen on a port as servers do: beside who holds it, and does not listen."""
+    with socket.socket() as server:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        server.bind((LOCAL, port))
+        server.listen()
+        yield
+
+
+def none_held() -> HeldPorts:
+    return HeldPorts(taken=(), address=LOCAL)
+
+
+async def started(host: Host, runtime: Runtime, plan: Plan, held: HeldPorts) -> None:
+    """Start a plan as every verb does that starts one."""
+    home = Home(workdir=host.workdir, cache=Path("/nowhere"))
+    await bring_up(home, runtime, plan, held, wait=60.0)
+
+
+async def refused(host: Host, runtime: Runtime, plan: Plan, held: HeldPorts) -> None:
+    """Start a plan in vain: the port of the first stand-in is told, with a remedy."""
+    port = plan.components[FIRST].ports[0].host_port
+    with taken(port), pytest.raises(ConflictError, match=f"port {port}, wanted for '.*") as caught:
+        await started(host, runtime, plan, held)
+    assert "end the program that uses it" in str(caught.value.hint)
+
+
+async def test_a_port_that_is_taken_although_it_was_held_is_told_before_anything_starts(
+    host: Host, runtime: Runtime, plan: Plan, states: Asked
+) -> None:
+    await runtime.install(plan)
+    await runtime.stop(CLUSTER)
+
+    with none_held() as held:
+        for name in DOWN:
+            held.hold(name, plan.components[name].ports[0].host_port)
+        await refused(host, runtime, plan, held)
+        assert await states() == DOWN
+
+        await started(host, runtime, plan, held)
+    assert await states() == UP
+
+
+async def test_a_port_that_is_taken_in_the_last_moment_is_told_and_leaves_nothing_in_the_way(
+    host: Host, runtime: Runtime, plan: Plan, states: Asked
+) -> None:
+    await runtime.install(plan)
+    await runtime.stop(CLUSTER)
+    await refused(host, runtime, plan, none_held())
+    await started(host, runtime, plan, none_held())
+    assert await states() == UP
+
+    await runtime.uninstall(CLUSTER)
+    await runtime.install(plan)
+    await refused(host, runtime, plan, none_held())
+    await runtime.uninstall(CLUSTER)
+    assert await states() == {}

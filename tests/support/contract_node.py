@@ -1,0 +1,134 @@
+"""A node of kind's for the contract: made by kind once, with stand-ins placed in it by each test."""
+
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from kwokctl.artifacts.resolve import Source, resolve
+from kwokctl.clusters.files import write_files
+from kwokctl.clusters.home import Home
+from kwokctl.clusters.programs import wanted_program
+from kwokctl.clusters.saved import Saved
+from kwokctl.config.options import ClusterOptions
+from kwokctl.host.files import remove_tree
+from kwokctl.host.machine import Host
+from kwokctl.host.paths import WorkDir, cache_dir
+from kwokctl.model import (
+    ETCD,
+    KUBE_APISERVER,
+    Artifact,
+    ClusterName,
+    Component,
+    ComponentName,
+    Plan,
+)
+from kwokctl.progress import Silent
+from kwokctl.runtime import Runtime
+from runtimes.engine.images import EngineImages
+from runtimes.kind.provider import docker
+from runtimes.kind.runtime import KindRuntime
+from tests.support.node_image import NAME, node_image
+
+_KIND = "kind"
+_PHASES = """\
+kind: InitConfiguration
+metadata: {name: config}
+skipPhases: [preflight, addon/kube-proxy, addon/coredns]
+"""
+_OWN = {
+    "kind": "Cluster",
+    "apiVersion": "kind.x-k8s.io/v1alpha4",
+    "networking": {"disableDefaultCNI": True, "kubeProxyMode": "none"},
+    "kubeadmConfigPatches": [_PHASES],
+}
+"""The tests' node has no images for what kind adds to a control plane."""
+
+
+@dataclass
+class Node:
+    """A node with a control plane of its own, without which kind makes none."""
+
+    host: Host
+    saved: Saved
+    _plan: Plan = field(init=False)
+    _ports: dict[ComponentName, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._write()
+
+    @property
+    def runtime(self) -> Runtime:
+        """The runtime that makes it, with less patience: etcd and API server are asked to end at once."""
+        return KindRuntime(self.host, docker(), grace=2.0)
+
+    @property
+    def plan(self) -> Plan:
+        """A real etcd and API server: no test's concern, but for being in every plan."""
+        return self._plan
+
+    def port(self, name: ComponentName) -> int:
+        """Return the port of a stand-in, which is published for as long as there is the node."""
+        return self._ports.setdefault(name, free_port())
+
+    async def enter(self, guests: Iterable[Component]) -> None:
+        """Have the node run, made so that these can be placed in it, and none of them placed."""
+        more = {guest.name: guest for guest in guests}
+        runtime = self.runtime
+        own = self.plan.components
+        await runtime.install(replace(self.plan, components={**own, **more}))
+        await runtime.start(self.saved.name, *own)
+        await runtime.install(self.plan)
+
+    async def leave(self) -> None:
+        """Take out what a test has placed; a node that it has removed is made by the next one."""
+        if not (self._root / _KIND).exists():
+            # As when a cluster is deleted: its data go with it.
+            remove_tree(self._root)
+            self._write()
+        await self.runtime.install(self.plan)
+
+    @property
+    def _root(self) -> Path:
+        return self.host.cluster(self.saved.name).root
+
+    def _write(self) -> None:
+        home = Home(workdir=self.host.workdir, cache=cache_dir())
+        self._plan = write_files(home, self.runtime, self.saved)
+
+
+async def node(folder: Path, cluster: ClusterName) -> Node:
+    """Prepare a node with its files in a folder; its image is in the engine from then on.
+
+    Raises NoImageError, or what getting kind raises, where there can be none.
+    """
+    options = ClusterOptions(runtime=_KIND, etcd_port=free_port(), kube_apiserver_port=free_port())
+    found = await resolve(
+        [wanted_program(options, _KIND)], source=Source.AUTO, cache=cache_dir(), progress=Silent()
+    )
+    engine = docker().engine
+    images = EngineImages(engine)
+    if not await images.has(NAME):
+        await images.load(await node_image(engine.endpoint.url))
+    names = (ETCD, KUBE_APISERVER)
+    version = NAME.rpartition(":")[2]
+    saved = Saved(
+        name=cluster,
+        options=options,
+        names=names,
+        artifacts={
+            **{name: Artifact(name=name, version=version) for name in names},
+            _KIND: replace(found[_KIND], image=NAME),
+        },
+        extra_args={},
+        stages=(),
+        documents=(_OWN,),
+    )
+    return Node(host=Host(WorkDir(folder)), saved=saved)
+
+
+def free_port() -> int:
+    """Return a port that nobody has now."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])

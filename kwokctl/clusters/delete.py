@@ -8,7 +8,6 @@ from kwokctl import registry
 from kwokctl.clusters import originals
 from kwokctl.clusters.home import Home, context_name
 from kwokctl.clusters.saved import Saved, cluster_names, is_foreign, load
-from kwokctl.clusters.stop import stop_all
 from kwokctl.errors import ConfigError, ConflictError, KwokctlError, UnavailableError
 from kwokctl.host.files import locked, remove_tree
 from kwokctl.host.paths import ClusterPaths
@@ -70,7 +69,7 @@ def _remove_files(paths: ClusterPaths) -> None:
 
 
 async def _take_down(home: Home, name: ClusterName, paths: ClusterPaths, *, force: bool) -> None:
-    """Stop and uninstall what runs, gracefully where the cluster's state can be read."""
+    """Remove what the cluster's runtime has of it, or what any has where that cannot be read."""
     try:
         if is_foreign(paths):
             await originals.take_down(paths, name, force=force)
@@ -92,11 +91,15 @@ async def _take_down(home: Home, name: ClusterName, paths: ClusterPaths, *, forc
 
 
 async def _remove(home: Home, saved: Saved, *, force: bool) -> None:
-    """Stop and uninstall; where the runtime is not there `force` gives up what it has."""
+    """Uninstall; where the runtime is not there `force` gives up what it has.
+
+    Nothing is stopped first: nobody reads what components would still write, and a kubelet, say,
+    ends nothing as long as its API server does not come up.
+    """
     name, runtime = saved.name, home.runtime(saved.options.runtime)
     try:
-        await stop_all(home, runtime, saved.plan(runtime, home.paths(name)))
-        await runtime.uninstall(name)
+        with home.progress.step(f"Removing {', '.join(saved.names)}"):
+            await runtime.uninstall(name)
     except UnavailableError as e:
         if not force:
             raise UnavailableError(
@@ -105,8 +108,6 @@ async def _remove(home: Home, saved: Saved, *, force: bool) -> None:
                 f"kwokctl delete cluster --force --name {name}",
                 detail=e.detail,
             ) from e
-        with suppress(UnavailableError):
-            await runtime.uninstall(name)
         names = ", ".join(saved.names)
         home.progress.warn(f"{e}: what it has of '{name}' stays, if it ran: {names}")
 

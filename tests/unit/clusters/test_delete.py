@@ -63,12 +63,7 @@ async def test_nothing_is_left_of_a_deleted_cluster(home: Home, runtime: FakeRun
     assert await delete_cluster(home, name, kubeconfig=None, force=False)
 
     assert not home.paths(name).root.exists()
-    assert runtime.asked == [
-        "stop kube-controller-manager kube-scheduler kwok-controller",
-        "stop kube-apiserver",
-        "stop etcd",
-        "uninstall",
-    ]
+    assert runtime.asked == ["uninstall"]
 
 
 async def test_an_absent_cluster_is_no_error(home: Home) -> None:
@@ -110,7 +105,7 @@ async def test_a_cluster_whose_runtime_is_gone_needs_force(
     home: Home, runtime: FakeRuntime
 ) -> None:
     made(home)
-    runtime.fails_at = {"stop": UnavailableError("no engine answers", hint="start it")}
+    runtime.fails_at = {"uninstall": UnavailableError("no engine answers", hint="start it")}
 
     with pytest.raises(UnavailableError, match="no engine answers") as caught:
         await delete_cluster(home, NAME, kubeconfig=None, force=False)

@@ -25,9 +25,9 @@ async def followed(stream: Any) -> AsyncIterator[bytes]:
             # Closed by us while it was read, or by an engine that ends.
             pass
         finally:
+            tell(None)
             # The end of a stream leaves its connection open.
             stream._response.close()  # noqa: SLF001 - the SDK has no other way
-            tell(None)
 
     # Not of the loop's own pool, which is waited for at the end: this one may read for ever.
     Thread(target=listen, daemon=True).start()

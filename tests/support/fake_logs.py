@@ -26,8 +26,11 @@ class FakeLogs:
 
 
 class _Stream:
+    """What the SDK gives for a log that is followed."""
+
     def __init__(self, parts: Sequence[bytes]) -> None:
         self._parts = parts
+        self._response = self
 
     def __iter__(self) -> Iterator[bytes]:
         return iter(self._parts)

@@ -76,6 +76,8 @@ async def node_image(docker_host: str) -> Path:
             partial = file.with_suffix(f".{os.getpid()}")
             shutil.copyfile(made, partial)
             partial.rename(file)
+            for old in set(file.parent.glob("node-*.tar")) - {file}:
+                old.unlink(missing_ok=True)
     return file
 
 

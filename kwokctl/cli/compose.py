@@ -11,6 +11,7 @@ from typing import ParamSpec, TypeVar
 from kwokctl.cli import diagnosis
 from kwokctl.cli.console import Console
 from kwokctl.clusters.home import Home
+from kwokctl.host.event_loop import new_event_loop
 from kwokctl.host.paths import WorkDir, cache_dir, default_workdir
 from kwokctl.progress import Progress
 
@@ -42,7 +43,7 @@ def run_verb(
             return await verb(*args, **kwargs)
 
     try:
-        with asyncio.Runner() as runner:
+        with asyncio.Runner(loop_factory=new_event_loop) as runner:
             return runner.run(main())
     except asyncio.CancelledError:
         if interrupts.first is None:

@@ -25,6 +25,7 @@ from kwokctl.controller.settings import Settings, read_settings
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.etcd import EtcdPlane
 from kwokctl.errors import KwokctlError, UnavailableError, UsageError
+from kwokctl.host.event_loop import new_event_loop
 from kwokctl.kube.access import Access, load_access
 from kwokctl.kube.client import Client
 from kwokctl.kube.ended_watches import NAME, EndedWatches
@@ -187,12 +188,8 @@ def _access(settings: Settings) -> Access:
 
 def _run(work: Coroutine[Any, Any, None]) -> None:
     gc.set_threshold(*_GC_THRESHOLDS)
-    try:
-        import uvloop  # noqa: PLC0415 - not on every platform
-    except ImportError:
-        asyncio.run(work)
-    else:
-        uvloop.run(work)
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(work)
 
 
 def _log_to_stderr() -> None:

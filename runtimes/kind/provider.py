@@ -27,6 +27,11 @@ class Provider:
         pointed = {self.heeds: self.engine.endpoint.url} if self.heeds else {}
         return {"KIND_EXPERIMENTAL_PROVIDER": self.command, **pointed}
 
+    @property
+    def called(self) -> str:
+        """How people call kind so that it uses this."""
+        return f"KIND_EXPERIMENTAL_PROVIDER={self.command} kind" if self.heeds else "kind"
+
     async def check(self) -> None:
         """Raise UnavailableError, with a remedy, unless kind can make nodes with it."""
         if not shutil.which(self.command):

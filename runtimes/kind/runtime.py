@@ -250,7 +250,8 @@ class KindRuntime:
         if containers and not any(self._is_ours(cluster, one) for one in containers):
             raise ConflictError(
                 f"kind has a cluster called '{_project(cluster)}', and it is not this one",
-                hint=f"remove it with 'kind delete cluster --name {_project(cluster)}', or choose "
+                hint=f"remove it with '{self._provider.called} delete cluster --name "
+                f"{_project(cluster)}', or choose "
                 "another --name",
             )
 

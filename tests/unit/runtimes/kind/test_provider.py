@@ -40,6 +40,11 @@ def test_another_service_of_podman_can_be_named(monkeypatch: pytest.MonkeyPatch)
     assert podman().environment["CONTAINER_HOST"] == "unix:///somewhere/podman.sock"
 
 
+def test_people_call_kind_with_the_provider_that_it_would_not_take_by_itself() -> None:
+    assert podman().called == "KIND_EXPERIMENTAL_PROVIDER=podman kind"
+    assert docker().called == "kind"
+
+
 async def test_a_service_of_podman_that_does_not_run_has_a_remedy_of_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

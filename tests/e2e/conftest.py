@@ -20,8 +20,8 @@ _NAMED = [
     )
 ]  # fmt: skip
 
-_failed: dict[str, str] = {}
-"""The first step that failed, by module."""
+_failed: dict[tuple[Path, object], str] = {}
+"""The first step that failed, by module and by what its stories are told with."""
 
 
 @pytest.fixture(scope="session")
@@ -61,13 +61,22 @@ def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    if report.failed and item.get_closest_marker("story"):
-        _failed.setdefault(str(item.path), item.name)
+    if report.failed and (story := _story(item)):
+        _failed.setdefault(story, item.name)
     return report
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip the rest of a story once a step has failed: it would fail for that reason alone."""
-    failed = _failed.get(str(item.path))
-    if failed and item.get_closest_marker("story"):
+    if (story := _story(item)) and (failed := _failed.get(story)):
         pytest.skip(f"'{failed}' failed before")
+
+
+def _story(item: pytest.Item) -> tuple[Path, object] | None:
+    """Tell which story a test is a step of: a module's, or one for each parameter `by` of it."""
+    marker = item.get_closest_marker("story")
+    if marker is None:
+        return None
+    by = marker.kwargs.get("by")
+    assert isinstance(item, pytest.Function)
+    return item.path, item.callspec.params[by] if by else None

@@ -1,17 +1,14 @@
-"""The life of a cluster in containers: each step stands on those before it."""
+"""What happens to a cluster in containers: each step stands on those before it."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.support import engines
 from tests.support.engine_command import EngineCommand
 from tests.support.gap import port_taken_in_the_gap
-from tests.support.installed import Installed, listens, taken_port, until
-from tests.support.node_proxy import answer_of_node_proxy
+from tests.support.installed import Installed, taken_port, until
 from tests.support.relay import relay
 
 pytestmark = [
@@ -40,59 +37,12 @@ def daemon() -> Iterator[engines.Daemon]:
 def main(daemon: engines.Daemon, installed: Installed) -> Installed:
     main = installed.called("main")
     main.ok(*CREATE, "--wait")
+    main.ok("scale", "node", "--replicas", "100", "--wait")
     return main
 
 
 def nodes(cluster: Installed) -> int:
     return len(cluster.objects("nodes"))
-
-
-def test_every_component_is_ready_in_a_container_of_its_own(main: Installed) -> None:
-    assert main.statuses() == {"Ready"}
-    assert docker.containers() == [f"kwok-main-{name}" for name in IN_CONTAINERS]
-    assert "kwok-main" in docker.words("network", "ls", "--format", "{{.Name}}")
-
-
-def test_ports_are_published_on_this_machine_only(main: Installed) -> None:
-    published = docker.words("ps", "--format", "{{.Ports}}")
-
-    assert len(published) == len(IN_CONTAINERS)
-    assert all(port.startswith("127.0.0.1:") for port in published)
-    assert all(listens(port) for port in main.ports())
-
-
-def test_nodes_and_pods_come_to_life(main: Installed) -> None:
-    main.ok("scale", "node", "--replicas", "100", "--wait")
-    main.kubectl("create", "deployment", "web", "--image=nginx", "--replicas=20")
-    main.kubectl("rollout", "status", "deployment/web", "--timeout=60s")
-
-    pods = main.objects("pods")
-    assert [pod["status"]["phase"] for pod in pods] == ["Running"] * 20
-    assert "writing statuses and leases to etcd" in main.ok("logs", "kwok-controller")
-
-
-def test_etcdctl_reaches_etcd_by_its_port(main: Installed) -> None:
-    keys = main.ok("etcdctl", "get", "--prefix", "--keys-only", "/registry/minions/").split()
-
-    assert len(keys) == 100
-
-
-def test_a_log_is_followed(main: Installed) -> None:
-    follower = main.start("logs", "-f", "kube-apiserver")
-    try:
-        assert follower.stdout
-        assert follower.stdout.readline()
-    finally:
-        follower.kill()
-        follower.communicate()
-
-
-def test_the_api_servers_proxy_reaches_who_plays_the_kubelets(main: Installed) -> None:
-    assert answer_of_node_proxy(main) == "ok"
-
-
-def _status_of(node: str, cluster: Installed) -> Any:
-    return json.loads(cluster.kubectl("get", "node", node, "-o", "json"))["status"]
 
 
 def test_a_log_is_followed_across_a_restart_of_its_container(main: Installed) -> None:
@@ -109,39 +59,6 @@ def test_a_log_is_followed_across_a_restart_of_its_container(main: Installed) ->
         follower.communicate()
 
     assert heard == written
-
-
-def test_what_was_lost_comes_back_from_a_snapshot(main: Installed) -> None:
-    path = str(main.folder / "saved.db")
-    main.ok("snapshot", "save", "--path", path)
-    main.ok("scale", "node", "--replicas", "10")
-
-    main.ok("snapshot", "restore", "--path", path)
-
-    assert nodes(main) == 100
-    Path(path).unlink()
-
-
-def test_a_stopped_cluster_starts_again_with_all_it_had(main: Installed) -> None:
-    main.ok("stop", "cluster")
-    assert main.statuses() == {"Stopped"}
-    assert docker.containers("--filter", "status=running") == []
-
-    main.ok("start", "cluster", "--wait", "60s")
-
-    assert main.statuses() == {"Ready"}
-    assert nodes(main) == 100
-
-
-def test_a_second_cluster_lives_beside_the_first(main: Installed) -> None:
-    second = main.called("second")
-    second.ok(*CREATE, "--wait")
-
-    assert nodes(second) == 0
-    assert not main.ports() & second.ports()
-
-    second.ok("delete", "cluster")
-    assert docker.containers() == [f"kwok-main-{name}" for name in IN_CONTAINERS]
 
 
 def test_a_cluster_on_this_host_lives_beside_those_in_containers(main: Installed) -> None:
@@ -218,15 +135,6 @@ def test_a_cluster_is_started_again_after_a_restart_of_the_engine(
 
     assert main.statuses() == {"Ready"}
     assert nodes(main) == 100
-
-
-def test_deleting_leaves_no_container_network_process_or_file(main: Installed) -> None:
-    main.ok("delete", "cluster")
-
-    assert docker.containers() == []
-    assert "kwok-main" not in docker.words("network", "ls", "--format", "{{.Name}}")
-    assert main.processes() == {}
-    assert main.files() == {"kubeconfig"}
 
 
 def test_etcd_is_reached_with_a_certificate_where_no_socket_can_be_shared(

@@ -32,7 +32,8 @@ _MORE_TO_CREATE = 2.5
 """Seconds by which a cluster in containers may come later than one of processes."""
 _MORE_ON_KIND = 2.0
 """The same of a cluster on kind and what kind makes by itself."""
-_STOP_AND_START = 5.0
+_STOP_OR_START = 5.0
+"""Seconds in which a cluster in containers shall stop, and be ready again."""
 _FROM_PROGRAMS = "--artifact-source=build"
 """The same programs in all runtimes, and no registry."""
 
@@ -54,7 +55,6 @@ def main() -> None:
     rounds = [_all(stories) for _ in range(asked.rounds)]
     for what in ("create", "scale", "stop", "start"):
         report(_title(what, asked.nodes), list(_rows(what, rounds)))
-    report("stop and start", [_both(name, rounds) for name in stories if name != _PLAIN])
 
 
 def _that_work(stories: dict[str, Callable[[], Times]]) -> dict[str, Callable[[], Times]]:
@@ -157,16 +157,13 @@ def _rows(what: str, rounds: Sequence[dict[str, Times]]) -> list[Row]:
 
 def _goal(what: str, name: str, medians: Times) -> float | None:
     """Return what a runtime of containers shall need at most; plain kind has no goal."""
+    if what in {"stop", "start"} and name == "docker":
+        return _STOP_OR_START
     if what != "create" or name in {_BASE, _PLAIN} or _BASE not in medians:
         return None
     if name.startswith("kind"):
         return medians[_PLAIN] + _MORE_ON_KIND if _PLAIN in medians else None
     return medians[_BASE] + _MORE_TO_CREATE
-
-
-def _both(name: str, rounds: Sequence[dict[str, Times]]) -> Row:
-    seconds = statistics.median(times[name]["stop"] + times[name]["start"] for times in rounds)
-    return Row(name, seconds, "s", goal=_STOP_AND_START)
 
 
 def _title(what: str, nodes: int) -> str:

@@ -24,6 +24,8 @@ log = logging.getLogger(__name__)
 _JITTER = 0.04
 _TICK = 0.5
 """Renewals are gathered into moments this far apart: all who write, store and watch them wake less."""
+_MOMENTS = 20
+"""The same as a number in the time between two renewals: those of short leases come no later."""
 _PATIENCE = 2.0
 """Seconds in which a node that can wait has no lease. The garbage collector hears of nodes
 and leases separately, and asks the API server for each owner that it has not heard of yet."""
@@ -272,7 +274,8 @@ class LeaseKeeper:
 
     def _put_at(self, tenancy: _Tenancy, due: float) -> None:
         """Write a lease at the next moment that it shares with others."""
-        self._out.agenda.put_at(tenancy, ceil(due / _TICK) * _TICK)
+        tick = min(_TICK, self._period / _MOMENTS)
+        self._out.agenda.put_at(tenancy, ceil(due / tick) * tick)
 
     def _is_current(self, tenancy: _Tenancy) -> bool:
         return self._tenancies.get(tenancy.claim.node) is tenancy

@@ -26,7 +26,13 @@ DURATION = 40
 class Rig:
     """A keeper on a cluster in memory; the time of day is the loop's."""
 
-    def __init__(self, cluster: FakeCluster | None = None, *, holder: str = "me_1") -> None:
+    def __init__(
+        self,
+        cluster: FakeCluster | None = None,
+        *,
+        holder: str = "me_1",
+        duration: int = DURATION,
+    ) -> None:
         self.cluster = cluster or FakeCluster(LEASES)
         self.agenda = Agenda()
         self.changes: list[tuple[str, Hold]] = []
@@ -40,7 +46,7 @@ class Rig:
         )
         self.metrics = outside.metrics
         self.keeper = LeaseKeeper(
-            Terms(holder=holder, duration=DURATION),
+            Terms(holder=holder, duration=duration),
             outside,
             lambda node, hold: self.changes.append((node, hold)),
         )
@@ -102,6 +108,17 @@ def test_a_wanted_node_is_held_with_one_write_and_renewed_with_one_each() -> Non
         assert set(verbs) == {"create", "replace"}
         assert 9 <= verbs["replace"] <= 11
         assert rig.spec()["leaseTransitions"] == 0
+
+
+def test_a_short_lease_is_renewed_four_times_in_its_duration_too() -> None:
+    async def whole() -> None:
+        rig = Rig(duration=1)
+        async with rig.running():
+            rig.keeper.want("n", "u", can_wait=False)
+            await asyncio.sleep(10)
+            assert len(rig.cluster.verbs("replace")) >= 36
+
+    run(whole())
 
 
 def test_a_node_that_is_ready_without_us_is_held_a_little_later() -> None:

@@ -20,6 +20,7 @@ from kwokctl.clusters.ready import unready
 from kwokctl.clusters.saved import Saved, load
 from kwokctl.clusters.stages import runtime_documents, stage_documents
 from kwokctl.components import kube_apiserver
+from kwokctl.components.garbage import garbage_environment
 from kwokctl.components.plan import BUILDERS, known_limits, selected
 from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions
@@ -100,7 +101,9 @@ async def _create(home: Home, request: CreateRequest) -> str:
     options = request.resolved.options
     names = selected(options)
     extra_args = parse_extra_args(options.extra_args, tuple(BUILDERS))
-    known_limits(options)  # raises for what is no limit, before anything is fetched
+    # Both raise for what cannot be meant, before anything is fetched.
+    known_limits(options)
+    garbage_environment(options)
     runtime = await choose_runtime(home, options.runtime)
     own = runtime_documents(runtime, request.documents)
     options = replace(options, runtime=runtime.name)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from kwokctl.components.etcd import etcd
+from kwokctl.components.garbage import garbage_environment
 from kwokctl.components.kube_apiserver import kube_apiserver
 from kwokctl.components.kube_clients import kube_controller_manager, kube_scheduler
 from kwokctl.components.kwok_controller import kwok_controller
@@ -72,11 +73,17 @@ def selected(options: ClusterOptions) -> tuple[ComponentName, ...]:
 def build_plan(cluster: ClusterName, names: Sequence[ComponentName], setting: Setting) -> Plan:
     """Describe a cluster with the named components."""
     limits = known_limits(setting.options)
+    in_go = garbage_environment(setting.options)
     return Plan(
         cluster=cluster,
         components={
             name: _published(
-                replace(BUILDERS[name](setting), limits=limits.get(name, Limits())), setting
+                replace(
+                    BUILDERS[name](setting),
+                    env={} if name == KWOK_CONTROLLER else in_go,
+                    limits=limits.get(name, Limits()),
+                ),
+                setting,
             )
             for name in names
         },

@@ -132,6 +132,14 @@ class ClusterOptions:
         key="disableQPSLimits",
         env="",
     )
+    go_gc: int = _option(
+        200,
+        "By how many percent the heaps of components in Go grow until garbage is collected (GOGC): "
+        "100 takes a tenth less memory, and up to a sixth more processor time",
+        group=_COMPONENTS,
+        metavar="PERCENT",
+        key="goGC",
+    )
     kube_feature_gates: str = _option(
         "", "Feature gates of API server, controller-manager and scheduler", group=_COMPONENTS
     )

@@ -7,7 +7,8 @@ need ten.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 _SHELL = "/bin/sh"
@@ -45,20 +46,43 @@ def launch(
     """
     words = [_SHELL, "-c", _BECOME, "sh", str(pid_file), str(folder), *argv]
     append = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-    return os.posix_spawn(
-        _SHELL,
-        words,
-        {**os.environ, **env},
-        setsid=True,
-        setsigdef=range(1, 32),
-        file_actions=[
-            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
-            if lock is None
-            else (os.POSIX_SPAWN_DUP2, lock, 0),
-            (os.POSIX_SPAWN_OPEN, 1, str(log), append, 0o600),
-            (os.POSIX_SPAWN_DUP2, 1, 2),
-        ],
-    )
+    with _as_batch():
+        return os.posix_spawn(
+            _SHELL,
+            words,
+            {**os.environ, **env},
+            setsid=True,
+            setsigdef=range(1, 32),
+            file_actions=[
+                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
+                if lock is None
+                else (os.POSIX_SPAWN_DUP2, lock, 0),
+                (os.POSIX_SPAWN_OPEN, 1, str(log), append, 0o600),
+                (os.POSIX_SPAWN_DUP2, 1, 2),
+            ],
+        )
+
+
+@contextmanager
+def _as_batch() -> Iterator[None]:
+    """Let a child that is made here interrupt nobody when it wakes, where that is allowed.
+
+    On few processors programs that wake each other up would interrupt each other all the time
+    (SCHED_BATCH of sched(7)). What the user has chosen himself, `chrt --idle` say, stays.
+    """
+    priority = os.sched_param(0)
+    is_ours = os.sched_getscheduler(0) == os.SCHED_OTHER
+    try:
+        if is_ours:
+            os.sched_setscheduler(0, os.SCHED_BATCH, priority)
+    except PermissionError:
+        is_ours = False
+    try:
+        yield
+    finally:
+        # posix_spawn(3) itself knows no such policy: the child has it from us.
+        if is_ours:
+            os.sched_setscheduler(0, os.SCHED_OTHER, priority)
 
 
 def is_on_its_way(pid: int) -> bool:

@@ -69,7 +69,7 @@ def test_a_state_from_before_the_newest_options_is_read_with_their_defaults(
     workdir: WorkDir,
 ) -> None:
     paths = workdir.cluster(NAME)
-    newest = ("dataPath:", "etcdFsync:", "nodeHeartbeat:")
+    newest = ("dataPath:", "etcdFsync:", "goGC:", "nodeHeartbeat:")
     lines = paths.saved.read_text().splitlines(keepends=True)
     old = [line for line in lines if not line.strip().startswith(newest)]
     assert len(old) == len(lines) - len(newest)

@@ -61,11 +61,12 @@ def described(made: Plan) -> str:
 def _lines(component: Component) -> str:
     probes = [f"  ready: {p.url} {p.socket or ''}".rstrip() for p in component.ready]
     words = [f"  {word}" for word in component.args]
+    variables = [f"  with: {name}={value}" for name, value in component.env.items()]
     mounts = [
         f"  sees: {m.host_path} at {m.mount_path}{'' if m.read_only else ', writes to it'}"
         for m in component.mounts
     ]
-    return "\n".join([component.name, *words, *mounts, *probes, ""])
+    return "\n".join([component.name, *words, *variables, *mounts, *probes, ""])
 
 
 @pytest.mark.parametrize(
@@ -85,6 +86,7 @@ def _lines(component: Component) -> str:
                 etcd_prefix="/prefix",
                 etcd_quota_backend_size="1Gi",
                 etcd_fsync="off",
+                go_gc=100,
                 heartbeat_factor=1,
             ),
         ),
@@ -123,6 +125,12 @@ def test_an_argument_of_the_user_takes_the_place_of_ours() -> None:
     args = made.components[KUBE_SCHEDULER].args
     assert [word for word in args if "leader-elect" in word] == ["--leader-elect=true"]
     assert args[-3:] == ("--leader-elect=true", "--v=4", "--bare")
+
+
+@pytest.mark.parametrize("percent", [0, -1])
+def test_a_heap_that_must_not_grow_is_refused(percent: int) -> None:
+    with pytest.raises(UsageError, match=f"'--go-gc' is '{percent}'"):
+        plan(replace(OPTIONS, go_gc=percent))
 
 
 def test_the_controller_manager_is_ready_when_pods_can_be_created() -> None:

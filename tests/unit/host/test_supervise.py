@@ -4,6 +4,7 @@ import signal
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,6 +61,35 @@ async def written(path: Path, text: str) -> None:
     async with asyncio.timeout(30):
         while not path.exists() or text not in path.read_text(encoding="utf-8"):
             await asyncio.sleep(0.005)
+
+
+async def test_a_launched_program_interrupts_nobody_when_it_wakes(programs: Programs) -> None:
+    process = await programs.start(SLEEP)
+
+    assert os.sched_getscheduler(process.pid) == os.SCHED_BATCH
+    assert os.sched_getscheduler(0) == os.SCHED_OTHER
+
+
+async def test_a_launched_program_is_scheduled_as_the_user_has_chosen(
+    programs: Programs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getscheduler", lambda _: os.SCHED_IDLE)
+    process = await programs.start(SLEEP)
+    monkeypatch.undo()
+
+    assert os.sched_getscheduler(process.pid) == os.SCHED_OTHER
+
+
+async def test_a_program_is_launched_where_its_scheduling_may_not_be_chosen(
+    programs: Programs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "sched_setscheduler", refuse)
+    process = await programs.start(SLEEP)
+
+    assert os.sched_getscheduler(process.pid) == os.SCHED_OTHER
 
 
 async def test_a_program_writes_who_it_is_before_it_becomes_the_program(programs: Programs) -> None:

@@ -1,9 +1,10 @@
 """Which of the stages that match an object is played, and after what delay. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from random import Random
 from typing import Any
+
+import msgspec
 
 from kwokctl.controller.selectors import Known, Query
 from kwokctl.controller.stages import Delay, Stage
@@ -13,8 +14,7 @@ from kwokctl.expr.duration import parse_duration, parse_time
 Json = Any
 
 
-@dataclass(frozen=True, slots=True)
-class Basis:
+class Basis(msgspec.Struct, frozen=True):
     """All that a choice was made from; an object that still gives the same keeps its stage."""
 
     matches: tuple[Stage, ...]

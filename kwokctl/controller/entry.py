@@ -5,8 +5,9 @@ from typing import Any, Protocol
 import orjson
 
 from kwokctl.controller.choice import Basis
-from kwokctl.controller.objects import UNKNOWN, Metadata
+from kwokctl.controller.objects import UNKNOWN
 from kwokctl.controller.stages import Stage
+from kwokctl.kube.known import Metadata
 
 
 class Home(Protocol):

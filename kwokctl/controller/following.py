@@ -24,6 +24,8 @@ from kwokctl.kube.watch import EventType, watch
 log = logging.getLogger(__name__)
 
 _RETRY_FIRST, _RETRY_MOST = 0.2, 5.0
+_GATHER = 0.04
+"""Seconds between looks at a watch while much happens: a kubelet takes far longer to start a pod."""
 
 
 class Following:
@@ -121,7 +123,9 @@ class Following:
         decode = msgspec.json.Decoder(shape).decode
 
         async def once() -> None:
-            events = watch(self._client.pool, engine.resource, decoder=decode, **selectors)
+            events = watch(
+                self._client.pool, engine.resource, decoder=decode, gather=_GATHER, **selectors
+            )
             async with aclosing(events) as batches:
                 async for batch in batches:
                     for event in batch:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from kwokctl import __version__
@@ -34,6 +35,12 @@ class Kubelet:
     port: int = 0
 
 
+@lru_cache(maxsize=1)
+def _moment(milliseconds: int) -> str:
+    """Return a time of day as text; the objects that are played within a millisecond share it."""
+    return format_time(milliseconds / 1000, nanos=True)
+
+
 def common(wall: Callable[[], float]) -> dict[str, Any]:
     """Return the functions for every kind; `wall` is the time of day as a POSIX time stamp."""
     started = format_time(wall(), nanos=True)
@@ -42,7 +49,7 @@ def common(wall: Callable[[], float]) -> dict[str, Any]:
         for kind, status, reason, message in NODE_CONDITIONS
     ]
     return {
-        "Now": lambda: format_time(wall(), nanos=True),
+        "Now": lambda: _moment(int(wall() * 1000)),
         "StartTime": lambda: started,
         "Version": lambda: __version__,
         "NodeConditions": lambda: conditions,

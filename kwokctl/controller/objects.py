@@ -6,21 +6,14 @@ stage to choose or to play.
 
 import msgspec
 
+from kwokctl.kube.known import Metadata
+
 UNKNOWN = -2
 """The version of an object that has to be looked at whatever its version is."""
 
 
-class Metadata(msgspec.Struct, rename="camel", gc=False):
-    """The metadata that every kind needs."""
-
-    name: str = ""
-    namespace: str = ""
-    uid: str = ""
-    resource_version: str = ""
-
-
 class SelectableMetadata(Metadata, rename="camel"):
-    """The same with what nodes and pods may be selected by."""
+    """Who an object is, with what nodes and pods may be selected by."""
 
     labels: dict[str, str] | None = None
     annotations: dict[str, str] | None = None

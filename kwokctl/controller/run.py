@@ -26,6 +26,7 @@ from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.etcd import EtcdPlane
 from kwokctl.errors import KwokctlError, UnavailableError, UsageError
 from kwokctl.host.event_loop import new_event_loop
+from kwokctl.host.memory import give_back
 from kwokctl.kube.access import Access, load_access
 from kwokctl.kube.client import Client
 from kwokctl.kube.ended_watches import NAME, EndedWatches
@@ -40,6 +41,8 @@ _GC_THRESHOLDS = (50_000, 20, 100)
 """Thousands of objects are kept for long: looking through them often finds nothing."""
 _ASK_EVERY = 10.0
 """Seconds between looks at the metrics of the API server, which are long."""
+_GIVE_BACK_EVERY = 60.0
+"""Seconds."""
 _SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
@@ -144,6 +147,14 @@ async def _play(work: _Work, guards: Guards | None) -> None:
         tasks.create_task(work.controller.run())
         tasks.create_task(work.following.run())
         tasks.create_task(_settle(work.following))
+        tasks.create_task(_stay_small())
+
+
+async def _stay_small() -> None:
+    """Keep no memory that pods have left behind."""
+    while True:
+        await asyncio.sleep(_GIVE_BACK_EVERY)
+        give_back()
 
 
 async def _settle(following: Following) -> None:

@@ -73,9 +73,11 @@ class EtcdPlane:
         if changed is None:
             return await self._api.patch(target, patch, current=current)
         # What the object has beside its status was decoded by the API server before.
-        if check_status(target.resource, orjson.dumps(changed.get("status", {}))) is not None:
+        status = orjson.dumps(changed.get("status", {}))
+        if check_status(target.resource, status) is not None:
             return await self._api.patch(target, patch, current=current)
-        value = value_of(changed, target.resource.api_version, target.resource.kind)
+        written = {**changed, "status": orjson.Fragment(status)}
+        value = value_of(written, target.resource.api_version, target.resource.kind)
         key = self._keys.key(target.resource, target.namespace, target.name)
         version = int(current["metadata"]["resourceVersion"])
         window = self.windows[target.resource]
@@ -174,7 +176,8 @@ def _changed_status(current: Json, patch: Patch, kind: str) -> Json | None:
     except UnknownPatchError:
         return None
     for field in changed.keys() | current.keys():
-        if field != "status" and changed.get(field) != current.get(field):
+        after, before = changed.get(field), current.get(field)
+        if after is not before and after != before and field != "status":
             return None
     return changed
 

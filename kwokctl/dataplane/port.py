@@ -6,8 +6,9 @@ written since.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+import msgspec
 
 from kwokctl.dataplane.lease import Lease
 from kwokctl.dataplane.stored_lease import StoredLease
@@ -18,8 +19,7 @@ from kwokctl.kube.resource import Resource
 Json = Any
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(msgspec.Struct, frozen=True, gc=False):
     """One object of a cluster."""
 
     resource: Resource
@@ -27,8 +27,7 @@ class Target:
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Patch:
+class Patch(msgspec.Struct, frozen=True, kw_only=True):
     """What is to change of one object."""
 
     document: Json
@@ -38,8 +37,7 @@ class Patch:
     """Who does it, if not we; the cluster must allow that."""
 
 
-@dataclass(frozen=True, slots=True)
-class Renewal:
+class Renewal(msgspec.Struct, frozen=True):
     """A node's lease as it is to be."""
 
     node: str
@@ -49,8 +47,7 @@ class Renewal:
     """With `uid` and `creationTimestamp` if it exists."""
 
 
-@dataclass(frozen=True, slots=True)
-class Renewed:
+class Renewed(msgspec.Struct, frozen=True):
     """What has become of a renewal."""
 
     version: str = ""

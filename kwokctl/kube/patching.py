@@ -23,7 +23,7 @@ _FIXED = (
 
 
 def apply_patch(current: Json, patch: Json, patch_type: PatchType, kind: str) -> Json:
-    """Return a new object: `current` with `patch` applied, as the API server would do it.
+    """Return `current` with `patch` applied, as the API server would do it.
 
     Neither argument is changed, and the result shares with them whatever did not change. What the
     server does on its own at every write stays undone: `managedFields`, `generation`, and the fields

@@ -1,14 +1,14 @@
 """What the Kubernetes API calls things: resources, and the paths under which it serves them."""
 
 import re
-from dataclasses import dataclass
 from urllib.parse import quote
+
+import msgspec
 
 _PLAIN = re.compile(r"[A-Za-z0-9._~-]+", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
+class Resource(msgspec.Struct, frozen=True, gc=False):
     """One kind of object as one version of the API serves it."""
 
     group: str

@@ -12,32 +12,40 @@ Json = Any
 def merge(current: dict[str, Json], patch: dict[str, Json], fields: Fields) -> dict[str, Json]:
     """Return `current` with `patch` merged into it; what did not change is shared.
 
-    `fields` tells how the lists are merged. Raises UnknownPatchError for directives, for lists that
-    `fields` does not know, and for values that do not fit together.
+    If nothing changes that is `current` itself. `fields` tells how the lists are merged. Raises
+    UnknownPatchError for directives, for lists that `fields` does not know, and for values that do
+    not fit together.
     """
-    result = current.copy()
+    result = current
     for name, wanted in patch.items():
         if "$" in name:
             raise _directive(name)
-        if wanted is None:
-            result.pop(name, None)
+        known = current.get(name)
+        value = None if wanted is None else _value(known, wanted, fields.get(name), name)
+        if value is known and (value is not None or name not in current):
             continue
-        known = result.get(name)
-        wanted_type = type(wanted)
-        if wanted_type is dict:
-            if known is None:
-                known = {}
-            elif type(known) is not dict:
-                raise _misfit(name)
-            rule = fields.get(name, NOTHING)
-            result[name] = merge(known, wanted, NOTHING if isinstance(rule, ListRule) else rule)
-        elif wanted_type is list:
-            result[name] = _list(known, wanted, fields.get(name), name)
-        elif isinstance(known, (dict, list)):
-            raise _misfit(name)
+        if result is current:
+            result = current.copy()
+        if value is None:
+            del result[name]
         else:
-            result[name] = wanted
+            result[name] = value
     return result
+
+
+def _value(known: Json, wanted: Json, rule: Rule | None, name: str) -> Json:
+    """Return what becomes of a field's value, which is `known` if it stays as it is."""
+    wanted_type = type(wanted)
+    if wanted_type is dict:
+        if known is not None and type(known) is not dict:
+            raise _misfit(name)
+        within = NOTHING if rule is None or isinstance(rule, ListRule) else rule
+        return merge({} if known is None else known, wanted, within)
+    if wanted_type is list:
+        return _list(known, wanted, rule, name)
+    if isinstance(known, (dict, list)):
+        raise _misfit(name)
+    return known if known == wanted and type(known) is wanted_type else wanted
 
 
 def _list(known: Json, wanted: list[Json], rule: Rule | None, name: str) -> list[Json]:

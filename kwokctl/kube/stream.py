@@ -1,6 +1,8 @@
 """A connection for requests whose answers have no end in sight: a watch, a log."""
 
 import asyncio
+import socket as sockets
+from contextlib import suppress
 
 from kwokctl.errors import ApiError
 from kwokctl.kube.wire import BY_SERVER, TIMEOUT, Wire, lost
@@ -72,6 +74,17 @@ class Stream(Wire):
             await self._wait()
         return self._take()
 
+    async def gather(self, seconds: float) -> None:
+        """Let what comes for a while gather in the kernel, which does not wake us for each piece."""
+        if seconds <= 0 or self._transport is None:
+            return
+        socket = self._transport.get_extra_info("socket")
+        self._wake_for(socket, _HIGH_WATER)
+        try:
+            await asyncio.sleep(seconds)
+        finally:
+            self._wake_for(socket, 1)
+
     def __aiter__(self) -> "Stream":
         """Iterate over what comes, in pieces of any size."""
         return self
@@ -123,6 +136,12 @@ class Stream(Wire):
         """Drop the connection at once."""
         self.rest()
         super().close()
+
+    def _wake_for(self, socket: sockets.socket, size: int) -> None:
+        """Have the kernel tell of what has come only when it is so many bytes (socket(7))."""
+        if self._transport is not None:
+            with suppress(OSError):
+                socket.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVLOWAT, size)
 
     def _check_silence(self, seconds: float) -> None:
         if not self.heard and not self.is_paused:

@@ -87,8 +87,12 @@ def watch(  # noqa: PLR0913 - they say what to watch
     label_selector: str = "",
     field_selector: str = "",
     accept: str = JSON,
+    gather: float = 0.0,
 ) -> AsyncGenerator[list[Event[T]], None]:
     """Yield what happens to a collection, in order, as many events at once as have come.
+
+    While they come in quick succession they are told no more often than every `gather` seconds,
+    many together: that costs less than to wake for each.
 
     First every object as ADDED, then SYNCED; later both again if the server has forgotten too
     much. It never ends by itself: what fails is tried again, ever more slowly, but a server that
@@ -101,17 +105,20 @@ def watch(  # noqa: PLR0913 - they say what to watch
         label_selector=label_selector,
         field_selector=field_selector,
     )
-    return _Watch(pool, query, decoder, accept).run()
+    return _Watch(pool, query, decoder, accept, gather).run()
 
 
 class _Watch(Generic[T]):
     """One watch: the moment it has come to, and what exists at that moment."""
 
-    def __init__(self, pool: Pool, query: Query, decoder: Decoder[T], accept: str) -> None:
+    def __init__(
+        self, pool: Pool, query: Query, decoder: Decoder[T], accept: str, gather: float
+    ) -> None:
         self._pool = pool
         self._query = query
         self._decode = decoder
         self._accept = accept
+        self._gather = gather
         self._known = Known()
         self._version = ""
         self._synced = False
@@ -164,13 +171,19 @@ class _Watch(Generic[T]):
             timeoutSeconds=str(seconds),
         )
         lines = Lines()
+        clock = asyncio.get_running_loop().time
+        last = float("-inf")
         try:
             async with self._pool.stream(path, accept=self._accept, silence=seconds + 30) as stream:
                 async for piece in stream:
+                    now = clock()
+                    is_busy, last = now - last < 2 * self._gather, now
                     if events := self._events(lines.feed(piece)):
                         yield events
                     if self._error is not None:
                         raise self._error
+                    if is_busy:
+                        await stream.gather(now + self._gather - clock())
         except ApiError as e:
             if _has_forgotten(e):
                 raise _Gone from e
@@ -196,7 +209,7 @@ class _Watch(Generic[T]):
     def _events(self, lines: list[bytes]) -> list[Event[T]]:
         """Read the lines of a watch; an error among them is kept for later."""
         events: list[Event[T]] = []
-        latest: bytes | None = None
+        latest: Metadata | bytes | None = None
         for line in lines:
             name, raw = _parted(line)
             if name == "ERROR":
@@ -205,17 +218,24 @@ class _Watch(Generic[T]):
                 break
             latest = raw
             if (kind := _TYPES.get(name)) is not None:
-                events.append(self._changed(kind, raw))
+                event = self._event(kind, raw)
+                if kind is not EventType.MODIFIED:
+                    latest = self._note(event)
+                events.append(event)
         if latest is not None:
-            self._version = metadata_of(latest).metadata.resource_version
+            metadata = metadata_of(latest).metadata if isinstance(latest, bytes) else latest
+            self._version = metadata.resource_version
         return events
 
-    def _changed(self, kind: EventType, raw: bytes) -> Event[T]:
-        if kind is EventType.ADDED:
-            self._known.add(metadata_of(raw).metadata)
-        elif kind is EventType.DELETED:
-            self._known.remove(metadata_of(raw).metadata)
-        return self._event(kind, raw)
+    def _note(self, event: Event[T]) -> Metadata:
+        """Take note that an object exists now, or exists no longer; return who it is."""
+        found = getattr(event.object, "metadata", None)
+        metadata = found if isinstance(found, Metadata) else metadata_of(event.raw).metadata
+        if event.type is EventType.ADDED:
+            self._known.add(metadata)
+        else:
+            self._known.remove(metadata)
+        return metadata
 
     def _event(self, kind: EventType, raw: bytes) -> Event[T]:
         return Event(kind, self._decode(raw), raw)

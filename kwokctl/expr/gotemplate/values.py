@@ -62,6 +62,9 @@ _TYPES: tuple[tuple[type, str], ...] = (
 
 def is_list(value: Any) -> bool:
     """Tell whether the value is a list, in any form Python has."""
+    usual = type(value)
+    if usual is list or usual is str or usual is dict:
+        return usual is list
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 

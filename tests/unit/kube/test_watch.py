@@ -52,6 +52,8 @@ class Seen:
 
     def __init__(self, batches: AsyncIterator[list[Event[Pod]]]) -> None:
         self._batches = batches
+        self.told = 0
+        """How often it told anything."""
         self._events: list[Event[Pod]] = []
 
     async def take(self, count: int) -> list[Event[Pod]]:
@@ -59,6 +61,7 @@ class Seen:
         async with asyncio.timeout(20):
             while len(self._events) < count:
                 self._events += await anext(self._batches)
+                self.told += 1
         taken, self._events = self._events[:count], self._events[count:]
         return taken
 
@@ -74,11 +77,11 @@ def _text(event: Event[Pod]) -> str:
 
 
 @asynccontextmanager
-async def _watching(handle: Handler, **selection: str) -> AsyncIterator[tuple[FakeApiServer, Seen]]:
+async def _watching(handle: Handler, **how: Any) -> AsyncIterator[tuple[FakeApiServer, Seen]]:
     async with (
         serving(handle) as server,
         Pool(Access(server=server.url)) as pool,
-        aclosing(watch(pool, PODS, decoder=_decode, **selection)) as batches,
+        aclosing(watch(pool, PODS, decoder=_decode, **how)) as batches,
     ):
         yield server, Seen(batches)
 
@@ -127,6 +130,39 @@ async def test_events_come_with_the_object_s_json() -> None:
         added, synced = await seen.take(2)
     assert msgspec.json.decode(added.raw) == _pod("a", 1)
     assert (synced.object, synced.raw) == (None, b"")
+
+
+async def test_events_in_quick_succession_are_told_together() -> None:
+    async def handle(request: Request, reply: Reply) -> None:
+        if not _is_watch(request):
+            await reply.json(_page(version=10))
+            return
+        await reply.begin()
+        for number in range(60):
+            await reply.event("ADDED", _pod(f"pod-{number}", 11 + number))
+            await asyncio.sleep(0.005)
+        await _forever()
+
+    async with _watching(handle, gather=0.2) as (_, seen):
+        assert await seen.next(61) == ["SYNCED", *(f"ADDED pod-{n}" for n in range(60))]
+
+    assert seen.told < 30
+
+
+async def test_a_watch_that_is_cut_while_events_gather_misses_none() -> None:
+    async def handle(request: Request, reply: Reply) -> None:
+        if not _is_watch(request):
+            await reply.json(_page(version=10))
+            return
+        version = int(request.query["resourceVersion"])
+        await reply.begin()
+        for number in range(version + 1, version + 4):
+            await reply.event("ADDED", _pod(f"pod-{number}", number))
+            await asyncio.sleep(0.005)
+        reply.close()
+
+    async with _watching(handle, gather=0.05) as (_, seen):
+        assert await seen.next(16) == ["SYNCED", *(f"ADDED pod-{n}" for n in range(11, 26))]
 
 
 @pytest.mark.parametrize("size", [1, 3, 7, 50, 1000])

@@ -24,7 +24,7 @@ from kwokctl.kube.watch import EventType, watch
 log = logging.getLogger(__name__)
 
 _RETRY_FIRST, _RETRY_MOST = 0.2, 5.0
-_GATHER = 0.04
+_GATHER = 0.03
 """Seconds between looks at a watch while much happens: a kubelet takes far longer to start a pod."""
 
 

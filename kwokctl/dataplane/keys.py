@@ -5,6 +5,8 @@ Keys are those of the storage prefixes of Kubernetes (`pkg/kubeapiserver/default
 they are: JSON with `{`, protobuf with `k8s` and a zero, encrypted ones with `k8s:enc:`.
 """
 
+from functools import lru_cache
+
 from kwokctl.kube.resource import Resource
 
 _SPECIAL = {
@@ -15,6 +17,8 @@ _SPECIAL = {
     ("networking.k8s.io", "ingresses"): "ingress",
 }
 _PROTOBUF = b"k8s\x00"
+_FOLDERS = 256
+"""Folders that are remembered: each object's key begins with one of them."""
 
 
 def is_readable(value: bytes) -> bool:
@@ -28,9 +32,13 @@ class Keys:
     def __init__(self, prefix: str) -> None:
         """Put all keys under a prefix such as "/registry"."""
         self._prefix = "/" + prefix.strip("/")
+        self._remembered = lru_cache(_FOLDERS)(self._folder)
 
     def folder(self, resource: Resource, namespace: str | None = None) -> bytes:
         """Return what the keys of all objects of a resource, or of one namespace of it, begin with."""
+        return self._remembered(resource, namespace)
+
+    def _folder(self, resource: Resource, namespace: str | None) -> bytes:
         where = _SPECIAL.get((resource.group, resource.plural))
         if where is None:
             # Groups with a dot of their own are those of custom resources; built-in ones end in

@@ -123,6 +123,8 @@ async def deployed(stage: Stage) -> None:
     """Have pods of a Deployment placed by the scheduler."""
     nodes = stage.sizes.scaled(1_000)
     await stage.scaled("node", nodes)
+    # The Leases of new nodes come a few seconds later, and are not the cost of pods.
+    await asyncio.sleep(stage.sizes.settling / 3)
     pods = stage.sizes.of("deployment")
     body = msgspec.json.encode(deployment(pods))
     measured = await stage.meter.work(

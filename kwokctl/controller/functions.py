@@ -38,7 +38,13 @@ class Kubelet:
 @lru_cache(maxsize=1)
 def _moment(milliseconds: int) -> str:
     """Return a time of day as text; the objects that are played within a millisecond share it."""
-    return format_time(milliseconds / 1000, nanos=True)
+    seconds, fraction = divmod(milliseconds, 1000)
+    return f"{_second(seconds)}.{fraction:03d}000000Z"
+
+
+@lru_cache(maxsize=1)
+def _second(seconds: int) -> str:
+    return format_time(seconds).removesuffix("Z")
 
 
 def common(wall: Callable[[], float]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import socketserver
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,8 @@ class _Handler(BaseHTTPRequestHandler):
         asked = f"{self.command} {path}"
         engine.asked.append(asked)
         status, body = engine.answers.get(asked, (404, {"message": f"no answer to {asked}"}))
-        content = json.dumps(body).encode()
+        # Whatever follows the headers of a 204 would be read as the next answer.
+        content = b"" if status == HTTPStatus.NO_CONTENT else json.dumps(body).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(content)))

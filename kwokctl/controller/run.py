@@ -26,7 +26,7 @@ from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.etcd import EtcdPlane
 from kwokctl.errors import KwokctlError, UnavailableError, UsageError
 from kwokctl.host.event_loop import new_event_loop
-from kwokctl.host.memory import give_back
+from kwokctl.host.heap import give_back
 from kwokctl.kube.access import Access, load_access
 from kwokctl.kube.client import Client
 from kwokctl.kube.ended_watches import NAME, EndedWatches

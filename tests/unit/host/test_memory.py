@@ -2,8 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.controller.metrics import resident_bytes
-from kwokctl.host.memory import give_back, machine_memory
+from kwokctl.host.memory import machine_memory
 
 INSTALLED = "MemTotal:       16384 kB\nMemFree:         1024 kB\n"
 
@@ -37,15 +36,3 @@ def test_the_memory_is_that_of_the_machine_or_of_a_smaller_container(
     tmp_path: Path, files: dict[str, str], size: int
 ) -> None:
     assert machine_memory(machine(tmp_path, **files)) == size
-
-
-def test_gaps_between_what_is_used_are_given_back() -> None:
-    pieces = [bytes(100_000) for _ in range(2_000)]
-    kept = pieces[::2]
-    del pieces
-    before = resident_bytes()
-
-    give_back()
-
-    assert len(kept) == 1_000
-    assert resident_bytes() < before - 50_000_000

@@ -1,0 +1,14 @@
+from kwokctl.controller.metrics import resident_bytes
+from kwokctl.host.heap import give_back
+
+
+def test_gaps_between_what_is_used_are_given_back() -> None:
+    pieces = [bytes(100_000) for _ in range(2_000)]
+    kept = pieces[::2]
+    del pieces
+    before = resident_bytes()
+
+    give_back()
+
+    assert len(kept) == 1_000
+    assert resident_bytes() < before - 50_000_000

@@ -4,8 +4,8 @@ import heapq
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from ipaddress import ip_address, ip_interface
-from socket import AF_INET6, inet_ntop
+from ipaddress import ip_interface
+from socket import AF_INET, AF_INET6, inet_ntop, inet_pton
 
 log = logging.getLogger(__name__)
 
@@ -69,8 +69,7 @@ class AddressBook:
             return False
         if number in self._taken:
             return False
-        pools = map(self._pool, (*cidrs, *OVERFLOW.values()))
-        self._taken[number] = next((pool for pool in pools if pool.holds(number)), None)
+        self._taken[number] = self._holder(number, cidrs)
         return True
 
     def release(self, addresses: Iterable[str]) -> None:
@@ -88,6 +87,13 @@ class AddressBook:
             family = 6 if number >= _V6 else 4
             self._pools[cidr] = pool = _Pool(cidr, family, number + 1, number + 1, last)
         return pool
+
+    def _holder(self, number: int, cidrs: Iterable[str]) -> _Pool | None:
+        for cidr in cidrs:
+            if (pool := self._pool(cidr)).holds(number):
+                return pool
+        pool = self._pool(OVERFLOW[6 if number >= _V6 else 4])
+        return pool if pool.holds(number) else None
 
     def _next(self, pool: _Pool) -> int | None:
         taken = self._taken
@@ -123,26 +129,23 @@ def _range(cidr: str) -> tuple[int, int]:
     ten times as long.
     """
     text, _, bits = cidr.partition("/")
-    if ":" not in text and bits.isdecimal() and (prefix := int(bits)) <= 32:
-        number, shift = _number(text), 0
-        last = number | (1 << 32 - prefix) - 1
+    size = 128 if ":" in text else 32
+    if bits.isdecimal() and int(bits) <= size:
+        number, prefix = _number(text), int(bits)
     else:
         interface = ip_interface(cidr)
-        prefix, shift = interface.network.prefixlen, _V6 if interface.version == 6 else 0
-        number, last = int(interface.ip), int(interface.network.broadcast_address)
-    broadcast = not shift and prefix < 31
-    return number + shift, last + shift - broadcast
+        number, prefix = _number(str(interface.ip)), interface.network.prefixlen
+    has_broadcast = size == 32 and prefix < 31
+    return number, (number | (1 << size - prefix) - 1) - has_broadcast
 
 
 def _number(address: str) -> int:
-    if ":" not in address:
-        parts = address.split(".")
-        if len(parts) == 4 and all(part.isdecimal() and len(part) < 4 for part in parts):
-            a, b, c, d = map(int, parts)
-            if max(a, b, c, d) < 256:
-                return (a << 24) | (b << 16) | (c << 8) | d
-    parsed = ip_address(address)
-    return int(parsed) + (_V6 if parsed.version == 6 else 0)
+    """Return an address as the number it is; ValueError if it is no address."""
+    family, shift = (AF_INET6, _V6) if ":" in address else (AF_INET, 0)
+    try:
+        return int.from_bytes(inet_pton(family, address), "big") + shift
+    except OSError as e:
+        raise ValueError(f"{address!r} is no address") from e
 
 
 def _text(number: int) -> str:

@@ -17,7 +17,9 @@ from kwokctl.controller.stages import Kind, Stage
 from kwokctl.controller.trouble import backoff
 from kwokctl.dataplane.stored_lease import StoredLease, read_lease
 from kwokctl.errors import ApiError, NotFoundError
+from kwokctl.kube.cached_list import list_from_cache
 from kwokctl.kube.client import Client
+from kwokctl.kube.paging import Query
 from kwokctl.kube.resource import LEASES, NODE_LEASES, Resource
 from kwokctl.kube.watch import EventType, watch
 
@@ -71,9 +73,12 @@ class Following:
 
     async def _leases(self) -> list[StoredLease]:
         name = self._selection.node_name
-        pages = self._client.list_pages(
-            LEASES, namespace=NODE_LEASES, field_selector=f"metadata.name={name}" if name else ""
+        query = Query(
+            resource=LEASES,
+            namespace=NODE_LEASES,
+            field_selector=f"metadata.name={name}" if name else "",
         )
+        pages = list_from_cache(self._client.pool, query)
         return [read_lease(item) async for page in pages for item in page.objects]
 
     async def _follow_nodes(self) -> None:
@@ -124,7 +129,12 @@ class Following:
 
         async def once() -> None:
             events = watch(
-                self._client.pool, engine.resource, decoder=decode, gather=_GATHER, **selectors
+                self._client.pool,
+                engine.resource,
+                decoder=decode,
+                gather=_GATHER,
+                from_cache=True,
+                **selectors,
             )
             async with aclosing(events) as batches:
                 async for batch in batches:

@@ -8,18 +8,19 @@ deleted. The protocol: https://kubernetes.io/docs/reference/using-api/api-concep
 import asyncio
 import logging
 import random
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from enum import StrEnum
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
 from kwokctl.errors import ApiError
+from kwokctl.kube.cached_list import list_from_cache
 from kwokctl.kube.http import JSON, Pool
 from kwokctl.kube.known import Identified, Key, Known, Metadata, metadata_of
 from kwokctl.kube.lines import Lines
-from kwokctl.kube.paging import PAGE, Query, list_pages
+from kwokctl.kube.paging import PAGE, Page, Query, list_pages
 from kwokctl.kube.refusal import status_of
 from kwokctl.kube.resource import Resource
 from kwokctl.kube.wire import UNTRUSTED
@@ -88,11 +89,15 @@ def watch(  # noqa: PLR0913 - they say what to watch
     field_selector: str = "",
     accept: str = JSON,
     gather: float = 0.0,
+    from_cache: bool = False,
 ) -> AsyncGenerator[list[Event[T]], None]:
     """Yield what happens to a collection, in order, as many events at once as have come.
 
     While they come in quick succession they are told no more often than every `gather` seconds,
     many together: that costs less than to wake for each.
+
+    With `from_cache` the first list comes from the API server's watch cache: that costs it a third,
+    and the list may lack the latest changes, which then follow as events after SYNCED.
 
     First every object as ADDED, then SYNCED; later both again if the server has forgotten too
     much. It never ends by itself: what fails is tried again, ever more slowly, but a server that
@@ -105,20 +110,28 @@ def watch(  # noqa: PLR0913 - they say what to watch
         label_selector=label_selector,
         field_selector=field_selector,
     )
-    return _Watch(pool, query, decoder, accept, gather).run()
+    return _Watch(pool, query, decoder, accept, gather, from_cache=from_cache).run()
 
 
 class _Watch(Generic[T]):
     """One watch: the moment it has come to, and what exists at that moment."""
 
     def __init__(
-        self, pool: Pool, query: Query, decoder: Decoder[T], accept: str, gather: float
+        self,
+        pool: Pool,
+        query: Query,
+        decoder: Decoder[T],
+        accept: str,
+        gather: float,
+        *,
+        from_cache: bool,
     ) -> None:
         self._pool = pool
         self._query = query
         self._decode = decoder
         self._accept = accept
         self._gather = gather
+        self._from_cache = from_cache
         self._known = Known()
         self._version = ""
         self._synced = False
@@ -148,7 +161,7 @@ class _Watch(Generic[T]):
         listed: set[Key] = set()
         version = ""
         try:
-            async for page in list_pages(self._pool, self._query, limit=PAGE, accept=self._accept):
+            async for page in self._pages():
                 version = page.metadata.resource_version
                 yield self._existing(page.objects, listed)
         except ApiError as e:
@@ -160,6 +173,13 @@ class _Watch(Generic[T]):
         self._synced = True
         self._backoff = _BACKOFF_FIRST
         yield [*vanished, Event(EventType.SYNCED, None, b"")]
+
+    def _pages(self) -> AsyncIterator[Page]:
+        """List from the cache once: what cannot be read in a minute is then read page by page."""
+        if self._from_cache:
+            self._from_cache = False
+            return list_from_cache(self._pool, self._query, accept=self._accept)
+        return list_pages(self._pool, self._query, limit=PAGE, accept=self._accept)
 
     async def _follow(self) -> AsyncGenerator[list[Event[T]], None]:
         """Tell what changes, until the server ends the watch, as it does every few minutes."""
@@ -199,11 +219,12 @@ class _Watch(Generic[T]):
     def _existing(self, objects: list[msgspec.Raw], listed: set[Key]) -> list[Event[T]]:
         events: list[Event[T]] = []
         for raw in objects:
-            metadata = metadata_of(raw).metadata
+            event = self._event(EventType.ADDED, bytes(raw))
+            metadata = _metadata(event)
             listed.add((metadata.namespace, metadata.name))
             if (former := self._known.add(metadata)) is not None:
                 events.append(self._vanished(former))
-            events.append(self._event(EventType.ADDED, bytes(raw)))
+            events.append(event)
         return events
 
     def _events(self, lines: list[bytes]) -> list[Event[T]]:
@@ -229,8 +250,7 @@ class _Watch(Generic[T]):
 
     def _note(self, event: Event[T]) -> Metadata:
         """Take note that an object exists now, or exists no longer; return who it is."""
-        found = getattr(event.object, "metadata", None)
-        metadata = found if isinstance(found, Metadata) else metadata_of(event.raw).metadata
+        metadata = _metadata(event)
         if event.type is EventType.ADDED:
             self._known.add(metadata)
         else:
@@ -249,6 +269,12 @@ class _Watch(Generic[T]):
         wait = self._backoff
         self._backoff = min(2 * wait, _BACKOFF_MOST)
         await asyncio.sleep(wait * random.uniform(0.5, 1.0))  # noqa: S311 - not a secret
+
+
+def _metadata(event: Event[Any]) -> Metadata:
+    """Return who an object is; what has been decoded of it often says so."""
+    found = getattr(event.object, "metadata", None)
+    return found if isinstance(found, Metadata) else metadata_of(event.raw).metadata
 
 
 def _parted(line: bytes) -> tuple[str, bytes]:

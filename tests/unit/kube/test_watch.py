@@ -386,3 +386,35 @@ async def test_closing_it_closes_its_connection() -> None:
             await Seen(batches).next(2)
         async with asyncio.timeout(20):
             await ended.wait()
+
+
+async def test_a_list_from_the_cache_is_followed_from_its_version() -> None:
+    async def handle(request: Request, reply: Reply) -> None:
+        if _is_watch(request):
+            await reply.begin()
+            await reply.event("DELETED", _pod("a", 11))
+            await _forever()
+        else:
+            await reply.json(_page(_pod("a", 1), _pod("b", 2), version=10))
+
+    async with _watching(handle, from_cache=True) as (server, seen):
+        assert await seen.next(4) == ["ADDED a", "ADDED b", "SYNCED", "DELETED a"]
+    listed, followed = server.requests
+    assert listed.query == {"resourceVersion": "0"}
+    assert followed.query["resourceVersion"] == "10"
+
+
+async def test_a_list_from_the_cache_that_breaks_off_is_read_again_page_by_page() -> None:
+    async def handle(request: Request, reply: Reply) -> None:
+        if _is_watch(request):
+            await _forever()
+        elif "resourceVersion" in request.query:
+            await reply.begin()
+            await reply.chunk(b'{"metadata":{"resourceVersion":"10"},"items":[{"metadata":{"na')
+            reply.cut()
+        else:
+            await reply.json(_page(_pod("a", 1), version=10))
+
+    async with _watching(handle, from_cache=True) as (server, seen):
+        assert await seen.next(2) == ["ADDED a", "SYNCED"]
+    assert [request.query.get("limit") for request in server.requests[:2]] == [None, "500"]

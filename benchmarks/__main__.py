@@ -12,7 +12,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-_NAMES = ("http_client", "etcd_client", "create", "scale", "controller", "snapshot", "fleet")
+_NAMES = (
+    "http_client",
+    "etcd_client",
+    "create",
+    "scale",
+    "controller",
+    "snapshot",
+    "fleet",
+    "start",
+)
 _ONLY_WHEN_NAMED = ("capacity", "soak", "runtimes")
 
 

@@ -49,6 +49,12 @@ def resident_bytes(pid: int) -> int:
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
 
 
+def peak_bytes(pid: int) -> int:
+    """Return how much memory a process has held at most."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
+
+
 def _name(words: list[str]) -> str:
     return Path(words[0]).name
 

@@ -9,8 +9,14 @@ from kwokctl.etcd.target import EtcdTarget
 from kwokctl.host.addresses import joined
 from kwokctl.model import ETCD, KUBE_APISERVER, Component, ComponentName, HttpProbe, Port
 
-_OWN_LOOPBACK = "http://127.0.0.1:2380"
-"""Where sockets cannot be shared, every component has a loopback device of its own."""
+_PEERS = "unix://peer.sock"
+"""Where peers would dial, relative to the folder that etcd works in, which no other user may enter.
+
+A single member has no peers, but whoever reaches this listener can write to etcd. Of such a URL etcd
+takes the host alone and drops a path; without a host the kernel would choose an abstract socket,
+which has no permissions (unix(7),
+https://github.com/etcd-io/etcd/blob/v3.6.16/server/embed/etcd.go, configurePeerListeners).
+"""
 
 
 def etcd(setting: Setting) -> Component:
@@ -24,7 +30,6 @@ def etcd(setting: Setting) -> Component:
     port = site.port(ETCD, options.etcd_port)
     tcp = f"{scheme}://{joined(setting.bind(ETCD), port)}"
     socket = site.socket(setting.paths.etcd_socket)
-    peer_socket = site.socket(setting.paths.sockets / "peer.sock")
     tls: dict[str, Value] = (
         {
             "cert-file": setting.pki(f"{ETCD}.crt"),
@@ -44,9 +49,7 @@ def etcd(setting: Setting) -> Component:
                 "data-dir": str(site.path(setting.paths.etcd_data)),
                 "listen-client-urls": f"{tcp},unix://{socket}" if socket else tcp,
                 "advertise-client-urls": tcp,
-                # A single member has no peers: it listens where nobody else can dial, and what
-                # it advertises is a name that is only compared, never dialled.
-                "listen-peer-urls": f"unix://{peer_socket}" if peer_socket else _OWN_LOOPBACK,
+                "listen-peer-urls": _PEERS,
                 "initial-advertise-peer-urls": member.ADVERTISED_PEER,
                 "initial-cluster": member.CLUSTER,
                 **tls,

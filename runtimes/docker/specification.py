@@ -44,7 +44,7 @@ def specify(
             f"{name}={value}" for name, value in {**_sparing(component), **component.env}.items()
         ],
         "User": user,
-        # etcd can only close a listener without a file if it may write where it works.
+        # Its own, and writable: etcd keeps a socket where it works.
         "WorkingDir": _SCRATCH,
         "Hostname": component.name,
         "ExposedPorts": {f"{port.port}/tcp": {} for port in component.ports},

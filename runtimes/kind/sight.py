@@ -1,4 +1,7 @@
-"""What pods of the node see: files of the host, which the node sees first, and the environment. Pure."""
+"""What pods of the node see: files of the host, the environment, a folder of their own. Pure.
+
+The node sees the files of the host first.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -6,6 +9,7 @@ from typing import Any
 from kwokctl.model import Component
 
 _ELSEWHERE = Path("/mnt/host")
+_SCRATCH, _SCRATCH_VOLUME = "/tmp", "scratch"  # noqa: S108 - the container's own
 
 
 def on_node(path: Path, root: Path) -> str:
@@ -18,16 +22,23 @@ def on_node(path: Path, root: Path) -> str:
 
 
 def sight(component: Component) -> dict[str, Any]:
-    """Return the part of a container's description that says what it sees."""
+    """Return the part of a container's description that says what it sees, and where it works.
+
+    It works in an empty folder that only the node's root and its own pod reach.
+    """
     return {
+        "workingDir": _SCRATCH,
         "env": [{"name": k, "value": v} for k, v in component.env.items()],
         "volumeMounts": [
-            {
-                "name": _name(number),
-                "mountPath": str(mount.mount_path),
-                "readOnly": mount.read_only,
-            }
-            for number, mount in enumerate(component.mounts)
+            *(
+                {
+                    "name": _name(number),
+                    "mountPath": str(mount.mount_path),
+                    "readOnly": mount.read_only,
+                }
+                for number, mount in enumerate(component.mounts)
+            ),
+            {"name": _SCRATCH_VOLUME, "mountPath": _SCRATCH},
         ],
     }
 
@@ -35,8 +46,11 @@ def sight(component: Component) -> dict[str, Any]:
 def volumes(component: Component, root: Path) -> list[dict[str, Any]]:
     """Return the pod's volumes that `sight` names."""
     return [
-        {"name": _name(number), "hostPath": {"path": on_node(mount.host_path, root)}}
-        for number, mount in enumerate(component.mounts)
+        *(
+            {"name": _name(number), "hostPath": {"path": on_node(mount.host_path, root)}}
+            for number, mount in enumerate(component.mounts)
+        ),
+        {"name": _SCRATCH_VOLUME, "emptyDir": {}},
     ]
 
 

@@ -11,7 +11,6 @@ from kwokctl.model import Component, HttpProbe, Limits
 from runtimes.kind.manner import Manner
 from runtimes.kind.sight import sight, volumes
 
-_SCRATCH, _SCRATCH_VOLUME = "/tmp", "scratch"  # noqa: S108 - the container's own
 _CRITICAL = {"priorityClassName": "system-node-critical", "priority": 2000001000}
 """As the pods of kubeadm are: the kubelet ends others first when the node is short of something."""
 _PROBED_EVERY = 5
@@ -30,10 +29,7 @@ def static_pod(component: Component, *, image: str, manner: Manner) -> dict[str,
         },
         "spec": {
             "containers": [_container(component, image)],
-            "volumes": [
-                *volumes(component, manner.root),
-                {"name": _SCRATCH_VOLUME, "emptyDir": {}},
-            ],
+            "volumes": volumes(component, manner.root),
             "securityContext": {
                 "runAsUser": manner.user,
                 "runAsGroup": manner.group,
@@ -52,8 +48,6 @@ def static_pod(component: Component, *, image: str, manner: Manner) -> dict[str,
 
 
 def _container(component: Component, image: str) -> dict[str, Any]:
-    seen = sight(component)
-    mounts = [*seen["volumeMounts"], {"name": _SCRATCH_VOLUME, "mountPath": _SCRATCH}]
     return {
         "name": component.name,
         "image": image,
@@ -62,9 +56,7 @@ def _container(component: Component, image: str) -> dict[str, Any]:
         # Published images and those that we make have it on their path.
         "command": [component.name, *component.artifact.command[1:]],
         "args": list(component.args),
-        **seen,
-        "volumeMounts": mounts,
-        "workingDir": _SCRATCH,
+        **sight(component),
         "ports": [{"name": port.name, "containerPort": port.port} for port in component.ports],
         # A component is a server that reads files of ours, and needs nothing of what root may do.
         "securityContext": {

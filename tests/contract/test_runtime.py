@@ -95,6 +95,16 @@ async def test_a_stopped_component_was_asked_to_end(runtime: Runtime, plan: Plan
     assert "bye" in await log(runtime)
 
 
+async def test_a_component_may_keep_a_socket_in_the_folder_it_works_in(
+    runtime: Runtime, plan_of: Callable[..., Plan]
+) -> None:
+    plan = plan_of("--socket=own.sock")
+    await runtime.install(plan)
+    await runtime.start(CLUSTER)
+
+    await ready(plan.components[FIRST])
+
+
 async def test_logs_survive_a_restart(runtime: Runtime, plan: Plan) -> None:
     await runtime.install(plan)
     for _ in range(2):

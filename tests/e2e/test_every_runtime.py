@@ -1,18 +1,23 @@
 """The life of a cluster, the same in every runtime: each step stands on those before it."""
 
 import asyncio
+import base64
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from kwokctl.errors import KwokctlError
 from tests.support import engines
 from tests.support.installed import Installed, listens
+from tests.support.listeners import listeners_of
 from tests.support.node_image import NoImageError, node_image
 from tests.support.node_proxy import answer_of_node_proxy
 from tests.support.on_kind import PATIENCE, fake_nodes
 from tests.support.places import WITH_NODE, WITHOUT_NODE, Place
+from tests.support.stranger import Stranger
 
 pytestmark = [
     pytest.mark.e2e,
@@ -22,6 +27,28 @@ pytestmark = [
 ]
 
 NODES, PODS = 100, 20
+
+REQUESTS = (
+    "GET /", "GET /healthz", "GET /livez", "GET /readyz", "GET /health", "GET /version",
+    "GET /metrics", "GET /configz", "GET /flagz", "GET /statusz", "GET /debug/pprof/",
+    "GET /debug/vars", "GET /logs/", "GET /pods", "GET /api", "GET /api/v1/namespaces",
+    "GET /openapi/v2", "GET /members", "GET /raft/probing", "POST /raft {}",
+    'POST /v3/kv/range {"key":"AA=="}', "GET /seen", 'POST /pod-addresses {"nodes":{}}',
+)  # fmt: skip
+"""What another user may try: a little of all that Kubernetes, etcd and the controller serve."""
+HEALTH = frozenset({"GET /healthz", "GET /livez", "GET /readyz"})
+OPEN = {
+    "etcd": frozenset[str](),
+    "kube-apiserver": HEALTH | {"GET /version"},
+    "kube-controller-manager": frozenset({"GET /healthz", "GET /metrics"}),
+    "kube-scheduler": HEALTH | {"GET /metrics"},
+    "kwok-controller": HEALTH | {"GET /metrics", "GET /seen", 'POST /pod-addresses {"nodes":{}}'},
+}
+"""What everybody is answered."""
+ETCD_OF_KUBEADM = frozenset({"GET /metrics", "GET /health", "GET /livez", "GET /readyz"})
+"""What etcd answers on the loopback address of kind's node, for the node's kubelet."""
+DISCOVERY = frozenset({"GET /api", "GET /openapi/v2"})
+"""What the API server answers to whoever it knows."""
 
 
 @pytest.fixture(
@@ -68,6 +95,51 @@ def test_every_component_is_ready_and_reached_on_this_machine_only(
     assert all(listens(port) for port in main.ports())
     if place.command is not None:
         assert "0.0.0.0" not in "".join(place.command.words("ps", "--format", "{{.Ports}}"))
+
+
+@pytest.mark.parametrize("shows", ["nothing", "a token"])
+def test_another_user_of_the_machine_is_answered_only_what_is_open_to_all(
+    place: Place, main: Installed, tmp_path: Path, shows: str
+) -> None:
+    if os.geteuid():
+        pytest.skip("only root can try it as another user")
+    programs = {pid: _program(words) for pid, words in main.processes().items()}
+    listeners = listeners_of(programs)
+    assert {programs[each.pid] for each in listeners} == OPEN.keys()
+    assert [each for each in listeners if each.is_abstract] == []
+
+    answered: dict[str, set[str]] = {name: set() for name in OPEN}
+    for listener, request in _stranger(main, shows, tmp_path).answered(listeners, REQUESTS):
+        answered[programs[listener.pid]].add(request)
+
+    expected = dict(OPEN)
+    if place.has_node:
+        expected["etcd"] = ETCD_OF_KUBEADM
+    if shows != "nothing":
+        expected["kube-apiserver"] |= DISCOVERY
+    assert answered == expected
+
+
+def _program(words: str) -> str:
+    """Return which component a process is; the embedded controller is Python's."""
+    name = Path(words.split(maxsplit=1)[0]).name
+    return "kwok-controller" if name.startswith("python") else name
+
+
+def _stranger(main: Installed, shows: str, folder: Path) -> Stranger:
+    """Return somebody who is known to the API server, or not, and may do nothing there."""
+    match shows:
+        case "a token":
+            return Stranger(token=main.kubectl("create", "token", "default").strip())
+        case "a certificate":
+            text = main.ok("get", "kubeconfig", "--user", "stranger", "--group", "strangers")
+            user = yaml.safe_load(text)["users"][0]["user"]
+            pair = folder / "stranger.pem"
+            parts = (user["client-certificate-data"], user["client-key-data"])
+            pair.write_bytes(b"".join(map(base64.b64decode, parts)))
+            return Stranger(certificate=pair)
+        case _:
+            return Stranger()
 
 
 def test_nodes_and_pods_come_to_life(place: Place, main: Installed) -> None:

@@ -48,7 +48,7 @@ class RealEtcd:
             f"--data-dir={folder / 'data'}",
             f"--listen-client-urls=unix://{folder / 'etcd.sock'},{url}",
             f"--advertise-client-urls={url}",
-            f"--listen-peer-urls=unix://{folder / 'peer.sock'}",
+            "--listen-peer-urls=unix://peer.sock",
             "--initial-advertise-peer-urls=http://localhost:2380",
             "--initial-cluster=default=http://localhost:2380",
             "--heartbeat-interval=20",
@@ -57,6 +57,7 @@ class RealEtcd:
             "--log-level=error",
             *extra,
         ]
+        self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
 
     async def start(self) -> None:
@@ -73,7 +74,9 @@ class RealEtcd:
 
     def _launch(self) -> subprocess.Popen[bytes]:
         quiet = subprocess.DEVNULL
-        self._process = subprocess.Popen(self._command, stdout=quiet, stderr=quiet)
+        self._process = subprocess.Popen(
+            self._command, cwd=self._folder, stdout=quiet, stderr=quiet
+        )
         return self._process
 
     def kill(self) -> None:

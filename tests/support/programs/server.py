@@ -1,13 +1,15 @@
 """Stands in for a component: serves HTTP, logs, and ends as it is told.
 
-    server.py PORT [--bind ADDRESS] [--deaf] [--say TEXT]
+    server.py PORT [--bind ADDRESS] [--deaf] [--say TEXT] [--socket NAME]
 
-`--deaf` ignores SIGTERM, as a component that hangs does.
+`--deaf` ignores SIGTERM, as a component that hangs does. `--socket` listens at a unix socket in the
+folder that it works in, too, as etcd does, or ends where it may not.
 """
 
 import argparse
 import os
 import signal
+import socket
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -35,9 +37,14 @@ def main() -> None:
     parser.add_argument("--bind", default="127.0.0.1")
     parser.add_argument("--deaf", action="store_true")
     parser.add_argument("--say", default="hello")
+    parser.add_argument("--socket", default="")
     words = parser.parse_args()
     if words.deaf:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    beside = socket.socket(socket.AF_UNIX)
+    if words.socket:
+        beside.bind(words.socket)
+        beside.listen()
     server = HTTPServer((words.bind, words.port), Handler)
     if not words.deaf:
         signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=server.shutdown).start())

@@ -36,6 +36,7 @@ def etcd(setting: Setting) -> Component:
             "key-file": setting.pki(f"{ETCD}.key"),
             "trusted-ca-file": setting.pki("ca.crt"),
             "client-cert-auth": True,
+            "client-cert-allowed-hostname": ETCD,
         }
         if options.etcd_tls
         else {}

@@ -42,7 +42,8 @@ def identities(options: ClusterOptions) -> tuple[Identity, ...]:
     return (
         Identity(name=ADMIN, common_name=ADMIN_USER, organizations=(ADMIN_GROUP,)),
         Identity(name=ETCD, common_name="etcd", server=True, server_names=(ETCD, *here)),
-        Identity(name=ETCD_CLIENT, common_name="etcd-client"),
+        # The cluster's authority signs certificates of users, too: etcd accepts those with its name.
+        Identity(name=ETCD_CLIENT, common_name="etcd-client", server_names=(ETCD,)),
         Identity(
             name=KUBE_APISERVER,
             common_name="kube-apiserver",

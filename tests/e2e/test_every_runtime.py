@@ -97,7 +97,7 @@ def test_every_component_is_ready_and_reached_on_this_machine_only(
         assert "0.0.0.0" not in "".join(place.command.words("ps", "--format", "{{.Ports}}"))
 
 
-@pytest.mark.parametrize("shows", ["nothing", "a token"])
+@pytest.mark.parametrize("shows", ["nothing", "a token", "a certificate"])
 def test_another_user_of_the_machine_is_answered_only_what_is_open_to_all(
     place: Place, main: Installed, tmp_path: Path, shows: str
 ) -> None:

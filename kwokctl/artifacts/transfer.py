@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from kwokctl.artifacts import trouble
 from kwokctl.artifacts.trouble import Trouble
+from kwokctl.host.files import naming
 
 if TYPE_CHECKING:
     import requests
@@ -125,7 +126,7 @@ class Transfer:
                 done = 0
                 _remember(tag, answer)
             self._listener.begin(total, done)
-            with part.open("ab" if done else "wb") as file:
+            with naming(part), part.open("ab" if done else "wb") as file:
                 for block in answer.iter_content(_BLOCK):
                     if self._stop.is_set():
                         return Trouble(_host(url), "was not waited for")

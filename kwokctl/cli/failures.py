@@ -1,5 +1,6 @@
 """Tells what went wrong: in lines for a person, in one JSON object for a program."""
 
+import errno
 from collections.abc import Iterator, Sequence
 
 from kwokctl.cli.console import Console
@@ -47,12 +48,15 @@ def expected(error: BaseException) -> Iterator[KwokctlError]:
             for each in ours.exceptions:
                 yield from expected(each)
     elif isinstance(error, OSError) and error.strerror:
-        yield KwokctlError(_of_machine(error))
+        yield _of_machine(error)
 
 
-def _of_machine(error: OSError) -> str:
+def _of_machine(error: OSError) -> KwokctlError:
     what = (error.strerror or "").lower()
-    return f"{what}: '{error.filename}'" if error.filename else what
+    hint = None
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        hint = "free space there, with 'kwokctl delete cluster' for example, then repeat"
+    return KwokctlError(f"{what}: '{error.filename}'" if error.filename else what, hint=hint)
 
 
 def _json(error: KwokctlError) -> str:

@@ -1,6 +1,7 @@
 """Files that are whole or absent, and locks that die with their owner."""
 
 import asyncio
+import errno
 import fcntl
 import os
 import shutil
@@ -14,6 +15,7 @@ from typing import IO
 from kwokctl.errors import BusyError
 
 _POLL = 0.05
+_OF_DISK = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS))
 
 
 def write_atomic(
@@ -39,7 +41,7 @@ def replacing(
     descriptor, name = mkstemp(prefix=f".{path.name}.", dir=path.parent)
     temporary = Path(name)
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with naming(path), os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()
             if owner is not None:
@@ -49,6 +51,17 @@ def replacing(
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Add `path` to an error of the disk that names no file: those of an open file do not."""
+    try:
+        yield
+    except OSError as e:
+        if e.filename is None and e.errno in _OF_DISK:
+            e.filename = os.fspath(path)
         raise
 
 
@@ -68,14 +81,14 @@ def remove_tree(path: Path) -> None:
 
 @contextmanager
 def locked(path: Path, *, what: str, wait: float = 0.0, shared: bool = False) -> Iterator[None]:
-    """Hold the advisory lock file at `path`; its content names the owner.
+    """Hold the advisory lock file at `path`; its content names the owner if the disk has room for it.
 
     Those who hold it `shared` shut out only whoever wants it for himself. The kernel releases it when the owner ends, however it ends. After `wait` seconds in vain
     BusyError names the owner. The lock file itself stays: removing it would race.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + wait
-    with path.open("a+b") as file:
+    with path.open("a+b", buffering=0) as file:
         while not _try_lock(file.fileno(), shared=shared):
             if time.monotonic() >= deadline:
                 owner = lock_owner(path) or "another process"
@@ -83,9 +96,7 @@ def locked(path: Path, *, what: str, wait: float = 0.0, shared: bool = False) ->
                     f"{what} is in use by {owner}", hint="wait until it has finished, then repeat"
                 )
             time.sleep(_POLL)
-        file.truncate(0)
-        file.write(f"process {os.getpid()}".encode())
-        file.flush()
+        sign(file.fileno())
         try:
             yield
         finally:
@@ -114,10 +125,15 @@ async def turn(path: Path, *, doing: str, waiting: Callable[[str], None]) -> Asy
             file.truncate(0)
 
 
-def sign(lock: int, doing: str) -> None:
-    """Write into the lock that we hold what we are doing now."""
+def sign(lock: int, doing: str = "") -> None:
+    """Write into a held lock which process holds it, and what that is doing now.
+
+    The note is for those who wait: on a full disk the lock is held without it.
+    """
+    note = f"process {os.getpid()} is {doing}" if doing else f"process {os.getpid()}"
     os.ftruncate(lock, 0)
-    os.write(lock, f"process {os.getpid()} is {doing}".encode())
+    with suppress(OSError):
+        os.write(lock, note.encode())
 
 
 def lock_owner(path: Path) -> str:

@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from kwokctl.host.files import naming
+
 MAX_BYTES = 10 * 1024 * 1024
 KEPT = 3
 """How many older parts there are: NAME.log.1 is the youngest of them."""
@@ -17,7 +19,7 @@ _POLL = 0.2
 def mark(path: Path, text: str) -> None:
     """Append a line that says what happens to the program, so that its lives can be told apart."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8") as file:
+    with naming(path), path.open("a", encoding="utf-8") as file:
         file.write(f"=== {datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {text} ===\n")
 
 
@@ -26,7 +28,7 @@ def rotate(path: Path, limit: int = MAX_BYTES) -> None:
 
     The file itself is emptied, not replaced: a running program goes on appending to it. What is
     written between the copy and the cut is lost, as with any log that its writer does not rotate.
-    Nothing happens while another command rotates it.
+    Nothing happens while another command rotates it, or when the disk has no room for the copy.
     """
     if not path.exists():
         return
@@ -37,12 +39,18 @@ def rotate(path: Path, limit: int = MAX_BYTES) -> None:
             return
         if path.stat().st_size <= limit:
             return
+        copy = path.with_name(f"{path.name}.new")
+        try:
+            with copy.open("wb") as older:
+                shutil.copyfileobj(file, older)
+        except OSError:
+            copy.unlink(missing_ok=True)
+            return
         for number in range(KEPT, 1, -1):
             younger = _part(path, number - 1)
             if younger.exists():
                 younger.replace(_part(path, number))
-        with _part(path, 1).open("wb") as older:
-            shutil.copyfileobj(file, older)
+        copy.replace(_part(path, 1))
         file.truncate(0)
 
 

@@ -88,26 +88,33 @@ def reap(pid: int) -> bool:
 async def stop(process: Process, grace: float) -> None:
     """Ask a process and its session to end, and kill what has not after `grace` seconds.
 
-    What a program given by the user has started, a script say, ends with it.
+    Without any grace they are killed at once. What a program given by the user has started, a
+    script say, ends with it.
     """
     descriptor = _open(process)
     if descriptor is None:
         return
     try:
-        # Each gets it once: a second SIGTERM makes Kubernetes' programs drop everything and exit.
-        _signal_session(process.pid, signal.SIGTERM)
-        try:
-            async with asyncio.timeout(grace):
-                await _ended(descriptor)
-                reap(process.pid)
-                while _followers(process.pid):  # noqa: ASYNC110 - they are no children of ours
-                    await asyncio.sleep(_POLL)
-        except TimeoutError:
+        if not (grace and await _ends_within(grace, process, descriptor)):
             _signal_session(process.pid, signal.SIGKILL)
             await _ended(descriptor)
     finally:
         os.close(descriptor)
         reap(process.pid)
+
+
+async def _ends_within(grace: float, process: Process, descriptor: int) -> bool:
+    # Each gets it once: a second SIGTERM makes Kubernetes' programs drop everything and exit.
+    _signal_session(process.pid, signal.SIGTERM)
+    try:
+        async with asyncio.timeout(grace):
+            await _ended(descriptor)
+            reap(process.pid)
+            while _followers(process.pid):  # noqa: ASYNC110 - they are no children of ours
+                await asyncio.sleep(_POLL)
+    except TimeoutError:
+        return False
+    return True
 
 
 def _signal_session(session: int, number: signal.Signals) -> None:

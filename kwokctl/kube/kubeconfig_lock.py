@@ -43,7 +43,9 @@ def _take(lock: Path) -> bool:
     except FileExistsError:
         return False
     try:
-        os.write(descriptor, f"{_signature()} {os.getpid()}".encode())
+        # On a full disk it is held all the same.
+        with contextlib.suppress(OSError):
+            os.write(descriptor, f"{_signature()} {os.getpid()}".encode())
     finally:
         os.close(descriptor)
     return True

@@ -20,8 +20,6 @@ from kwokctl.model import ComponentName, Plan, State
 
 GRACE = 10.0
 """Seconds that a component has to end by itself; each needs less than two."""
-_LAST_GRACE = 0.5
-"""The same where everything is removed: an API server that never found its etcd would use it all."""
 KEEPER = "keeper"
 
 
@@ -75,7 +73,7 @@ class Crew:
 
     async def stop(self, names: Collection[ComponentName]) -> None:
         """Ask the components to end, all at once, and kill those that do not."""
-        await self._stop_together(names, self._grace)
+        await self._stop_together(names)
         if not self._launches.wanted():
             # It would end by itself, but must not do so while the next start counts on it.
             await stop_component(self._launches, KEEPER, self._grace)
@@ -92,19 +90,26 @@ class Crew:
             yield chunk
 
     async def uninstall(self) -> None:
-        """Stop what runs, clients before servers, and remove what was written for it."""
+        """Kill what runs, and remove what was written for it.
+
+        Nobody reads what a component would still write, so none is given time. Nothing is written
+        here, either: the disk may be full.
+        """
         launches = self._launches
         launches.keep_mark.unlink(missing_ok=True)
-        await stop_component(launches, KEEPER, self._grace)
-        for wave in launches.stop_waves():
-            await self._stop_together(wave, min(self._grace, _LAST_GRACE))
+        await stop_component(launches, KEEPER, grace=0)
+        # Clients before servers, all before the first has ended: they take their time for that.
+        await self._end([name for wave in launches.stop_waves() for name in wave], grace=0)
         for folder in (launches.paths.launch, launches.paths.pids, launches.paths.logs):
             remove_tree(folder)
 
-    async def _stop_together(self, names: Collection[ComponentName], grace: float) -> None:
+    async def _stop_together(self, names: Collection[ComponentName]) -> None:
         if self._launches.paths.pids.is_dir():
             for name in names:
                 self._launches.stopped_mark(name).touch()
+        await self._end(names, grace=self._grace)
+
+    async def _end(self, names: Collection[ComponentName], *, grace: float) -> None:
         async with asyncio.TaskGroup() as tasks:
             for name in names:
                 tasks.create_task(stop_component(self._launches, name, grace))

@@ -66,3 +66,10 @@ def test_a_group_that_holds_a_bug_is_a_bug() -> None:
 def test_what_the_machine_refuses_is_told_with_the_file() -> None:
     refused = PermissionError(13, "Permission denied", "/root/.kwok")
     assert [str(e) for e in failures.expected(refused)] == ["permission denied: '/root/.kwok'"]
+
+
+def test_a_full_disk_is_told_with_what_frees_space() -> None:
+    (told,) = failures.expected(OSError(28, "No space left on device", "/work/kwok.yaml"))
+    assert str(told) == "no space left on device: '/work/kwok.yaml'"
+    assert told.hint
+    assert "delete cluster" in told.hint

@@ -3,6 +3,7 @@ import fcntl
 from pathlib import Path
 
 from kwokctl.host import logfiles
+from tests.support.full_disk import full_disk
 
 
 async def whole(path: Path) -> bytes:
@@ -31,6 +32,23 @@ async def test_a_program_goes_on_appending_after_the_cut(tmp_path: Path) -> None
 
     assert path.read_text() == "after\n"
     assert await whole(path) == b"before\nafter\n"
+
+
+async def test_on_a_full_disk_a_log_stays_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    for text in ("1\n", "2\n"):
+        with path.open("a") as file:
+            file.write(text)
+        logfiles.rotate(path, limit=1)
+    with path.open("a") as file:
+        file.write("3\n")
+
+    with full_disk():
+        logfiles.rotate(path, limit=1)
+        logfiles.rotate(path, limit=1)
+
+    assert await whole(path) == b"1\n2\n3\n"
+    assert {f.name for f in tmp_path.iterdir()} == {"a.log", "a.log.1", "a.log.2"}
 
 
 async def test_a_short_log_is_left_alone(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ from kwokctl.model import (
 )
 from runtimes.binary.runtime import BinaryRuntime
 from tests.support.eventually import eventually
+from tests.support.full_disk import full_disk
 
 CLUSTER = ClusterName("c")
 SLEEP = ("/bin/sleep", "600")
@@ -167,6 +168,23 @@ async def test_uninstalling_stops_what_runs_although_its_launch_file_is_lost(
     await runtime.uninstall(CLUSTER)
 
     assert not running.is_alive
+    assert not paths.pids.exists()
+
+
+async def test_uninstalling_kills_at_once_and_writes_nothing(
+    host: Host, paths: ClusterPaths
+) -> None:
+    # It would be asked to end for an hour, were it asked.
+    runtime = BinaryRuntime(host, grace=3600)
+    await runtime.install(plan(*DEAF))
+    await runtime.start(CLUSTER)
+    process = supervise.read_pid_file(paths.pids / "etcd.pid")
+    assert process
+
+    with full_disk():
+        await runtime.uninstall(CLUSTER)
+
+    assert not process.is_alive
     assert not paths.pids.exists()
 
 

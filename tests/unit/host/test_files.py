@@ -1,0 +1,40 @@
+from pathlib import Path
+
+import pytest
+
+from kwokctl.host.files import lock_owner, locked, naming, turn, write_atomic
+from tests.support.full_disk import full_disk
+
+
+async def test_a_lock_is_held_on_a_full_disk_without_saying_by_whom(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+
+    with full_disk(), locked(path, what="it"):
+        assert lock_owner(path) == ""
+    with full_disk():
+        async with turn(path, doing="stopping", waiting=lambda _: None):
+            assert lock_owner(path) == ""
+
+    with locked(path, what="it"):
+        assert lock_owner(path)
+
+
+def test_a_file_that_the_disk_has_no_room_for_is_named_and_the_old_one_stays(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "kwok.yaml"
+    path.write_text("old")
+
+    with full_disk(), pytest.raises(OSError, match="too large") as caught:
+        write_atomic(path, "new")
+
+    assert caught.value.filename == str(path)
+    assert [f.name for f in tmp_path.iterdir()] == ["kwok.yaml"]
+    assert path.read_text() == "old"
+
+
+def test_an_error_that_is_not_of_the_disk_is_not_blamed_on_a_file(tmp_path: Path) -> None:
+    with pytest.raises(ConnectionResetError) as caught, naming(tmp_path / "part"):
+        raise ConnectionResetError(104, "reset")
+
+    assert caught.value.filename is None

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kwokctl.clusters.bring_up import bring_up
 from kwokctl.clusters.choices import choices
+from kwokctl.clusters.data_folders import forget_former, settle
 from kwokctl.clusters.drift import differences
 from kwokctl.clusters.files import write_files
 from kwokctl.clusters.home import Home, context_name
@@ -135,10 +136,12 @@ async def _continue(home: Home, request: CreateRequest, saved: Saved) -> str:
     runtime = home.runtime(saved.options.runtime)
     await runtime.check()
     url = kube_apiserver.url(saved.setting(runtime, paths))
+    settle(paths)
     plan = saved.plan(runtime, paths)
     states = await runtime.states(saved.name)
     missing = [name for name in plan.components if states.get(name) is not State.RUNNING]
     if not missing and not await unready(plan.components.values()):
+        forget_former(paths)
         return url
     found = await artifacts(
         home, runtime, saved.options, _needed(saved.options, saved.names), saved.artifacts
@@ -148,6 +151,7 @@ async def _continue(home: Home, request: CreateRequest, saved: Saved) -> str:
         plan = write_files(home, runtime, replace(saved, options=options))
         await runtime.install(plan)
         await bring_up(home, runtime, plan, held, timeout=request.timeout, wait=request.wait)
+    forget_former(paths)
     return url
 
 

@@ -1,29 +1,42 @@
 """Saves a cluster's etcd to a file, and puts a cluster back to what such a file holds."""
 
+import asyncio
+import shutil
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from kwokctl.clusters.data_folders import exchange, put_back, settle
 from kwokctl.clusters.home import Home
 from kwokctl.clusters.programs import programs
 from kwokctl.clusters.saved import Saved, load
-from kwokctl.clusters.start import settle, start_saved
+from kwokctl.clusters.start import start_saved
 from kwokctl.clusters.stop import stop_all
-from kwokctl.components import etcd
-from kwokctl.errors import ComponentError
+from kwokctl.components import etcd, kube_apiserver
+from kwokctl.components.setting import Setting
+from kwokctl.errors import ComponentError, KwokctlError, UnavailableError
 from kwokctl.etcd import snapshot
+from kwokctl.etcd.bolt import DamagedError
 from kwokctl.etcd.client import EtcdClient
+from kwokctl.etcd.contents import last_revision
+from kwokctl.etcd.member import DATABASE
 from kwokctl.etcd.snapshot import SavedSnapshot
 from kwokctl.etcd.target import EtcdTarget
 from kwokctl.host.files import locked, remove_tree
 from kwokctl.host.paths import ClusterPaths
-from kwokctl.model import ETCD, ClusterName, Plan, State
+from kwokctl.model import ETCD, ClusterName, State
 from kwokctl.runtime import Runtime
 
-_MARGIN = 1_000
-"""Revisions by which a restored etcd is ahead of every revision that any client has seen."""
+_MARGIN = 1_000_000_000
+"""Revisions by which a restored etcd is ahead of the last one that was asked for.
+
+Clients go on writing while the data are prepared; this is the number that etcd proposes for a week
+(https://etcd.io/docs/v3.6/op-guide/recovery/#restoring-with-revision-bump).
+"""
+_LOGS_BYTES = 128 << 20
+"""The first two files of etcd's log, which it makes in full size: 64 MB each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +69,9 @@ async def restore_snapshot(home: Home, name: ClusterName, path: Path) -> Restore
 
     Revisions never go backwards: etcd goes on from beyond the last one, so every client that
     watches from an older revision is told to look anew. The API server is restarted with etcd,
-    for it caches leases that the restored etcd does not know. What was there before is kept until
-    the API answers again, and put back if it does not.
+    for it caches leases that the restored etcd does not know. Nothing is stopped before the new
+    data are there; the former ones are kept until the API answers again, and put back if it does
+    not.
     """
     began = time.monotonic()
     with locked(home.workdir.cluster_lock(name), what=f"the cluster '{name}'"):
@@ -65,62 +79,89 @@ async def restore_snapshot(home: Home, name: ClusterName, path: Path) -> Restore
         paths = home.paths(name)
         saved = load(paths, name)
         runtime = home.runtime(saved.options.runtime)
-        etcdutl = (await programs(home, saved.options, ["etcdutl"]))["etcdutl"]
-        plan = saved.plan(runtime, paths)
+        setting = saved.setting(runtime, paths)
+        snapshot.check_objects(path, kube_apiserver.prefix(setting))
         settle(paths)
-        target = etcd.target(saved.setting(runtime, paths))
-        revision = await _stop_and_ask(home, runtime, plan, target)
-        with home.progress.step("Restoring the snapshot"):
-            await snapshot.restore(
-                Path(etcdutl.command[0]),
-                path,
-                _fresh(paths),
-                bump_revision=revision + _MARGIN,
-            )
-        async with _swapped(home, runtime, plan, saved):
+        revision = await _last_revision(runtime, name, setting)
+        await _prepare(home, saved, path, bump_revision=revision + _MARGIN)
+        async with _undone_on_failure(home, runtime, saved):
+            await stop_all(home, runtime, saved.plan(runtime, paths))
+            exchange(paths)
             await start_saved(home, runtime, saved, wait=0)
         return Restored(path=path, revision=revision, seconds=time.monotonic() - began)
 
 
-async def _stop_and_ask(home: Home, runtime: Runtime, plan: Plan, target: EtcdTarget) -> int:
-    """Stop everything and return etcd's last revision, read when nobody could write any more."""
-    others = Plan(
-        cluster=plan.cluster,
-        components={name: c for name, c in plan.components.items() if name != ETCD},
-    )
-    await stop_all(home, runtime, others)
-    if (await runtime.states(plan.cluster)).get(ETCD) is not State.RUNNING:
-        # Its file lags behind its log, so only etcd itself can tell.
-        await runtime.start(plan.cluster, ETCD)
-    async with _etcd(target) as client:
-        revision = (await client.status()).revision
-    await runtime.stop(plan.cluster, ETCD)
-    return revision
+async def _last_revision(runtime: Runtime, name: ClusterName, setting: Setting) -> int:
+    """Return etcd's last revision; of a stopped one, what its file tells without its log.
+
+    Of data that are damaged nothing is known, and nobody can go on from what they held.
+    """
+    if (await runtime.states(name)).get(ETCD) is State.RUNNING:
+        async with _etcd(etcd.target(setting)) as client:
+            return (await client.status()).revision
+    try:
+        return last_revision(setting.paths.etcd_data / DATABASE)
+    except (OSError, DamagedError):
+        return 0
 
 
-def _fresh(paths: ClusterPaths) -> Path:
-    """Return the folder to restore into, without what an interrupted restore left there."""
-    remove_tree(paths.etcd_restored)
-    return paths.etcd_restored
+async def _prepare(home: Home, saved: Saved, path: Path, *, bump_revision: int) -> None:
+    """Make the new data beside the old; nothing is left of them when that fails."""
+    paths = home.paths(saved.name)
+    etcdutl = (await programs(home, saved.options, ["etcdutl"]))["etcdutl"]
+    _check_room(path, paths.root)
+    try:
+        with home.progress.step("Preparing the data of the snapshot"):
+            await snapshot.restore(
+                Path(etcdutl.command[0]), path, paths.etcd_restored, bump_revision=bump_revision
+            )
+    except BaseException:
+        remove_tree(paths.etcd_restored)
+        raise
+
+
+def _check_room(path: Path, folder: Path) -> None:
+    needed, free = path.stat().st_size + _LOGS_BYTES, shutil.disk_usage(folder).free
+    if free < needed:
+        raise UnavailableError(
+            f"the data of '{path}' need {needed / 1e6:,.0f} MB in '{folder}', "
+            f"where {free / 1e6:,.0f} MB are free",
+            hint="free space there, then repeat; nothing was stopped",
+        )
 
 
 @asynccontextmanager
-async def _swapped(home: Home, runtime: Runtime, plan: Plan, saved: Saved) -> AsyncIterator[None]:
-    """Put the restored data in place; if that is left by an exception, put the old back."""
-    paths = home.paths(plan.cluster)
-    remove_tree(paths.etcd_before_restore)
-    paths.etcd_data.rename(paths.etcd_before_restore)
-    paths.etcd_restored.rename(paths.etcd_data)
+async def _undone_on_failure(home: Home, runtime: Runtime, saved: Saved) -> AsyncIterator[None]:
+    """Have the former data and what ran with them again if this is left by an exception."""
+    paths = home.paths(saved.name)
+    has_run = State.RUNNING in (await runtime.states(saved.name)).values()
     try:
         yield
-    except BaseException:
-        home.progress.warn("the restored data do not work: putting back what was there before")
-        await stop_all(home, runtime, plan)
-        remove_tree(paths.etcd_data)
-        paths.etcd_before_restore.rename(paths.etcd_data)
-        await start_saved(home, runtime, saved, wait=None)
+    except BaseException as e:
+        home.progress.warn(f"{_reason(e, paths)}: putting the former data back")
+        try:
+            await stop_all(home, runtime, saved.plan(runtime, paths))
+            put_back(paths)
+            if has_run:
+                await start_saved(home, runtime, saved, wait=None)
+        except KwokctlError as again:
+            home.progress.warn(
+                f"the former data are whole, but the cluster does not run: {again}; "
+                f"start it with: kwokctl start cluster --name {saved.name}"
+            )
+        else:
+            home.progress.note(
+                "the former data are back" + (", and the cluster runs again" if has_run else "")
+            )
         raise
-    remove_tree(paths.etcd_before_restore)
+
+
+def _reason(error: BaseException, paths: ClusterPaths) -> str:
+    if isinstance(error, asyncio.CancelledError):
+        return "the restore was interrupted"
+    if paths.etcd_before_restore.exists():
+        return "the cluster does not start with the restored data"
+    return "the restore has failed"
 
 
 @asynccontextmanager

@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 from kwokctl.clusters.bring_up import bring_up
+from kwokctl.clusters.data_folders import forget_former, settle
 from kwokctl.clusters.files import write_files
 from kwokctl.clusters.home import Home
 from kwokctl.clusters.images import artifacts
 from kwokctl.clusters.ports import held_ports
 from kwokctl.clusters.saved import Saved, load
 from kwokctl.host.files import locked
-from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import ClusterName, State
 from kwokctl.runtime import BringsKubernetes, Runtime
 
@@ -50,9 +50,5 @@ async def start_saved(
         plan = write_files(home, runtime, saved)
         await runtime.install(plan)
         await bring_up(home, runtime, plan, held, timeout=timeout, wait=wait)
-
-
-def settle(paths: ClusterPaths) -> None:
-    """Put the data back if a restore was killed between taking the old away and giving the new."""
-    if not paths.etcd_data.exists() and paths.etcd_before_restore.exists():
-        paths.etcd_before_restore.rename(paths.etcd_data)
+    # The API answers: the data that a killed restore has left in place work.
+    forget_former(home.paths(saved.name))

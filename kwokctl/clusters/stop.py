@@ -1,6 +1,8 @@
 """Stops a cluster and keeps its data."""
 
+from kwokctl.clusters.data_folders import forget_former, settle
 from kwokctl.clusters.home import Home
+from kwokctl.clusters.ready import unready
 from kwokctl.clusters.saved import load
 from kwokctl.host.files import locked
 from kwokctl.model import ClusterName, Plan
@@ -13,7 +15,11 @@ async def stop_cluster(home: Home, name: ClusterName) -> None:
         paths = home.paths(name)
         saved = load(paths, name)
         runtime = home.runtime(saved.options.runtime)
-        await stop_all(home, runtime, saved.plan(runtime, paths))
+        plan = saved.plan(runtime, paths)
+        settle(paths)
+        if paths.etcd_before_restore.exists() and not await unready(plan.components.values()):
+            forget_former(paths)
+        await stop_all(home, runtime, plan)
 
 
 async def stop_all(home: Home, runtime: Runtime, plan: Plan) -> None:

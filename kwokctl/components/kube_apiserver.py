@@ -12,6 +12,12 @@ def url(setting: Setting, dialler: ComponentName | None = None) -> str:
     return f"https://{setting.address(KUBE_APISERVER, port, dialler=dialler)}"
 
 
+def prefix(setting: Setting) -> str:
+    """Return the path in etcd under which the API server keeps its objects."""
+    given = setting.user_args(KUBE_APISERVER).get("etcd-prefix") or setting.options.etcd_prefix
+    return f"/{given.strip('/')}"
+
+
 def kube_apiserver(setting: Setting) -> Component:
     """Describe the API server.
 

@@ -12,19 +12,21 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import BinaryIO
 
-from kwokctl.errors import ConflictError, SnapshotError, UnavailableError
+from kwokctl.errors import CommandError, ConflictError, SnapshotError, UnavailableError
 from kwokctl.etcd import member
+from kwokctl.etcd.bolt import MAGIC, DamagedError
 from kwokctl.etcd.client import EtcdClient
+from kwokctl.etcd.contents import look
 from kwokctl.host import process
 from kwokctl.progress import Progress, Step
 
 _SUM_BYTES = 32
 _PAGE_BYTES = 512
 _CHUNK = 1 << 20
-_BOLT_MAGIC = 0xED0CDAED
 _MAGIC_OFFSET = 16
 """A bbolt file begins with a meta page: a header of 16 bytes, then the magic number."""
 
@@ -69,26 +71,65 @@ def verify(path: Path) -> None:
         raise SnapshotError(f"'{path}' cannot be read: {e.strerror}") from e
 
 
+def check_objects(path: Path, prefix: str) -> None:
+    """Raise SnapshotError unless the file holds something under an API server's prefix.
+
+    Restored elsewhere it would be an empty cluster.
+    """
+    try:
+        found = look(path, prefix)
+    except DamagedError as e:
+        raise SnapshotError(
+            f"'{path}' is damaged, although its sum is right: {e}",
+            hint="use another copy of the file",
+        ) from e
+    if found.is_wanted:
+        return
+    raise SnapshotError(
+        f"'{path}' holds no Kubernetes objects under '{prefix}', where this cluster keeps them",
+        hint=f"restore it into a cluster that was created with '--etcd-prefix {found.others[0]}'"
+        if found.others
+        else "use a file that 'kwokctl snapshot save' has written",
+    )
+
+
 async def restore(etcdutl: Path, path: Path, data_dir: Path, *, bump_revision: int) -> None:
     """Make a data directory from a snapshot, its revisions raised by `bump_revision`.
 
     Everything older is marked as compacted, so that clients who watch from an older revision are
-    told to look anew. The file must have passed `verify`. The member keeps the name and addresses that etcd is started with.
+    told to look anew. The file must have passed `verify`. The member keeps the name and addresses
+    that etcd is started with. Raises SnapshotError when etcdutl cannot do it.
     """
-    await process.run(
-        etcdutl,
-        "snapshot",
-        "restore",
-        path,
-        f"--data-dir={data_dir}",
-        f"--bump-revision={bump_revision}",
-        "--mark-compacted",
-        # The file has just been verified: for hundreds of megabytes once is enough.
-        "--skip-hash-check",
-        f"--name={member.NAME}",
-        f"--initial-cluster={member.CLUSTER}",
-        f"--initial-advertise-peer-urls={member.ADVERTISED_PEER}",
-    )
+    said: list[str] = []
+    try:
+        # In a session of its own: Ctrl-C is for us, not for it.
+        await process.run_leashed(
+            etcdutl,
+            "snapshot",
+            "restore",
+            path,
+            f"--data-dir={data_dir}",
+            f"--bump-revision={bump_revision}",
+            "--mark-compacted",
+            # The file has just been verified: for hundreds of megabytes once is enough.
+            "--skip-hash-check",
+            f"--name={member.NAME}",
+            f"--initial-cluster={member.CLUSTER}",
+            f"--initial-advertise-peer-urls={member.ADVERTISED_PEER}",
+            line=said.append,
+        )
+    except CommandError as e:
+        raise SnapshotError(
+            f"'{path}' cannot be restored: etcdutl has failed",
+            hint="if the file is damaged, use another copy of it",
+            detail=_reason(said) or e.detail,
+        ) from e
+
+
+def _reason(said: list[str]) -> str:
+    """Return what a Go program has said but for its progress and, if it panicked, its stacks."""
+    before_stacks = takewhile(lambda line: not line.startswith("goroutine "), said)
+    return "\n".join(line for line in before_stacks if "\tinfo\t" not in line).strip()
 
 
 class _Sink:
@@ -176,10 +217,7 @@ def _check_shape(path: Path, file: BinaryIO, size: int) -> None:
     head = file.read(_MAGIC_OFFSET + 4)
     if size == 0:
         raise SnapshotError(f"'{path}' is empty")
-    if (
-        len(head) < _MAGIC_OFFSET + 4
-        or struct.unpack_from("<I", head, _MAGIC_OFFSET)[0] != _BOLT_MAGIC
-    ):
+    if len(head) < _MAGIC_OFFSET + 4 or struct.unpack_from("<I", head, _MAGIC_OFFSET)[0] != MAGIC:
         raise SnapshotError(
             f"'{path}' is not an etcd snapshot", hint="save one with: kwokctl snapshot save"
         )

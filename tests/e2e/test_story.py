@@ -2,14 +2,24 @@
 
 import json
 import re
+from collections.abc import Callable
 from datetime import datetime
 from os import kill
 from pathlib import Path
-from signal import SIGKILL
+from signal import SIGINT, SIGKILL
 
 import pytest
 
-from tests.support.installed import Installed, condition, end, kubeconfig_names, listens, until
+from tests.support.bolt_file import database, snapshot
+from tests.support.installed import (
+    PATIENCE,
+    Installed,
+    condition,
+    end,
+    kubeconfig_names,
+    listens,
+    until,
+)
 
 pytestmark = [
     pytest.mark.e2e,
@@ -191,20 +201,62 @@ def test_a_snapshot_is_private_and_never_overwritten(main: Installed, files: Pat
     main.ok("snapshot", "save", "--path", str(saved), "--force")
 
 
-@pytest.mark.parametrize("fault", ["truncated", "foreign", "empty", "absent"])
+def damaged(whole: bytes) -> bytes:
+    """Return a snapshot whose later half is zeros, with a right sum: etcdutl panics."""
+    content = whole[: len(whole) // 2 // 4096 * 4096]
+    return snapshot(content + bytes(len(whole) // 4096 * 4096 - len(content)))
+
+
+FAULTS: dict[str, Callable[[bytes], bytes]] = {
+    "truncated": lambda whole: whole[:-4096],
+    "foreign": lambda _: b"not etcd's" * 10_000,
+    "empty": lambda _: b"",
+    "damaged": damaged,
+    "of-another-etcd": lambda _: snapshot(database(["foo"])),
+    "of-another-prefix": lambda _: snapshot(database(["/x/namespaces/kube-system"])),
+}
+
+
+@pytest.mark.parametrize("fault", [*FAULTS, "absent"])
 def test_a_bad_snapshot_is_refused_with_nothing_touched(
     main: Installed, files: Path, fault: str
 ) -> None:
-    whole = (files / "saved.db").read_bytes()
     bad = files / f"{fault}.db"
-    if fault != "absent":
-        content = {"truncated": whole[:-4096], "foreign": b"not etcd's" * 10_000, "empty": b""}
-        bad.write_bytes(content[fault])
+    if fault in FAULTS:
+        bad.write_bytes(FAULTS[fault]((files / "saved.db").read_bytes()))
     pids = main.pids()
 
     assert f"{fault}.db" in main.refused("snapshot", "restore", "--path", str(bad))
 
     assert main.pids() == pids
+    assert data_folders(main) == {"etcd"}
+    assert len(main.objects("nodes")) == 200
+
+
+def data_folders(cluster: Installed) -> set[str]:
+    """Return the folders of a cluster that hold etcd's data, or held them, or will."""
+    return {path.name for path in (cluster.workdir / "clusters" / cluster.name).glob("etcd*")}
+
+
+@pytest.mark.parametrize("number", [SIGINT, SIGKILL], ids=["interrupted", "killed"])
+def test_a_restore_that_does_not_end_loses_nothing(
+    main: Installed, files: Path, number: int
+) -> None:
+    restore = main.start("snapshot", "restore", "--path", str(files / "saved.db"))
+    try:
+        until("data are exchanged", lambda: "etcd-before-restore" in data_folders(main))
+        kill(restore.pid, number)
+        said = restore.communicate(timeout=PATIENCE)[1]
+    finally:
+        end(restore)
+
+    if number == SIGINT:
+        assert restore.returncode == 130
+        assert "interrupted" in said
+        assert "the former data are back" in said
+    else:
+        main.ok("start", "cluster", "--wait", "60s")
+    assert data_folders(main) == {"etcd"}
     assert len(main.objects("nodes")) == 200
 
 

@@ -1,28 +1,55 @@
-from dataclasses import replace
+import asyncio
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kwokctl.clusters.home import Home, cluster_name
-from kwokctl.clusters.saved import save
-from kwokctl.clusters.snapshot import _swapped, restore_snapshot, save_snapshot
-from kwokctl.clusters.start import settle
-from kwokctl.errors import ComponentError, NotFoundError, SnapshotError, TimedOutError
+from kwokctl.clusters.saved import Saved, save
+from kwokctl.clusters.snapshot import _check_room, restore_snapshot, save_snapshot
+from kwokctl.components.plan import BUILDERS
+from kwokctl.errors import (
+    ComponentError,
+    KwokctlError,
+    NotFoundError,
+    SnapshotError,
+    UnavailableError,
+)
 from kwokctl.host.paths import ClusterPaths, WorkDir
+from kwokctl.model import KUBE_APISERVER, ComponentName, State
+from kwokctl.progress import Silent
+from tests.support.bolt_file import database, snapshot
 from tests.support.fake_runtime import FakeRuntime
 from tests.unit.clusters.test_saved import SAVED as SAVED_FROM_STORE
 
-SAVED = replace(
-    SAVED_FROM_STORE,
-    options=replace(
-        SAVED_FROM_STORE.options,
-        etcd_binary="/bin/true",
-        kube_apiserver_binary="/bin/true",
-        kube_controller_manager_binary="/bin/true",
-        kube_scheduler_binary="/bin/true",
-    ),
-)
 NAME = cluster_name("dev")
+OBJECTS = ["/registry/namespaces/kube-system", "/registry/pods/default/a"]
+RESTORES = """\
+#!/bin/sh
+for word; do case "$word" in --data-dir=*) folder=${word#--data-dir=} ;; esac; done
+mkdir "$folder" && echo new > "$folder/db"
+"""
+PANICS = """\
+#!/bin/sh
+echo "$PPID	info	restoring" >&2
+echo "panic: assertion failed" >&2
+echo "goroutine 1 [running]:" >&2
+exit 2
+"""
+
+
+@dataclass
+class Told(Silent):
+    """Keeps what a person would read."""
+
+    lines: list[str] = field(default_factory=list)
+
+    def note(self, text: str) -> None:
+        self.lines.append(text)
+
+    def warn(self, text: str) -> None:
+        self.lines.append(text)
 
 
 @pytest.fixture
@@ -31,57 +58,63 @@ def runtime() -> FakeRuntime:
 
 
 @pytest.fixture
-def home(tmp_path: Path, runtime: FakeRuntime) -> Home:
-    made = Home(workdir=WorkDir(tmp_path), cache=tmp_path, load_runtime=runtime.load)
+def told() -> Told:
+    return Told()
+
+
+@pytest.fixture
+def home(tmp_path: Path, runtime: FakeRuntime, told: Told) -> Home:
+    made = Home(workdir=WorkDir(tmp_path), cache=tmp_path, load_runtime=runtime.load, progress=told)
     paths = made.paths(NAME)
-    save(paths, SAVED, SAVED.plan(runtime, paths))
-    write(paths.etcd_data, "old")
+    saved = saved_with(program(tmp_path, RESTORES))
+    save(paths, saved, saved.plan(runtime, paths))
+    paths.etcd_data.mkdir()
+    (paths.etcd_data / "db").write_text("old")
     return made
 
 
-def write(folder: Path, content: str) -> None:
-    folder.mkdir()
-    (folder / "db").write_text(content)
+@pytest.fixture
+def whole(tmp_path: Path) -> Path:
+    """A snapshot that this cluster can be restored from."""
+    return written(tmp_path, OBJECTS)
 
 
-def data(paths: ClusterPaths) -> str:
-    return (paths.etcd_data / "db").read_text()
+def program(folder: Path, text: str) -> str:
+    path = folder / "etcdutl"
+    path.write_text(text)
+    path.chmod(0o755)
+    return str(path)
 
 
-async def test_restored_data_take_the_place_of_the_old(home: Home, runtime: FakeRuntime) -> None:
-    paths = home.paths(NAME)
-    write(paths.etcd_restored, "new")
-
-    async with _swapped(home, runtime, SAVED.plan(runtime, paths), SAVED):
-        assert data(paths) == "new"
-        assert paths.etcd_before_restore.exists()
-
-    assert data(paths) == "new"
-    assert not paths.etcd_before_restore.exists()
+def saved_with(etcdutl: str, **options: Any) -> Saved:
+    given = {
+        f"{name.replace('-', '_')}_binary": "/bin/true"
+        for name in (*BUILDERS, "etcd")
+        if name != "kwok-controller"
+    }
+    options = {**given, "etcdutl_binary": etcdutl, **options}
+    return replace(SAVED_FROM_STORE, options=replace(SAVED_FROM_STORE.options, **options))
 
 
-async def test_data_that_do_not_work_give_way_to_the_old(home: Home, runtime: FakeRuntime) -> None:
-    paths = home.paths(NAME)
-    write(paths.etcd_restored, "new")
-    runtime.fails_at = {"install": ComponentError("not again")}
-
-    with pytest.raises((TimedOutError, ComponentError)):
-        async with _swapped(home, runtime, SAVED.plan(runtime, paths), SAVED):
-            raise TimedOutError("the API does not answer")
-
-    assert data(paths) == "old"
-    assert "stop etcd" in runtime.asked
+def written(folder: Path, keys: list[str]) -> Path:
+    path = folder / "s.db"
+    path.write_bytes(snapshot(database(keys)))
+    return path
 
 
-def test_a_restore_killed_between_two_renames_is_settled_by_the_next_start(home: Home) -> None:
-    paths = home.paths(NAME)
-    paths.etcd_data.rename(paths.etcd_before_restore)
+def folders(paths: ClusterPaths) -> dict[str, str]:
+    """Return the folders of data, and what is in each."""
+    return {folder.name: (folder / "db").read_text().strip() for folder in paths.root.glob("etcd*")}
 
-    settle(paths)
 
-    assert data(paths) == "old"
-    settle(paths)
-    assert data(paths) == "old"
+def run_all(runtime: FakeRuntime, *names: ComponentName) -> None:
+    runtime.found = dict.fromkeys(names, State.RUNNING)
+
+
+async def refused(home: Home, path: Path) -> KwokctlError:
+    with pytest.raises(KwokctlError) as caught:
+        await restore_snapshot(home, NAME, path)
+    return caught.value
 
 
 async def test_a_file_that_cannot_be_trusted_is_refused_with_nothing_touched(
@@ -89,11 +122,103 @@ async def test_a_file_that_cannot_be_trusted_is_refused_with_nothing_touched(
 ) -> None:
     (tmp_path / "empty.db").touch()
 
-    with pytest.raises(SnapshotError):
-        await restore_snapshot(home, NAME, tmp_path / "empty.db")
+    assert isinstance(await refused(home, tmp_path / "empty.db"), SnapshotError)
 
     assert runtime.asked == []
-    assert data(home.paths(NAME)) == "old"
+    assert folders(home.paths(NAME)) == {"etcd": "old"}
+
+
+async def test_a_snapshot_of_an_etcd_without_kubernetes_is_refused_with_nothing_touched(
+    home: Home, runtime: FakeRuntime, tmp_path: Path
+) -> None:
+    error = await refused(home, written(tmp_path, ["foo"]))
+
+    assert "no Kubernetes objects under '/registry'" in str(error)
+    assert runtime.asked == []
+
+
+async def test_a_snapshot_of_another_prefix_is_refused_with_the_prefix_that_it_has(
+    home: Home, runtime: FakeRuntime, tmp_path: Path
+) -> None:
+    error = await refused(home, written(tmp_path, ["/other/namespaces/kube-system"]))
+
+    assert error.hint
+    assert "--etcd-prefix /other" in error.hint
+    assert runtime.asked == []
+
+
+async def test_the_prefix_of_the_api_server_s_own_argument_counts(
+    home: Home, runtime: FakeRuntime, tmp_path: Path
+) -> None:
+    saved = saved_with(program(tmp_path, RESTORES))
+    saved = replace(saved, extra_args={KUBE_APISERVER: {"etcd-prefix": "other/"}})
+    save(home.paths(NAME), saved, saved.plan(runtime, home.paths(NAME)))
+
+    assert "under '/other'" in str(await refused(home, written(tmp_path, OBJECTS)))
+
+
+async def test_a_database_that_only_etcdutl_finds_damaged_is_refused_with_nothing_stopped(
+    home: Home, runtime: FakeRuntime, whole: Path, tmp_path: Path
+) -> None:
+    program(tmp_path, PANICS)
+
+    error = await refused(home, whole)
+
+    assert isinstance(error, SnapshotError)
+    assert error.detail == "panic: assertion failed"
+    assert runtime.asked == []
+    assert folders(home.paths(NAME)) == {"etcd": "old"}
+
+
+async def test_a_cluster_that_does_not_start_has_its_former_data_again(
+    home: Home, runtime: FakeRuntime, told: Told, whole: Path
+) -> None:
+    runtime.fails_at = {"install": ComponentError("not again")}
+
+    assert str(await refused(home, whole)) == "not again"
+
+    assert folders(home.paths(NAME)) == {"etcd": "old"}
+    assert told.lines == [
+        "the cluster does not start with the restored data: putting the former data back",
+        "the former data are back",
+    ]
+
+
+async def test_an_interrupted_restore_says_so_and_has_the_former_data_again(
+    home: Home, runtime: FakeRuntime, told: Told, whole: Path
+) -> None:
+    runtime.fails_at = {"install": asyncio.CancelledError()}
+
+    with pytest.raises(asyncio.CancelledError):
+        await restore_snapshot(home, NAME, whole)
+
+    assert folders(home.paths(NAME)) == {"etcd": "old"}
+    assert told.lines == [
+        "the restore was interrupted: putting the former data back",
+        "the former data are back",
+    ]
+
+
+async def test_what_ran_before_a_restore_that_failed_is_started_again(
+    home: Home, runtime: FakeRuntime, told: Told, whole: Path
+) -> None:
+    run_all(runtime, KUBE_APISERVER)
+    runtime.fails_at = {"install": ComponentError("not again")}
+
+    await refused(home, whole)
+
+    assert runtime.asked[-1] == "install"
+    assert "does not run: not again" in told.lines[-1]
+    assert folders(home.paths(NAME)) == {"etcd": "old"}
+
+
+def test_a_folder_without_room_is_refused_with_both_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "large.db"
+    with path.open("wb") as file:
+        file.truncate(8 << 40)
+
+    with pytest.raises(UnavailableError, match=r"need 8,796,\d{3} MB in .*MB are free"):
+        _check_room(path, tmp_path)
 
 
 async def test_what_does_not_run_cannot_be_saved(home: Home, tmp_path: Path) -> None:

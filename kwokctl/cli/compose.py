@@ -3,8 +3,9 @@
 import asyncio
 import os
 import signal
+import stat
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import ParamSpec, TypeVar
 
@@ -17,7 +18,7 @@ from kwokctl.progress import Progress
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE = 0.3
 """Seconds after which somebody who has interrupted wants to know why it goes on."""
 
@@ -32,8 +33,8 @@ def run_verb(
 ) -> T:
     """Run a verb to its end.
 
-    The first interrupt or termination signal cancels it, so that it undoes what it must; then
-    KeyboardInterrupt is raised with the signal's number. The second ends the process at once.
+    The first interrupt, termination or hangup signal cancels it, so that it undoes what it must;
+    then KeyboardInterrupt is raised with the signal's number. The second ends the process at once.
     """
     diagnosis.begin()
     interrupts = _Interrupts(console)
@@ -70,14 +71,33 @@ class _Interrupts:
 
         def on_signal(number: int, _frame: FrameType | None) -> None:
             if self.first is not None:
+                if number == signal.SIGHUP:
+                    # A terminal that is closed sends two: its own, and that of the shell in it.
+                    return
                 self._console.abandon()
                 os._exit(128 + number)
             self.first = number
+            _let_go_of_closed_terminals()
             loop.call_soon_threadsafe(cancel)
 
-        before = {number: signal.signal(number, on_signal) for number in _SIGNALS}
+        before = {
+            number: signal.signal(number, on_signal) for number in _SIGNALS if _is_ours(number)
+        }
         try:
             yield
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+def _is_ours(number: int) -> bool:
+    """Tell whether a signal is for us: `nohup` has us ignore a hangup, and that stays so."""
+    return number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN
+
+
+def _let_go_of_closed_terminals() -> None:
+    """Write nowhere instead of to a terminal that is gone: that would fail, and what undoes with it."""
+    for descriptor in (1, 2):
+        with suppress(OSError):
+            if stat.S_ISCHR(os.fstat(descriptor).st_mode) and not os.isatty(descriptor):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)

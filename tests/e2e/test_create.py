@@ -1,14 +1,26 @@
 """How a creation ends that does not go through, and what it leaves behind."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from os import kill
 from pathlib import Path
-from signal import SIGINT, SIGKILL
+from signal import SIGHUP, SIGINT, SIGKILL
 
 import pytest
 
 from tests.support.gap import port_taken_in_the_gap
-from tests.support.installed import Installed, end, kubeconfig_names, listens, taken_port, until
+from tests.support.installed import (
+    PATIENCE,
+    Installed,
+    command,
+    end,
+    kubeconfig_names,
+    listens,
+    taken_port,
+    until,
+)
 
 pytestmark = [
     pytest.mark.e2e,
@@ -24,6 +36,14 @@ MOMENTS: dict[str, Callable[[Path], bool]] = {
     "API server up": lambda cluster: (cluster / "pids" / "kube-scheduler.pid").exists(),
 }
 """Moments of a creation, told from outside by what is in the cluster's folder."""
+
+IN_TERMINAL = """
+import fcntl, os, signal, sys, termios
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execvp(sys.argv[1], sys.argv[1:])
+"""
+"""Makes the terminal on standard input that of the session, and becomes a command in it."""
 
 moments = pytest.mark.parametrize("moment", MOMENTS.values(), ids=MOMENTS.keys())
 
@@ -69,6 +89,24 @@ def test_an_interrupted_creation_undoes_what_it_made(
     assert "Traceback" not in said
     assert_nothing_is_left(installed)
     assert installed.kubeconfig.read_text() == kubeconfig
+
+
+def test_a_creation_whose_terminal_is_closed_undoes_what_it_made(installed: Installed) -> None:
+    cluster = installed.called("hung-up")
+    terminal, inside = os.openpty()
+    creation = subprocess.Popen(
+        [sys.executable, "-c", IN_TERMINAL, *command(), "--name", cluster.name, *CREATE],
+        env=cluster.environment, stdin=inside, stdout=inside, stderr=inside, start_new_session=True,
+    )  # fmt: skip
+    os.close(inside)
+    try:
+        pids = cluster.workdir / "clusters" / cluster.name / "pids"
+        until("a program was launched", lambda: any(pids.glob("*.pid")))
+    finally:
+        os.close(terminal)
+
+    assert creation.wait(PATIENCE) == 128 + SIGHUP
+    assert_nothing_is_left(installed)
 
 
 @moments

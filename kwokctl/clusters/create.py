@@ -26,7 +26,7 @@ from kwokctl.components.plan import BUILDERS, known_limits, selected
 from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import Resolved, parse_extra_args
-from kwokctl.errors import ComponentError, ConflictError
+from kwokctl.errors import ComponentError, ConflictError, KwokctlError
 from kwokctl.host.files import locked, remove_tree
 from kwokctl.kube import kubeconfig
 from kwokctl.model import ClusterName, ComponentName, State
@@ -71,6 +71,9 @@ async def create_cluster(home: Home, request: CreateRequest) -> Created:
     began = time.monotonic()
     with locked(home.workdir.cluster_lock(request.name), what=f"the cluster '{request.name}'"):
         paths = home.paths(request.name)
+        context = context_name(request.name)
+        if request.kubeconfig:
+            kubeconfig.check_mergeable(request.kubeconfig, context, paths.root)
         if existed := paths.saved.is_file():
             saved = load(paths, request.name)
             drift = differences(saved, request.resolved, request.documents)
@@ -86,16 +89,26 @@ async def create_cluster(home: Home, request: CreateRequest) -> Created:
             server = await _create(home, request)
         target = request.kubeconfig or paths.kubeconfig
         if request.kubeconfig:
-            kubeconfig.merge_context(target, paths.kubeconfig, context_name(request.name))
+            _give_context(target, paths.kubeconfig, context)
     return Created(
         name=request.name,
-        context=context_name(request.name),
+        context=context,
         kubeconfig=target,
         server=server,
         existed=existed,
         drift=drift,
         seconds=time.monotonic() - began,
     )
+
+
+def _give_context(target: Path, source: Path, context: str) -> None:
+    try:
+        kubeconfig.merge_context(target, source, context)
+    except KwokctlError as e:
+        e.hint = "; ".join(
+            filter(None, (e.hint, "the cluster runs: repeat the command to add its context"))
+        )
+        raise
 
 
 async def _create(home: Home, request: CreateRequest) -> str:
@@ -199,4 +212,4 @@ def _remove_new(root: Path, before: set[str] | None) -> None:
         return
     for entry in root.iterdir():
         if entry.name not in before:
-            remove_tree(entry) if entry.is_dir() else entry.unlink()
+            remove_tree(entry)

@@ -1,5 +1,6 @@
 """Deletes clusters: what runs, what lies on disk, and what was put into the user's kubeconfig."""
 
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,19 +29,39 @@ class Deleted:
 async def delete_cluster(
     home: Home, name: ClusterName, *, kubeconfig: Path | None, force: bool
 ) -> bool:
-    """Delete a cluster and its context; return False if there was none.
+    """Delete a cluster and its context; return False if there was no cluster.
 
-    A cluster that the original made, and one whose state cannot be read, need `force`.
+    A cluster that the original made, and one whose state cannot be read, need `force`. A kubeconfig
+    that cannot be changed keeps nothing else from being deleted; it is told at the end, and the
+    context goes when this is repeated.
     """
+    others = [other for other in cluster_names(home.workdir) if other != name]
+    return await _delete(home, name, kubeconfig=kubeconfig, force=force, heirs=others)
+
+
+async def _delete(
+    home: Home,
+    name: ClusterName,
+    *,
+    kubeconfig: Path | None,
+    force: bool,
+    heirs: Collection[ClusterName],
+) -> bool:
+    """Delete a cluster; one of the heirs gets the current context if it was this cluster's."""
     with locked(home.workdir.cluster_lock(name), what=f"the cluster '{name}'"):
         paths = home.paths(name)
-        if not paths.saved.is_file():
-            return False
-        await _take_down(home, name, paths, force=force)
-        if kubeconfig:
-            kubeconfigs.remove_context(kubeconfig, context_name(name), home=paths.root)
-        _remove_files(paths)
-    return True
+        existed = paths.saved.is_file()
+        if existed:
+            await _take_down(home, name, paths, force=force)
+            # Before the kubeconfig is written, which may be on the same full disk.
+            _remove_all_but_state(paths)
+        try:
+            if kubeconfig:
+                _remove_context(home, name, kubeconfig, heirs=heirs, existed=existed)
+        finally:
+            if existed:
+                remove_tree(paths.root)
+    return existed
 
 
 async def delete_all(home: Home, *, kubeconfig: Path | None, force: bool) -> Deleted:
@@ -52,20 +73,76 @@ async def delete_all(home: Home, *, kubeconfig: Path | None, force: bool) -> Del
         try:
             if is_foreign(home.paths(name)):
                 left.append(name)
-            elif await delete_cluster(home, name, kubeconfig=kubeconfig, force=force):
+            elif await _delete(home, name, kubeconfig=kubeconfig, force=force, heirs=()):
                 gone.append(name)
         except KwokctlError as e:
             failures[name] = e
     return Deleted(names=tuple(gone), failures=failures, left=tuple(left))
 
 
-def _remove_files(paths: ClusterPaths) -> None:
-    """Remove the folder; its state goes last, so that what is cut short can be repeated."""
+def _remove_all_but_state(paths: ClusterPaths) -> None:
+    """Remove the files; the state goes last, so that what is cut short can be repeated."""
     remove_tree(paths.sockets)
     for entry in paths.root.iterdir():
-        if entry.is_dir() and not entry.is_symlink():
+        if entry != paths.saved:
             remove_tree(entry)
-    remove_tree(paths.root)
+
+
+def _remove_context(
+    home: Home,
+    name: ClusterName,
+    kubeconfig: Path,
+    *,
+    heirs: Collection[ClusterName],
+    existed: bool,
+) -> None:
+    """Remove the context from the user's kubeconfig; if it was current, have another one there.
+
+    Of a cluster that is gone already only what certainly was made for it is removed.
+    """
+    context, root = context_name(name), home.paths(name).root
+    try:
+        was_current = kubeconfigs.current_context(kubeconfig) == context
+        removed = kubeconfigs.remove_context(
+            kubeconfig, context, home=root, only_into_home=not existed
+        )
+        if not removed:
+            return
+        if not existed:
+            home.progress.note(f"removed the context '{context}', which was left behind")
+        if was_current:
+            current = kubeconfigs.make_current(kubeconfig, _contexts(home, heirs))
+            home.progress.note(
+                f"'{current}' is the current context now"
+                if current
+                else "no context is current now"
+            )
+    except KwokctlError as e:
+        if kubeconfigs.may_name(kubeconfig, context):
+            raise _left(name, context, e, existed=existed) from e
+
+
+def _left(name: ClusterName, context: str, error: KwokctlError, *, existed: bool) -> ConfigError:
+    deleted = f"the cluster '{name}' is deleted" if existed else f"there is no cluster '{name}'"
+    return ConfigError(
+        f"{deleted}, but its context '{context}' may have stayed: {error}",
+        hint=f"repair the file, then repeat: kwokctl delete cluster --name {name}",
+        detail=error.detail,
+    )
+
+
+def _contexts(home: Home, names: Collection[ClusterName]) -> dict[str, Path]:
+    """Return the contexts of clusters with their folders; that of the youngest comes first."""
+    ordered = sorted(names, key=lambda name: _made(home.paths(name)), reverse=True)
+    return {context_name(name): home.paths(name).root for name in ordered}
+
+
+def _made(paths: ClusterPaths) -> float:
+    """Return when a cluster was made; each start writes its state anew, but never its authority."""
+    try:
+        return (paths.pki / "ca.crt").stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 async def _take_down(home: Home, name: ClusterName, paths: ClusterPaths, *, force: bool) -> None:

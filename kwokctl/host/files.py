@@ -74,9 +74,11 @@ def private_folder(path: Path) -> Path:
 
 
 def remove_tree(path: Path) -> None:
-    """Remove a folder and all in it; nothing happens when it is not there."""
-    if path.exists():
+    """Remove a folder and all in it, or a file; nothing happens when it is not there."""
+    if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typing import Any
 from kwokctl.errors import ConfigError, ConflictError
 from kwokctl.expr import yaml
 from kwokctl.kube.kubeconfig_file import KubeconfigFile, editing
-from kwokctl.kube.kubeconfig_origin import is_of_cluster
+from kwokctl.kube.kubeconfig_origin import is_of_cluster, lies_in
 
 Entry = Mapping[str, Any]
 Files = Path | Sequence[Path]
@@ -52,6 +52,21 @@ def embedded(context: str, server: str, *, ca: bytes | None, cert: bytes, key: b
     )
 
 
+def check_mergeable(target: Files, context: str, home: Path) -> None:
+    """Raise what `merge_context` would, as far as it is known before there is anything to merge.
+
+    `home` is the folder of the cluster that is to get the context.
+    """
+    files = _files(target)
+    files = _existing(files) or files[-1:]
+    opened = [KubeconfigFile.read(path) for path in files]
+    for file in opened:
+        file.check_writable()
+        for table in _TABLES:
+            file.entries(table)
+    _refuse_foreign(opened, {table: {"name": context} for table in _TABLES}, context, home)
+
+
 def merge_context(target: Files, source: Path, context: str) -> Path:
     """Put a context of the kubeconfig `source`, with its cluster and user, into the user's.
 
@@ -73,15 +88,20 @@ def merge_context(target: Files, source: Path, context: str) -> Path:
         return _verified(files, new, context)
 
 
-def remove_context(target: Files, context: str, *, home: Path | None = None) -> bool:
+def remove_context(
+    target: Files, context: str, *, home: Path | None = None, only_into_home: bool = False
+) -> bool:
     """Take a context out of the user's kubeconfig, and its cluster and user if nobody else's.
 
-    What leads neither into the folder `home` nor to this machine is not ours: it stays. Returns
-    whether there was anything to remove. Safe to repeat.
+    What leads neither into the folder `home` nor to this machine is not ours: it stays; with
+    `only_into_home` so does what leads to this machine alone. Returns whether there was anything
+    to remove. Safe to repeat.
     """
     with editing(_existing(_files(target))) as files:
         names = _names(files, context)
         if not _is_ours(files, names, home):
+            return False
+        if only_into_home and not _leads_home(files, names, home):
             return False
         others = [_refers(c) for f in files for c in f.entries("contexts") if c["name"] != context]
         going = {t: name for t, name in names.items() if all(o.get(t) != name for o in others)}
@@ -94,6 +114,35 @@ def remove_context(target: Files, context: str, *, home: Path | None = None) -> 
                 removed = True
             file.save()
     return removed
+
+
+def current_context(target: Files) -> str:
+    """Return the current context; empty if there is none."""
+    files = [KubeconfigFile.read(path) for path in _existing(_files(target))]
+    return next((file.current for file in files if file.current), "")
+
+
+def make_current(target: Files, candidates: Mapping[str, Path]) -> str:
+    """Make a context current where none is: the first of the candidates that is there and ours.
+
+    The candidates are given with the folder of their cluster. Returns the current context.
+    """
+    with editing(_existing(_files(target))) as files:
+        found = next((file.current for file in files if file.current), "")
+        for context, home in candidates.items():
+            holder = next((f for f in files if f.find("contexts", context)), None)
+            if not found and holder and _leads_home(files, _names(files, context), home):
+                found = holder.current = context
+                holder.save()
+    return found
+
+
+def may_name(target: Files, context: str) -> bool:
+    """Tell whether a kubeconfig, even one that is garbled, may have a context of this name."""
+    try:
+        return any(context.encode() in path.read_bytes() for path in _existing(_files(target)))
+    except OSError:
+        return True
 
 
 def _files(target: Files) -> list[Path]:
@@ -154,6 +203,14 @@ def _is_ours(files: Sequence[KubeconfigFile], names: Mapping[str, str], home: Pa
         if found:
             return all(is_of_cluster(inner, folder, home) for inner, folder in found)
     return True
+
+
+def _leads_home(
+    files: Sequence[KubeconfigFile], names: Mapping[str, str], home: Path | None
+) -> bool:
+    """Tell whether a cluster of the name was made for the folder `home`, wherever it is served."""
+    found = _inner(files, "clusters", names["clusters"])
+    return home is not None and any(lies_in(inner, folder, home) for inner, folder in found)
 
 
 def _inner(files: Sequence[KubeconfigFile], table: str, name: str) -> Iterator[tuple[Entry, Path]]:

@@ -4,6 +4,7 @@ import contextlib
 import copy
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from errno import EACCES
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,6 +15,7 @@ from kwokctl.kube.kubeconfig_lock import locked
 
 Entry = dict[str, Any]
 
+_ANOTHER = 'choose another file with --kubeconfig, or none with --kubeconfig=""'
 _EMPTY = {"apiVersion": "v1", "kind": "Config"}
 
 
@@ -39,15 +41,21 @@ class KubeconfigFile:
             return cls(path, dict(_EMPTY), existed=False)
         except (OSError, UnicodeDecodeError) as e:
             why = (e.strerror if isinstance(e, OSError) else None) or "it is not text"
-            raise ConfigError(f"the kubeconfig '{path}' cannot be read: {why}") from e
+            raise ConfigError(
+                f"the kubeconfig '{path}' cannot be read: {why}", hint=_ANOTHER
+            ) from e
         try:
             document = yaml.load(text)
         except KwokctlError as e:
-            raise ConfigError(f"the kubeconfig '{path}' is not YAML", detail=str(e)) from e
+            raise ConfigError(
+                f"the kubeconfig '{path}' is not YAML",
+                hint=f"repair it, or {_ANOTHER}",
+                detail=str(e),
+            ) from e
         if document is None:
             document = dict(_EMPTY)
         if not isinstance(document, dict):
-            raise ConfigError(f"'{path}' is not a kubeconfig: it holds no mapping")
+            raise ConfigError(f"'{path}' is not a kubeconfig: it holds no mapping", hint=_ANOTHER)
         return cls(path, document, existed=True)
 
     @property
@@ -68,7 +76,10 @@ class KubeconfigFile:
         if not isinstance(found, list) or not all(
             isinstance(each, dict) and isinstance(each.get("name"), str) for each in found
         ):
-            raise ConfigError(f"'{table}' of the kubeconfig '{self.path}' is not a list of entries")
+            raise ConfigError(
+                f"'{table}' of the kubeconfig '{self.path}' is not a list of entries",
+                hint=f"repair it, or {_ANOTHER}",
+            )
         return found
 
     def find(self, table: str, name: str) -> Entry | None:
@@ -90,6 +101,13 @@ class KubeconfigFile:
         kept = [each for each in entries if each["name"] != name]
         self._document[table] = kept
         return len(kept) < len(entries)
+
+    def check_writable(self) -> None:
+        """Raise ConfigError if `save` could not write; nothing is made."""
+        folder = Path(os.path.realpath(self.path)).parent
+        there = next(each for each in (folder, *folder.parents) if each.exists())
+        if not os.access(there, os.W_OK | os.X_OK):
+            raise _unwritable(self.path, PermissionError(EACCES, os.strerror(EACCES)))
 
     def save(self) -> None:
         """Replace the file if anything has changed; its mode, owner and links stay as they are."""
@@ -122,7 +140,7 @@ def editing(paths: Sequence[Path]) -> Iterator[list[KubeconfigFile]]:
 def _unwritable(path: Path, error: OSError) -> ConfigError:
     return ConfigError(
         f"the kubeconfig '{path}' cannot be written: {error.strerror}",
-        hint='choose another file with --kubeconfig, or none with --kubeconfig=""',
+        hint=_ANOTHER,
     )
 
 

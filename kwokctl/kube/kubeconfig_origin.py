@@ -15,17 +15,17 @@ def is_of_cluster(entry: Mapping[str, Any], folder: Path, home: Path | None) -> 
     `folder` is where the kubeconfig lies, for relative names. Whatever says nothing is nobody's,
     and may be replaced.
     """
-    if home is not None and any(
-        _lies_in(entry[key], folder, home) for key in _FILES if key in entry
-    ):
+    if home is not None and lies_in(entry, folder, home):
         return True
     if server := entry.get("server"):
         return _is_local(str(server))
     return not entry
 
 
-def _lies_in(name: object, folder: Path, home: Path) -> bool:
-    return (folder / str(name)).resolve().is_relative_to(home.resolve())
+def lies_in(entry: Mapping[str, Any], folder: Path, home: Path) -> bool:
+    """Tell whether a file that an entry names lies in the folder `home`."""
+    named = ((folder / str(entry[key])).resolve() for key in _FILES if key in entry)
+    return any(path.is_relative_to(home.resolve()) for path in named)
 
 
 def _is_local(server: str) -> bool:

@@ -12,6 +12,7 @@ from kwokctl.config.resolve import Resolved
 from kwokctl.errors import (
     BusyError,
     ComponentError,
+    ConfigError,
     TimedOutError,
     UnavailableError,
     UsageError,
@@ -56,6 +57,35 @@ async def test_a_failed_creation_leaves_nothing(tmp_path: Path, verb: str) -> No
 
     assert "uninstall" in runtime.asked
     assert list((tmp_path / "kwok" / "clusters").iterdir()) == []
+
+
+@pytest.mark.parametrize("text", ["{", "clusters: 5", "- 1"])
+async def test_a_garbled_kubeconfig_is_found_out_before_anything_is_made(
+    tmp_path: Path, text: str
+) -> None:
+    runtime = FakeRuntime()
+    (tmp_path / "config").write_text(text)
+
+    with pytest.raises(ConfigError, match="config"):
+        await create_cluster(
+            home(tmp_path, runtime), replace(request(), kubeconfig=tmp_path / "config")
+        )
+
+    assert runtime.asked == []
+    assert not (tmp_path / "kwok" / "clusters").exists()
+    assert (tmp_path / "config").read_text() == text
+
+
+async def test_a_kubeconfig_that_cannot_be_made_is_found_out_before_anything_is_made(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "file").touch()
+    target = tmp_path / "file" / "config"
+
+    with pytest.raises(ConfigError, match="Not a directory"):
+        await create_cluster(home(tmp_path, FakeRuntime()), replace(request(), kubeconfig=target))
+
+    assert not (tmp_path / "kwok" / "clusters").exists()
 
 
 async def test_an_interrupted_creation_leaves_nothing(tmp_path: Path) -> None:

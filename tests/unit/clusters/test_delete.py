@@ -12,8 +12,10 @@ from kwokctl.clusters.home import Home, cluster_name
 from kwokctl.clusters.saved import save
 from kwokctl.errors import ConfigError, ConflictError, UnavailableError
 from kwokctl.host.paths import WorkDir
+from kwokctl.kube import kubeconfig
 from kwokctl.model import ClusterName
 from tests.support.fake_runtime import FakeRuntime
+from tests.support.told import Told
 from tests.unit.clusters.test_saved import SAVED
 
 NAME = cluster_name("dev")
@@ -26,8 +28,19 @@ def runtime() -> FakeRuntime:
 
 
 @pytest.fixture
-def home(tmp_path: Path, runtime: FakeRuntime) -> Home:
-    return Home(workdir=WorkDir(tmp_path), cache=tmp_path, load_runtime=runtime.load)
+def told() -> Told:
+    return Told()
+
+
+@pytest.fixture
+def home(tmp_path: Path, runtime: FakeRuntime, told: Told) -> Home:
+    return Home(workdir=WorkDir(tmp_path), cache=tmp_path, load_runtime=runtime.load, progress=told)
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """Return where the user's kubeconfig is."""
+    return tmp_path / "config"
 
 
 @pytest.fixture
@@ -48,6 +61,20 @@ def made(home: Home, name: str = NAME) -> ClusterName:
     paths = home.paths(cluster_name(name))
     save(paths, SAVED, SAVED.plan(FakeRuntime(), paths))
     return cluster_name(name)
+
+
+def made_with_context(home: Home, config: Path, name: str, *, born: int = 0) -> ClusterName:
+    """Make a cluster whose context is the current one, at a time."""
+    cluster, context = made(home, name), f"kwok-{name}"
+    paths = home.paths(cluster)
+    paths.kubeconfig.write_text(
+        kubeconfig.by_paths(context, "https://127.0.0.1:1", paths.pki, "admin")
+    )
+    paths.pki.mkdir()
+    (paths.pki / "ca.crt").touch()
+    os.utime(paths.pki / "ca.crt", (born, born))
+    kubeconfig.merge_context(config, paths.kubeconfig, context)
+    return cluster
 
 
 def originals(home: Home, text: str = ORIGINALS) -> Path:
@@ -141,3 +168,75 @@ async def test_a_cluster_of_the_original_in_containers_is_left_to_it(home: Home)
         await delete_cluster(home, NAME, kubeconfig=None, force=True)
 
     assert root.exists()
+
+
+@pytest.mark.parametrize("text", ["{ kwok-dev", "clusters: [kwok-dev]"])
+async def test_a_garbled_kubeconfig_keeps_nothing_but_itself(
+    home: Home, config: Path, told: Told, text: str
+) -> None:
+    name = made_with_context(home, config, "dev")
+    whole = config.read_text()
+    config.write_text(text)
+
+    with pytest.raises(ConfigError, match="'dev' is deleted, but its context 'kwok-dev'") as caught:
+        await delete_cluster(home, name, kubeconfig=config, force=False)
+    assert "delete cluster --name dev" in str(caught.value.hint)
+    assert not home.paths(name).root.exists()
+    assert config.read_text() == text
+
+    config.write_text(whole)
+    assert not await delete_cluster(home, name, kubeconfig=config, force=False)
+    assert "kwok-dev" not in config.read_text()
+    assert "left behind" in told.lines[0]
+
+
+async def test_a_garbled_kubeconfig_that_has_nothing_of_the_cluster_is_no_error(
+    home: Home, config: Path
+) -> None:
+    config.write_text("{")
+
+    assert await delete_cluster(home, made(home), kubeconfig=config, force=False)
+
+
+async def test_a_context_of_a_cluster_that_is_not_here_stays(home: Home, config: Path) -> None:
+    elsewhere = Home(workdir=WorkDir(config.parent / "elsewhere"), cache=config.parent)
+    made_with_context(elsewhere, config, "dev")
+
+    assert not await delete_cluster(home, NAME, kubeconfig=config, force=False)
+
+    assert kubeconfig.current_context(config) == "kwok-dev"
+
+
+async def test_the_youngest_cluster_that_is_left_gets_the_current_context(
+    home: Home, config: Path, told: Told
+) -> None:
+    made_with_context(home, config, "older", born=1)
+    made_with_context(home, config, "younger", born=2)
+    made(home, "untold")
+    name = made_with_context(home, config, "dev", born=3)
+
+    await delete_cluster(home, name, kubeconfig=config, force=False)
+
+    assert kubeconfig.current_context(config) == "kwok-younger"
+    assert told.lines == ["'kwok-younger' is the current context now"]
+
+
+async def test_another_current_context_stays(home: Home, config: Path, told: Told) -> None:
+    made_with_context(home, config, "other")
+    name = made_with_context(home, config, "dev")
+    config.write_text(config.read_text().replace("current-context: kwok-dev", "current-context: x"))
+
+    await delete_cluster(home, name, kubeconfig=config, force=False)
+
+    assert kubeconfig.current_context(config) == "x"
+    assert told.lines == []
+
+
+async def test_when_all_go_no_context_is_current(home: Home, config: Path, told: Told) -> None:
+    made_with_context(home, config, "b")
+    made_with_context(home, config, "a")
+
+    await delete_all(home, kubeconfig=config, force=False)
+
+    assert kubeconfig.current_context(config) == ""
+    assert told.lines == ["no context is current now"]

@@ -1,5 +1,5 @@
 import asyncio
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,9 @@ from kwokctl.errors import (
 )
 from kwokctl.host.paths import ClusterPaths, WorkDir
 from kwokctl.model import KUBE_APISERVER, ComponentName, State
-from kwokctl.progress import Silent
 from tests.support.bolt_file import database, snapshot
 from tests.support.fake_runtime import FakeRuntime
+from tests.support.told import Told
 from tests.unit.clusters.test_saved import SAVED as SAVED_FROM_STORE
 
 NAME = cluster_name("dev")
@@ -37,19 +37,6 @@ echo "panic: assertion failed" >&2
 echo "goroutine 1 [running]:" >&2
 exit 2
 """
-
-
-@dataclass
-class Told(Silent):
-    """Keeps what a person would read."""
-
-    lines: list[str] = field(default_factory=list)
-
-    def note(self, text: str) -> None:
-        self.lines.append(text)
-
-    def warn(self, text: str) -> None:
-        self.lines.append(text)
 
 
 @pytest.fixture

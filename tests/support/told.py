@@ -1,0 +1,18 @@
+"""Progress that keeps what a person would read."""
+
+from dataclasses import dataclass, field
+
+from kwokctl.progress import Silent
+
+
+@dataclass
+class Told(Silent):
+    """Keeps notes and warnings; steps are silent."""
+
+    lines: list[str] = field(default_factory=list)
+
+    def note(self, text: str) -> None:
+        self.lines.append(text)
+
+    def warn(self, text: str) -> None:
+        self.lines.append(text)

@@ -7,7 +7,7 @@ from kwokctl.errors import UsageError
 DEFAULT_KUBE_VERSION = "v1.36.3"
 DEFAULT_KIND_VERSION = "v0.33.0"
 
-_VERSION = re.compile(r"v?(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?)")
+_VERSION = re.compile(r"v?(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?)", re.ASCII)
 
 _ETCD_BY_MINOR = {
     8: "3.0.17",

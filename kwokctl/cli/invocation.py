@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
 
 from kwokctl.cli.console import Console
-from kwokctl.errors import NotServedError
+from kwokctl.errors import NotServedError, UsageError
 from kwokctl.progress import Progress, Silent
 
 if TYPE_CHECKING:
@@ -76,8 +76,22 @@ class Invocation:
             from kwokctl.cli import diagnosis
 
             diagnosis.set_level(level)
+        for path in config or ():
+            _check_exists(path)
         return replace(
             self,
             name=self.name if name is None else name,
             config=(*self.config, *(config or ())),
+        )
+
+
+def _check_exists(path: str) -> None:
+    """Raise UsageError unless a configuration can be read; not every command reads it."""
+    import os
+
+    if path != "-" and not os.access(path, os.R_OK):
+        problem = "cannot be read" if os.path.exists(path) else "does not exist"  # noqa: PTH110 - as light as can be
+        raise UsageError(
+            f"'--config' is '{path}', which {problem}",
+            hint="give a file or a folder of YAML documents, or '-' for standard input",
         )

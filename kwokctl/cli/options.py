@@ -12,7 +12,7 @@ import typer
 from kwokctl.cli.values import duration, one_of, whole_number
 from kwokctl.cli.words import DEFAULT_WAIT
 from kwokctl.config.not_served import NOT_SERVED, NotServed
-from kwokctl.config.options import ClusterOptions, Spelling, spellings
+from kwokctl.config.options import ClusterOptions, Spelling, spellings, types
 from kwokctl.errors import NotServedError
 
 Kubeconfig = Annotated[
@@ -83,20 +83,20 @@ def chosen_options(words: Mapping[str, Any]) -> dict[str, Any]:
     """
     for option in NOT_SERVED:
         value = words.get(_name(option)) if option.flag else None
-        if value is not None and not _is_harmless(option, value):
-            raise NotServedError(f"'{option.flag}' is not served yet")
-    types = {f.name: f.type for f in fields(ClusterOptions)}
-    return dict(_chosen(words, types))
+        if value is not None and not option.asks_for_nothing(value):
+            raise NotServedError(f"'{option.flag}' is not supported yet")
+    return dict(_chosen(words, types()))
 
 
-def _chosen(words: Mapping[str, Any], types: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _chosen(words: Mapping[str, Any], kinds: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for spelling in spellings():
         value = words.get(spelling.field)
         if value is None:
             continue
-        if types[spelling.field] is int:
-            yield spelling.field, whole_number(spelling.flag, least=0)(value)
-        elif get_origin(types[spelling.field]) is tuple:
+        if kinds[spelling.field] is int:
+            least, most = spelling.within
+            yield spelling.field, whole_number(spelling.flag, least=least, most=most)(value)
+        elif get_origin(kinds[spelling.field]) is tuple:
             yield spelling.field, tuple(_items(value, is_parted=_is_parted(spelling)))
         else:
             yield spelling.field, value
@@ -141,12 +141,6 @@ def _refused(option: NotServed) -> inspect.Parameter:
     spelled = f"{flag}/--no-{flag.removeprefix('--')}" if option.is_switch else flag
     kind: Any = bool | None if option.is_switch else str | None
     return _parameter(_name(option), Annotated[kind, typer.Option(spelled, hidden=True)])
-
-
-def _is_harmless(option: NotServed, value: bool | str) -> bool:
-    if option.is_switch:
-        return value is option.default
-    return value in ("", "0")
 
 
 def _name(option: NotServed) -> str:

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Callable
 
+from kwokctl.config import readers
+from kwokctl.config.checks import INT32
 from kwokctl.errors import UsageError
 
 _UNITS = {
@@ -15,15 +17,18 @@ _UNITS = {
     "μs": 1e-6,
     "ns": 1e-9,
 }
-_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(h|ms|m|s|us|µs|μs|ns)")
-_SWITCH = {"1": True, "t": True, "true": True, "0": False, "f": False, "false": False}
+_NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
+_PART = re.compile(rf"({_NUMBER})(h|ms|m|s|us|µs|μs|ns)")
+_LONGEST = 2**63 / 1e9
+"""Seconds that a duration of Go can hold."""
 
 
 def read_switch(flag: str, text: str) -> bool:
     """Read the value of a switch as Go's flags do: `true`, `T`, `1`, `false`, `F`, `0`."""
-    if text.lower() not in _SWITCH:
-        raise UsageError(f"'{flag}' is a switch: '{text}' is neither 'true' nor 'false'")
-    return _SWITCH[text.lower()]
+    try:
+        return readers.read_switch(text)
+    except ValueError as e:
+        raise UsageError(f"'{flag}' is a switch: '{text}' is neither 'true' nor 'false'") from e
 
 
 def duration(flag: str) -> Callable[[str], float]:
@@ -31,7 +36,7 @@ def duration(flag: str) -> Callable[[str], float]:
 
     def read(text: str) -> float:
         seconds = _seconds(text.strip())
-        if seconds is None:
+        if seconds is None or seconds > _LONGEST:
             raise UsageError(
                 f"'{flag}' is '{text}', not a duration", hint="for example: 90s, 15m or 1h30m"
             )
@@ -40,16 +45,18 @@ def duration(flag: str) -> Callable[[str], float]:
     return read
 
 
-def whole_number(flag: str, *, least: int | None = None) -> Callable[[str], int]:
-    """Make the reader of a whole number that is not below `least`."""
+def whole_number(flag: str, *, least: int = INT32[0], most: int = INT32[1]) -> Callable[[str], int]:
+    """Make the reader of a whole number from `least` to `most`."""
 
     def read(text: str) -> int:
         try:
-            number = int(text)
+            number = readers.read_whole(text)
         except ValueError as e:
             raise UsageError(f"'{flag}' is '{text}', not a whole number") from e
-        if least is not None and number < least:
+        if number < least:
             raise UsageError(f"'{flag}' is {number}, less than {least}")
+        if number > most:
+            raise UsageError(f"'{flag}' is {number}, more than {most}")
         return number
 
     return read
@@ -67,7 +74,7 @@ def one_of(flag: str, *choices: str) -> Callable[[str], str]:
 
 
 def _seconds(text: str) -> float | None:
-    if re.fullmatch(r"\d+(?:\.\d*)?|\.\d+", text):
+    if re.fullmatch(_NUMBER, text):
         return float(text)
     parts = _PART.findall(text)
     if not parts or "".join(number + unit for number, unit in parts) != text:

@@ -14,8 +14,8 @@ from kwokctl import __version__
 from kwokctl.components.plan import build_plan
 from kwokctl.components.setting import Setting
 from kwokctl.config.data_path import Choice, choose_data_path
+from kwokctl.config.keys import options_from_document, options_to_document
 from kwokctl.config.options import ClusterOptions
-from kwokctl.config.resolve import options_from_document, options_to_document
 from kwokctl.errors import ConfigError, ConflictError, NotFoundError
 from kwokctl.expr import yaml
 from kwokctl.host.files import write_atomic

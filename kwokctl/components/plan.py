@@ -110,6 +110,6 @@ def _check_known(name: str) -> None:
     if name in BUILDERS:
         return
     if name in NOT_SERVED:
-        raise NotServedError(f"the component '{name}' is not served yet")
+        raise NotServedError(f"the component '{name}' is not supported yet")
     hint = did_you_mean(name, BUILDERS) or f"choose from: {', '.join(BUILDERS)}"
     raise UsageError(f"no component called '{name}'", hint=hint)

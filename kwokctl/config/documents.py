@@ -10,38 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kwokctl.config.folders import files_of
+from kwokctl.config.kinds import API_VERSIONS
 from kwokctl.config.nearest import did_you_mean
-from kwokctl.errors import ConfigError, NotServedError
+from kwokctl.errors import ConfigError
 from kwokctl.expr import yaml
 from kwokctl.progress import Progress, Silent
 
-KINDS = {
-    "config.kwok.x-k8s.io/v1alpha1": (
-        "KwokConfiguration",
-        "KwokctlConfiguration",
-        "KwokctlResource",
-    ),
-    "kwok.x-k8s.io/v1alpha1": (
-        "Stage",
-        "PortForward",
-        "ClusterPortForward",
-        "Exec",
-        "ClusterExec",
-        "Logs",
-        "ClusterLogs",
-        "Attach",
-        "ClusterAttach",
-        "ResourceUsage",
-        "ClusterResourceUsage",
-        "Metric",
-    ),
-    "action.kwok.x-k8s.io/v1alpha1": ("ResourcePatch",),
-    "kind.x-k8s.io/v1alpha4": ("Cluster",),
-}
-"""The kinds of document that mean something to kwokctl, by their apiVersion."""
-
 STDIN = "-"
-_KNOWN = frozenset(kind for kinds in KINDS.values() for kind in kinds)
 _SHAPES = {dict: "a mapping", list: "a list", str: "a text", bool: "a switch", int: "a number"}
 _SILENT = Silent()
 
@@ -80,19 +56,15 @@ def load_documents(
 ) -> list[Document]:
     """Read every document of a known kind from `paths`, in order; `-` is standard input, once.
 
-    The `default` file comes first unless it is listed, and may be absent. Empty documents and
-    unknown kinds are left out, the latter with a warning. Raises ConfigError, naming file, document
-    and field, for what cannot be read or has not the shape of a document.
+    A folder stands for its files. The `default` file comes first unless it is listed, and may be
+    absent. Empty documents and unknown kinds are left out, the latter with a warning. Raises
+    ConfigError, naming file, document and field, for what cannot be read, has not the shape of a
+    document, or is of another apiVersion than the one that is supported.
     """
     documents: list[Document] = []
-    for path in _ordered(paths, default):
-        name = "standard input" if path == STDIN else path
-        if path == STDIN:
-            content = stdin() if stdin else sys.stdin.buffer.read()
-        else:
-            content = _read(Path(path), optional=path == str(default))
+    for name, content in _contents(_ordered(paths, default), str(default), stdin or _read_stdin):
         for document in _parse(name, content):
-            if document.kind in _KNOWN:
+            if document.kind in API_VERSIONS:
                 documents.append(document)
             else:
                 _warn_unknown(document, progress)
@@ -106,17 +78,30 @@ def _ordered(paths: Sequence[str], default: Path | None) -> list[str]:
     return first + once
 
 
-def _read(path: Path, *, optional: bool) -> bytes:
-    if path.is_dir():
-        raise NotServedError(
-            f"'{path}' is a folder, and reading one as a kustomization is not served yet",
-            hint=f"render it first: kubectl kustomize {path} | kwokctl --config - ...",
-        )
+def _contents(
+    paths: Sequence[str], optional: str, stdin: Callable[[], bytes]
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the name and the content of every file; `optional` may be absent."""
+    for path in paths:
+        if path == STDIN:
+            yield "standard input", stdin()
+        elif Path(path).is_dir():
+            yield from ((str(file), _read(file)) for file in files_of(Path(path)))
+        elif path != optional or Path(path).exists():
+            yield path, _read(Path(path))
+
+
+def _read_stdin() -> bytes:
+    try:
+        return sys.stdin.buffer.read()
+    except OSError as e:
+        raise ConfigError(f"cannot read standard input: {e.strerror}") from e
+
+
+def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError as e:
-        if optional:
-            return b""
         raise ConfigError(f"there is no file '{path}'") from e
     except OSError as e:
         raise ConfigError(f"cannot read '{path}': {e.strerror}") from e
@@ -145,11 +130,23 @@ def _document(body: Any, source: str) -> Document:
         raise ConfigError(f"{source}: 'metadata' is {_shape(metadata)}, not a mapping")
     return Document(
         kind=kind,
-        api_version=_text(body, "apiVersion", source),
+        api_version=_api_version(body, kind, source),
         name=_text(metadata, "name", source, inside="metadata."),
         body=body,
         source=source,
     )
+
+
+def _api_version(body: dict[str, Any], kind: str, source: str) -> str:
+    """Return the apiVersion; one that is left out is the one that is supported."""
+    given = _text(body, "apiVersion", source)
+    supported = API_VERSIONS.get(kind, given)
+    if given not in ("", supported):
+        raise ConfigError(
+            f"{source}: 'apiVersion' is '{given}', which is not supported for kind '{kind}'",
+            hint=f"write 'apiVersion: {supported}'",
+        )
+    return given
 
 
 def _text(body: dict[str, Any], field: str, source: str, *, inside: str = "") -> str:
@@ -169,7 +166,7 @@ def _shape(value: Any) -> str:
 
 
 def _warn_unknown(document: Document, progress: Progress) -> None:
-    near = did_you_mean(document.kind, _KNOWN)
+    near = did_you_mean(document.kind, API_VERSIONS)
     progress.warn(
         f"{document.source}: kind '{document.kind}' is not known and is left out"
         + (f"; {near}" if near else "")

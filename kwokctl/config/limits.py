@@ -1,6 +1,6 @@
 """How much of the machine each component may take, as its user writes it."""
 
-import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
@@ -11,6 +11,8 @@ from kwokctl.errors import ConfigError, UsageError
 from kwokctl.model import Limits
 
 T = TypeVar("T", int, float)
+_DECIMAL = re.compile(r"[0-9]{1,9}(?:\.[0-9]{0,9})?|\.[0-9]{1,9}", re.ASCII)
+_LEAST_CPUS, _MOST_CPUS = 0.01, 100_000
 _LEAST_MEMORY = 6 * 1024 * 1024
 """What Docker asks for at least."""
 
@@ -45,7 +47,7 @@ def _parsed(
         name, sign, text = word.rpartition("=")
         try:
             value = read(text)
-        except (ConfigError, ValueError) as e:
+        except ConfigError as e:
             raise UsageError(
                 f"'{flag} {word}' is no limit", hint=f"for example: {flag} {_EXAMPLES[flag]}"
             ) from e
@@ -66,13 +68,13 @@ _EXAMPLES = {"--memory-limit": "4Gi, or etcd=1Gi", "--cpu-limit": "2, or kube-sc
 
 def _memory(text: str) -> int:
     size = to_bytes(text)
-    if size < _LEAST_MEMORY:
-        raise ConfigError(f"'{text}' is too little for any program")
+    if not _LEAST_MEMORY <= size < 2**63:
+        raise ConfigError(f"no program can have '{text}'")
     return size
 
 
 def _cpus(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number) or number < 0.01:
+    number = float(text) if _DECIMAL.fullmatch(text) else 0.0
+    if not _LEAST_CPUS <= number <= _MOST_CPUS:
         raise ConfigError(f"'{text}' is no number of processors")
     return number

@@ -1,11 +1,15 @@
-"""The options of the original that are not served yet: refused by name, never ignored."""
+"""The options of the original that are not supported yet: refused by name, never ignored."""
 
 from dataclasses import dataclass
+from typing import Any
+
+_NOTHING: tuple[Any, ...] = (None, "", "0", 0, False, [], {})
+"""What an option may be given as without asking for anything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotServed:
-    """An option of the original that is refused by name because it is not served yet."""
+    """An option of the original that is refused by name because it is not supported yet."""
 
     flag: str = ""
     key: str = ""
@@ -14,12 +18,31 @@ class NotServed:
     default: bool = False
     """The value of a switch that asks for nothing, so that it need not be refused."""
 
+    def asks_for_nothing(self, value: Any) -> bool:
+        """Tell whether a value leaves things as they are here anyway."""
+        if self.is_switch:
+            return value is self.default
+        return value in _NOTHING
 
-def _programs_of(*names: str) -> tuple[NotServed, ...]:
-    return tuple(
-        NotServed(flag=f"--{n}", key=_camel(n), env="KWOK_" + n.upper().replace("-", "_"))
-        for n in names
-    )
+
+def _flags(*names: str) -> tuple[NotServed, ...]:
+    """Name options that have a flag, a variable and a key."""
+    return tuple(NotServed(flag=f"--{n}", key=_camel(n), env=_variable(n)) for n in names)
+
+
+def _keys(*names: str) -> tuple[NotServed, ...]:
+    """Name options that have a variable and a key."""
+    return tuple(NotServed(key=_camel(n), env=_variable(n)) for n in names)
+
+
+def _addon(name: str, *parts: str) -> tuple[NotServed, ...]:
+    """Name the options of one add-on that have a variable and a key."""
+    return _keys(*(f"{name}-{part}" for part in parts))
+
+
+def _variable(words: str) -> str:
+    """Return the variable; the original leaves its own name out: `KWOK_CONTROLLER_IMAGE`."""
+    return "KWOK_" + words.removeprefix("kwok-").upper().replace("-", "_")
 
 
 def _camel(words: str) -> str:
@@ -27,25 +50,32 @@ def _camel(words: str) -> str:
     return first + "".join(word.title() for word in rest)
 
 
+def _switch(flag: str, *, env: str, default: bool) -> NotServed:
+    key = _camel(flag.removeprefix("--"))
+    return NotServed(flag=flag, key=key, env=env, is_switch=True, default=default)
+
+
+_IMAGES = ("version", "image-prefix", "image", "manifests")
+
 NOT_SERVED: tuple[NotServed, ...] = (
-    NotServed(
-        flag="--secure-port",
-        key="securePort",
-        env="KWOK_SECURE_PORT",
-        is_switch=True,
-        default=True,
+    _switch("--secure-port", env="KWOK_SECURE_PORT", default=True),
+    _switch("--kube-admission", env="KWOK_KUBE_ADMISSION", default=True),
+    _switch("--enable-metrics-server", env="", default=False),
+    *(
+        NotServed(key=key)
+        for key in (
+            "binSuffix",
+            "cacheDir",
+            "etcdPeerPort",
+            "insecureKubeconfig",
+            "jaegerOtlpGrpcPort",
+            "kectlBinary",
+            "kectlVersion",
+            "metricsServerPort",
+            "runtimes",
+        )
     ),
-    NotServed(
-        flag="--kube-admission",
-        key="kubeAdmission",
-        env="KWOK_KUBE_ADMISSION",
-        is_switch=True,
-        default=True,
-    ),
-    NotServed(flag="--enable-metrics-server", key="enableMetricsServer", is_switch=True),
-    NotServed(flag="--enable-crds", key="enableCRDs"),
-    NotServed(key="etcdPeerPort"),
-    *_programs_of(
+    *_flags(
         "kube-apiserver-insecure-port",
         "kube-scheduler-config",
         "prometheus-port",
@@ -61,5 +91,23 @@ NOT_SERVED: tuple[NotServed, ...] = (
         "etcd-binary-tar",
         "prometheus-binary-tar",
         "jaeger-binary-tar",
+    ),
+    *_keys("kwok-version", "kwok-binary-prefix", "kwok-image-prefix", "kubectl-image"),
+    *_addon("prometheus", "version", "image-prefix", "binary-prefix"),
+    *_addon("jaeger", "version", "image-prefix", "binary-prefix"),
+    *_addon("metrics-server", "version", "image-prefix", "manifests", "binary-prefix"),
+    *_addon("scheduler-plugins", "version", "image-prefix", "manifests"),
+    *_addon("scheduler-plugins", "controller-image", "scheduler-image"),
+    *_addon("kueue", *_IMAGES),
+    *_keys("kueueviz-backend-image", "kueueviz-frontend-image"),
+    *_addon("jobset", *_IMAGES),
+    *_addon("lws", *_IMAGES),
+    *_addon("descheduler", *_IMAGES),
+    *(
+        NotServed(
+            key=_camel(f"node-readiness-controller-{part}"),
+            env=_variable(f"node-readiness-{part}"),
+        )
+        for part in _IMAGES
     ),
 )

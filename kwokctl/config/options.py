@@ -5,11 +5,13 @@ purpose the help says so. The command line, the environment, configuration files
 state of a cluster are all read through this table.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any
 
 from kwokctl.artifacts.versions import DEFAULT_KIND_VERSION, DEFAULT_KUBE_VERSION
+from kwokctl.config import checks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,30 +25,39 @@ class Spelling:
     help: str
     group: str
     metavar: str
-    choices: tuple[str, ...]
+    within: tuple[int, int]
+    """The least and the largest number that it takes."""
+    check: checks.Check
+    """What is wrong with a text of it; an empty one means "not given"."""
+    choices: tuple[str, ...] = ()
     """The only words that it takes; empty if it takes any."""
 
 
-def _option(
-    default: Any,
-    help_text: str,
-    *,
-    group: str,
-    metavar: str = "",
-    choices: tuple[str, ...] = (),
-    **spelling: str | None,
-) -> Any:
-    """Declare one option; `flag`, `env` and `key` are derived from its name unless given."""
+def _option(default: Any, help_text: str, *, group: str, metavar: str = "", **more: Any) -> Any:
+    """Declare one option; `flag`, `env` and `key` are derived from its name unless given.
+
+    What its values must look like follows from the `metavar` unless given.
+    """
     metadata = {
         "help": help_text,
         "group": group,
         "metavar": metavar,
-        "choices": choices,
-        **spelling,
+        "within": checks.PORTS if metavar == "PORT" else checks.INT32,
+        "check": _CHECKS.get(metavar, checks.text),
+        **more,
     }
     return field(default=default, metadata=metadata)
 
 
+_CHECKS: Mapping[str, checks.Check] = {
+    "FILE": checks.file,
+    "IMAGE": checks.image,
+    "IMAGE-OR-FILE": checks.image_or_file,
+    "IP": checks.address,
+    "PROGRAM": checks.program,
+    "QUANTITY": checks.quantity,
+    "URL": checks.mirror,
+}
 _GENERAL = "General"
 _COMPONENTS = "Components"
 _SERVER = "API server"
@@ -69,7 +80,11 @@ class ClusterOptions:
         metavar="NAME",
     )
     kube_version: str = _option(
-        DEFAULT_KUBE_VERSION, "Version of Kubernetes", group=_GENERAL, metavar="VERSION"
+        DEFAULT_KUBE_VERSION,
+        "Version of Kubernetes",
+        group=_GENERAL,
+        metavar="VERSION",
+        check=checks.kubernetes,
     )
     artifact_source: str = _option(
         "auto",
@@ -77,6 +92,7 @@ class ClusterOptions:
         "components that are containers: auto (pull, else as above), download (pull), build, offline",
         group=_PROGRAMS,
         metavar="SOURCE",
+        choices=("auto", "download", "build", "offline"),
     )
     quiet_pull: bool = _option(False, "Show no progress of downloads and builds", group=_GENERAL)
     bind_address: str = _option(
@@ -139,13 +155,22 @@ class ClusterOptions:
         group=_COMPONENTS,
         metavar="PERCENT",
         key="goGC",
+        within=(1, 100_000),
     )
     kube_feature_gates: str = _option(
-        "", "Feature gates of API server, controller-manager and scheduler", group=_COMPONENTS
+        "",
+        "Feature gates of API server, controller-manager and scheduler",
+        group=_COMPONENTS,
+        check=checks.feature_gates,
     )
 
     kube_authorization: bool = _option(True, "Authorise with RBAC and Node", group=_SERVER)
-    kube_runtime_config: str = _option("", "API groups to serve (--runtime-config)", group=_SERVER)
+    kube_runtime_config: str = _option(
+        "",
+        "API groups to serve (--runtime-config)",
+        group=_SERVER,
+        check=checks.runtime_config,
+    )
     kube_audit_policy: str = _option(
         "", "Audit policy file; turns the audit log on", group=_SERVER, metavar="FILE"
     )
@@ -157,6 +182,7 @@ class ClusterOptions:
         flag="",
         env="",
         key="kubeApiserverCertSANs",
+        check=checks.host_name,
     )
 
     kube_apiserver_port: int = _option(0, "API server", group=_PORTS, metavar="PORT")
@@ -170,7 +196,11 @@ class ClusterOptions:
     )
 
     etcd_version: str = _option(
-        "", "Version of etcd; by default the one for the Kubernetes version", group=_ETCD, flag=""
+        "",
+        "Version of etcd; by default the one for the Kubernetes version",
+        group=_ETCD,
+        flag="",
+        check=checks.etcd,
     )
     etcd_prefix: str = _option(
         "/registry", "Prefix of all keys in etcd", group=_ETCD, env="", metavar="PREFIX"
@@ -211,7 +241,12 @@ class ClusterOptions:
     )
     kind_binary: str = _option("", "kind", group=_PROGRAMS, metavar="PROGRAM")
     kind_version: str = _option(
-        DEFAULT_KIND_VERSION, "Version of kind", group=_PROGRAMS, metavar="VERSION", flag=""
+        DEFAULT_KIND_VERSION,
+        "Version of kind",
+        group=_PROGRAMS,
+        metavar="VERSION",
+        flag="",
+        check=checks.kind,
     )
     kind_binary_prefix: str = _option(
         "", "Mirror of the downloads of kind", group=_PROGRAMS, metavar="URL", flag=""
@@ -229,6 +264,7 @@ class ClusterOptions:
         group=_PROGRAMS,
         metavar="PREFIX",
         flag="",
+        check=checks.image,
     )
     kube_binary_prefix: str = _option(
         "", "Mirror of the Kubernetes downloads", group=_PROGRAMS, metavar="URL", flag=""
@@ -244,10 +280,20 @@ class ClusterOptions:
     )
     kube_scheduler_image: str = _option("", "kube-scheduler", group=_IMAGES, metavar="IMAGE")
     kube_image_prefix: str = _option(
-        "", "Mirror of the Kubernetes images", group=_IMAGES, metavar="PREFIX", flag=""
+        "",
+        "Mirror of the Kubernetes images",
+        group=_IMAGES,
+        metavar="PREFIX",
+        flag="",
+        check=checks.image,
     )
     etcd_image_prefix: str = _option(
-        "", "Mirror of the etcd image", group=_IMAGES, metavar="PREFIX", flag=""
+        "",
+        "Mirror of the etcd image",
+        group=_IMAGES,
+        metavar="PREFIX",
+        flag="",
+        check=checks.image,
     )
     memory_limit: tuple[str, ...] = _option(
         (),
@@ -277,6 +323,7 @@ class ClusterOptions:
         group=_NODES,
         env="",
         metavar="SECONDS",
+        within=(0, 1_000_000),
     )
     node_status_update_frequency_milliseconds: int = _option(
         10_000,
@@ -284,15 +331,31 @@ class ClusterOptions:
         group=_NODES,
         flag="",
         env="",
+        within=(0, 1_000_000_000),
     )
     kube_controller_manager_node_monitor_period_milliseconds: int = _option(
-        5_000, "How often nodes are checked, before the factor", group=_NODES, flag="", env=""
+        5_000,
+        "How often nodes are checked, before the factor",
+        group=_NODES,
+        flag="",
+        env="",
+        within=(0, 1_000_000_000),
     )
     kube_controller_manager_node_monitor_grace_period_milliseconds: int = _option(
-        40_000, "When a silent node is lost, before the factor", group=_NODES, flag="", env=""
+        40_000,
+        "When a silent node is lost, before the factor",
+        group=_NODES,
+        flag="",
+        env="",
+        within=(0, 1_000_000_000),
     )
     heartbeat_factor: int = _option(
-        5, "Stretches every heartbeat time; 0 and 1 leave them", group=_NODES, env="", metavar="N"
+        5,
+        "Stretches every heartbeat time; 0 and 1 leave them",
+        group=_NODES,
+        env="",
+        metavar="N",
+        within=(0, 1000),
     )
 
 
@@ -300,6 +363,12 @@ class ClusterOptions:
 def spellings() -> tuple[Spelling, ...]:
     """Return how each option is written, in the order of declaration."""
     return tuple(_spelling(f.name, dict(f.metadata)) for f in fields(ClusterOptions))
+
+
+@cache
+def types() -> Mapping[str, Any]:
+    """Return the type of each option, by field."""
+    return {f.name: f.type for f in fields(ClusterOptions)}
 
 
 def _spelling(name: str, metadata: dict[str, Any]) -> Spelling:

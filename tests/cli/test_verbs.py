@@ -157,7 +157,7 @@ def test_an_option_that_is_not_served_is_refused_before_anything_happens(
 ) -> None:
     assert words("create cluster --enable-metrics-server") == 2
     assert runner.calls == []
-    assert capfd.readouterr().err == "error: '--enable-metrics-server' is not served yet\n"
+    assert capfd.readouterr().err == "error: '--enable-metrics-server' is not supported yet\n"
 
 
 def test_a_failed_verb_is_told_with_the_log_and_exits_with_1(

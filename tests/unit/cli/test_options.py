@@ -36,7 +36,7 @@ def test_a_port_that_is_no_number_is_refused_with_its_flag() -> None:
 def test_an_option_that_is_not_served_is_refused_by_name(option: object) -> None:
     flag, is_switch, default = option.flag, option.is_switch, option.default  # type: ignore[attr-defined]  # pytest's ids
     value = (not default) if is_switch else "something"
-    with pytest.raises(NotServedError, match=f"'{flag}' is not served yet"):
+    with pytest.raises(NotServedError, match=f"'{flag}' is not supported yet"):
         chosen_options({flag.removeprefix("--").replace("-", "_"): value})
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.config.documents import load_documents
-from kwokctl.errors import ConfigError, NotServedError
+from kwokctl.errors import ConfigError
 from tests.support.listener import Listener
 
 
@@ -61,9 +61,28 @@ def test_another_missing_file_is_an_error(tmp_path: Path) -> None:
         load_documents([str(tmp_path / "absent.yaml")])
 
 
-def test_a_folder_is_not_served_yet(tmp_path: Path) -> None:
-    with pytest.raises(NotServedError, match="is a folder"):
-        load_documents([str(tmp_path)])
+def test_a_folder_stands_for_its_yaml_files_in_order(tmp_path: Path) -> None:
+    for name in ("b.yaml", "a.yml", "c.yaml"):
+        write(tmp_path, f"kind: Stage\nmetadata: {{name: {name[0]}}}", name)
+    write(tmp_path, "not: [read", "notes.txt")
+    (tmp_path / "below.yaml").mkdir()
+
+    found = load_documents([str(tmp_path)])
+
+    assert [document.name for document in found] == ["a", "b", "c"]
+    assert found[0].source == f"{tmp_path}/a.yml, document 1"
+
+
+@pytest.mark.parametrize("kind", ["Stage", "KwokConfiguration", "Cluster"])
+def test_another_api_version_is_refused_with_the_one_that_is_supported(
+    tmp_path: Path, kind: str
+) -> None:
+    path = write(tmp_path, f"kind: {kind}\napiVersion: example.com/v9\n")
+
+    with pytest.raises(ConfigError, match=r"'apiVersion' is 'example\.com/v9'") as caught:
+        load_documents([path])
+
+    assert str(caught.value.hint).startswith("write 'apiVersion: ")
 
 
 def test_standard_input_is_read_once() -> None:

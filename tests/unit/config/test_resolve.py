@@ -4,13 +4,9 @@ from typing import Any
 import pytest
 
 from kwokctl.config.documents import Document
+from kwokctl.config.keys import options_from_document, options_to_document
 from kwokctl.config.options import ClusterOptions
-from kwokctl.config.resolve import (
-    options_from_document,
-    options_to_document,
-    parse_extra_args,
-    resolve_options,
-)
+from kwokctl.config.resolve import parse_extra_args, resolve_options
 from kwokctl.errors import ConfigError, NotServedError, UsageError
 from kwokctl.expr import yaml
 
@@ -54,7 +50,7 @@ def test_a_runtime_that_is_to_be_chosen_is_none_that_was_chosen() -> None:
         ("KWOK_KUBE_VERSION", "v1.35.4", "kube_version", "v1.35.4"),
         ("KWOK_DISABLE_KUBE_SCHEDULER", "true", "disable_kube_scheduler", True),
         ("KWOK_CONTROLLER_PORT", "10247", "controller_port", 10247),
-        ("KWOK_CONTROLLER_BINARY", "/bin/kwok", "kwok_controller_binary", "/bin/kwok"),
+        ("KWOK_CONTROLLER_BINARY", "/bin/true", "kwok_controller_binary", "/bin/true"),
         ("KWOK_ETCD_PORT", "", "etcd_port", 0),
     ],
 )
@@ -96,14 +92,6 @@ def test_an_option_that_is_not_served_yet_is_refused_in_documents() -> None:
         resolve_options({}, {}, [configuration(prometheusPort=9090)])
 
 
-def test_a_variable_that_is_not_served_yet_is_warned_about() -> None:
-    resolved = resolve_options({}, {"KWOK_PROMETHEUS_PORT": "9090"}, [])
-
-    assert resolved.warnings == (
-        "KWOK_PROMETHEUS_PORT is set, but '--prometheus-port' is not served yet",
-    )
-
-
 @pytest.mark.parametrize("text", ["1.35.4", "v1.35.4"])
 def test_a_version_is_one_however_it_is_written(text: str) -> None:
     assert resolve_options({"kube_version": text}, {}, []).options.kube_version == "v1.35.4"
@@ -112,19 +100,22 @@ def test_a_version_is_one_however_it_is_written(text: str) -> None:
 def test_a_file_that_is_here_is_found_from_every_other_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "etcd").touch()
-    monkeypatch.chdir(tmp_path)
+    for name in ("etcd", "kubectl"):
+        (tmp_path / name).touch(mode=0o755)
+    (tmp_path / "folder").mkdir()
+    monkeypatch.chdir(tmp_path / "folder")
+    monkeypatch.setenv("PATH", str(tmp_path))
     given = {
-        "etcd_binary": "./etcd",
-        "etcdctl_binary": "etcd#etcdctl",
+        "etcd_binary": "../etcd",
+        "etcdctl_binary": "../etcd#etcdctl",
         "kubectl_binary": "kubectl",
         "kube_apiserver_binary": "https://example.com/kube-apiserver",
     }
 
     options = resolve_options(given, {}, []).options
 
-    assert options.etcd_binary == f"{tmp_path}/etcd"
-    assert options.etcdctl_binary == f"{tmp_path}/etcd#etcdctl"
+    assert options.etcd_binary == f"{tmp_path}/folder/../etcd"
+    assert options.etcdctl_binary == f"{tmp_path}/folder/../etcd#etcdctl"
     assert options.kubectl_binary == "kubectl"
     assert options.kube_apiserver_binary == "https://example.com/kube-apiserver"
 

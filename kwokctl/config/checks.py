@@ -1,0 +1,204 @@
+"""What the text of an option must look like; each check returns what is wrong, or None.
+
+They look at the text and at this machine's files, never at a cluster or another machine.
+"""
+
+import ipaddress
+import os
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from kwokctl.artifacts.versions import etcd_release, kind_version, kube_version
+from kwokctl.config.quantity import to_bytes
+from kwokctl.errors import KwokctlError
+from kwokctl.kube.names import is_subdomain
+
+PORTS = (0, 65535)
+INT32 = (0, 2**31 - 1)
+OLDEST_MINOR = 31
+"""The first release of Kubernetes whose scheduler answers `/readyz`, by which it is known to be ready:
+https://github.com/kubernetes/kubernetes/pull/118148."""
+
+_REFERENCE = re.compile(
+    r"(?:\[[0-9a-f:]+\](?::[0-9]+)?/)?[A-Za-z0-9]+(?:[._:/-]+[A-Za-z0-9]+)*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?"
+    r"(?:@sha256:[0-9a-f]{64})?",
+    re.ASCII,
+)
+"""The part of https://github.com/distribution/reference that tells a reference from a slip."""
+_GATE = re.compile(r"[A-Za-z][A-Za-z0-9_-]*=(?:true|false)", re.ASCII | re.IGNORECASE)
+_API = re.compile(r"[a-z0-9][a-z0-9./-]*(?:=(?:true|false))?", re.ASCII)
+_LARGEST = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a text, as it goes on after `… is 'TEXT', `, and the remedy."""
+
+    problem: str
+    hint: str
+
+
+Check = Callable[[str], Fault | None]
+
+
+def text(word: str) -> Fault | None:
+    """Accept a text in which every character can be seen."""
+    if not word.isprintable() or not word.strip():
+        return Fault("which is blank or has control characters", "write it in printable characters")
+    return None
+
+
+def quantity(word: str) -> Fault | None:
+    """Accept a size of at least one byte."""
+    try:
+        size = to_bytes(word)
+    except KwokctlError:
+        size = 0
+    if not 0 < size <= _LARGEST:
+        return Fault("not a size", "for example: 8Gi, 512Mi or 1000000")
+    return None
+
+
+def address(word: str) -> Fault | None:
+    """Accept an IP address."""
+    try:
+        ipaddress.ip_address(word)
+    except ValueError:
+        return Fault("not an IP address", "for example: 127.0.0.1, or 0.0.0.0 for all")
+    return None
+
+
+def network(word: str) -> Fault | None:
+    """Accept a network such as 10.0.0.0/24."""
+    try:
+        ipaddress.ip_network(word, strict=False)
+    except ValueError:
+        return Fault("not a network", "for example: 10.0.0.0/24")
+    return None if "/" in word else Fault("not a network", f"for example: {word}/24")
+
+
+def host_name(word: str) -> Fault | None:
+    """Accept a DNS name, with `*` as its first part if need be, or an IP address."""
+    if is_subdomain(word.lower().removeprefix("*.")) or address(word) is None:
+        return None
+    return Fault("neither a DNS name nor an IP address", "for example: api.example.com")
+
+
+def file(word: str) -> Fault | None:
+    """Accept a file that can be read."""
+    path = Path(word).expanduser()
+    if not word.isprintable() or not path.is_file():
+        return Fault("which is not a file", "give the path of a file that exists")
+    if not os.access(path, os.R_OK):
+        return Fault("a file that cannot be read", "make it readable, or give another one")
+    return None
+
+
+def program(word: str) -> Fault | None:
+    """Accept a program, or an archive and its member, as a path, a command or an address."""
+    if _is_address(word):
+        return url(word)
+    hint = "give the path of a program, a command on PATH, a URL, or URL#MEMBER"
+    if not word.isprintable():
+        return Fault("not a path", hint)
+    path = Path(word).expanduser()
+    archive, sign, _ = word.partition("#")
+    if sign and not path.exists():
+        return file(archive)
+    if "/" not in word and not path.is_file():
+        path = Path(shutil.which(word) or path)
+    if not path.is_file():
+        return Fault("not a program", hint)
+    if not os.access(path, os.X_OK):
+        return Fault("not executable", f"run 'chmod +x {path}' if it is the right file")
+    return None
+
+
+def mirror(word: str) -> Fault | None:
+    """Accept where the files of a release lie: an address or a folder."""
+    if _is_address(word):
+        return url(word)
+    if Path(word).expanduser().is_dir():
+        return None
+    return Fault("neither a URL nor a folder", "for example: https://mirror.example.com/releases")
+
+
+def url(word: str) -> Fault | None:
+    """Accept an address of the web."""
+    wrong = Fault("not a URL", "for example: https://example.com/file")
+    try:
+        parts = urlsplit(word)
+        parts.port  # noqa: B018 - raises ValueError for what is not a port
+    except ValueError:
+        return wrong
+    is_clean = word.isprintable() and " " not in word
+    return None if is_clean and _is_address(word) and parts.hostname else wrong
+
+
+def image(word: str) -> Fault | None:
+    """Accept a reference of a container image, or the registry and folder of several."""
+    if _REFERENCE.fullmatch(word.rstrip("/")):
+        return None
+    return Fault("not the name of an image", "for example: registry.k8s.io/etcd:3.6.16-0")
+
+
+def image_or_file(word: str) -> Fault | None:
+    """Accept a file that exists, or a reference of an image."""
+    return file(word) if _is_path(word) else None if Path(word).is_file() else image(word)
+
+
+def feature_gates(word: str) -> Fault | None:
+    """Accept `Name=true,Other=false`."""
+    if all(_GATE.fullmatch(part.strip()) for part in word.split(",")):
+        return None
+    return Fault("not a list of feature gates", "for example: PodLevelResources=true,Other=false")
+
+
+def runtime_config(word: str) -> Fault | None:
+    """Accept `api/all=true,resource.k8s.io/v1beta1=false`."""
+    if all(_API.fullmatch(part.strip()) for part in word.split(",")):
+        return None
+    return Fault("not a list of API groups", "for example: api/all=true")
+
+
+def kubernetes(word: str) -> Fault | None:
+    """Accept a version of Kubernetes whose components understand the arguments they are given."""
+    hint = f"Kubernetes 1.{OLDEST_MINOR} and later are supported; for example: v1.36.3"
+    try:
+        major, minor, _ = kube_version(word)[1:].split(".", 2)
+    except KwokctlError:
+        return Fault("not a Kubernetes version with three numbers", hint)
+    if major != "1" or int(minor) < OLDEST_MINOR:
+        return Fault("a Kubernetes version that is not supported", hint)
+    return None
+
+
+def etcd(word: str) -> Fault | None:
+    """Accept a version of etcd."""
+    return _version(word, etcd_release, "3.6.16")
+
+
+def kind(word: str) -> Fault | None:
+    """Accept a version of kind."""
+    return _version(word, kind_version, "v0.33.0")
+
+
+def _version(word: str, read: Callable[[str], str], example: str) -> Fault | None:
+    try:
+        read(word)
+    except KwokctlError:
+        return Fault("not a version with three numbers", f"for example: {example}")
+    return None
+
+
+def _is_address(word: str) -> bool:
+    return word.startswith(("http://", "https://"))
+
+
+def _is_path(word: str) -> bool:
+    """Tell whether a word can be nothing but a path; a bare name may be a command or an image."""
+    return word.startswith(("/", "./", "../", "~"))

@@ -1,0 +1,90 @@
+"""Options under their keys, as documents of kind KwokctlConfiguration hold them."""
+
+from collections.abc import Mapping
+from typing import Any, get_origin
+
+from kwokctl.config.documents import Document
+from kwokctl.config.given import Given
+from kwokctl.config.nearest import did_you_mean
+from kwokctl.config.not_served import NOT_SERVED
+from kwokctl.config.options import ClusterOptions, Spelling, spellings, types
+from kwokctl.errors import ConfigError, NotServedError
+
+_WORDS = {int: "a whole number", bool: "true or false", str: "a text"}
+_ON_OFF = {True: "on", False: "off"}
+_FIELDS = ("options", "components", "componentsPatches", "status")
+_NOT_SERVED_FIELDS = {
+    "components": "choose components with 'options.components'",
+    "componentsPatches": "pass arguments with --extra-args",
+}
+
+
+def from_document(document: Document) -> dict[str, Given]:
+    """Read the options of a KwokctlConfiguration, by field.
+
+    Raises ConfigError for a field or a key that there is not, NotServedError for one of the
+    original's that is not supported yet. `status` is what the original writes, not what a user asks.
+    """
+    document.check_fields(_FIELDS)
+    for field, hint in _NOT_SERVED_FIELDS.items():
+        if document.body.get(field):
+            raise NotServedError(f"{document.source}: '{field}' is not supported yet", hint=hint)
+    options = document.body.get("options") or {}
+    if not isinstance(options, Mapping):
+        raise ConfigError(f"{document.source}: 'options' must be a mapping")
+    where = f"{document.source}: options"
+    asked = {key: value for key, value in options.items() if not _is_harmless(key, value)}
+    by_field = {spelling.field: spelling for spelling in spellings()}
+    return {
+        field: Given(value=value, place=f"{where}.{by_field[field].key}")
+        for field, value in options_from_document(asked, where).items()
+    }
+
+
+def options_to_document(options: ClusterOptions) -> dict[str, Any]:
+    """Write options under their configuration keys, as the saved state holds them."""
+    return {
+        spelling.key: list(value) if isinstance(value, tuple) else value
+        for spelling in spellings()
+        if spelling.key
+        for value in [getattr(options, spelling.field)]
+    }
+
+
+def options_from_document(body: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Read options from their configuration keys; return them by field name."""
+    by_key = {spelling.key: spelling for spelling in spellings() if spelling.key}
+    kinds = types()
+    given = {}
+    for key, value in body.items():
+        spelling = by_key.get(key)
+        if spelling is None:
+            raise _unknown_key(key, by_key, where)
+        if isinstance(value, bool) and "off" in spelling.choices:
+            given[spelling.field] = _ON_OFF[value]  # YAML reads a bare on or off as a switch
+        elif value is not None:
+            given[spelling.field] = _typed(value, kinds[spelling.field], f"{where}.{key}")
+    return given
+
+
+def _is_harmless(key: str, value: Any) -> bool:
+    return any(key == option.key and option.asks_for_nothing(value) for option in NOT_SERVED)
+
+
+def _unknown_key(key: str, by_key: Mapping[str, Spelling], where: str) -> Exception:
+    if any(key == option.key for option in NOT_SERVED):
+        return NotServedError(f"{where}.{key} is not supported yet")
+    return ConfigError(f"{where}.{key} is not an option", hint=did_you_mean(key, by_key))
+
+
+def _typed(value: Any, kind: Any, where: str) -> Any:
+    """Check a value of a configuration document against the type of its option."""
+    if get_origin(kind) is tuple:
+        if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+            raise ConfigError(f"{where} must be a list of texts")
+        return tuple(value)
+    if kind is str and isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise ConfigError(f"{where} must be {_WORDS[kind]}, not '{value}'")
+    return value

@@ -1,0 +1,31 @@
+"""The kinds of document that mean something to kwokctl, by their apiVersion."""
+
+CONFIGURATION = "config.kwok.x-k8s.io/v1alpha1"
+KWOK = "kwok.x-k8s.io/v1alpha1"
+
+KINDS = {
+    CONFIGURATION: (
+        "KwokConfiguration",
+        "KwokctlConfiguration",
+        "KwokctlResource",
+    ),
+    KWOK: (
+        "Stage",
+        "PortForward",
+        "ClusterPortForward",
+        "Exec",
+        "ClusterExec",
+        "Logs",
+        "ClusterLogs",
+        "Attach",
+        "ClusterAttach",
+        "ResourceUsage",
+        "ClusterResourceUsage",
+        "Metric",
+    ),
+    "action.kwok.x-k8s.io/v1alpha1": ("ResourcePatch",),
+    "kind.x-k8s.io/v1alpha4": ("Cluster",),
+}
+
+API_VERSIONS = {kind: version for version, kinds in KINDS.items() for kind in kinds}
+"""The one apiVersion that is supported of each kind."""

@@ -1,0 +1,26 @@
+"""Reads single words as the original's flags read them, and nothing more generous.
+
+Python's own conversions accept digits of other scripts, underscores, blanks and the names of what
+is not a number; a typing error must not become a value.
+"""
+
+import re
+
+_WHOLE = re.compile(r"[+-]?[0-9]+", re.ASCII)
+_LONGEST = 25
+"""More digits than any number that Kubernetes has a field for."""
+_SWITCH = {"1": True, "t": True, "true": True, "0": False, "f": False, "false": False}
+
+
+def read_whole(text: str) -> int:
+    """Read a whole number in ASCII digits; raise ValueError for anything else."""
+    if not _WHOLE.fullmatch(text) or len(text) > _LONGEST:
+        raise ValueError(text)
+    return int(text)
+
+
+def read_switch(text: str) -> bool:
+    """Read `true`, `T`, `1`, `false`, `F` or `0`; raise ValueError for anything else."""
+    if text.lower() not in _SWITCH:
+        raise ValueError(text)
+    return _SWITCH[text.lower()]

@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from kwokctl.errors import UsageError
+from kwokctl.errors import NotServedError, UsageError
 from kwokctl.host.machine import Host
 from kwokctl.runtime import Runtime
 
@@ -13,6 +13,18 @@ BUILTIN = {
     "kind-podman": "runtimes.kind:create_with_podman",
 }
 GROUP = "kwokctl.runtimes"
+_DOCKER_HOST = "DOCKER_HOST=unix:///run/podman/podman.sock kwokctl create cluster --runtime docker"
+_NERDCTL = "use 'docker' or 'binary'; kwokctl needs an engine that has Docker's API"
+_NOT_SUPPORTED = {
+    "podman": f"start Podman's service as root, and use: {_DOCKER_HOST}",
+    "nerdctl": _NERDCTL,
+    "lima": _NERDCTL,
+    "finch": _NERDCTL,
+    "kind-nerdctl": "use 'kind' or 'kind-podman'",
+    "kind-lima": "use 'kind' or 'kind-podman'",
+    "kind-finch": "use 'kind' or 'kind-podman'",
+}
+"""Runtimes of the original, and what works instead."""
 
 
 def names() -> list[str]:
@@ -23,6 +35,10 @@ def names() -> list[str]:
 def load(name: str, host: Host) -> Runtime:
     """Build the runtime called `name`; raise UsageError if there is none."""
     target = BUILTIN.get(name) or _targets().get(name)
+    if target is None and name in _NOT_SUPPORTED:
+        raise NotServedError(
+            f"the runtime '{name}' is not supported yet", hint=_NOT_SUPPORTED[name]
+        )
     if target is None:
         raise UsageError(f"no runtime called '{name}'", hint=f"choose from: {', '.join(names())}")
     module, _, factory = target.partition(":")

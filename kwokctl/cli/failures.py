@@ -28,7 +28,7 @@ def tell(errors: Sequence[KwokctlError], console: Console, *, as_json: bool) -> 
         if as_json:
             console.line(_json(error))
             continue
-        console.line(str(error), label="error:")
+        console.line(str(error).replace("\n", "\\n"), label="error:")
         if error.hint:
             console.line(error.hint, label="hint:")
         if error.detail:

@@ -4,7 +4,10 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from kwokctl.cli import streams
+
 if TYPE_CHECKING:
+    from kwokctl.cli.console import Console
     from kwokctl.cli.invocation import Runner
 
 _BY_INTERRUPT = 2
@@ -13,6 +16,7 @@ _READER_GONE = 128 + 13
 
 def main() -> None:
     """Run the command with this process's words."""
+    streams.take_closed()
     sys.exit(run(sys.argv[1:]))
 
 
@@ -22,28 +26,39 @@ def run(words: Sequence[str], runner: "Runner | None" = None) -> int:
     1 is an error, 2 are wrong words, 128 and more a signal; what is not an error of ours is a bug
     and keeps its traceback.
     """
-    if words == ["--version"]:
-        from kwokctl.cli.version import version_line
-
-        print(version_line())  # noqa: T201 - a result
-        return 0
-    import os
-
-    from kwokctl.cli import failures, results
-    from kwokctl.cli.console import choose
-
-    console = choose(sys.stderr, os.environ)
     try:
+        if words == ["--version"]:
+            from kwokctl.cli.version import version_line
+
+            print(version_line(), flush=True)  # noqa: T201 - a result
+            return 0
         from kwokctl.cli.app import invoke
 
-        return invoke(words, console, runner)
+        return invoke(words, _console(), runner)
     except KeyboardInterrupt as e:
         return 128 + (e.args[0] if e.args else _BY_INTERRUPT)
     except Exception as e:
-        if isinstance(e, BrokenPipeError) and results.reader_is_gone():
-            return _READER_GONE
-        errors = list(failures.expected(e))
-        if not errors:
-            raise
-        failures.tell(errors, console, as_json=failures.wants_json(words))
-        return max(error.exit_code for error in errors)
+        return _failed(e, words)
+
+
+def _failed(error: Exception, words: Sequence[str]) -> int:
+    """Say what went wrong, and return the exit code; raise what is a bug."""
+    from kwokctl.cli import failures, results
+
+    if isinstance(error, BrokenPipeError) and results.reader_is_gone():
+        return _READER_GONE
+    if results.is_unwritable() and isinstance(error, OSError):
+        error = results.unwritable(error)
+    errors = list(failures.expected(error))
+    if not errors:
+        raise error
+    failures.tell(errors, _console(), as_json=failures.wants_json(words))
+    return max(each.exit_code for each in errors)
+
+
+def _console() -> "Console":
+    import os
+
+    from kwokctl.cli.console import choose
+
+    return choose(sys.stderr, os.environ)

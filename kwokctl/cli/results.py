@@ -9,6 +9,8 @@ from enum import StrEnum
 from pathlib import PurePath
 from typing import Any
 
+from kwokctl.errors import KwokctlError
+
 
 def emit(text: str) -> None:
     """Write a result, with a line end if it lacks one."""
@@ -16,11 +18,16 @@ def emit(text: str) -> None:
 
 
 def emit_bytes(content: bytes) -> None:
-    """Write a part of a result at once; BrokenPipeError when nobody reads it."""
-    sys.stdout.flush()
-    view = memoryview(content)
-    while view:
-        view = view[os.write(sys.stdout.fileno(), view) :]
+    """Write a part of a result at once; BrokenPipeError when the reader is gone."""
+    try:
+        sys.stdout.flush()
+        view = memoryview(content)
+        while view:
+            view = view[os.write(sys.stdout.fileno(), view) :]
+    except BrokenPipeError:
+        raise
+    except OSError as e:
+        raise unwritable(e) from e
 
 
 def reader_is_gone() -> bool:
@@ -29,8 +36,27 @@ def reader_is_gone() -> bool:
     poll.register(sys.stdout.fileno(), 0)
     if not any(event & select.POLLERR for _, event in poll.poll(0)):
         return False
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _let_go()
     return True
+
+
+def unwritable(error: OSError) -> KwokctlError:
+    """Say that standard output takes nothing."""
+    return KwokctlError(f"cannot write to standard output: {(error.strerror or '').lower()}")
+
+
+def is_unwritable() -> bool:
+    """Tell whether something could not be written; it is dropped, or the end of Python would fail."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _let_go()
+        return True
+    return False
+
+
+def _let_go() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def emit_data(data: Any, output: str) -> None:

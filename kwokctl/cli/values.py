@@ -50,7 +50,7 @@ def whole_number(flag: str, *, least: int = INT32[0], most: int = INT32[1]) -> C
 
     def read(text: str) -> int:
         try:
-            number = readers.read_whole(text)
+            number = readers.read_whole(str(text))  # a default comes as a number
         except ValueError as e:
             raise UsageError(f"'{flag}' is '{text}', not a whole number") from e
         if number < least:

@@ -1,14 +1,25 @@
 """Ways into a cluster for people and programs: kubeconfigs that can be carried elsewhere."""
 
+import re
 from collections.abc import Sequence
-from urllib.parse import urlsplit
 
 from kwokctl.clusters.home import Home, context_name
 from kwokctl.clusters.saved import load
 from kwokctl.components import identities
+from kwokctl.config import checks
+from kwokctl.errors import UsageError
+from kwokctl.host.addresses import joined
 from kwokctl.host.pki import sign_client
 from kwokctl.kube import kubeconfig
 from kwokctl.model import ClusterName
+
+_LONGEST_NAME = 64
+_HOST = re.compile(
+    r"(?:\[(?P<bracketed>[0-9a-f:.]+)\]|(?P<name>[^:\[\]]+))(?::(?P<port>[1-9][0-9]{0,4}))?"
+    r"|(?P<bare>[0-9a-f:.]+)",
+    re.ASCII | re.IGNORECASE,
+)
+"""A name or an address, with a port if need be; an IPv6 address before a port is in brackets."""
 
 
 def portable_kubeconfig(
@@ -24,6 +35,8 @@ def portable_kubeconfig(
 
     A user or group other than the administrator's gets a certificate of its own.
     """
+    address, port = _host_and_port(host)
+    _check_identity(user, groups)
     saved = load(home.paths(name), name)
     pki = home.paths(name).pki
     if (user, tuple(groups)) == (identities.ADMIN_USER, (identities.ADMIN_GROUP,)):
@@ -31,8 +44,7 @@ def portable_kubeconfig(
         key = (pki / f"{identities.ADMIN}.key").read_bytes()
     else:
         cert, key = sign_client(pki, user, groups)
-    port = urlsplit(f"//{host}").port
-    server = f"https://{host}" if port else f"https://{host}:{saved.options.kube_apiserver_port}"
+    server = f"https://{joined(address, port or saved.options.kube_apiserver_port)}"
     return kubeconfig.embedded(
         context_name(name),
         server,
@@ -41,3 +53,26 @@ def portable_kubeconfig(
         cert=cert,
         key=key,
     )
+
+
+def _host_and_port(text: str) -> tuple[str, int]:
+    """Read `HOST` or `HOST:PORT`; the port is 0 if there is none. UsageError for anything else."""
+    found = _HOST.fullmatch(text)
+    host = (found["bracketed"] or found["name"] or found["bare"]) if found else ""
+    port = int(found["port"] or 0) if found else 0
+    if checks.host_name(host) or port > checks.PORTS[1]:
+        raise UsageError(
+            f"'--host' is '{text}', neither a host nor a host with a port",
+            hint="for example: cluster.example.com, 192.0.2.1:6443 or [2001:db8::1]:6443",
+        )
+    return host, port
+
+
+def _check_identity(user: str, groups: Sequence[str]) -> None:
+    """Raise UsageError for names that no certificate can hold (RFC 5280, appendix A.1)."""
+    for flag, name in (("--user", user), *(("--group", group) for group in groups)):
+        if checks.text(name) or len(name) > _LONGEST_NAME:
+            raise UsageError(
+                f"'{flag}' is '{name}', which cannot be a name in a certificate",
+                hint=f"use 1 to {_LONGEST_NAME} printable characters",
+            )

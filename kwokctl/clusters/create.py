@@ -8,24 +8,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kwokctl.clusters.bring_up import bring_up
-from kwokctl.clusters.choices import choices
 from kwokctl.clusters.data_folders import forget_former, settle
 from kwokctl.clusters.drift import differences
 from kwokctl.clusters.files import write_files
 from kwokctl.clusters.home import Home, context_name
 from kwokctl.clusters.images import artifacts
+from kwokctl.clusters.kept import kept_documents, remarks
 from kwokctl.clusters.placing import choose_runtime
 from kwokctl.clusters.ports import held_ports
 from kwokctl.clusters.programs import TOOLS
 from kwokctl.clusters.ready import unready
 from kwokctl.clusters.saved import Saved, load
 from kwokctl.clusters.stages import runtime_documents, stage_documents
+from kwokctl.clusters.wanted import WantedCluster, check_for_runtime, wanted_cluster
 from kwokctl.components import kube_apiserver
-from kwokctl.components.garbage import garbage_environment
-from kwokctl.components.plan import BUILDERS, known_limits, selected
 from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions
-from kwokctl.config.resolve import Resolved, parse_extra_args
+from kwokctl.config.resolve import Resolved
 from kwokctl.errors import ComponentError, ConflictError, KwokctlError
 from kwokctl.host.files import locked, remove_tree
 from kwokctl.kube import kubeconfig
@@ -69,6 +68,7 @@ async def create_cluster(home: Home, request: CreateRequest) -> Created:
     told; what a killed run left half made is continued with the settings of that run.
     """
     began = time.monotonic()
+    wanted = wanted_cluster(home, request.resolved, request.documents)
     with locked(home.workdir.cluster_lock(request.name), what=f"the cluster '{request.name}'"):
         paths = home.paths(request.name)
         context = context_name(request.name)
@@ -76,6 +76,8 @@ async def create_cluster(home: Home, request: CreateRequest) -> Created:
             kubeconfig.check_mergeable(request.kubeconfig, context, paths.root)
         if existed := paths.saved.is_file():
             saved = load(paths, request.name)
+            runtime = home.runtime(saved.options.runtime)
+            check_for_runtime(runtime, request.name, request.resolved.options, request.documents)
             drift = differences(saved, request.resolved, request.documents)
             if drift and request.fail_on_drift:
                 raise ConflictError(
@@ -86,7 +88,7 @@ async def create_cluster(home: Home, request: CreateRequest) -> Created:
             server = await _continue(home, request, saved)
         else:
             drift = ()
-            server = await _create(home, request)
+            server = await _create(home, request, wanted)
         target = request.kubeconfig or paths.kubeconfig
         if request.kubeconfig:
             _give_context(target, paths.kubeconfig, context)
@@ -111,20 +113,15 @@ def _give_context(target: Path, source: Path, context: str) -> None:
         raise
 
 
-async def _create(home: Home, request: CreateRequest) -> str:
-    options = request.resolved.options
-    names = selected(options)
-    extra_args = parse_extra_args(options.extra_args, tuple(BUILDERS))
-    # Both raise for what cannot be meant, before anything is fetched.
-    known_limits(options)
-    garbage_environment(options)
-    runtime = await choose_runtime(home, options.runtime)
-    own = runtime_documents(runtime, request.documents)
-    options = replace(options, runtime=runtime.name)
-    made = choices(options, request.resolved.chosen, names)
-    options = made.options
-    for note in made.notes:
+async def _create(home: Home, request: CreateRequest, wanted: WantedCluster) -> str:
+    names, documents = wanted.names, request.documents
+    runtime = await choose_runtime(home, wanted.choices.options.runtime)
+    options = replace(wanted.choices.options, runtime=runtime.name)
+    check_for_runtime(runtime, request.name, options, documents)
+    for note in wanted.choices.notes:
         home.progress.note(note)
+    for remark in remarks(options, documents):
+        home.progress.warn(remark)
     found = await artifacts(home, runtime, options, _needed(options, names))
     async with _undone_on_failure(home, runtime, request):
         with held_ports(home, request.name, options, names) as (options, held):
@@ -133,9 +130,10 @@ async def _create(home: Home, request: CreateRequest) -> str:
                 options=options,
                 names=names,
                 artifacts=found,
-                extra_args=extra_args,
-                stages=stage_documents(options, request.documents),
-                documents=own,
+                extra_args=wanted.extra_args,
+                stages=stage_documents(options, documents),
+                kept=kept_documents(options, documents),
+                documents=runtime_documents(runtime, documents),
             )
             plan = write_files(home, runtime, saved)
             await runtime.install(plan)

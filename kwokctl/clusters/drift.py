@@ -1,7 +1,9 @@
 """How what is asked for differs from a cluster that exists."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from kwokctl.clusters.kept import kept_documents
 from kwokctl.clusters.saved import Saved
 from kwokctl.clusters.stages import FOR_RUNTIME, stage_documents
 from kwokctl.components.plan import BUILDERS, selected
@@ -27,6 +29,7 @@ def differences(saved: Saved, asked: Resolved, documents: Sequence[Document]) ->
         *_component_differences(saved, asked),
         *_argument_differences(saved, asked),
         *_stage_differences(saved, asked, documents),
+        *_kept_differences(saved, documents),
         *_runtime_differences(saved, documents),
     )
 
@@ -69,6 +72,17 @@ def _stage_differences(saved: Saved, asked: Resolved, documents: Sequence[Docume
         return []
     want = stage_documents(asked.options, documents)
     return [] if list(want) == list(saved.stages) else ["Stage documents: they are not the same"]
+
+
+def _kept_differences(saved: Saved, documents: Sequence[Document]) -> list[str]:
+    want = kept_documents(saved.options, documents)
+    asked = {body["kind"] for body in want} & {document.kind for document in documents}
+    same = all(_of_kind(kind, want) == _of_kind(kind, saved.kept) for kind in asked)
+    return [] if same else ["documents for the controller: they are not the same"]
+
+
+def _of_kind(kind: str, bodies: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [body for body in bodies if body.get("kind") == kind]
 
 
 def _runtime_differences(saved: Saved, documents: Sequence[Document]) -> list[str]:

@@ -1,8 +1,8 @@
 """The clusters on disk: the state that `create` saves and every later command reads.
 
 A cluster exists when its folder holds `kwok.yaml`: a KwokctlConfiguration with the resolved
-options and the components, followed by the Stage documents that its controller plays, and those
-that its runtime reads. The file has the original's shape; `status.maker` tells whose it is.
+options and the components, followed by the Stage documents that its controller plays, the other
+documents that it is given, and those that its runtime reads. The file has the original's shape; `status.maker` tells whose it is.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from kwokctl import __version__
+from kwokctl.clusters.kept import controller_options, is_kept
+from kwokctl.clusters.stages import FOR_RUNTIME
 from kwokctl.components.plan import build_plan
 from kwokctl.components.setting import Setting
 from kwokctl.config.data_path import Choice, choose_data_path
@@ -37,6 +39,8 @@ class Saved:
     artifacts: Mapping[str, Artifact]
     extra_args: Mapping[str, Mapping[str, str | None]]
     stages: tuple[Mapping[str, Any], ...]
+    kept: tuple[Mapping[str, Any], ...] = ()
+    """The user's other documents for the controller."""
     documents: tuple[Mapping[str, Any], ...] = ()
     """The user's configuration of the program with which the runtime makes the cluster."""
     version: str = __version__
@@ -55,6 +59,7 @@ class Saved:
             options=self.options,
             artifacts=self.artifacts,
             extra_args=self.extra_args,
+            controller_options=controller_options(self.kept),
         )
 
     def data_path(self) -> Choice:
@@ -93,7 +98,7 @@ def load(paths: ClusterPaths, name: ClusterName) -> Saved:
 
 def save(paths: ClusterPaths, saved: Saved, plan: Plan) -> None:
     """Write a cluster's state; it holds no secrets, but says where they are."""
-    text = yaml.dump_all([_head(saved, plan), *saved.stages, *saved.documents])
+    text = yaml.dump_all([_head(saved, plan), *saved.stages, *saved.kept, *saved.documents])
     write_atomic(paths.saved, text, mode=0o600)
 
 
@@ -187,7 +192,8 @@ def _parse(
                 for patch in head.get("componentsPatches") or []
             },
             stages=tuple(other for other in others if other.get("kind") == "Stage"),
-            documents=tuple(other for other in others if other.get("kind") != "Stage"),
+            kept=tuple(other for other in others if is_kept(other)),
+            documents=tuple(other for other in others if other.get("kind") == FOR_RUNTIME),
             version=str(head["status"]["version"]),
         )
     except (KeyError, TypeError) as e:

@@ -21,8 +21,11 @@ def stage_documents(
 ) -> tuple[Mapping[str, Any], ...]:
     """Return the user's Stages if there are any, else the default set.
 
-    As in the original, one Stage of the user's replaces the whole default set.
+    As in the original, one Stage of the user's replaces the whole default set, and there is none
+    where the controller reads Stages from the API server.
     """
+    if "Stage" in options.enable_crds:
+        return ()
     own = tuple(document.body for document in documents if document.kind == "Stage")
     return own or _default_set(options)
 

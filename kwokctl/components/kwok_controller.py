@@ -1,5 +1,7 @@
 """Describes the embedded fake-node controller."""
 
+from collections.abc import Mapping
+
 from kwokctl.components import etcd
 from kwokctl.components.flags import Value, flags
 from kwokctl.components.heartbeat import heartbeat
@@ -24,8 +26,7 @@ def kwok_controller(setting: Setting) -> Component:
                 "kubeconfig": setting.kubeconfig(KWOK_CONTROLLER),
                 "config": str(setting.site.path(setting.paths.saved)),
                 **_nodes(setting),
-                "node-name": node.name,
-                "node-ip": ip,
+                **_unless_given(setting, {"nodeName": node.name, "nodeIP": ip}),
                 "node-port": port,
                 "server-address": joined(_listening(bind, ip), port),
                 "tls-cert-file": setting.pki(f"{KWOK_CONTROLLER}.crt"),
@@ -34,6 +35,7 @@ def kwok_controller(setting: Setting) -> Component:
                 # from another's snapshot, goes on with the leases instead of waiting for their end.
                 "holder-identity": KWOK_CONTROLLER if is_ours else None,
                 "node-lease-duration-seconds": heartbeat(setting.options).lease_seconds,
+                "enable-crds": ",".join(setting.options.enable_crds) or None,
                 **(_data_path(setting) if is_ours else {}),
             },
             setting.user_args(KWOK_CONTROLLER),
@@ -46,13 +48,26 @@ def kwok_controller(setting: Setting) -> Component:
 
 
 def _nodes(setting: Setting) -> dict[str, Value]:
-    """Say which nodes are fake; real ones beside them have kubelets."""
+    """Say which nodes are fake unless the user's documents do; real ones beside them have kubelets."""
+    given = setting.controller_options
+    if given.get("manageSingleNode") or given.get("manageNodesWithAnnotationSelector"):
+        return {}
     if setting.site.has_own_nodes:
         return {
             "manage-all-nodes": False,
             "manage-nodes-with-annotation-selector": "kwok.x-k8s.io/node=fake",
         }
-    return {"manage-all-nodes": True}
+    return {} if given.get("manageNodesWithLabelSelector") else {"manage-all-nodes": True}
+
+
+def _unless_given(setting: Setting, values: Mapping[str, str]) -> dict[str, Value]:
+    """Return the flags of those options that the user's documents leave open."""
+    words = {"nodeName": "node-name", "nodeIP": "node-ip"}
+    return {
+        words[name]: value
+        for name, value in values.items()
+        if not setting.controller_options.get(name)
+    }
 
 
 def _listening(bind: str, ip: str) -> str:

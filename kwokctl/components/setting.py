@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from kwokctl.components import identities
 from kwokctl.config.options import ClusterOptions
@@ -21,6 +22,8 @@ class Setting:
     options: ClusterOptions
     artifacts: Mapping[str, Artifact]
     extra_args: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
+    controller_options: Mapping[str, Any] = field(default_factory=dict)
+    """The options in the user's documents of kind KwokConfiguration."""
 
     def user_args(self, name: ComponentName) -> Mapping[str, str | None]:
         """Return the user's own arguments for a component."""

@@ -13,6 +13,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from kwokctl.artifacts.versions import etcd_release, kind_version, kube_version
+from kwokctl.config.kinds import KINDS, KWOK
+from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.quantity import to_bytes
 from kwokctl.errors import KwokctlError
 from kwokctl.kube.names import is_subdomain
@@ -163,6 +165,14 @@ def runtime_config(word: str) -> Fault | None:
     if all(_API.fullmatch(part.strip()) for part in word.split(",")):
         return None
     return Fault("not a list of API groups", "for example: api/all=true")
+
+
+def resource_kind(word: str) -> Fault | None:
+    """Accept a kind that a controller can read from the API server."""
+    if word in KINDS[KWOK]:
+        return None
+    hint = did_you_mean(word, KINDS[KWOK]) or f"kinds are: {', '.join(KINDS[KWOK])}"
+    return Fault("not a kind of custom resource", hint)
 
 
 def kubernetes(word: str) -> Fault | None:

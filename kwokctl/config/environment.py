@@ -1,6 +1,6 @@
 """The variables `KWOK_…`: those that are options, and those about which the user is warned."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_origin
 
 from kwokctl.config.given import Given
@@ -41,10 +41,13 @@ def warnings(environ: Mapping[str, str]) -> Iterator[str]:
             if not _asks_for_nothing(unsupported[name], text):
                 yield f"{name} is set, but is not supported yet and is ignored"
         elif name not in known:
-            near = did_you_mean(name, known)
-            yield f"{name} is not a variable of kwokctl and is ignored" + (
-                f"; {near}" if near else ""
-            )
+            yield f"{name} is not a variable of kwokctl and is ignored{_guess(name, known)}"
+
+
+def _guess(name: str, known: Iterable[str]) -> str:
+    """Compare what follows the prefix, which all have in common."""
+    near = did_you_mean(name.removeprefix(_PREFIX), (each.removeprefix(_PREFIX) for each in known))
+    return f"; {near.replace(chr(39), chr(39) + _PREFIX, 1)}" if near else ""
 
 
 def _asks_for_nothing(option: NotServed, text: str) -> bool:

@@ -141,6 +141,16 @@ class ClusterOptions:
         env="",
         key="",
     )
+    enable_crds: tuple[str, ...] = _option(
+        (),
+        "Kinds of documents that a controller of your own (--kwok-controller-binary) reads from the "
+        "API server, such as Stage",
+        group=_COMPONENTS,
+        metavar="KIND,…",
+        key="enableCRDs",
+        env="",
+        check=checks.resource_kind,
+    )
     disable_qps_limits: bool = _option(
         True,
         "Lift the rate limits of control plane clients; on by default, unlike the original",

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from kwokctl import __version__
+from kwokctl.config import readers
 from kwokctl.errors import UsageError
 
 
@@ -15,22 +16,28 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _switch(text: str) -> bool:
-    if text.lower() in {"true", "1", "t"}:
-        return True
-    if text.lower() in {"false", "0", "f"}:
-        return False
-    raise argparse.ArgumentTypeError(f"'{text}' is neither true nor false")
+    try:
+        return readers.read_switch(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is neither true nor false") from None
+
+
+def _whole(text: str) -> int:
+    try:
+        return readers.read_whole(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
 
 
 def _level(text: str) -> int:
     names = {"debug": 4, "info": 0, "warn": -1, "warning": -1, "error": -2}
     head, sign, tail = text.lower().partition("+") if "+" in text else (text.lower(), "", "")
     if head in names:
-        return names[head] + (int(tail) if sign and tail.isdecimal() else 0)
+        return names[head] + (int(tail) if sign and tail.isascii() and tail.isdecimal() else 0)
     try:
-        return int(text)
+        return readers.read_whole(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is no log level") from None
+        raise argparse.ArgumentTypeError(f"'{text}' is not a log level") from None
 
 
 def parser() -> argparse.ArgumentParser:
@@ -57,9 +64,9 @@ def parser() -> argparse.ArgumentParser:
     add("--cidr", help="addresses of pods on nodes without a pod CIDR (default: 10.0.0.0/24)")
     add("--node-ip", dest="nodeIP", help="address of nodes that have none")
     add("--node-name", dest="nodeName", help="host name of nodes that have none")
-    add("--node-port", dest="nodePort", type=int, help="kubelet port that nodes tell")
+    add("--node-port", dest="nodePort", type=_whole, help="kubelet port that nodes tell")
     add("--server-address", dest="serverAddress", help="host:port for health and metrics")
-    add("--node-lease-duration-seconds", dest="nodeLeaseDurationSeconds", type=int,
+    add("--node-lease-duration-seconds", dest="nodeLeaseDurationSeconds", type=_whole,
         help="how long a node's lease lasts; 0 for no leases")  # fmt: skip
     add("--holder-identity", default="",
         help="name under which leases are held, if no other controller has it; a restarted one goes on with them at once")  # fmt: skip
@@ -68,7 +75,7 @@ def parser() -> argparse.ArgumentParser:
     add("--tls-private-key-file", dest="tlsPrivateKeyFile", help="key of the server")
     add("--enable-crds", action="append", default=[], help=argparse.SUPPRESS)
     add("--tracing-endpoint", help=argparse.SUPPRESS)
-    add("--tracing-sampling-rate-per-million", type=int, help=argparse.SUPPRESS)
+    add("--tracing-sampling-rate-per-million", type=_whole, help=argparse.SUPPRESS)
     add("-v", "--v", type=_level, default=0, help="how much is logged: a number or a name")
     add("--version", action="version", version=f"kwok version {__version__}")
     return made

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kwokctl.config.documents import Document, load_documents
+from kwokctl.config.documents import load_documents
+from kwokctl.controller import configuration
+from kwokctl.controller.configuration import DEFAULTS, given_options, without_effect
 from kwokctl.controller.flags import parser
 from kwokctl.controller.functions import Kubelet
 from kwokctl.controller.selection import Selection, select
@@ -16,40 +18,6 @@ from kwokctl.controller.stages import Stage
 from kwokctl.errors import ConfigError, NotServedError, UsageError
 from kwokctl.etcd.target import EtcdTarget
 from kwokctl.progress import Progress
-
-_DEFAULTS: dict[str, Any] = {
-    "kubeconfig": "",
-    "cidr": "10.0.0.0/24",
-    "nodeIP": "",
-    "nodeName": "",
-    "nodePort": 0,
-    "tlsCertFile": "",
-    "tlsPrivateKeyFile": "",
-    "manageSingleNode": "",
-    "manageAllNodes": False,
-    "manageNodesWithAnnotationSelector": "",
-    "manageNodesWithLabelSelector": "",
-    "disregardStatusWithAnnotationSelector": "",
-    "disregardStatusWithLabelSelector": "",
-    "serverAddress": "",
-    "nodeLeaseDurationSeconds": 0,
-    "podPlayStageParallelism": 0,
-    "nodePlayStageParallelism": 0,
-    "nodeLeaseParallelism": 0,
-    "podsOnNodeSyncParallelism": 0,
-}
-_IGNORED = frozenset(
-    {
-        "enableContentionProfiling",
-        "enableDebuggingHandlers",
-        "enablePodsOnNodeSyncListPager",
-        "enablePodsOnNodeSyncStreamWatch",
-        "enableProfilingHandler",
-    }
-)
-"""Options of KwokConfiguration that change nothing about what fake nodes and pods do."""
-_SERVED_ELSEWHERE = frozenset({"Cluster", "KwokctlConfiguration", "KwokctlResource", "Stage"})
-"""Documents that need no word when they are found beside the Stages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,14 +70,16 @@ def read_settings(argv: Sequence[str], progress: Progress) -> Settings:
     """
     flags = parser().parse_args(argv)
     documents = load_documents(flags.config, progress=progress)
-    options = _options(documents, progress)
-    for name in _DEFAULTS:
+    options = {**DEFAULTS, **given_options(documents)}
+    for name in without_effect(documents):
+        progress.note(f"{name} is not supported yet and is left out")
+    for name in DEFAULTS:
         given = getattr(flags, name, None)
         if given is not None:
-            options[name] = given
-    if flags.enable_crds or options.get("enableCRDs"):
+            options[name] = _checked(name, given)
+    if flags.enable_crds or options["enableCRDs"]:
         raise NotServedError(
-            "Stages that are custom resources are not served yet",
+            "Stages that are custom resources are not supported yet",
             hint="give them as documents with --config, and leave out --enable-crds",
         )
     stages = read_stages(documents)
@@ -155,6 +125,13 @@ def _settings(
     )
 
 
+def _checked(name: str, value: Any) -> Any:
+    """Check the value of a flag as one of a document is."""
+    if found := configuration.fault(name, value):
+        raise UsageError(f"the flag for '{name}' is '{value}', {found.problem}", hint=found.hint)
+    return value
+
+
 def _etcd(flags: argparse.Namespace) -> EtcdAccess | None:
     if flags.data_path == "api":
         return None
@@ -171,31 +148,3 @@ def _etcd(flags: argparse.Namespace) -> EtcdAccess | None:
         key=flags.etcd_keyfile,
     )
     return EtcdAccess(target=target, prefix=flags.etcd_prefix, insists=insists)
-
-
-def _options(documents: Sequence[Document], progress: Progress) -> dict[str, Any]:
-    """Merge the options of every KwokConfiguration; what is not served is told in a line."""
-    options = dict(_DEFAULTS)
-    ignored: dict[str, None] = {}
-    for document in documents:
-        if document.kind != "KwokConfiguration":
-            if document.kind not in _SERVED_ELSEWHERE:
-                ignored[document.kind] = None
-            continue
-        for name, value in (document.body.get("options") or {}).items():
-            if name == "enableCRDs" or name in _DEFAULTS:
-                options[name] = _checked(document, name, value)
-            elif name not in _IGNORED:
-                raise document.fault(f"options.{name}", "is not an option of the controller")
-    for kind in ignored:
-        progress.note(f"documents of kind '{kind}' are not served yet and are left out")
-    return options
-
-
-def _checked(document: Document, name: str, value: Any) -> Any:
-    wanted = type(_DEFAULTS.get(name, []))
-    if value is None:
-        return _DEFAULTS.get(name, [])
-    if type(value) is not wanted:
-        raise document.fault(f"options.{name}", f"must be of type {wanted.__name__}")
-    return value

@@ -5,7 +5,7 @@ import msgspec
 from kwokctl.errors import NotFoundError
 from kwokctl.kube.http import Pool
 from kwokctl.kube.refusal import refusal
-from kwokctl.kube.resource import KNOWN, Resource
+from kwokctl.kube.resource import KNOWN, Resource, quoted
 
 
 class _Served(msgspec.Struct):
@@ -63,7 +63,7 @@ class Discovery:
 
     async def _served(self, api_version: str) -> list[Resource] | None:
         group, _, version = api_version.rpartition("/")
-        root = f"/apis/{api_version}" if group else f"/api/{version}"
+        root = f"/apis/{quoted(group)}/{quoted(version)}" if group else f"/api/{quoted(version)}"
         response = await self._pool.request("GET", root)
         if response.status == 404:
             return None

@@ -5,7 +5,9 @@ from urllib.parse import quote
 
 import msgspec
 
-_PLAIN = re.compile(r"[A-Za-z0-9._~-]+", re.ASCII)
+from kwokctl.errors import ConfigError
+
+_PLAIN = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._~-]+", re.ASCII)
 
 
 class Resource(msgspec.Struct, frozen=True, gc=False):
@@ -33,15 +35,20 @@ class Resource(msgspec.Struct, frozen=True, gc=False):
         """
         root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
         if self.namespaced and namespace:
-            root = f"{root}/namespaces/{_quoted(namespace)}"
+            root = f"{root}/namespaces/{quoted(namespace)}"
         if name is None:
             return f"{root}/{self.plural}"
         tail = f"/{subresource}" if subresource else ""
-        return f"{root}/{self.plural}/{_quoted(name)}{tail}"
+        return f"{root}/{self.plural}/{quoted(name)}{tail}"
 
 
-def _quoted(segment: str) -> str:
-    return segment if _PLAIN.fullmatch(segment) else quote(segment, safe=":")
+def quoted(segment: str) -> str:
+    """Return one segment of a path, escaped; ConfigError for one that would be another path."""
+    if _PLAIN.fullmatch(segment):
+        return segment
+    if segment in ("", ".", ".."):
+        raise ConfigError(f"'{segment}' cannot be a name in the Kubernetes API")
+    return quote(segment, safe=":")
 
 
 NAMESPACES = Resource("", "v1", "namespaces", "Namespace", namespaced=False)

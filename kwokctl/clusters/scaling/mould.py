@@ -14,6 +14,7 @@ from kwokctl.controller.functions import common
 from kwokctl.errors import ConfigError, ExpressionError, UsageError
 from kwokctl.expr import gotemplate, jq
 from kwokctl.expr.gotemplate.symbols import Symbol
+from kwokctl.host.allowance import MEMORY, SECONDS, bounded
 
 Json = Any
 
@@ -117,7 +118,13 @@ def edited(parameters: Json, programs: tuple[str, ...]) -> Json:
     value = deepcopy(parameters)
     for program in programs:
         try:
-            results = jq.compile(program).run(value)
+            with bounded():
+                results = jq.compile(program).run(value)
+        except (MemoryError, TimeoutError) as e:
+            raise UsageError(
+                f"--param '{program}' takes more than {MEMORY >> 30} GiB or {SECONDS:g} s",
+                hint="it must turn all parameters into new ones: '.allocatable.cpu = \"64\"'",
+            ) from e
         except ExpressionError as e:
             raise UsageError(
                 f"--param: {e}",

@@ -3,7 +3,9 @@
 import re
 from dataclasses import dataclass
 
+from kwokctl.controller.selection import requirements
 from kwokctl.errors import UsageError
+from kwokctl.kube.names import LABEL_RULE, is_label
 
 LABEL = "kwok.x-k8s.io/kwokctl-scale"
 """Every object that `scale` makes carries the name of its set under this label."""
@@ -49,6 +51,13 @@ class ScaleRequest:
                 f"--serial-length 0 gives one bare name, but --replicas is {self.replicas}",
                 hint="use a --serial-length of at least 1, or --replicas 1",
             )
+        if not is_label(self.namespace):
+            raise UsageError(
+                f"'--namespace' is '{self.namespace}', which cannot be the name of a namespace",
+                hint=LABEL_RULE,
+            )
+        if self.on_nodes:
+            requirements(self.on_nodes)
         self._check_name()
 
     @property

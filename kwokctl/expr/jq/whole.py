@@ -27,6 +27,8 @@ def build(source: str) -> Callable[[Any], list[Any]]:
     def run(value: Any) -> list[Any]:
         try:
             return list(program.run(value))
+        except (MemoryError, TimeoutError):
+            raise  # the caller's bounds
         except Exception as e:  # the interpreter's own mistakes are errors of the program, too
             raise Fault(str(e) or type(e).__name__) from e
 

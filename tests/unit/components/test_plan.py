@@ -127,12 +127,6 @@ def test_an_argument_of_the_user_takes_the_place_of_ours() -> None:
     assert args[-3:] == ("--leader-elect=true", "--v=4", "--bare")
 
 
-@pytest.mark.parametrize("percent", [0, -1])
-def test_a_heap_that_must_not_grow_is_refused(percent: int) -> None:
-    with pytest.raises(UsageError, match=f"'--go-gc' is '{percent}'"):
-        plan(replace(OPTIONS, go_gc=percent))
-
-
 def test_the_controller_manager_is_ready_when_pods_can_be_created() -> None:
     probes = plan().components[KUBE_CONTROLLER_MANAGER].ready
 

@@ -153,3 +153,19 @@ def test_an_option_that_is_empty_is_as_if_it_were_not_there(tmp_path: Path) -> N
 
     assert read(tmp_path, "--manage-all-nodes=True", text=text).cidr == "10.0.0.0/24"
     assert read(tmp_path, "--manage-all-nodes=0", "--manage-single-node=n").selection.node_name
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ["--cidr=banana"],
+        ["--node-port=٣"],
+        ["--node-port=70000"],
+        ["--node-ip=here"],
+        ["--manage-nodes-with-label-selector=a=b=c"],
+        ["--v=٣"],
+    ],
+)
+def test_a_flag_is_checked_as_an_option_of_a_document_is(tmp_path: Path, flags: list[str]) -> None:
+    with pytest.raises(UsageError):
+        read(tmp_path, "--manage-all-nodes", *flags)

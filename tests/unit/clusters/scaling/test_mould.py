@@ -249,3 +249,11 @@ def test_a_pod_takes_its_parameters() -> None:
             },
         ],
     }
+
+
+@pytest.mark.parametrize("program", ["[range(1e9)]", "last(range(1e12))"])
+def test_a_parameter_that_takes_more_than_its_share_is_stopped(program: str) -> None:
+    with pytest.raises(UsageError, match="takes more than"):
+        edited({"a": 1}, (program,))
+
+    assert edited({"a": 1}, (".b = 2",)) == {"a": 1, "b": 2}

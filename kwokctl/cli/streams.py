@@ -1,0 +1,25 @@
+"""Standard streams that were closed by the caller, as with `kwokctl … >&-`.
+
+The descriptors 0 to 2 would go to whatever is opened first: a socket, or the event loop's own. So
+they are taken before that, each in the direction in which it cannot be used: what reads or writes
+gets an error, as with the tools of coreutils. Messages alone are dropped without one.
+"""
+
+import os
+import sys
+
+_MODES = (os.O_WRONLY, os.O_RDONLY, os.O_WRONLY)
+
+
+def take_closed() -> None:
+    """Open the null device in place of each standard stream that is closed."""
+    for number, mode in enumerate(_MODES):
+        try:
+            os.fstat(number)
+        except OSError:
+            # The lowest number that is free is the one that is missing.
+            os.set_inheritable(os.open(os.devnull, mode), True)
+    # They stay open as long as the process lives.
+    sys.stdin = sys.stdin or open(0, encoding="utf-8")  # noqa: SIM115
+    sys.stdout = sys.stdout or open(1, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(2, "w", encoding="utf-8")  # noqa: SIM115

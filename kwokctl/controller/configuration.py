@@ -1,0 +1,146 @@
+"""Documents of kind KwokConfiguration: the options of the controller, checked."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kwokctl.config import checks
+from kwokctl.config.documents import Document
+from kwokctl.config.kinds import KINDS, KWOK
+from kwokctl.config.nearest import did_you_mean
+from kwokctl.controller.selection import requirements
+from kwokctl.errors import UsageError
+from kwokctl.kube.names import is_subdomain
+
+KIND = "KwokConfiguration"
+_CRDS = "enableCRDs"
+_MOST_AT_ONCE = 10_000
+_WORDS = {int: "a whole number", bool: "true or false", str: "a text", list: "a list of texts"}
+
+
+def _selector(text: str) -> checks.Fault | None:
+    try:
+        requirements(text)
+    except UsageError as e:
+        return checks.Fault("not a selector", e.hint or "")
+    return None
+
+
+def _node_name(text: str) -> checks.Fault | None:
+    if is_subdomain(text):
+        return None
+    return checks.Fault("not a name of a node", "for example: node-000000")
+
+
+@dataclass(frozen=True, slots=True)
+class _Option:
+    default: Any
+    check: checks.Check = checks.text
+    within: tuple[int, int] = (0, _MOST_AT_ONCE)
+    supported: bool = True
+    """Whether the embedded controller does anything with it."""
+
+
+_OPTIONS: Mapping[str, _Option] = {
+    "kubeconfig": _Option(""),
+    "cidr": _Option("10.0.0.0/24", checks.network),
+    "nodeIP": _Option("", checks.address),
+    "nodeName": _Option("", checks.host_name),
+    "nodePort": _Option(0, within=checks.PORTS),
+    "tlsCertFile": _Option(""),
+    "tlsPrivateKeyFile": _Option(""),
+    "manageSingleNode": _Option("", _node_name),
+    "manageAllNodes": _Option(False),
+    "manageNodesWithAnnotationSelector": _Option("", _selector),
+    "manageNodesWithLabelSelector": _Option("", _selector),
+    "disregardStatusWithAnnotationSelector": _Option("", _selector),
+    "disregardStatusWithLabelSelector": _Option("", _selector),
+    "serverAddress": _Option(""),
+    "nodeLeaseDurationSeconds": _Option(0, within=checks.INT32),
+    "podPlayStageParallelism": _Option(0),
+    "nodePlayStageParallelism": _Option(0),
+    "nodeLeaseParallelism": _Option(0),
+    "podsOnNodeSyncParallelism": _Option(0),
+    _CRDS: _Option([]),
+    "enableContentionProfiling": _Option(False, supported=False),
+    "enableDebuggingHandlers": _Option(True, supported=False),
+    "enablePodsOnNodeSyncListPager": _Option(True, supported=False),
+    "enablePodsOnNodeSyncStreamWatch": _Option(False, supported=False),
+    "enableProfilingHandler": _Option(True, supported=False),
+}
+
+DEFAULTS: Mapping[str, Any] = {name: option.default for name, option in _OPTIONS.items()}
+SELECTING = (
+    "manageSingleNode",
+    "manageAllNodes",
+    "manageNodesWithAnnotationSelector",
+    "manageNodesWithLabelSelector",
+)
+"""The options that say which nodes are managed."""
+UNUSED_KINDS = frozenset(KINDS[KWOK]) - {"Stage"}
+"""Kinds of documents for a controller with which the embedded one does nothing yet."""
+
+
+def given_options(documents: Sequence[Document]) -> dict[str, Any]:
+    """Merge the options of every KwokConfiguration; a later document wins.
+
+    Raises ConfigError, naming the place, for an option that there is not and for a bad value.
+    """
+    options: dict[str, Any] = {}
+    for document in documents:
+        if document.kind == KIND:
+            options.update(_checked_options(document))
+    return options
+
+
+def without_effect(documents: Sequence[Document]) -> list[str]:
+    """Name the options and the kinds of documents with which the embedded controller does nothing."""
+    options = [
+        f"'{KIND}.options.{name}'"
+        for name, value in given_options(documents).items()
+        if not _OPTIONS[name].supported and value != _OPTIONS[name].default
+    ]
+    tracing = [
+        f"'{KIND}.tracing'" for each in documents if each.kind == KIND and each.body.get("tracing")
+    ]
+    kinds = [f"'{each.kind}'" for each in documents if each.kind in UNUSED_KINDS]
+    return list(dict.fromkeys([*options, *tracing, *kinds]))
+
+
+def _checked_options(document: Document) -> dict[str, Any]:
+    document.check_fields(("options", "tracing"))
+    options = document.body.get("options") or {}
+    if not isinstance(options, Mapping):
+        raise document.fault("options", "must be a mapping")
+    return {
+        name: _checked(document, name, value)
+        for name, value in options.items()
+        if value is not None or name not in _OPTIONS
+    }
+
+
+def fault(name: str, value: Any) -> checks.Fault | None:
+    """Return what is wrong with a value of the right type for the option called `name`."""
+    option = _OPTIONS[name]
+    if isinstance(value, int) and not isinstance(value, bool):
+        least, most = option.within
+        if least <= value <= most:
+            return None
+        return checks.Fault("out of range", f"give a number from {least} to {most}")
+    texts = value if isinstance(value, list) else [value]
+    faults = (option.check(text) for text in texts if isinstance(text, str) and text)
+    return next((found for found in faults if found), None)
+
+
+def _checked(document: Document, name: str, value: Any) -> Any:
+    field = f"options.{name}"
+    option = _OPTIONS.get(name)
+    if option is None:
+        raise document.fault(
+            field, "is not an option of the controller", hint=did_you_mean(name, _OPTIONS)
+        )
+    if type(value) is not type(option.default):
+        raise document.fault(field, f"must be {_WORDS[type(option.default)]}, not '{value}'")
+    if found := fault(name, value):
+        raise document.fault(field, f"is '{value}', {found.problem}", hint=found.hint)
+    return value

@@ -75,6 +75,8 @@ def _section(command: Any, path: str) -> Iterator[str]:
     yield f"```\n{' '.join([path, *_usage(command, own)])}\n```\n"
     for paragraph in (command.help or "").strip().split("\n\n"):
         yield " ".join(paragraph.split()) + "\n"
+    if lines := grammar.examples(command):
+        yield "\n".join(["```sh", *lines, "```\n"])
     panels: dict[str, list[Any]] = {}
     for param in own:
         if grammar.help_record(param):

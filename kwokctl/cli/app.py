@@ -46,8 +46,9 @@ def build() -> Any:
 def invoke(words: Sequence[str], console: Console, runner: Runner | None) -> int:
     """Read the words, run the command and return its exit code."""
     command = build()
-    if instruction := os.environ.get(completion.VARIABLE):
-        return _complete(command, instruction)
+    if completion.VARIABLE in os.environ:
+        completion.answer(command, words)
+        return 0
     first = Invocation(console=console, run=runner or _runner(console))
     try:
         with command.make_context("kwokctl", list(words), obj=first) as ctx:
@@ -58,14 +59,6 @@ def invoke(words: Sequence[str], console: Console, runner: Runner | None) -> int
         message: str = e.format_message()
         raise UsageError(message[:1].lower() + message[1:].rstrip(".")) from e
     return 0
-
-
-def _complete(command: Any, instruction: str) -> int:
-    from typer._completion_classes import completion_init
-    from typer.completion import shell_complete
-
-    completion_init()
-    return shell_complete(command, {}, "kwokctl", completion.VARIABLE, instruction)
 
 
 def _runner(console: Console) -> Runner:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kwokctl.cli import complete, results
+from kwokctl.cli import results
 from kwokctl.cli.grammar import Command, Group, RawCommand
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.version import version_line
@@ -24,7 +24,6 @@ _EVERYWHERE: Mapping[str, Any] = {
             metavar="NAME",
             help="The cluster [default: kwok]",
             rich_help_panel=EVERYWHERE,
-            autocompletion=complete.clusters,
         ),
     ],
     "config": Annotated[
@@ -58,10 +57,11 @@ def command(
     *,
     panel: str | None = None,
     adds: tuple[inspect.Parameter, ...] = (),
+    examples: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a function a command of `app`: it gets the Invocation first, then its own words.
 
-    Parameters that `adds` describes are given to its `**` parameter.
+    Parameters that `adds` describes are given to its `**` parameter; `examples` end its help.
     """
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
@@ -72,7 +72,8 @@ def command(
         own = tuple(inspect.signature(function).parameters.values())[1:]
         named = tuple(p for p in own if p.kind is not inspect.Parameter.VAR_KEYWORD)
         _describe(enter, function, (*named, *adds))
-        app.command(name, cls=Command, rich_help_panel=panel)(enter)
+        epilog = "\n".join(examples)
+        app.command(name, cls=Command, rich_help_panel=panel, epilog=epilog)(enter)
         return function
 
     return register

@@ -1,8 +1,15 @@
-"""What the shell offers when a word is completed; cheap, and silent when something is wrong."""
+"""The words that a shell is offered as values; cheap to list, and empty when something is wrong."""
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from kwokctl.config.options import spellings
 from kwokctl.host.paths import WorkDir, default_workdir
+from kwokctl.model import ClusterName
 
-COMPONENTS = ("audit", "etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok-controller")  # fmt: skip
+COMPONENTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok-controller")  # fmt: skip
+_FILES = frozenset({"FILE", "PROGRAM", "IMAGE-OR-FILE"})
+"""What a value is called that may be the path of a file."""
 
 
 def clusters() -> list[str]:
@@ -11,11 +18,52 @@ def clusters() -> list[str]:
     return sorted(file.parent.name for file in folder.glob("*/kwok.yaml"))
 
 
-def components() -> list[str]:
-    """List what `logs` can show."""
-    return list(COMPONENTS)
+def kubeconfig(name: str) -> str:
+    """Return the path of a cluster's own kubeconfig, whether or not there is such a cluster."""
+    return str(WorkDir(default_workdir()).cluster(ClusterName(name)).kubeconfig)
 
 
-def kinds() -> list[str]:
-    """List what `scale` can scale without a template of the user's."""
-    return ["node", "pod"]
+def _runtimes() -> list[str]:
+    from kwokctl import registry
+
+    return ["auto", *registry.names()]
+
+
+def _sources() -> list[str]:
+    from kwokctl.artifacts.resolve import Source
+
+    return list(Source)
+
+
+_VALUES: Mapping[str, Callable[[], Sequence[str]]] = {
+    "name": clusters,
+    "level": lambda: ("DEBUG", "INFO", "WARN", "ERROR"),
+    "component": lambda: (*COMPONENTS, "audit"),
+    "components": lambda: COMPONENTS,
+    "enable": lambda: COMPONENTS,
+    "disable": lambda: COMPONENTS,
+    "kind": lambda: ("node", "pod"),
+    "runtime": _runtimes,
+    "artifact_source": _sources,
+}
+"""Values of parameters that do not declare them, by the parameter's name."""
+
+
+def values(param: Any) -> Sequence[str]:
+    """List the words that an option or argument takes; none if any word will do."""
+    if declared := getattr(getattr(param.type, "func", None), "choices", ()):
+        return tuple(declared)
+    if found := next((s.choices for s in spellings() if s.field == param.name), ()):
+        return found
+    offered = _VALUES.get(param.name)
+    return offered() if offered else ()
+
+
+def is_list(param: Any) -> bool:
+    """Tell whether commas part the values of a parameter."""
+    return "," in (param.metavar or "")
+
+
+def is_file(param: Any) -> bool:
+    """Tell whether a parameter takes the path of a file."""
+    return param.metavar in _FILES

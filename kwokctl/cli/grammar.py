@@ -28,6 +28,13 @@ class Command(TyperCommand):
         """Write arguments and options, one section a panel."""
         _write_options(self.get_params(ctx), formatter)
 
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - Typer's signature
+        """Write the examples, each on a line of its own."""
+        if lines := examples(self):
+            with formatter.section(_heading("Examples")):
+                for line in lines:
+                    formatter.write(f"  {line}\n")
+
 
 class Group(TyperGroup):
     """A command that has commands below it."""
@@ -80,6 +87,11 @@ def summary(command: Any) -> str:
     return (command.help or "").partition("\n")[0].rstrip(".")
 
 
+def examples(command: Any) -> list[str]:
+    """Return the commands with which a command's help ends."""
+    return (command.epilog or "").splitlines()
+
+
 def help_record(param: Any) -> tuple[str, str] | None:
     """Return how a parameter is written and what it means; None if it is hidden."""
     if param.hidden:
@@ -117,8 +129,11 @@ def _write_options(params: Iterable[Any], formatter: Any) -> None:
 
 
 def _write_sections(sections: Mapping[str, list[tuple[str, str]]], formatter: Any) -> None:
-    is_plain = not sys.stdout.isatty()
     for title, rows in sections.items():
         if rows:
-            with formatter.section(title if is_plain else typer.style(title, bold=True)):
+            with formatter.section(_heading(title)):
                 formatter.write_dl(rows, col_max=_WIDEST_NAME)
+
+
+def _heading(title: str) -> str:
+    return typer.style(title, bold=True) if sys.stdout.isatty() else title

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+DEFAULT_NAME = "kwok"
+"""The cluster that a command is for unless `--name` says otherwise."""
 
 
 class Runner(Protocol):
@@ -31,7 +33,7 @@ class Invocation:
 
     console: Console
     run: Runner
-    name: str = "kwok"
+    name: str = DEFAULT_NAME
     config: tuple[str, ...] = ()
     is_quiet: bool = False
     """Whether results are for a program, so that nobody listens to progress."""

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kwokctl.cli import commands, complete, results
+from kwokctl.cli import commands, results
 from kwokctl.cli.invocation import Invocation
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ def logs(
         typer.Argument(
             metavar="COMPONENT",
             help="A component of the cluster, or 'audit'",
-            autocompletion=complete.components,
         ),
     ],
     follow: Annotated[

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kwokctl.cli import commands, complete, results
+from kwokctl.cli import commands, results
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.options import Output, Timeout, Wait
 from kwokctl.cli.rows import amount
@@ -33,7 +33,6 @@ def scale(
         typer.Argument(
             metavar="KIND",
             help="node, pod, or the name of a KwokctlResource of yours",
-            autocompletion=complete.kinds,
         ),
     ],
     set_name: Annotated[

@@ -63,13 +63,15 @@ def whole_number(flag: str, *, least: int = INT32[0], most: int = INT32[1]) -> C
 
 
 def one_of(flag: str, *choices: str) -> Callable[[str], str]:
-    """Make the reader of a word that must be one of `choices`."""
+    """Make the reader of a word that must be one of `choices`; an empty one stands for none."""
+    words = tuple(choice for choice in choices if choice)
 
     def read(text: str) -> str:
         if text not in choices:
-            raise UsageError(f"'{flag}' is '{text}'", hint=f"choose from: {', '.join(choices)}")
+            raise UsageError(f"'{flag}' is '{text}'", hint=f"choose from: {', '.join(words)}")
         return text
 
+    vars(read)["choices"] = words  # what shells complete, and help shows
     return read
 
 

@@ -14,7 +14,8 @@ from kwokctl.errors import UsageError
 
 DEFAULT_WAIT = "5m"
 """How long `--wait` without a value waits."""
-_MAY_STAND_ALONE = {"--wait": DEFAULT_WAIT}
+MAY_STAND_ALONE = {"--wait": DEFAULT_WAIT}
+"""Options that may be given without their value, and the one that they then have."""
 
 
 def rewrite(words: Sequence[str], params: Iterable[Any], command: str) -> list[str]:
@@ -116,7 +117,7 @@ class _Reader:
             self.written.append(option.secondary_opts[0] if is_positive else option.opts[0])
 
     def _next_value(self, name: str) -> str:
-        alone = _MAY_STAND_ALONE.get(name)
+        alone = MAY_STAND_ALONE.get(name)
         if alone and (not self.left or self.left[0].startswith("-")):
             return alone
         if not self.left:

@@ -191,14 +191,3 @@ def test_every_shell_gets_a_script(kwokctl: Kwokctl, shell: str) -> None:
     done = kwokctl("completion", shell)
     assert done.returncode == 0
     assert "_KWOKCTL_COMPLETE" in done.stdout
-
-
-def test_a_shell_is_offered_commands_flags_and_names(kwokctl: Kwokctl) -> None:
-    def offered(words: str) -> list[str]:
-        last = str(len(words.split(" ")) - 1)
-        return kwokctl(_KWOKCTL_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=last).stdout.split()  # fmt: skip
-
-    assert offered("kwokctl sta") == ["start"]
-    assert offered("kwokctl create cluster --kube-apiserver-p") == ["--kube-apiserver-port"]
-    assert offered("kwokctl logs kube-s") == ["kube-scheduler"]
-    assert offered("kwokctl scale n") == ["node"]

@@ -1,0 +1,139 @@
+"""What shells offer: asked for as their scripts do it, and typed into the shells themselves."""
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Kwokctl
+from tests.support.shell_rig import Shell, shell
+
+SHELLS = {
+    "bash": (["bash", "--norc", "-i"], "source <(kwokctl completion bash)"),
+    "zsh": (
+        ["zsh", "-f", "-i"],
+        "bindkey -e; autoload -Uz compinit && compinit -D -u; source <(kwokctl completion zsh)",
+    ),
+    "fish": (["fish", "--no-config", "-i"], "kwokctl completion fish | source"),
+}
+"""How a shell is started without what its user has set up, and how it is given the script."""
+
+Offered = Callable[[str], list[str]]
+
+
+@pytest.fixture
+def clusters(tmp_path: Path) -> None:
+    for name in ("kwok", "other"):
+        folder = tmp_path / "kwok" / "clusters" / name
+        folder.mkdir(parents=True)
+        (folder / "kwok.yaml").touch()
+
+
+@pytest.fixture
+def offered(kwokctl: Kwokctl, clusters: None) -> Offered:
+    """Return the words that are offered for the last one of a line."""
+
+    def call(line: str) -> list[str]:
+        kind, *lines = kwokctl(*line.split(" ")[1:], _KWOKCTL_COMPLETE="1").stdout.splitlines()
+        return [line.partition("\t")[0] for line in lines] if kind == "words" else [f"<{kind}>"]
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("kwokctl sta", ["start"]),
+        ("kwokctl create cluster --kube-apiserver-p", ["--kube-apiserver-port"]),
+        ("kwokctl logs kube-s", ["kube-scheduler"]),
+        ("kwokctl scale n", ["node"]),
+        ("kwokctl create cluster --runtime k", ["kind", "kind-podman"]),
+        ("kwokctl create cluster --restart ", ["no", "on-failure"]),
+        ("kwokctl create cluster --data-path ", ["auto", "api", "etcd"]),
+        ("kwokctl create cluster --node-heartbeat s", ["stretched"]),
+        ("kwokctl create cluster --artifact-source o", ["offline"]),
+        ("kwokctl create cluster --etcd-fsync of", ["off"]),
+        ("kwokctl create cluster --disable etcd,kube-s", ["etcd,kube-scheduler"]),
+        ("kwokctl create cluster --enable=kw", ["--enable=kwok-controller"]),
+        ("kwokctl create cluster --etcd-binary ", ["<files>"]),
+        ("kwokctl create cluster --wait --keep", ["--keep-on-failure"]),
+        ("kwokctl create cluster --keep-on-failure --keep", []),
+        ("kwokctl get components -o w", ["wide"]),
+        ("kwokctl scale node --data-path e", ["etcd"]),
+        ("kwokctl snapshot save -o ", ["json", "yaml"]),
+        ("kwokctl completion z", ["zsh"]),
+        ("kwokctl --name ", ["kwok", "other"]),
+        ("kwokctl --name=o", ["--name=other"]),
+        ("kwokctl get artifacts --filter ", ["binary", "image"]),
+        ("kwokctl snapshot save --path ", ["<files>"]),
+        ("kwokctl nonsense ", []),
+    ],
+)
+def test_a_place_is_offered_the_words_that_it_takes(
+    offered: Offered, line: str, words: list[str]
+) -> None:
+    assert offered(line) == words
+
+
+def test_every_option_with_a_closed_set_offers_it(kwokctl: Kwokctl) -> None:
+    lines = kwokctl("create", "cluster", "-", _KWOKCTL_COMPLETE="1").stdout.splitlines()
+    assert any(line.startswith("--output\t") for line in lines)
+    assert all("\t" in line for line in lines[1:])
+
+
+def test_kubectl_is_asked_for_its_own_words(
+    kwokctl: Kwokctl, clusters: None, tmp_path: Path
+) -> None:
+    tool = tmp_path / "bin" / "kubectl"
+    tool.parent.mkdir()
+    tool.write_text('#!/bin/sh\nprintf "%s\\t%s\\n:4\\n" "$*" "$KUBECONFIG"\n')
+    tool.chmod(0o700)
+    done = kwokctl(
+        *("--name", "other", "kubectl", "get", ""),
+        _KWOKCTL_COMPLETE="1",
+        PATH=f"{tool.parent}:{Path(sys.executable).parent}:/usr/bin:/bin",
+    )
+    own = tmp_path / "kwok" / "clusters" / "other" / "kubeconfig.yaml"
+    assert done.stdout == f"words\n__complete get \t{own}\n:4\n"
+
+
+@pytest.fixture(params=SHELLS)
+def typed(
+    request: pytest.FixtureRequest, environ: dict[str, str], clusters: None, tmp_path: Path
+) -> Iterator[Shell]:
+    """Start a shell that has the script, and in whose PATH kwokctl is."""
+    name: str = request.param
+    if shutil.which(name) is None:
+        pytest.skip(f"{name} is not installed")
+    program = tmp_path / "bin" / "kwokctl"
+    program.parent.mkdir()
+    root = Path(__file__).parents[2]
+    program.write_text(f'#!/bin/sh\nPYTHONPATH={root} exec {sys.executable} -m kwokctl "$@"\n')
+    program.chmod(0o700)
+    (tmp_path / "file-of-mine").touch()
+    words, setup = SHELLS[name]
+    path = {"PATH": f"{program.parent}:{environ['PATH']}"}
+    with shell(words, environ | path) as started:
+        started.type(f"cd {tmp_path}; {setup}; echo rea''dy\n")
+        started.until(r"^ready")
+        yield started
+
+
+def test_a_shell_completes_commands_values_names_and_files(typed: Shell) -> None:
+    for begun, whole in (
+        ("kwokctl sta", "kwokctl start"),
+        ("kwokctl create cluster --runtime bin", "kwokctl create cluster --runtime binary"),
+        ("kwokctl create cluster --disable etcd,kwok-c", "kwokctl create cluster --disable etcd,kwok-controller"),
+        ("kwokctl get components --name=oth", "kwokctl get components --name=other"),
+        ("kwokctl snapshot save --path file-", "kwokctl snapshot save --path file-of-mine"),
+        ("kwokctl get clusters --config=file-", "kwokctl get clusters --config=file-of-mine"),
+    ):  # fmt: skip
+        assert typed.completed(begun) == whole
+
+
+@pytest.mark.parametrize("typed", ["zsh", "fish"], indirect=True)
+def test_a_shell_that_shows_meanings_shows_them_whole(typed: Shell) -> None:
+    typed.type("kwokctl \t\t")
+    typed.until("Print the script that completes kwokctl's words in a shell")

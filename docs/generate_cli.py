@@ -41,8 +41,9 @@ folder, else it has its default.
 | 2 | the words were wrong, or ask for what is not served yet |
 | 128 + N | signal N has ended it: 130 after Ctrl-C; what was half-made is undone first |
 
-Results go to standard output, all else to standard error. A command that was asked for `-o json`
-tells an error as one line, `{"error": {"id", "message", "hint", "output"}}`; the `id` never changes.
+Results go to standard output, all else to standard error. With `-o json` or `-o yaml` commands that
+change something print [one document](results.md). With `-o json` an error is one line, the last of
+standard error: `{"error": {"id", "message", "hint", "output"}}`; the `id` never changes.
 """
 
 

@@ -9,6 +9,7 @@ import typer
 from kwokctl.cli import commands, results
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.options import Output
+from kwokctl.cli.outcome import Outcome, conclude
 from kwokctl.cli.rows import amount
 from kwokctl.errors import ArtifactError, UsageError
 
@@ -51,7 +52,7 @@ def show(call: Invocation, *, output: Output = "") -> None:
         results.emit_table(("NAME", "VERSION", "SOURCE", "SIZE", "PATH"), rows)
 
 
-def build(call: Invocation, *, kube_version: _KubeVersion = None) -> None:
+def build(call: Invocation, *, kube_version: _KubeVersion = None, output: Output = "") -> None:
     """Build all programs for a version of Kubernetes from their Go modules into the store."""
     from kwokctl.artifacts import upkeep
 
@@ -59,8 +60,14 @@ def build(call: Invocation, *, kube_version: _KubeVersion = None) -> None:
     programs = call.run(
         upkeep.build, options.kube_version, cache=call.home.cache, progress=call.progress
     )
-    for artifact in programs.values():
-        results.emit(artifact.command[0])
+    paths = [artifact.command[0] for artifact in programs.values()]
+    if not output:
+        results.emit("\n".join(paths))
+    outcome = Outcome(
+        message=f"the programs for Kubernetes {options.kube_version} are in the store",
+        result={"programs": programs.values()},
+    )
+    conclude(call, outcome, output)
 
 
 def images(
@@ -84,8 +91,9 @@ def images(
         ),
     ] = None,
     kube_version: _KubeVersion = None,
+    output: Output = "",
 ) -> None:
-    """Have the images of the components in the container engine, and print their names.
+    """Pull, build, save or load the images of the components, and print their names.
 
     They come from where 'create cluster' would take them, unless --pull or --build says more.
     """
@@ -100,7 +108,15 @@ def images(
     else:
         target = Path(save).expanduser() if save is not None else None
         names = call.run(stock_images, call.home, options, target)
-    results.emit("\n".join(names))
+    if not output:
+        results.emit("\n".join(names))
+    verb = "is" if len(names) == 1 else "are"
+    where = f"{verb} in '{save}'" if save else f"{verb} in the container engine"
+    outcome = Outcome(
+        message=f"{', '.join(names)} {where}",
+        result={"images": names, "file": save or load or ""},
+    )
+    conclude(call, outcome, output)
 
 
 def verify(call: Invocation, *, output: Output = "") -> None:
@@ -131,6 +147,7 @@ def prune(
     everything: Annotated[
         bool, typer.Option("--all", help="Remove the programs of existing clusters too")
     ] = False,
+    output: Output = "",
 ) -> None:
     """Remove the programs that no cluster uses, and what interrupted builds have left."""
     from kwokctl.artifacts import upkeep
@@ -143,9 +160,14 @@ def prune(
     versions = {version for _, version in keep}
     keep |= {(e.name, e.version) for e in entries if e.name in TOOLS and e.version in versions}
     pruned = upkeep.prune(home.cache, keep=keep)
-    for path in pruned.paths:
-        results.emit(str(path))
-    call.console.line(f"{amount(pruned.size, 'B')} are free again")
+    if not output:
+        results.emit("\n".join(map(str, pruned.paths)))
+    outcome = Outcome(
+        message=f"{amount(pruned.size, 'B')} are free again",
+        changed=bool(pruned.paths),
+        result=pruned,
+    )
+    conclude(call, outcome, output)
 
 
 def _options(call: Invocation, **given: str | None) -> "ClusterOptions":

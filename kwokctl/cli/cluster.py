@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kwokctl.cli import commands, results
+from kwokctl.cli import commands
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.options import (
     Kubeconfig,
@@ -15,10 +15,11 @@ from kwokctl.cli.options import (
     cluster_parameters,
     kubeconfig_path,
 )
+from kwokctl.cli.outcome import Outcome, conclude
 
 if TYPE_CHECKING:
-    from kwokctl.cli.console import Console
     from kwokctl.clusters.create import Created, CreateRequest
+    from kwokctl.clusters.delete import Deleted
 
 
 def register(app: typer.Typer) -> None:
@@ -58,7 +59,6 @@ def create(
     from kwokctl.clusters.create import CreateRequest, create_cluster
     from kwokctl.config.resolve import resolve_options
 
-    call = call.quietly(unless=not output)
     documents = call.documents()
     resolved = resolve_options(chosen_options(words), os.environ, documents)
     for warning in resolved.warnings:
@@ -74,10 +74,9 @@ def create(
         fail_on_drift=fail_on_drift,
     )
     created = call.run(create_cluster, call.home, request)
-    if output:
-        results.emit_data(created, output)
-    else:
-        _tell_created(created, request, call.console)
+    for difference in created.drift:
+        call.console.warn(f"the cluster exists with other settings: {difference}")
+    conclude(call, _creation(call, created, request), output)
 
 
 def delete(
@@ -94,50 +93,76 @@ def delete(
         ),
     ] = False,
     kubeconfig: Kubeconfig = None,
+    output: Output = "",
 ) -> None:
     """Delete a cluster and its context; it is no error if there is none."""
     from kwokctl.clusters.delete import delete_all, delete_cluster
+    from kwokctl.clusters.saved import existing
 
     path = kubeconfig_path(kubeconfig)
-    if not all_clusters:
-        name = call.cluster
-        if call.run(delete_cluster, call.home, name, kubeconfig=path, force=force):
-            call.console.line(f"cluster '{name}' is deleted")
-        else:
-            call.console.warn(f"there is no cluster '{name}'")
+    if all_clusters:
+        deleted = call.run(delete_all, call.home, kubeconfig=path, force=force)
+        _conclude_all(call, deleted, output)
         return
-    deleted = call.run(delete_all, call.home, kubeconfig=path, force=force)
-    for gone in deleted.names:
-        call.console.line(f"cluster '{gone}' is deleted")
-    if not deleted.names and not deleted.failures:
-        call.console.line("there is no cluster to delete")
-    if deleted.left:
-        others = ", ".join(f"'{other}'" for other in deleted.left)
-        call.console.warn(f"left alone, since the original kwokctl made them: {others}")
-        call.console.line("delete one with 'kwokctl --name NAME delete cluster --force'")
-    if deleted.failures:
-        raise ExceptionGroup("not all clusters are deleted", list(deleted.failures.values()))
+    name = call.cluster
+    was_there = call.run(delete_cluster, call.home, name, kubeconfig=path, force=force)
+    if not was_there:
+        others = existing(call.home.paths(name), name)
+        call.console.warn(f"there is no cluster '{name}'" + (f"; {others}" if others else ""))
+    outcome = Outcome(
+        message=f"cluster '{name}' is deleted" if was_there else "nothing was deleted",
+        cluster=name,
+        changed=bool(was_there),
+        result={"deleted": [name] if was_there else [], "leftAlone": []},
+    )
+    if was_there or output:
+        conclude(call, outcome, output)
 
 
-def start(call: Invocation, *, wait: Wait = None, timeout: Timeout = None) -> None:
+def start(
+    call: Invocation, *, wait: Wait = None, timeout: Timeout = None, output: Output = ""
+) -> None:
     """Start a cluster; what runs already goes on."""
     from kwokctl.clusters.start import start_cluster
 
-    call.run(start_cluster, call.home, call.cluster, wait=wait or None, timeout=timeout or None)
+    started = call.run(
+        start_cluster, call.home, call.cluster, wait=wait or None, timeout=timeout or None
+    )
+    state = "is ready" if wait else "has been started"
+    outcome = Outcome(
+        message=f"cluster '{call.name}' {state if started else 'runs already'}",
+        then=(f"{call.itself} get components -o wide",),
+        cluster=call.name,
+        changed=bool(started),
+        result={"started": started or ()},
+    )
+    conclude(call, outcome, output)
 
 
-def stop(call: Invocation) -> None:
+def stop(call: Invocation, *, output: Output = "") -> None:
     """Stop a cluster; its data stays, and 'start cluster' brings it back."""
     from kwokctl.clusters.stop import stop_cluster
 
-    call.run(stop_cluster, call.home, call.cluster)
+    stopped = call.run(stop_cluster, call.home, call.cluster)
+    state = "is stopped" if stopped else "was stopped already"
+    outcome = Outcome(
+        message=f"cluster '{call.name}' {state}; its data stays. Start it again with",
+        then=(f"{call.itself} start cluster",),
+        cluster=call.name,
+        changed=bool(stopped),
+        result={"stopped": stopped or ()},
+    )
+    conclude(call, outcome, output)
 
 
-def _tell_created(created: "Created", request: "CreateRequest", console: "Console") -> None:
-    """Say what there is now and what to do with it; what differs from the request comes first."""
-    for difference in created.drift:
-        console.warn(f"the cluster exists with other settings: {difference}")
-    state = "is ready" if request.wait else "exists" if created.existed else "has been started"
+def _creation(call: Invocation, created: "Created", request: "CreateRequest") -> Outcome:
+    """Say what there is now and what to do with it."""
+    if request.wait:
+        state = "is ready"
+    elif created.started or not created.existed:
+        state = "existed and has been started" if created.existed else "has been started"
+    else:
+        state = "exists and runs"
     if request.kubeconfig:
         access, reach = (
             f"'{created.context}' is the current context",
@@ -145,8 +170,39 @@ def _tell_created(created: "Created", request: "CreateRequest", console: "Consol
         )
     else:
         access, reach = "your kubeconfig is untouched", f"--kubeconfig {created.kubeconfig}"
-    flag = "" if created.name == "kwok" else f" --name {created.name}"
-    console.line(f"cluster '{created.name}' {state}; {access}. Now you can:")
-    console.line(f"  kubectl {reach} get nodes")
-    console.line(f"  kwokctl{flag} scale node --replicas 1000")
-    console.line(f"  kwokctl{flag} delete cluster")
+    return Outcome(
+        message=f"cluster '{created.name}' {state}; {access}. Now you can",
+        then=(
+            f"kubectl {reach} get nodes",
+            f"{call.itself} scale node --replicas 1000",
+            f"{call.itself} delete cluster",
+        ),
+        cluster=created.name,
+        changed=bool(created.started) or not created.existed,
+        result=created,
+    )
+
+
+def _conclude_all(call: Invocation, deleted: "Deleted", output: str) -> None:
+    """Tell which clusters are gone, which were left alone, and raise what went wrong."""
+    names = ", ".join(f"'{name}'" for name in deleted.names)
+    if not deleted.names:
+        message = "no cluster was deleted" if deleted.failures else "there is no cluster to delete"
+    else:
+        message = (
+            f"clusters {names} are deleted"
+            if len(deleted.names) > 1
+            else f"cluster {names} is deleted"
+        )
+    outcome = Outcome(
+        message=message,
+        changed=bool(deleted.names),
+        result={"deleted": deleted.names, "leftAlone": deleted.left},
+    )
+    conclude(call, outcome, output)
+    if deleted.left:
+        others = ", ".join(f"'{other}'" for other in deleted.left)
+        call.console.warn(f"left alone, since the original kwokctl made them: {others}")
+        call.console.line("delete one with 'kwokctl --name NAME delete cluster --force'")
+    if deleted.failures:
+        raise ExceptionGroup("not all clusters are deleted", list(deleted.failures.values()))

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -67,7 +68,8 @@ def command(
     def register(function: Callable[..., None]) -> Callable[..., None]:
         def enter(ctx: typer.Context, **words: Any) -> None:
             everywhere = {key: words.pop(key) for key in _EVERYWHERE}
-            function(ctx.obj.overlaid(**everywhere), **words)
+            call = ctx.obj.overlaid(**everywhere)
+            function(replace(call, command=ctx.command_path.partition(" ")[2]), **words)
 
         own = tuple(inspect.signature(function).parameters.values())[1:]
         named = tuple(p for p in own if p.kind is not inspect.Parameter.VAR_KEYWORD)

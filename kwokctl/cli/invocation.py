@@ -1,7 +1,8 @@
 """What every command is given: where it writes, what runs its verbs, and what holds everywhere."""
 
+import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
 
 from kwokctl.cli.console import Console
@@ -35,6 +36,9 @@ class Invocation:
     run: Runner
     name: str = DEFAULT_NAME
     config: tuple[str, ...] = ()
+    command: str = ""
+    """The words that name the command: `create cluster`."""
+    began: float = field(default_factory=time.monotonic)
     is_quiet: bool = False
     """Whether results are for a program, so that nobody listens to progress."""
 
@@ -44,6 +48,11 @@ class Invocation:
         from kwokctl.cli import compose
 
         return compose.home(self.progress)
+
+    @property
+    def itself(self) -> str:
+        """Return how kwokctl is called for the same cluster: `kwokctl --name mine`."""
+        return "kwokctl" if self.name == DEFAULT_NAME else f"kwokctl --name {self.name}"
 
     @property
     def progress(self) -> Progress:

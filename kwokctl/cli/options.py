@@ -50,7 +50,7 @@ Output = Annotated[
         "--output",
         "-o",
         metavar="FORMAT",
-        help="Print the result as json or yaml, and no progress",
+        help="Print the result as json or yaml; progress goes to standard error",
         parser=one_of("--output", "", "json", "yaml"),
     ),
 ]

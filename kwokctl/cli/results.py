@@ -3,7 +3,7 @@
 import os
 import select
 import sys
-from collections.abc import Sequence
+from collections.abc import Sequence, ValuesView
 from dataclasses import fields, is_dataclass
 from enum import StrEnum
 from pathlib import PurePath
@@ -84,7 +84,7 @@ def plain(value: Any) -> Any:
     """Turn dataclasses, tuples and paths into what JSON and YAML have; names become camelCase."""
     if is_dataclass(value) and not isinstance(value, type):
         return {camel(f.name): plain(getattr(value, f.name)) for f in fields(value)}
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, list | tuple | set | frozenset | ValuesView):
         return [plain(each) for each in value]
     if isinstance(value, dict):
         return {str(key): plain(each) for key, each in value.items()}

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kwokctl.cli import commands, results
+from kwokctl.cli import commands
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.options import Output, Timeout, Wait
+from kwokctl.cli.outcome import Outcome, conclude
 from kwokctl.cli.rows import amount
 from kwokctl.cli.values import one_of, whole_number
 from kwokctl.errors import TimedOutError
@@ -127,7 +128,6 @@ def scale(
         grace_seconds=grace_period or 0,
         wait=wait or None,
     )
-    call = call.quietly(unless=not output)
     result = call.run(
         scale_within,
         call.home,
@@ -138,12 +138,42 @@ def scale(
         data_path=data_path,
         limit=timeout or None,
     )
-    if output:
-        results.emit_data(result, output)
-    elif result.is_unchanged:
-        call.console.line(
-            f"nothing to do: '{result.name}' has {amount(result.existing, 'objects')}"
-        )
+    tool = f"kubectl --kubeconfig {kubeconfig}" if kubeconfig else f"{call.itself} kubectl"
+    within = f" -n {namespace}" if namespace else ""
+    outcome = Outcome(
+        message=_in_words(result, is_waited_for=bool(wait)) + "; see them with",
+        then=(f"{tool}{within} get {_plural(result.kind)} -l {request.selector}",),
+        cluster="" if kubeconfig else call.name,
+        changed=not result.is_unchanged,
+        result=result,
+    )
+    conclude(call, outcome, output)
+
+
+def _in_words(result: "ScaleResult", *, is_waited_for: bool) -> str:
+    """Say how many objects a set has now, and what became of the others."""
+    from kwokctl.clusters.scaling.readiness import word_for
+
+    count = result.existing + result.created - result.deleted
+    objects = amount(count, result.kind.lower() if count == 1 else _plural(result.kind))
+    ready = f", all {word_for(result.kind)}" if is_waited_for and count else ""
+    changes = [
+        f"{number:,} {what}"
+        for number, what in ((result.created, "created"), (result.deleted, "deleted"))
+        if number
+    ]
+    return f"'{result.name}' has {objects}{ready} ({', '.join(changes) or 'nothing to do'})"
+
+
+def _plural(kind: str) -> str:
+    """Return the resource of a kind, as the rules of Kubernetes' API guess it.
+
+    https://github.com/kubernetes/apimachinery/blob/master/pkg/api/meta/restmapper.go
+    """
+    word = kind.lower()
+    if word.endswith("s"):
+        return f"{word}es"
+    return f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
 
 
 async def scale_within(

@@ -1,13 +1,16 @@
 """`snapshot`: a cluster's etcd into a file, and back."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kwokctl.cli import commands, results, unserved
+from kwokctl.cli import commands, unserved
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.options import Output
+from kwokctl.cli.outcome import Outcome, conclude
+from kwokctl.cli.rows import amount
 from kwokctl.cli.values import one_of
 from kwokctl.errors import NotServedError
 
@@ -50,10 +53,15 @@ def save(
     _check(file_format, kinds)
     from kwokctl.clusters.snapshot import save_snapshot
 
-    call = call.quietly(unless=not output)
     saved = call.run(save_snapshot, call.home, call.cluster, Path(path), force=force)
-    if output:
-        results.emit_data(saved, output)
+    outcome = Outcome(
+        message=f"saved the cluster '{call.name}' to '{saved.path}' ({amount(saved.size, 'B')}). "
+        "Restore it with",
+        then=(f"{call.itself} snapshot restore --path {shlex.quote(str(saved.path))}",),
+        cluster=call.name,
+        result=saved,
+    )
+    conclude(call, outcome, output)
 
 
 def restore(
@@ -68,10 +76,15 @@ def restore(
     _check(file_format, kinds)
     from kwokctl.clusters.snapshot import restore_snapshot
 
-    call = call.quietly(unless=not output)
     restored = call.run(restore_snapshot, call.home, call.cluster, Path(path))
-    if output:
-        results.emit_data(restored, output)
+    outcome = Outcome(
+        message=f"cluster '{call.name}' holds again what '{restored.path}' does; clients that watch "
+        "must list again. See what there is with",
+        then=(f"{call.itself} kubectl get nodes,pods --all-namespaces",),
+        cluster=call.name,
+        result=restored,
+    )
+    conclude(call, outcome, output)
 
 
 def _check(file_format: str, kinds: list[str] | None) -> None:

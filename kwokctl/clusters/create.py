@@ -59,6 +59,8 @@ class Created:
     existed: bool
     drift: tuple[str, ...]
     seconds: float
+    started: tuple[ComponentName, ...] = ()
+    """The components that did not run before."""
 
 
 async def create_cluster(home: Home, request: CreateRequest) -> Created:
@@ -85,10 +87,10 @@ async def create_cluster(home: Home, request: CreateRequest) -> Created:
                     hint="delete it first, or leave out --fail-on-drift",
                     detail="\n".join(drift),
                 )
-            server = await _continue(home, request, saved)
+            server, started = await _continue(home, request, saved)
         else:
             drift = ()
-            server = await _create(home, request, wanted)
+            server, started = await _create(home, request, wanted)
         target = request.kubeconfig or paths.kubeconfig
         if request.kubeconfig:
             _give_context(target, paths.kubeconfig, context)
@@ -100,7 +102,12 @@ async def create_cluster(home: Home, request: CreateRequest) -> Created:
         existed=existed,
         drift=drift,
         seconds=time.monotonic() - began,
+        started=started,
     )
+
+
+_Started = tuple[str, tuple[ComponentName, ...]]
+"""The URL of an API server, and the components that did not run before."""
 
 
 def _give_context(target: Path, source: Path, context: str) -> None:
@@ -113,7 +120,7 @@ def _give_context(target: Path, source: Path, context: str) -> None:
         raise
 
 
-async def _create(home: Home, request: CreateRequest, wanted: WantedCluster) -> str:
+async def _create(home: Home, request: CreateRequest, wanted: WantedCluster) -> _Started:
     names, documents = wanted.names, request.documents
     runtime = await choose_runtime(home, wanted.choices.options.runtime)
     options = replace(wanted.choices.options, runtime=runtime.name)
@@ -137,11 +144,13 @@ async def _create(home: Home, request: CreateRequest, wanted: WantedCluster) -> 
             )
             plan = write_files(home, runtime, saved)
             await runtime.install(plan)
-            await bring_up(home, runtime, plan, held, timeout=request.timeout, wait=request.wait)
-    return kube_apiserver.url(saved.setting(runtime, home.paths(request.name)))
+            started = await bring_up(
+                home, runtime, plan, held, timeout=request.timeout, wait=request.wait
+            )
+    return kube_apiserver.url(saved.setting(runtime, home.paths(request.name))), started
 
 
-async def _continue(home: Home, request: CreateRequest, saved: Saved) -> str:
+async def _continue(home: Home, request: CreateRequest, saved: Saved) -> _Started:
     """Bring up what is missing of a cluster that exists; nothing is removed when that fails."""
     paths = home.paths(saved.name)
     runtime = home.runtime(saved.options.runtime)
@@ -153,7 +162,7 @@ async def _continue(home: Home, request: CreateRequest, saved: Saved) -> str:
     missing = [name for name in plan.components if states.get(name) is not State.RUNNING]
     if not missing and not await unready(plan.components.values()):
         forget_former(paths)
-        return url
+        return url, ()
     found = await artifacts(
         home, runtime, saved.options, _needed(saved.options, saved.names), saved.artifacts
     )
@@ -161,9 +170,11 @@ async def _continue(home: Home, request: CreateRequest, saved: Saved) -> str:
     with held_ports(home, saved.name, saved.options, missing) as (options, held):
         plan = write_files(home, runtime, replace(saved, options=options))
         await runtime.install(plan)
-        await bring_up(home, runtime, plan, held, timeout=request.timeout, wait=request.wait)
+        started = await bring_up(
+            home, runtime, plan, held, timeout=request.timeout, wait=request.wait
+        )
     forget_former(paths)
-    return url
+    return url, started
 
 
 def _needed(options: ClusterOptions, names: Sequence[ComponentName]) -> list[str]:

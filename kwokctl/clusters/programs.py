@@ -123,6 +123,11 @@ def is_embedded(options: ClusterOptions, name: str) -> bool:
     return name == KWOK_CONTROLLER and not options.kwok_controller_binary
 
 
+def is_versioned(options: ClusterOptions, name: str) -> bool:
+    """Tell whether a program's version is known: not that of a controller that its user has given."""
+    return name != KWOK_CONTROLLER or is_embedded(options, name)
+
+
 def wanted_program(options: ClusterOptions, name: str) -> Wanted:
     """Return what is wanted of a program, in the version that the options ask for."""
     explicit = getattr(options, EXPLICIT[name]) or (_on_path(options) if name == "kind" else "")

@@ -17,6 +17,7 @@ from kwokctl.components.plan import build_plan
 from kwokctl.components.setting import Setting
 from kwokctl.config.data_path import Choice, choose_data_path
 from kwokctl.config.keys import options_from_document, options_to_document
+from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import ConfigError, ConflictError, NotFoundError
 from kwokctl.expr import yaml
@@ -83,9 +84,10 @@ def load(paths: ClusterPaths, name: ClusterName) -> Saved:
     Raises NotFoundError if there is no such cluster, ConflictError if another program made it.
     """
     if not paths.saved.is_file():
+        create = f"create it with: kwokctl create cluster --name {name}"
         raise NotFoundError(
             f"there is no cluster called '{name}'",
-            hint=f"make it with: kwokctl create cluster --name {name}",
+            hint="; ".join(filter(None, (existing(paths, name), create))),
         )
     head, *others = _documents(paths.saved)
     if _maker(head) != MAKER:
@@ -94,6 +96,13 @@ def load(paths: ClusterPaths, name: ClusterName) -> Saved:
             hint="use that program for it, or choose another --name",
         )
     return _parse(name, head, others, paths.saved)
+
+
+def existing(paths: ClusterPaths, name: ClusterName) -> str:
+    """Name the clusters that exist to a user who has named one that does not; empty if none does."""
+    others = sorted(file.parent.name for file in paths.root.parent.glob("*/kwok.yaml"))
+    clusters = f"the clusters are: {', '.join(others)}" if others else ""
+    return did_you_mean(name, others) or clusters
 
 
 def save(paths: ClusterPaths, saved: Saved, plan: Plan) -> None:

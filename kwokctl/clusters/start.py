@@ -10,7 +10,7 @@ from kwokctl.clusters.images import artifacts
 from kwokctl.clusters.ports import held_ports
 from kwokctl.clusters.saved import Saved, load
 from kwokctl.host.files import locked
-from kwokctl.model import ClusterName, State
+from kwokctl.model import ClusterName, ComponentName, State
 from kwokctl.runtime import BringsKubernetes, Runtime
 
 
@@ -20,13 +20,13 @@ async def start_cluster(
     *,
     wait: float | None = None,
     timeout: float | None = None,  # noqa: ASYNC109 - the user's own limit, told in the error
-) -> None:
-    """Start what does not run: a stopped cluster, or a component that has died."""
+) -> tuple[ComponentName, ...]:
+    """Start what does not run, a stopped cluster or a component that has died; return what that was."""
     with locked(home.workdir.cluster_lock(name), what=f"the cluster '{name}'"):
         saved = load(home.paths(name), name)
         runtime = home.runtime(saved.options.runtime)
         await runtime.check()
-        await start_saved(home, runtime, saved, wait=wait, timeout=timeout)
+        return await start_saved(home, runtime, saved, wait=wait, timeout=timeout)
 
 
 async def start_saved(
@@ -36,7 +36,7 @@ async def start_saved(
     *,
     wait: float | None,
     timeout: float | None = None,  # noqa: ASYNC109 - as above
-) -> None:
+) -> tuple[ComponentName, ...]:
     """Start the components of a cluster that do not run; the caller holds its lock."""
     settle(home.paths(saved.name))
     states = await runtime.states(saved.name)
@@ -49,6 +49,7 @@ async def start_saved(
     with held_ports(home, saved.name, saved.options, missing) as (_, held):
         plan = write_files(home, runtime, saved)
         await runtime.install(plan)
-        await bring_up(home, runtime, plan, held, timeout=timeout, wait=wait)
+        started = await bring_up(home, runtime, plan, held, timeout=timeout, wait=wait)
     # The API answers: the data that a killed restore has left in place work.
     forget_former(home.paths(saved.name))
+    return started

@@ -2,18 +2,21 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 from kwokctl.clusters.home import Home
+from kwokctl.clusters.programs import is_versioned
 from kwokctl.clusters.ready import log_tail, remarks, unready
-from kwokctl.clusters.saved import cluster_names, is_foreign, load
+from kwokctl.clusters.saved import Saved, cluster_names, is_foreign, load
 from kwokctl.errors import KwokctlError
 from kwokctl.model import ClusterName, Component, ComponentName, Port, State
 from kwokctl.runtime import Runtime
 
 OURS = "kwokctl (Python)"
 ORIGINAL = "kwokctl (Go)"
+_BY_USER = "stopped by 'stop cluster'"
+_LIVES = "it runs, but cannot do work yet"
 
 
 class Status(StrEnum):
@@ -35,7 +38,7 @@ class ComponentStatus:
     version: str
     ports: tuple[Port, ...]
     message: str = ""
-    """Why it is not ready; for a stopped one the end of its log."""
+    """Why it is not ready; for one that has ended by itself the end of its log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,42 +76,41 @@ async def component_statuses(home: Home, name: ClusterName) -> list[ComponentSta
     runtime = home.runtime(saved.options.runtime)
     plan = saved.plan(runtime, paths)
     states = await runtime.states(name)
-    running = [c for c in plan.components.values() if states.get(c.name) is State.RUNNING]
-    not_ready = {component.name for component in await unready(running)}
-    told = await remarks(runtime, name)
-    found = [
-        await _component(runtime, name, component, states, is_ready=component.name not in not_ready)
-        for component in plan.components.values()
+    running = {n for n in plan.components if states.get(n) is State.RUNNING}
+    not_ready = {c.name for c in await unready([plan.components[n] for n in running])}
+    statuses = dict.fromkeys(plan.components, Status.STOPPED)
+    statuses |= {n: Status.NOT_READY if n in not_ready else Status.READY for n in running}
+    by_user = not running and paths.stopped.exists()
+    told = {} if by_user else await remarks(runtime, name)
+    return [
+        ComponentStatus(
+            name=component.name,
+            status=status,
+            version=_version(saved, component),
+            ports=component.ports,
+            message=_BY_USER if by_user else await _message(runtime, name, status, component, told),
+        )
+        for component, status in zip(plan.components.values(), statuses.values(), strict=True)
     ]
-    return [replace(each, message=_joined(each.message, told.get(each.name))) for each in found]
 
 
-async def _component(
+async def _message(
     runtime: Runtime,
     cluster: ClusterName,
+    status: Status,
     component: Component,
-    states: Mapping[ComponentName, State],
-    *,
-    is_ready: bool,
-) -> ComponentStatus:
-    if states.get(component.name) is not State.RUNNING:
-        status, message = Status.STOPPED, await log_tail(runtime, cluster, component.name)
-    elif is_ready:
-        status, message = Status.READY, ""
-    else:
-        status, message = Status.NOT_READY, "it runs, but cannot do work yet"
-    return ComponentStatus(
-        name=component.name,
-        status=status,
-        version=component.artifact.version,
-        ports=component.ports,
-        message=message,
-    )
+    told: Mapping[ComponentName, str],
+) -> str:
+    """Say why a component is not ready; what the runtime knows of it is the last line."""
+    message = _LIVES if status is Status.NOT_READY else ""
+    if status is Status.STOPPED:
+        message = await log_tail(runtime, cluster, component.name)
+    return "\n".join(filter(None, (message, told.get(component.name))))
 
 
-def _joined(message: str, remark: str | None) -> str:
-    """Add a remark as the last line, which is the one that a table shows."""
-    return "\n".join(filter(None, (message, remark)))
+def _version(saved: Saved, component: Component) -> str:
+    """Return the version of a component; empty if it is a program that has no version kwokctl knows."""
+    return component.artifact.version if is_versioned(saved.options, component.name) else ""
 
 
 async def _status(home: Home, name: ClusterName) -> ClusterStatus:

@@ -1,16 +1,21 @@
 """Stops a cluster and keeps its data."""
 
+from contextlib import suppress
+from dataclasses import replace
+
 from kwokctl.clusters.data_folders import forget_former, settle
 from kwokctl.clusters.home import Home
 from kwokctl.clusters.ready import unready
 from kwokctl.clusters.saved import load
 from kwokctl.host.files import locked
-from kwokctl.model import ClusterName, Plan
+from kwokctl.host.paths import ClusterPaths
+from kwokctl.model import ClusterName, ComponentName, Plan, State
+from kwokctl.progress import Silent
 from kwokctl.runtime import Runtime
 
 
-async def stop_cluster(home: Home, name: ClusterName) -> None:
-    """Stop every component, each before those it uses; no effect on a stopped cluster."""
+async def stop_cluster(home: Home, name: ClusterName) -> tuple[ComponentName, ...]:
+    """Stop every component, each before those it uses; return those that ran."""
     with locked(home.workdir.cluster_lock(name), what=f"the cluster '{name}'"):
         paths = home.paths(name)
         saved = load(paths, name)
@@ -19,7 +24,19 @@ async def stop_cluster(home: Home, name: ClusterName) -> None:
         settle(paths)
         if paths.etcd_before_restore.exists() and not await unready(plan.components.values()):
             forget_former(paths)
-        await stop_all(home, runtime, plan)
+        states = await runtime.states(name)
+        running = tuple(each for each in saved.names if states.get(each) is State.RUNNING)
+        # What does not run may be about to be revived: it is stopped all the same, but not shown.
+        shown = home if running else replace(home, progress=Silent())
+        _mark(paths)
+        await stop_all(shown, runtime, plan)
+        return running
+
+
+def _mark(paths: ClusterPaths) -> None:
+    """Note that components end because their user wants it; a full disk must not prevent that."""
+    with suppress(OSError):
+        paths.stopped.touch(mode=0o600)
 
 
 async def stop_all(home: Home, runtime: Runtime, plan: Plan) -> None:

@@ -103,6 +103,11 @@ class ClusterPaths:
         return self.root / "launch"
 
     @property
+    def stopped(self) -> Path:
+        """A file that is there from a 'stop cluster' until components are started again."""
+        return self.root / "stopped"
+
+    @property
     def sockets(self) -> Path:
         """The folder of unix sockets; only its owner may enter it.
 

@@ -8,12 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from kwokctl.clusters.create import Created, CreateRequest
 from kwokctl.clusters.delete import Deleted
+from kwokctl.clusters.scaling.request import ScaleResult
+from kwokctl.clusters.snapshot import Restored
 from kwokctl.clusters.status import ClusterStatus, ComponentStatus, Status
 from kwokctl.errors import BusyError, ComponentError
-from kwokctl.model import ClusterName, ComponentName, Port
+from kwokctl.etcd.snapshot import SavedSnapshot
+from kwokctl.model import Artifact, ClusterName, ComponentName, Port
 from tests.support.recording_runner import RecordingRunner
 
 Words = Callable[[str], int]
@@ -148,8 +152,157 @@ def test_a_program_gets_what_was_created_as_json_alone(
     runner.answers["create_cluster"] = created()
     assert words("create cluster -o json") == 0
     out, err = capfd.readouterr()
-    assert json.loads(out)["context"] == "kwok-kwok"
+    assert json.loads(out)["result"]["context"] == "kwok-kwok"
     assert err == ""
+
+
+SAVED = SavedSnapshot(path=Path("a b.db"), size=40_000_000, sha256="ab")
+RESTORED = Restored(path=Path("a.db"), revision=7, seconds=1.0)
+SCALED = ScaleResult(kind="Node", name="node", created=990, existing=10)
+PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",))}
+
+
+@pytest.mark.parametrize(
+    ("text", "answers", "lines"),
+    [
+        (
+            "start cluster --wait",
+            {"start_cluster": ("etcd",)},
+            ["cluster 'kwok' is ready:", "kwokctl get components -o wide"],
+        ),
+        (
+            "start cluster",
+            {"start_cluster": ()},
+            ["cluster 'kwok' runs already:", "kwokctl get components -o wide"],
+        ),
+        (
+            "stop cluster --name mine",
+            {"stop_cluster": ("etcd",)},
+            [
+                "cluster 'mine' is stopped; its data stays. Start it again with:",
+                "kwokctl --name mine start cluster",
+            ],
+        ),
+        (
+            "stop cluster",
+            {"stop_cluster": ()},
+            [
+                "cluster 'kwok' was stopped already; its data stays. Start it again with:",
+                "kwokctl start cluster",
+            ],
+        ),
+        (
+            "snapshot save --path x",
+            {"save_snapshot": SAVED},
+            [
+                "saved the cluster 'kwok' to 'a b.db' (40.0 MB). Restore it with:",
+                "kwokctl snapshot restore --path 'a b.db'",
+            ],
+        ),
+        (
+            "snapshot restore --path a.db",
+            {"restore_snapshot": RESTORED},
+            [
+                (
+                    "cluster 'kwok' holds again what 'a.db' does; clients that watch must list again. "
+                    "See what there is with:"
+                ),
+                "kwokctl kubectl get nodes,pods --all-namespaces",
+            ],
+        ),
+        (
+            "scale node --replicas 1000 --wait",
+            {"scale_within": SCALED},
+            [
+                "'node' has 1,000 nodes, all Ready (990 created); see them with:",
+                "kwokctl kubectl get nodes -l kwok.x-k8s.io/kwokctl-scale=node",
+            ],
+        ),
+        (
+            "scale pod --replicas 1 -n web",
+            {"scale_within": ScaleResult(kind="Pod", name="pod", deleted=9, existing=10)},
+            [
+                "'pod' has 1 pod (9 deleted); see them with:",
+                "kwokctl kubectl -n web get pods -l kwok.x-k8s.io/kwokctl-scale=pod",
+            ],
+        ),
+        (
+            "scale pod --replicas 5",
+            {"scale_within": ScaleResult(kind="Pod", name="pod", existing=5)},
+            [
+                "'pod' has 5 pods (nothing to do); see them with:",
+                "kwokctl kubectl get pods -l kwok.x-k8s.io/kwokctl-scale=pod",
+            ],
+        ),
+        (
+            "artifacts build --kube-version v1.36.3",
+            {"build": PROGRAMS},
+            ["the programs for Kubernetes v1.36.3 are in the store"],
+        ),
+        (
+            "artifacts images",
+            {"stock_images": ["etcd:1"]},
+            ["etcd:1 is in the container engine"],
+        ),
+    ],
+)
+def test_a_command_that_changes_something_ends_with_a_sentence_or_a_document(
+    words: Words,
+    runner: RecordingRunner,
+    capfd: pytest.CaptureFixture[str],
+    text: str,
+    answers: dict[str, Any],
+    lines: list[str],
+) -> None:
+    runner.answers.update(answers)
+
+    assert words(text) == 0
+    assert capfd.readouterr().err.splitlines() == [lines[0], *(f"  {line}" for line in lines[1:])]
+
+    assert words(f"{text} -o json") == 0
+    out, err = capfd.readouterr()
+    document = json.loads(out)
+    assert list(document) == ["command", "cluster", "changed", "message", "seconds", "result"]
+    assert text.startswith(document["command"])
+    assert document["message"] == lines[0].removesuffix(":")
+    assert isinstance(document["result"], dict)
+    assert err == ""
+
+
+def test_deleted_clusters_are_listed_for_a_program(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runner.answers["delete_cluster"] = True
+    assert words("delete cluster -o json") == 0
+    document = json.loads(capfd.readouterr().out)
+    assert (document["changed"], document["result"]["deleted"]) == (True, ["kwok"])
+
+    runner.answers["delete_cluster"] = False
+    assert words("delete cluster -o yaml") == 0
+    document = yaml.safe_load(capfd.readouterr().out)
+    assert (document["changed"], document["result"]["deleted"]) == (False, [])
+
+
+@pytest.mark.parametrize(
+    ("changes", "wait", "state"),
+    [
+        ({}, "", "has been started"),
+        ({"existed": True}, "", "exists and runs"),
+        ({"existed": True, "started": ("etcd",)}, "", "existed and has been started"),
+        ({"existed": True, "started": ("etcd",)}, "--wait", "is ready"),
+    ],
+)
+def test_a_cluster_that_existed_is_said_to(
+    words: Words,
+    runner: RecordingRunner,
+    capfd: pytest.CaptureFixture[str],
+    changes: dict[str, Any],
+    wait: str,
+    state: str,
+) -> None:
+    runner.answers["create_cluster"] = created(**changes)
+    assert words(f"create cluster {wait}") == 0
+    assert capfd.readouterr().err.startswith(f"cluster 'kwok' {state}; ")
 
 
 def test_an_option_that_is_not_served_is_refused_before_anything_happens(

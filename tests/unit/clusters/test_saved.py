@@ -93,7 +93,22 @@ def test_an_absent_cluster_is_named_with_the_command_that_makes_it(tmp_path: Pat
     with pytest.raises(NotFoundError) as caught:
         load(WorkDir(tmp_path).cluster(NAME), NAME)
 
-    assert caught.value.hint == "make it with: kwokctl create cluster --name dev"
+    assert caught.value.hint == "create it with: kwokctl create cluster --name dev"
+
+
+@pytest.mark.parametrize(
+    ("name", "named"), [("devv", "did you mean 'dev'?"), ("prod", "the clusters are: dev")]
+)
+def test_who_names_an_absent_cluster_is_shown_those_there_are(
+    workdir: WorkDir, name: str, named: str
+) -> None:
+    absent = cluster_name(name)
+
+    with pytest.raises(NotFoundError) as caught:
+        load(workdir.cluster(absent), absent)
+
+    create = f"create it with: kwokctl create cluster --name {name}"
+    assert caught.value.hint == f"{named}; {create}"
 
 
 def test_a_cluster_of_the_original_is_told_apart(workdir: WorkDir) -> None:

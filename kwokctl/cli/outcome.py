@@ -1,0 +1,45 @@
+"""How a command that changes something ends: with a sentence for a person, or a document for a program."""
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from kwokctl.cli import results
+from kwokctl.cli.invocation import Invocation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a command has done."""
+
+    message: str
+    """A sentence that says what there is now, and how many."""
+    then: tuple[str, ...] = ()
+    """Commands with which one goes on."""
+    cluster: str = ""
+    changed: bool = True
+    """Whether anything is different from before."""
+    result: Any = None
+    """The command's own values, for a program."""
+
+
+def conclude(call: Invocation, outcome: Outcome, output: str) -> None:
+    """Tell a person on standard error how it ended, or write it as `output` to standard output.
+
+    The document has the same keys for every command; docs/reference/results.md describes it.
+    """
+    if not output:
+        colon = ":" if outcome.then else ""
+        call.console.line(outcome.message + colon)
+        for command in outcome.then:
+            call.console.line(f"  {command}")
+        return
+    document = {
+        "command": call.command,
+        "cluster": outcome.cluster,
+        "changed": outcome.changed,
+        "message": outcome.message,
+        "seconds": round(time.monotonic() - call.began, 3),
+        "result": outcome.result or {},
+    }
+    results.emit_data(document, output)

@@ -1,0 +1,115 @@
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kwokctl.clusters.home import Home, cluster_name
+from kwokctl.clusters.saved import Saved, save
+from kwokctl.clusters.status import Status, component_statuses
+from kwokctl.clusters.stop import stop_cluster
+from kwokctl.components.plan import BUILDERS
+from kwokctl.config.options import ClusterOptions
+from kwokctl.host.paths import WorkDir
+from kwokctl.model import KWOK_CONTROLLER, Artifact, State
+from kwokctl.progress import Silent, Step
+from tests.support.fake_runtime import FakeRuntime
+
+NAME = cluster_name("dev")
+
+
+class Titles(Silent):
+    """Keeps the titles of steps."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    @contextmanager
+    def step(self, title: str, *, total: int | None = None, unit: str = "") -> Iterator[Step]:
+        self.seen.append(title)
+        with super().step(title) as step:
+            yield step
+
+
+@pytest.fixture
+def runtime() -> FakeRuntime:
+    return FakeRuntime(
+        found=dict.fromkeys(BUILDERS, State.RUNNING), log=b"running\nclosing: leader lost\n"
+    )
+
+
+@pytest.fixture
+def home(tmp_path: Path, runtime: FakeRuntime) -> Home:
+    """Save a cluster whose controller is a program of the user's."""
+    saved = Saved(
+        name=NAME,
+        options=ClusterOptions(runtime="fake", kwok_controller_binary="/opt/kwok"),
+        names=tuple(BUILDERS),
+        artifacts={n: Artifact(name=n, version="v1", command=("/bin/true",)) for n in BUILDERS},
+        extra_args={},
+        stages=(),
+    )
+    workdir = WorkDir(tmp_path)
+    workdir.cluster(NAME).root.mkdir(parents=True)
+    save(workdir.cluster(NAME), saved, saved.plan(runtime, workdir.cluster(NAME)))
+    return Home(workdir=workdir, cache=tmp_path / "c", progress=Titles(), load_runtime=runtime.load)
+
+
+async def test_what_ran_is_told_and_nothing_the_second_time(
+    home: Home, runtime: FakeRuntime
+) -> None:
+    assert set(await stop_cluster(home, NAME)) == set(BUILDERS)
+
+    titles = Titles()
+    assert await stop_cluster(replace(home, progress=titles), NAME) == ()
+    assert titles.seen == []
+
+
+async def test_what_does_not_run_is_stopped_all_the_same_for_it_may_be_revived(
+    home: Home, runtime: FakeRuntime
+) -> None:
+    runtime.found = dict.fromkeys(BUILDERS, State.STOPPED)
+
+    await stop_cluster(home, NAME)
+
+    assert {name for call in runtime.asked for name in call.split()[1:]} == set(BUILDERS)
+
+
+async def test_a_stopped_cluster_does_not_look_as_if_it_had_crashed(home: Home) -> None:
+    await stop_cluster(home, NAME)
+
+    statuses = await component_statuses(home, NAME)
+
+    assert {(s.status, s.message) for s in statuses} == {
+        (Status.STOPPED, "stopped by 'stop cluster'")
+    }
+
+
+async def test_components_that_ended_by_themselves_show_the_end_of_their_logs(
+    home: Home, runtime: FakeRuntime
+) -> None:
+    runtime.found = dict.fromkeys(BUILDERS, State.STOPPED)
+
+    statuses = await component_statuses(home, NAME)
+
+    assert {s.message for s in statuses} == {"running\nclosing: leader lost"}
+
+
+async def test_a_controller_that_its_user_has_given_has_no_version_of_kubernetes(
+    home: Home,
+) -> None:
+    await stop_cluster(home, NAME)
+
+    versions = {s.name: s.version for s in await component_statuses(home, NAME)}
+
+    assert versions.pop(KWOK_CONTROLLER) == ""
+    assert set(versions.values()) == {"v1"}
+
+
+async def test_a_cluster_is_stopped_even_if_that_cannot_be_noted_as_on_a_full_disk(
+    home: Home,
+) -> None:
+    home.paths(NAME).stopped.symlink_to("/nowhere/at-all")
+
+    assert await stop_cluster(home, NAME)

@@ -15,9 +15,7 @@ help: # lists what stands behind the double hash below
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 demo: $(VENV)/made ## the main job: a cluster with 1,000 nodes and 2,000 pods, and how to go on
-	$(BIN)/kwokctl create cluster --wait
-	$(BIN)/kwokctl scale node --replicas 1000 --wait
-	$(BIN)/kwokctl scale pod --replicas 2000 --wait
+	$(BIN)/kwokctl create cluster --nodes 1000 --pods 2000 --wait
 	@echo
 	@echo "1,000 nodes are Ready and 2,000 pods are Running. Look at them:"
 	@echo "  $(BIN)/kwokctl get components -o wide"

@@ -1,10 +1,11 @@
 """`create`, `delete`, `start` and `stop` a cluster."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kwokctl.cli import commands
+from kwokctl.cli import commands, results
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.options import (
     Kubeconfig,
@@ -16,10 +17,13 @@ from kwokctl.cli.options import (
     kubeconfig_path,
 )
 from kwokctl.cli.outcome import Outcome, conclude
+from kwokctl.cli.populate import populate
+from kwokctl.cli.scale import objects_of
 
 if TYPE_CHECKING:
     from kwokctl.clusters.create import Created, CreateRequest
     from kwokctl.clusters.delete import Deleted
+    from kwokctl.clusters.scaling.request import ScaleResult
 
 
 def register(app: typer.Typer) -> None:
@@ -76,7 +80,8 @@ def create(
     created = call.run(create_cluster, call.home, request)
     for difference in created.drift:
         call.console.warn(f"the cluster exists with other settings: {difference}")
-    conclude(call, _creation(call, created, request), output)
+    scaled = populate(call, resolved.options, documents, wait=wait or None, timeout=timeout or None)
+    conclude(call, _creation(call, request, created, scaled), output)
 
 
 def delete(
@@ -131,6 +136,7 @@ def start(
     state = "is ready" if wait else "has been started"
     outcome = Outcome(
         message=f"cluster '{call.name}' {state if started else 'runs already'}",
+        lead="Look at it with",
         then=(f"{call.itself} get components -o wide",),
         cluster=call.name,
         changed=bool(started),
@@ -146,7 +152,8 @@ def stop(call: Invocation, *, output: Output = "") -> None:
     stopped = call.run(stop_cluster, call.home, call.cluster)
     state = "is stopped" if stopped else "was stopped already"
     outcome = Outcome(
-        message=f"cluster '{call.name}' {state}; its data stays. Start it again with",
+        message=f"cluster '{call.name}' {state}; its data stays",
+        lead="Start it again with",
         then=(f"{call.itself} start cluster",),
         cluster=call.name,
         changed=bool(stopped),
@@ -155,7 +162,9 @@ def stop(call: Invocation, *, output: Output = "") -> None:
     conclude(call, outcome, output)
 
 
-def _creation(call: Invocation, created: "Created", request: "CreateRequest") -> Outcome:
+def _creation(
+    call: Invocation, request: "CreateRequest", created: "Created", scaled: "Sequence[ScaleResult]"
+) -> Outcome:
     """Say what there is now and what to do with it."""
     if request.wait:
         state = "is ready"
@@ -170,16 +179,18 @@ def _creation(call: Invocation, created: "Created", request: "CreateRequest") ->
         )
     else:
         access, reach = "your kubeconfig is untouched", f"--kubeconfig {created.kubeconfig}"
+    objects = " and ".join(map(objects_of, scaled))
     return Outcome(
-        message=f"cluster '{created.name}' {state}; {access}. Now you can",
+        message=f"cluster '{created.name}' {state}{objects and f' with {objects}'}; {access}",
+        lead="Now you can",
         then=(
             f"kubectl {reach} get nodes",
-            f"{call.itself} scale node --replicas 1000",
+            f"{call.itself} scale {'pod' if scaled else 'node'} --replicas 1000",
             f"{call.itself} delete cluster",
         ),
         cluster=created.name,
-        changed=bool(created.started) or not created.existed,
-        result=created,
+        changed=any((created.started, not created.existed, *(not r.is_unchanged for r in scaled))),
+        result={**results.plain(created), "scaled": scaled},
     )
 
 

@@ -14,8 +14,10 @@ class Outcome:
 
     message: str
     """A sentence that says what there is now, and how many."""
+    lead: str = ""
+    """What introduces the commands with which one goes on."""
     then: tuple[str, ...] = ()
-    """Commands with which one goes on."""
+    """Those commands."""
     cluster: str = ""
     changed: bool = True
     """Whether anything is different from before."""
@@ -29,8 +31,8 @@ def conclude(call: Invocation, outcome: Outcome, output: str) -> None:
     The document has the same keys for every command; docs/reference/results.md describes it.
     """
     if not output:
-        colon = ":" if outcome.then else ""
-        call.console.line(outcome.message + colon)
+        lead = f". {outcome.lead}:" if outcome.then else ""
+        call.console.line(outcome.message + lead)
         for command in outcome.then:
             call.console.line(f"  {command}")
         return

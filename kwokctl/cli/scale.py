@@ -141,7 +141,8 @@ def scale(
     tool = f"kubectl --kubeconfig {kubeconfig}" if kubeconfig else f"{call.itself} kubectl"
     within = f" -n {namespace}" if namespace else ""
     outcome = Outcome(
-        message=_in_words(result, is_waited_for=bool(wait)) + "; see them with",
+        message=in_words(result, is_waited_for=bool(wait)),
+        lead="See them with",
         then=(f"{tool}{within} get {_plural(result.kind)} -l {request.selector}",),
         cluster="" if kubeconfig else call.name,
         changed=not result.is_unchanged,
@@ -150,19 +151,25 @@ def scale(
     conclude(call, outcome, output)
 
 
-def _in_words(result: "ScaleResult", *, is_waited_for: bool) -> str:
+def in_words(result: "ScaleResult", *, is_waited_for: bool = False) -> str:
     """Say how many objects a set has now, and what became of the others."""
     from kwokctl.clusters.scaling.readiness import word_for
 
-    count = result.existing + result.created - result.deleted
-    objects = amount(count, result.kind.lower() if count == 1 else _plural(result.kind))
-    ready = f", all {word_for(result.kind)}" if is_waited_for and count else ""
+    ready = f", all {word_for(result.kind)}" if is_waited_for and result.count else ""
     changes = [
         f"{number:,} {what}"
         for number, what in ((result.created, "created"), (result.deleted, "deleted"))
         if number
     ]
-    return f"'{result.name}' has {objects}{ready} ({', '.join(changes) or 'nothing to do'})"
+    return (
+        f"'{result.name}' has {objects_of(result)}{ready} ({', '.join(changes) or 'nothing to do'})"
+    )
+
+
+def objects_of(result: "ScaleResult") -> str:
+    """Say how many objects there are: `1,000 nodes`."""
+    is_one = result.count == 1
+    return amount(result.count, result.kind.lower() if is_one else _plural(result.kind))
 
 
 def _plural(kind: str) -> str:

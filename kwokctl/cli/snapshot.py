@@ -55,8 +55,8 @@ def save(
 
     saved = call.run(save_snapshot, call.home, call.cluster, Path(path), force=force)
     outcome = Outcome(
-        message=f"saved the cluster '{call.name}' to '{saved.path}' ({amount(saved.size, 'B')}). "
-        "Restore it with",
+        message=f"saved the cluster '{call.name}' to '{saved.path}' ({amount(saved.size, 'B')})",
+        lead="Restore it with",
         then=(f"{call.itself} snapshot restore --path {shlex.quote(str(saved.path))}",),
         cluster=call.name,
         result=saved,
@@ -79,7 +79,8 @@ def restore(
     restored = call.run(restore_snapshot, call.home, call.cluster, Path(path))
     outcome = Outcome(
         message=f"cluster '{call.name}' holds again what '{restored.path}' does; clients that watch "
-        "must list again. See what there is with",
+        "must list again",
+        lead="See what there is with",
         then=(f"{call.itself} kubectl get nodes,pods --all-namespaces",),
         cluster=call.name,
         result=restored,

@@ -123,7 +123,8 @@ def _give_context(target: Path, source: Path, context: str) -> None:
 async def _create(home: Home, request: CreateRequest, wanted: WantedCluster) -> _Started:
     names, documents = wanted.names, request.documents
     runtime = await choose_runtime(home, wanted.choices.options.runtime)
-    options = replace(wanted.choices.options, runtime=runtime.name)
+    # How many objects there are is not a setting of the cluster: they are scaled afterwards.
+    options = replace(wanted.choices.options, runtime=runtime.name, nodes=0, pods=0)
     check_for_runtime(runtime, request.name, options, documents)
     for note in wanted.choices.notes:
         home.progress.note(note)

@@ -18,8 +18,8 @@ _SELECTING = {
     "disable_kube_scheduler",
     "disable_kube_controller_manager",
 }
-_HOW_NOT_WHAT = {"quiet_pull", "artifact_source"}
-"""Options that say how a cluster is made, not what it is."""
+_HOW_NOT_WHAT = {"quiet_pull", "artifact_source", "nodes", "pods"}
+"""Options that say how a cluster is made, or what it begins with, not what it is."""
 
 
 def differences(saved: Saved, asked: Resolved, documents: Sequence[Document]) -> tuple[str, ...]:

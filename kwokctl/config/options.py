@@ -318,6 +318,16 @@ class ClusterOptions:
         metavar="LIMIT,…",
     )
 
+    nodes: int = _option(
+        0,
+        "Nodes to create with the cluster, as 'scale node' does; none is deleted from a cluster "
+        "that exists",
+        group=_NODES,
+        metavar="N",
+    )
+    pods: int = _option(
+        0, "Pods to create after the nodes, as 'scale pod' does", group=_NODES, metavar="N"
+    )
     node_heartbeat: str = _option(
         "",
         "How often fake nodes show that they live: real (as kubelets do), stretched (by the "

@@ -15,7 +15,7 @@ from kwokctl.clusters.delete import Deleted
 from kwokctl.clusters.scaling.request import ScaleResult
 from kwokctl.clusters.snapshot import Restored
 from kwokctl.clusters.status import ClusterStatus, ComponentStatus, Status
-from kwokctl.errors import BusyError, ComponentError
+from kwokctl.errors import BusyError, ComponentError, TimedOutError
 from kwokctl.etcd.snapshot import SavedSnapshot
 from kwokctl.model import Artifact, ClusterName, ComponentName, Port
 from tests.support.recording_runner import RecordingRunner
@@ -168,12 +168,12 @@ PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",)
         (
             "start cluster --wait",
             {"start_cluster": ("etcd",)},
-            ["cluster 'kwok' is ready:", "kwokctl get components -o wide"],
+            ["cluster 'kwok' is ready. Look at it with:", "kwokctl get components -o wide"],
         ),
         (
             "start cluster",
             {"start_cluster": ()},
-            ["cluster 'kwok' runs already:", "kwokctl get components -o wide"],
+            ["cluster 'kwok' runs already. Look at it with:", "kwokctl get components -o wide"],
         ),
         (
             "stop cluster --name mine",
@@ -214,7 +214,7 @@ PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",)
             "scale node --replicas 1000 --wait",
             {"scale_within": SCALED},
             [
-                "'node' has 1,000 nodes, all Ready (990 created); see them with:",
+                "'node' has 1,000 nodes, all Ready (990 created). See them with:",
                 "kwokctl kubectl get nodes -l kwok.x-k8s.io/kwokctl-scale=node",
             ],
         ),
@@ -222,7 +222,7 @@ PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",)
             "scale pod --replicas 1 -n web",
             {"scale_within": ScaleResult(kind="Pod", name="pod", deleted=9, existing=10)},
             [
-                "'pod' has 1 pod (9 deleted); see them with:",
+                "'pod' has 1 pod (9 deleted). See them with:",
                 "kwokctl kubectl -n web get pods -l kwok.x-k8s.io/kwokctl-scale=pod",
             ],
         ),
@@ -230,7 +230,7 @@ PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",)
             "scale pod --replicas 5",
             {"scale_within": ScaleResult(kind="Pod", name="pod", existing=5)},
             [
-                "'pod' has 5 pods (nothing to do); see them with:",
+                "'pod' has 5 pods (nothing to do). See them with:",
                 "kwokctl kubectl get pods -l kwok.x-k8s.io/kwokctl-scale=pod",
             ],
         ),
@@ -264,9 +264,65 @@ def test_a_command_that_changes_something_ends_with_a_sentence_or_a_document(
     document = json.loads(out)
     assert list(document) == ["command", "cluster", "changed", "message", "seconds", "result"]
     assert text.startswith(document["command"])
-    assert document["message"] == lines[0].removesuffix(":")
+    assert document["message"] == (lines[0].rpartition(". ")[0] or lines[0])
     assert isinstance(document["result"], dict)
     assert err == ""
+
+
+def test_a_new_cluster_gets_its_nodes_and_then_its_pods(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runner.answers["create_cluster"] = created()
+    runner.answers["scale_within"] = ScaleResult(kind="Node", name="node", created=1000)
+
+    assert words("create cluster --nodes 1000 --pods 2000 --wait 1h") == 0
+
+    _, *scalings = runner.calls
+    requests = [args[2] for _, args, _ in scalings]
+    assert [(r.kind, r.replicas, r.may_shrink) for r in requests] == [
+        ("node", 1000, False),
+        ("pod", 2000, False),
+    ]
+    assert all(3000 < r.wait <= 3600 for r in requests)
+    assert "is ready with 1,000 nodes and 1,000 nodes; " in capfd.readouterr().err
+
+
+def test_the_number_of_nodes_is_not_a_setting_of_the_cluster(
+    words: Words,
+    runner: RecordingRunner,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("KWOK_NODES", "10")
+    runner.answers["create_cluster"] = created(existed=True)
+    runner.answers["scale_within"] = ScaleResult(kind="Node", name="node", existing=100)
+
+    assert words("create cluster") == 0
+
+    err = capfd.readouterr().err
+    assert "warning: there are 100 nodes, more than '--nodes 10' asks for: none was deleted" in err
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(TimedOutError("too late"), 1), (KeyboardInterrupt(2), 130)]
+)
+def test_a_cluster_whose_nodes_fail_stays_and_the_user_learns_how_to_go_on(
+    words: Words,
+    runner: RecordingRunner,
+    capfd: pytest.CaptureFixture[str],
+    error: BaseException,
+    code: int,
+) -> None:
+    runner.answers["create_cluster"] = created()
+    runner.answers["scale_within"] = error
+
+    assert words("--name mine create cluster --nodes 5 --pods 5") == code
+
+    assert (
+        "the cluster 'mine' is up and stays; go on with: kwokctl --name mine scale node --replicas 5"
+        in capfd.readouterr().err
+    )
+    assert [verb for verb, _, _ in runner.calls] == ["create_cluster", "scale_within"]
 
 
 def test_deleted_clusters_are_listed_for_a_program(

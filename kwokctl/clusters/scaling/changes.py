@@ -24,11 +24,12 @@ def changes_for(request: ScaleRequest, members: Collection[Known]) -> Changes:
     What is being deleted counts no longer, but its name is not free yet.
     """
     living = sorted((m for m in members if not m.is_going), key=lambda m: (m.created, m.name))
-    kept, surplus = living[: request.replicas], living[request.replicas :]
+    size = request.replicas if request.may_shrink else max(request.replicas, len(living))
+    kept, surplus = living[:size], living[size:]
     return Changes(
         kept=tuple(member.name for member in kept),
         surplus=tuple(surplus),
-        missing=_missing(request, members, request.replicas - len(kept)),
+        missing=_missing(request, members, size - len(kept)),
     )
 
 

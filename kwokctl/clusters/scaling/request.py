@@ -31,6 +31,8 @@ class ScaleRequest:
     """jq programs, each of which turns the parameters into new ones."""
     on_nodes: str | None = None
     """Label selector of the nodes over which pods are spread, one after the other."""
+    may_shrink: bool = True
+    """Whether objects are deleted where there are more than `replicas`."""
     force: bool = False
     """Whether to go on though etcd or memory will not be enough."""
     grace_seconds: int = 0
@@ -99,6 +101,11 @@ class ScaleResult:
     deleted: int = 0
     existing: int = 0
     """Members there were before."""
+
+    @property
+    def count(self) -> int:
+        """How many members there are now."""
+        return self.existing + self.created - self.deleted
 
     @property
     def is_unchanged(self) -> bool:

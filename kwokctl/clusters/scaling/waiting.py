@@ -30,10 +30,10 @@ async def wait_for(
 
     Raises TimedOutError, which names the laggards.
     """
-    title = f"Waiting until no {resource.plural} are left"
+    title, state = f"Waiting until no {resource.plural} are left", "gone"
     if number:
-        verb = "is" if number == 1 else "are"
-        title = f"Waiting until {amount(number, resource)} {verb} {word_for(resource.kind)}"
+        verb, state = "is" if number == 1 else "are", word_for(resource.kind)
+        title = f"Waiting until {amount(number, resource)} {verb} {state}"
     try:
         with progress.step(title, total=number, unit=resource.plural) as step:
             async with asyncio.timeout(seconds or None):
@@ -41,8 +41,13 @@ async def wait_for(
     except TimeoutError as e:
         late, names = goal.laggards()
         raise TimedOutError(
-            f"after {seconds:g} s {amount(late, resource)} of '{set_name}' "
-            f"{'is' if late == 1 else 'are'} not as asked for",
+            f"{_late(late, number, resource)} of the set '{set_name}' "
+            f"{'is' if late == 1 else 'are'} not {state} after {round(seconds, 1):g} s",
             detail=names,
-            hint="nothing is undone; the same command waits on",
+            hint="nothing was undone: what is there stays, and the same command goes on waiting",
         ) from e
+
+
+def _late(late: int, number: int, resource: Resource) -> str:
+    """Say how many are late, of how many."""
+    return amount(late, resource) if late >= number else f"{late:,} of {amount(number, resource)}"

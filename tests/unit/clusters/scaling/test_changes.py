@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from kwokctl.clusters.scaling.changes import changes_for
 from kwokctl.clusters.scaling.reading import Known
 from kwokctl.clusters.scaling.request import ScaleRequest
@@ -29,6 +31,16 @@ def test_a_set_of_the_right_size_needs_nothing() -> None:
 
     assert changes.surplus == ()
     assert changes.missing == ()
+
+
+def test_a_set_that_may_not_shrink_keeps_all_it_has() -> None:
+    growing = replace(request(1), may_shrink=False)
+    members = [known("pod-0"), known("pod-1")]
+
+    assert changes_for(growing, members).kept == ("pod-0", "pod-1")
+    assert changes_for(growing, members).surplus == ()
+    assert changes_for(growing, members).missing == ()
+    assert changes_for(replace(growing, replicas=3), members).missing == (2,)
 
 
 def test_the_oldest_are_kept_and_names_settle_ties() -> None:

@@ -104,7 +104,7 @@ def test_a_wait_without_end_names_the_laggards() -> None:
     cluster = MemoryCluster()
 
     with pytest.raises(
-        TimedOutError, match="after 5 s 2 pods of 'pod' are not as asked for"
+        TimedOutError, match="2 pods of the set 'pod' are not Running after 5 s"
     ) as caught:
         scale(cluster, kind="pod", replicas=2, wait=5)
 
@@ -128,7 +128,7 @@ def test_what_exists_already_is_waited_for_as_well() -> None:
     cluster = MemoryCluster()
     scale(cluster, kind="pod", replicas=1)
 
-    with pytest.raises(TimedOutError, match="1 pod of 'pod' is not as asked for"):
+    with pytest.raises(TimedOutError, match="1 pod of the set 'pod' is not Running"):
         scale(cluster, kind="pod", replicas=1, wait=1)
 
 

@@ -12,7 +12,9 @@ from kwokctl.cli import (
     cluster,
     commands,
     completion,
+    env,
     get,
+    help_command,
     logs,
     passthrough,
     plan,
@@ -25,7 +27,10 @@ from kwokctl.cli.invocation import Invocation, Runner
 from kwokctl.errors import UsageError
 
 _TEXT = "Run real Kubernetes control planes with thousands of fake nodes on this machine."
-_MODULES = (cluster, get, scale, plan, snapshot, logs, passthrough, artifacts, completion, unserved)
+_MODULES = (
+    cluster, get, scale, plan, snapshot, logs,
+    passthrough, env, artifacts, completion, help_command, unserved,
+)  # fmt: skip
 _ORDER = ("create", "delete", "start", "stop", "get", "scale", "plan", "snapshot", "logs")
 """The commands that help shows first, in the order in which one comes to need them."""
 _ParserError: Any = typer.BadParameter.__mro__[1]

@@ -185,7 +185,7 @@ def _creation(
         lead="Now you can",
         then=(
             f"kubectl {reach} get nodes",
-            f"{call.itself} scale {'pod' if scaled else 'node'} --replicas 1000",
+            f"{call.itself} {'get components -o wide' if scaled else 'scale node --replicas 1000'}",
             f"{call.itself} delete cluster",
         ),
         cluster=created.name,

@@ -1,14 +1,13 @@
 """The classes that make Typer's commands read words, and write help, as kwokctl does."""
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from kwokctl.cli import words
-from kwokctl.config.nearest import did_you_mean
+from kwokctl.cli import hints, words
 from kwokctl.errors import UsageError
 
 _OPTIONS = "Options"
@@ -42,7 +41,9 @@ class Group(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the words up to the command below this one."""
         if not ctx.resilient_parsing:
-            own, below = words.rewrite_leading(args, self.get_params(ctx), ctx.command_path)
+            own, below = words.rewrite_leading(
+                args, self.get_params(ctx), ctx.command_path, self._place_of
+            )
             args = [*own, *below]
         return super().parse_args(ctx, args)
 
@@ -52,9 +53,15 @@ class Group(TyperGroup):
             names = [name for name, command in self.commands.items() if not command.hidden]
             raise UsageError(
                 f"'{ctx.command_path}' has no command '{args[0]}'",
-                hint=did_you_mean(args[0], names) or f"commands are: {', '.join(names)}",
+                hint=hints.for_command(ctx.command_path, args[0], names),
             )
         return super().resolve_command(ctx, args)
+
+    def _place_of(self, option: str, words_after: Sequence[str]) -> str | None:
+        """Return the command below this one that has an option, best of all one that is named."""
+        paths = list(_paths_with(self, option))
+        named = (path for path in paths if set(path.split()) <= set(words_after))
+        return next(named, next(iter(paths), None))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write commands, then options, one section a panel."""
@@ -80,6 +87,22 @@ class RawCommand(TyperCommand):
         untouched = list(args)
         ctx.args = untouched
         return untouched
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ARG002 - Typer's signature
+        """Return what may follow the command's name."""
+        return ["ARGS..."]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write none: even `-h` is the tool's."""
+
+
+def _paths_with(group: Any, option: str) -> Iterator[str]:
+    """Yield the commands below a group that have an option."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from (f"{name} {path}" for path in _paths_with(command, option))
+        elif any(option in (*p.opts, *p.secondary_opts) and not p.hidden for p in command.params):
+            yield name
 
 
 def summary(command: Any) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from kwokctl.cli import complete
 from kwokctl.cli.commands import EVERYWHERE
 from kwokctl.cli.grammar import RawCommand, panel_of, summary
+from kwokctl.cli.help_command import NAME as HELP
 from kwokctl.cli.invocation import DEFAULT_NAME
 from kwokctl.cli.words import MAY_STAND_ALONE
 
@@ -102,6 +103,8 @@ def offers(tree: Any, words: Sequence[str]) -> Offers:
             place.pass_over(word)
         except LookupError:
             return ()
+        if isinstance(place.command, RawCommand) and place.command.name == HELP:
+            return offers(tree, words[number + 1 :])
         if isinstance(place.command, RawCommand):
             cluster = place.given.get("name", DEFAULT_NAME)
             return Tool(str(place.command.name), cluster, tuple(words[number + 1 :]))

@@ -14,6 +14,7 @@ from kwokctl.cli.words import DEFAULT_WAIT
 from kwokctl.config.not_served import NOT_SERVED, NotServed
 from kwokctl.config.options import ClusterOptions, Spelling, spellings, types
 from kwokctl.errors import NotServedError
+from kwokctl.host.paths import WorkDir, default_workdir
 
 Kubeconfig = Annotated[
     str | None,
@@ -56,14 +57,30 @@ Output = Annotated[
 ]
 
 
+DataOutput = Annotated[
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FORMAT",
+        help="Print json or yaml instead",
+        parser=one_of("--output", "", "json", "yaml"),
+    ),
+]
+"""The same of a command that only looks."""
+
+
 def kubeconfig_path(given: str | None, environ: Mapping[str, str] = os.environ) -> Path | None:
     """Return the kubeconfig to change; None if the user wants none changed.
 
     Of several files in `$KUBECONFIG` it is the first that exists, else the last, as for kubectl.
+    A cluster's own one, which `kwokctl env` puts there, is not for the contexts of others.
     """
     if given is not None:
         return Path(given).expanduser() if given else None
-    files = [Path(f).expanduser() for f in environ.get("KUBECONFIG", "").split(os.pathsep) if f]
+    named = [Path(f).expanduser() for f in environ.get("KUBECONFIG", "").split(os.pathsep) if f]
+    clusters = WorkDir(default_workdir()).clusters
+    files = [file for file in named if not file.is_relative_to(clusters)]
     if not files:
         return Path.home() / ".kube" / "config"
     return next((f for f in files if f.exists()), files[-1])

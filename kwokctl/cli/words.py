@@ -5,17 +5,22 @@ in our words: an unknown option with a guess of what was meant, a value or an ar
 missing, a word too many.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from kwokctl.cli import hints
 from kwokctl.cli.values import read_switch
-from kwokctl.config.nearest import did_you_mean
 from kwokctl.errors import UsageError
 
+Elsewhere = Callable[[str, Sequence[str]], str | None]
 DEFAULT_WAIT = "5m"
 """How long `--wait` without a value waits."""
 MAY_STAND_ALONE = {"--wait": DEFAULT_WAIT}
 """Options that may be given without their value, and the one that they then have."""
+
+
+def _nowhere(_option: str, _words_after: Sequence[str]) -> str | None:
+    return None
 
 
 def rewrite(words: Sequence[str], params: Iterable[Any], command: str) -> list[str]:
@@ -28,10 +33,13 @@ def rewrite(words: Sequence[str], params: Iterable[Any], command: str) -> list[s
 
 
 def rewrite_leading(
-    words: Sequence[str], params: Iterable[Any], command: str
+    words: Sequence[str], params: Iterable[Any], command: str, elsewhere: Elsewhere = _nowhere
 ) -> tuple[list[str], list[str]]:
-    """Rewrite the options in front of the first plain word; return them and the words from there."""
-    reader = _Reader(words, list(params), command)
+    """Rewrite the options in front of the first plain word; return them and the words from there.
+
+    `elsewhere` returns the command below this one to which an option belongs, given the words after it.
+    """
+    reader = _Reader(words, list(params), command, elsewhere)
     reader.read(leading=True)
     return reader.written, reader.left
 
@@ -39,12 +47,19 @@ def rewrite_leading(
 class _Reader:
     """Goes through the words once."""
 
-    def __init__(self, words: Sequence[str], params: Sequence[Any], command: str) -> None:
+    def __init__(
+        self,
+        words: Sequence[str],
+        params: Sequence[Any],
+        command: str,
+        elsewhere: Elsewhere = _nowhere,
+    ) -> None:
         self.left = list(words)
         self.written: list[str] = []
         self._plain: list[str] = []
         self._given: set[str] = set()
         self._command = command
+        self._elsewhere = elsewhere
         self._arguments = [p for p in params if p.param_type_name == "argument"]
         self._options = {
             spelling: param
@@ -88,8 +103,10 @@ class _Reader:
         name, value = self._parted(word)
         option = self._options.get(name)
         if option is None:
-            near = did_you_mean(name, [o for o in self._options if o.startswith("--")])
-            raise self._wrong(f"'{self._command}' has no option '{name}'", near)
+            hint = hints.for_option(name, self._options)
+            if path := self._elsewhere(name, self.left):
+                hint = f"write it after the command: '{self._command} {path} {name}'"
+            raise self._wrong(f"'{self._command}' has no option '{name}'", hint)
         self._given.add(option.name)
         if option.is_flag:
             self._switch(name, value, option)

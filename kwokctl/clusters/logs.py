@@ -17,9 +17,11 @@ async def component_logs(
     saved = load(home.paths(name), name)
     known = [*saved.names, *([AUDIT] if saved.options.kube_audit_policy else [])]
     if component not in known:
+        choice = f"choose from: {', '.join(known)}; for a pod: kwokctl --name {name} kubectl logs {component}"
+        if component == AUDIT:
+            choice = "an audit log is written by clusters created with --kube-audit-policy FILE"
         raise NotFoundError(
-            f"the cluster '{name}' has no component called '{component}'",
-            hint=f"choose from: {', '.join(known)}",
+            f"the cluster '{name}' has no component called '{component}'", hint=choice
         )
     runtime = home.runtime(saved.options.runtime)
     async for part in runtime.logs(name, ComponentName(component), follow=follow):

@@ -21,21 +21,31 @@ async def kubectl_command(home: Home, name: ClusterName) -> Command:
 
 
 async def etcdctl_command(home: Home, name: ClusterName) -> Command:
-    """Return etcdctl for a cluster's etcd, with the certificate that its port asks for."""
+    """Return etcdctl for a cluster's etcd."""
+    return await _own(home, name, "etcdctl"), etcdctl_environment(home, name)
+
+
+def environment(home: Home, name: ClusterName) -> dict[str, str]:
+    """Return the variables with which kubectl, etcdctl and other clients find a cluster."""
+    own = {"KUBECONFIG": str(home.paths(name).kubeconfig)}
+    return own | etcdctl_environment(home, name)
+
+
+def etcdctl_environment(home: Home, name: ClusterName) -> dict[str, str]:
+    """Return what etcdctl needs: the address, and the certificate that etcd's port asks for."""
     paths = home.paths(name)
     saved = load(paths, name)
     options, setting = saved.options, saved.setting(home.runtime(saved.options.runtime), paths)
     pki, client = paths.pki, identities.ETCD_CLIENT
     endpoint = setting.address(ETCD, options.etcd_port)
-    env = {"ETCDCTL_ENDPOINTS": endpoint}
-    if options.etcd_tls:
-        env |= {
-            "ETCDCTL_ENDPOINTS": f"https://{endpoint}",
-            "ETCDCTL_CACERT": str(pki / "ca.crt"),
-            "ETCDCTL_CERT": str(pki / f"{client}.crt"),
-            "ETCDCTL_KEY": str(pki / f"{client}.key"),
-        }
-    return await _own(home, name, "etcdctl"), env
+    if not options.etcd_tls:
+        return {"ETCDCTL_ENDPOINTS": endpoint}
+    return {
+        "ETCDCTL_ENDPOINTS": f"https://{endpoint}",
+        "ETCDCTL_CACERT": str(pki / "ca.crt"),
+        "ETCDCTL_CERT": str(pki / f"{client}.crt"),
+        "ETCDCTL_KEY": str(pki / f"{client}.key"),
+    }
 
 
 async def _own(home: Home, name: ClusterName, tool: str) -> list[str]:

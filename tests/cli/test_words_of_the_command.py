@@ -43,7 +43,10 @@ Tools:
   kubectl     Run kubectl on a cluster; all words after it are kubectl's
   etcdctl     Run etcdctl on a cluster's etcd; all words after it are
               etcdctl's
+  env         Print the variables with which kubectl and etcdctl work on a
+              cluster
   completion  Print the script that completes kwokctl's words in a shell
+  help        Print the help of a command: kwokctl help create cluster
   artifacts   Look after the programs that clusters run
 
 Options:
@@ -127,6 +130,29 @@ def test_the_help_of_a_command_has_its_options_in_sections(kwokctl: Kwokctl) -> 
             ),
         ),
         (
+            "get nodes",
+            (
+                "error: 'kwokctl get' has no command 'nodes'\n"
+                "hint: 'kwokctl kubectl get nodes' is for objects in the cluster\n"
+            ),
+        ),
+        (
+            "snapshot --path f save",
+            (
+                "error: 'kwokctl snapshot' has no option '--path'\n"
+                "hint: write it after the command: 'kwokctl snapshot save --path'\n"
+            ),
+        ),
+        ("-V", "error: 'kwokctl' has no option '-V'\nhint: 'kwokctl --version'\n"),
+        (
+            "get artifacts --filter x",
+            "error: '--filter' is 'x'\nhint: choose from: binary, image\n",
+        ),
+        (
+            "help create clustr",
+            ("error: 'kwokctl create' has no command 'clustr'\nhint: did you mean 'cluster'?\n"),
+        ),
+        (
             "create cluster --wait=soon",
             "error: '--wait' is 'soon', not a duration\nhint: for example: 90s, 15m or 1h30m\n",
         ),
@@ -191,3 +217,14 @@ def test_every_shell_gets_a_script(kwokctl: Kwokctl, shell: str) -> None:
     done = kwokctl("completion", shell)
     assert done.returncode == 0
     assert "_KWOKCTL_COMPLETE" in done.stdout
+
+
+@pytest.mark.parametrize("words", ["create cluster", "get", "", "completion"])
+def test_help_can_be_asked_for_in_front_of_a_command(kwokctl: Kwokctl, words: str) -> None:
+    shown = kwokctl("help", *words.split())
+    assert shown.returncode == 0
+    assert shown.stdout.rstrip() == kwokctl(*words.split(), "--help").stdout.rstrip()
+
+
+def test_help_of_a_tool_is_what_kwokctl_says_of_it(kwokctl: Kwokctl) -> None:
+    assert kwokctl("help", "kubectl").stdout.startswith("Usage: kwokctl kubectl ARGS...\n")

@@ -12,7 +12,7 @@ from typing import Any
 
 from kwokctl.artifacts import gomod, toolchain
 from kwokctl.artifacts.orders import Order
-from kwokctl.artifacts.programs import Group, Program, named
+from kwokctl.artifacts.programs import ETCD, Group, Program, named
 from kwokctl.artifacts.store import Store
 from kwokctl.artifacts.target import Target
 from kwokctl.artifacts.toolchain import Go
@@ -42,7 +42,6 @@ class Build:
 
         Raises ArtifactError when there is no Go to be had, no such module, or it does not compile.
         """
-        self._check_age()
         await asyncio.to_thread(remove_tree, self._folder)
         await asyncio.to_thread((self._folder / "tmp").mkdir, parents=True)
         try:
@@ -84,13 +83,15 @@ class Build:
         flags = gomod.linker_flags(self._version, self._group.stamped)
         return ["-mod=mod", "-trimpath", "-ldflags", flags]
 
-    def _check_age(self) -> None:
+    def check_age(self) -> None:
+        """Raise ArtifactError for releases from before there were Go modules of them."""
         oldest = self._group.oldest_build
         if gomod.release(self._version)[:2] < oldest:
             raise ArtifactError(
                 f"{self._title} is not available as Go modules",
                 hint=f"releases from {'.'.join(map(str, oldest))} on are; older ones can only be "
-                "downloaded, or given with the '--…-binary' options",
+                "downloaded, or given with the '--…-binary' options"
+                + ("; etcd's follows from --kube-version" if self._group is ETCD else ""),
             )
 
     async def _prepare(self) -> Go:

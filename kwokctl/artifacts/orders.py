@@ -8,6 +8,9 @@ from pathlib import Path
 from kwokctl.artifacts.programs import PROGRAMS, named
 from kwokctl.artifacts.target import Target
 
+GIVEN = "@"
+"""Stands, in the store's version of a program from an address that the user gave, before its mark."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
@@ -97,7 +100,7 @@ def _given(name: str, version: str, value: str) -> Local | Order:
     return Order(
         name=name,
         version=version,
-        key=f"{version}@{mark}",
+        key=f"{version}{GIVEN}{mark}",
         batch=f"given-{mark}",
         url=url,
         member=member,

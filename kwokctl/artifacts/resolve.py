@@ -97,9 +97,7 @@ class _Fetch:
             for batch, same in _batches(orders):
                 turn = in_turn(self.cache, batch, f"fetching {_names(same)}", self.progress)
                 places[batch] = await turns.enter_async_context(turn)
-            for batch, same in _batches(await self._download(orders, places)):
-                places[batch].doing(f"building {_names(same)}")
-                await self._build(same, places[batch])
+            await self._build(await self._download(orders, places), places)
         found, missing = await asyncio.to_thread(_stored, orders, self.store)
         if missing:
             raise _not_stored(missing)
@@ -124,13 +122,26 @@ class _Fetch:
             self.progress.note(f"{_why(troubles)}: building from Go modules instead")
         return await self._missing(orders)
 
-    async def _build(self, orders: Sequence[Order], place: Place) -> None:
+    async def _build(self, orders: Sequence[Order], places: Mapping[str, Place]) -> None:
         from kwokctl.artifacts.build import Build  # noqa: PLC0415 - not on the way to a full store
 
-        build = Build(
-            orders=orders, target=self.target, cache=self.cache, place=place, progress=self.progress
-        )
-        await build.run(self.store)
+        builds = [
+            Build(
+                orders=same,
+                target=self.target,
+                cache=self.cache,
+                place=places[batch],
+                progress=self.progress,
+            )
+            for batch, same in _batches(orders)
+        ]
+        # What cannot be built is found out before minutes are spent on the others; of Kubernetes
+        # first, which comes last by name, since etcd's version follows from its version.
+        for build in reversed(builds):
+            build.check_age()
+        for build in builds:
+            build.place.doing(f"building {_names(build.orders)}")
+            await build.run(self.store)
 
     async def _missing(self, orders: Sequence[Order]) -> list[Order]:
         _, missing = await asyncio.to_thread(_stored, orders, self.store)

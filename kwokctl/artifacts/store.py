@@ -37,6 +37,13 @@ class Entry:
     mtime_ns: int
     inode: int
 
+    @property
+    def last_use(self) -> float:
+        """When it was last asked for, in seconds since 1970; 0.0 once it has been removed."""
+        with suppress(OSError):
+            return (self.path.parent / _RECORD).stat().st_mtime
+        return 0.0
+
     def is_as_recorded(self) -> bool:
         """Tell, without reading it, whether the file is the one that was stored."""
         now = self.path.stat()
@@ -57,7 +64,10 @@ class Store:
         ArtifactError when its content has changed.
         """
         entry = self._read(self.root / name / version)
-        if entry is None or entry.is_as_recorded():
+        if entry is None:
+            return None
+        if entry.is_as_recorded():
+            _note_use(entry)
             return entry
         if digest(entry.path) != entry.sha256:
             raise changed(entry)
@@ -125,8 +135,13 @@ def changed(entry: Entry) -> ArtifactError:
     """Return the error that says that a stored program is not what it was."""
     return ArtifactError(
         f"'{entry.path}' has changed since it was stored",
-        hint=f"remove the folder '{entry.path.parent}' and repeat; it is then fetched anew",
+        hint="'kwokctl artifacts verify --repair' gets it again",
     )
+
+
+def _note_use(entry: Entry) -> None:
+    with suppress(OSError):  # a store that we may only read is as good
+        os.utime(entry.path.parent / _RECORD)
 
 
 def _recorded(file: Path, *, version: str, source: str, origin: str) -> Entry:

@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,7 +45,8 @@ class _Queue:
 async def in_turn(cache: Path, batch: str, doing: str, progress: Progress) -> AsyncIterator[Place]:
     """Wait until nobody else gets `batch` into the cache, then have the turn.
 
-    Those who come meanwhile read `doing`. The folder is removed when all went well.
+    Those who come meanwhile read `doing`. The folder is removed when all went well; after a failure
+    only what a download can be continued from stays.
     """
     folder = cache / "tmp" / batch
     with ExitStack() as steps:
@@ -53,8 +54,20 @@ async def in_turn(cache: Path, batch: str, doing: str, progress: Progress) -> As
         async with turn(lock_file(cache, batch), doing=doing, waiting=queue.hear) as lock:
             steps.close()
             folder.mkdir(parents=True, exist_ok=True)
-            yield Place(folder, lock)
+            try:
+                yield Place(folder, lock)
+            except BaseException:
+                _remove_empty(folder)
+                raise
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_empty(folder: Path) -> None:
+    """Remove a folder as far as there are no files in it."""
+    for each in [*sorted(folder.rglob("*"), reverse=True), folder]:
+        if each.is_dir():
+            with suppress(OSError):  # it is not empty
+                each.rmdir()
 
 
 def lock_file(cache: Path, batch: str) -> Path:

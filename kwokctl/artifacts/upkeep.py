@@ -1,19 +1,21 @@
 """What can be asked of the store as a whole: list, verify, prune, and fill it by building."""
 
-import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from kwokctl.artifacts import versions
-from kwokctl.artifacts.programs import ETCD, FOR_NODES, KIND, PROGRAMS
+from kwokctl.artifacts.orders import GIVEN
+from kwokctl.artifacts.programs import ETCD, FOR_NODES, KIND, PROGRAMS, named
 from kwokctl.artifacts.resolve import Source, Wanted, resolve, store_of
 from kwokctl.artifacts.store import Entry, digest
 from kwokctl.artifacts.target import here
 from kwokctl.artifacts.turns import lock_file
-from kwokctl.errors import BusyError
-from kwokctl.host.files import locked
+from kwokctl.artifacts.workdirs import forget_removed
+from kwokctl.errors import ArtifactError, BusyError
+from kwokctl.host.files import locked, remove_tree
 from kwokctl.model import Artifact
 from kwokctl.progress import Progress
 
@@ -21,12 +23,27 @@ _USUAL = tuple(name for name in PROGRAMS if name not in FOR_NODES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pruned:
-    """What has been removed."""
+class Unused:
+    """A folder that can be removed."""
 
-    paths: tuple[Path, ...]
+    path: Path
     size: int
     """In bytes."""
+
+
+class DamagedError(ArtifactError):
+    """Programs have changed since they were stored."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        """Name their files."""
+        super().__init__(
+            "a program has changed since it was stored"
+            if len(entries) == 1
+            else f"{len(entries)} programs have changed since they were stored",
+            hint="'kwokctl artifacts verify --repair' gets them again",
+            detail="\n".join(str(entry.path) for entry in entries),
+        )
+        self.entries = tuple(entries)
 
 
 def entries(cache: Path) -> list[Entry]:
@@ -34,8 +51,8 @@ def entries(cache: Path) -> list[Entry]:
     return list(store_of(cache, here()).entries())
 
 
-def verify(cache: Path, progress: Progress) -> list[Entry]:
-    """Read every program in the store in full and return those that are not what was stored."""
+def verify(cache: Path, progress: Progress) -> None:
+    """Read every program in the store in full; DamagedError if any is not what was stored."""
     stored = entries(cache)
     bad = []
     with progress.step("Verifying the store", total=sum(e.size for e in stored), unit="B") as step:
@@ -44,7 +61,32 @@ def verify(cache: Path, progress: Progress) -> list[Entry]:
             if digest(entry.path) != entry.sha256:
                 bad.append(entry)
             step.advance(entry.size)
-    return bad
+        if bad:
+            raise DamagedError(bad)
+
+
+async def repair(
+    damaged: Sequence[Entry], *, source: Source, cache: Path, progress: Progress
+) -> None:
+    """Get programs again whose content has changed; a damaged one is removed first.
+
+    Raises ArtifactError for those that cannot be had again: they are missing from then on, as a
+    damaged one is not used either.
+    """
+    store = store_of(cache, here())
+    lost = [entry for entry in damaged if GIVEN in entry.version]
+    again = [entry for entry in damaged if entry not in lost]
+    for entry in again:
+        store.remove(entry)
+    wanted = [Wanted(name=entry.name, version=entry.version) for entry in again]
+    for _, same in groupby(wanted, key=lambda one: (named(one.name).group.name, one.version)):
+        await resolve(list(same), source=source, cache=cache, progress=progress)
+    if lost:
+        raise ArtifactError(
+            "only the options that named their addresses can get these programs again",
+            hint="remove their folders, then repeat the command that fetched them",
+            detail="\n".join(f"{entry.path}, from {entry.origin}" for entry in lost),
+        )
 
 
 def wanted(kube: str, names: Collection[str] = _USUAL) -> list[Wanted]:
@@ -59,29 +101,40 @@ async def build(kube: str, *, cache: Path, progress: Progress) -> dict[str, Arti
     return await resolve(wanted(kube), source=Source.BUILD, cache=cache, progress=progress)
 
 
-def prune(cache: Path, *, keep: Collection[tuple[str, str]] = ()) -> Pruned:
-    """Remove all that is not in `keep`, names with versions, and what dead runs have left.
+def unused(cache: Path, *, keep: Collection[Path] = ()) -> list[Unused]:
+    """List all programs but those in `keep`, and what dead runs have left.
 
-    Programs that run keep running. What somebody is getting right now is left alone.
+    What another process is getting right now is not in the list.
     """
     store = store_of(cache, here())
-    removed = [e.path.parent for e in store.entries() if (e.name, e.version) not in keep]
-    removed += store.broken()
-    size = sum(map(_remove, removed))
+    found = [e.path.parent for e in store.entries() if e.path not in keep]
+    found += store.broken()
     busy = False
     for folder in [*_children(cache / "tmp"), *_children(cache / "go")]:
         with _unclaimed(cache, folder) as free:
             busy |= not free
             # A build that is under way may use a toolchain.
             if free and not (busy and folder.parent.name == "go"):
-                size += _remove(folder)
-                removed.append(folder)
-    return Pruned(paths=tuple(removed), size=size)
+                found.append(folder)
+    return [Unused(path=folder, size=_size(folder)) for folder in found]
+
+
+def prune(cache: Path, chosen: Collection[Unused]) -> int:
+    """Remove what `unused` has listed, and return how many bytes are free again.
+
+    Programs that run keep running. What another process has begun to work in meanwhile stays.
+    """
+    still = {each.path for each in unused(cache)}
+    going = [each for each in chosen if each.path in still]
+    for each in going:
+        remove_tree(each.path)
+    forget_removed(cache)
+    return sum(each.size for each in going)
 
 
 @contextmanager
 def _unclaimed(cache: Path, folder: Path) -> Iterator[bool]:
-    """Hold the lock of a working folder; false if somebody else holds it."""
+    """Hold the lock of a working folder; false if another process holds it."""
     try:
         with locked(lock_file(cache, folder.name), what=f"'{folder}'"):
             yield True
@@ -89,10 +142,8 @@ def _unclaimed(cache: Path, folder: Path) -> Iterator[bool]:
         yield False
 
 
-def _remove(folder: Path) -> int:
-    size = sum(file.lstat().st_size for file in folder.rglob("*") if not file.is_dir())
-    shutil.rmtree(folder)
-    return size
+def _size(folder: Path) -> int:
+    return sum(file.lstat().st_size for file in folder.rglob("*") if not file.is_dir())
 
 
 def _children(folder: Path) -> list[Path]:

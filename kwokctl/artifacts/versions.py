@@ -29,9 +29,16 @@ _ETCD_BY_MINOR = {
 def kube_version(text: str) -> str:
     """Return a Kubernetes version with its leading `v`: `1.36.3` becomes `v1.36.3`.
 
-    Pre-releases and build metadata are kept. Raises UsageError for anything else.
+    Pre-releases and build metadata are kept. Raises UsageError for anything else, and for a version
+    that no Kubernetes has.
     """
-    return f"v{_number(text, 'a Kubernetes version', DEFAULT_KUBE_VERSION)}"
+    number = _number(text, "a Kubernetes version", DEFAULT_KUBE_VERSION)
+    if not number.startswith("1."):
+        raise UsageError(
+            f"there is no Kubernetes v{number}: its versions begin with 1",
+            hint=f"choose one such as '{DEFAULT_KUBE_VERSION}'",
+        )
+    return f"v{number}"
 
 
 def kind_version(text: str) -> str:

@@ -1,6 +1,8 @@
 """`artifacts`: the programs that clusters run, in this user's store."""
 
 import os
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +13,7 @@ from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.options import Output
 from kwokctl.cli.outcome import Outcome, conclude
 from kwokctl.cli.rows import amount
-from kwokctl.errors import ArtifactError, UsageError
+from kwokctl.errors import UsageError
 
 if TYPE_CHECKING:
     from kwokctl.artifacts.store import Entry
@@ -119,7 +121,14 @@ def images(
     conclude(call, outcome, output)
 
 
-def verify(call: Invocation, *, output: Output = "") -> None:
+def verify(
+    call: Invocation,
+    *,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Download or build the damaged programs again")
+    ] = False,
+    output: Output = "",
+) -> None:
     """Read every program in the store in full and tell which have changed; exit 1 if any has.
 
     json and yaml give the changed ones as 'artifacts list' does.
@@ -127,47 +136,81 @@ def verify(call: Invocation, *, output: Output = "") -> None:
     from kwokctl.artifacts import upkeep
 
     call = call.quietly(unless=not output)
-    changed = upkeep.verify(call.home.cache, call.progress)
+    error: upkeep.DamagedError | None = None
+    try:
+        upkeep.verify(call.home.cache, call.progress)
+    except upkeep.DamagedError as e:
+        error = e
     if output:
-        results.emit_data([_entry(each) for each in changed], output)
-    if changed:
-        count = len(changed)
-        raise ArtifactError(
-            "a program has changed since it was stored"
-            if count == 1
-            else f"{count} programs have changed since they were stored",
-            hint="remove the folder of each; it is then fetched or built anew",
-            detail="\n".join(str(entry.path) for entry in changed),
-        )
+        results.emit_data([_entry(each) for each in error.entries] if error else [], output)
+    if error and not repair:
+        raise error
+    if error:
+        _repair(call, error.entries)
+
+
+def _repair(call: Invocation, damaged: "Sequence[Entry]") -> None:
+    from kwokctl.artifacts import upkeep
+    from kwokctl.clusters.programs import source_of
+
+    for entry in damaged:
+        call.progress.note(f"damaged: {entry.path}")
+    source = source_of(_options(call).artifact_source)
+    call.run(upkeep.repair, damaged, source=source, cache=call.home.cache, progress=call.progress)
+    call.console.line(f"{_programs(len(damaged))} repaired")
 
 
 def prune(
     call: Invocation,
     *,
     everything: Annotated[
-        bool, typer.Option("--all", help="Remove the programs of existing clusters too")
+        bool,
+        typer.Option("--all", help="Remove the programs that are in use, too"),
+    ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask; required without a terminal")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="List what would be removed, and remove nothing")
     ] = False,
     output: Output = "",
 ) -> None:
-    """Remove the programs that no cluster uses, and what interrupted builds have left."""
-    from kwokctl.artifacts import upkeep
-    from kwokctl.clusters.programs import TOOLS
+    """Remove unused programs, and what interrupted builds have left, from the cache folder.
 
-    home = call.home
-    used = set() if everything else _used(call)
-    entries = upkeep.entries(home.cache)
-    keep = {(entry.name, entry.version) for entry in entries if entry.path in used}
-    versions = {version for _, version in keep}
-    keep |= {(e.name, e.version) for e in entries if e.name in TOOLS and e.version in versions}
-    pruned = upkeep.prune(home.cache, keep=keep)
+    The folder is shared by all your work folders (KWOK_WORKDIR). A program is kept if a cluster
+    of any of them needs it, if it is running, or if it was used within the last 24 hours.
+    """
+    from kwokctl.clusters import pruning
+
+    found = pruning.survey(call.home, everything=everything)
+    for reason, names in found.kept.items():
+        call.console.note(f"kept, {reason}: {', '.join(names)}")
+    paths, freed = [str(each.path) for each in found.unused], 0
     if not output:
-        results.emit("\n".join(map(str, pruned.paths)))
-    outcome = Outcome(
-        message=f"{amount(pruned.size, 'B')} are free again",
-        changed=bool(pruned.paths),
-        result=pruned,
-    )
-    conclude(call, outcome, output)
+        results.emit("\n".join(paths))
+    size = amount(found.size, "B")
+    if not found.unused:
+        message = "nothing to remove"
+    elif dry_run:
+        message = f"{size} would be freed; nothing was removed"
+    elif yes or _is_confirmed(call, f"Remove the {len(paths)} folders above, {size}?"):
+        freed = pruning.prune(call.home, found, everything=everything)
+        message = f"{amount(freed, 'B')} freed"
+    else:
+        message = "nothing was removed"
+    result = {"paths": paths, "size": found.size if dry_run else freed}
+    conclude(call, Outcome(message=message, changed=bool(freed), result=result), output)
+
+
+def _is_confirmed(call: Invocation, question: str) -> bool:
+    """Ask on the terminal; UsageError where there is none."""
+    if not (sys.stdin and sys.stdin.isatty()):
+        raise UsageError(
+            "without a terminal to ask on, 'artifacts prune' removes nothing unless it is confirmed",
+            hint="add --yes to remove what is listed above",
+        )
+    call.console.line(f"{question} [y/N]")
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
 def _options(call: Invocation, **given: str | None) -> "ClusterOptions":
@@ -190,14 +233,5 @@ def _entry(entry: "Entry") -> dict[str, Any]:
     }
 
 
-def _used(call: Invocation) -> set[Path]:
-    """Return the files that the clusters made by this kwokctl run."""
-    from kwokctl.clusters.saved import cluster_names, is_foreign, load
-
-    home = call.home
-    saved = [
-        load(home.paths(name), name)
-        for name in cluster_names(home.workdir)
-        if not is_foreign(home.paths(name))
-    ]
-    return {Path(a.command[0]) for each in saved for a in each.artifacts.values() if a.command}
+def _programs(count: int) -> str:
+    return "1 program" if count == 1 else f"{count} programs"

@@ -62,17 +62,19 @@ def command(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a function a command of `app`: it gets the Invocation first, then its own words.
 
+    A parameter of its own that has the name of one that holds everywhere takes its place.
     Parameters that `adds` describes are given to its `**` parameter; `examples` end its help.
     """
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
         def enter(ctx: typer.Context, **words: Any) -> None:
-            everywhere = {key: words.pop(key) for key in _EVERYWHERE}
-            call = ctx.obj.overlaid(**everywhere)
+            shared = {key: words.pop(key) for key in _EVERYWHERE if key not in names}
+            call = ctx.obj.overlaid(**{**_UNGIVEN, **shared})
             function(replace(call, command=ctx.command_path.partition(" ")[2]), **words)
 
         own = tuple(inspect.signature(function).parameters.values())[1:]
         named = tuple(p for p in own if p.kind is not inspect.Parameter.VAR_KEYWORD)
+        names = {p.name for p in named}
         _describe(enter, function, (*named, *adds))
         epilog = "\n".join(examples)
         app.command(name, cls=Command, rich_help_panel=panel, epilog=epilog)(enter)
@@ -168,10 +170,12 @@ def _describe(
 
 def _sign(enter: Callable[..., None], parameters: tuple[inspect.Parameter, ...]) -> None:
     """Give a function the signature that Typer reads its options from."""
+    own = {p.name for p in parameters}
+    shared = {key: kind for key, kind in _EVERYWHERE.items() if key not in own}
     every = (
         _parameter("ctx", typer.Context),
         *(p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters),
-        *(_parameter(key, kind, default=_UNGIVEN[key]) for key, kind in _EVERYWHERE.items()),
+        *(_parameter(key, kind, default=_UNGIVEN[key]) for key, kind in shared.items()),
     )
     enter.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]  # as inspect documents
     enter.__annotations__ = {p.name: p.annotation for p in every}

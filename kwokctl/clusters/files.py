@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from kwokctl.artifacts.workdirs import remember
 from kwokctl.clusters.home import Home, context_name
 from kwokctl.clusters.saved import Saved, save
 from kwokctl.components import identities, kube_apiserver
@@ -30,6 +31,7 @@ def write_files(home: Home, runtime: Runtime, saved: Saved) -> Plan:
     plan = saved.plan(runtime, paths)
     private_folder(paths.root)
     private_folder(paths.sockets)
+    remember(home.cache, home.workdir.root)
     save(paths, saved, plan)
     known = identities.identities(saved.options)
     ensure_pki(paths.pki, known)

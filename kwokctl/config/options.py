@@ -161,7 +161,7 @@ class ClusterOptions:
     go_gc: int = _option(
         200,
         "By how many percent the heaps of components in Go grow until garbage is collected (GOGC): "
-        "100 takes a tenth less memory, and up to a sixth more processor time",
+        "100 takes an eighth less memory, and up to a sixth more processor time",
         group=_COMPONENTS,
         metavar="PERCENT",
         key="goGC",

@@ -1,6 +1,8 @@
 """The programs in the store, as the command line shows and removes them."""
 
+import io
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -50,19 +52,93 @@ def test_a_program_that_has_changed_is_named_and_fails(
     words: Words, etcd: Entry, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert words("artifacts verify") == 0
+    assert "✓ Verifying the store" in capfd.readouterr().err
+
     etcd.path.write_bytes(b"evil")
-    capfd.readouterr()
+
     assert words("artifacts verify") == 1
     error = capfd.readouterr().err
+    assert "✗ Verifying the store" in error
+    assert "✓" not in error
     assert "error: a program has changed since it was stored\n" in error
+    assert "artifacts verify --repair" in error
     assert f"output: {etcd.path}\n" in error
 
 
-def test_programs_that_no_cluster_uses_are_removed(
+def test_damaged_programs_are_repaired_when_that_is_asked_for(
+    words: Words, etcd: Entry, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    etcd.path.write_bytes(b"evil")
+
+    assert words("artifacts verify --repair") == 0
+
+    (verb, (damaged,), options) = runner.calls[-1]
+    assert (verb, [each.path for each in damaged]) == ("repair", [etcd.path])
+    assert options["source"] == "auto"
+    assert "1 program repaired" in capfd.readouterr().err
+
+
+def unused(entry: Entry) -> Entry:
+    """Let a program look as if it was last used long ago."""
+    os.utime(entry.path.parent / "record.json", (0, 0))
+    return entry
+
+
+def test_unused_programs_are_listed_and_then_removed(
     words: Words, etcd: Entry, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert words("artifacts prune") == 0
+    unused(etcd)
+
+    assert words("artifacts prune --dry-run") == 0
     out, err = capfd.readouterr()
-    assert str(etcd.path.parent) in out
-    assert err.endswith("are free again\n")
+    assert out == f"{etcd.path.parent}\n"
+    assert "2.0 MB would be freed; nothing was removed" in err
+    assert etcd.path.exists()
+
+    assert words("artifacts prune --yes") == 0
+    out, err = capfd.readouterr()
+    assert out == f"{etcd.path.parent}\n"
+    assert "2.0 MB freed" in err
+    assert not etcd.path.exists()
+
+    assert words("artifacts prune") == 0
+    assert "nothing to remove" in capfd.readouterr().err
+
+
+def test_without_a_terminal_nothing_is_removed_unless_it_is_confirmed(
+    words: Words, etcd: Entry, capfd: pytest.CaptureFixture[str]
+) -> None:
+    unused(etcd)
+
+    assert words("artifacts prune") == 2
+
+    assert "add --yes" in capfd.readouterr().err
+    assert etcd.path.exists()
+
+
+@pytest.mark.parametrize(("answer", "stays"), [("\n", True), ("no\n", True), ("y\n", False)])
+def test_on_a_terminal_it_is_asked(
+    words: Words, etcd: Entry, monkeypatch: pytest.MonkeyPatch, answer: str, stays: bool
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    unused(etcd)
+    monkeypatch.setattr("sys.stdin", Terminal(answer))
+
+    assert words("artifacts prune") == 0
+
+    assert etcd.path.exists() == stays
+
+
+def test_a_program_that_was_used_lately_is_kept_and_the_reason_is_told(
+    words: Words, etcd: Entry, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert words("artifacts prune --yes") == 0
+
+    assert "kept, used within the last 24 hours: etcd 3.6.16" in capfd.readouterr().err
+    assert etcd.path.exists()
+
+    assert words("artifacts prune --all --yes") == 0
     assert not etcd.path.exists()

@@ -356,6 +356,20 @@ def test_a_kubeconfig_can_be_taken_elsewhere(main: Installed, files: Path) -> No
     assert str(main.workdir) not in portable.read_text()
 
 
+def test_from_another_work_folder_its_programs_are_not_unused(main: Installed) -> None:
+    stored = json.loads(main.ok("artifacts", "list", "-o", "json"))
+    commands = "\n".join(main.processes().values())
+    if not (used := [each for each in stored if each["path"] in commands]):
+        pytest.skip("the programs of this cluster were given by path: none is of the store")
+
+    elsewhere = str(main.folder / "elsewhere")
+    done = main.run("artifacts", "prune", "--dry-run", KWOK_WORKDIR=elsewhere)
+
+    assert done.code == 0
+    assert f"used by clusters in '{main.workdir}'" in done.err
+    assert not [each for each in used if str(Path(each["path"]).parent) in done.out]
+
+
 def test_deleting_leaves_no_process_port_file_or_context(main: Installed) -> None:
     ports = main.ports()
     assert all(listens(port) for port in ports)

@@ -16,6 +16,7 @@ class ToldStep:
     unit: str
     done: int = 0
     said: list[str] = field(default_factory=list)
+    has_failed: bool = False
 
     def say(self, what: str) -> None:
         self.said.append(what)
@@ -36,7 +37,9 @@ class Listener:
     def step(self, title: str, *, total: int | None = None, unit: str = "") -> Iterator[Step]:
         step = ToldStep(title, total, unit)
         self.steps.append(step)
+        step.has_failed = True
         yield step
+        step.has_failed = False
 
     def note(self, text: str) -> None:
         self.notes.append(text)

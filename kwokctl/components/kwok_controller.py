@@ -36,6 +36,7 @@ def kwok_controller(setting: Setting) -> Component:
                 "holder-identity": KWOK_CONTROLLER if is_ours else None,
                 "node-lease-duration-seconds": heartbeat(setting.options).lease_seconds,
                 "enable-crds": ",".join(setting.options.enable_crds) or None,
+                "server-token-file": str(setting.paths.controller_token) if is_ours else None,
                 **(_data_path(setting) if is_ours else {}),
             },
             setting.user_args(KWOK_CONTROLLER),

@@ -1,5 +1,7 @@
 """Answers what `scale` asks before it writes nodes and pods itself."""
 
+from collections.abc import Mapping
+
 import msgspec
 
 from kwokctl.controller.agenda import Agenda
@@ -11,6 +13,13 @@ _RESERVED_FOR = 600.0
 """Seconds in which reserved addresses must have been seen in pods."""
 _MOST = 20_000
 """Pods for which addresses are reserved at a time."""
+_MOST_RESERVED = 400_000
+"""Addresses that are reserved at once: more than two for each of the pods that a cluster may have
+(https://kubernetes.io/docs/setup/best-practices/cluster-large/)."""
+
+
+class NotNowError(Exception):
+    """What is asked for cannot be had yet, but may be soon."""
 
 
 class Desk:
@@ -34,7 +43,11 @@ class Desk:
         return msgspec.json.encode(self._seen)
 
     def reserve(self, body: bytes) -> bytes:
-        """Reserve addresses for pods that somebody else makes; ValueError for a bad question."""
+        """Reserve addresses for pods that `scale` makes, until they are seen or time is over.
+
+        Raises ValueError for a bad question; NotNowError for a node that is not played here, or has
+        not been seen yet, and where too many addresses are reserved already.
+        """
         try:
             wanted = msgspec.json.decode(body, type=Wanted).nodes
         except msgspec.DecodeError as e:
@@ -42,8 +55,10 @@ class Desk:
         if sum(wanted.values()) > _MOST or any(number < 0 for number in wanted.values()):
             raise ValueError(f"addresses are reserved for at most {_MOST} pods at a time")
         now = self._agenda.now()
-        self._addresses.expire(now)
+        upcoming = self._addresses.expire(now)
+        self._check_room(wanted)
         until = now + _RESERVED_FOR
+        self._agenda.put_at(self, until if upcoming is None else upcoming)
         answer = {
             node: Addresses(
                 hosts=list(self._addresses.of_node(node)),
@@ -52,3 +67,19 @@ class Desk:
             for node, number in wanted.items()
         }
         return msgspec.json.encode(answer)
+
+    def on_due(self) -> None:
+        """Take back what was reserved for too long."""
+        upcoming = self._addresses.expire(self._agenda.now())
+        if upcoming is not None:
+            self._agenda.put_at(self, upcoming)
+
+    def _check_room(self, wanted: Mapping[str, int]) -> None:
+        number = self._addresses.reserved
+        for node, pods in wanted.items():
+            families = self._addresses.families(node)
+            if families is None:
+                raise NotNowError(f"this controller plays no node '{node}'")
+            number += pods * families
+        if number > _MOST_RESERVED:
+            raise NotNowError(f"more than {_MOST_RESERVED} pod addresses would be reserved at once")

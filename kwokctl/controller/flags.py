@@ -66,6 +66,8 @@ def parser() -> argparse.ArgumentParser:
     add("--node-name", dest="nodeName", help="host name of nodes that have none")
     add("--node-port", dest="nodePort", type=_whole, help="kubelet port that nodes tell")
     add("--server-address", dest="serverAddress", help="host:port for health and metrics")
+    add("--server-token-file", type=Path,
+        help="where to write a new token, with which the owner reads metrics and 'scale' asks; without it none is accepted")  # fmt: skip
     add("--node-lease-duration-seconds", dest="nodeLeaseDurationSeconds", type=_whole,
         help="how long a node's lease lasts; 0 for no leases")  # fmt: skip
     add("--holder-identity", default="",

@@ -23,6 +23,15 @@ class PodAddresses:
         """Count the addresses in use."""
         return len(self._book)
 
+    @property
+    def reserved(self) -> int:
+        """How many addresses are reserved."""
+        return len(self._reserved)
+
+    def families(self, node: str) -> int | None:
+        """Return how many addresses a pod of a node has; None if the node is not played here."""
+        return len(self._cidrs(node)) if self._nodes.get(node) is not None else None
+
     def of_node(self, name: str) -> tuple[str, ...]:
         """Return the addresses of a node, the first of which is its main one."""
         node = self._nodes.get(name)
@@ -58,12 +67,16 @@ class PodAddresses:
         self._reserved.update((address, until) for addresses in found for address in addresses)
         return found
 
-    def expire(self, now: float) -> None:
-        """Take back the addresses that were reserved for longer than until `now`."""
+    def expire(self, now: float) -> float | None:
+        """Take back the addresses that were reserved for longer than until `now`.
+
+        Returns until when the others are, at the soonest; None if there are no others.
+        """
         late = [address for address, until in self._reserved.items() if until <= now]
         for address in late:
             del self._reserved[address]
         self._book.release(late)
+        return min(self._reserved.values(), default=None)
 
     def _take(self, address: str, cidrs: Sequence[str]) -> bool:
         if self._reserved.pop(address, None) is not None:

@@ -16,17 +16,20 @@ from typing import Any
 from kwokctl import __version__
 from kwokctl.controller.assembly import Controller, Surroundings
 from kwokctl.controller.following import Following
+from kwokctl.controller.guard import Guard
 from kwokctl.controller.guards import Guards
 from kwokctl.controller.identity import own_identity
 from kwokctl.controller.planes import open_plane
 from kwokctl.controller.reader import ApiReader
-from kwokctl.controller.server import Answers, StatusServer
+from kwokctl.controller.routes import Answers, routes
+from kwokctl.controller.server import Server
 from kwokctl.controller.settings import Settings, read_settings
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.etcd import EtcdPlane
 from kwokctl.errors import KwokctlError, UnavailableError, UsageError
 from kwokctl.host.event_loop import new_event_loop
 from kwokctl.host.heap import give_back
+from kwokctl.host.tokens import new_token
 from kwokctl.kube.access import Access, load_access
 from kwokctl.kube.client import Client
 from kwokctl.kube.ended_watches import NAME, EndedWatches
@@ -109,14 +112,13 @@ async def _serve(settings: Settings, pool: Pool, holder: str) -> None:
         await ended.refresh()
         return work.controller.metrics.text()
 
-    server = StatusServer(
-        Answers(
-            is_ready=lambda: work is not None and work.following.is_synced,
-            metrics=metrics,
-            seen=lambda: work.controller.desk.seen() if work else None,
-            reserve=lambda body: work.controller.desk.reserve(body) if work else None,
-        )
+    answers = Answers(
+        is_ready=lambda: work is not None and work.following.is_synced,
+        metrics=metrics,
+        seen=lambda: work.controller.desk.seen() if work else None,
+        reserve=lambda body: work.controller.desk.reserve(body) if work else None,
     )
+    server = Server(routes(answers), Guard(await _token(settings.server_token_file)))
     if settings.server is not None:
         await _listen(server, *settings.server)
     try:
@@ -165,7 +167,20 @@ async def _settle(following: Following) -> None:
     gc.freeze()
 
 
-async def _listen(server: StatusServer, host: str, port: int) -> None:
+async def _token(file: Path | None) -> str | None:
+    """Make the token that the owner shows, if there is a file for it."""
+    if file is None:
+        return None
+    try:
+        return await asyncio.to_thread(new_token, file)
+    except OSError as e:
+        raise UnavailableError(
+            f"the token cannot be written to '{file}': {e.strerror}",
+            hint="give another file with --server-token-file",
+        ) from e
+
+
+async def _listen(server: Server, host: str, port: int) -> None:
     try:
         await server.start(host, port)
     except OSError as e:

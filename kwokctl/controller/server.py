@@ -1,15 +1,17 @@
-"""Answers whether the controller lives and works, what it counts, and what `scale` asks it.
+"""Serves routes over plain HTTP, to those who have the right to each.
 
-Plain HTTP. What is posted must be called JSON: a page that a browser shows cannot send that
-unasked (https://fetch.spec.whatwg.org/#cors-safelisted-request-header).
+Whoever can reach the port may try: every size is bounded, and so is the time that a request takes.
+What is posted must be called JSON: a page that a browser shows cannot send that unasked
+(https://fetch.spec.whatwg.org/#cors-safelisted-request-header).
 """
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
+from kwokctl.controller.guard import Guard, Right
+from kwokctl.controller.routes import JSON, Response, Route
 from kwokctl.errors import UsageError
 
 log = logging.getLogger(__name__)
@@ -17,37 +19,20 @@ log = logging.getLogger(__name__)
 _LONGEST_HEAD = 16 * 1024
 _LONGEST_BODY = 4 * 1024 * 1024
 _PATIENCE = 10.0
-_REASONS = {
-    200: "OK",
-    400: "Bad Request",
-    404: "Not Found",
-    405: "Method Not Allowed",
-    413: "Content Too Large",
-    415: "Unsupported Media Type",
-    503: "Service Unavailable",
-}
-_TEXT = "text/plain; version=0.0.4; charset=utf-8"
-_JSON = "application/json"
+"""Seconds for a whole request, and to take its answer."""
+_MOST_STRANGERS = 500
+"""Connections of those who have not shown a right; well below what a process may have open."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answers:
-    """What the server asks when somebody wants to know."""
+class Server:
+    """Listens, and answers each request by the route of its method and path."""
 
-    is_ready: Callable[[], bool]
-    metrics: Callable[[], Awaitable[str]]
-    seen: Callable[[], bytes | None]
-    """How far the watches have come, as JSON; None before there are any."""
-    reserve: Callable[[bytes], bytes | None]
-    """Reserves addresses of pods: JSON in and out; ValueError for what cannot be read."""
-
-
-class StatusServer:
-    """Serves `/healthz`, `/livez`, `/readyz`, `/metrics`, and what `scale` asks."""
-
-    def __init__(self, answers: Answers) -> None:
-        """Ask `answers` whenever somebody wants to know."""
-        self._answers = answers
+    def __init__(self, routes: Sequence[Route], guard: Guard) -> None:
+        """Answer by `routes` those to whom `guard` gives the right."""
+        self._routes = {(route.method, route.path): route for route in routes}
+        self._guard = guard
+        self._strangers: dict[asyncio.StreamWriter, None] = {}
+        """Oldest first."""
         self._server: asyncio.Server | None = None
 
     async def start(self, host: str, port: int) -> None:
@@ -67,62 +52,113 @@ class StatusServer:
             self._server.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._admit(writer)
         try:
             while await self._serve_one(reader, writer):
                 pass
         except (TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError):
             pass
         finally:
-            writer.close()
-            with suppress(OSError, asyncio.CancelledError):
-                await writer.wait_closed()
+            await _end(writer)
+            self._strangers.pop(writer, None)
+
+    def _admit(self, writer: asyncio.StreamWriter) -> None:
+        """Count a connection; the oldest one ends if there are too many: it had its time."""
+        if len(self._strangers) >= _MOST_STRANGERS:
+            oldest = next(iter(self._strangers))
+            del self._strangers[oldest]
+            oldest.transport.abort()
+        self._strangers[writer] = None
 
     async def _serve_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Answer a request; False if it has to be the connection's last."""
         async with asyncio.timeout(_PATIENCE):
-            head = await reader.readuntil(b"\r\n\r\n")
-            words = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ")
-            method, path = (words[0], words[1].split("?")[0]) if len(words) > 1 else ("", "")
-            response = await self._answer(method, path, head, reader)
-            # What is refused may come with a body that nobody has read.
-            is_kept = response.status in (200, 503) and _may_be_kept(words, head)
-            writer.write(response.encoded(with_body=method != "HEAD", is_kept=is_kept))
+            request = _Request(await reader.readuntil(b"\r\n\r\n"))
+            response = await self._answer(request, reader, writer)
+            # What is refused may come with a body that has not been read.
+            is_kept = response.status in (200, 503) and request.may_be_followed
+            with_body = request.method != "HEAD"
+            writer.write(response.encoded(with_body=with_body, is_kept=is_kept))
             await writer.drain()
         return is_kept
 
     async def _answer(
-        self, method: str, path: str, head: bytes, reader: asyncio.StreamReader
-    ) -> "_Response":
-        if method == "POST" and path == "/pod-addresses":
-            return await self._reserve(head, reader)
-        if method not in {"GET", "HEAD"}:
-            return _Response(405, "method not allowed\n")
-        return await self._read(path)
+        self, request: "_Request", reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> Response:
+        method, path = request.method, request.path
+        route = self._routes.get(("GET" if method == "HEAD" else method, path))
+        if route is None:
+            is_known = any(known == path for _, known in self._routes)
+            return _WRONG_METHOD if is_known or method not in {"GET", "HEAD"} else _UNKNOWN
+        # Before anything of a body is read.
+        if not self._guard.allows(route.right, request.header(b"authorization")):
+            return _UNAUTHORIZED
+        if route.right is not Right.NONE:
+            self._strangers.pop(writer, None)
+        if route.method == "GET":
+            return await route.answer(b"")
+        if request.header(b"content-type").partition(b";")[0].strip() != JSON.encode():
+            return _NO_JSON
+        length = request.body_length
+        if length is None:
+            return _TOO_LONG
+        return await route.answer(await reader.readexactly(length))
 
-    async def _read(self, path: str) -> "_Response":
-        match path:
-            case "/healthz" | "/livez":
-                return _Response(200, "ok")
-            case "/readyz":
-                ready = self._answers.is_ready()
-                return _Response(200 if ready else 503, "ok" if ready else "not synced")
-            case "/metrics":
-                return _Response(200, await self._answers.metrics())
-            case "/seen":
-                return _json(self._answers.seen())
-            case _:
-                return _Response(404, "not found\n")
 
-    async def _reserve(self, head: bytes, reader: asyncio.StreamReader) -> "_Response":
-        if _header(head, b"content-type").partition(b";")[0].strip() != _JSON.encode():
-            return _Response(415, f"the body must be {_JSON}\n")
-        length = _header(head, b"content-length")
-        if not length.isdigit() or int(length) > _LONGEST_BODY:
-            return _Response(413, "the body is too long, or its length is not told\n")
+class _Request:
+    """The head of a request, as far as it can be read."""
+
+    def __init__(self, head: bytes) -> None:
+        self._first, *self._lines = head.split(b"\r\n")
+        self._words = self._first.decode("latin-1").split(" ")
+        is_whole = len(self._words) > 1
+        self.method = self._words[0] if is_whole else ""
+        self.path = self._words[1].split("?")[0] if is_whole else ""
+
+    def header(self, name: bytes) -> bytes:
+        """Return the value of a header, empty if there is none; `name` is in lower case."""
+        for line in self._lines:
+            key, _, value = line.partition(b":")
+            if key.strip().lower() == name:
+                return value.strip()
+        return b""
+
+    @property
+    def body_length(self) -> int | None:
+        """How long the body is; None if that is missing or too much."""
+        text = self.header(b"content-length")
+        # Python itself refuses numbers of thousands of digits.
+        length = int(text) if text.isdigit() and len(text) < 10 else _LONGEST_BODY + 1
+        return length if length <= _LONGEST_BODY else None
+
+    @property
+    def may_be_followed(self) -> bool:
+        """Whether the connection may carry another request after this one."""
+        if self._words[-1] != "HTTP/1.1" or self.header(b"connection").lower() == b"close":
+            return False
+        return self.method == "POST" or not self.header(b"content-length")
+
+
+_UNKNOWN = Response(404, "not found\n")
+_WRONG_METHOD = Response(405, "method not allowed\n")
+_UNAUTHORIZED = Response(
+    401,
+    "show the token of --server-token-file: 'Authorization: Bearer TOKEN'\n",
+    headers=("WWW-Authenticate: Bearer",),
+)
+_NO_JSON = Response(415, f"the body must be {JSON}\n")
+_TOO_LONG = Response(413, "the body is too long, or its length is missing\n")
+
+
+async def _end(writer: asyncio.StreamWriter) -> None:
+    """Close a connection; a client that does not take what was written for it loses that."""
+    writer.close()
+    with suppress(OSError, asyncio.CancelledError):
         try:
-            return _json(self._answers.reserve(await reader.readexactly(int(length))))
-        except ValueError as e:
-            return _Response(400, f"{e}\n")
+            async with asyncio.timeout(_PATIENCE):
+                await writer.wait_closed()
+        except TimeoutError:
+            writer.transport.abort()
 
 
 def parse_address(text: str) -> tuple[str, int]:
@@ -131,39 +167,3 @@ def parse_address(text: str) -> tuple[str, int]:
     if not port.isdecimal() or int(port) > 65535:
         raise UsageError(f"'{text}' is no address to serve", hint="write host:port")
     return host.strip("[]") or "0.0.0.0", int(port)  # noqa: S104 - what an empty host means to users
-
-
-def _header(head: bytes, name: bytes) -> bytes:
-    for line in head.split(b"\r\n")[1:]:
-        key, _, value = line.partition(b":")
-        if key.strip().lower() == name:
-            return value.strip()
-    return b""
-
-
-def _may_be_kept(words: Sequence[str], head: bytes) -> bool:
-    """Tell whether a connection may carry another request after this one."""
-    if words[-1] != "HTTP/1.1" or _header(head, b"connection").lower() == b"close":
-        return False
-    return words[0] == "POST" or not _header(head, b"content-length")
-
-
-@dataclass(frozen=True, slots=True)
-class _Response:
-    status: int
-    content: str | bytes
-    kind: str = _TEXT
-
-    def encoded(self, *, with_body: bool, is_kept: bool) -> bytes:
-        body = self.content.encode() if isinstance(self.content, str) else self.content
-        head = (
-            f"HTTP/1.1 {self.status} {_REASONS[self.status]}\r\n"
-            f"Content-Type: {self.kind}\r\n"
-            f"Content-Length: {len(body)}\r\n"
-            f"Connection: {'keep-alive' if is_kept else 'close'}\r\n\r\n"
-        )
-        return head.encode() + (body if with_body else b"")
-
-
-def _json(body: bytes | None) -> _Response:
-    return _Response(503, "not synced") if body is None else _Response(200, body, _JSON)

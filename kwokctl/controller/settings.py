@@ -53,6 +53,8 @@ class Settings:
     kubelet: Kubelet
     server: tuple[str, int] | None
     """Host and port to answer on; None for no server."""
+    server_token_file: Path | None = None
+    """Where the token is written that gives its owner every right; None for no such token."""
     lease_seconds: int
     """0 for no leases."""
     holder_identity: str
@@ -112,6 +114,7 @@ def _settings(
         cidr=options["cidr"],
         kubelet=Kubelet(ip=options["nodeIP"], name=options["nodeName"], port=port),
         server=parse_address(address) if address else None,
+        server_token_file=flags.server_token_file,
         lease_seconds=options["nodeLeaseDurationSeconds"],
         holder_identity=flags.holder_identity,
         etcd=_etcd(flags),

@@ -64,6 +64,11 @@ class ClusterPaths:
         return self.pki / "tokens.csv"
 
     @property
+    def controller_token(self) -> Path:
+        """The token that the running controller asks for; it makes a new one at each start."""
+        return self.root / "kwok-controller.token"
+
+    @property
     def pki(self) -> Path:
         """Certificates and keys."""
         return self.root / "pki"

@@ -1,4 +1,4 @@
-"""Bearer tokens for the components of a cluster, in the API server's own file format.
+"""Bearer tokens: those of components for the API server, in its own file format, and others.
 
 A client certificate is verified by the API server on every single request, a token is looked up:
 measured under load, certificates of the components cost a fifth of its CPU. The file holds one
@@ -32,6 +32,13 @@ def ensure_tokens(path: Path, identities: Sequence[Identity]) -> Mapping[str, st
         rows.writerow([tokens[identity.name], identity.common_name, identity.name, groups])
     write_atomic(path, text.getvalue(), mode=0o600)
     return tokens
+
+
+def new_token(path: Path) -> str:
+    """Write a token, in place of a former one, to a file that its owner only can read; return it."""
+    token = secrets.token_urlsafe(_BYTES)
+    write_atomic(path, f"{token}\n", mode=0o600)
+    return token
 
 
 def _read(path: Path) -> dict[str, str]:

@@ -40,9 +40,9 @@ HEALTH = frozenset({"GET /healthz", "GET /livez", "GET /readyz"})
 OPEN = {
     "etcd": frozenset[str](),
     "kube-apiserver": HEALTH | {"GET /version"},
-    "kube-controller-manager": frozenset({"GET /healthz", "GET /metrics"}),
-    "kube-scheduler": HEALTH | {"GET /metrics"},
-    "kwok-controller": HEALTH | {"GET /metrics", "GET /seen", 'POST /pod-addresses {"nodes":{}}'},
+    "kube-controller-manager": frozenset({"GET /healthz"}),
+    "kube-scheduler": HEALTH,
+    "kwok-controller": HEALTH,
 }
 """What everybody is answered."""
 ETCD_OF_KUBEADM = frozenset({"GET /metrics", "GET /health", "GET /livez", "GET /readyz"})

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import msgspec
 
@@ -75,16 +76,17 @@ class Found:
 class Desk:
     """Asks the running controller; every method raises ApiError when it does not answer."""
 
-    def __init__(self, pool: Pool) -> None:
-        """Use the connections of `pool`, which lead to the controller's port."""
+    def __init__(self, pool: Pool, token: Path) -> None:
+        """Use the connections of `pool`, which lead to the controller's port.
+
+        `token` is the file of the token that it asks for.
+        """
         self._pool = pool
+        self._token = token
 
     async def seen(self) -> Seen:
         """Ask how far the controller's watches have come."""
-        response = await self._pool.request("GET", "/seen")
-        if response.status != 200:
-            raise _silent(response.status)
-        return msgspec.json.decode(response.body, type=Seen)
+        return msgspec.json.decode(await self._ask("GET", "/seen"), type=Seen)
 
     async def addresses(
         self, nodes: Sequence[str], *, of_pods: bool
@@ -105,10 +107,19 @@ class Desk:
     async def _reserve(self, nodes: Sequence[str], *, of_pods: bool) -> dict[str, Addresses]:
         wanted = Counter(nodes) if of_pods else dict.fromkeys(nodes, 0)
         body = msgspec.json.encode(Wanted(nodes=dict(wanted)))
-        response = await self._pool.request("POST", "/pod-addresses", body=body)
+        answer = await self._ask("POST", "/pod-addresses", body)
+        return msgspec.json.decode(answer, type=dict[str, Addresses])
+
+    async def _ask(self, method: str, path: str, body: bytes = b"") -> bytes:
+        # Read each time: a controller that has been started again has another.
+        headers = {"Authorization": f"Bearer {_read(self._token)}"}
+        response = await self._pool.request(method, path, body=body, headers=headers)
         if response.status != 200:
-            raise _silent(response.status)
-        return msgspec.json.decode(response.body, type=dict[str, Addresses])
+            text = response.body.decode(errors="replace").strip()
+            raise ApiError(
+                f"the controller answers {response.status}: {text}", status=response.status
+            )
+        return response.body
 
 
 def _in_order(
@@ -120,5 +131,8 @@ def _in_order(
         yield (tuple(next(pods[node])) if of_pods else hosts), hosts
 
 
-def _silent(status: int) -> ApiError:
-    return ApiError(f"the controller answers {status}", status=status)
+def _read(token: Path) -> str:
+    try:
+        return token.read_text(encoding="ascii").strip()
+    except OSError as e:
+        raise ApiError(f"'{token}' cannot be read: {e.strerror}", status=401) from e

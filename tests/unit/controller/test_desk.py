@@ -1,13 +1,15 @@
+import asyncio
 import json
 from typing import Any
 
 import pytest
 
 from kwokctl.controller.agenda import Agenda
-from kwokctl.controller.desk import Desk
+from kwokctl.controller.desk import Desk, NotNowError
 from kwokctl.controller.nodes import Node, Nodes
 from kwokctl.controller.pod_addresses import PodAddresses
 from kwokctl.kube.resource import LEASES, NODES, PODS
+from tests.support import virtual_time
 
 
 class Rig:
@@ -17,7 +19,9 @@ class Rig:
         nodes = Nodes()
         nodes.put(Node("n", "u", ("10.0.0.0/24", "fd00::/64"), ("192.0.2.1",)))
         self.addresses = PodAddresses(nodes, default_cidr="10.9.0.0/24", node_ip="")
-        self.desk = Desk(self.addresses, Agenda())
+        nodes.put(Node("plain", "v", (), ()))
+        self.agenda = Agenda()
+        self.desk = Desk(self.addresses, self.agenda)
 
     def reserve(self, **nodes: int) -> Any:
         return json.loads(self.desk.reserve(json.dumps({"nodes": nodes}).encode()))
@@ -39,13 +43,13 @@ async def test_it_tells_how_far_the_watches_have_come(rig: Rig) -> None:
 async def test_every_pod_gets_addresses_of_its_node_that_no_other_has(rig: Rig) -> None:
     rig.addresses.note("other", "n", ["10.0.0.2"])
 
-    found = rig.reserve(n=2, elsewhere=1)
+    found = rig.reserve(n=2, plain=1)
 
     assert found["n"] == {
         "hosts": ["192.0.2.1"],
         "pods": [["10.0.0.1", "fd00::1"], ["10.0.0.3", "fd00::2"]],
     }
-    assert found["elsewhere"]["pods"] == [["10.9.0.1"]]
+    assert found["plain"]["pods"] == [["10.9.0.1"]]
     assert rig.addresses.of_pod("next", "n", host_network=False) == ("10.0.0.4", "fd00::3")
 
 
@@ -81,3 +85,38 @@ async def test_a_question_that_makes_no_sense_is_refused(rig: Rig, body: bytes) 
         rig.desk.reserve(body)
 
     assert len(rig.addresses) == 0
+
+
+async def test_only_for_nodes_that_are_played_addresses_are_reserved(rig: Rig) -> None:
+    with pytest.raises(NotNowError, match="'elsewhere'"):
+        rig.reserve(n=1, elsewhere=1)
+
+    assert len(rig.addresses) == 0
+
+
+async def test_there_is_a_limit_to_what_is_reserved_at_once(rig: Rig) -> None:
+    for _ in range(10):
+        rig.reserve(n=20_000)
+
+    with pytest.raises(NotNowError, match="400000"):
+        rig.reserve(plain=1)
+
+    assert rig.reserve(n=0)["n"]["pods"] == []
+    rig.addresses.expire(now=float("inf"))
+    assert len(rig.reserve(plain=1)["plain"]["pods"]) == 1
+
+
+def test_what_nobody_used_is_free_again_when_its_time_is_over() -> None:
+    async def story() -> None:
+        rig = Rig()
+        rig.reserve(n=1)
+        await asyncio.sleep(300)
+        rig.reserve(n=2)
+
+        await asyncio.sleep(301)
+        assert len(rig.addresses) == 4
+
+        await asyncio.sleep(300)
+        assert len(rig.addresses) == 0
+
+    virtual_time.run(story())

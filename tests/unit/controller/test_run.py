@@ -42,11 +42,14 @@ spec:
 class Story:
     """A controller at work on a cluster that is served over HTTP."""
 
-    def __init__(self, server: FakeApiServer, handler: ClusterServer, port: int) -> None:
+    def __init__(
+        self, server: FakeApiServer, handler: ClusterServer, port: int, token: Path
+    ) -> None:
         self.server = server
         self.handler = handler
         self.cluster = handler.cluster
         self.port = port
+        self.token = token
 
     def phase(self, name: str) -> str:
         return str(self.cluster.object(PODS, name, "ns")["status"]["phase"])
@@ -68,7 +71,8 @@ class Story:
             reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         except ConnectionError:
             return ""
-        writer.write(f"GET {path} HTTP/1.1\r\n\r\n".encode())
+        shown = f"Authorization: Bearer {self.token.read_text().strip()}"
+        writer.write(f"GET {path} HTTP/1.1\r\n{shown}\r\nConnection: close\r\n\r\n".encode())
         answer = (await reader.read()).decode()
         writer.close()
         await writer.wait_closed()
@@ -101,6 +105,7 @@ async def story(folder: Path, *, extra: str = "", away: bool = False) -> AsyncIt
             "--manage-all-nodes",
             "--node-ip=192.0.2.9",
             f"--server-address=127.0.0.1:{port}",
+            f"--server-token-file={folder / 'token'}",
             "--node-lease-duration-seconds=40",
         ],
         Silent(),
@@ -108,7 +113,7 @@ async def story(folder: Path, *, extra: str = "", away: bool = False) -> AsyncIt
     async with serving(handler) as server, asyncio.TaskGroup() as tasks:
         task = tasks.create_task(serve(settings, Access(server=server.url), "me_1"))
         try:
-            yield Story(server, handler, port)
+            yield Story(server, handler, port, folder / "token")
         finally:
             task.cancel()
 

@@ -1,9 +1,15 @@
 import asyncio
+from contextlib import suppress
 
 import pytest
 
-from kwokctl.controller.server import Answers, StatusServer, parse_address
+from kwokctl.controller.desk import NotNowError
+from kwokctl.controller.guard import Guard
+from kwokctl.controller.routes import Answers, routes
+from kwokctl.controller.server import Server, parse_address
 from kwokctl.errors import UsageError
+
+OWNER = "Authorization: Bearer secret"
 
 
 async def ask(port: int, line: str, *headers: str, body: str = "") -> tuple[str, str]:
@@ -23,6 +29,8 @@ def answers(ready: bool) -> Answers:
     def reserve(body: bytes) -> bytes:
         if body == b"nonsense":
             raise ValueError("it is nonsense")
+        if body == b"too-much":
+            raise NotNowError("there is no room")
         return b"reserved " + body
 
     return Answers(
@@ -33,17 +41,23 @@ def answers(ready: bool) -> Answers:
     )
 
 
-async def served(ready: bool, *lines: str) -> list[tuple[str, str]]:
-    server = StatusServer(answers(ready))
+def made(ready: bool = True, token: str | None = "secret") -> Server:
+    return Server(routes(answers(ready)), Guard(token))
+
+
+async def served(
+    ready: bool, *lines: str, shows: str = OWNER, token: str | None = "secret"
+) -> list[tuple[str, str]]:
+    server = made(ready, token)
     await server.start("127.0.0.1", 0)
     try:
-        return [await ask(server.port, line) for line in lines]
+        return [await ask(server.port, line, shows) for line in lines]
     finally:
         server.close()
 
 
-async def test_a_live_controller_answers_ok() -> None:
-    answers = await served(False, "GET /healthz", "GET /livez")
+async def test_a_live_controller_answers_ok_to_everybody() -> None:
+    answers = await served(False, "GET /healthz", "GET /livez", shows="X: none")
 
     assert answers == [("HTTP/1.1 200 OK", "ok")] * 2
 
@@ -67,12 +81,13 @@ async def test_what_it_does_not_know_it_says() -> None:
 
 
 async def test_a_connection_carries_one_request_after_another() -> None:
-    server = StatusServer(answers(True))
+    server = made()
     await server.start("127.0.0.1", 0)
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-    post = b"POST /pod-addresses HTTP/1.1\r\nContent-Type: application/json\r\n"
+    shown = f"{OWNER}\r\n".encode()
+    post = b"POST /pod-addresses HTTP/1.1\r\n" + shown + b"Content-Type: application/json\r\n"
     for request, body in (
-        (b"GET /seen HTTP/1.1\r\n\r\n", b'{"nodes":7}'),
+        (b"GET /seen HTTP/1.1\r\n" + shown + b"\r\n", b'{"nodes":7}'),
         (post + b"Content-Length: 2\r\n\r\n{}", b"reserved {}"),
         (b"GET /livez HTTP/1.1\r\n\r\n", b"ok"),
     ):
@@ -94,10 +109,11 @@ async def test_a_connection_carries_one_request_after_another() -> None:
         b"GET /livez HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}",
         b"DELETE /livez HTTP/1.1\r\n\r\n",
         b"POST /pod-addresses HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}",
+        f"POST /pod-addresses HTTP/1.1\r\n{OWNER}\r\nContent-Length: 2\r\n\r\n{{}}".encode(),
     ],
 )
 async def test_what_may_be_read_wrongly_is_the_last_request(request_: bytes) -> None:
-    server = StatusServer(answers(True))
+    server = made()
     await server.start("127.0.0.1", 0)
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     writer.write(request_)
@@ -112,7 +128,7 @@ async def test_what_may_be_read_wrongly_is_the_last_request(request_: bytes) -> 
 
 
 async def test_a_silent_client_is_not_waited_for_at_the_end() -> None:
-    server = StatusServer(answers(True))
+    server = made()
     await server.start("127.0.0.1", 0)
     _, writer = await asyncio.open_connection("127.0.0.1", server.port)
 
@@ -158,17 +174,117 @@ async def test_how_far_the_watches_have_come_is_told_once_there_are_any() -> Non
         (("Content-Type: text/plain", "Content-Length: 2"), "{}", 415, None),
         (("Content-Type: application/json",), "{}", 413, None),
         (("Content-Type: application/json", "Content-Length: 99999999"), "", 413, None),
+        (("Content-Type: application/json", f"Content-Length: {'9' * 9000}"), "", 413, None),
+        (("Content-Type: application/json", "Content-Length: -2"), "", 413, None),
+        (
+            ("Content-Type: application/json", "Content-Length: 8"),
+            "too-much",
+            503,
+            "there is no room\n",
+        ),
     ],
 )
 async def test_addresses_are_reserved_for_json_of_a_told_length_only(
     headers: tuple[str, ...], body: str, status: int, answer: str | None
 ) -> None:
-    server = StatusServer(answers(True))
+    server = made()
     await server.start("127.0.0.1", 0)
     try:
-        line, text = await ask(server.port, "POST /pod-addresses", *headers, body=body)
+        line, text = await ask(server.port, "POST /pod-addresses", OWNER, *headers, body=body)
     finally:
         server.close()
 
     assert line.split(" ")[1] == str(status)
     assert answer is None or text == answer
+
+
+GUARDED = ("GET /metrics", "HEAD /metrics", "GET /seen", "POST /pod-addresses")
+
+
+@pytest.mark.parametrize(
+    "shows",
+    [
+        "X: none",
+        "Authorization: Bearer secre",
+        "Authorization: Bearer secrets",
+        "Authorization: Bearer ",
+        "Authorization: Basic secret",
+        "Authorization: secret",
+    ],
+)
+async def test_all_else_is_only_for_who_shows_the_token(shows: str) -> None:
+    answers = await served(True, *GUARDED, shows=shows)
+
+    assert [status.split(" ")[1] for status, _ in answers] == ["401"] * len(GUARDED)
+    assert "--server-token-file" in answers[0][1]
+
+
+async def test_without_a_token_there_is_none_to_show() -> None:
+    answers = await served(True, *GUARDED, shows="Authorization: Bearer None", token=None)
+
+    assert [status.split(" ")[1] for status, _ in answers] == ["401"] * len(GUARDED)
+
+
+async def test_nothing_is_read_of_what_a_stranger_posts() -> None:
+    """The answer comes though the body never does."""
+    head = ("Content-Type: application/json", "Content-Length: 4000000")
+    server = made()
+    await server.start("127.0.0.1", 0)
+    try:
+        line, _ = await ask(server.port, "POST /pod-addresses", *head)
+    finally:
+        server.close()
+
+    assert line.split(" ")[1] == "401"
+
+
+async def test_a_head_without_end_is_not_read_to_its_end() -> None:
+    server = made()
+    await server.start("127.0.0.1", 0)
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    try:
+        writer.write(b"GET /livez HTTP/1.1\r\nX: " + b"x" * 100_000)
+        assert await reader.read() == b""
+    except ConnectionError:
+        pass
+    finally:
+        writer.close()
+        server.close()
+
+
+async def test_the_oldest_of_too_many_strangers_makes_room() -> None:
+    server = made()
+    await server.start("127.0.0.1", 0)
+    known, into_known = await asyncio.open_connection("127.0.0.1", server.port)
+    into_known.write(f"GET /seen HTTP/1.1\r\n{OWNER}\r\n\r\n".encode())
+    assert b" 200 " in await known.readuntil(b"\r\n\r\n")
+    assert await known.readexactly(11) == b'{"nodes":7}'
+    strangers = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(501)]
+
+    line, _ = await ask(server.port, "GET /livez")
+
+    assert line.split(" ")[1] == "200"
+    for reader, _ in strangers[:2]:
+        with suppress(ConnectionError):
+            assert await reader.read() == b""
+    into_known.write(f"GET /livez HTTP/1.1\r\n{OWNER}\r\n\r\n".encode())
+    assert b" 200 " in await known.readuntil(b"\r\n\r\n")
+    for writer in (into_known, *(each for _, each in strangers)):
+        writer.close()
+    server.close()
+
+
+async def test_what_may_come_may_be_asked_for_again() -> None:
+    server = made()
+    await server.start("127.0.0.1", 0)
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    head = f"POST /pod-addresses HTTP/1.1\r\n{OWNER}\r\nContent-Type: application/json\r\n"
+    writer.write(f"{head}Content-Length: 8\r\n\r\ntoo-much".encode())
+
+    answer = await reader.readuntil(b"\r\n\r\n")
+
+    assert b" 503 " in answer
+    assert b"\r\nRetry-After: 1\r\n" in answer
+    writer.close()
+    await writer.wait_closed()
+    server.close()

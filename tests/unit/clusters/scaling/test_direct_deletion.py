@@ -1,6 +1,7 @@
 """Deleting in etcd: what is there is in two places, as the API shows it and as etcd has it."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -58,7 +59,7 @@ class Rig:
             store=Store(self.etcd),
             keys=self.keys,
             client=Client(nowhere),
-            desk=Desk(nowhere),
+            desk=Desk(nowhere, Path("no token")),
             ended=EndedWatches(nowhere, every=0, clock=lambda: 0.0),
             wall=lambda: 0.0,
         )

@@ -1,6 +1,7 @@
 """What is said of the watches that hold a writer back."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 from kwokctl.clusters.scaling.direct import Desk, Direct
@@ -42,7 +43,7 @@ class Figures(Pool):
 
 def test_a_writer_that_is_held_back_says_by_what_until_it_is_no_more() -> None:
     said = []
-    desk = Watching(NOWHERE)
+    desk = Watching(NOWHERE, Path("no token"))
 
     async def main() -> None:
         figures = Figures(Access(server="http://127.0.0.1:1"))

@@ -1,0 +1,38 @@
+"""Decides who is answered: every route names a right, and a credential gives it.
+
+The credential is a bearer token in a file that only the owner of the cluster can read. The controller
+makes a new one whenever it starts, so that one that was shown to another program, which had taken the
+port meanwhile, is worth nothing afterwards.
+"""
+
+import hmac
+from enum import Enum
+
+_SCHEME = b"bearer"
+
+
+class Right(Enum):
+    """What somebody must be allowed to be answered."""
+
+    NONE = "none"
+    """Whoever reaches the port is answered: what tells no more than that the controller lives."""
+    OWNER = "owner"
+    """Those who can read the cluster's own files."""
+
+
+class Guard:
+    """Knows which credentials give which rights."""
+
+    def __init__(self, token: str | None) -> None:
+        """Take `token` for the owner's; without one no credential is."""
+        self._token = token.encode() if token else None
+
+    def allows(self, right: Right, authorization: bytes) -> bool:
+        """Tell whether the value of an `Authorization` header gives a right."""
+        if right is Right.NONE:
+            return True
+        scheme, _, shown = authorization.partition(b" ")
+        if self._token is None or scheme.lower() != _SCHEME:
+            return False
+        # In a time that does not depend on how much of it is right.
+        return hmac.compare_digest(shown.strip(), self._token)

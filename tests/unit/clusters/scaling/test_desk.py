@@ -1,0 +1,61 @@
+"""`scale` and the controller's own server."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from kwokctl.clusters.scaling.direct import Desk
+from kwokctl.controller.guard import Guard
+from kwokctl.controller.routes import Answers, routes
+from kwokctl.controller.server import Server
+from kwokctl.errors import ApiError
+from kwokctl.kube.access import Access
+from kwokctl.kube.http import Pool
+
+
+async def _no_metrics() -> str:
+    return ""
+
+
+def answer(_: bytes) -> bytes:
+    return b'{"n":{"hosts":["192.0.2.1"],"pods":[["10.0.0.1"],["10.0.0.2"]]}}'
+
+
+@asynccontextmanager
+async def desk(file: Path, token: str) -> AsyncIterator[Desk]:
+    """Yield what asks a controller whose token is `token`."""
+    answers = Answers(
+        is_ready=lambda: True,
+        metrics=_no_metrics,
+        seen=lambda: b'{"nodes":7,"pods":8}',
+        reserve=answer,
+    )
+    server = Server(routes(answers), Guard(token))
+    await server.start("127.0.0.1", 0)
+    try:
+        async with Pool(Access(server=f"http://127.0.0.1:{server.port}")) as pool:
+            yield Desk(pool, file)
+    finally:
+        server.close()
+
+
+async def test_the_token_is_shown_as_the_file_has_it_now(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text("former\n")
+    async with desk(file, "present") as at:
+        with pytest.raises(ApiError, match="answers 401"):
+            await at.seen()
+
+        file.write_text("present\n")
+
+        assert (await at.seen()).pods == 8
+        found = await at.addresses(["n", "n"], of_pods=True)
+        assert list(found) == [(("10.0.0.1",), ("192.0.2.1",)), (("10.0.0.2",), ("192.0.2.1",))]
+
+
+async def test_a_missing_token_is_named(tmp_path: Path) -> None:
+    async with desk(tmp_path / "token", "present") as at:
+        with pytest.raises(ApiError, match="/token' cannot be read"):
+            await at.seen()

@@ -63,7 +63,7 @@ def etcd(setting: Setting) -> Component:
             },
             setting.user_args(ETCD),
         ),
-        ports=(Port(name="http", port=port, host_port=options.etcd_port),),
+        ports=(Port(name=scheme, port=port, host_port=options.etcd_port),),
         mounts=(
             setting.mount(setting.paths.pki),
             setting.mount(setting.paths.etcd_data, read_only=False),

@@ -66,7 +66,8 @@ def _lines(component: Component) -> str:
         f"  sees: {m.host_path} at {m.mount_path}{'' if m.read_only else ', writes to it'}"
         for m in component.mounts
     ]
-    return "\n".join([component.name, *words, *variables, *mounts, *probes, ""])
+    ports = [f"  serves: {each.name} at {each.host_port}" for each in component.ports]
+    return "\n".join([component.name, *words, *variables, *ports, *mounts, *probes, ""])
 
 
 @pytest.mark.parametrize(

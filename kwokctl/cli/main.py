@@ -1,5 +1,6 @@
 """Where the command starts, and the one place that turns an error into an exit code."""
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -12,11 +13,18 @@ if TYPE_CHECKING:
 
 _BY_INTERRUPT = 2
 _READER_GONE = 128 + 13
+_NEVER_TO_OTHERS = 0o022
+"""Rights that no file gets, whatever the user's own mask is: to be written to by group or others."""
 
 
 def main() -> None:
-    """Run the command with this process's words."""
+    """Run the command with this process's words.
+
+    Whatever it and the components make, other users must not be able to change: clusters and programs
+    are run from these files.
+    """
     streams.take_closed()
+    os.umask(os.umask(0) | _NEVER_TO_OTHERS)
     sys.exit(run(sys.argv[1:]))
 
 
@@ -57,8 +65,6 @@ def _failed(error: Exception, words: Sequence[str]) -> int:
 
 
 def _console() -> "Console":
-    import os
-
     from kwokctl.cli.console import choose
 
     return choose(sys.stderr, os.environ)

@@ -26,7 +26,7 @@ from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import Resolved
 from kwokctl.errors import ComponentError, ConflictError, KwokctlError
-from kwokctl.host.files import locked, remove_tree
+from kwokctl.host.files import locked, remove_private_folder, remove_tree
 from kwokctl.kube import kubeconfig
 from kwokctl.model import ClusterName, ComponentName, State
 from kwokctl.runtime import Runtime
@@ -209,7 +209,7 @@ async def _undone_on_failure(
             raise
         with home.progress.step(f"Undoing what was made of '{request.name}'"):
             await runtime.uninstall(request.name)
-            _remove_new(home.paths(request.name).sockets, None)
+            remove_private_folder(home.paths(request.name).sockets)
             _remove_new(root, before)
         if isinstance(e, ComponentError):
             e.hint = "its whole log stays when this is repeated with --keep-on-failure"

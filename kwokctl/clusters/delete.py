@@ -10,7 +10,7 @@ from kwokctl.clusters import originals
 from kwokctl.clusters.home import Home, context_name
 from kwokctl.clusters.saved import Saved, cluster_names, is_foreign, load
 from kwokctl.errors import ConfigError, ConflictError, KwokctlError, UnavailableError
-from kwokctl.host.files import locked, remove_tree
+from kwokctl.host.files import locked, remove_private_folder, remove_tree
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.kube import kubeconfig as kubeconfigs
 from kwokctl.model import ClusterName
@@ -82,7 +82,7 @@ async def delete_all(home: Home, *, kubeconfig: Path | None, force: bool) -> Del
 
 def _remove_all_but_state(paths: ClusterPaths) -> None:
     """Remove the files; the state goes last, so that what is cut short can be repeated."""
-    remove_tree(paths.sockets)
+    remove_private_folder(paths.sockets)
     for entry in paths.root.iterdir():
         if entry != paths.saved:
             remove_tree(entry)

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import mkstemp
 from typing import IO
 
-from kwokctl.errors import BusyError
+from kwokctl.errors import BusyError, ConflictError
 
 _POLL = 0.05
 _OF_DISK = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS))
@@ -66,11 +66,34 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def private_folder(path: Path) -> Path:
-    """Make a folder that only its owner can enter; parents are made as usual."""
+    """Make a folder that only its owner can enter; parents are made as usual.
+
+    Raises ConflictError if another user has made it before, who could enter it all the same.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.mkdir(mode=0o700, exist_ok=True)
+    with suppress(FileExistsError):
+        path.mkdir(mode=0o700)
+    if not _is_own_folder(path):
+        raise ConflictError(
+            f"'{path}' is not a folder of this user",
+            hint="remove it, or choose another and shorter folder with KWOK_WORKDIR",
+        )
     path.chmod(0o700)
     return path
+
+
+def remove_private_folder(path: Path) -> None:
+    """Remove what `private_folder` has made; what another user has put in its place stays."""
+    if os.path.lexists(path) and _is_own_folder(path):
+        remove_tree(path)
+
+
+def _is_own_folder(path: Path) -> bool:
+    """Tell whether a folder is this user's, and if it is a link, that, too."""
+    me = os.geteuid()
+    # Looked at before it is followed: the kernel may refuse to follow another user's link
+    # (protected_symlinks of proc(5)).
+    return path.lstat().st_uid == me and path.is_dir() and path.stat().st_uid == me
 
 
 def remove_tree(path: Path) -> None:

@@ -30,12 +30,13 @@ def environ(tmp_path: Path) -> dict[str, str]:
 def kwokctl(environ: dict[str, str], tmp_path: Path) -> Kwokctl:
     """Run the command as a process."""
 
-    def call(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    def call(*words: str, umask: int = -1, **more: str) -> subprocess.CompletedProcess[str]:
         root = str(Path(__file__).parents[2])
         return subprocess.run(
             [sys.executable, "-m", "kwokctl", *words],
             env=environ | {"PYTHONPATH": root} | more,
             cwd=tmp_path,
+            umask=umask,
             capture_output=True,
             text=True,
             check=False,

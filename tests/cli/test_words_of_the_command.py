@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from inline_snapshot import snapshot
@@ -210,6 +211,14 @@ def test_a_reader_that_goes_away_is_no_error(environ: dict[str, str]) -> None:
         ["bash", "-c", program], env=environ, capture_output=True, text=True, check=True, timeout=60
     )
     assert done.stderr == ""
+
+
+def test_what_it_makes_is_never_writable_by_others(kwokctl: Kwokctl, tmp_path: Path) -> None:
+    kwokctl("delete", "cluster", umask=0)
+
+    made = list((tmp_path / "kwok").rglob("*"))
+    assert made
+    assert [path for path in made if path.stat().st_mode & 0o022] == []
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])

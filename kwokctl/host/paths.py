@@ -2,30 +2,64 @@
 
 import hashlib
 import os
+import re
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from platformdirs import user_cache_path
 
+from kwokctl.errors import UnavailableError
 from kwokctl.model import ClusterName, ComponentName
 
 _LONGEST_SOCKET_FOLDER = 90
+_DIVIDES_URLS = re.compile(r'[,%"#?\\\x00-\x1f\x7f]')
+
+
+def home_folder() -> Path | None:
+    """Return the user's home folder; None without `HOME` and an entry in the user database."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return None
+
+
+def expanded(path: str) -> Path:
+    """Return a path that a user gave, with the home folder in place of a leading `~`."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as e:
+        raise UnavailableError(
+            f"'{path}' is in a home folder, and there is none",
+            hint="set HOME, or give a whole path",
+        ) from e
 
 
 def default_workdir() -> Path:
-    """Return `$KWOK_WORKDIR`, else `~/.kwok`, else a folder for temporary files."""
+    """Return `$KWOK_WORKDIR`, else `~/.kwok`.
+
+    There is no third place: a folder for temporary files may be another user's.
+    """
     if chosen := os.environ.get("KWOK_WORKDIR"):
-        return Path(chosen).expanduser().absolute()
-    try:
-        return Path.home() / ".kwok"
-    except RuntimeError:
-        return Path(tempfile.gettempdir()) / "kwok"
+        return expanded(chosen).absolute()
+    if home := home_folder():
+        return home / ".kwok"
+    raise UnavailableError(
+        f"there is no home folder for clusters: HOME is not set, and user {os.getuid()} has no entry "
+        "in the user database",
+        hint="set HOME, or KWOK_WORKDIR to a folder that only you can write to",
+    )
 
 
 def cache_dir() -> Path:
-    """Return the user's cache folder for kwokctl, shared by all clusters."""
-    return user_cache_path("kwokctl")
+    """Return the user's cache folder for kwokctl, shared by all clusters.
+
+    Without a home folder it lies in the work folder.
+    """
+    try:
+        return user_cache_path("kwokctl")
+    except RuntimeError:
+        return default_workdir() / "cache"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +150,12 @@ class ClusterPaths:
     def sockets(self) -> Path:
         """The folder of unix sockets; only its owner may enter it.
 
-        Socket paths are limited to about 107 bytes, so a long cluster path gets a short stand-in.
+        Socket paths are limited to about 107 bytes, and components get them as URLs in lists, which
+        some characters divide. So a long or unusual cluster path gets a short stand-in.
         """
         inside = self.root / "run"
-        if len(os.fsencode(inside)) <= _LONGEST_SOCKET_FOLDER:
+        is_short = len(os.fsencode(inside)) <= _LONGEST_SOCKET_FOLDER
+        if is_short and not _DIVIDES_URLS.search(str(inside)):
             return inside
         digest = hashlib.sha256(os.fsencode(self.root)).hexdigest()[:16]
         return Path(tempfile.gettempdir()) / f"kwokctl-{os.getuid()}-{digest}"

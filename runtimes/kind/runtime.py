@@ -4,7 +4,7 @@ import os
 from collections.abc import AsyncIterator, Collection, Mapping
 from pathlib import Path
 
-from kwokctl.errors import ComponentError, ConflictError, KwokctlError
+from kwokctl.errors import ComponentError, ConflictError, KwokctlError, UnavailableError
 from kwokctl.expr import yaml
 from kwokctl.host import logfiles
 from kwokctl.host.files import private_folder, remove_tree, write_atomic
@@ -55,7 +55,14 @@ class KindRuntime:
         finds what is on the host."""
 
     async def check(self) -> None:
-        """Raise UnavailableError unless there is what kind makes nodes with."""
+        """Raise UnavailableError unless kind can make nodes here."""
+        folder = self._host.workdir.root
+        if ":" in str(folder):
+            # https://docs.docker.com/engine/storage/bind-mounts/: it parts the words of a volume.
+            raise UnavailableError(
+                f"kind cannot mount the work folder '{folder}': its path has a ':'",
+                hint="choose another with KWOK_WORKDIR, or another --runtime",
+            )
         await self._provider.check()
 
     def site(self, cluster: ClusterName) -> Site:  # noqa: ARG002 - every cluster's looks the same

@@ -97,6 +97,13 @@ async def test_without_the_command_that_kind_uses_it_cannot_run(host: Host) -> N
         await made(host, "unix:///nobody", command="nowhere-to-be-found").check()
 
 
+async def test_a_work_folder_that_kind_cannot_mount_is_refused_by_name(tmp_path: Path) -> None:
+    host = Host(WorkDir(tmp_path / "a:b"))
+
+    with pytest.raises(UnavailableError, match=r"work folder '.*a:b'"):
+        await made(host, "unix:///nobody").check()
+
+
 async def test_an_engine_of_another_machine_is_refused(host: Host) -> None:
     with pytest.raises(UnavailableError, match="another machine's"):
         await made(host, "tcp://192.0.2.1:2375").check()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kwokctl.artifacts.orders import Local
 from kwokctl.errors import ArtifactError
+from kwokctl.host.paths import expanded
 from kwokctl.model import Artifact
 
 
@@ -15,7 +16,7 @@ def artifact(local: Local) -> Artifact:
     A bare name that is no file here is looked up on PATH. Raises ArtifactError unless it is a
     file that can be executed.
     """
-    path = Path(local.value).expanduser()
+    path = expanded(local.value)
     if "/" not in local.value and not path.is_file():
         path = Path(shutil.which(local.value) or path)
     if not path.exists():

@@ -3,10 +3,10 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from kwokctl.artifacts.programs import PROGRAMS, named
 from kwokctl.artifacts.target import Target
+from kwokctl.host.paths import expanded
 
 GIVEN = "@"
 """Stands, in the store's version of a program from an address that the user gave, before its mark."""
@@ -89,9 +89,9 @@ def _given(name: str, version: str, value: str) -> Local | Order:
     url, _, member = value.partition("#")
     seed = url
     if not is_url(value):
-        if not member or Path(value).expanduser().exists():
+        if not member or expanded(value).exists():
             return Local(name=name, version=version, value=value)
-        archive = Path(url).expanduser().absolute()
+        archive = expanded(url).absolute()
         url = seed = str(archive)
         if archive.is_file():
             status = archive.stat()

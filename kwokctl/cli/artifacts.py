@@ -3,7 +3,6 @@
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -100,15 +99,16 @@ def images(
     They come from where 'create cluster' would take them, unless --pull or --build says more.
     """
     from kwokctl.clusters.stock import load_images, stock_images
+    from kwokctl.host.paths import expanded
 
     if pull + build + (load is not None) > 1 or (load is not None and save is not None):
         raise UsageError("--pull, --build and --load do not go together, nor do --load and --save")
     source = "download" if pull else "build" if build else None
     options = _options(call, kube_version=kube_version, runtime=runtime, artifact_source=source)
     if load is not None:
-        names = call.run(load_images, call.home, options, Path(load).expanduser())
+        names = call.run(load_images, call.home, options, expanded(load))
     else:
-        target = Path(save).expanduser() if save is not None else None
+        target = expanded(save) if save is not None else None
         names = call.run(stock_images, call.home, options, target)
     if not output:
         results.emit("\n".join(names))

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kwokctl.config.options import spellings
+from kwokctl.errors import UnavailableError
 from kwokctl.host.paths import WorkDir, default_workdir
 from kwokctl.model import ClusterName
 
@@ -14,7 +15,10 @@ _FILES = frozenset({"FILE", "PROGRAM", "IMAGE-OR-FILE"})
 
 def clusters() -> list[str]:
     """List the clusters on disk."""
-    folder = WorkDir(default_workdir()).clusters
+    try:
+        folder = WorkDir(default_workdir()).clusters
+    except UnavailableError:
+        return []
     return sorted(file.parent.name for file in folder.glob("*/kwok.yaml"))
 
 

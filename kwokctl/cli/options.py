@@ -71,18 +71,21 @@ DataOutput = Annotated[
 
 
 def kubeconfig_path(given: str | None, environ: Mapping[str, str] = os.environ) -> Path | None:
-    """Return the kubeconfig to change; None if the user wants none changed.
+    """Return the kubeconfig to change; None if the user wants none changed, or has no home folder.
 
     Of several files in `$KUBECONFIG` it is the first that exists, else the last, as for kubectl.
     A cluster's own one, which `kwokctl env` puts there, is not for the contexts of others.
     """
+    from kwokctl.host.paths import expanded, home_folder
+
     if given is not None:
-        return Path(given).expanduser() if given else None
-    named = [Path(f).expanduser() for f in environ.get("KUBECONFIG", "").split(os.pathsep) if f]
+        return expanded(given) if given else None
+    named = [expanded(f) for f in environ.get("KUBECONFIG", "").split(os.pathsep) if f]
     clusters = WorkDir(default_workdir()).clusters
     files = [file for file in named if not file.is_relative_to(clusters)]
     if not files:
-        return Path.home() / ".kube" / "config"
+        # Without a home folder kubectl would look at no file, either.
+        return home / ".kube" / "config" if (home := home_folder()) else None
     return next((f for f in files if f.exists()), files[-1])
 
 

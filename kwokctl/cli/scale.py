@@ -115,6 +115,7 @@ def scale(
     They are named NAME-000000, NAME-000001 and so on; the oldest are kept.
     """
     from kwokctl.clusters.scaling.request import ScaleRequest
+    from kwokctl.host.paths import expanded
 
     request = ScaleRequest(
         kind=kind,
@@ -134,7 +135,7 @@ def scale(
         call.cluster,
         request,
         documents=call.documents(),
-        kubeconfig=Path(kubeconfig).expanduser() if kubeconfig else None,
+        kubeconfig=expanded(kubeconfig) if kubeconfig else None,
         data_path=data_path,
         limit=timeout or None,
     )

@@ -5,7 +5,6 @@ the user's own, which may support more of them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from kwokctl.clusters.stages import FOR_RUNTIME
@@ -22,6 +21,7 @@ from kwokctl.controller.configuration import (
 from kwokctl.controller.selection import select
 from kwokctl.controller.stage_reader import read_stages
 from kwokctl.errors import NotServedError, UsageError
+from kwokctl.host.paths import expanded
 
 _PATHS = frozenset({"kubeconfig", "logsFile", "tlsCertFile", "tlsPrivateKeyFile", "workDir"})
 """Fields that hold a path of the machine on which `create cluster` is called."""
@@ -148,7 +148,7 @@ def _options_of(document: Document) -> Mapping[str, Any]:
 def _whole_paths(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {
-            key: str(Path(item).expanduser().absolute())
+            key: str(expanded(item).absolute())
             if key in _PATHS and isinstance(item, str) and item
             else _whole_paths(item)
             for key, item in value.items()

@@ -17,6 +17,7 @@ from kwokctl.config.kinds import KINDS, KWOK
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.quantity import to_bytes
 from kwokctl.errors import KwokctlError
+from kwokctl.host.paths import expanded
 from kwokctl.kube.names import is_subdomain
 
 PORTS = (0, 65535)
@@ -92,7 +93,7 @@ def host_name(word: str) -> Fault | None:
 
 def file(word: str) -> Fault | None:
     """Accept a file that can be read."""
-    path = Path(word).expanduser()
+    path = expanded(word)
     if not word.isprintable() or not path.is_file():
         return Fault("which is not a file", "give the path of a file that exists")
     if not os.access(path, os.R_OK):
@@ -107,7 +108,7 @@ def program(word: str) -> Fault | None:
     hint = "give the path of a program, a command on PATH, a URL, or URL#MEMBER"
     if not word.isprintable():
         return Fault("not a path", hint)
-    path = Path(word).expanduser()
+    path = expanded(word)
     archive, sign, _ = word.partition("#")
     if sign and not path.exists():
         return file(archive)
@@ -124,7 +125,7 @@ def mirror(word: str) -> Fault | None:
     """Accept where the files of a release lie: an address or a folder."""
     if _is_address(word):
         return url(word)
-    if Path(word).expanduser().is_dir():
+    if expanded(word).is_dir():
         return None
     return Fault("neither a URL nor a folder", "for example: https://mirror.example.com/releases")
 

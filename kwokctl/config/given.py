@@ -2,13 +2,13 @@
 
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from kwokctl.artifacts.versions import kube_version
 from kwokctl.config.options import Spelling
 from kwokctl.config.readers import read_switch
 from kwokctl.errors import ConfigError, KwokctlError, UsageError
+from kwokctl.host.paths import expanded
 
 _FILES = {"FILE", "PROGRAM", "IMAGE-OR-FILE"}
 _ON_OFF = {True: "on", False: "off"}
@@ -71,5 +71,5 @@ class Given:
 def _whole_path(text: str) -> str:
     """Let a file that is here mean the same to later commands, whatever folder they run in."""
     file, sign, member = text.partition("#")
-    path = Path(file).expanduser()
+    path = expanded(file)
     return f"{path.absolute()}{sign}{member}" if path.is_file() else text

@@ -29,6 +29,7 @@ from kwokctl.dataplane.etcd import EtcdPlane
 from kwokctl.errors import KwokctlError, UnavailableError, UsageError
 from kwokctl.host.event_loop import new_event_loop
 from kwokctl.host.heap import give_back
+from kwokctl.host.paths import home_folder
 from kwokctl.host.tokens import new_token
 from kwokctl.kube.access import Access, load_access
 from kwokctl.kube.client import Client
@@ -192,7 +193,7 @@ async def _listen(server: Server, host: str, port: int) -> None:
 
 def _access(settings: Settings) -> Access:
     """Find out how to reach the cluster: a kubeconfig, or the one that this pod runs in."""
-    usual = Path.home() / ".kube" / "config"
+    usual = (home_folder() or Path("/")) / ".kube" / "config"
     host = os.environ.get("KUBERNETES_SERVICE_HOST")
     if settings.kubeconfig is not None:
         access = load_access(settings.kubeconfig)

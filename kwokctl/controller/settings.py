@@ -17,6 +17,7 @@ from kwokctl.controller.stage_reader import read_stages
 from kwokctl.controller.stages import Stage
 from kwokctl.errors import ConfigError, NotServedError, UsageError
 from kwokctl.etcd.target import EtcdTarget
+from kwokctl.host.paths import expanded
 from kwokctl.progress import Progress
 
 
@@ -100,7 +101,7 @@ def _settings(
     address = options["serverAddress"] or (f"0.0.0.0:{port}" if port else "")
     defaults = Parallelism()
     return Settings(
-        kubeconfig=Path(options["kubeconfig"]).expanduser() if options["kubeconfig"] else None,
+        kubeconfig=expanded(options["kubeconfig"]) if options["kubeconfig"] else None,
         master=flags.master,
         selection=select(
             all_nodes=options["manageAllNodes"],

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from kwokctl.host.machine import Host
+from kwokctl.host.paths import home_folder
 from kwokctl.runtime import Runtime
 from runtimes.docker.runtime import DockerRuntime
 from runtimes.engine.client import Engine
@@ -12,5 +13,5 @@ from runtimes.engine.endpoint import find_endpoint
 
 def create(host: Host) -> Runtime:
     """Build the runtime for this host, with the engine that the docker command would use, too."""
-    endpoint = find_endpoint(os.environ, Path("~").expanduser())
+    endpoint = find_endpoint(os.environ, home_folder() or Path("/"))
     return DockerRuntime(host, Engine(endpoint))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kwokctl.errors import UnavailableError
+from kwokctl.host.paths import home_folder
 from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint, find_endpoint
 
@@ -44,7 +45,7 @@ class Provider:
 
 def docker() -> Provider:
     """Return Docker, with the engine that the docker command would use, too."""
-    endpoint = find_endpoint(os.environ, Path("~").expanduser())
+    endpoint = find_endpoint(os.environ, home_folder() or Path("/"))
     return Provider(runtime="kind", command="docker", engine=Engine(endpoint))
 
 

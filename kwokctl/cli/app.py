@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import typer
@@ -37,8 +38,9 @@ _ParserError: Any = typer.BadParameter.__mro__[1]
 """The parser's own error; Typer has moved it from one module to another, its child stays."""
 
 
+@cache
 def build() -> Any:
-    """Build the command tree."""
+    """Build the command tree; it is read, never changed."""
     app = commands.root(_TEXT)
     for module in _MODULES:
         module.register(app)

@@ -12,6 +12,8 @@ from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.options import Output
 from kwokctl.cli.outcome import Outcome, conclude
 from kwokctl.cli.rows import amount
+from kwokctl.cli.values import checked, file_to_write
+from kwokctl.config.checks import file
 from kwokctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -79,11 +81,22 @@ def images(
         bool, typer.Option("--build", help="Make them from programs, which are built if need be")
     ] = False,
     save: Annotated[
-        str | None, typer.Option("--save", metavar="FILE", help="Write them to a file")
+        str | None,
+        typer.Option(
+            "--save",
+            metavar="FILE",
+            help="Write them to a file",
+            parser=file_to_write("--save"),
+        ),
     ] = None,
     load: Annotated[
         str | None,
-        typer.Option("--load", metavar="FILE", help="Take those of a file, and get nothing else"),
+        typer.Option(
+            "--load",
+            metavar="FILE",
+            help="Take those of a file, and get nothing else",
+            parser=checked("--load", file),
+        ),
     ] = None,
     runtime: Annotated[
         str | None,

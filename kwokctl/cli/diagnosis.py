@@ -10,7 +10,7 @@ from kwokctl.cli.rows import safe
 from kwokctl.errors import UsageError
 
 _NAMED = {"DEBUG": -4, "INFO": 0, "WARN": 4, "ERROR": 8}
-_LEVEL = re.compile(r"(DEBUG|INFO|WARN|ERROR)?([+-]?\d+)?", re.IGNORECASE)
+_LEVEL = re.compile(r"(DEBUG|INFO|WARN|ERROR)?([+-]?[0-9]{1,4})?", re.IGNORECASE)
 _LOGGERS = ("kwokctl", "runtimes")
 
 
@@ -27,8 +27,9 @@ def level(text: str) -> int:
     return max(logging.INFO + round(steps * 2.5), 1)
 
 
-def set_level(text: str, stream: TextIO = sys.stderr) -> None:
-    """Write the log lines of this program, from a level on, to `stream`."""
+def set_level(text: str, stream: TextIO | None = None) -> None:
+    """Write the log lines of this program, from a level on, to `stream` or standard error."""
+    stream = stream or sys.stderr
     handler = logging.StreamHandler(stream)
     handler.setFormatter(_Text() if stream.isatty() else _Json())
     number = level(text)
@@ -39,7 +40,7 @@ def set_level(text: str, stream: TextIO = sys.stderr) -> None:
         logger.propagate = False
 
 
-def begin(stream: TextIO = sys.stderr) -> None:
+def begin(stream: TextIO | None = None) -> None:
     """Write our log lines from INFO on unless a level was set, and nobody else's ever."""
     if not logging.getLogger(_LOGGERS[0]).handlers:
         set_level("INFO", stream)

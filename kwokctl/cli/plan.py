@@ -8,7 +8,8 @@ import typer
 
 from kwokctl.cli import commands, results
 from kwokctl.cli.invocation import Invocation
-from kwokctl.cli.values import one_of, whole_number
+from kwokctl.cli.values import checked, one_of, whole_number
+from kwokctl.config.checks import quantity
 
 if TYPE_CHECKING:
     from kwokctl.clusters.capacity import Plan
@@ -49,11 +50,17 @@ def plan(
             "--node-size",
             metavar="QUANTITY",
             help="Bytes of one node as etcd holds it [default: that of the built-in template]",
+            parser=checked("--node-size", quantity),
         ),
     ] = "",
     pod_size: Annotated[
         str,
-        typer.Option("--pod-size", metavar="QUANTITY", help="Bytes of one pod [default: as above]"),
+        typer.Option(
+            "--pod-size",
+            metavar="QUANTITY",
+            help="Bytes of one pod [default: as above]",
+            parser=checked("--pod-size", quantity),
+        ),
     ] = "",
     placed: Annotated[
         bool,
@@ -68,6 +75,7 @@ def plan(
             "--etcd-quota-backend-size",
             metavar="QUANTITY",
             help="Size at which etcd refuses writes [default: the cluster's]",
+            parser=checked("--etcd-quota-backend-size", quantity),
         ),
     ] = "",
     node_heartbeat: Annotated[

@@ -11,7 +11,8 @@ from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.options import Output, Timeout, Wait
 from kwokctl.cli.outcome import Outcome, conclude
 from kwokctl.cli.rows import amount
-from kwokctl.cli.values import one_of, whole_number
+from kwokctl.cli.values import checked, one_of, whole_number
+from kwokctl.config.checks import file
 from kwokctl.errors import TimedOutError
 
 if TYPE_CHECKING:
@@ -75,7 +76,12 @@ def scale(
     ] = None,
     kubeconfig: Annotated[
         str | None,
-        typer.Option("--kubeconfig", metavar="FILE", help="Scale in this cluster, whoever made it"),
+        typer.Option(
+            "--kubeconfig",
+            metavar="FILE",
+            help="Scale in this cluster, whoever made it",
+            parser=checked("--kubeconfig", file),
+        ),
     ] = None,
     on_nodes: Annotated[
         str | None,

@@ -11,10 +11,15 @@ from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.options import Output
 from kwokctl.cli.outcome import Outcome, conclude
 from kwokctl.cli.rows import amount
-from kwokctl.cli.values import one_of
+from kwokctl.cli.values import file_to_write, one_of
 from kwokctl.errors import NotServedError
 
-_Path = Annotated[str, typer.Option("--path", metavar="FILE", help="The snapshot file")]
+_Path = Annotated[
+    str,
+    typer.Option(
+        "--path", metavar="FILE", help="The snapshot file", parser=file_to_write("--path")
+    ),
+]
 _Format = Annotated[
     str,
     typer.Option(

@@ -1,10 +1,11 @@
 """Turns single words of the command line into values, and says which word was wrong."""
 
+import os
 import re
 from collections.abc import Callable
 
 from kwokctl.config import readers
-from kwokctl.config.checks import INT32
+from kwokctl.config.checks import INT32, Check
 from kwokctl.errors import UsageError
 
 _UNITS = {
@@ -58,6 +59,28 @@ def whole_number(flag: str, *, least: int = INT32[0], most: int = INT32[1]) -> C
         if number > most:
             raise UsageError(f"'{flag}' is {number}, more than {most}")
         return number
+
+    return read
+
+
+def checked(flag: str, check: Check) -> Callable[[str], str]:
+    """Make the reader of a text that a check accepts; an empty one means "not given"."""
+
+    def read(text: str) -> str:
+        if text and (fault := check(text)):
+            raise UsageError(f"'{flag}' is '{text}', {fault.problem}", hint=fault.hint)
+        return text
+
+    return read
+
+
+def file_to_write(flag: str) -> Callable[[str], str]:
+    """Make the reader of a path that can become a file."""
+
+    def read(text: str) -> str:
+        if not text.strip() or os.path.isdir(os.path.expanduser(text)):  # noqa: PTH111, PTH112 - Path raises OSError
+            raise UsageError(f"'{flag}' is '{text}', not a file", hint="give the path of a file")
+        return text
 
     return read
 

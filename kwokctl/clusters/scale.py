@@ -11,11 +11,12 @@ from kwokctl.clusters.saved import Saved, load
 from kwokctl.clusters.scaling.api_reading import ApiReader
 from kwokctl.clusters.scaling.creation import AT_ONCE
 from kwokctl.clusters.scaling.direct import Desk, Direct
+from kwokctl.clusters.scaling.mould import edited
 from kwokctl.clusters.scaling.place import Place
 from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 from kwokctl.clusters.scaling.room import Room
 from kwokctl.clusters.scaling.run import scale_set
-from kwokctl.clusters.scaling.templates import ResourceTemplate, load_templates
+from kwokctl.clusters.scaling.templates import ResourceTemplate, find_template, load_templates
 from kwokctl.components import etcd
 from kwokctl.config.data_path import Choice
 from kwokctl.config.documents import Document
@@ -56,6 +57,8 @@ async def scale(
     are those of `scale_set`, and ApiError.
     """
     templates = load_templates(documents)
+    # What is wrong with the template's parameters is wrong in any cluster, and without one.
+    edited(find_template(templates, request.kind).parameters, request.params)
     if kubeconfig is not None:
         if data_path == "etcd":
             raise UsageError(

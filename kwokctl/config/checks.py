@@ -9,7 +9,6 @@ import re
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from kwokctl.artifacts.versions import etcd_release, kind_version, kube_version
@@ -32,8 +31,12 @@ _REFERENCE = re.compile(
     re.ASCII,
 )
 """The part of https://github.com/distribution/reference that tells a reference from a slip."""
-_GATE = re.compile(r"[A-Za-z][A-Za-z0-9_-]*=(?:true|false)", re.ASCII | re.IGNORECASE)
-_API = re.compile(r"[a-z0-9][a-z0-9./-]*(?:=(?:true|false))?", re.ASCII)
+_SWITCH = "=(?:true|false|t|f|1|0)"
+_GATE = re.compile(rf"[a-z][a-z0-9_-]*{_SWITCH}", re.ASCII | re.IGNORECASE)
+_API = re.compile(
+    rf"(?:v[0-9][a-z0-9]*|[a-z0-9][a-z0-9.-]*(?:/[a-z0-9][a-z0-9.-]*)+)(?:{_SWITCH})?", re.ASCII
+)
+_PREFIX = re.compile(r"/?[A-Za-z0-9_-][A-Za-z0-9._-]*(?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)*", re.ASCII)
 _LARGEST = 2**63 - 1
 
 
@@ -93,10 +96,9 @@ def host_name(word: str) -> Fault | None:
 
 def file(word: str) -> Fault | None:
     """Accept a file that can be read."""
-    path = expanded(word)
-    if not word.isprintable() or not path.is_file():
+    if not word.isprintable() or not is_file(word):
         return Fault("which is not a file", "give the path of a file that exists")
-    if not os.access(path, os.R_OK):
+    if not os.access(expanded(word), os.R_OK):
         return Fault("a file that cannot be read", "make it readable, or give another one")
     return None
 
@@ -108,14 +110,13 @@ def program(word: str) -> Fault | None:
     hint = "give the path of a program, a command on PATH, a URL, or URL#MEMBER"
     if not word.isprintable():
         return Fault("not a path", hint)
-    path = expanded(word)
     archive, sign, _ = word.partition("#")
-    if sign and not path.exists():
+    if sign and not is_file(word):
         return file(archive)
-    if "/" not in word and not path.is_file():
-        path = Path(shutil.which(word) or path)
-    if not path.is_file():
+    found = word if "/" in word or is_file(word) else shutil.which(word) or ""
+    if not is_file(found):
         return Fault("not a program", hint)
+    path = expanded(found)
     if not os.access(path, os.X_OK):
         return Fault("not executable", f"run 'chmod +x {path}' if it is the right file")
     return None
@@ -125,7 +126,7 @@ def mirror(word: str) -> Fault | None:
     """Accept where the files of a release lie: an address or a folder."""
     if _is_address(word):
         return url(word)
-    if expanded(word).is_dir():
+    if os.path.isdir(os.path.expanduser(word)):  # noqa: PTH111, PTH112 - see `is_file`
         return None
     return Fault("neither a URL nor a folder", "for example: https://mirror.example.com/releases")
 
@@ -151,7 +152,14 @@ def image(word: str) -> Fault | None:
 
 def image_or_file(word: str) -> Fault | None:
     """Accept a file that exists, or a reference of an image."""
-    return file(word) if _is_path(word) else None if Path(word).is_file() else image(word)
+    return file(word) if _is_path(word) else None if is_file(word) else image(word)
+
+
+def key_prefix(word: str) -> Fault | None:
+    """Accept a prefix of keys in etcd, which the API server joins as paths are."""
+    if _PREFIX.fullmatch(word):
+        return None
+    return Fault("not a prefix of keys", "for example: /registry")
 
 
 def feature_gates(word: str) -> Fault | None:
@@ -204,6 +212,11 @@ def _version(word: str, read: Callable[[str], str], example: str) -> Fault | Non
     except KwokctlError:
         return Fault("not a version with three numbers", f"for example: {example}")
     return None
+
+
+def is_file(word: str) -> bool:
+    """Tell whether a word is the path of a file; one that can be no path at all is none."""
+    return os.path.isfile(os.path.expanduser(word))  # noqa: PTH111, PTH113 - Path raises OSError
 
 
 def _is_address(word: str) -> bool:

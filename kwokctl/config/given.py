@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kwokctl.artifacts.versions import kube_version
+from kwokctl.config.checks import is_file
 from kwokctl.config.options import Spelling
 from kwokctl.config.readers import read_switch
 from kwokctl.errors import ConfigError, KwokctlError, UsageError
@@ -71,5 +72,6 @@ class Given:
 def _whole_path(text: str) -> str:
     """Let a file that is here mean the same to later commands, whatever folder they run in."""
     file, sign, member = text.partition("#")
-    path = expanded(file)
-    return f"{path.absolute()}{sign}{member}" if path.is_file() else text
+    if not is_file(file):
+        return text
+    return f"{expanded(file).absolute()}{sign}{member}"

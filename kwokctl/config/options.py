@@ -213,7 +213,12 @@ class ClusterOptions:
         check=checks.etcd,
     )
     etcd_prefix: str = _option(
-        "/registry", "Prefix of all keys in etcd", group=_ETCD, env="", metavar="PREFIX"
+        "/registry",
+        "Prefix of all keys in etcd",
+        group=_ETCD,
+        env="",
+        metavar="PREFIX",
+        check=checks.key_prefix,
     )
     etcd_quota_backend_size: str = _option(
         "8Gi", "Size at which etcd refuses writes", group=_ETCD, env="", metavar="QUANTITY"

@@ -8,9 +8,13 @@ from kwokctl.errors import UsageError
 
 Requirement = Callable[[Mapping[str, str]], bool]
 
-_SET = re.compile(r"^(?P<key>\S+)\s+(?P<operator>in|notin)\s*\((?P<values>[^()]*)\)$")
-_EQUAL = re.compile(r"^(?P<key>[^=!\s]+)\s*(?P<operator>==|=|!=)\s*(?P<value>[^=!\s]*)$")
-_PRESENT = re.compile(r"^(?P<not>!?)\s*(?P<key>[^=!\s()]+)$")
+_WORD = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?"
+_KEY = rf"(?P<key>(?:[a-z0-9][a-z0-9.-]{{0,252}}/)?{_WORD})"
+"""A key and a value of a label:
+https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/."""
+_SET = re.compile(rf"{_KEY}\s+(?P<operator>in|notin)\s*\((?P<values>[^()]*)\)", re.ASCII)
+_EQUAL = re.compile(rf"{_KEY}\s*(?P<operator>==|=|!=)\s*(?P<value>(?:{_WORD})?)", re.ASCII)
+_PRESENT = re.compile(rf"(?P<not>!?)\s*{_KEY}", re.ASCII)
 _COMMA = re.compile(r",(?![^()]*\))")
 
 
@@ -99,17 +103,17 @@ def requirements(selector: str) -> tuple[Requirement, ...]:
 
 
 def _requirement(part: str) -> Requirement:
-    if found := _SET.match(part):
+    if found := _SET.fullmatch(part):
         key, values = found["key"], {value.strip() for value in found["values"].split(",")}
         if found["operator"] == "in":
             return lambda have: have.get(key) in values
         return lambda have: have.get(key) not in values
-    if found := _EQUAL.match(part):
+    if found := _EQUAL.fullmatch(part):
         key, value = found["key"], found["value"]
         if found["operator"] == "!=":
             return lambda have: have.get(key) != value
         return lambda have: have.get(key) == value
-    if found := _PRESENT.match(part):
+    if found := _PRESENT.fullmatch(part):
         key, wanted = found["key"], not found["not"]
         return lambda have: (key in have) == wanted
     raise UsageError(

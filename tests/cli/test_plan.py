@@ -82,7 +82,7 @@ def test_what_does_not_fit_is_shown_and_exits_with_the_remedy(
 
 
 def test_sizes_of_objects_are_quantities(words: Words, capfd: pytest.CaptureFixture[str]) -> None:
-    assert words("plan --nodes 10 --node-size much") == 1
+    assert words("plan --nodes 10 --node-size much") == 2
 
     assert "'much' is not a size" in capfd.readouterr().err
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from sys import float_info
 from typing import NoReturn
 
 from kwokctl.expr.jq.steps import Constant, Each, Either, Field, Item, Literal, Select, Step, Steps
@@ -93,7 +94,10 @@ class _Reader:
         if self.kind != "number":
             self.give_up()
         text = self._next()
-        return int(text) if text.lstrip("-").isdecimal() else float(text)
+        if text.lstrip("-").isdecimal():
+            return int(text)
+        # As jq does, take the largest number there is for one that is larger.
+        return max(-float_info.max, min(float(text), float_info.max))
 
     def _select(self) -> Select:
         self._next()

@@ -1,0 +1,106 @@
+"""Every option of every verb, with values that it does not take: an error line, and nothing is made.
+
+The options are those of the command tree and of the table of options, so new ones are covered by
+themselves.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from kwokctl.cli import app
+from kwokctl.cli.grammar import RawCommand
+from kwokctl.cli.main import run
+from tests.support import bad_values
+from tests.support.reaching_runner import ReachingRunner
+
+_FILLED = {"kind": "node", "component": "etcd", "shell": "bash"}
+"""What the other arguments of a verb are meanwhile."""
+_EVERYWHERE = ("name", "config", "dry_run", "level")
+_SHOWN = ("get", "components")
+"""The verb with which those are tried that every verb has, and reads in one place."""
+
+
+def _verbs(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for name, below in getattr(command, "commands", {}).items():
+        yield from _verbs(below, (*words, name))
+    if words and not hasattr(command, "commands") and not isinstance(command, RawCommand):
+        yield words, command
+
+
+def _params() -> Iterator[tuple[tuple[str, ...], Any]]:
+    tree = app.build()
+    context = typer.Context(tree)
+    for words, command in _verbs(tree):
+        for param in command.get_params(context):
+            if param.name != "help" and (words == _SHOWN or param.name not in _EVERYWHERE):
+                yield words, param
+
+
+def _spelled(param: Any) -> str:
+    return str(param.opts[0] if param.param_type_name == "option" else param.name)
+
+
+def _call(words: tuple[str, ...], param: Any, value: str) -> list[str]:
+    """Write a call of a verb in which one parameter has a value, and the others what they need."""
+    tree = app.build()
+    command = dict(_verbs(tree))[words]
+    options, arguments = [], []
+    for each in command.get_params(typer.Context(tree)):
+        if each.param_type_name == "argument" and (each is param or each.required):
+            arguments.append(value if each.name == param.name else _FILLED[each.name])
+        elif each.param_type_name == "option" and each.name == param.name:
+            options.append(f"{_spelled(each)}={value}")
+        elif each.required:
+            options.append(f"{_spelled(each)}=x")
+        elif param.name == "set_name" and each.name == "set_name":
+            arguments.append(value)
+    return [*words, *options, "--", *arguments]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home and a working folder in which nothing else is."""
+    for name, folder in (("HOME", "home"), ("KWOK_WORKDIR", "work"), ("XDG_CACHE_HOME", "cache")):
+        monkeypatch.setenv(name, str(tmp_path / folder))
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    bad_values.prepare(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "param"),
+    [pytest.param(w, p, id=f"{' '.join(w)} {_spelled(p)}") for w, p in _params()],
+)
+def test_a_value_that_an_option_does_not_take_is_one_error_line_and_makes_nothing(
+    words: tuple[str, ...], param: Any, here: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    wrong = []
+    for value in bad_values.VALUES:
+        before = sorted(here.rglob("*"))
+        metavar = "" if getattr(param, "is_flag", False) else str(param.metavar or "")
+        is_taken = bad_values.takes(words[0], _spelled(param), metavar, value)
+        code = run(_call(words, param, value), ReachingRunner())
+        said = [line for line in capfd.readouterr().err.splitlines() if line]
+        is_changed = code == 2 and sorted(here.rglob("*")) != before
+        if problem := _problem(code, said, is_taken if value else code != 2):
+            wrong.append(f"{value!r} {problem}: {said}")
+        elif is_changed:
+            wrong.append(f"{value!r} has made something")
+    assert not wrong, "\n".join(wrong)
+
+
+def _problem(code: int, said: list[str], is_taken: bool) -> str:
+    """Say what is wrong with an outcome; an empty value may be taken or refused, as options have it."""
+    if code not in (0, 1, 2):
+        return f"ends with {code}"
+    if is_taken != (code != 2):
+        return "is refused" if is_taken else f"is taken, and ends with {code}"
+    heads = [line.partition(" ")[0] for line in said]
+    if code == 2 and (heads.count("error:") != 1 or set(heads) - {"error:", "hint:", "warning:"}):
+        return "is refused in more than one line"
+    return ""

@@ -1,0 +1,156 @@
+"""Values that hardly any option takes, and which options take which of them all the same.
+
+What is said here about an option comes from its documentation, never from the code that checks it.
+An option that nothing is said about fails: say what it takes under its name or its metavar.
+"""
+
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+FOLDER, FILE = "folder", "file.yaml"
+"""What the tests make in the folder in which the command is called."""
+
+VALUES = (
+    "",
+    " ",
+    "٣",
+    "-1",
+    "1_0",
+    "99999999999999999999",
+    "NaN",
+    "1e999",
+    "0x10",
+    "-",
+    "a\nb",
+    "\x1b[31m",
+    "/no/such/file",
+    FOLDER,
+    FILE,
+    "..",
+    "../x",
+    "two words",
+    "5 m",
+    "a=b=c",
+    "[",
+    "%2e%2e",
+    "ü",
+    "a" * 300,
+    ",",
+    "null",
+)
+
+Taken = Callable[[str], bool]
+"""Whether a value is one that an option takes."""
+
+
+def _nothing(value: str) -> bool:
+    return False
+
+
+def _anything(value: str) -> bool:
+    return True
+
+
+def _empty(value: str) -> bool:
+    """An empty text means that the option is not given."""
+    return value == ""
+
+
+def _no_items(value: str) -> bool:
+    return not value.replace(",", "").strip()
+
+
+def _like(pattern: str) -> Taken:
+    def taken(value: str) -> bool:
+        return re.fullmatch(pattern, value, re.ASCII) is not None
+
+    return taken
+
+
+def _file(value: str) -> bool:
+    return value in ("", FILE)
+
+
+def _becomes_file(value: str) -> bool:
+    return value.strip() != "" and value not in (FOLDER, "..")
+
+
+def _visible(value: str) -> bool:
+    return value.isprintable() and value.strip() != "" and len(value) <= 64
+
+
+def _program(value: str) -> bool:
+    return value == "" or shutil.which(value) is not None
+
+
+_CLUSTER = _like(r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?")
+_IMAGE = _like(r"|[A-Za-z0-9._]{1,300}(?<![._])(?<!^[.])|1_0")
+_SELECTOR = _like(r"|[ ,]|[A-Za-z0-9]|1_0|9{20}|NaN|1e999|0x10|null|folder|file\.yaml")
+
+TAKEN: Mapping[str, Taken] = {
+    "": _nothing,  # switches, numbers, durations and ports
+    "ARG": lambda value: value.strip() == "",
+    "DURATION": _nothing,
+    "FILE": _file,
+    "FORMAT": _empty,
+    "IMAGE": _IMAGE,
+    "IMAGE-OR-FILE": _IMAGE,
+    "IP": _empty,
+    "KIND,…": _no_items,
+    "LEVEL": lambda value: value == "-1",
+    "LIMIT,…": _no_items,
+    "M": _nothing,
+    "N": _nothing,
+    "NAME,…": _no_items,
+    "PATH": _empty,
+    "PERCENT": _nothing,
+    "POLICY": _empty,
+    "PORT": _nothing,
+    "PROGRAM": _program,
+    "QUANTITY": _empty,
+    "SECONDS": _nothing,
+    "SELECTOR": _SELECTOR,
+    "SOURCE": _empty,
+    "SWITCH": _empty,
+    "VERSION": _empty,
+    "--components": _nothing,
+    "--config": lambda value: value in ("-", FOLDER, FILE, ".."),
+    "--etcd-prefix": _like(r"|/no/such/file|[A-Za-z0-9_.-]*[A-Za-z0-9-](?<!\.\.)"),
+    "--filter": _empty,
+    "--group": _visible,
+    "--host": _like(r"[A-Za-z0-9.]{0,20}[A-Za-z0-9]"),
+    "--kube-feature-gates": _empty,
+    "--kube-runtime-config": _empty,
+    "--name": _CLUSTER,
+    "--namespace": _like(r"|[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"),
+    "--node-heartbeat": _empty,
+    "--param": _like(r"| |null|-1|9{20}|1e999"),
+    "--path": _becomes_file,
+    "--runtime": _empty,
+    "--save": _becomes_file,
+    "--user": _visible,
+    "--wait": _nothing,
+    "create --kubeconfig": _anything,
+    "delete --kubeconfig": _anything,
+    "kind": _nothing,  # no resource template has such a name
+    "component": _anything,  # only the cluster knows its components
+    "set_name": _like(r"|[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?"),
+    "shell": _nothing,
+}
+"""By flag, if need be behind the verb, by the name of an argument, or else by metavar."""
+
+
+def takes(verb: str, option: str, metavar: str, value: str) -> bool:
+    """Tell whether an option of a verb takes a value; KeyError if nothing is said about it."""
+    for key in (f"{verb} {option}", option):
+        if key in TAKEN:
+            return TAKEN[key](value)
+    return TAKEN[metavar](value)
+
+
+def prepare(folder: Path) -> None:
+    """Make what some of the values name."""
+    (folder / FOLDER).mkdir()
+    (folder / FILE).write_text("kind: KwokctlConfiguration\n")

@@ -1,13 +1,14 @@
 """`get`: what there is, for people and for programs."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from kwokctl.cli import commands, results
 from kwokctl.cli.invocation import Invocation
+from kwokctl.cli.options import DataOutput
 from kwokctl.cli.values import one_of
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _Listing = Annotated[
         "-o",
         metavar="FORMAT",
         help=f"Format: {', '.join(_FORMATS)} [default: name]",
-        parser=one_of("--output", *_FORMATS),
+        parser=one_of("--output", "", *_FORMATS),
     ),
 ]
 
@@ -38,7 +39,7 @@ def register(app: typer.Typer) -> None:
     commands.command(below, "artifacts")(artifacts)
 
 
-def clusters(call: Invocation, *, output: _Listing = "name") -> None:
+def clusters(call: Invocation, *, output: _Listing = "") -> None:
     """List the clusters on this machine.
 
     json and yaml give a list of {name, status, message, ready, total, runtime, kubeVersion, maker,
@@ -47,7 +48,7 @@ def clusters(call: Invocation, *, output: _Listing = "name") -> None:
     from kwokctl.clusters.saved import cluster_names
     from kwokctl.clusters.status import cluster_statuses
 
-    if output == "name":
+    if output in ("", "name"):
         names = cluster_names(call.home.workdir)
         results.emit("\n".join(names))
         found = bool(names)
@@ -62,26 +63,69 @@ def clusters(call: Invocation, *, output: _Listing = "name") -> None:
         call.console.line("No clusters found")
 
 
-def components(call: Invocation, *, output: _Listing = "name") -> None:
+def components(
+    call: Invocation,
+    *,
+    output: _Listing = "",
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch",
+            "-w",
+            help="Go on, and print a component again when it changes; as table without --output",
+        ),
+    ] = False,
+) -> None:
     """List the components of a cluster.
 
-    json and yaml give a list of {name, status, message, version, ports: [{name, port, hostPort}]}; message says why a component is not ready, with the end of its log.
+    json and yaml give a list of {name, status, message, version, ports: [{name, port, hostPort}]},
+    with --watch one of these documents after the other; message says why a component is not ready,
+    with the end of its log.
     """
     name = call.cluster
-    from kwokctl.clusters.status import component_statuses
+    from kwokctl.clusters.status import component_changes, component_statuses
 
-    statuses = call.quietly().run(component_statuses, call.quietly().home, name)
-    if output == "name":
-        results.emit("\n".join(each.name for each in statuses))
-    elif output in ("json", "yaml"):
+    call = call.quietly()
+    if watch:
+        call.run(show_changes, component_changes(call.home, name), output or "table")
+        return
+    statuses = call.run(component_statuses, call.home, name)
+    if output in ("json", "yaml"):
         results.emit_data([_component(each) for each in statuses], output)
-    elif output == "table":
-        results.emit_table(("NAME", "STATUS"), [(each.name, each.status) for each in statuses])
+    elif output in ("table", "wide"):
+        results.emit_table(_COLUMNS[output], _rows(statuses, output))
     else:
-        results.emit_table(
-            ("NAME", "STATUS", "VERSION", "PORTS", "MESSAGE"),
-            [(e.name, e.status, e.version, _ports(e), _last_line(e.message)) for e in statuses],
-        )
+        results.emit("\n".join(each.name for each in statuses))
+
+
+async def show_changes(changes: AsyncIterator[Sequence["ComponentStatus"]], output: str) -> None:
+    """Print components as they change, until the command is interrupted."""
+    widths: list[int] = []
+    shown: dict[str, tuple[str, ...]] = {}
+    async for changed in changes:
+        if output in _COLUMNS:
+            rows = [row for row in _rows(changed, output) if row != shown.get(row[0])]
+            shown |= {row[0]: row for row in rows}
+            headings = () if widths else _COLUMNS[output]
+            widths = results.emit_table(headings, rows, widths=widths)
+        for each in changed if output not in _COLUMNS else ():
+            if output == "name":
+                results.emit(each.name)
+                continue
+            results.emit("---" if output == "yaml" else "")
+            results.emit_data(_component(each), output)
+
+
+_COLUMNS = {
+    "table": ("NAME", "STATUS"),
+    "wide": ("NAME", "STATUS", "VERSION", "PORTS", "MESSAGE"),
+}
+"""What the tables of components are headed with."""
+
+
+def _rows(statuses: Sequence["ComponentStatus"], output: str) -> list[tuple[str, ...]]:
+    rows = [(e.name, e.status, e.version, _ports(e), _last_line(e.message)) for e in statuses]
+    return [row[: len(_COLUMNS[output])] for row in rows]
 
 
 def kubeconfig(
@@ -145,10 +189,12 @@ def artifacts(
             parser=one_of("--filter", "", "binary", "image"),
         ),
     ] = "",
+    output: DataOutput = "",
 ) -> None:
     """List the files and images that a cluster needs, for those who fetch them beforehand.
 
     They are those of the cluster if it exists, else of the one that 'create cluster' would make.
+    json and yaml give {files, images}.
     """
     from kwokctl.clusters.images import published_files, published_images
     from kwokctl.clusters.programs import TOOLS
@@ -159,7 +205,10 @@ def artifacts(
     names = (*selected(options), *TOOLS)
     files = published_files(made, options, names) if kind != "image" else []
     images = published_images(made, options, names) if kind != "binary" else []
-    results.emit("\n".join([*files, *images]))
+    if output:
+        results.emit_data({"files": files, "images": images}, output)
+    else:
+        results.emit("\n".join([*files, *images]))
 
 
 def _cluster_options(call: Invocation, runtime: str | None) -> "ClusterOptions":

@@ -2,6 +2,7 @@
 
 import os
 import select
+import shutil
 import sys
 from collections.abc import Sequence, ValuesView
 from dataclasses import fields, is_dataclass
@@ -9,6 +10,7 @@ from enum import StrEnum
 from pathlib import PurePath
 from typing import Any
 
+from kwokctl.cli import marks
 from kwokctl.errors import KwokctlError
 
 
@@ -72,12 +74,32 @@ def emit_data(data: Any, output: str) -> None:
     emit(yaml.safe_dump(body, sort_keys=False, allow_unicode=True, default_flow_style=False))
 
 
-def emit_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Write columns as wide as their widest cell, three spaces apart; a cell keeps to one line."""
-    cells = [list(headings), *([" ".join(cell.split()) for cell in row] for row in rows)]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(headings))]
+def emit_table(
+    headings: Sequence[str], rows: Sequence[Sequence[str]], *, widths: Sequence[int] = ()
+) -> list[int]:
+    """Write columns as wide as their widest cell, three spaces apart; a cell keeps to one line.
+
+    On a terminal no line is longer than it is wide. Rows that come later go on without headings, in
+    the `widths` that the table before returned.
+    """
+    cells = [[" ".join(cell.split()) for cell in row] for row in rows]
+    if headings:
+        cells.insert(0, list(headings))
+        widths = [max(len(row[i]) for row in cells) for i in range(len(headings))]
     lines = ("   ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) for row in cells)
-    emit("\n".join(line.rstrip() for line in lines))
+    emit("\n".join(_fitted(line.rstrip()) for line in lines))
+    return list(widths)
+
+
+def _fitted(line: str) -> str:
+    """Cut a line to the width of the terminal, if there is one; elsewhere it is whole."""
+    if not sys.stdout.isatty():
+        return line
+    width = shutil.get_terminal_size().columns
+    if len(line) <= width:
+        return line
+    cut = marks.shown("…", sys.stdout.encoding)
+    return line[: width - len(cut)] + cut
 
 
 def plain(value: Any) -> Any:

@@ -5,10 +5,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TextIO
 
+from kwokctl.cli import marks
 from kwokctl.cli.rows import safe
 
 _DEPTH: ContextVar[int] = ContextVar("depth", default=0)
-_COLOURS = {"✓": "32", "✗": "31", "warning:": "33", "error:": "1;31", "hint:": "36"}
+_COLOURS = {marks.DONE: "32", marks.FAILED: "31", "warning:": "33", "error:": "1;31", "hint:": "36"}
 
 
 class Writer:
@@ -23,9 +24,8 @@ class Writer:
         """Write `label`, coloured as it deserves, and `text`, freed of control characters."""
         colour = _COLOURS.get(label.strip()) if self.is_coloured else None
         painted = f"\x1b[{colour}m{label}\x1b[0m" if colour else label
-        encoding = self.stream.encoding or "utf-8"
         words = f"{painted} {safe(text)}".rstrip() if label else safe(text)
-        self.stream.write(words.encode(encoding, "replace").decode(encoding) + "\n")
+        self.stream.write(marks.shown(words, self.stream.encoding) + "\n")
         self.stream.flush()
 
 

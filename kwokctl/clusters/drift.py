@@ -42,25 +42,53 @@ def _option_differences(has: ClusterOptions, asked: Resolved) -> list[str]:
         if name not in asked.chosen or name in skipped:
             continue
         now, want = getattr(has, name), getattr(asked.options, name)
-        if want not in (now, "", 0):
-            found.append(f"{spelling.flag or spelling.key}: it has {now!r}, asked for {want!r}")
+        is_unset = not isinstance(want, bool) and want in ("", 0, ())
+        if want != now and not is_unset:
+            found.append(_difference(spelling.flag or spelling.key, now, want))
     return found
+
+
+def _difference(option: str, has: object, want: object) -> str:
+    return f"{option}: it has {_in_words(has)}, asked for {_in_words(want)}"
+
+
+def _in_words(value: object) -> str:
+    """Write a value as a person gives it: a list with commas, a switch as on or off."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, tuple | list):
+        value = ",".join(map(str, value))
+    if value == "":
+        return "none"
+    return str(value) if isinstance(value, int) else f"'{value}'"
+
+
+def _argument(value: str | None) -> str:
+    """Return the value of an argument; a bare one is a switch that is on."""
+    return "true" if value is None else value
 
 
 def _component_differences(saved: Saved, asked: Resolved) -> list[str]:
     if not asked.chosen & _SELECTING:
         return []
     want = selected(asked.options)
-    missing = [f"component '{name}': it is not there" for name in want if name not in saved.names]
-    extra = [f"component '{name}': it is there" for name in saved.names if name not in want]
+    missing = [
+        f"it has no component '{n}', which is asked for" for n in want if n not in saved.names
+    ]
+    extra = [
+        f"it has the component '{n}', which is not asked for" for n in saved.names if n not in want
+    ]
     return missing + extra
 
 
 def _argument_differences(saved: Saved, asked: Resolved) -> list[str]:
     wanted = parse_extra_args(asked.options.extra_args, tuple(BUILDERS))
     return [
-        f"--extra-args {component}={key}: it has {saved.extra_args.get(component, {}).get(key)!r}, "
-        f"asked for {value!r}"
+        _difference(
+            f"--extra-args {component}={key}",
+            _argument(saved.extra_args.get(component, {}).get(key, "")),
+            _argument(value),
+        )
         for component, arguments in wanted.items()
         for key, value in arguments.items()
         if saved.extra_args.get(component, {}).get(key, "") != value
@@ -71,7 +99,7 @@ def _stage_differences(saved: Saved, asked: Resolved, documents: Sequence[Docume
     if not any(document.kind == "Stage" for document in documents):
         return []
     want = stage_documents(asked.options, documents)
-    return [] if list(want) == list(saved.stages) else ["Stage documents: they are not the same"]
+    return [] if list(want) == list(saved.stages) else ["it has other Stage documents"]
 
 
 def _kept_differences(saved: Saved, documents: Sequence[Document]) -> list[str]:
@@ -88,4 +116,4 @@ def _of_kind(kind: str, bodies: Sequence[Mapping[str, Any]]) -> list[Mapping[str
 def _runtime_differences(saved: Saved, documents: Sequence[Document]) -> list[str]:
     want = [document.body for document in documents if document.kind == FOR_RUNTIME]
     same = not want or want == list(saved.documents)
-    return [] if same else [f"the document of kind '{FOR_RUNTIME}': it is not the same"]
+    return [] if same else [f"it has another document of kind '{FOR_RUNTIME}'"]

@@ -1,7 +1,7 @@
 """Tells how clusters and their components are."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -15,6 +15,8 @@ from kwokctl.runtime import Runtime
 
 OURS = "kwokctl (Python)"
 ORIGINAL = "kwokctl (Go)"
+_LOOK = 1.0
+"""Seconds between two looks at the components of a cluster that is watched."""
 _BY_USER = "stopped by 'stop cluster'"
 _LIVES = "it runs, but cannot do work yet"
 
@@ -92,6 +94,17 @@ async def component_statuses(home: Home, name: ClusterName) -> list[ComponentSta
         )
         for component, status in zip(plan.components.values(), statuses.values(), strict=True)
     ]
+
+
+async def component_changes(home: Home, name: ClusterName) -> AsyncIterator[list[ComponentStatus]]:
+    """Yield every component of a cluster, then, for ever, those that are not as they were."""
+    before: dict[ComponentName, ComponentStatus] = {}
+    while True:
+        now = {each.name: each for each in await component_statuses(home, name)}
+        if changed := [each for each in now.values() if each != before.get(each.name)]:
+            yield changed
+        before = now
+        await asyncio.sleep(_LOOK)
 
 
 async def _message(

@@ -3,13 +3,15 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from kwokctl.cli.get import show_changes
 from kwokctl.clusters.create import Created, CreateRequest
 from kwokctl.clusters.delete import Deleted
 from kwokctl.clusters.scaling.request import ScaleResult
@@ -513,6 +515,34 @@ def test_components_are_shown_in_columns_a_dead_one_with_its_last_line(
     runner.answers["component_statuses"] = [ETCD]
     assert words(f"get components -o {output}") == 0
     assert capfd.readouterr().out == text
+
+
+async def changes(*batches: list[ComponentStatus]) -> AsyncIterator[list[ComponentStatus]]:
+    for batch in batches:
+        yield batch
+
+
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        ("table", "NAME   STATUS\netcd   Ready\netcd   Stopped\n"),
+        ("name", "etcd\netcd\netcd\n"),
+    ],
+)
+async def test_a_component_that_is_watched_is_shown_again_when_what_is_shown_changes(
+    capfd: pytest.CaptureFixture[str], output: str, text: str
+) -> None:
+    ready, last = replace(ETCD, status=Status.READY), replace(ETCD, message="another")
+    await show_changes(changes([ready], [ETCD], [last]), output)
+    assert capfd.readouterr().out == text
+
+
+async def test_a_program_that_watches_gets_one_document_after_the_other(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    await show_changes(changes([ETCD], [replace(ETCD, status=Status.READY)]), "yaml")
+    found = list(yaml.safe_load_all(capfd.readouterr().out))
+    assert [each["status"] for each in found] == ["Stopped", "Ready"]
 
 
 def test_without_clusters_a_program_gets_an_empty_list(

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -5,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.cli import results
+from tests.support.shell_rig import shell
 
 
 class Colour(StrEnum):
@@ -59,3 +62,29 @@ def test_columns_are_as_wide_as_their_widest_cell_and_cells_keep_to_one_line(
 def test_nothing_at_all_is_written_for_no_result(capfd: pytest.CaptureFixture[str]) -> None:
     results.emit("")
     assert capfd.readouterr().out == ""
+
+
+_TABLE = """
+from kwokctl.cli import results
+widths = results.emit_table(("NAME", "MESSAGE"), [("etcd", "m" * 100)])
+results.emit_table((), [("x", "later")], widths=widths)
+"""
+
+
+def test_a_table_is_no_wider_than_the_terminal_that_it_is_on(environ: dict[str, str]) -> None:
+    with shell([sys.executable, "-c", _TABLE], environ | {"COLUMNS": "40"}) as terminal:
+        table = terminal.until(r"^NAME .*\n(?P<row>.*)\n(?P<later>.*)\n")
+    assert table["row"] == "etcd   " + "m" * 32 + "…"
+    assert table["later"] == "x      later"
+
+
+def test_a_table_in_a_pipe_is_whole(environ: dict[str, str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _TABLE], env=environ, capture_output=True, text=True, check=True
+    )
+    assert "m" * 100 in done.stdout
+
+
+@pytest.fixture
+def environ() -> dict[str, str]:
+    return {"PYTHONPATH": str(Path(__file__).parents[3]), "COLUMNS": "40"}

@@ -1,13 +1,34 @@
 import io
 
+import pytest
+
 from kwokctl.cli.writer import Writer
 
 
-def test_a_stream_that_lacks_a_character_gets_another() -> None:
+@pytest.mark.parametrize(
+    ("label", "text", "written"),
+    [
+        ("✓", "done", "ok done"),
+        ("✗", "broken", "FAILED broken"),
+        ("  ·", "begun", "  .. begun"),
+        ("…", "under way", "... under way"),
+        ("error:", "no 'ü'", "error: no '?'"),
+    ],
+)
+def test_a_stream_that_lacks_a_character_gets_words_that_tell_them_apart(
+    label: str, text: str, written: str
+) -> None:
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding="ascii")
+    Writer(stream).line(text, label=label)
+    assert raw.getvalue() == f"{written}\n".encode()
+
+
+def test_a_stream_that_has_a_character_keeps_it() -> None:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding="utf-8")
     Writer(stream).line("done", label="✓")
-    assert raw.getvalue() == b"? done\n"
+    assert raw.getvalue() == "✓ done\n".encode()
 
 
 def test_labels_are_coloured_on_request_and_texts_never() -> None:

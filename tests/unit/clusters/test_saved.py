@@ -159,8 +159,29 @@ def test_each_difference_is_named() -> None:
     assert found == (
         "--kube-version: it has 'v1.36.3', asked for 'v1.35.4'",
         "--etcd-port: it has 2379, asked for 2400",
-        "component 'kube-scheduler': it is there",
+        "it has the component 'kube-scheduler', which is not asked for",
         "--extra-args kube-scheduler=v: it has '4', asked for '6'",
-        "--extra-args etcd=log-level: it has None, asked for 'debug'",
-        "Stage documents: they are not the same",
+        "--extra-args etcd=log-level: it has none, asked for 'debug'",
+        "it has other Stage documents",
     )
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "difference"),
+    [
+        ("memory_limit", ("4Gi", "etcd=1Gi"), "--memory-limit: it has none, asked for '4Gi,etcd=1Gi'"),
+        ("etcd_tls", False, "--etcd-tls: it has on, asked for off"),
+        ("quiet_pull", True, None),
+        ("nodes", 10, None),
+        ("enable", (), None),
+        ("kube_runtime_config", "", None),
+    ],
+)  # fmt: skip
+def test_a_difference_is_written_as_a_person_gives_the_option(
+    option: str, value: object, difference: str | None
+) -> None:
+    wanted = replace(ClusterOptions(), **{option: value})  # type: ignore[arg-type]  # any of its fields
+
+    found = differences(SAVED, asked(wanted, option), [])
+
+    assert found == ((difference,) if difference else ())

@@ -104,8 +104,8 @@ def remarks(options: ClusterOptions, documents: Sequence[Document]) -> Iterator[
             "embedded controller"
         )
     for kind, use in (
-        ("KwokctlResource", "'scale' reads it when given there with --config"),
-        ("ResourcePatch", "it is for recordings"),
+        ("KwokctlResource", "give them to 'scale' with --config"),
+        ("ResourcePatch", "they are for recordings"),
     ):
         if any(document.kind == kind for document in documents):
             yield f"documents of kind '{kind}' are not part of a cluster: {use}"

@@ -54,8 +54,8 @@ def check_for_runtime(
 ) -> None:
     """Raise UsageError for what is asked for and cannot be had on a runtime."""
     runtime_documents(runtime, documents)
-    is_contained = isinstance(runtime, RunsImages | BringsKubernetes)
-    if (options.memory_limit or options.cpu_limit) and not is_contained:
+    is_limited = options.memory_limit or options.cpu_limit
+    if is_limited and not isinstance(runtime, RunsImages | BringsKubernetes):
         raise UsageError(
             f"components are processes of this machine on the runtime '{runtime.name}', and those "
             "have no limits",

@@ -84,7 +84,7 @@ def test_what_does_not_fit_is_shown_and_exits_with_the_remedy(
 def test_sizes_of_objects_are_quantities(words: Words, capfd: pytest.CaptureFixture[str]) -> None:
     assert words("plan --nodes 10 --node-size much") == 2
 
-    assert "'much' is not a size" in capfd.readouterr().err
+    assert "'--node-size' is 'much', not a size" in capfd.readouterr().err
 
 
 def test_a_table_is_for_people(words: Words, capfd: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import Resolved
 from kwokctl.errors import ConfigError, ConflictError, NotFoundError
 from kwokctl.host.paths import WorkDir
-from kwokctl.model import KUBE_SCHEDULER, Artifact
+from kwokctl.model import KUBE_SCHEDULER, KWOK_CONTROLLER, Artifact
 from tests.support.fake_runtime import BringingRuntime, FakeRuntime
 
 NAME = cluster_name("dev")
@@ -65,11 +65,41 @@ def test_documents_for_the_runtime_are_kept_beside_the_stages(tmp_path: Path) ->
     assert (found.stages, found.documents) == (kept.stages, kept.documents)
 
 
+def test_documents_for_the_controller_are_kept_beside_those_for_the_runtime(
+    tmp_path: Path,
+) -> None:
+    paths = WorkDir(tmp_path).cluster(NAME)
+    configuration = {"kind": "KwokConfiguration", "options": {"nodeIP": "192.0.2.7"}}
+    kept = replace(
+        SAVED,
+        kept=(configuration, {"kind": "Logs", "spec": {"logs": []}}),
+        documents=({"kind": "Cluster"},),
+    )
+    plan = kept.plan(FakeRuntime(), paths)
+    save(paths, kept, plan)
+
+    assert load(paths, NAME) == kept
+    args = plan.components[KWOK_CONTROLLER].args
+    assert not any(word.startswith("--node-ip") for word in args)
+
+
+def test_documents_for_the_controller_that_differ_are_told(tmp_path: Path) -> None:
+    logs = Document(kind="Logs", api_version="", name="a", body={"kind": "Logs"}, source="here")
+
+    assert (
+        differences(replace(SAVED, kept=({"kind": "Logs"},)), asked(ClusterOptions()), [logs]) == ()
+    )
+    assert differences(SAVED, asked(ClusterOptions()), []) == ()
+    assert differences(SAVED, asked(ClusterOptions()), [logs]) == (
+        "documents for the controller: they are not the same",
+    )
+
+
 def test_a_state_from_before_the_newest_options_is_read_with_their_defaults(
     workdir: WorkDir,
 ) -> None:
     paths = workdir.cluster(NAME)
-    newest = ("dataPath:", "etcdFsync:", "goGC:", "nodeHeartbeat:")
+    newest = ("dataPath:", "enableCRDs:", "etcdFsync:", "goGC:", "nodeHeartbeat:")
     lines = paths.saved.read_text().splitlines(keepends=True)
     old = [line for line in lines if not line.strip().startswith(newest)]
     assert len(old) == len(lines) - len(newest)

@@ -1,0 +1,76 @@
+"""Standard streams that are closed, full, or read by a program that has ended."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_WORDS = ("--version", "--help", "get clusters -o json", "completion bash", "plan")
+UNWRITABLE = "cannot write to standard output: bad file descriptor"
+
+
+def shell(environ: dict[str, str], command: str) -> subprocess.CompletedProcess[str]:
+    root = Path(__file__).parents[2]
+    program = f"{sys.executable} -m kwokctl {command}"
+    return subprocess.run(
+        ["bash", "-c", program],
+        env=environ | {"PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("words", _WORDS)
+def test_a_result_that_cannot_be_written_is_an_error(environ: dict[str, str], words: str) -> None:
+    done = shell(environ, f"{words} >&-")
+
+    assert done.returncode == 1
+    assert UNWRITABLE in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", _WORDS)
+def test_a_full_disk_is_an_error(environ: dict[str, str], words: str) -> None:
+    done = shell(environ, f"{words} >/dev/full")
+
+    assert done.returncode == 1
+    assert "no space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("words", _WORDS)
+def test_messages_and_input_that_are_closed_change_nothing(
+    environ: dict[str, str], words: str
+) -> None:
+    assert shell(environ, f"{words} <&- 2>&-").stdout == shell(environ, words).stdout != ""
+
+
+def test_a_verb_that_prints_nothing_needs_no_standard_output(environ: dict[str, str]) -> None:
+    done = shell(environ, "delete cluster <&- >&-")
+
+    assert (done.returncode, done.stderr) == (0, "warning: there is no cluster 'kwok'\n")
+
+
+def test_a_verb_runs_without_any_stream(environ: dict[str, str]) -> None:
+    assert shell(environ, "scale node <&- >&- 2>&-").returncode == 1
+    assert shell(environ, "delete cluster <&- >&- 2>&-").returncode == 0
+
+
+def test_configuration_from_a_closed_input_is_an_error(environ: dict[str, str]) -> None:
+    done = shell(environ, "--config - plan <&-")
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: cannot read standard input")
+
+
+def test_a_configuration_that_does_not_exist_is_refused_by_verbs_that_do_not_read_it(
+    environ: dict[str, str],
+) -> None:
+    for words in ("--config /no/such get clusters", "get --config /no/such clusters"):
+        done = shell(environ, words)
+
+        assert done.returncode == 2
+        assert done.stderr.startswith("error: '--config' is '/no/such', which does not exist\n")

@@ -1,0 +1,101 @@
+"""Documents for the controller, told with the real components: kept, passed on and obeyed."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.installed import Installed, condition, until
+
+pytestmark = [pytest.mark.e2e, pytest.mark.components, pytest.mark.timeout(180, func_only=True)]
+
+DOCUMENTS = """\
+apiVersion: config.kwok.x-k8s.io/v1alpha1
+kind: KwokConfiguration
+options:
+  cidr: 10.77.0.0/16
+  manageNodesWithLabelSelector: fleet=ours
+---
+apiVersion: kwok.x-k8s.io/v1alpha1
+kind: ClusterLogs
+metadata: {name: all}
+spec: {logs: [{logsFile: all.log}]}
+"""
+NODES = """\
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: default, namespace: default}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: theirs}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: ours, labels: {fleet: ours}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: placed, namespace: default}
+spec:
+  nodeName: ours
+  automountServiceAccountToken: false
+  containers: [{name: a, image: none}]
+"""
+CONTROLLER = """\
+#!/bin/sh
+printf '%s\\n' "$@" > "$0.flags"
+for flag; do
+  shift
+  case $flag in --enable-crds=*) ;; *) set -- "$@" "$flag" ;; esac
+done
+exec {python} -P -m kwokctl.controller "$@"
+"""
+"""A controller of the user's own: the embedded one, which does not read custom resources yet."""
+
+
+def test_documents_are_kept_passed_to_a_controller_of_ones_own_and_obeyed(
+    installed: Installed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = installed.folder / "here"
+    controller = folder / "controller"
+    (folder / "config").mkdir(parents=True)
+    (folder / "config" / "kwok.yaml").write_text(DOCUMENTS)
+    controller.write_text(CONTROLLER.format(python=sys.executable))
+    controller.chmod(0o755)
+    monkeypatch.chdir(folder)
+
+    installed.ok(
+        "--config", "config", "create", "cluster", "--wait", "--enable-crds", "Exec,Attach",
+        "--kwok-controller-binary", "./controller",
+        "--components", "etcd,kube-apiserver,kwok-controller",
+    )  # fmt: skip
+
+    saved = installed.workdir / "clusters" / installed.name / "kwok.yaml"
+    kept = saved.read_text()
+    assert "cidr: 10.77.0.0/16" in kept
+    assert "podPlayStageParallelism: 4" in kept
+    assert f"logsFile: {folder}/all.log" in kept
+    flags = Path(f"{controller}.flags").read_text().splitlines()
+    assert {f"--config={saved}", "--enable-crds=Exec,Attach"} <= set(flags)
+    assert not any(flag.startswith("--manage-") for flag in flags)
+
+    monkeypatch.chdir("/")
+    snapshot = str(folder / "saved.db")
+    installed.ok("snapshot", "save", "--path", snapshot)
+    installed.ok("stop", "cluster")
+    installed.ok("start", "cluster", "--wait")
+    installed.ok("snapshot", "restore", "--path", snapshot)
+    assert saved.read_text() == kept
+
+    installed.kubectl("apply", "-f", "-", stdin=NODES)
+    until("the pod on a managed node runs", lambda: _address(installed).startswith("10.77."))
+    ours, theirs = installed.objects("nodes")
+    assert condition(ours, "Ready") == "True"
+    assert "conditions" not in theirs["status"]
+    installed.ok("delete", "cluster")
+
+
+def _address(cluster: Installed) -> str:
+    [pod] = cluster.objects("pods")
+    return str(pod["status"].get("podIP", ""))

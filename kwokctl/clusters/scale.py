@@ -1,18 +1,19 @@
 """Scales nodes, pods and other objects, in a cluster of ours or anybody's."""
 
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kwokctl.clusters.home import Home
+from kwokctl.clusters.outage import outage
 from kwokctl.clusters.saved import Saved, load
 from kwokctl.clusters.scaling.api_reading import ApiReader
 from kwokctl.clusters.scaling.creation import AT_ONCE
 from kwokctl.clusters.scaling.direct import Desk, Direct
 from kwokctl.clusters.scaling.mould import edited
-from kwokctl.clusters.scaling.place import Place
+from kwokctl.clusters.scaling.place import Place, Turn
 from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 from kwokctl.clusters.scaling.room import Room
 from kwokctl.clusters.scaling.run import scale_set
@@ -24,9 +25,11 @@ from kwokctl.config.quantity import to_bytes
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.store import Store
-from kwokctl.errors import UsageError
+from kwokctl.errors import ApiError, UnavailableError, UsageError
 from kwokctl.etcd.kv import Kv
 from kwokctl.etcd.target import EtcdTarget
+from kwokctl.etcd.upkeep import status
+from kwokctl.host import files
 from kwokctl.host.files import locked
 from kwokctl.kube.access import Access, load_access
 from kwokctl.kube.client import Client
@@ -35,6 +38,8 @@ from kwokctl.kube.http import Pool
 from kwokctl.model import KWOK_CONTROLLER, ClusterName
 from kwokctl.progress import Progress
 
+_ANSWERS_WITHIN = 5.0
+"""Seconds in which etcd answers at first: without it the API server would let every request wait."""
 _ASK_EVERY = 2.0
 """Seconds between questions to the API server for its figures: they are megabytes."""
 
@@ -53,8 +58,9 @@ async def scale(
     `data_path` is taken instead of the cluster's own.
 
     The resource templates among `documents` come before the built-in ones. A cluster of ours is
-    not stopped, restored or deleted meanwhile; scaling several sets of it at once is fine. Errors
-    are those of `scale_set`, and ApiError.
+    not stopped, restored or deleted meanwhile; scaling several sets of it at once is fine, and runs
+    that scale the same set do so one after the other. Errors are those of `scale_set`, ApiError, and
+    UnavailableError, which names the components that do not run.
     """
     templates = load_templates(documents)
     # What is wrong with the template's parameters is wrong in any cluster, and without one.
@@ -66,13 +72,21 @@ async def scale(
                 hint="leave one of the two out",
             )
         access = load_access(kubeconfig)
-        return await scale_with(access, request, templates, home.progress)
+        turn = _turn(home, access)
+        return await scale_with(access, request, templates, home.progress, FOREIGN, turn)
     saved = load(home.paths(name), name)
     access = load_access(home.paths(name).own_kubeconfig)
     lock = home.workdir.cluster_lock(name)
     with locked(lock, what=f"the cluster '{name}'", shared=True):
         route = _route(home, saved, data_path)
-        return await scale_with(access, request, templates, home.progress, route)
+        turn = _turn(home, access)
+        try:
+            return await scale_with(access, request, templates, home.progress, route, turn)
+        except (ApiError, UnavailableError) as e:
+            down = None if isinstance(e, ApiError) and e.status else await outage(home, name)
+            if down is None:
+                raise
+            raise down from e
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +104,8 @@ class Route:
     controller_token: Path = Path()
     """The file with the token that the controller asks for."""
     insists: bool = False
+    is_news: bool = False
+    """Whether it is another one than was said when the cluster was made."""
 
 
 FOREIGN = Route(choice=Choice(path="api", why="the cluster is not one of kwokctl's"))
@@ -100,7 +116,8 @@ async def scale_with(
     request: ScaleRequest,
     templates: Mapping[str, ResourceTemplate],
     progress: Progress,
-    route: Route = FOREIGN,
+    route: Route,
+    turn: Turn,
 ) -> ScaleResult:
     """Give a set of objects its size in the cluster that `access` reaches, whoever made it."""
     async with AsyncExitStack() as stack:
@@ -113,11 +130,14 @@ async def scale_with(
             wall=time.time,  # noqa: TID251 - the clock itself: it is passed on from here
             choice=route.choice,
             insists=route.insists,
+            tells_path=route.is_news,
+            turn=turn,
         )
         if route.etcd:
             at = route.etcd
             kv = Kv(at.address, ca=at.ca, cert=at.cert, key=at.key)
             await stack.enter_async_context(kv)
+            await status(kv, within=_ANSWERS_WITHIN)
             place = replace(place, room=Room(kv, route.quota, progress))
             if route.choice.path == "etcd":
                 place = replace(place, direct=await _direct(stack, route, kv, client))
@@ -127,6 +147,7 @@ async def scale_with(
 def _route(home: Home, saved: Saved, data_path: str | None) -> Route:
     """Choose the way into a cluster of ours: as it was made, unless `data_path` says otherwise."""
     runtime, paths = home.runtime(saved.options.runtime), home.paths(saved.name)
+    usual = saved.data_path()
     if data_path is not None:
         saved = replace(saved, options=replace(saved.options, data_path=data_path))
     choice = saved.data_path()
@@ -139,7 +160,29 @@ def _route(home: Home, saved: Saved, data_path: str | None) -> Route:
         controller=f"http://{setting.address(KWOK_CONTROLLER, options.controller_port)}",
         controller_token=paths.controller_token,
         insists=options.data_path == "etcd",
+        is_news=choice != usual,
     )
+
+
+def _turn(home: Home, access: Access) -> Turn:
+    """Let runs that change the same set of a cluster do so one after the other."""
+
+    def waiting(owner: str) -> None:
+        home.progress.note(f"waiting: {owner}")
+
+    @asynccontextmanager
+    async def taken(name: str, doing: str) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            lock = home.workdir.set_lock(f"{access.server} {name}")
+            try:
+                await stack.enter_async_context(files.turn(lock, doing=doing, waiting=waiting))
+            except OSError as e:
+                home.progress.warn(
+                    f"cannot lock '{lock}': do not scale this set twice at a time ({e.strerror})"
+                )
+            yield
+
+    return taken
 
 
 async def _direct(stack: AsyncExitStack, route: Route, kv: Kv, client: Client) -> Direct:

@@ -4,14 +4,10 @@ The API: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admi
 (webhooks), .../validating-admission-policy/ and .../mutating-admission-policy/ (policies).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
 
-from kwokctl.errors import ApiError
-from kwokctl.kube.http import Pool
-from kwokctl.kube.paging import Query, list_pages
 from kwokctl.kube.resource import Resource
 
 _GROUP = "admissionregistration.k8s.io"
@@ -98,25 +94,3 @@ def read_guard(kind: str, raw: bytes | msgspec.Raw) -> Guard:
             for rule in rules
         ),
     )
-
-
-async def find_guards(pool: Pool) -> Sequence[Guard]:
-    """List all webhooks and policies of a cluster; ApiError if it refuses."""
-    found: list[Guard] = []
-    for resource in WATCHED:
-        try:
-            async for page in list_pages(pool, Query(resource=resource)):
-                found += [read_guard(resource.kind, raw) for raw in page.objects]
-        except ApiError as e:
-            if e.status != 404:  # this version of Kubernetes knows no such kind
-                raise
-    return found
-
-
-async def has_quota(pool: Pool, namespace: str) -> bool:
-    """Tell whether creations in a namespace are counted against a quota."""
-    pages = list_pages(pool, Query(resource=QUOTAS, namespace=namespace), limit=1)
-    async for page in pages:
-        if page.objects:
-            return True
-    return False

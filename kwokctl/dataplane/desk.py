@@ -6,6 +6,9 @@ of the node.
 
 import msgspec
 
+TOGETHER = 10_000
+"""Pods for which addresses are asked for at a time."""
+
 
 class Seen(msgspec.Struct):
     """The resourceVersions to which a controller's watches have come; 0 before they began."""

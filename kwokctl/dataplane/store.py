@@ -51,12 +51,13 @@ class Store:
             raise _unavailable(e) from e
         return [each.key for each in page.items]
 
-    async def add(self, objects: Sequence[Stored]) -> int:
+    async def add(self, objects: Sequence[Stored], given: Sequence[Compare] = ()) -> int:
         """Store objects of different resources together, none if a key is taken.
 
-        Returns the revision of the write; ApiError `AlreadyExists` if a key is taken.
+        Returns the revision of the write; ApiError `AlreadyExists` if a key is taken, or if
+        something else is not as `given`.
         """
-        compares = tuple(Compare(each.key, 0, of_creation=True) for each in objects)
+        compares = (*(Compare(each.key, 0, of_creation=True) for each in objects), *given)
         puts = tuple(Put(each.key, each.value) for each in objects)
         answer = await self._txn(Txn(compares, puts))
         if not answer.succeeded:

@@ -110,6 +110,11 @@ class Window:
         """Tell that the write of a turn was not made."""
         self._taken -= 1
 
+    def stop(self) -> None:
+        """Cancel all who wait for a turn."""
+        while self._waiting:
+            self._waiting.popleft().cancel()
+
     def seen(self, revision: int) -> None:
         """Tell that the watch has come to a revision: all writes up to it have been seen."""
         now = self._loop.time()

@@ -189,3 +189,8 @@ class WorkDir:
     def cluster_lock(self, name: ClusterName) -> Path:
         """Return the lock under which a cluster is changed."""
         return self.locks / f"cluster-{name}.lock"
+
+    def set_lock(self, identity: str) -> Path:
+        """Return the lock under which one set of objects of a cluster is scaled."""
+        digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
+        return self.locks / f"set-{digest}.lock"

@@ -18,6 +18,8 @@ class ListMetadata(msgspec.Struct, rename={"resource_version": "resourceVersion"
 
     resource_version: str = ""
     next_page: str = msgspec.field(name="continue", default="")
+    remaining: int = msgspec.field(name="remainingItemCount", default=0)
+    """How many objects come after this page, if the server says."""
 
 
 class Page(msgspec.Struct):

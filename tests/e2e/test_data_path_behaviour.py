@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.installed import Installed, condition, until
+from tests.support.installed import TELLING, Installed, condition, until
 
 pytestmark = [
     pytest.mark.e2e,
@@ -53,7 +53,7 @@ def cluster(installed: Installed, request: pytest.FixtureRequest) -> Iterator[In
 
 def scale(cluster: Installed, *words: str) -> None:
     """Scale, and see that it went the cluster's way."""
-    done = cluster.run("scale", *words)
+    done = cluster.run(*TELLING, "scale", *words)
     assert done.code == 0, done.err
     assert f"data path: {cluster.name.removeprefix('by-')} (" in done.err
 

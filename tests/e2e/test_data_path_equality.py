@@ -9,7 +9,7 @@ import pytest
 
 from kwokctl.dataplane.difference import difference, spelled, value_at
 from kwokctl.dataplane.slots import Path
-from tests.support.installed import Installed
+from tests.support.installed import TELLING, Installed
 
 pytestmark = [
     pytest.mark.e2e,
@@ -57,7 +57,8 @@ def clusters(installed: Installed) -> Iterator[Mapping[str, Installed]]:
 
 
 def fill(cluster: Installed, kind: str, name: str, *words: str) -> None:
-    done = cluster.run("scale", kind, name, "--replicas", str(NUMBER), "--wait", "60s", *words)
+    all_words = (*TELLING, "scale", kind, name, "--replicas", str(NUMBER), "--wait", "60s", *words)
+    done = cluster.run(*all_words)
     assert done.code == 0, done.err
     assert re.findall(r"data path: (\w+)", done.err) == [cluster.name]
 

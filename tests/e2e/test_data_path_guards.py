@@ -1,12 +1,18 @@
 """Where webhooks, policies and quotas have a say, everything goes through the API, and that is said."""
 
+import os
 import re
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from subprocess import Popen
 
 import pytest
 
-from tests.support.installed import Finished, Installed, until
+from kwokctl.clusters.scaling.stamping import AT_ONCE
+from kwokctl.kube.resource import PODS
+from tests.support.installed import PATIENCE, TELLING, Finished, Installed, until
+from tests.support.planes import stored, until_stored
 
 pytestmark = [
     pytest.mark.e2e,
@@ -69,7 +75,7 @@ def there(cluster: Installed, document: str) -> Iterator[None]:
 
 
 def scale(cluster: Installed, *words: str) -> Finished:
-    return cluster.run("scale", *words)
+    return cluster.run(*TELLING, "scale", *words)
 
 
 def said(done: Finished) -> list[str]:
@@ -150,3 +156,109 @@ def test_a_quota_is_kept_in_its_namespace(cluster: Installed) -> None:
     assert "exceeded quota" in too_many.err
     assert said(elsewhere) == ["etcd"]
     assert len(cluster.objects("pods", "--namespace", "limited")) == 35
+
+
+GROWING = """\
+apiVersion: config.kwok.x-k8s.io/v1alpha1
+kind: KwokctlResource
+metadata: {name: growing}
+template: |
+  apiVersion: v1
+  kind: ConfigMap
+  metadata: {name: {{ Name }}, labels: {x: {{ Quote (repeat Index "a") }}}}
+"""
+MANY = 2000
+
+
+@contextmanager
+def paused(cluster: Installed, namespace: str) -> Iterator[Popen[str]]:
+    """Let a `scale` that writes pods to etcd do nothing for a while, and then go on."""
+    words = ("pod", "odd", "--replicas", str(MANY), "--namespace", namespace, "--force")
+    scaling = cluster.start("scale", *words, *ON_NODES)
+    try:
+        until_stored(cluster, PODS, namespace, 100)
+        os.kill(scaling.pid, signal.SIGSTOP)
+        yield scaling
+    finally:
+        os.kill(scaling.pid, signal.SIGCONT)
+
+
+def ended(cluster: Installed, scaling: Popen[str], namespace: str, before: int) -> str:
+    """See that `scale` has written nothing else to etcd; return what it said."""
+    _, said = scaling.communicate(timeout=PATIENCE)
+    assert before < MANY, "it was too quick to be paused"
+    assert scaling.returncode == 1, said
+    # What it was about to send when it was paused is sent before it can hear of anything.
+    assert len(stored(cluster, PODS, namespace)) <= before + 4 * AT_ONCE
+    return said
+
+
+def test_what_comes_while_objects_are_copied_ends_that(cluster: Installed) -> None:
+    cluster.kubectl("create", "namespace", "changing")
+    with paused(cluster, "changing") as scaling:
+        cluster.kubectl("apply", "-f", "-", stdin=POLICY.replace("RESOURCES", "pods"))
+        until("it is enforced", lambda: refused(cluster))
+        before = len(stored(cluster, PODS, "changing"))
+    said = ended(cluster, scaling, "changing", before)
+    cluster.kubectl("delete", "-f", "-", stdin=POLICY.replace("RESOURCES", "pods"))
+
+    assert "data path: api (ValidatingAdmissionPolicy 'no-odd-pods' has a say on pods)" in said
+    assert "that is odd" in said
+    assert f"of {MANY:,} pods exist" in said
+
+
+def test_a_quota_that_comes_while_objects_are_copied_is_kept(cluster: Installed) -> None:
+    cluster.kubectl("create", "namespace", "measured")
+    with paused(cluster, "measured") as scaling:
+        cluster.kubectl("apply", "-f", "-", stdin=QUOTA.replace("limited", "measured"))
+        before = len(stored(cluster, PODS, "measured"))
+    said = ended(cluster, scaling, "measured", before)
+
+    assert "data path: api (the namespace 'measured' has a ResourceQuota)" in said
+    assert "exceeded quota" in said
+
+
+def test_nothing_is_written_to_a_namespace_that_has_gone(cluster: Installed) -> None:
+    cluster.kubectl("create", "namespace", "leaving")
+    with paused(cluster, "leaving") as scaling:
+        before = len(stored(cluster, PODS, "leaving"))
+        cluster.kubectl("delete", "namespace", "leaving")
+    said = ended(cluster, scaling, "leaving", before)
+
+    assert "the namespace 'leaving' is being deleted" in said
+    assert stored(cluster, PODS, "leaving") == []
+
+
+def test_objects_of_which_the_last_is_invalid_are_not_begun(cluster: Installed) -> None:
+    template = cluster.folder / "growing.yaml"
+    template.write_text(GROWING)
+
+    done = cluster.run("--config", str(template), "scale", "growing", "--replicas", "90")
+
+    assert done.code == 1
+    assert "growing-000089" in done.err
+    assert "must be no more than 63" in done.err
+    assert "nothing was made" in done.err
+    assert cluster.objects("configmaps", "-l", "kwok.x-k8s.io/kwokctl-scale=growing") == []
+
+
+def test_nodes_get_no_more_pods_than_they_may_have(cluster: Installed) -> None:
+    nodes = ("node", "small", "--replicas", "3", "--param", '.allocatable.pods="10"')
+    labelled = (
+        "kubectl",
+        "label",
+        "nodes",
+        "-l",
+        "kwok.x-k8s.io/kwokctl-scale=small",
+        "size=small",
+    )
+    cluster.ok("scale", *nodes, "--wait")
+    cluster.ok(*labelled)
+    pods = ("scale", "pod", "few", "--on-nodes", "size=small", "--replicas")
+
+    cluster.ok(*pods, "29", "--wait")
+    too_many = cluster.refused(*pods, "31")
+    cluster.ok(*pods, "30", "--wait")
+    cluster.ok(*pods, "31", "--force", "--wait")
+
+    assert "2 pods do not fit: the 3 nodes with the labels 'size=small' may have 1 more" in too_many

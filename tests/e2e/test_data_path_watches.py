@@ -11,7 +11,7 @@ from kwokctl.kube.paging import Query
 from kwokctl.kube.resource import NODES, PODS, Resource
 from tests.support.eventually import eventually
 from tests.support.followers import Follower, Manner
-from tests.support.installed import PATIENCE, Installed
+from tests.support.installed import PATIENCE, TELLING, Installed
 from tests.support.planes import connected
 
 pytestmark = [
@@ -63,7 +63,7 @@ async def ignorant(
         present, coming = [pilot, follower(0), follower(2)], [follower(n) for n in range(LATE)]
         running = [tasks.create_task(each.run()) for each in present]
         running += [tasks.create_task(come(each, random.randrange(events))) for each in coming]
-        said = await asyncio.to_thread(cluster.run, "scale", *words, "--wait", "60s")
+        said = await asyncio.to_thread(cluster.run, *TELLING, "scale", *words, "--wait", "60s")
         assert (said.code, "data path: etcd" in said.err) == (0, True), said.err
         everybody = [*present, *coming]
         wrong = await differences(client, resource, everybody)

@@ -19,6 +19,9 @@ import yaml
 PATIENCE = 60.0
 """Seconds after which something that must come is given up."""
 
+TELLING = ("--v", "DEBUG")
+"""Words with which `scale` says how it writes though nothing is in the way."""
+
 OTHER_KUBECONFIG = """\
 apiVersion: v1
 kind: Config

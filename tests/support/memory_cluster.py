@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from kwokctl.clusters.scaling.reading import Change, Known
 from kwokctl.clusters.scaling.request import LABEL
 from kwokctl.dataplane.port import Patch, Renewal, Renewed, Target
 from kwokctl.errors import ApiError, NotFoundError
-from kwokctl.kube.resource import KNOWN, PODS, Resource
+from kwokctl.kube.resource import KNOWN, NODES, PODS, Resource
 
 Json = dict[str, Any]
 
@@ -65,6 +66,21 @@ class MemoryCluster:
     ) -> AsyncIterator[Known]:
         for body in self._selected(resource, namespace, selector):
             yield self._known(body)
+
+    async def pod_limits(self, selector: str) -> AsyncIterator[tuple[str, int | None]]:
+        for body in self._selected(NODES, None, selector):
+            limit = body.get("status", {}).get("allocatable", {}).get("pods")
+            yield body["metadata"]["name"], None if limit is None else int(limit)
+
+    async def count_pods(self) -> int:
+        return len(self.names("Pod"))
+
+    async def pods_by_node(self) -> Mapping[str, int]:
+        return Counter(
+            body["spec"]["nodeName"]
+            for (kind, _, _), body in self.objects.items()
+            if kind == "Pod" and body.get("spec", {}).get("nodeName")
+        )
 
     async def pods_on(self, node: str) -> AsyncIterator[Known]:
         for (kind, namespace, _), body in list(self.objects.items()):

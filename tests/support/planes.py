@@ -80,6 +80,18 @@ def until_stored(
     asyncio.run(look())
 
 
+def stored(cluster: Installed, resource: Resource, namespace: str | None) -> list[str]:
+    """Return the names of the objects of a kind that etcd has."""
+
+    async def look() -> list[str]:
+        folder = KEYS.folder(resource, namespace)
+        async with Kv(f"unix:{paths(cluster).etcd_socket}") as kv:
+            page = await kv.page(folder, prefix_end(folder), keys_only=True)
+        return [each.key.removeprefix(folder).decode() for each in page.items]
+
+    return asyncio.run(look())
+
+
 def objects(cluster: Installed, resource: Resource, label_selector: str = "") -> list[Any]:
     """List and decode the objects of a kind, in all namespaces."""
 

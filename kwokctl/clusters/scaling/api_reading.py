@@ -1,6 +1,7 @@
 """Looks at a cluster through its API, asking for as little of each object as will do."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 
 import msgspec
@@ -8,15 +9,18 @@ import msgspec
 from kwokctl.clusters.scaling.readiness import Judge, Verdict, judge_of
 from kwokctl.clusters.scaling.reading import Change, Known
 from kwokctl.clusters.scaling.request import LABEL
+from kwokctl.config.quantity import to_bytes
 from kwokctl.dataplane.port import Target
 from kwokctl.kube.client import Client
-from kwokctl.kube.paging import Query, list_pages
+from kwokctl.kube.paging import Page, Query, list_pages
 from kwokctl.kube.refusal import refusal
-from kwokctl.kube.resource import PODS, Resource
+from kwokctl.kube.resource import NODES, PODS, Resource
 from kwokctl.kube.watch import EventType, watch
 
 _METADATA = "application/json;as={};g=meta.k8s.io;v=v1"
 """Asks for an object without its spec and status."""
+_TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
+"""Asks for what `kubectl get` prints."""
 
 
 class _Metadata(msgspec.Struct, rename="camel"):
@@ -34,7 +38,33 @@ class _Object(msgspec.Struct):
     metadata: _Metadata
 
 
+class _Status(msgspec.Struct):
+    allocatable: dict[str, str] = {}
+
+
+class _Node(msgspec.Struct):
+    metadata: _Metadata
+    status: _Status = msgspec.field(default_factory=_Status)
+
+
+class _Column(msgspec.Struct):
+    name: str
+
+
+class _Row(msgspec.Struct):
+    cells: list[msgspec.Raw]
+
+
+class _Table(msgspec.Struct, rename="camel"):
+    column_definitions: list[_Column]
+    rows: list[_Row] | None = None
+
+
 _decode = msgspec.json.Decoder(_Object).decode
+_decode_node = msgspec.json.Decoder(_Node).decode
+_decode_page = msgspec.json.Decoder(Page).decode
+_decode_table = msgspec.json.Decoder(_Table).decode
+_NODE_COLUMN = "Node"
 
 
 class ApiReader:
@@ -57,6 +87,34 @@ class ApiReader:
         async for page in list_pages(self._client.pool, query, accept=accept):
             for raw in page.objects:
                 yield _known(raw)
+
+    async def pod_limits(self, selector: str) -> AsyncIterator[tuple[str, int | None]]:
+        """Yield the selected nodes and how many pods each may have, None where it does not say."""
+        query = Query(resource=NODES, label_selector=selector)
+        async for page in list_pages(self._client.pool, query):
+            for raw in page.objects:
+                node = _decode_node(raw)
+                limit = node.status.allocatable.get(PODS.plural)  # a quantity: 1,000 is `1k`
+                yield node.metadata.name, None if limit is None else to_bytes(limit)
+
+    async def count_pods(self) -> int:
+        """Return how many pods there are in all namespaces, reading one of them."""
+        accept = _METADATA.format("PartialObjectMetadataList")
+        page = _decode_page(await self._asked(Query(resource=PODS).path(limit="1"), accept))
+        return len(page.objects) + page.metadata.remaining
+
+    async def pods_by_node(self) -> Mapping[str, int]:
+        """Return how many pods that have not ended lie on each node.
+
+        A table of pods names their nodes, and is a tenth of the pods themselves.
+        """
+        query = Query(
+            resource=PODS,
+            field_selector="spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed",
+        )
+        table = _decode_table(await self._asked(query.path(includeObject="None"), _TABLE))
+        place = [column.name for column in table.column_definitions].index(_NODE_COLUMN)
+        return Counter(msgspec.json.decode(row.cells[place], type=str) for row in table.rows or ())
 
     async def pods_on(self, node: str) -> AsyncIterator[Known]:
         """Yield the pods of all namespaces that lie on a node, as the server's cache has them.
@@ -109,6 +167,12 @@ class ApiReader:
                     for event in batch
                     if event.object is not None
                 ]
+
+    async def _asked(self, path: str, accept: str) -> bytes:
+        response = await self._client.pool.request("GET", path, accept=accept)
+        if response.status >= 400:
+            raise refusal(response.status, response.body)
+        return response.body
 
 
 def _known(raw: bytes | msgspec.Raw) -> Known:

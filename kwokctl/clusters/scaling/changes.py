@@ -1,11 +1,12 @@
 """Decides what scaling has to change: which objects are too many, which are missing. Pure."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from itertools import count, islice
+from itertools import chain
 
 from kwokctl.clusters.scaling.reading import Known
 from kwokctl.clusters.scaling.request import ScaleRequest
+from kwokctl.clusters.scaling.serials import Serials
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,8 +15,32 @@ class Changes:
 
     kept: tuple[str, ...]
     surplus: tuple[Known, ...]
-    missing: tuple[int, ...]
-    """Serials of the objects to make, ascending."""
+    missing: Serials
+    """Serials of the objects to make."""
+
+
+class Names(Collection[str]):
+    """The names of members that are kept, and of those that are made; the latter are not stored."""
+
+    def __init__(self, request: ScaleRequest, made: Serials, kept: Collection[str] = ()) -> None:
+        """Name the objects with the serials `made`, and those that are `kept`."""
+        self._request = request
+        self._made = made
+        self._kept = frozenset(kept)
+
+    def __len__(self) -> int:
+        """Count them."""
+        return len(self._made) + len(self._kept)
+
+    def __iter__(self) -> Iterator[str]:
+        """Give one after the other."""
+        return chain(self._kept, map(self._request.object_name, self._made))
+
+    def __contains__(self, name: object) -> bool:
+        """Tell whether an object with this name is among them."""
+        if not isinstance(name, str):
+            return False
+        return name in self._kept or self._request.serial_of(name) in self._made
 
 
 def changes_for(request: ScaleRequest, members: Collection[Known]) -> Changes:
@@ -33,9 +58,8 @@ def changes_for(request: ScaleRequest, members: Collection[Known]) -> Changes:
     )
 
 
-def _missing(request: ScaleRequest, members: Collection[Known], number: int) -> tuple[int, ...]:
+def _missing(request: ScaleRequest, members: Collection[Known], number: int) -> Serials:
     if request.serial_length == 0:
-        return (0,) if number else ()
-    taken = {member.name for member in members}
-    free = (serial for serial in count() if request.object_name(serial) not in taken)
-    return tuple(islice(free, number))
+        return Serials([range(min(number, 1))])  # even if its former bearer is being deleted
+    serials = (request.serial_of(member.name) for member in members)
+    return Serials.lowest_free(number, {serial for serial in serials if serial is not None})

@@ -1,10 +1,10 @@
 """Makes the missing objects of a set, many at once, and never over somebody else's."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Container, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
@@ -26,6 +26,9 @@ _ACCOUNT_PATIENCE = 10.0
 _ACCOUNT_POLL = 0.1
 
 
+Made = TypeVar("Made")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Creation:
     """What is made, and where."""
@@ -38,12 +41,11 @@ class Creation:
     plane: DataPlane
     reader: Reader
 
-    async def others(self, serials: Sequence[int]) -> int:
+    async def others(self, wanted: Container[str]) -> int:
         """Count the objects that are not of the set, before anything is made.
 
-        Raises ConflictError if one has a name that is wanted.
+        Raises ConflictError if one has a name that is `wanted`.
         """
-        wanted = {self.request.object_name(serial) for serial in serials}
         number = 0
         selector = others_than(self.request.set_name)
         async for known in self.reader.select(self.resource, self.namespace, selector):
@@ -59,11 +61,15 @@ class Creation:
         None if it was there after all. Raises NotFoundError if the namespace does not exist. A
         namespace that has just been made has no service account yet: that is waited for.
         """
+        return await self.patiently(partial(self.one, serial, before=before))
+
+    async def patiently(self, make: Callable[[], Awaitable[Made]]) -> Made:
+        """Do what `make` does as soon as the namespace has its service account."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + _ACCOUNT_PATIENCE
         while True:
             try:
-                return await self.one(serial, before=before)
+                return await make()
             except ApiError as e:
                 if not _lacks_account(e) or loop.time() > deadline:
                     raise
@@ -88,26 +94,31 @@ class Creation:
 
     async def one(self, serial: int, *, before: int) -> bytes | None:
         """Make one object, and return it as the cluster made it; None if it was there after all."""
-        body = self.stamp(serial)
-        if self.resource == NODES:
-            ttl.stamp(body, before + 1)
+        body = self.body(serial, before=before)
         data = orjson.dumps(body)
         try:
             return await retried(partial(self.plane.create, self.resource, self.namespace, data))
         except ApiError as e:
-            await self._explain(e, body["metadata"]["name"])
+            await self.explain(e, body["metadata"]["name"])
             return None
 
-    async def make_sure_it_is_ours(self, name: str) -> None:
+    def body(self, serial: int, *, before: int) -> dict[str, Any]:
+        """Return an object to make; `before` is how many of its kind there are."""
+        body = self.stamp(serial)
+        if self.resource == NODES:
+            ttl.stamp(body, before + 1)
+        return body
+
+    async def _make_sure_it_is_ours(self, name: str) -> None:
         """Tell whether an object that exists all of a sudden is what an unanswered request made."""
         known = await self.reader.get(Target(self.resource, self.namespace, name))
         if known is None or known.set_name != self.request.set_name or known.is_going:
             raise self._taken(known or name)
 
-    async def _explain(self, error: ApiError, name: str) -> None:
+    async def explain(self, error: ApiError, name: str) -> None:
         """Raise what a refusal means; return if it means that the object has been made after all."""
         if error.reason == "AlreadyExists":
-            await self.make_sure_it_is_ours(name)
+            await self._make_sure_it_is_ours(name)
         elif error.reason == "NotFound" and self.namespace and "namespaces" in str(error):
             raise NotFoundError(
                 f"there is no namespace '{self.namespace}'",

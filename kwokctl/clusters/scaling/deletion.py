@@ -6,6 +6,7 @@ from functools import partial
 
 from kwokctl.clusters.scaling.direct import Direct
 from kwokctl.clusters.scaling.in_flight import for_each
+from kwokctl.clusters.scaling.obstacles import Way
 from kwokctl.clusters.scaling.reading import Known, Reader
 from kwokctl.clusters.scaling.retrying import retried
 from kwokctl.dataplane.port import DataPlane, Target
@@ -48,15 +49,16 @@ class Deletion:
     async def through_etcd(
         self,
         surplus: Sequence[Known],
-        direct: Direct,
+        way: Way,
         window: Window,
         tell: Callable[[], None],
     ) -> None:
         """Do the same in etcd, a node's lease with it; what finalizers hold goes through the API.
 
-        Raises CannotStampError if the first object is not in etcd where it is thought to be.
+        So does everything from the moment when something is in the way. Raises CannotStampError if
+        the first object is not in etcd where it is thought to be.
         """
-        first = surplus[0]
+        first, direct = surplus[0], way.direct
         version = int(first.version or 0)
         found = await direct.find(self.resource, self.namespace, first.name, version)
 
@@ -64,9 +66,9 @@ class Deletion:
             words = self._leases(known, direct), found.key_of(known.name), int(known.version)
             return await retried(partial(direct.store.remove, *words))
 
-        async def delete(known: Known) -> None:
+        async def go(known: Known) -> None:
             latest: Known | None = known
-            while latest is not None and not latest.is_held:
+            while latest is not None and not latest.is_held and way.obstacles.why is None:
                 try:
                     await window.write(partial(remove, latest))
                 except ApiError as e:
@@ -75,6 +77,13 @@ class Deletion:
                     latest = None
             if latest is not None:
                 await self._delete(latest)
+
+        async def delete(known: Known) -> None:
+            try:
+                await go(known)
+            except Exception:
+                window.stop()
+                raise
             tell()
 
         await for_each(surplus, delete, at_once=TRANSACTIONS_AT_ONCE)

@@ -20,9 +20,6 @@ from kwokctl.kube.ended_watches import EndedWatches
 from kwokctl.kube.http import Pool
 from kwokctl.kube.resource import PODS, Resource
 
-_TOGETHER = 10_000
-"""Pods for which addresses are asked for at a time."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Direct:
@@ -93,15 +90,10 @@ class Desk:
     ) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
         """Return for a pod on each of `nodes`, in their order, its addresses and its node's.
 
+        At most `TOGETHER` can be asked for.
         Without `of_pods` only those of the nodes are asked for, and a pod has the same.
         """
-        found: dict[str, Addresses] = {}
-        for start in range(0, len(nodes), _TOGETHER):
-            for node, part in (
-                await self._reserve(nodes[start : start + _TOGETHER], of_pods=of_pods)
-            ).items():
-                known = found.setdefault(node, Addresses(part.hosts, []))
-                known.pods += part.pods
+        found = await self._reserve(nodes, of_pods=of_pods)
         return _in_order(nodes, found, of_pods=of_pods)
 
     async def _reserve(self, nodes: Sequence[str], *, of_pods: bool) -> dict[str, Addresses]:

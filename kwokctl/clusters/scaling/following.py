@@ -16,7 +16,7 @@ class Following:
 
     def __init__(self, wanted: Collection[str], on_ready: Callable[[str], None]) -> None:
         """Expect the objects called `wanted`; tell `on_ready` of each that becomes ready."""
-        self.wanted = frozenset(wanted)
+        self.wanted = wanted
         self.ready = 0
         """How many of the wanted objects are ready."""
         self._on_ready = on_ready
@@ -49,7 +49,7 @@ class Following:
 
     def laggards(self) -> tuple[int, str]:
         """Return how many objects are not as wanted, and lines that name them and what is wrong."""
-        wrong = dict.fromkeys(self.wanted - self._lacks.keys(), MISSING)
+        wrong = {name: MISSING for name in self.wanted if name not in self._lacks}
         for name, lacks in self._lacks.items():
             if name not in self.wanted:
                 wrong[name] = "still exists"

@@ -1,8 +1,9 @@
-"""Does one piece of work for each of many items, a bounded number at a time."""
+"""Does many pieces of work at a time: one for each of many items, or some beside the main work."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
-from typing import TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 
@@ -12,18 +13,41 @@ async def for_each(
 ) -> None:
     """Work on every item, `at_once` of them at a time, taking them in their order.
 
-    The first failure is raised as it is, once the work that was under way has been cancelled.
+    After a failure no other item is taken, and the work under way is finished: a quota counts an
+    object whose creation is called off, though it may never exist. Then the first failure is raised
+    as it is.
     """
     waiting = iter(items)
+    failures: list[Exception] = []
 
     async def worker() -> None:
-        for item in waiting:
-            await work(item)
+        try:
+            while not failures:
+                await work(next(waiting))
+        except StopIteration:
+            return
+        except Exception as e:
+            failures.append(e)
 
+    async with asyncio.TaskGroup() as workers:
+        for _ in range(at_once):
+            workers.create_task(worker())
+    if failures:
+        raise failures[0]
+
+
+@asynccontextmanager
+async def beside(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Do `work` in the background while inside; it is cancelled in the end.
+
+    The first failure of it, or of what is done inside, ends both and is raised as it is.
+    """
     try:
-        async with asyncio.TaskGroup() as workers:
-            for _ in range(at_once):
-                workers.create_task(worker())
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(each) for each in work]
+            yield
+            for task in tasks:
+                task.cancel()
     except BaseExceptionGroup as failures:
         raise first_failure(failures) from None
 

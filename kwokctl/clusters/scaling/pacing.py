@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from kwokctl.clusters.scaling.direct import Direct
-from kwokctl.clusters.scaling.in_flight import first_failure
+from kwokctl.clusters.scaling.in_flight import beside
 from kwokctl.dataplane.window import LATE, Window
 from kwokctl.errors import ApiError
 from kwokctl.kube.ended_watches import EndedWatches
@@ -28,15 +28,9 @@ async def paced(
 ) -> AsyncIterator[Window]:
     """Yield a window that follows the watches of a kind; `step` says when they hold writes back."""
     window = Window()
-    try:
-        async with asyncio.TaskGroup() as tasks:
-            following = tasks.create_task(_follow(window, direct, resource, namespace))
-            telling = tasks.create_task(_tell(window, direct.ended, step))
-            yield window
-            following.cancel()
-            telling.cancel()
-    except BaseExceptionGroup as failures:
-        raise first_failure(failures) from None
+    following = _follow(window, direct, resource, namespace)
+    async with beside(following, _tell(window, direct.ended, step)):
+        yield window
 
 
 async def _follow(

@@ -1,6 +1,7 @@
 """Where a set is scaled, and what is told of it."""
 
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 
 from kwokctl.clusters.scaling.direct import Direct
@@ -10,6 +11,14 @@ from kwokctl.config.data_path import Choice
 from kwokctl.dataplane.port import DataPlane
 from kwokctl.kube.resource import Resource
 from kwokctl.progress import Progress
+
+Turn = Callable[[str, str], AbstractAsyncContextManager[object]]
+"""Waits until nobody else changes a set, which is named, and says what is done with it then."""
+
+
+def at_once(_set: str, _doing: str) -> AbstractAsyncContextManager[object]:
+    """Wait for nobody."""
+    return nullcontext()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +38,13 @@ class Place:
     """The space of the cluster's etcd, if it can be asked."""
     insists: bool = False
     """Whether etcd is written to though webhooks, policies or quotas are passed by."""
+    tells_path: bool = False
+    """Whether it is said how is written though nothing is in the way."""
+    turn: Turn = at_once
+    """Keeps other runs from changing the same set at the same time."""
 
 
-def amount(number: int, resource: Resource) -> str:
-    """Return so many objects of a kind, in words."""
-    return f"{number} {resource.kind.lower() if number == 1 else resource.plural}"
+def amount(number: int, resource: Resource, *, more: bool = False) -> str:
+    """Return so many objects of a kind, or so many `more`, in words."""
+    noun = resource.kind.lower() if number == 1 else resource.plural
+    return f"{number:,} more {noun}" if more else f"{number:,} {noun}"

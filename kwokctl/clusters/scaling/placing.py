@@ -1,16 +1,22 @@
 """Decides on which node each pod of a set lies, if that is not left to the scheduler."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
 from kwokctl.clusters.scaling.mould import Mould
 from kwokctl.clusters.scaling.reading import Reader
 from kwokctl.clusters.scaling.request import ScaleRequest
-from kwokctl.errors import NotFoundError, UsageError
-from kwokctl.kube.resource import NODES, PODS, Resource
+from kwokctl.clusters.scaling.serials import Serials
+from kwokctl.clusters.scaling.spreading import Spread, spread_of
+from kwokctl.errors import UsageError
+from kwokctl.kube.resource import PODS, Resource
 
 Json = Any
+
+
+async def _anywhere(_serials: Serials, _reader: Reader) -> None:
+    """Leave the pods where their template has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +27,8 @@ class Placing:
     """Gives the object with a serial."""
     node_of: Callable[[int], str] | None
     """Gives the node of the pod with a serial; None if the objects are on no node yet."""
+    settle: Callable[[Serials, Reader], Awaitable[None]] = _anywhere
+    """Looks for room for the pods with these serials before any is made; raises CapacityError."""
 
 
 async def placing_of(
@@ -32,7 +40,9 @@ async def placing_of(
     there are no such nodes.
     """
     if request.on_nodes is not None:
-        return await _spread(request.on_nodes, mould, resource, reader)
+        if resource != PODS:
+            raise UsageError(f"--on-nodes is for pods, not for {resource.plural}")
+        return _placed(await spread_of(request, request.on_nodes, reader), mould)
     node = _node_of(mould.stamp(0))
     if resource != PODS or not node:
         return Placing(mould.stamp, None)
@@ -42,25 +52,13 @@ async def placing_of(
     return Placing(mould.stamp, pattern.slots.get(("spec", "nodeName"), lambda _: node))
 
 
-async def _spread(selector: str, mould: Mould, resource: Resource, reader: Reader) -> Placing:
-    if resource != PODS:
-        raise UsageError(f"--on-nodes is for pods, not for {resource.plural}")
-    nodes = sorted([known.name async for known in reader.select(NODES, None, selector)])
-    if not nodes:
-        raise NotFoundError(
-            f"no node has the labels '{selector}'",
-            hint="make some first: kwokctl scale node --replicas 10",
-        )
-
-    def node_of(serial: int) -> str:
-        return nodes[serial % len(nodes)]
-
+def _placed(spread: Spread, mould: Mould) -> Placing:
     def stamp(serial: int) -> dict[str, Json]:
         body = mould.stamp(serial)
-        body["spec"]["nodeName"] = node_of(serial)
+        body["spec"]["nodeName"] = spread.node_of(serial)
         return body
 
-    return Placing(stamp, node_of)
+    return Placing(stamp, spread.node_of, spread.settle)
 
 
 def _node_of(body: dict[str, Json]) -> str:

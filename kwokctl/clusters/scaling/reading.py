@@ -1,6 +1,6 @@
 """How scaling looks at a cluster; what it writes goes through the data plane."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -49,6 +49,18 @@ class Reader(Protocol):
         self, resource: Resource, namespace: str | None, selector: str
     ) -> AsyncIterator[Known]:
         """Yield the objects that a label selector selects, without reading more of them."""
+        ...
+
+    def pod_limits(self, selector: str) -> AsyncIterator[tuple[str, int | None]]:
+        """Yield the selected nodes and how many pods each may have, None where it does not say."""
+        ...
+
+    async def count_pods(self) -> int:
+        """Return how many pods there are in all namespaces."""
+        ...
+
+    async def pods_by_node(self) -> Mapping[str, int]:
+        """Return how many pods that have not ended lie on each node."""
         ...
 
     def pods_on(self, node: str) -> AsyncIterator[Known]:

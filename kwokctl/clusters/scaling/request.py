@@ -13,6 +13,8 @@ LABEL = "kwok.x-k8s.io/kwokctl-scale"
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 _LABEL_LENGTH = 63
 _NAME_LENGTH = 253
+_MOST = 1_000_000_000
+"""More objects than any etcd holds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +46,8 @@ class ScaleRequest:
         """Raise UsageError for what no cluster could do."""
         if self.replicas < 0:
             raise UsageError(f"--replicas is {self.replicas}, less than 0")
+        if self.replicas > _MOST:
+            raise UsageError(f"--replicas is {self.replicas}, more than {_MOST:,}")
         if self.grace_seconds < 0:
             raise UsageError(f"--grace-period is {self.grace_seconds}, less than 0")
         if not 0 <= self.serial_length <= 20:
@@ -78,8 +82,23 @@ class ScaleRequest:
             return self.set_name
         return f"{self.set_name}-{serial:0{self.serial_length}d}"
 
+    def serial_of(self, name: str) -> int | None:
+        """Return the number of the object with this name; None if no number gives it."""
+        if self.serial_length == 0:
+            return 0 if name == self.set_name else None
+        digits = name.removeprefix(f"{self.set_name}-")
+        if not (digits.isascii() and digits.isdecimal()):
+            return None
+        serial = int(digits)
+        return serial if self.object_name(serial) == name else None
+
     def _check_name(self) -> None:
         name = self.set_name
+        if self.name and self.name.isdecimal():
+            raise UsageError(
+                f"'{name}' is a number, not a name for a set of objects",
+                hint=f"for {name} objects: kwokctl scale {self.kind} --replicas {name}",
+            )
         if not _NAME.fullmatch(name) or len(name) > _LABEL_LENGTH:
             raise UsageError(
                 f"'{name}' cannot name a set of objects",

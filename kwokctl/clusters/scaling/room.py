@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from kwokctl.clusters.capacity import FULL, LEASE_BYTES, POD_REVISIONS, REVISION_BYTES
-from kwokctl.clusters.scaling.in_flight import first_failure
+from kwokctl.clusters.scaling.in_flight import beside
 from kwokctl.config.quantity import to_text
 from kwokctl.errors import CapacityError, EtcdGoneError, EtcdRefusedError
 from kwokctl.etcd.kv import Kv
@@ -65,13 +65,8 @@ class Room:
     @asynccontextmanager
     async def guarded(self) -> AsyncIterator[None]:
         """Stop what is done meanwhile, by CapacityError, when etcd is nearly full."""
-        try:
-            async with asyncio.TaskGroup() as tasks:
-                task = tasks.create_task(self._watch())
-                yield
-                task.cancel()
-        except BaseExceptionGroup as failures:
-            raise first_failure(failures) from None
+        async with beside(self._watch()):
+            yield
 
     async def _watch(self) -> None:
         while True:

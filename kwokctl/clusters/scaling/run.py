@@ -1,34 +1,42 @@
 """Gives a set of objects its size: makes what is missing, deletes what is too much, waits."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+import logging
+from collections.abc import AsyncIterator, Callable, Container, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 
-from kwokctl.clusters.scaling.changes import Changes, changes_for
+from kwokctl.clusters.scaling.changes import Changes, Names, changes_for
 from kwokctl.clusters.scaling.creation import Creation
 from kwokctl.clusters.scaling.direct import Direct
 from kwokctl.clusters.scaling.following import Following
 from kwokctl.clusters.scaling.growth import Growth
-from kwokctl.clusters.scaling.in_flight import first_failure
+from kwokctl.clusters.scaling.in_flight import beside
 from kwokctl.clusters.scaling.mould import Mould
-from kwokctl.clusters.scaling.obstacles import obstacle
+from kwokctl.clusters.scaling.obstacles import Obstacles, Way, watched
 from kwokctl.clusters.scaling.pace import Pace
-from kwokctl.clusters.scaling.place import Place
+from kwokctl.clusters.scaling.place import Place, amount
 from kwokctl.clusters.scaling.placing import Placing, placing_of
 from kwokctl.clusters.scaling.readiness import judge_of
 from kwokctl.clusters.scaling.reading import members_of
 from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 from kwokctl.clusters.scaling.room import stored_size
+from kwokctl.clusters.scaling.serials import Serials
 from kwokctl.clusters.scaling.shrinking import Shrinking
 from kwokctl.clusters.scaling.stamping import WORTH
 from kwokctl.clusters.scaling.stragglers import Stragglers
 from kwokctl.clusters.scaling.templates import ResourceTemplate, find_template
 from kwokctl.clusters.scaling.waiting import Goal, wait_for
 from kwokctl.config.data_path import Choice
+from kwokctl.errors import KwokctlError
 from kwokctl.kube.resource import NODES, PODS
+
+log = logging.getLogger(__name__)
 
 _MANY = 1000
 """Objects for which it is looked whether etcd has room for them."""
+_MUCH = 0.05
+"""Watches that are ended for each object written, above which that is said."""
+_FEW = Choice(path="api", why="so few objects are not worth another way")
 
 
 async def scale_set(
@@ -66,6 +74,7 @@ class _Scaling:
         self._resource = creation.resource
         self._place = place
         self._mould = mould
+        self._placing = placing
         self._selector = members_of(self._request.set_name)
         self._growth = Growth(creation, place, mould, placing)
         grace = self._request.grace_seconds
@@ -74,13 +83,18 @@ class _Scaling:
         )
 
     async def run(self) -> ScaleResult:
-        listed = self._place.reader.select(self._resource, self._creation.namespace, self._selector)
-        changes = changes_for(self._request, [known async for known in listed])
-        direct = await self._settle_path(len(changes.missing), len(changes.surplus))
-        if direct is None:
-            await self._through_api(changes)
-        else:
-            await self._through_etcd(changes, direct)
+        """Change the set while nobody else does, then wait."""
+        request = self._request
+        doing = f"scaling '{request.set_name}' to {request.replicas:,}"
+        async with AsyncExitStack() as turn:
+            await turn.enter_async_context(self._place.turn(self._identity, doing))
+            changes = await self._changes()
+            await self._demand_room(changes.missing)
+            async with self._told(changes), self._way(changes) as way:
+                if way is None:
+                    await self._through_api(changes, turn)
+                else:
+                    await self._through_etcd(changes, way, turn)
         return ScaleResult(
             kind=self._resource.kind,
             name=self._request.set_name,
@@ -89,29 +103,43 @@ class _Scaling:
             existing=len(changes.kept) + len(changes.surplus),
         )
 
-    async def _through_api(self, changes: Changes) -> None:
+    @property
+    def _identity(self) -> str:
+        """What tells one set of a cluster from the others."""
+        creation = self._creation
+        return f"{self._resource.path(creation.namespace)} {self._request.set_name}"
+
+    async def _changes(self) -> Changes:
+        namespace = self._creation.namespace
+        listed = self._place.reader.select(self._resource, namespace, self._selector)
+        return changes_for(self._request, [known async for known in listed])
+
+    async def _through_api(self, changes: Changes, turn: AsyncExitStack) -> None:
         """Make nodes no faster than they become ready, which a watch tells."""
-        made = self._names(changes.missing)
+        made = Names(self._request, changes.missing)
         pace = Pace() if made and self._resource == NODES else None
-        following = Following({*changes.kept, *made}, _settling(pace, made))
+        wanted = Names(self._request, changes.missing, changes.kept)
+        following = Following(wanted, _settling(pace, made))
         needed = pace is not None or self._request.wait is not None
         async with self._followed(following, needed=needed):
-            async with self._watched(changes.missing):
+            async with self._room_watched(changes.missing):
                 await self._change(changes, pace, None)
+            await turn.aclose()
             if self._request.wait is not None:
-                await self._wait(following, len(following.wanted))
+                await self._wait(following, len(wanted))
 
-    async def _through_etcd(self, changes: Changes, direct: Direct) -> None:
+    async def _through_etcd(self, changes: Changes, way: Way, turn: AsyncExitStack) -> None:
         """Write what is ready as it is written; look afterwards whether all are as asked for."""
         number = len(changes.missing) + len(changes.surplus)
-        async with self._counted(direct, number), self._watched(changes.missing):
-            await self._change(changes, None, direct)
+        async with self._counted(way.direct, number), self._room_watched(changes.missing):
+            await self._change(changes, None, way)
+        await turn.aclose()
         if self._request.wait is None:
             return
-        wanted = {*changes.kept, *self._names(changes.missing)}
+        wanted = Names(self._request, changes.missing, changes.kept)
         if self._resource == PODS and not changes.surplus:
             namespace, reader = self._creation.namespace, self._place.reader
-            names = direct.pods_like
+            names = way.direct.pods_like
             stragglers = Stragglers(reader, namespace, self._selector, wanted, names)
             await self._wait(stragglers, len(wanted))
             return
@@ -119,60 +147,116 @@ class _Scaling:
         async with self._followed(following, needed=True):
             await self._wait(following, len(wanted))
 
-    async def _change(self, changes: Changes, pace: Pace | None, direct: Direct | None) -> None:
+    async def _change(self, changes: Changes, pace: Pace | None, way: Way | None) -> None:
         if changes.missing:
-            await self._growth.make(changes.missing, len(changes.kept), pace, direct)
+            await self._placing.settle(changes.missing, self._place.reader)
+            await self._growth.make(changes.missing, len(changes.kept), pace, way)
         if changes.surplus:
-            await self._shrinking.delete(changes.surplus, direct)
+            await self._shrinking.delete(changes.surplus, len(changes.kept), way)
 
     async def _wait(self, goal: Goal, number: int) -> None:
         request, progress = self._request, self._place.progress
         seconds = request.wait or 0.0
         await wait_for(goal, seconds, number, self._resource, request.set_name, progress)
 
-    def _names(self, serials: Sequence[int]) -> set[str]:
-        return {self._request.object_name(serial) for serial in serials}
+    @asynccontextmanager
+    async def _told(self, changes: Changes) -> AsyncIterator[None]:
+        """Say what exists, and that it stays, when making or deleting it has not come to its end."""
+        try:
+            yield
+        except asyncio.CancelledError:
+            for stands in self._stand(changes):
+                note = f"at least {stands}; what exists stays, the same command goes on"
+                self._place.progress.note(note)
+            raise
+        except KwokctlError:
+            if self._growth.made < len(changes.missing):
+                for stands in self._stand(changes):
+                    self._place.progress.note(stands)
+            raise
+
+    def _stand(self, changes: Changes) -> Iterator[str]:
+        """Yield how far making and deleting have come, if they have begun."""
+        made, deleted = self._growth.made, self._shrinking.deleted
+        if made:
+            whole = amount(self._request.replicas, self._resource)
+            yield f"{len(changes.kept) + made:,} of {whole} exist"
+        if deleted:
+            yield f"{deleted:,} of {amount(len(changes.surplus), self._resource)} are deleted"
 
     @asynccontextmanager
-    async def _counted(self, direct: Direct | None, number: int) -> AsyncIterator[None]:
+    async def _counted(self, direct: Direct, number: int) -> AsyncIterator[None]:
         """Tell afterwards how many watches could not follow, if many objects are written."""
-        if direct is None or number < _MANY:
+        if number < _MANY:
             yield
             return
         await direct.ended.ask()
         yield
         await direct.ended.ask()
-        if ended := direct.ended.new:
-            self._place.progress.note(
-                f"{ended} watches fell behind and were ended by the API server; they went on from there"
-            )
+        ended = direct.ended.new
+        text = f"{ended:,} watches fell behind and were ended by the API server; they resumed"
+        if ended > number * _MUCH:
+            self._place.progress.note(text)
+        elif ended:
+            log.debug(text)
+
+    def _is_bounded(self, serials: Serials) -> bool:
+        """Whether so many objects are made that etcd may not have room for them."""
+        return self._place.room is not None and not self._request.force and len(serials) >= _MANY
+
+    async def _demand_room(self, serials: Serials) -> None:
+        """Make sure that etcd has room for many objects before any is made."""
+        if self._place.room is not None and self._is_bounded(serials):
+            size = stored_size(self._resource, self._mould.stamp(serials[0]))
+            await self._place.room.demand(len(serials) * size)
+
+    def _room_watched(self, serials: Serials) -> AbstractAsyncContextManager[None]:
+        """Make sure that etcd has room for many objects as long as they are made."""
+        if self._place.room is not None and self._is_bounded(serials):
+            return self._place.room.guarded()
+        return nullcontext()
 
     @asynccontextmanager
-    async def _watched(self, serials: Sequence[int]) -> AsyncIterator[None]:
-        """Make sure that etcd has room for many objects, now and as long as they are made."""
-        room = self._place.room
-        if room is None or self._request.force or len(serials) < _MANY:
-            yield
-            return
-        await room.demand(len(serials) * stored_size(self._resource, self._mould.stamp(serials[0])))
-        async with room.guarded():
-            yield
+    async def _way(self, changes: Changes) -> AsyncIterator[Way | None]:
+        """Yield the way past the API server, None for few objects or if something is in it."""
+        number = max(len(changes.missing), len(changes.surplus))
+        direct, why = self._place.direct, None
+        if number < WORTH:
+            direct = None
+        elif direct is not None and changes.missing and self._mould.pattern() is None:
+            direct, why = None, "the shape of what the template makes depends on Name or Index"
+        async with AsyncExitStack() as watching:
+            way = None if direct is None else await self._free_way(direct, watching)
+            if way is not None and (why := way.obstacles.why) is not None:
+                await watching.aclose()
+                way = None
+            self._tell_path(why, number)
+            yield way
 
-    async def _settle_path(self, missing: int, surplus: int) -> Direct | None:
-        """Decide how so many objects are written, and say it if there are many."""
-        place, direct = self._place, self._place.direct
-        if max(missing, surplus) < WORTH:
-            return None
-        why = await self._obstacle(direct) if direct is not None else None
-        if direct is not None and missing and self._mould.pattern() is None:
-            why = "the shape of what the template makes depends on Name or Index"
-        place.progress.note(str(place.choice if why is None else Choice(path="api", why=why)))
-        return direct if why is None else None
+    async def _free_way(self, direct: Direct, watching: AsyncExitStack) -> Way:
+        """Begin to watch what may get in the way."""
+        obstacles = Obstacles(
+            direct.client.pool,
+            self._resource,
+            self._creation.namespace,
+            insists=self._place.insists,
+            tell=self._tell_why,
+        )
+        await watching.enter_async_context(watched(obstacles))
+        return Way(direct, obstacles)
 
-    async def _obstacle(self, direct: Direct) -> str | None:
-        if self._place.insists:
-            return None
-        return await obstacle(direct.client.pool, self._resource, self._creation.namespace)
+    def _tell_why(self, why: str) -> None:
+        self._place.progress.note(str(Choice(path="api", why=why)))
+
+    def _tell_path(self, why: str | None, number: int) -> None:
+        """Say how is written if that is not what was said when the cluster was made."""
+        place = self._place
+        if why is not None:
+            self._tell_why(why)
+        elif place.tells_path and number >= WORTH:
+            place.progress.note(str(place.choice))
+        else:
+            log.debug("%s", place.choice if number >= WORTH else _FEW)
 
     @asynccontextmanager
     async def _followed(self, following: Following, *, needed: bool) -> AsyncIterator[None]:
@@ -186,22 +270,17 @@ class _Scaling:
             self._selector,
             judge_of(self._resource.kind),
         )
-        try:
-            async with asyncio.TaskGroup() as tasks:
-                task = tasks.create_task(following.follow(changes))
-                yield
-                task.cancel()
-        except BaseExceptionGroup as failures:
-            raise first_failure(failures) from None
+        async with beside(following.follow(changes)):
+            yield
 
 
-def _settling(pace: Pace | None, made: set[str]) -> Callable[[str], None]:
+def _settling(pace: Pace | None, made: Container[str]) -> Callable[[str], None]:
     """Return what tells `pace` of each object of this run that becomes ready, once."""
-    due = set(made)
+    settled: set[str] = set()
 
     def settle(name: str) -> None:
-        if pace is not None and name in due:
-            due.remove(name)
+        if pace is not None and name in made and name not in settled:
+            settled.add(name)
             pace.settle()
 
     return settle

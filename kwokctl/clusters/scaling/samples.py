@@ -1,8 +1,9 @@
 """Makes the first two objects of a set through the API, and looks at them when they are complete."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import orjson
@@ -10,7 +11,9 @@ import orjson
 from kwokctl.clusters.scaling.creation import Creation
 from kwokctl.clusters.scaling.direct import Direct, Found
 from kwokctl.clusters.scaling.readiness import judge_of
+from kwokctl.clusters.scaling.retrying import retried
 from kwokctl.dataplane.stamp import CannotStampError
+from kwokctl.errors import ApiError
 
 Json = Any
 
@@ -50,20 +53,48 @@ class Sampling:
         self._direct = direct
         self._is_followed = is_followed
 
-    async def make(self, serials: Sequence[int], *, before: int) -> Sequence[Sample]:
-        """Make the first objects with these serials, one after the other.
+    async def make(
+        self, serials: Sequence[int], *, before: int, tell: Callable[[], None]
+    ) -> Sequence[Sample]:
+        """Make the first objects with these serials, one after the other, and `tell` of each.
 
-        `before` is how many objects of the kind there are. Raises CannotStampError if they do not
-        come to their status.
+        `before` is how many objects of the kind there are. The last one must be admitted before any
+        is made, else ApiError is raised. Raises CannotStampError if the first ones do not come to
+        their status.
         """
-        made = [
-            await self._creation.first(serials[0], before=before),
-            await self._creation.one(serials[1], before=before + 1),
-        ]
+        await self._admit(serials[-1], before=before + len(serials) - 1)
+        made = []
+        for number, serial in enumerate(serials[:SAMPLES], start=before):
+            made.append(await self._creation.first(serial, before=number))
+            tell()
         return [
             await self._settled(serial, body)
             for serial, body in zip(serials[:SAMPLES], made, strict=True)
         ]
+
+    async def _admit(self, serial: int, *, before: int) -> None:
+        """Have the API server look at an object without making it.
+
+        A label that grows with the number may be too long for the last ones: copied into etcd, they
+        could never be updated.
+        """
+        creation = self._creation
+        body = creation.body(serial, before=before)
+        create = partial(
+            self._direct.client.create,
+            creation.resource,
+            creation.namespace,
+            orjson.dumps(body),
+            dry_run=True,
+        )
+        try:
+            await creation.patiently(partial(retried, create))
+        except ApiError as e:
+            if "does not support dry run" in str(e):
+                return  # a webhook with side effects, which is passed by as asked for
+            if e.status == 422:
+                e.hint = "nothing was made: the last object is checked first; change the template"
+            await creation.explain(e, body["metadata"]["name"])
 
     async def _settled(self, serial: int, made: bytes | None) -> Sample:
         """Return an object as it is when it has come to its status, if fake kubelets give it one.

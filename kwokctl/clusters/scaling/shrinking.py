@@ -1,12 +1,12 @@
 """Deletes what a set has too much, nodes with the pods on them."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from kwokctl.clusters.scaling.creation import AT_ONCE
 from kwokctl.clusters.scaling.deletion import Deletion
-from kwokctl.clusters.scaling.direct import Direct
 from kwokctl.clusters.scaling.in_flight import for_each
+from kwokctl.clusters.scaling.obstacles import Way
 from kwokctl.clusters.scaling.pacing import paced
 from kwokctl.clusters.scaling.place import Place, amount
 from kwokctl.clusters.scaling.reading import Known
@@ -39,23 +39,35 @@ class Shrinking:
         self._resource = resource
         self._namespace = namespace
         self._grace_seconds = grace_seconds
+        self.deleted = 0
+        """How many have been deleted so far."""
 
-    async def delete(self, surplus: Sequence[Known], direct: Direct | None) -> None:
-        """Delete exactly these objects; grace periods are the API server's to give."""
-        if direct is not None and self._resource in _MORE_THAN_THEMSELVES:
+    async def delete(self, surplus: Sequence[Known], members: int, way: Way | None) -> None:
+        """Delete exactly these objects; the set keeps `members`.
+
+        Grace periods are given by the API server.
+        """
+        if way is not None and self._resource in _MORE_THAN_THEMSELVES:
             self._place.progress.note(str(Choice(path="api", why=_WHY)))
-            direct = None
+            way = None
         if self._grace_seconds:
-            direct = None
+            way = None
         if self._resource == NODES:
-            await self._delete_pods(surplus, direct)
+            await self._delete_pods(surplus, way)
         title = f"Deleting {amount(len(surplus), self._resource)}"
+        if members:
+            title += f", down to {members:,}"
         unit = self._resource.plural
         with self._place.progress.step(title, total=len(surplus), unit=unit) as step:
-            deletion = self._deletion(self._resource, self._namespace)
-            await self._run(deletion, surplus, direct, step)
 
-    async def _delete_pods(self, nodes: Sequence[Known], direct: Direct | None) -> None:
+            def tell() -> None:
+                self.deleted += 1
+                step.advance()
+
+            deletion = self._deletion(self._resource, self._namespace)
+            await self._run(deletion, surplus, way, step, tell)
+
+    async def _delete_pods(self, nodes: Sequence[Known], way: Way | None) -> None:
         """Delete the pods of nodes that go: nobody else would do it for most of a minute."""
         found: defaultdict[str, list[Known]] = defaultdict(list)
 
@@ -70,27 +82,29 @@ class Shrinking:
         title = f"Deleting {amount(number, PODS)} on them"
         with self._place.progress.step(title, total=number, unit=PODS.plural) as step:
             for namespace, pods in found.items():
-                await self._run(self._deletion(PODS, namespace), pods, direct, step)
+                deletion = self._deletion(PODS, namespace)
+                await self._run(deletion, pods, way, step, step.advance)
 
     async def _run(
         self,
         deletion: Deletion,
         surplus: Sequence[Known],
-        direct: Direct | None,
+        way: Way | None,
         step: Step,
+        tell: Callable[[], None],
     ) -> None:
-        if direct is not None:
+        if way is not None:
             try:
                 resource, namespace = deletion.resource, deletion.namespace
-                async with paced(direct, resource, namespace, step) as window:
-                    await deletion.through_etcd(surplus, direct, window, step.advance)
+                async with paced(way.direct, resource, namespace, step) as window:
+                    await deletion.through_etcd(surplus, way, window, tell)
             except CannotStampError as e:
                 if self._place.insists:
                     raise
                 self._place.progress.note(str(Choice(path="api", why=str(e))))
             else:
                 return
-        await deletion.through_api(surplus, step.advance)
+        await deletion.through_api(surplus, tell)
 
     def _deletion(self, resource: Resource, namespace: str | None) -> Deletion:
         return Deletion(

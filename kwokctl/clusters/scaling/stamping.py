@@ -2,31 +2,34 @@
 
 The first two go through the API, as every object does otherwise: they are admitted, completed, and
 brought to their status. A copy of the first must come out as the second is; a third is then read
-back from the API server before all others are written.
+back from the API server before all others are written. The last one must have been admitted, too,
+before any is made: its values are the longest.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import orjson
 
 from kwokctl.clusters.scaling import ttl
+from kwokctl.clusters.scaling.copies import Copies, fitting
 from kwokctl.clusters.scaling.creation import Creation
 from kwokctl.clusters.scaling.direct import Direct, Found
 from kwokctl.clusters.scaling.in_flight import for_each
+from kwokctl.clusters.scaling.obstacles import Obstacles
 from kwokctl.clusters.scaling.retrying import retried
-from kwokctl.clusters.scaling.samples import Sample, Sampling
+from kwokctl.clusters.scaling.samples import SAMPLES, Sample, Sampling
+from kwokctl.clusters.scaling.serials import Serials
 from kwokctl.dataplane.stamp import CannotStampError, Copy, Stamp, Varying, stamp_of
 from kwokctl.dataplane.stamp_protobuf import protobuf_stamp
 from kwokctl.dataplane.store import Stored
-from kwokctl.dataplane.uid import new_uid
 from kwokctl.dataplane.window import Window
 from kwokctl.errors import ApiError
-from kwokctl.expr.duration import format_time
+from kwokctl.etcd.kv import Compare
 from kwokctl.kube.paging import Query, list_pages
-from kwokctl.kube.resource import NODES
+from kwokctl.kube.resource import NAMESPACES, NODES
 
 Json = Any
 
@@ -35,10 +38,11 @@ WORTH = 24
 AT_ONCE = 64
 """Transactions under way at a time."""
 
-_formatted = lru_cache(maxsize=2)(format_time)
-"""Thousands of copies are made within a second."""
-
 _TTL = ("metadata", "annotations", ttl.ANNOTATION)
+
+
+class _NotWrittenError(Exception):
+    """A copy was not written: something is in the way, or has its name."""
 
 
 class Stamping:
@@ -48,6 +52,7 @@ class Stamping:
         self,
         creation: Creation,
         direct: Direct,
+        obstacles: Obstacles,
         varying: Varying,
         node_of: Callable[[int], str] | None,
     ) -> None:
@@ -57,103 +62,98 @@ class Stamping:
         """
         self._creation = creation
         self._direct = direct
+        self._obstacles = obstacles
         self._varying = dict(varying)
-        self._node_of = node_of
         is_followed = creation.resource == NODES or node_of is not None
         self._sampling = Sampling(creation, direct, is_followed=is_followed)
-        self._is_on_host = False
+        self._copies = Copies(creation.request, direct, node_of)
+        self._namespace_key = b""
+        if creation.namespace is not None:
+            self._namespace_key = direct.keys.key(NAMESPACES, None, creation.namespace)
+        self._serials: Serials
+        self._before = 0
+        self._sample: Json
+        self._fits: Callable[[Copy], bool]
         self._stamp: Stamp
         self._make: Callable[[Copy], bytes]
         self._found: Found
 
-    async def prepare(self, serials: Sequence[int], *, before: int) -> None:
-        """Make the first two objects, and the stamp from them.
+    async def prepare(self, serials: Serials, *, before: int, tell: Callable[[], None]) -> None:
+        """Make the first two objects, `tell`ing of each, and the stamp from them.
 
         `before` is how many objects of the kind there are. Raises CannotStampError when copies
         would not be right: then the objects made are as good as any, and the others can be made
         through the API.
         """
-        first, second = await self._sampling.make(serials, before=before)
+        self._serials, self._before = serials, before
+        first, second = await self._sampling.make(serials, before=before, tell=tell)
+        self._sample, self._fits = first.body, fitting(first.body)
         resource, namespace = self._creation.resource, self._creation.namespace
         self._found = await self._direct.find(resource, namespace, first.name, first.version)
         if resource == NODES:
-            self._count_nodes(serials, before, (first, second))
-        first_copy, second_copy = map(self._copy_of, (first, second))
+            self._count_nodes((first, second))
+        first_copy = await self._copies.of_sample(first)
+        second_copy = await self._copies.of_sample(second)
         self._stamp = stamp_of(first.body, second.body, first_copy, second_copy, self._varying)
         # As protocol buffers objects are smaller, and the API server reads them faster.
         value = await self._sampling.protobuf(first, self._found)
         smaller = protobuf_stamp(value, self._stamp)
         self._make = self._stamp.make if smaller is None else smaller.make
-        self._is_on_host = bool(first.body.get("spec", {}).get("hostNetwork"))
 
-    async def write(self, serials: Sequence[int], window: Window, tell: Callable[[], None]) -> None:
-        """Write copies with these serials to etcd, and `tell` of each; the first is read back."""
-        copies = await self._copies(serials)
-        proof = next(copies)
-        await self._prove(proof, window)
-        tell()
+    async def write(self, window: Window, tell: Callable[[], None]) -> None:
+        """Write copies of all others to etcd, and `tell` of each; the first is read back.
+
+        Those that something is in the way of are made through the API. Raises CannotStampError if
+        that is all that is left: those told of are the first ones.
+        """
 
         async def write(copy: Copy) -> None:
-            await self._add(copy, window)
+            try:
+                await self._one(copy, window)
+            except Exception:
+                window.stop()
+                raise
             tell()
 
-        await for_each(copies, write, at_once=AT_ONCE)
+        is_on_host = bool(self._sample.get("spec", {}).get("hostNetwork"))
+        is_proven = False
+        async for copies in self._copies.batches(self._serials[SAMPLES:], on_host=is_on_host):
+            if not is_proven:
+                await self._prove(next(copies), window)
+                tell()
+                is_proven = True
+            await for_each(copies, write, at_once=AT_ONCE)
 
-    def _count_nodes(self, serials: Sequence[int], before: int, samples: Sequence[Sample]) -> None:
+    async def _one(self, copy: Copy, window: Window) -> None:
+        """Write one copy, or make the object through the API."""
+        if self._obstacles.why is None:
+            try:
+                await self._add(copy, window)
+            except _NotWrittenError:
+                pass
+            else:
+                return
+        await self._creation.one(copy.serial, before=self._earlier(copy.serial))
+
+    def _earlier(self, serial: int) -> int:
+        """Return how many objects of the kind there are before one is made."""
+        return self._before + self._serials.index(serial)
+
+    def _count_nodes(self, samples: tuple[Sample, ...]) -> None:
         """Let each copy have the annotation that fits the number of nodes when it comes."""
-        numbers = {serial: before + place for place, serial in enumerate(serials, start=1)}
         real = {each.serial: _annotation(each.body) for each in samples}
         if any(real.values()):
             self._varying[_TTL] = lambda serial: (
-                real.get(serial) or ttl.seconds_for(numbers[serial])
+                real.get(serial) or ttl.seconds_for(self._earlier(serial) + 1)
             )
-
-    def _copy_of(self, sample: Sample) -> Copy:
-        """Return what is a real object's own."""
-        metadata, status = sample.body["metadata"], sample.body.get("status", {})
-        return Copy(
-            serial=sample.serial,
-            name=metadata["name"],
-            uid=metadata["uid"],
-            created=metadata["creationTimestamp"],
-            node=sample.body.get("spec", {}).get("nodeName", ""),
-            pod_ips=tuple(each["ip"] for each in status.get("podIPs", ())),
-            host_ips=tuple(each["ip"] for each in status.get("hostIPs", ())),
-        )
-
-    async def _copies(self, serials: Sequence[int]) -> Iterator[Copy]:
-        """Return what is each copy's own, in the order of their serials."""
-        if self._node_of is None:
-            return map(self._copy, serials)
-        nodes = [self._node_of(serial) for serial in serials]
-        of_pods = not self._is_on_host
-        addresses = await self._asked(self._direct.desk.addresses(nodes, of_pods=of_pods))
-        return (
-            self._copy(serial, node, *ips)
-            for serial, node, ips in zip(serials, nodes, addresses, strict=True)
-        )
-
-    def _copy(
-        self,
-        serial: int,
-        node: str = "",
-        pod_ips: tuple[str, ...] = (),
-        host_ips: tuple[str, ...] = (),
-    ) -> Copy:
-        return Copy(
-            serial=serial,
-            name=self._creation.request.object_name(serial),
-            uid=new_uid(),
-            created=_formatted(int(self._direct.wall())),
-            node=node,
-            pod_ips=pod_ips,
-            host_ips=host_ips,
-        )
 
     async def _prove(self, copy: Copy, window: Window) -> None:
         """Write one copy, and take it away again unless the API server shows it as it is."""
         creation, client = self._creation, self._direct.client
-        revision = await self._add(copy, window)
+        try:
+            revision = await self._add(copy, window)
+        except _NotWrittenError as e:
+            raise CannotStampError(str(e)) from e
         wanted = orjson.loads(self._stamp.make(copy))
         try:
             shown = await client.get(creation.resource, creation.namespace, copy.name)
@@ -180,23 +180,25 @@ class Stamping:
 
     async def _add(self, copy: Copy, window: Window) -> int:
         """Write one copy; returns the revision."""
+        if not self._fits(copy):
+            raise _NotWrittenError(f"the node of '{copy.name}' has other kinds of addresses")
         stored = Stored(self._found.key_of(copy.name), self._make(copy))
         return await window.write(partial(self._stored, stored, copy.name))
 
     async def _stored(self, stored: Stored, name: str) -> int:
+        obstacles = self._obstacles
+        given: tuple[Compare, ...] = ()
+        if obstacles.why is not None:
+            raise _NotWrittenError(obstacles.why)
+        if self._namespace_key:
+            # What is written to a namespace once it has gone would never be collected.
+            given = (Compare(self._namespace_key, obstacles.namespace_version),)
         try:
-            return await retried(partial(self._direct.store.add, (stored,)))
+            return await retried(partial(self._direct.store.add, (stored,), given))
         except ApiError as e:
             if e.reason != "AlreadyExists":
                 raise
-        await self._creation.make_sure_it_is_ours(name)
-        return 0
-
-    async def _asked(self, question: Any) -> Any:
-        try:
-            return await question
-        except ApiError as e:
-            raise CannotStampError(f"the controller cannot be asked: {e}") from e
+            raise _NotWrittenError(f"'{name}' was made meanwhile") from e
 
 
 def _annotation(body: Json) -> str | None:

@@ -1,6 +1,9 @@
+import asyncio
 import json
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,14 +13,19 @@ from kwokctl.clusters.saved import save
 from kwokctl.clusters.scale import scale
 from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 from kwokctl.config.documents import Document
-from kwokctl.errors import BusyError, NotFoundError, UsageError
-from kwokctl.host.files import locked
+from kwokctl.errors import BusyError, NotFoundError, UnavailableError, UsageError
+from kwokctl.host.files import locked, turn
 from kwokctl.host.paths import WorkDir
+from kwokctl.kube.access import load_access
 from kwokctl.kube.resource import CONFIG_MAPS, NODES, PODS
+from kwokctl.model import ETCD, State
+from tests.support import fake_etcd
 from tests.support.cluster_server import ClusterServer
+from tests.support.eventually import eventually
 from tests.support.fake_api_server import serving
 from tests.support.fake_cluster import FakeCluster
 from tests.support.fake_runtime import FakeRuntime
+from tests.support.listener import Listener
 from tests.unit.clusters.test_saved import SAVED
 
 NAME = cluster_name("dev")
@@ -49,6 +57,17 @@ async def reachable(cluster: FakeCluster, path: Path) -> AsyncIterator[Path]:
         yield path
 
 
+@asynccontextmanager
+async def ours(home: Home, cluster: FakeCluster) -> AsyncIterator[None]:
+    """Have a cluster of kwokctl's own, with an etcd that answers."""
+    paths = home.paths(NAME)
+    save(paths, SAVED, SAVED.plan(FakeRuntime(), paths))
+    paths.sockets.mkdir()
+    async with reachable(cluster, paths.own_kubeconfig):
+        with fake_etcd.serving(fake_etcd.FakeEtcd(), paths.etcd_socket):
+            yield
+
+
 def names(cluster: FakeCluster) -> list[str]:
     return sorted(name for _, _, name in cluster.objects)
 
@@ -65,10 +84,7 @@ async def test_any_cluster_that_a_kubeconfig_leads_to_can_be_scaled(
 
 
 async def test_a_cluster_of_ours_is_scaled_by_its_name(home: Home, cluster: FakeCluster) -> None:
-    paths = home.paths(NAME)
-    save(paths, SAVED, SAVED.plan(FakeRuntime(), paths))
-
-    async with reachable(cluster, paths.own_kubeconfig):
+    async with ours(home, cluster):
         await scale(home, NAME, THREE_NODES, documents=())
         again = await scale(home, NAME, THREE_NODES, documents=())
         fewer = await scale(home, NAME, ScaleRequest(kind="node", replicas=1), documents=())
@@ -93,17 +109,78 @@ async def test_a_cluster_that_does_not_exist_is_named(home: Home) -> None:
 async def test_a_cluster_is_not_scaled_while_somebody_has_it_for_himself(
     home: Home, cluster: FakeCluster
 ) -> None:
-    paths = home.paths(NAME)
-    save(paths, SAVED, SAVED.plan(FakeRuntime(), paths))
     lock = home.workdir.cluster_lock(NAME)
 
-    async with reachable(cluster, paths.own_kubeconfig):
+    async with ours(home, cluster):
         with locked(lock, what="it"), pytest.raises(BusyError):
             await scale(home, NAME, THREE_NODES, documents=())
         with locked(lock, what="it", shared=True):
             await scale(home, NAME, THREE_NODES, documents=())
 
     assert len(cluster.objects) == 3
+
+
+async def test_a_cluster_that_is_stopped_is_named_with_how_to_start_it(
+    home: Home, cluster: FakeCluster
+) -> None:
+    paths = home.paths(NAME)
+    save(paths, SAVED, SAVED.plan(FakeRuntime(), paths))
+
+    async with reachable(cluster, paths.own_kubeconfig):
+        with pytest.raises(UnavailableError, match="the cluster 'dev' is stopped") as caught:
+            await scale(home, NAME, THREE_NODES, documents=())
+
+    assert caught.value.hint == "start it with: kwokctl start cluster --name dev"
+
+
+async def test_components_that_do_not_run_are_named(home: Home, cluster: FakeCluster) -> None:
+    runtime = FakeRuntime(found=dict.fromkeys(SAVED.names, State.RUNNING))
+    runtime.found |= {ETCD: State.STOPPED}
+    home = replace(home, load_runtime=runtime.load)
+    paths = home.paths(NAME)
+    save(paths, SAVED, SAVED.plan(runtime, paths))
+
+    async with reachable(cluster, paths.own_kubeconfig):
+        with pytest.raises(UnavailableError, match="'etcd' of the cluster 'dev' does not run"):
+            await scale(home, NAME, THREE_NODES, documents=())
+
+    assert not cluster.objects
+
+
+async def test_a_set_is_changed_by_one_run_at_a_time(
+    home: Home, cluster: FakeCluster, tmp_path: Path
+) -> None:
+    listener = Listener()
+    home = replace(home, progress=listener)
+    async with reachable(cluster, tmp_path / "theirs") as kubeconfig:
+        server = load_access(kubeconfig).server
+        lock = home.workdir.set_lock(f"{server} /api/v1/nodes node")
+
+        async with (
+            asyncio.TaskGroup() as runs,
+            turn(lock, doing="scaling 'node' to 100", waiting=print),
+        ):
+            for request in (THREE_NODES, replace(THREE_NODES, name="other")):
+                runs.create_task(scale(home, NAME, request, documents=(), kubeconfig=kubeconfig))
+            await eventually(lambda: len(cluster.objects) == 3 and listener.notes)
+            assert all(name.startswith("other") for name in names(cluster))
+
+    assert len(cluster.objects) == 6
+    assert listener.notes == [f"waiting: process {os.getpid()} is scaling 'node' to 100"]
+
+
+async def test_a_folder_that_cannot_hold_locks_is_told(
+    home: Home, cluster: FakeCluster, tmp_path: Path
+) -> None:
+    listener = Listener()
+    home.workdir.root.write_text("not a folder")
+    home = replace(home, progress=listener)
+
+    async with reachable(cluster, tmp_path / "theirs") as kubeconfig:
+        await scale(home, NAME, THREE_NODES, documents=(), kubeconfig=kubeconfig)
+
+    assert len(cluster.objects) == 3
+    assert "do not scale this set twice at a time" in listener.warnings[0]
 
 
 async def test_the_users_own_templates_make_objects_of_any_kind(

@@ -48,7 +48,7 @@ async def make(
         told += 1
 
     making = creation(cluster, resource)
-    before = await making.others(serials)
+    before = await making.others({making.request.object_name(serial) for serial in serials})
     await making.first(serials[0], before=before)
     tell()
     await making.rest(serials[1:], before=before + 1, pace=pace, tell=tell)

@@ -7,6 +7,7 @@ import pytest
 
 from kwokctl.clusters.scaling.deletion import Deletion
 from kwokctl.clusters.scaling.direct import Desk, Direct
+from kwokctl.clusters.scaling.obstacles import Obstacles, Way
 from kwokctl.clusters.scaling.reading import Known
 from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.stamp import CannotStampError
@@ -32,6 +33,10 @@ class Rig:
         self.cluster, self.etcd = MemoryCluster(), MemoryEtcd()
         self.keys = Keys("/registry")
         self.told = 0
+        self.nowhere = Pool(Access(server="http://127.0.0.1:1"))
+        self.obstacles = Obstacles(
+            self.nowhere, resource, self.namespace, insists=False, tell=lambda why: None
+        )
 
     def key(self, name: str) -> bytes:
         return self.keys.key(self.resource, self.namespace, name)
@@ -54,13 +59,12 @@ class Rig:
         )
 
     async def delete(self, *surplus: Known) -> None:
-        nowhere = Pool(Access(server="http://127.0.0.1:1"))
         direct = Direct(
             store=Store(self.etcd),
             keys=self.keys,
-            client=Client(nowhere),
-            desk=Desk(nowhere, Path("no token")),
-            ended=EndedWatches(nowhere, every=0, clock=lambda: 0.0),
+            client=Client(self.nowhere),
+            desk=Desk(self.nowhere, Path("no token")),
+            ended=EndedWatches(self.nowhere, every=0, clock=lambda: 0.0),
             wall=lambda: 0.0,
         )
         deletion = Deletion(
@@ -73,7 +77,7 @@ class Rig:
         def tell() -> None:
             self.told += 1
 
-        await deletion.through_etcd(surplus, direct, Window(first=1000), tell)
+        await deletion.through_etcd(surplus, Way(direct, self.obstacles), Window(first=1000), tell)
 
 
 async def test_objects_go_in_etcd_each_by_itself() -> None:
@@ -86,6 +90,17 @@ async def test_objects_go_in_etcd_each_by_itself() -> None:
     assert list(rig.etcd.stored) == [rig.key(stays.name)]
     assert all(len(txn.then) == 1 for txn in rig.etcd.transactions)
     assert rig.told == 100
+
+
+async def test_objects_go_through_the_api_as_soon_as_something_is_in_the_way() -> None:
+    rig = Rig()
+    surplus = [rig.known(f"pod-{number}") for number in range(3)]
+    rig.obstacles.why = "a webhook"
+
+    await rig.delete(*surplus)
+
+    assert rig.etcd.transactions == []
+    assert rig.cluster.writes == [("delete", f"pod-{number}") for number in range(3)]
 
 
 async def test_a_node_takes_its_lease_with_it() -> None:

@@ -98,11 +98,11 @@ def test_a_name_without_quotes_is_the_name() -> None:
 
 
 def test_a_name_that_yaml_takes_for_a_number_is_not_the_name() -> None:
-    pattern = thing("{host: {{ Name }}}", name="7", serial_length=0)
+    pattern = thing("{host: {{ Name }}}", name="1.5", serial_length=0)
 
     assert pattern is not None
     assert pattern.names == {("metadata", "name")}
-    assert pattern.body_for(0)["spec"] == {"host": 7}
+    assert pattern.body_for(0)["spec"] == {"host": 1.5}
 
 
 def test_values_keep_their_types() -> None:

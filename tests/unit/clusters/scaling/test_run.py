@@ -95,7 +95,7 @@ def test_progress_tells_what_is_made_and_waited_for() -> None:
     assert [(step.title, step.done, step.total, step.unit) for step in listener.steps] == [
         ("Creating 30 pods", 30, 30, "pods"),
         ("Waiting until 30 pods are Running", 30, 30, "pods"),
-        ("Deleting 1 pod", 1, 1, "pods"),
+        ("Deleting 1 pod, down to 29", 1, 1, "pods"),
         ("Waiting until 29 pods are Running", 29, 29, "pods"),
     ]
 

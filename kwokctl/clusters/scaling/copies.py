@@ -1,0 +1,116 @@
+"""What is each copy's own: its name, uid and time, and a pod's node and addresses."""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import lru_cache
+from typing import Any
+
+from kwokctl.clusters.scaling.direct import Direct
+from kwokctl.clusters.scaling.request import ScaleRequest
+from kwokctl.clusters.scaling.samples import Sample
+from kwokctl.clusters.scaling.serials import Serials
+from kwokctl.dataplane.desk import TOGETHER
+from kwokctl.dataplane.stamp import CannotStampError, Copy
+from kwokctl.dataplane.uid import new_uid
+from kwokctl.errors import ApiError
+from kwokctl.expr.duration import format_time
+
+Json = Any
+
+_formatted = lru_cache(maxsize=2)(format_time)
+"""Thousands of copies are made within a second."""
+
+
+class Copies:
+    """Gives the copies of one object."""
+
+    def __init__(
+        self, request: ScaleRequest, direct: Direct, node_of: Callable[[int], str] | None
+    ) -> None:
+        """Name copies as `request` does; `node_of` gives the node of a pod by its serial, if any."""
+        self._request = request
+        self._direct = direct
+        self._node_of = node_of
+
+    async def of_sample(self, sample: Sample) -> Copy:
+        """Return what is a real object's own.
+
+        Raises CannotStampError for a pod that has other addresses than the controller gives.
+        """
+        metadata, status = sample.body["metadata"], sample.body.get("status", {})
+        copy = Copy(
+            serial=sample.serial,
+            name=metadata["name"],
+            uid=metadata["uid"],
+            created=metadata["creationTimestamp"],
+            node=sample.body.get("spec", {}).get("nodeName", ""),
+            pod_ips=_addresses(status, "podIP"),
+            host_ips=_addresses(status, "hostIP"),
+        )
+        if self._node_of is not None:
+            ((_, hosts),) = await self._asked((copy.node,), of_pods=False)
+            if copy.host_ips != hosts[: len(copy.host_ips)]:
+                raise CannotStampError(
+                    f"'{copy.name}' has other host addresses than its node: "
+                    f"{', '.join(copy.host_ips)}"
+                )
+        return copy
+
+    async def batches(self, serials: Serials, *, on_host: bool) -> AsyncIterator[Iterator[Copy]]:
+        """Yield copies in the order of their serials, as many together as addresses are given for.
+
+        Raises CannotStampError if the controller cannot be asked for these.
+        """
+        if self._node_of is None:
+            yield map(self._copy, serials)
+            return
+        for start in range(0, len(serials), TOGETHER):
+            batch = serials[start : start + TOGETHER]
+            nodes = [self._node_of(serial) for serial in batch]
+            addresses = await self._asked(nodes, of_pods=not on_host)
+            yield (
+                self._copy(serial, node, *ips)
+                for serial, node, ips in zip(batch, nodes, addresses, strict=True)
+            )
+
+    def _copy(
+        self,
+        serial: int,
+        node: str = "",
+        pod_ips: tuple[str, ...] = (),
+        host_ips: tuple[str, ...] = (),
+    ) -> Copy:
+        return Copy(
+            serial=serial,
+            name=self._request.object_name(serial),
+            uid=new_uid(),
+            created=_formatted(int(self._direct.wall())),
+            node=node,
+            pod_ips=pod_ips,
+            host_ips=host_ips,
+        )
+
+    async def _asked(
+        self, nodes: Any, *, of_pods: bool
+    ) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+        try:
+            return await self._direct.desk.addresses(nodes, of_pods=of_pods)
+        except ApiError as e:
+            raise CannotStampError(f"the controller cannot be asked: {e}") from e
+
+
+def fitting(sample: Json) -> Callable[[Copy], bool]:
+    """Return what tells whether a pod has as many addresses as a real one gets with its status.
+
+    A Stage that gives no `hostIPs` gives one address of a kind, however many a node has.
+    """
+    status = sample.get("status", {})
+    pods, hosts = len(_addresses(status, "podIP")), len(_addresses(status, "hostIP"))
+    if "hostIPs" in status:
+        return lambda copy: len(copy.pod_ips) == pods and len(copy.host_ips) == hosts
+    return lambda copy: len(copy.pod_ips) >= pods and len(copy.host_ips) >= hosts
+
+
+def _addresses(status: Json, field: str) -> tuple[str, ...]:
+    """Return addresses of a pod's status; the API server derives `podIPs`, but not `hostIPs`."""
+    listed = status.get(f"{field}s") or ([{"ip": status[field]}] if status.get(field) else ())
+    return tuple(each["ip"] for each in listed)

@@ -1,0 +1,86 @@
+"""Spreads pods evenly over nodes, as far as each node has room for them."""
+
+from collections.abc import Mapping
+
+from kwokctl.clusters.scaling.reading import Reader
+from kwokctl.clusters.scaling.request import ScaleRequest
+from kwokctl.clusters.scaling.serials import Serials
+from kwokctl.errors import CapacityError, NotFoundError
+
+
+class Spread:
+    """The nodes over which the pods of a set are spread."""
+
+    def __init__(self, request: ScaleRequest, limits: Mapping[str, int | None]) -> None:
+        """Spread over the nodes of `limits`, which gives the pods that each may have.
+
+        None means that a node does not say.
+        """
+        self._request = request
+        self._limits = limits
+        self._nodes = sorted(limits)
+        self._serials: Serials | None = None
+        self._assigned: list[str] = []
+
+    def node_of(self, serial: int) -> str:
+        """Return the node of the pod with a serial."""
+        if self._serials is None:
+            return self._nodes[serial % len(self._nodes)]
+        return self._assigned[self._serials.index(serial)]
+
+    async def settle(self, serials: Serials, reader: Reader) -> None:
+        """Leave out nodes that are full, for the pods with these serials.
+
+        A kubelet refuses the pods that exceed `allocatable.pods` of its node. Raises CapacityError
+        if not all of them fit, unless that is forced.
+        """
+        if self._request.force or not serials:
+            return
+        share = -(-len(serials) // len(self._nodes))
+        least = min((limit for limit in self._limits.values() if limit is not None), default=None)
+        if least is None or await reader.count_pods() + share <= least:
+            return
+        there = await reader.pods_by_node()
+        room = {
+            node: len(serials) if limit is None else max(limit - there.get(node, 0), 0)
+            for node, limit in self._limits.items()
+        }
+        if all(free >= share for free in room.values()):
+            return
+        self._demand(len(serials), sum(room.values()))
+        self._assigned = _assigned(room, self._nodes, len(serials))
+        self._serials = serials
+
+    def _demand(self, number: int, free: int) -> None:
+        if free >= number:
+            return
+        which = f"with the labels '{self._request.on_nodes}' " if self._request.on_nodes else ""
+        raise CapacityError(
+            f"{number:,} pods do not fit: the {len(self._nodes):,} nodes {which}"
+            f"may have {free:,} more (allocatable.pods)",
+            hint="make more nodes, or nodes for more pods with "
+            "--param '.allocatable.pods = 250'; --force ignores their limit",
+        )
+
+
+async def spread_of(request: ScaleRequest, selector: str, reader: Reader) -> Spread:
+    """Find the nodes that a label selector selects; NotFoundError if there are none."""
+    limits = {name: limit async for name, limit in reader.pod_limits(selector)}
+    if not limits:
+        raise NotFoundError(
+            f"no node has the labels '{selector}'",
+            hint="make some first: kwokctl scale node --replicas 10",
+        )
+    return Spread(request, limits)
+
+
+def _assigned(room: Mapping[str, int], nodes: list[str], number: int) -> list[str]:
+    """Return the node of each pod: one after the other, those that are full left out."""
+    left = {node: room[node] for node in nodes}
+    assigned: list[str] = []
+    while len(assigned) < number:
+        left = {node: free for node, free in left.items() if free}
+        for node in left:
+            left[node] -= 1
+        assigned += left
+    return assigned[:number]

@@ -106,6 +106,7 @@ class Route:
     insists: bool = False
     is_news: bool = False
     """Whether it is another one than was said when the cluster was made."""
+    managed_fields: bool = True
 
 
 FOREIGN = Route(choice=Choice(path="api", why="the cluster is not one of kwokctl's"))
@@ -161,6 +162,7 @@ def _route(home: Home, saved: Saved, data_path: str | None) -> Route:
         controller_token=paths.controller_token,
         insists=options.data_path == "etcd",
         is_news=choice != usual,
+        managed_fields=options.managed_fields,
     )
 
 
@@ -194,4 +196,5 @@ async def _direct(stack: AsyncExitStack, route: Route, kv: Kv, client: Client) -
         desk=Desk(desk, route.controller_token),
         ended=EndedWatches(client.pool, every=_ASK_EVERY, clock=time.monotonic),
         wall=time.time,  # noqa: TID251 - the clock itself: it is passed on from here
+        managed_fields=route.managed_fields,
     )

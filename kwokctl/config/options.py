@@ -116,6 +116,12 @@ class ClusterOptions:
         metavar="PATH",
         choices=("auto", "api", "etcd"),
     )
+    managed_fields: bool = _option(
+        True,
+        "Note who has written which fields (metadata.managedFields) in what goes past the API server, "
+        "too; without, fleets take less memory",
+        group=_GENERAL,
+    )
 
     components: tuple[str, ...] = _option(
         ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok-controller"),

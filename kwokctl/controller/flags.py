@@ -92,3 +92,5 @@ def _add_etcd(add: Callable[..., Any]) -> None:
     add("--etcd-certfile", type=Path, help="certificate to show to etcd")
     add("--etcd-keyfile", type=Path, help="key of that certificate")
     add("--etcd-prefix", default="/registry", help="prefix of all keys in etcd")
+    add("--managed-fields", type=_switch, default=True, metavar="BOOL",
+        help="note in statuses that are written to etcd who has written which fields (default: true)")  # fmt: skip

@@ -35,7 +35,7 @@ async def open_plane(
         await kv.close()
         return api
     log.info("writing statuses and leases to etcd at '%s'", at.address)
-    return EtcdPlane(api, store, keys, wall)
+    return EtcdPlane(api, store, keys, wall, managed_fields=access.managed_fields)
 
 
 async def _settled(

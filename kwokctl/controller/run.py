@@ -41,6 +41,8 @@ log = logging.getLogger("kwok")
 
 _CONNECTIONS = 24
 """More do not make the API server faster, and each costs half a megabyte of TLS buffers."""
+_MANAGER = "kwok-controller"
+"""Under which name the cluster keeps which fields the fake kubelets have written, as with kwok's."""
 _GC_THRESHOLDS = (50_000, 20, 100)
 """Thousands of objects are kept for long: looking through them often finds nothing."""
 _ASK_EVERY = 10.0
@@ -125,7 +127,7 @@ async def _serve(settings: Settings, pool: Pool, holder: str) -> None:
     try:
         random = Random()  # noqa: S311 - chance of stages, not a secret
         wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
-        plane = await open_plane(settings.etcd, ApiPlane(pool), wall, random)
+        plane = await open_plane(settings.etcd, ApiPlane(pool, manager=_MANAGER), wall, random)
         client = Client(pool)
         around = Surroundings(plane=plane, reader=ApiReader(client), random=random, wall=wall)
         controller = Controller(settings, holder, around)

@@ -40,6 +40,8 @@ class EtcdAccess:
     prefix: str
     insists: bool
     """Whether webhooks and policies are passed by, too."""
+    managed_fields: bool = True
+    """Whether it is noted who has written which fields."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,4 +153,9 @@ def _etcd(flags: argparse.Namespace) -> EtcdAccess | None:
         cert=flags.etcd_certfile,
         key=flags.etcd_keyfile,
     )
-    return EtcdAccess(target=target, prefix=flags.etcd_prefix, insists=insists)
+    return EtcdAccess(
+        target=target,
+        prefix=flags.etcd_prefix,
+        insists=insists,
+        managed_fields=flags.managed_fields,
+    )

@@ -23,10 +23,11 @@ class ApiPlane:
 
     leases_at_once = 1
 
-    def __init__(self, pool: Pool) -> None:
-        """Use the pool, and own it: `close` closes it."""
+    def __init__(self, pool: Pool, *, manager: str = FIELD_MANAGER) -> None:
+        """Use the pool, and own it: `close` closes it. The cluster notes `manager` as the writer."""
         self._pool = pool
-        self._query = f"?fieldManager={FIELD_MANAGER}"
+        self.manager = manager
+        self._query = f"?fieldManager={manager}"
 
     async def create(
         self, resource: Resource, namespace: str | None, body: bytes, *, as_user: str = ""

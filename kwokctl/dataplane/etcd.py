@@ -21,6 +21,7 @@ from kwokctl.dataplane.window import Window
 from kwokctl.errors import ApiError
 from kwokctl.etcd.kv import KeyValue, TxnAnswer
 from kwokctl.expr.duration import format_time
+from kwokctl.kube.managed_fields import after_status_update
 from kwokctl.kube.patching import UnknownPatchError, apply_patch
 from kwokctl.kube.resource import LEASES, NODE_LEASES, NODES, PODS, Resource
 
@@ -39,12 +40,18 @@ class EtcdPlane:
         keys: Keys,
         wall: Callable[[], float],
         windows: Callable[[], Window] = Window,
+        *,
+        managed_fields: bool = True,
     ) -> None:
-        """Own `api`; `wall` is the time of day. Must be called where an event loop runs."""
+        """Own `api`; `wall` is the time of day. Must be called where an event loop runs.
+
+        With `managed_fields` it is noted who has written which fields, as the API server does.
+        """
         self._api = api
         self._store = store
         self._keys = keys
         self._wall = wall
+        self._managed_fields = managed_fields
         self.windows = {NODES: windows(), PODS: windows()}
         """By kind, what holds writers back; who watches tells them how far he has come."""
         self._watched: Collection[Resource] = ()
@@ -69,7 +76,7 @@ class EtcdPlane:
             or not await self._takes(target, current)
         ):
             return await self._api.patch(target, patch, current=current)
-        changed = _changed_status(current, patch, target.resource.kind)
+        changed = self._changed_status(current, patch, target.resource.kind)
         if changed is None:
             return await self._api.patch(target, patch, current=current)
         # What the object has beside its status was decoded by the API server before.
@@ -161,25 +168,28 @@ class EtcdPlane:
                 proven = self._proven[resource] = is_readable(found.value)
         return bool(proven)
 
+    def _changed_status(self, current: Json, patch: Patch, kind: str) -> Json | None:
+        """Return the object as a status patch makes it; None if that is not certain."""
+        try:
+            changed = apply_patch(current, patch.document, patch.type, kind)
+            for field in changed.keys() | current.keys():
+                after, before = changed.get(field), current.get(field)
+                if after is not before and after != before and field != "status":
+                    return None
+            if not self._managed_fields or not current["metadata"].get("managedFields"):
+                return changed
+            now = format_time(int(self._wall()))
+            owned = after_status_update(current, changed, kind, manager=self._api.manager, now=now)
+        except UnknownPatchError:
+            return None
+        return {**changed, "metadata": {**changed["metadata"], "managedFields": owned}}
+
     def _lease(self, renewal: Renewal) -> tuple[Stored, int]:
         key = self._keys.key(LEASES, NODE_LEASES, renewal.node)
         if renewal.version:
             return Stored(key, renewal.lease.value()), int(renewal.version)
         made = format_time(int(self._wall()))
         return Stored(key, renewal.lease.named(new_uid(), made).value()), 0
-
-
-def _changed_status(current: Json, patch: Patch, kind: str) -> Json | None:
-    """Return the object as a status patch makes it; None if that is not certain."""
-    try:
-        changed = apply_patch(current, patch.document, patch.type, kind)
-    except UnknownPatchError:
-        return None
-    for field in changed.keys() | current.keys():
-        after, before = changed.get(field), current.get(field)
-        if after is not before and after != before and field != "status":
-            return None
-    return changed
 
 
 def _renewed(renewal: Renewal, stored: Stored, answer: TxnAnswer) -> Renewed:

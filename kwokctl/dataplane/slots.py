@@ -7,7 +7,9 @@ from operator import attrgetter
 from typing import Any
 
 import msgspec
+import orjson
 
+from kwokctl.dataplane.field_keys import in_key, parts_of
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import parse_time
 
@@ -20,6 +22,9 @@ Varying = Mapping[Path, Callable[[int], Json]]
 
 What is the object's very name need not be among them.
 """
+
+MANAGED_FIELDS: Path = ("metadata", "managedFields")
+"""Where an object says who has written which of its fields."""
 
 _AROUND_CREATION = (-5.0, 60.0)
 """Seconds from the creation of an object within which a time is that of its creation."""
@@ -50,6 +55,8 @@ class Role(Enum):
     POD_IP = auto()
     HOST_IP = auto()
     SERIAL = auto()
+    FIELDS = auto()
+    """A set of managed fields, as JSON, in which keys differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +67,21 @@ class Source:
     number: int = 0
     """Position of an address; digits of a fraction of a second."""
     of_serial: Callable[[int], Json] | None = None
+    parts: "tuple[str | Source, ...]" = ()
+    """What a set of fields is joined from."""
+
+    def in_json(self) -> Callable[[Copy], bytes]:
+        """Return what gives the value for a copy as JSON."""
+        read = self.reader()
+        if self.role is Role.FIELDS:
+            return lambda copy: read(copy).encode()
+        return lambda copy: orjson.dumps(read(copy))
 
     def reader(self) -> Callable[[Copy], Json]:
-        """Return what gives the value for a copy."""
+        """Return what gives the value for a copy; a set of fields as text."""
         number, of_serial = self.number, self.of_serial
+        if self.role is Role.FIELDS:
+            return _joiner(self.parts)
         if of_serial is not None:
             return lambda copy: of_serial(copy.serial)
         if self.role is Role.TIME and number:
@@ -94,11 +112,21 @@ _FIELDS: dict[Role, Callable[[Copy], str]] = {
 }
 
 
+def _joiner(parts: "tuple[str | Source, ...]") -> Callable[[Copy], str]:
+    readers = [part if isinstance(part, str) else part.reader() for part in parts]
+
+    def join(copy: Copy) -> str:
+        return "".join([read if isinstance(read, str) else in_key(read(copy)) for read in readers])
+
+    return join
+
+
 class Finder:
     """Tells which values of an object differ from copy to copy."""
 
     def __init__(self, body: Json, copy: Copy, varying: Varying) -> None:
         """Look at an object of which `copy` says what is its own."""
+        self._body = body
         self._copy = copy
         self._varying = varying
         self._own = dict(_pod_slots(body)) if _is_pod(body) else {}
@@ -107,6 +135,13 @@ class Finder:
     def key(self, key: str) -> Source | None:
         """Return what a key of a map comes from, None if it is the same for all."""
         return _UID if key == self._copy.uid else None
+
+    def fields(self, path: Path, value: Json) -> Source | None:
+        """Return what a map comes from if it is a set of managed fields with keys that differ."""
+        if path[:2] != MANAGED_FIELDS or path[3:] != ("fieldsV1",):
+            return None
+        parts = tuple(parts_of(value, self._body, self.leaf))
+        return Source(Role.FIELDS, parts=parts) if len(parts) > 1 else None
 
     def leaf(self, path: Path, value: Json) -> Source | None:
         """Return what a value that is no map or list comes from, None if it is the same for all."""
@@ -128,7 +163,8 @@ class Finder:
 
         Those of metadata and status are such; what somebody has specified may be any other time.
         """
-        if not _is_time_key(path[-1]) or not is_time(value):
+        is_named_so = _is_time_key(path[-1]) or path[:2] == MANAGED_FIELDS
+        if not is_named_so or not is_time(value):
             return None
         first, last = _AROUND_CREATION
         happened = path[0] in {"metadata", "status"}

@@ -25,11 +25,12 @@ from kwokctl.dataplane.slots import (
     is_time,
 )
 from kwokctl.errors import KwokctlError
+from kwokctl.kube.managed_fields import identity
 
 __all__ = ["CannotStampError", "Copy", "Path", "Stamp", "Varying", "stamp_of"]
 
-_NOT_KEPT = ("resourceVersion", "managedFields")
-"""Of the metadata: the one is etcd's to give, the other would tell of fields of one copy."""
+_DROPPED = ("resourceVersion",)
+"""Metadata that is etcd's to give."""
 
 _ACCOUNT_VOLUME = re.compile(r"(kube-api-access-)[a-z0-9]{5}\Z")
 """A volume whose name ends at random. It is a pod's own affair: copies may have the same."""
@@ -57,7 +58,7 @@ class Stamp:
         self.slots = tuple(piece for piece in joined if isinstance(piece, Slot))
         sources = {slot.source: None for slot in self.slots}
         numbers = {source: number for number, source in enumerate(sources)}
-        self._readers = [source.reader() for source in sources]
+        self._readers = [source.in_json() for source in sources]
         self._constants = [piece for piece in joined if isinstance(piece, bytes)]
         constants = count(len(sources))
         self._pick = itemgetter(
@@ -66,21 +67,31 @@ class Stamp:
 
     def make(self, copy: Copy) -> bytes:
         """Return the JSON of a copy."""
-        values = [orjson.dumps(read(copy)) for read in self._readers]
+        values = [read(copy) for read in self._readers]
         return b"".join(self._pick(values + self._constants))
 
 
 def stamp_of(
-    first: Json, second: Json, first_copy: Copy, second_copy: Copy, varying: Varying
+    first: Json,
+    second: Json,
+    first_copy: Copy,
+    second_copy: Copy,
+    varying: Varying,
+    *,
+    managed_fields: bool = True,
 ) -> Stamp:
     """Return the stamp that makes copies of `first`, a whole object as the API server shows it.
+
+    Without `managed_fields` copies do not say who has written which of their fields.
+
 
     `second` is another object made as `first` was; the copies given say what is each one's own.
     Where `varying` has a path, the object has what its function gives for the serial. Raises
     CannotStampError, which names the place, if that is not so, or if a copy would not be as
     `second` in all but times and the random names of service account volumes.
     """
-    body, other = _kept(first), _kept(second)
+    dropped = _DROPPED if managed_fields else (*_DROPPED, "managedFields")
+    body, other = _kept(first, dropped), _kept(second, dropped)
     stamp = Stamp(_pieces(body, Finder(body, first_copy, varying), ()))
     for path in varying.keys() - {slot.path for slot in stamp.slots}:
         raise CannotStampError(
@@ -92,13 +103,25 @@ def stamp_of(
     return stamp
 
 
-def _kept(real: Json) -> Json:
+def _kept(real: Json, dropped: Container[str]) -> Json:
     """Return the object as it goes to etcd: the API server fills in the rest."""
     metadata = real["metadata"]
     if "deletionTimestamp" in metadata:
         raise CannotStampError(f"'{metadata['name']}' is being deleted")
-    kept = {key: value for key, value in metadata.items() if key not in _NOT_KEPT}
-    return {**real, "metadata": kept}
+    kept = {key: value for key, value in metadata.items() if key not in dropped}
+    return in_order({**real, "metadata": kept})
+
+
+def in_order(body: Json) -> Json:
+    """Return an object with the order of managers that copies have, all of whose times are the same.
+
+    The API server orders them by time first.
+    """
+    entries = body["metadata"].get("managedFields")
+    if not entries:
+        return body
+    ordered = sorted(entries, key=identity)
+    return {**body, "metadata": {**body["metadata"], "managedFields": ordered}}
 
 
 def _check_copy(made: Json, real: Json, times: Container[Path]) -> None:
@@ -132,6 +155,10 @@ def _shown(body: Json, path: Path) -> str:
 def _pieces(value: Json, finder: Finder, path: Path) -> Iterator[Piece]:
     """Yield the pieces of a value's JSON."""
     if isinstance(value, dict):
+        whole = finder.fields(path, value)
+        if whole is not None:
+            yield Slot(path, whole, value)
+            return
         yield b"{"
         for number, (key, item) in enumerate(value.items()):
             inner = (*path, key)

@@ -10,9 +10,11 @@ from functools import lru_cache
 from itertools import count
 from operator import itemgetter
 
+import orjson
+
 from kwokctl.dataplane import messages
 from kwokctl.dataplane.messages import Message, NoMessageError, Part, Place
-from kwokctl.dataplane.slots import Copy, Role, Source
+from kwokctl.dataplane.slots import MANAGED_FIELDS, Copy, Role, Source
 from kwokctl.dataplane.stamp import Stamp
 from kwokctl.etcd.protobuf import LENGTH, sized, tag, varint
 from kwokctl.expr.duration import parse_time
@@ -24,8 +26,10 @@ _RAW = 2
 """The field of an Unknown that holds the object."""
 _METADATA = 1
 """The field of every object with metadata."""
-_NOT_KEPT = frozenset({6, 17})
-"""Fields of metadata: the resourceVersion, which is etcd's to give, and the managed fields."""
+_VERSION = 6
+"""The field of metadata for the resourceVersion, which is etcd's to give."""
+_MANAGED_FIELDS = 17
+"""The field of metadata that copies have if the stamp has it."""
 
 _TIME = Source(Role.TIME)
 _TIME_SIZE = len(sized(b"", messages.time(2**30)))
@@ -63,7 +67,7 @@ def protobuf_stamp(value: bytes, stamp: Stamp) -> ProtobufStamp | None:
     differs between copies does not stand there just as often as in the JSON.
     """
     try:
-        unknown = _kept(value)
+        unknown = _kept(value, stamp)
         message = messages.apart(unknown, _finder(stamp))
     except NoMessageError:
         return None
@@ -79,6 +83,8 @@ def _finder(stamp: Stamp) -> Callable[[bytes], Source | None]:
     for slot in stamp.slots:
         if slot.source.role is Role.TIME:
             seconds.add(int(parse_time(slot.value)))
+        elif slot.source.role is Role.FIELDS:
+            texts[orjson.dumps(slot.value)] = slot.source
         elif not isinstance(slot.value, str) or not slot.value:
             raise NoMessageError  # a number, or nothing at all, stands in many places
         elif texts.setdefault(slot.value.encode(), slot.source) != slot.source:
@@ -90,11 +96,13 @@ def _finder(stamp: Stamp) -> Callable[[bytes], Source | None]:
     return source_of
 
 
-def _kept(value: bytes) -> bytes:
+def _kept(value: bytes, stamp: Stamp) -> bytes:
     """Return the Unknown in a value as it goes to etcd: the API server fills in the rest."""
+    has_managers = any(slot.path[:2] == MANAGED_FIELDS for slot in stamp.slots)
+    dropped = {_VERSION} if has_managers else {_VERSION, _MANAGED_FIELDS}
     if not value.startswith(PREFIX):
         raise NoMessageError
-    return _within(value[len(PREFIX) :], (_RAW, _METADATA), _NOT_KEPT)
+    return _within(value[len(PREFIX) :], (_RAW, _METADATA), dropped)
 
 
 def _within(data: bytes, path: tuple[int, ...], dropped: Container[int]) -> bytes:

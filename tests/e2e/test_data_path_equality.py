@@ -65,9 +65,14 @@ def fill(cluster: Installed, kind: str, name: str, *words: str) -> None:
 
 def objects(cluster: Installed, *words: str) -> Objects:
     """Return objects by name, with names for what cannot be the same twice."""
-    found = {each["metadata"]["name"]: each for each in cluster.objects(*words)}
+    found = {
+        each["metadata"]["name"]: each for each in cluster.objects(*words, "--show-managed-fields")
+    }
     for each in found.values():
         del each["metadata"]["resourceVersion"]
+        if each["kind"] == "Lease":
+            # What is written every ten seconds is as short as can be.
+            each["metadata"].pop("managedFields", None)
     text = DIFFERENT.sub(_name, json.dumps(found))
     same: Objects = json.loads(text)
     return same
@@ -84,6 +89,8 @@ def without_place(pods: Objects) -> Objects:
         del pod["spec"]["nodeName"]
         for field in ("hostIP", "hostIPs", "podIP", "podIPs"):
             del pod["status"][field]
+        for entry in pod["metadata"]["managedFields"]:
+            entry["fieldsV1"].get("f:status", {}).pop("f:podIPs", None)
     return pods
 
 

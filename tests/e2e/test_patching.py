@@ -1,6 +1,6 @@
 """Patches computed here are what the API server makes of them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
@@ -9,6 +9,7 @@ import pytest
 from kwokctl.kube import strategic_merge
 from kwokctl.kube.client import Client, PatchType
 from kwokctl.kube.http import JSON
+from kwokctl.kube.managed_fields import STATUS_KEYS, after_status_update
 from kwokctl.kube.merge_keys import LISTS, Fields, ListRule
 from kwokctl.kube.patching import apply_patch
 from kwokctl.kube.resource import NODES, PODS, SERVICE_ACCOUNTS, Resource
@@ -142,6 +143,64 @@ def test_random_strategic_patches_of_a_pod_spec_give_what_the_server_makes_of_th
         return await Comparison(client, POD_TEMPLATES).alike(patch, PatchType.STRATEGIC, apply)
 
     assert ask(cluster, compare) > TRIES / 2
+
+
+@pytest.mark.parametrize("case", ["node status", "pod status"])
+def test_fields_belong_to_whom_the_server_says_after_random_patches(
+    cluster: Installed, case: str
+) -> None:
+    resource, subresource, make = CASES[case]
+    random = Random(case)
+    manager = "somebody-else"
+    namespace = "default" if resource.namespaced else None
+    path = f"{resource.path(namespace, 'patched', subresource)}?dryRun=All&fieldManager={manager}"
+
+    async def compare(client: Client) -> int:
+        current = await client.get(resource, namespace, "patched")
+        alike = 0
+        for _ in range(TRIES):
+            patch = make(random)
+            body, strategic = encoded(patch), PatchType.STRATEGIC
+            call = client.call("PATCH", path, body, content_type=strategic.value)
+            status, theirs = await answer(call)
+            if status != 200:
+                continue
+            try:
+                changed = apply_patch(current, patch, strategic, resource.kind)
+                ours = after_status_update(current, changed, resource.kind, manager=manager, now="")
+            except UnknownPatchError:
+                continue
+            assert _owned(ours) == _owned(theirs["metadata"]["managedFields"]), patch
+            alike += 1
+        return alike
+
+    assert ask(cluster, compare) > TRIES / 2
+
+
+def _owned(entries: Sequence[Json]) -> Json:
+    return {(each["manager"], each.get("subresource", "")): each["fieldsV1"] for each in entries}
+
+
+@pytest.mark.parametrize("kind", ["Node", "Pod"])
+def test_every_list_of_a_status_whose_items_have_owners_is_known(
+    cluster: Installed, kind: str
+) -> None:
+    async def schemas(client: Client) -> Json:
+        return (await answer(client.call("GET", "/openapi/v3/api/v1")))[1]["components"]["schemas"]
+
+    published = _keyed(ask(cluster, schemas), f"io.k8s.api.core.v1.{kind}Status")
+
+    assert dict(published) == STATUS_KEYS[kind]
+
+
+def _keyed(schemas: Json, schema: str) -> Iterator[tuple[str, str]]:
+    for name, field in schemas[schema].get("properties", {}).items():
+        inner = _reference(field.get("items", field))
+        keys = field.get("x-kubernetes-list-map-keys")
+        if keys:
+            yield name, ",".join(keys)
+        if inner and (keys or field.get("type") != "array"):
+            yield from _keyed(schemas, inner)
 
 
 @pytest.mark.parametrize("kind", ["Node", "Pod"])

@@ -32,6 +32,8 @@ class Direct:
     ended: EndedWatches
     wall: Callable[[], float]
     """The time of day as a POSIX time stamp."""
+    managed_fields: bool = True
+    """Whether copies say who has written which fields."""
 
     async def find(
         self, resource: Resource, namespace: str | None, name: str, version: int

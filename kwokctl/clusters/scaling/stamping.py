@@ -22,7 +22,7 @@ from kwokctl.clusters.scaling.obstacles import Obstacles
 from kwokctl.clusters.scaling.retrying import retried
 from kwokctl.clusters.scaling.samples import SAMPLES, Sample, Sampling
 from kwokctl.clusters.scaling.serials import Serials
-from kwokctl.dataplane.stamp import CannotStampError, Copy, Stamp, Varying, stamp_of
+from kwokctl.dataplane.stamp import CannotStampError, Copy, Stamp, Varying, in_order, stamp_of
 from kwokctl.dataplane.stamp_protobuf import protobuf_stamp
 from kwokctl.dataplane.store import Stored
 from kwokctl.dataplane.window import Window
@@ -94,7 +94,14 @@ class Stamping:
             self._count_nodes((first, second))
         first_copy = await self._copies.of_sample(first)
         second_copy = await self._copies.of_sample(second)
-        self._stamp = stamp_of(first.body, second.body, first_copy, second_copy, self._varying)
+        self._stamp = stamp_of(
+            first.body,
+            second.body,
+            first_copy,
+            second_copy,
+            self._varying,
+            managed_fields=self._direct.managed_fields,
+        )
         # As protocol buffers objects are smaller, and the API server reads them faster.
         value = await self._sampling.protobuf(first, self._found)
         smaller = protobuf_stamp(value, self._stamp)
@@ -156,7 +163,7 @@ class Stamping:
             raise CannotStampError(str(e)) from e
         wanted = orjson.loads(self._stamp.make(copy))
         try:
-            shown = await client.get(creation.resource, creation.namespace, copy.name)
+            shown = in_order(await client.get(creation.resource, creation.namespace, copy.name))
             is_as_written = shown["metadata"].pop("resourceVersion") == str(revision)
             query = Query(
                 resource=creation.resource,

@@ -95,11 +95,59 @@ def test_a_copy_has_its_own_name_uid_and_time_and_nothing_that_is_etcd_s_to_tell
         "metadata": {
             "creationTimestamp": LATER.created,
             "generation": 1,
+            "managedFields": [{"manager": "kwok", "time": LATER.created}],
             "name": "thing-70",
             "uid": LATER.uid,
         },
         "spec": {"size": 3, "on": True},
     }
+
+
+def managed(serial: int, *managers: dict[str, Any]) -> dict[str, Any]:
+    made = thing(serial, spec={"hosts": [{"name": f"thing-{serial}", "number": 7}], "nets": ["n"]})
+    made["metadata"]["managedFields"] = list(managers)
+    return made
+
+
+def fields_of(name: str) -> dict[str, Any]:
+    return {
+        "f:spec": {
+            "f:hosts": {
+                f'k:{{"name":"{name}","number":7}}': {".": {}, "f:name": {}},
+                'k:{"name":"gone","number":8}': {},
+            },
+            "f:nets": {'v:"n"': {}},
+        },
+        "f:metadata": {"f:labels": {".": {}, "f:app": {}}},
+    }
+
+
+def test_managed_fields_name_the_items_of_the_copy_itself() -> None:
+    def make(serial: int) -> dict[str, Any]:
+        return managed(serial, {"fieldsV1": fields_of(f"thing-{serial}"), "manager": "kwok"})
+
+    (entry,) = stamped(make)["metadata"]["managedFields"]
+
+    assert entry == {"fieldsV1": fields_of("thing-70"), "manager": "kwok"}
+
+
+def test_managers_are_in_the_order_that_they_have_with_equal_times() -> None:
+    early = [{"manager": "z", "time": CREATED[0]}, {"manager": "a", "time": CREATED[0]}]
+
+    def make(serial: int) -> dict[str, Any]:
+        return managed(serial, *(early if serial else reversed(early)))
+
+    entries = stamped(make)["metadata"]["managedFields"]
+
+    assert [entry["manager"] for entry in entries] == ["a", "z"]
+
+
+def test_other_managers_than_those_of_the_second_object_are_told() -> None:
+    def make(serial: int) -> dict[str, Any]:
+        return managed(serial, {"manager": "kwok" if serial else "kubectl"})
+
+    with pytest.raises(CannotStampError, match=r"metadata\.managedFields\[0\]\.manager"):
+        stamp_for(make)
 
 
 def test_a_pod_has_its_own_node_and_addresses() -> None:

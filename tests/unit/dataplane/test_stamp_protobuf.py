@@ -91,12 +91,31 @@ def test_a_message_may_grow_beyond_any_size(length: int) -> None:
     assert copy == value([(1, "n" * length)])
 
 
-def test_managed_fields_are_left_out_and_nothing_else_is() -> None:
+def test_managed_fields_that_the_stamp_has_not_are_left_out_and_nothing_else_is() -> None:
     managed = [(1, "kwok"), (7, [(1, '{"f:thing-0":{}}')])]
 
     copy = made([(1, "thing-0"), (17, managed), (17, managed)], (17, "kept"), own=OWN[:1])
 
     assert copy == value([(1, LATER.name)], (17, "kept"))
+
+
+def test_managed_fields_name_the_items_of_the_copy_itself() -> None:
+    def managed(host: str, time: int) -> Fields:
+        text = f'{{"f:spec":{{"k:{{\\"ip\\":\\"{host}\\"}}":{{".":{{}}}}}}}}'
+        return [(1, "kwok"), (4, [(1, time), (2, 0)]), (7, [(1, text)])]
+
+    parts = ('{"f:spec":{"k:{\\"ip\\":', HOST, '}":{".":{}}}}')
+    fields: Any = {"f:spec": {'k:{"ip":"192.0.2.1"}': {".": {}}}}
+    entry = ("metadata", "managedFields", 0)
+    slots = (
+        Slot((*entry, "fieldsV1"), Source(Role.FIELDS, parts=parts), fields),
+        Slot((*entry, "time"), TIME, OWN[2][1]),
+    )
+
+    found = protobuf_stamp(value([(17, managed("192.0.2.1", THEN))]), Stamp(slots))
+
+    assert found is not None
+    assert found.make(LATER) == value([(17, managed(LATER.host_ips[0], NOW))])
 
 
 def test_a_fraction_of_a_second_becomes_none() -> None:

@@ -1,0 +1,81 @@
+"""What in the managed fields of an object is its own: the keys of items in its lists.
+
+`k:{"ip":"10.0.0.1"}` names an item by its key, `v:"10.0.0.0/24"` one of a set by itself. Their values stand
+in the object, too, where it is known which of them differ from copy to copy.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import orjson
+
+Json = Any
+Path = tuple[str | int, ...]
+Find = Callable[[Path, Json], Any]
+"""Returns what a value of the object comes from, None if all copies have the same."""
+
+
+def parts_of(fields: Json, body: Json, find: Find) -> list[Any]:
+    """Return the JSON of a set of fields of `body` in parts: texts, and what `find` has found."""
+    parts: list[Any] = []
+    for part in _map(fields, body, (), find):
+        if parts and isinstance(part, str) and isinstance(parts[-1], str):
+            parts[-1] += part
+        else:
+            parts.append(part)
+    return parts
+
+
+def in_key(value: Json) -> str:
+    """Return a value as it stands in a key: JSON within a text that stands in JSON itself."""
+    return orjson.dumps(orjson.dumps(value).decode()).decode()[1:-1]
+
+
+def _map(fields: Json, value: Json, path: Path, find: Find) -> Iterator[Any]:
+    yield "{"
+    for number, (step, inner) in enumerate(fields.items()):
+        yield "," if number else ""
+        at = _place(step, value)
+        item, below = (None, ()) if at is None else (value[at], (*path, at))
+        yield from _key(step, item, below, find)
+        yield ":"
+        yield from _map(inner, item, below, find)
+    yield "}"
+
+
+def _place(step: str, value: Json) -> str | int | None:
+    """Return the key or index at which a value has what a step names, None if it has not."""
+    kind, text = step[:2], step[2:]
+    if isinstance(value, dict):
+        return text if kind == "f:" and text in value else None
+    if not isinstance(value, list) or kind not in {"k:", "v:"}:
+        return None
+    wanted = orjson.loads(text)
+    for number, item in enumerate(value):
+        if kind == "v:":
+            is_it = item == wanted
+        else:
+            is_it = isinstance(item, dict) and wanted.items() <= item.items()
+        if is_it:
+            return number
+    return None
+
+
+def _key(step: str, item: Json, path: Path, find: Find) -> Iterator[Any]:
+    """Yield the parts of a step that names an item which stands at `path`; nowhere if that is empty."""
+    if step.startswith("v:") and path:
+        yield from ('"v:', _part(path, item, find), '"')
+    elif step.startswith("k:") and path:
+        yield '"k:{'
+        for number, name in enumerate(orjson.loads(step[2:])):
+            yield "," if number else ""
+            yield f"{in_key(name)}:"
+            yield _part((*path, name), item[name], find)
+        yield '}"'
+    else:
+        yield orjson.dumps(step).decode()
+
+
+def _part(path: Path, value: Json, find: Find) -> Any:
+    found = find(path, value)
+    return in_key(value) if found is None else found

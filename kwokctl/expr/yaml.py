@@ -16,7 +16,8 @@ def load(text: str) -> Any:
     """Return the only document of `text`, None if it is empty.
 
     Mapping keys are texts, whatever they look like. Raises ConfigError, with line and column, if
-    the text is not YAML, holds more than one document, or a value that JSON has not.
+    the text is not YAML, holds more than one document, a key of a mapping twice, or a value that
+    JSON has not.
     """
     found = documents(text)
     document = next(found, None)

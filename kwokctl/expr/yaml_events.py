@@ -93,6 +93,11 @@ class _Document:
             key = self.value(inner)
             if type(key) is not str:
                 key = self._key(key, inner)
+            if key in mapping:
+                raise ConfigError(
+                    f"the key '{key}' is repeated{_at(inner.start_mark)}",
+                    hint="remove one of the two, or separate documents with a line of '---'",
+                )
             mapping[key] = self.value(self._next())
         for other in merged:
             for key, value in other.items():

@@ -32,10 +32,22 @@ def copied(value: Any) -> Any:
     return [copied(item) for item in value] if is_list(value) else value
 
 
+class RepeatedKeyError(ValueError):
+    """A mapping has a key twice; the YAML reader tells where."""
+
+
+def distinct(number: int, mapping: dict[str, Any]) -> dict[str, Any]:
+    """Return a mapping that was built from so many keys; raise RepeatedKeyError if it has fewer."""
+    if len(mapping) != number:
+        raise RepeatedKeyError
+    return mapping
+
+
 NAMES: Mapping[str, Callable[..., Any]] = {
     "resolve": scalars.resolve,
     "key": scalars.key,
     "copied": copied,
+    "distinct": distinct,
 }
 """What the code of a builder calls."""
 
@@ -131,16 +143,27 @@ class _Writer:
         inner = _FLOW if event.flow_style else event.start_mark.column
         if isinstance(event, yaml.SequenceStartEvent):
             return f"[{', '.join(self._sequence(inner))}]"
-        return f"{{{', '.join(self._mapping(inner))}}}"
+        return self._mapping(inner)
 
     def _sequence(self, column: int) -> Iterator[str]:
         while not isinstance(event := next(self._events), self._yaml.SequenceEndEvent):
             yield self._node(event, column)
 
-    def _mapping(self, column: int) -> Iterator[str]:
+    def _mapping(self, column: int) -> str:
+        keys: list[str] = []
+        values: list[str] = []
+        taken = 0
         while not isinstance(event := next(self._events), self._yaml.MappingEndEvent):
-            key = self._key(event)
-            yield f"{key}: {self._node(next(self._events), column)}"
+            before = self._used
+            keys.append(self._key(event))
+            taken += self._used - before
+            values.append(self._node(next(self._events), column))
+        written = ", ".join(f"{key}: {value}" for key, value in zip(keys, values, strict=True))
+        if taken and len(keys) > 1:
+            return f"distinct({len(keys)}, {{{written}}})"
+        if len(set(keys)) < len(keys):
+            raise _UnfitError
+        return f"{{{written}}}"
 
     def _key(self, event: Any) -> str:
         value = getattr(event, "value", OBJECT)  # a key that is no scalar is as unfit

@@ -74,6 +74,7 @@ IN_TEMPLATES: Mapping[str, Callable[..., Any]] = {
 IN_BUILDERS: Mapping[str, Callable[..., Any]] = {
     **{name: deferring(function) for name, function in NAMES.items()},
     "key": refusing(NAMES["key"]),
+    "distinct": NAMES["distinct"],
 }
 """What the code of a builder calls."""
 

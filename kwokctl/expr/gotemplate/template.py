@@ -87,6 +87,8 @@ class Template:
             if build is not None:
                 try:
                     return build(kept)
+                except skeletons.RepeatedKeyError:
+                    pass
                 except (ValueError, OverflowError) as e:
                     raise self._no_yaml(e) from e
         try:

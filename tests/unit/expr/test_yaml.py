@@ -25,6 +25,8 @@ DECIDED = {
     "-0.0: a": {"0": "a"},
     # A tag that nobody knows, or a key that is no number of JSON, is more likely a mistake.
     "a: !foo 1": ConfigError,
+    # Kubernetes' reader takes the last of two; one of them would be lost.
+    "a: 1\na: 2": ConfigError,
     ".inf: a": ConfigError,
     ".nan: a": ConfigError,
 }
@@ -125,6 +127,8 @@ def test_documents_come_back_one_by_one() -> None:
         ("a: \x01", "unacceptable character|control characters"),
         ("a: 1\n---\nb: 2\n", "more than one YAML document"),
         ("a: *b", "unknown anchor 'b' at line 1, column 4"),
+        ("a: 1\nb:\n  c: 1\n  d: 2\n  c: 3\n", "the key 'c' is repeated at line 5, column 3"),
+        ("{1: a, '1': b}", "the key '1' is repeated at line 1, column 8"),
         ("~: 1", "a mapping key must be a text, not 'None' at line 1, column 1"),
         ("<<: 1", "only mappings can be merged"),
         ("a: .inf", "'.inf' is no number that JSON can hold at line 1, column 4"),

@@ -59,6 +59,9 @@ TEMPLATES = [
     "k: *{{.v}}",
     "k: \ue000{{.v}}",
     "",
+    "a: {{.v}}\na: {{.w}}",
+    "{{.v}}: 1\n{{.w}}: 2",
+    "{{Quote .v}}: 1\na: 2",
 ]
 
 
@@ -95,6 +98,14 @@ def test_an_object_is_what_the_text_says_however_often_it_is_made(text: str) -> 
         for _ in range(3):
             built = _built(template, data)
             assert _same(built, expected), f"{data}: {built!r} is not {expected!r}"
+
+
+@pytest.mark.parametrize("text", ["a: 1\nb: {a: 1}\na: {{.}}", "a: 1\nb: 2\n{{.}}: 3"])
+def test_a_repeated_key_is_told_with_its_place_however_often(text: str) -> None:
+    template = Template(text)
+    for _ in range(3):
+        with pytest.raises(ExpressionError, match="the key 'a' is repeated at line 3, column 1"):
+            template.render_object("a", {})
 
 
 @pytest.mark.parametrize(

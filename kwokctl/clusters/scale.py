@@ -12,16 +12,19 @@ from kwokctl.clusters.saved import Saved, load
 from kwokctl.clusters.scaling.api_reading import ApiReader
 from kwokctl.clusters.scaling.creation import AT_ONCE
 from kwokctl.clusters.scaling.direct import Desk, Direct
-from kwokctl.clusters.scaling.mould import edited
+from kwokctl.clusters.scaling.mould import NO_KUBELET, edited
 from kwokctl.clusters.scaling.place import Place, Turn
 from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 from kwokctl.clusters.scaling.room import Room
 from kwokctl.clusters.scaling.run import scale_set
 from kwokctl.clusters.scaling.templates import ResourceTemplate, find_template, load_templates
 from kwokctl.components import etcd
+from kwokctl.components.kwok_controller import kubelet_address
+from kwokctl.components.setting import Setting
 from kwokctl.config.data_path import Choice
 from kwokctl.config.documents import Document
 from kwokctl.config.quantity import to_bytes
+from kwokctl.controller.functions import Kubelet
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.store import Store
@@ -30,6 +33,7 @@ from kwokctl.etcd.kv import Kv
 from kwokctl.etcd.target import EtcdTarget
 from kwokctl.etcd.upkeep import status
 from kwokctl.host import files
+from kwokctl.host.addresses import dialled
 from kwokctl.host.files import locked
 from kwokctl.kube.access import Access, load_access
 from kwokctl.kube.client import Client
@@ -107,6 +111,7 @@ class Route:
     is_news: bool = False
     """Whether it is another one than was said when the cluster was made."""
     managed_fields: bool = True
+    kubelet: Kubelet = NO_KUBELET
 
 
 FOREIGN = Route(choice=Choice(path="api", why="the cluster is not one of kwokctl's"))
@@ -133,6 +138,7 @@ async def scale_with(
             insists=route.insists,
             tells_path=route.is_news,
             turn=turn,
+            kubelet=route.kubelet,
         )
         if route.etcd:
             at = route.etcd
@@ -163,6 +169,17 @@ def _route(home: Home, saved: Saved, data_path: str | None) -> Route:
         insists=options.data_path == "etcd",
         is_news=choice != usual,
         managed_fields=options.managed_fields,
+        kubelet=_kubelet(setting),
+    )
+
+
+def _kubelet(setting: Setting) -> Kubelet:
+    """Return what new nodes say of their kubelets; no name that is not one before the cluster runs."""
+    node = kubelet_address(setting)
+    is_known = node.name != node.ip or node.ip == dialled(setting.bind(KWOK_CONTROLLER))
+    return Kubelet(
+        name=node.name if is_known else "",
+        port=setting.options.controller_port,
     )
 
 

@@ -13,7 +13,14 @@ from kwokctl.runtime import BringsKubernetes, Runtime
 
 FOR_RUNTIME = "Cluster"
 """The kind of document that is for the program with which a runtime makes clusters."""
-_PODS = ("pod-ready", "pod-ready-again", "pod-complete", "pod-delete")
+_PODS = (
+    "pod-ready",
+    "pod-ready-again",
+    "pod-resize",
+    "pod-ephemeral",
+    "pod-complete",
+    "pod-delete",
+)
 
 
 def stage_documents(

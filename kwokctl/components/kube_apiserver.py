@@ -35,6 +35,9 @@ def kube_apiserver(setting: Setting) -> Component:
                 "bind-address": setting.bind(KUBE_APISERVER),
                 "secure-port": port,
                 "allow-privileged": True,
+                # A fake node's internal addresses and host name are its own, and lead nowhere. A name
+                # that is looked up would leave the machine.
+                "kubelet-preferred-address-types": "InternalDNS,InternalIP",
                 "authorization-mode": "Node,RBAC" if options.kube_authorization else "AlwaysAllow",
                 "runtime-config": options.kube_runtime_config or None,
                 "feature-gates": options.kube_feature_gates or None,

@@ -8,7 +8,7 @@ from kwokctl.components.heartbeat import heartbeat
 from kwokctl.components.setting import Setting
 from kwokctl.config.data_path import choose_data_path
 from kwokctl.host.addresses import LOOPBACK, covers, dialled, joined
-from kwokctl.model import KUBE_APISERVER, KWOK_CONTROLLER, Component, HttpProbe, Port
+from kwokctl.model import KUBE_APISERVER, KWOK_CONTROLLER, Component, HttpProbe, NodeAddress, Port
 
 
 def kwok_controller(setting: Setting) -> Component:
@@ -16,8 +16,7 @@ def kwok_controller(setting: Setting) -> Component:
     port = setting.options.controller_port
     is_ours = not setting.options.kwok_controller_binary
     address = setting.address(KWOK_CONTROLLER, port)
-    bind, node = setting.bind(KWOK_CONTROLLER), setting.site.node_address()
-    ip = dialled(bind) if node.ip == LOOPBACK else node.ip
+    bind, node = setting.bind(KWOK_CONTROLLER), kubelet_address(setting)
     return Component(
         name=KWOK_CONTROLLER,
         artifact=setting.artifacts[KWOK_CONTROLLER],
@@ -26,9 +25,9 @@ def kwok_controller(setting: Setting) -> Component:
                 "kubeconfig": setting.kubeconfig(KWOK_CONTROLLER),
                 "config": str(setting.site.path(setting.paths.saved)),
                 **_nodes(setting),
-                **_unless_given(setting, {"nodeName": node.name, "nodeIP": ip}),
+                **_unless_given(setting, {"nodeName": node.name, "nodeIP": node.ip}),
                 "node-port": port,
-                "server-address": joined(_listening(bind, ip), port),
+                "server-address": joined(_listening(bind, node.ip), port),
                 "tls-cert-file": setting.pki(f"{KWOK_CONTROLLER}.crt"),
                 "tls-private-key-file": setting.pki(f"{KWOK_CONTROLLER}.key"),
                 # The same for every cluster: a restarted controller, and that of a cluster restored
@@ -46,6 +45,15 @@ def kwok_controller(setting: Setting) -> Component:
         after=frozenset({KUBE_APISERVER}),
         uses=frozenset({KUBE_APISERVER}),
     )
+
+
+def kubelet_address(setting: Setting) -> NodeAddress:
+    """Return where the API server reaches the controller in place of the kubelets of all nodes."""
+    node = setting.site.node_address()
+    here = dialled(setting.bind(KWOK_CONTROLLER))
+    if node.ip != LOOPBACK or here == LOOPBACK:
+        return node
+    return NodeAddress(name=here, ip=here)
 
 
 def _nodes(setting: Setting) -> dict[str, Value]:

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from kwokctl import __version__
+from kwokctl.controller.identifiers import container_id, image_id, uuid_for
 from kwokctl.controller.pod_addresses import PodAddresses
 from kwokctl.expr.duration import format_time
 
@@ -19,10 +20,18 @@ NODE_CONDITIONS = (
 """Type, status, reason and message of the conditions of a healthy node."""
 
 NAMES = frozenset(
-    {"Now", "StartTime", "Version", "NodeConditions", "NodeIP", "NodeName", "NodePort"}
+    {"Now", "StartTime", "Version", "NodeConditions", "NodeIP", "NodeName", "NodePort", "UUIDFor"}
 )
 """The functions for every kind."""
-POD_NAMES = NAMES | {"NodeIPWith", "NodeIPsWith", "PodIP", "PodIPWith", "PodIPsWith"}
+POD_NAMES = NAMES | {
+    "ContainerID",
+    "ImageID",
+    "NodeIPWith",
+    "NodeIPsWith",
+    "PodIP",
+    "PodIPWith",
+    "PodIPsWith",
+}
 """The functions for pods."""
 
 
@@ -59,6 +68,7 @@ def common(wall: Callable[[], float]) -> dict[str, Any]:
         "StartTime": lambda: started,
         "Version": lambda: __version__,
         "NodeConditions": lambda: conditions,
+        "UUIDFor": lambda *words: uuid_for(*map(str, words)),
     }
 
 
@@ -87,10 +97,9 @@ def for_pods(
         return list(addresses.of_pod(owner, node, host_network=bool(host_network)))
 
     return {
-        **shared,
-        "NodeIP": lambda: kubelet.ip,
-        "NodeName": lambda: kubelet.name,
-        "NodePort": lambda: kubelet.port,
+        **for_nodes(shared, kubelet),
+        "ContainerID": lambda uid, name: container_id(str(uid), str(name)),
+        "ImageID": lambda image: image_id(str(image or "")),
         "NodeIPWith": lambda node: next(iter(node_ips_with(node)), ""),
         "NodeIPsWith": node_ips_with,
         "PodIPWith": lambda *words: next(iter(pod_ips_with(*words)), ""),

@@ -55,6 +55,10 @@ class Role(Enum):
     POD_IP = auto()
     HOST_IP = auto()
     SERIAL = auto()
+    HEX = auto()
+    """The uid without its hyphens."""
+    TEXT = auto()
+    """A text that holds something of the copy's own."""
     FIELDS = auto()
     """A set of managed fields, as JSON, in which keys differ."""
 
@@ -68,7 +72,7 @@ class Source:
     """Position of an address; digits of a fraction of a second."""
     of_serial: Callable[[int], Json] | None = None
     parts: "tuple[str | Source, ...]" = ()
-    """What a set of fields is joined from."""
+    """What a text or a set of fields is joined from."""
 
     def in_json(self) -> Callable[[Copy], bytes]:
         """Return what gives the value for a copy as JSON."""
@@ -80,8 +84,8 @@ class Source:
     def reader(self) -> Callable[[Copy], Json]:
         """Return what gives the value for a copy; a set of fields as text."""
         number, of_serial = self.number, self.of_serial
-        if self.role is Role.FIELDS:
-            return _joiner(self.parts)
+        if self.parts:
+            return _joiner(self.parts, in_key if self.role is Role.FIELDS else str)
         if of_serial is not None:
             return lambda copy: of_serial(copy.serial)
         if self.role is Role.TIME and number:
@@ -107,16 +111,19 @@ class Slot:
 _FIELDS: dict[Role, Callable[[Copy], str]] = {
     Role.NAME: attrgetter("name"),
     Role.UID: attrgetter("uid"),
+    Role.HEX: lambda copy: copy.uid.replace("-", ""),
     Role.TIME: attrgetter("created"),
     Role.NODE: attrgetter("node"),
 }
 
 
-def _joiner(parts: "tuple[str | Source, ...]") -> Callable[[Copy], str]:
+def _joiner(
+    parts: "tuple[str | Source, ...]", write: Callable[[Json], str]
+) -> Callable[[Copy], str]:
     readers = [part if isinstance(part, str) else part.reader() for part in parts]
 
     def join(copy: Copy) -> str:
-        return "".join([read if isinstance(read, str) else in_key(read(copy)) for read in readers])
+        return "".join([read if isinstance(read, str) else write(read(copy)) for read in readers])
 
     return join
 
@@ -128,6 +135,7 @@ class Finder:
         """Look at an object of which `copy` says what is its own."""
         self._body = body
         self._copy = copy
+        self._hex = copy.uid.replace("-", "")
         self._varying = varying
         self._own = dict(_pod_slots(body)) if _is_pod(body) else {}
         self._created = parse_time(body["metadata"]["creationTimestamp"])
@@ -150,13 +158,18 @@ class Finder:
             return Source(Role.SERIAL, of_serial=of_serial)
         if not isinstance(value, str):
             return None
-        if value == self._copy.uid:
-            return _UID
         if path in self._own:
             return self._own[path]
+        return self._named(value) or self._time(path, value)
+
+    def _named(self, value: str) -> Source | None:
+        """Find the name and the uid of the object."""
+        if value == self._copy.uid:
+            return _UID
         if value == self._copy.name:
             return _NAME
-        return self._time(path, value)
+        before, found, after = value.partition(self._hex)
+        return Source(Role.TEXT, parts=(before, _HEX, after)) if found else None
 
     def _time(self, path: Path, value: str) -> Source | None:
         """Find the times at which things happened to the object.
@@ -173,7 +186,7 @@ class Finder:
         return None
 
 
-_NAME, _UID = Source(Role.NAME), Source(Role.UID)
+_NAME, _UID, _HEX = Source(Role.NAME), Source(Role.UID), Source(Role.HEX)
 
 
 def _is_pod(body: Json) -> bool:

@@ -10,13 +10,16 @@ from kwokctl.clusters.scaling.addresses import add_cidr, add_ip
 from kwokctl.clusters.scaling.pattern import Pattern, pattern_of
 from kwokctl.clusters.scaling.request import LABEL, ScaleRequest
 from kwokctl.clusters.scaling.templates import ResourceTemplate
-from kwokctl.controller.functions import common
+from kwokctl.controller.functions import Kubelet, common, for_nodes
 from kwokctl.errors import ConfigError, ExpressionError, UsageError
 from kwokctl.expr import gotemplate, jq
 from kwokctl.expr.gotemplate.symbols import Symbol
 from kwokctl.host.allowance import MEMORY, SECONDS, bounded
 
 Json = Any
+
+NO_KUBELET = Kubelet()
+"""Nobody is known to play the kubelets."""
 
 
 class Mould:
@@ -31,13 +34,17 @@ class Mould:
         template: ResourceTemplate,
         request: ScaleRequest,
         wall: Callable[[], float],
+        kubelet: Kubelet = NO_KUBELET,
     ) -> None:
-        """Edit the parameters and compile the template; `wall` is the time of day, POSIX."""
+        """Edit the parameters and compile the template; `wall` is the time of day, POSIX.
+
+        `kubelet` says where the kubelets of the cluster's fake nodes are reached.
+        """
         self._request = request
         self._made_of = template
         self._parameters = edited(template.parameters, request.params)
         self._functions = {
-            **common(wall),
+            **for_nodes(common(wall), kubelet),
             "Namespace": lambda: request.namespace,
             "AddCIDR": add_cidr,
             "AddIP": add_ip,

@@ -5,9 +5,11 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 
 from kwokctl.clusters.scaling.direct import Direct
+from kwokctl.clusters.scaling.mould import NO_KUBELET
 from kwokctl.clusters.scaling.reading import Reader
 from kwokctl.clusters.scaling.room import Room
 from kwokctl.config.data_path import Choice
+from kwokctl.controller.functions import Kubelet
 from kwokctl.dataplane.port import DataPlane
 from kwokctl.kube.resource import Resource
 from kwokctl.progress import Progress
@@ -36,6 +38,8 @@ class Place:
     """What is needed to write to etcd; None if that is not to be."""
     room: Room | None = None
     """The space of the cluster's etcd, if it can be asked."""
+    kubelet: Kubelet = NO_KUBELET
+    """Where the API server reaches who plays the kubelets of fake nodes, as far as it is known."""
     insists: bool = False
     """Whether etcd is written to though webhooks, policies or quotas are passed by."""
     tells_path: bool = False

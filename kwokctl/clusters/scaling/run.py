@@ -49,7 +49,7 @@ async def scale_set(
     the cluster is touched, ConflictError for a name that somebody else's object has, NotFoundError
     for a namespace that does not exist, and TimedOutError, which names the laggards.
     """
-    mould = Mould(find_template(templates, request.kind), request, place.wall)
+    mould = Mould(find_template(templates, request.kind), request, place.wall, place.kubelet)
     first = mould.stamp(0)
     resource = await place.reader.resolve(first["apiVersion"], first["kind"])
     namespace = request.namespace if resource.namespaced else None

@@ -14,7 +14,14 @@ def names(options: ClusterOptions) -> list[str]:
 
 
 def test_nodes_with_leases_beat_slowly_and_others_often() -> None:
-    pods = ["pod-ready", "pod-ready-again", "pod-complete", "pod-delete"]
+    pods = [
+        "pod-ready",
+        "pod-ready-again",
+        "pod-resize",
+        "pod-ephemeral",
+        "pod-complete",
+        "pod-delete",
+    ]
 
     assert names(ClusterOptions()) == ["node-initialize", "node-heartbeat-with-lease", *pods]
     without = replace(ClusterOptions(), node_lease_duration_seconds=0)

@@ -10,6 +10,7 @@ from kwokctl.controller.choice import basis, pick, seconds
 from kwokctl.controller.functions import common
 from kwokctl.controller.stages import DeleteStep, PatchStep, Stage
 from kwokctl.expr import yaml
+from kwokctl.expr.gotemplate.template import Template
 from tests.support import golden
 from tests.support.shipped_stages import shipped
 
@@ -35,6 +36,7 @@ def functions() -> Mapping[str, Any]:
     names = ("Now", "StartTime", "Version", "NodeIP", "NodeName", "NodePort", "NodeIPWith")
     return {
         **{name: stub(name) for name in names},
+        **{name: stub(name) for name in ("ContainerID", "ImageID", "UUIDFor")},
         "NodeConditions": common(lambda: 0.0)["NodeConditions"],
         "NodeIPsWith": lambda *words: [stub("NodeIPsWith")(*words)],
         "PodIPsWith": lambda *words: [stub("PodIPsWith")(*words)],
@@ -55,7 +57,9 @@ def story(value: Any, stages: Sequence[Stage]) -> list[dict[str, Any]]:
         if isinstance(step, DeleteStep):
             told["delete"] = True
         if isinstance(step, PatchStep):
-            document = step.template.render_object(value, functions())
+            # As text: there the keys of a mapping are always in the same order.
+            assert isinstance(step.template, Template)
+            document = yaml.load(step.template.render(value, functions()))
             told["patch"] = {
                 "type": step.type.name.lower(),
                 "subresource": step.subresource,

@@ -5,6 +5,7 @@ import pytest
 from kwokctl.clusters.scaling.mould import Mould, edited
 from kwokctl.clusters.scaling.request import LABEL, ScaleRequest
 from kwokctl.clusters.scaling.templates import ResourceTemplate, load_templates
+from kwokctl.controller.functions import Kubelet
 from kwokctl.errors import ConfigError, UsageError
 
 
@@ -168,12 +169,24 @@ def test_a_built_in_node_is_complete() -> None:
     info = status["nodeInfo"]
     assert (info["architecture"], info["operatingSystem"]) == ("amd64", "linux")
     assert info["kubeletVersion"].startswith("kwok-")
-    assert [key for key, value in info.items() if value == ""] == [
-        "bootID",
-        "machineID",
-        "systemUUID",
-        "osImage",
-    ]
+    assert info["osImage"].startswith("Linux (kwok-")
+    assert all(info.values())
+    identifiers = {
+        info["bootID"],
+        info["systemUUID"],
+        built_in("node", 301)["status"]["nodeInfo"]["bootID"],
+    }
+    assert len(identifiers) == 3
+
+
+def test_a_node_tells_where_its_kubelet_is_from_the_start() -> None:
+    template, request = load_templates([])["node"], ScaleRequest(kind="node")
+    kubelet = Kubelet(ip="127.0.0.1", name="localhost", port=32000)
+
+    status = Mould(template, request, lambda: 0.0, kubelet).stamp(0)["status"]
+
+    assert status["daemonEndpoints"] == {"kubeletEndpoint": {"Port": 32000}}
+    assert {"type": "InternalDNS", "address": "localhost"} in status["addresses"]
 
 
 def test_a_node_takes_capacity_where_it_is_given() -> None:

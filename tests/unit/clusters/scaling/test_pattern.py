@@ -6,6 +6,7 @@ from kwokctl.clusters.scaling.mould import Mould
 from kwokctl.clusters.scaling.pattern import Pattern
 from kwokctl.clusters.scaling.request import LABEL, ScaleRequest
 from kwokctl.clusters.scaling.templates import ResourceTemplate, load_templates
+from kwokctl.controller.identifiers import uuid_for
 
 
 class Clock:
@@ -78,6 +79,9 @@ def test_a_node_differs_in_name_and_addresses() -> None:
         ("spec", "podCIDRs", 1): "fd00:0:0:7::/64",
         ("status", "addresses", 0, "address"): "192.0.2.8",
         ("status", "addresses", 1, "address"): "2001:db8::8",
+        ("status", "nodeInfo", "bootID"): uuid_for("boot", "node-000007"),
+        ("status", "nodeInfo", "machineID"): uuid_for("machine", "node-000007").replace("-", ""),
+        ("status", "nodeInfo", "systemUUID"): uuid_for("system", "node-000007"),
     }
     assert pattern.slots["spec", "podCIDR"] is not pattern.slots["spec", "podCIDRs", 1]
 

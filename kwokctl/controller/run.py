@@ -19,6 +19,7 @@ from kwokctl.controller.following import Following
 from kwokctl.controller.guard import Guard
 from kwokctl.controller.guards import Guards
 from kwokctl.controller.identity import own_identity
+from kwokctl.controller.kubelet_answers import KubeletAnswers
 from kwokctl.controller.planes import open_plane
 from kwokctl.controller.reader import ApiReader
 from kwokctl.controller.routes import Answers, routes
@@ -121,7 +122,9 @@ async def _serve(settings: Settings, pool: Pool, holder: str) -> None:
         seen=lambda: work.controller.desk.seen() if work else None,
         reserve=lambda body: work.controller.desk.reserve(body) if work else None,
     )
-    server = Server(routes(answers), Guard(await _token(settings.server_token_file)))
+    guard = Guard(await _token(settings.server_token_file))
+    kubelet = KubeletAnswers(*settings.certificate) if settings.certificate else None
+    server = Server(routes(answers), guard, kubelet)
     if settings.server is not None:
         await _listen(server, *settings.server)
     try:

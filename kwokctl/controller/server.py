@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from kwokctl.controller.guard import Guard, Right
+from kwokctl.controller.kubelet_answers import CLIENT_HELLO, KubeletAnswers
 from kwokctl.controller.routes import JSON, Response, Route
 from kwokctl.errors import UsageError
 
@@ -27,10 +28,13 @@ _MOST_STRANGERS = 500
 class Server:
     """Listens, and answers each request by the route of its method and path."""
 
-    def __init__(self, routes: Sequence[Route], guard: Guard) -> None:
-        """Answer by `routes` those to whom `guard` gives the right."""
+    def __init__(
+        self, routes: Sequence[Route], guard: Guard, kubelet: KubeletAnswers | None = None
+    ) -> None:
+        """Answer by `routes` those to whom `guard` gives the right; `kubelet` answers TLS."""
         self._routes = {(route.method, route.path): route for route in routes}
         self._guard = guard
+        self._kubelet = kubelet
         self._strangers: dict[asyncio.StreamWriter, None] = {}
         """Oldest first."""
         self._server: asyncio.Server | None = None
@@ -54,8 +58,14 @@ class Server:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._admit(writer)
         try:
-            while await self._serve_one(reader, writer):
-                pass
+            async with asyncio.timeout(_PATIENCE):
+                begun = await reader.read(1)
+            if begun == CLIENT_HELLO:
+                if self._kubelet is not None:
+                    await self._kubelet.answer(reader, writer, begun)
+                return
+            while await self._serve_one(reader, writer, begun):
+                begun = b""
         except (TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError):
             pass
         finally:
@@ -70,10 +80,12 @@ class Server:
             oldest.transport.abort()
         self._strangers[writer] = None
 
-    async def _serve_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Answer a request; False if it has to be the connection's last."""
+    async def _serve_one(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, begun: bytes
+    ) -> bool:
+        """Answer a request of which `begun` has been read; False if it is the connection's last."""
         async with asyncio.timeout(_PATIENCE):
-            request = _Request(await reader.readuntil(b"\r\n\r\n"))
+            request = _Request(begun + await reader.readuntil(b"\r\n\r\n"))
             response = await self._answer(request, reader, writer)
             # What is refused may come with a body that has not been read.
             is_kept = response.status in (200, 503) and request.may_be_followed

@@ -63,6 +63,8 @@ class Settings:
     holder_identity: str
     """Empty for a name that nobody else has."""
     verbosity: int
+    certificate: tuple[Path, Path] | None = None
+    """Certificate and key that are shown to clients that speak TLS; None to speak plain HTTP only."""
     etcd: EtcdAccess | None = None
     """None to write through the API only."""
     parallelism: Parallelism = field(default_factory=Parallelism)
@@ -118,6 +120,7 @@ def _settings(
         kubelet=Kubelet(ip=options["nodeIP"], name=options["nodeName"], port=port),
         server=parse_address(address) if address else None,
         server_token_file=flags.server_token_file,
+        certificate=_certificate(options),
         lease_seconds=options["nodeLeaseDurationSeconds"],
         holder_identity=flags.holder_identity,
         etcd=_etcd(flags),
@@ -136,6 +139,11 @@ def _checked(name: str, value: Any) -> Any:
     if found := configuration.fault(name, value):
         raise UsageError(f"the flag for '{name}' is '{value}', {found.problem}", hint=found.hint)
     return value
+
+
+def _certificate(options: dict[str, Any]) -> tuple[Path, Path] | None:
+    certificate, key = options["tlsCertFile"], options["tlsPrivateKeyFile"]
+    return (Path(certificate), Path(key)) if certificate and key else None
 
 
 def _etcd(flags: argparse.Namespace) -> EtcdAccess | None:

@@ -14,6 +14,7 @@ from kwokctl.clusters.scaling.creation import AT_ONCE
 from kwokctl.clusters.scaling.direct import Desk, Direct
 from kwokctl.clusters.scaling.mould import NO_KUBELET, edited
 from kwokctl.clusters.scaling.place import Place, Turn
+from kwokctl.clusters.scaling.positions import ClusterBook
 from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 from kwokctl.clusters.scaling.room import Room
 from kwokctl.clusters.scaling.run import scale_set
@@ -139,6 +140,7 @@ async def scale_with(
             tells_path=route.is_news,
             turn=turn,
             kubelet=route.kubelet,
+            book=ClusterBook(client),
         )
         if route.etcd:
             at = route.etcd

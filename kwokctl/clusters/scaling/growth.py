@@ -1,6 +1,6 @@
 """Makes what is missing of a set: as copies in etcd where that is right, else through the API."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from kwokctl.clusters.scaling.changes import Names
 from kwokctl.clusters.scaling.creation import Creation
@@ -10,10 +10,13 @@ from kwokctl.clusters.scaling.pace import Pace
 from kwokctl.clusters.scaling.pacing import paced
 from kwokctl.clusters.scaling.place import Place, amount
 from kwokctl.clusters.scaling.placing import Placing
+from kwokctl.clusters.scaling.positions import NAME
 from kwokctl.clusters.scaling.serials import Serials
 from kwokctl.clusters.scaling.stamping import WORTH, Stamping
 from kwokctl.config.data_path import Choice
 from kwokctl.dataplane.stamp import CannotStampError
+from kwokctl.errors import ApiError
+from kwokctl.kube.resource import NODES
 from kwokctl.progress import Step
 
 
@@ -36,6 +39,7 @@ class Growth:
         creation = self._creation
         before = members + await creation.others(Names(creation.request, serials))
         resource = creation.resource
+        await self._settle_positions(serials[-1] + 1)
         with self._place.progress.step(
             self._title(len(serials), members), total=len(serials), unit=resource.plural
         ) as step:
@@ -57,6 +61,36 @@ class Growth:
         if not members:
             return f"Creating {amount(number, resource)}"
         return f"Creating {amount(number, resource, more=True)}, to {members + number:,}"
+
+    async def give_back(self, kept: Sequence[str]) -> None:
+        """Let other sets have the networks and addresses of nodes that exist no longer."""
+        book = self._place.book
+        if book is None or self._creation.resource != NODES:
+            return
+        serials = map(self._creation.request.serial_of, kept)
+        used = max((serial for serial in serials if serial is not None), default=-1) + 1
+        try:
+            await self._mould.positions.give_back(used, book)
+        except ApiError as e:
+            if e.reason != "Forbidden":
+                raise
+
+    async def _settle_positions(self, number: int) -> None:
+        """Share out networks and addresses, if that is for nodes."""
+        place = self._place
+        if place.book is None or self._creation.resource != NODES:
+            return
+        starts = self._mould.starts()
+        if not starts:
+            return
+        try:
+            await self._mould.positions.settle(number, starts, place.book, place.reader)
+        except ApiError as e:
+            if e.reason != "Forbidden":
+                raise
+            place.progress.warn(
+                f"networks and addresses of other sets may be repeated: '{NAME}' cannot be written"
+            )
 
     async def _stamp(
         self, serials: Serials, before: int, way: Way, step: Step, tell: Callable[[], None]

@@ -8,6 +8,7 @@ import orjson
 
 from kwokctl.clusters.scaling.addresses import add_cidr, add_ip
 from kwokctl.clusters.scaling.pattern import Pattern, pattern_of
+from kwokctl.clusters.scaling.positions import Positions
 from kwokctl.clusters.scaling.request import LABEL, ScaleRequest
 from kwokctl.clusters.scaling.templates import ResourceTemplate
 from kwokctl.controller.functions import Kubelet, common, for_nodes
@@ -18,6 +19,8 @@ from kwokctl.host.allowance import MEMORY, SECONDS, bounded
 
 Json = Any
 
+_OWN = ("Name", "Index", "Position")
+"""The functions that give every object something of its own."""
 NO_KUBELET = Kubelet()
 """Nobody is known to play the kubelets."""
 
@@ -43,6 +46,8 @@ class Mould:
         self._request = request
         self._made_of = template
         self._parameters = edited(template.parameters, request.params)
+        self.positions = Positions(request)
+        """How far its objects count on from where the template starts."""
         self._functions = {
             **for_nodes(common(wall), kubelet),
             "Namespace": lambda: request.namespace,
@@ -53,6 +58,23 @@ class Mould:
             self._template = gotemplate.compile(template.template, name=template.name)
         except ExpressionError as e:
             raise ConfigError(f"{template.source}: {e}", hint=e.hint) from e
+
+    def starts(self) -> frozenset[str]:
+        """Return the networks and addresses that objects count on from, if it is by their position."""
+        starts: set[str] = set()
+        asked: list[int] = []
+
+        def position() -> int:
+            asked.append(0)
+            return 0
+
+        def noted(start: object, count: object) -> str:
+            starts.add(str(start))
+            return f"{start} {count}"
+
+        functions = {**self._functions, "Position": position, "AddCIDR": noted, "AddIP": noted}
+        self._rendered(0, functions)
+        return frozenset(starts) if asked else frozenset()
 
     def stamp(self, serial: int) -> dict[str, Json]:
         """Return the object with this number; ConfigError if the template does not give one."""
@@ -67,9 +89,9 @@ class Mould:
         now = self._functions["Now"]()
         functions = {**self._functions, "Now": lambda: now}
         try:
-            body = self._template.render_symbols(self._parameters, functions, ("Name", "Index"))
+            body = self._template.render_symbols(self._parameters, functions, _OWN)
             self._labelled(body).setdefault("name", Symbol("Name"))
-            pattern = pattern_of(body, self._request.object_name)
+            pattern = pattern_of(body, self._request.object_name, self.positions.of)
             for serial in {0, 1, self._request.replicas}:
                 if not _alike(pattern.body_for(serial), self._stamp(serial, functions)):
                     return None
@@ -78,14 +100,18 @@ class Mould:
         return pattern
 
     def _stamp(self, serial: int, functions: Mapping[str, Callable[..., Json]]) -> dict[str, Json]:
+        position = self.positions.of(serial)
+        body = self._rendered(serial, {**functions, "Position": lambda: position})
+        return self._checked(body, self._request.object_name(serial))
+
+    def _rendered(self, serial: int, functions: Mapping[str, Callable[..., Json]]) -> Json:
         name = self._request.object_name(serial)
         functions = {**functions, "Name": lambda: name, "Index": lambda: serial}
         try:
-            body = self._template.render_object(self._parameters, functions)
+            return self._template.render_object(self._parameters, functions)
         except ExpressionError as e:
             where = f"{self._made_of.source}, for '{name}'"
             raise ConfigError(f"{where}: {e}", hint=e.hint) from e
-        return self._checked(body, name)
 
     def _checked(self, body: Json, name: str) -> dict[str, Json]:
         """Make sure that the object is one, has its name, and carries the label of its set."""

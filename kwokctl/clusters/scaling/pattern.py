@@ -43,12 +43,14 @@ class Pattern:
         return self.slots[path](serial) if path in self.slots else value
 
 
-def pattern_of(body: Json, name_of: Callable[[int], str]) -> Pattern:
-    """Return the pattern for an object in which `Name` and `Index` are symbols.
+def pattern_of(
+    body: Json, name_of: Callable[[int], str], position_of: Callable[[int], int] = int
+) -> Pattern:
+    """Return the pattern for an object in which `Name`, `Index` and `Position` are symbols.
 
-    `name_of` gives an object's name by its serial. Raises NotSymbolicError for a symbol as a key.
+    `name_of` gives an object's name by its serial, `position_of` its position. Raises NotSymbolicError for a symbol as a key.
     """
-    compiler = Compiler({"Name": name_of, "Index": int})
+    compiler = Compiler({"Name": name_of, "Index": int, "Position": position_of})
     symbols = dict(_symbols(body, ()))
     slots = {path: compiler.function(symbol) for path, symbol in symbols.items()}
     names = frozenset(

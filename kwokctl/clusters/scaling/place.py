@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from kwokctl.clusters.scaling.direct import Direct
 from kwokctl.clusters.scaling.mould import NO_KUBELET
+from kwokctl.clusters.scaling.positions import Book
 from kwokctl.clusters.scaling.reading import Reader
 from kwokctl.clusters.scaling.room import Room
 from kwokctl.config.data_path import Choice
@@ -38,6 +39,8 @@ class Place:
     """What is needed to write to etcd; None if that is not to be."""
     room: Room | None = None
     """The space of the cluster's etcd, if it can be asked."""
+    book: Book | None = None
+    """Where the positions of nodes are remembered; None where that is not possible."""
     kubelet: Kubelet = NO_KUBELET
     """Where the API server reaches who plays the kubelets of fake nodes, as far as it is known."""
     insists: bool = False

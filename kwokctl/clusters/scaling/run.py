@@ -153,6 +153,7 @@ class _Scaling:
             await self._growth.make(changes.missing, len(changes.kept), pace, way)
         if changes.surplus:
             await self._shrinking.delete(changes.surplus, len(changes.kept), way)
+            await self._growth.give_back(changes.kept)
 
     async def _wait(self, goal: Goal, number: int) -> None:
         request, progress = self._request, self._place.progress

@@ -142,15 +142,15 @@ def test_a_built_in_node_is_complete() -> None:
         },
     }
     assert body["spec"] == {
-        "podCIDR": "10.1.44.0/24",
-        "podCIDRs": ["10.1.44.0/24", "fd00:0:0:12c::/64"],
+        "podCIDR": "10.0.150.0/25",
+        "podCIDRs": ["10.0.150.0/25", "fd00:0:0:12c::/64"],
     }
     status = body["status"]
     assert status["phase"] == "Running"
     assert status["allocatable"] == {"cpu": "32", "memory": "256Gi", "pods": "110"}
     assert status["capacity"] == status["allocatable"]
     assert status["addresses"] == [
-        {"type": "InternalIP", "address": "192.0.3.45"},
+        {"type": "InternalIP", "address": "198.18.1.45"},
         {"type": "InternalIP", "address": "2001:db8::12d"},
         {"type": "Hostname", "address": "node-000300"},
     ]

@@ -74,10 +74,10 @@ def test_a_node_differs_in_name_and_addresses() -> None:
         ("metadata", "annotations", "metrics.k8s.io/resource-metrics-path"): (
             "/metrics/nodes/node-000007/metrics/resource"
         ),
-        ("spec", "podCIDR"): "10.0.7.0/24",
-        ("spec", "podCIDRs", 0): "10.0.7.0/24",
+        ("spec", "podCIDR"): "10.0.3.128/25",
+        ("spec", "podCIDRs", 0): "10.0.3.128/25",
         ("spec", "podCIDRs", 1): "fd00:0:0:7::/64",
-        ("status", "addresses", 0, "address"): "192.0.2.8",
+        ("status", "addresses", 0, "address"): "198.18.0.8",
         ("status", "addresses", 1, "address"): "2001:db8::8",
         ("status", "nodeInfo", "bootID"): uuid_for("boot", "node-000007"),
         ("status", "nodeInfo", "machineID"): uuid_for("machine", "node-000007").replace("-", ""),

@@ -75,6 +75,55 @@ async def test_a_status_is_written_to_etcd_with_all_else_as_it_was() -> None:
     assert rig.seen["status"] == {"phase": "Pending"}
 
 
+CREATED: Json = {
+    "manager": "kubectl",
+    "operation": "Update",
+    "apiVersion": "v1",
+    "time": "1969-12-31T23:59:00Z",
+    "fieldsType": "FieldsV1",
+    "fieldsV1": {"f:spec": {"f:nodeName": {}}},
+}
+
+
+async def test_who_has_written_a_status_is_noted() -> None:
+    rig = Rig()
+    rig.seen["metadata"]["managedFields"] = [CREATED]
+
+    answer = await rig.plane.patch(POD, RUNNING, current=rig.seen)
+
+    status = {
+        **CREATED,
+        "manager": rig.api.manager,
+        "time": "1970-01-01T00:00:00Z",
+        "fieldsV1": {"f:status": {"f:phase": {}}},
+        "subresource": "status",
+    }
+    assert rig.stored["metadata"]["managedFields"] == [CREATED, status]
+    assert answer["metadata"]["managedFields"] == [CREATED, status]
+
+
+async def test_who_has_written_a_status_is_not_noted_where_that_is_not_wanted() -> None:
+    rig = Rig()
+    rig.seen["metadata"]["managedFields"] = [CREATED]
+    plane = EtcdPlane(
+        rig.api, Store(rig.etcd), Keys("/registry"), lambda: 0.0, managed_fields=False
+    )
+
+    await plane.patch(POD, RUNNING, current=rig.seen)
+
+    assert rig.stored["status"] == {"phase": "Running"}
+    assert rig.stored["metadata"]["managedFields"] == [CREATED]
+
+
+async def test_a_status_whose_owners_are_not_certain_goes_through_the_api() -> None:
+    rig = Rig()
+    rig.seen["metadata"]["managedFields"] = [{**CREATED, "apiVersion": "v1beta1"}]
+
+    await rig.plane.patch(POD, RUNNING, current=rig.seen)
+
+    assert rig.api.asked == ["patch p status"]
+
+
 async def test_a_write_that_somebody_else_has_overtaken_changes_nothing() -> None:
     rig = Rig()
     rig.etcd.put(KEY, b'{"theirs":true}')

@@ -131,6 +131,21 @@ def test_managed_fields_name_the_items_of_the_copy_itself() -> None:
     assert entry == {"fieldsV1": fields_of("thing-70"), "manager": "kwok"}
 
 
+def test_managed_fields_can_be_left_out() -> None:
+    stamp = stamp_of(thing(0), thing(1), copy_of(0), copy_of(1), {}, managed_fields=False)
+
+    assert "managedFields" not in json.loads(stamp.make(LATER))["metadata"]
+
+
+def test_a_text_with_the_digits_of_the_uid_has_those_of_the_copy() -> None:
+    def make(serial: int) -> dict[str, Any]:
+        digits = UIDS[serial].replace("-", "")
+        return thing(serial, status={"containerID": f"kwok://{digits}00ff"})
+
+    digits = LATER.uid.replace("-", "")
+    assert stamped(make)["status"] == {"containerID": f"kwok://{digits}00ff"}
+
+
 def test_managers_are_in_the_order_that_they_have_with_equal_times() -> None:
     early = [{"manager": "z", "time": CREATED[0]}, {"manager": "a", "time": CREATED[0]}]
 

@@ -1,3 +1,4 @@
+from ipaddress import ip_address, ip_network
 from typing import Any
 
 import pytest
@@ -177,6 +178,25 @@ def test_a_built_in_node_is_complete() -> None:
         built_in("node", 301)["status"]["nodeInfo"]["bootID"],
     }
     assert len(identifiers) == 3
+
+
+def test_what_objects_count_on_from_is_known_if_it_is_by_their_position() -> None:
+    counting = "apiVersion: v1\nkind: Node\nspec: {podCIDR: '{{ AddCIDR .net %s }}'}\n"
+    net = {"net": "10.9.0.0/24"}
+
+    assert mould(counting % "Position", net).starts() == {"10.9.0.0/24"}
+    assert mould(counting % "Index", net).starts() == set()
+    assert mould(counting % "Position", net).stamp(3)["spec"] == {"podCIDR": "10.9.3.0/24"}
+    node = Mould(load_templates([])["node"], ScaleRequest(kind="node"), noon)
+    assert node.starts() == {"10.0.0.0/25", "fd00::/64", "198.18.0.1", "2001:db8::1"}
+
+
+def test_the_built_in_starts_hold_a_hundred_thousand_nodes_in_private_networks() -> None:
+    last = built_in("node", 100_000 - 1)
+
+    assert all(ip_network(cidr).is_private for cidr in last["spec"]["podCIDRs"])
+    addresses = [each["address"] for each in last["status"]["addresses"]]
+    assert all(ip_address(each).is_private for each in addresses[:2])
 
 
 def test_a_node_tells_where_its_kubelet_is_from_the_start() -> None:

@@ -7,7 +7,7 @@ The rules are those of its field manager for updates
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kwokctl.kube.field_sets import Comparison, Keys, compare, read_set, written_set
+from kwokctl.kube.field_sets import Comparison, Keys, compare, difference, union
 from kwokctl.kube.unknown_patch import UnknownPatchError
 
 Json = Any
@@ -89,11 +89,8 @@ def _without(entry: Json, found: Comparison) -> Iterable[Json]:
     fields = entry["fieldsV1"]
     if _STATUS not in fields:
         return [entry]
-    paths = read_set(fields[_STATUS])
-    left = paths - found.written - found.removed
-    if len(left) == len(paths):
-        return [entry]
-    changed = {**fields, _STATUS: written_set(left)}
+    left = difference(difference(fields[_STATUS], found.written), found.removed)
+    changed = {**fields, _STATUS: left}
     if not left:
         del changed[_STATUS]
     return [{**entry, "fieldsV1": changed}] if changed else []
@@ -101,9 +98,9 @@ def _without(entry: Json, found: Comparison) -> Iterable[Json]:
 
 def _with(own: Json, found: Comparison, now: str) -> Iterable[Json]:
     """Yield the entry of who has written, as it is now."""
-    paths = read_set(own["fieldsV1"].get(_STATUS) or {}) - found.removed | found.written
+    fields = union(difference(own["fieldsV1"].get(_STATUS, {}), found.removed), found.written)
     time = now if found.written else own["time"]
-    return [{**own, "fieldsV1": {_STATUS: written_set(paths)}, "time": time}] if paths else []
+    return [{**own, "fieldsV1": {_STATUS: fields}, "time": time}] if fields else []
 
 
 def _as_written(status: Json, kind: str) -> Json:

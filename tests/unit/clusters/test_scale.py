@@ -11,14 +11,16 @@ import pytest
 from kwokctl.clusters.home import Home, cluster_name
 from kwokctl.clusters.saved import save
 from kwokctl.clusters.scale import scale
+from kwokctl.clusters.scaling.positions import NAME as POSITIONS
 from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 from kwokctl.config.documents import Document
-from kwokctl.errors import BusyError, NotFoundError, UnavailableError, UsageError
+from kwokctl.errors import ApiError, BusyError, NotFoundError, UnavailableError, UsageError
 from kwokctl.host.files import locked, turn
 from kwokctl.host.paths import WorkDir
 from kwokctl.kube.access import load_access
 from kwokctl.kube.resource import CONFIG_MAPS, NODES, PODS
 from kwokctl.model import ETCD, State
+from kwokctl.progress import Silent
 from tests.support import fake_etcd
 from tests.support.cluster_server import ClusterServer
 from tests.support.eventually import eventually
@@ -27,6 +29,17 @@ from tests.support.fake_cluster import FakeCluster
 from tests.support.fake_runtime import FakeRuntime
 from tests.support.listener import Listener
 from tests.unit.clusters.test_saved import SAVED
+
+
+class Told(Silent):
+    """Keeps what the user is warned of."""
+
+    def __init__(self) -> None:
+        self.warnings: list[str] = []
+
+    def warn(self, text: str) -> None:
+        self.warnings.append(text)
+
 
 NAME = cluster_name("dev")
 THREE_NODES = ScaleRequest(kind="node", replicas=3)
@@ -69,7 +82,8 @@ async def ours(home: Home, cluster: FakeCluster) -> AsyncIterator[None]:
 
 
 def names(cluster: FakeCluster) -> list[str]:
-    return sorted(name for plural, _, name in cluster.objects if plural == NODES.plural)
+    """Return the names of all objects but the one that remembers positions."""
+    return sorted(name for _, _, name in cluster.objects if name != POSITIONS)
 
 
 async def test_any_cluster_that_a_kubeconfig_leads_to_can_be_scaled(
@@ -81,6 +95,33 @@ async def test_any_cluster_that_a_kubeconfig_leads_to_can_be_scaled(
     assert result == ScaleResult(kind="Node", name="node", created=3)
     assert names(cluster) == ["node-000000", "node-000001", "node-000002"]
     assert not home.workdir.clusters.exists()
+
+
+async def test_two_sets_of_nodes_have_different_networks_and_addresses(
+    home: Home, cluster: FakeCluster, tmp_path: Path
+) -> None:
+    async with reachable(cluster, tmp_path / "theirs") as kubeconfig:
+        for name in ("a", "b"):
+            request = ScaleRequest(kind="node", name=name, replicas=2)
+            await scale(home, NAME, request, documents=(), kubeconfig=kubeconfig)
+
+    nodes = [body for (plural, _, _), body in cluster.objects.items() if plural == "nodes"]
+    assert len({node["spec"]["podCIDR"] for node in nodes}) == 4
+    assert len({node["status"]["addresses"][0]["address"] for node in nodes}) == 4
+
+
+async def test_where_positions_cannot_be_remembered_that_is_told(
+    home: Home, cluster: FakeCluster, tmp_path: Path
+) -> None:
+    cluster.refuse.append(ApiError("no", status=403, reason="Forbidden"))
+    told = Told()
+
+    async with reachable(cluster, tmp_path / "theirs") as kubeconfig:
+        telling = replace(home, progress=told)
+        await scale(telling, NAME, THREE_NODES, documents=(), kubeconfig=kubeconfig)
+
+    assert names(cluster) == ["node-000000", "node-000001", "node-000002"]
+    assert any("may be repeated" in line for line in told.warnings)
 
 
 async def test_a_cluster_of_ours_is_scaled_by_its_name(home: Home, cluster: FakeCluster) -> None:

@@ -2,27 +2,66 @@ from typing import Any
 
 import pytest
 
-from kwokctl.kube.field_sets import compare, read_set, written_set
+from kwokctl.kube.field_sets import compare, difference, union
 from kwokctl.kube.unknown_patch import UnknownPatchError
 
 KEYS = {"items": "name"}
 
 
+FIELDS: Any = {
+    "f:a": {".": {}, "f:b": {}, 'k:{"name":"x"}': {".": {}, "f:c": {"f:d": {}}}},
+    "f:e": {"f:f": {}},
+    "f:g": {},
+}
+
+
 def written(before: Any, after: Any) -> Any:
-    return written_set(compare(before, after, KEYS).written)
+    return compare(before, after, KEYS).written
 
 
 def removed(before: Any, after: Any) -> Any:
-    return written_set(compare(before, after, KEYS).removed)
+    return compare(before, after, KEYS).removed
 
 
-def test_a_set_is_read_as_it_is_written() -> None:
-    fields = {
-        "f:a": {".": {}, "f:b": {}, 'k:{"name":"x"}': {".": {}, "f:c": {"f:d": {}}}},
-        "f:e": {"f:f": {}},
-    }
+@pytest.mark.parametrize(
+    ("second", "joined"),
+    [
+        ({}, {}),
+        ({"f:h": {"f:i": {}}}, {"f:h": {"f:i": {}}}),
+        ({"f:e": {}}, {"f:e": {".": {}, "f:f": {}}}),
+        ({"f:g": {"f:h": {}}}, {"f:g": {".": {}, "f:h": {}}}),
+        ({"f:e": {"f:h": {}}}, {"f:e": {"f:f": {}, "f:h": {}}}),
+        ({"f:g": {}}, {}),
+    ],
+)
+def test_a_union_has_the_fields_of_both(second: Any, joined: Any) -> None:
+    assert union(FIELDS, second) == {**FIELDS, **joined}
 
-    assert written_set(read_set(fields)) == fields
+
+@pytest.mark.parametrize(
+    ("second", "left"),
+    [
+        ({}, {}),
+        ({"f:h": {}}, {}),
+        ({"f:g": {}}, {"f:g": None}),
+        ({"f:g": {"f:h": {}}}, {}),
+        ({"f:e": {}}, {}),
+        ({"f:e": {"f:f": {}}}, {"f:e": None}),
+        ({"f:e": {".": {}, "f:f": {"f:x": {}}}}, {}),
+        (
+            {"f:a": {}},
+            {"f:a": {"f:b": {}, 'k:{"name":"x"}': {".": {}, "f:c": {"f:d": {}}}}},
+        ),
+        (
+            {"f:a": {"f:b": {}, 'k:{"name":"x"}': {"f:c": {"f:d": {}}}}},
+            {"f:a": {".": {}, 'k:{"name":"x"}': {}}},
+        ),
+    ],
+)
+def test_a_difference_has_the_fields_of_the_first_alone(second: Any, left: Any) -> None:
+    wanted = {**FIELDS, **left}
+
+    assert difference(FIELDS, second) == {k: v for k, v in wanted.items() if v is not None}
 
 
 def test_what_is_new_or_has_another_value_is_written() -> None:

@@ -82,6 +82,7 @@ async def restore_snapshot(home: Home, name: ClusterName, path: Path) -> Restore
         setting = saved.setting(runtime, paths)
         snapshot.check_objects(path, kube_apiserver.prefix(setting))
         settle(paths)
+        _check_room(path, paths.root)
         revision = await _last_revision(runtime, name, setting)
         await _prepare(home, saved, path, bump_revision=revision + _MARGIN)
         async with _undone_on_failure(home, runtime, saved):
@@ -109,7 +110,6 @@ async def _prepare(home: Home, saved: Saved, path: Path, *, bump_revision: int) 
     """Make the new data beside the old; nothing is left of them when that fails."""
     paths = home.paths(saved.name)
     etcdutl = (await programs(home, saved.options, ["etcdutl"]))["etcdutl"]
-    _check_room(path, paths.root)
     try:
         with home.progress.step("Preparing the data of the snapshot"):
             await snapshot.restore(

@@ -13,6 +13,7 @@ from kwokctl.errors import UnavailableError
 from kwokctl.model import ClusterName, ComponentName
 
 _LONGEST_SOCKET_FOLDER = 90
+_LAST_RESORT = Path("/tmp")  # noqa: S108 - the folder made in it is its owner's alone
 _DIVIDES_URLS = re.compile(r'[,%"#?\\\x00-\x1f\x7f]')
 
 
@@ -153,17 +154,21 @@ class ClusterPaths:
         Socket paths are limited to about 107 bytes, and components get them as URLs in lists, which
         some characters divide. So a long or unusual cluster path gets a short stand-in.
         """
-        inside = self.root / "run"
-        is_short = len(os.fsencode(inside)) <= _LONGEST_SOCKET_FOLDER
-        if is_short and not _DIVIDES_URLS.search(str(inside)):
-            return inside
         digest = hashlib.sha256(os.fsencode(self.root)).hexdigest()[:16]
-        return Path(tempfile.gettempdir()) / f"kwokctl-{os.getuid()}-{digest}"
+        stand_in = f"kwokctl-{os.getuid()}-{digest}"
+        inside = self.root / "run"
+        temporary = Path(tempfile.gettempdir()) / stand_in
+        return next((f for f in (inside, temporary) if _holds_sockets(f)), _LAST_RESORT / stand_in)
 
     @property
     def etcd_socket(self) -> Path:
         """The unix socket that etcd serves."""
         return self.sockets / "etcd.sock"
+
+
+def _holds_sockets(folder: Path) -> bool:
+    is_short = len(os.fsencode(folder)) <= _LONGEST_SOCKET_FOLDER
+    return is_short and not _DIVIDES_URLS.search(str(folder))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,5 @@
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -48,3 +49,11 @@ def test_a_path_that_no_socket_url_can_have_gets_a_short_stand_in(name: str) -> 
     assert sockets.name.startswith("kwokctl-")
     assert sockets == ClusterPaths(Path("/w") / name).sockets
     assert sockets != ClusterPaths(Path("/w2") / name).sockets
+
+
+def test_a_folder_for_temporary_files_that_is_no_better_is_not_used(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "a,b"))
+
+    assert ClusterPaths(Path("/w/a,b")).sockets.parent == Path("/tmp")

@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from kwokctl.errors import ArtifactError
+from kwokctl.host.files import naming
 
 _BLOCK = 1 << 20
 
@@ -43,7 +44,7 @@ def extract(
 
 
 def _written(content: IO[bytes], path: Path) -> Path:
-    with path.open("wb") as target:
+    with naming(path), path.open("wb") as target:
         shutil.copyfileobj(content, target, _BLOCK)
     return path
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import ParamSpec, TypeVar
 
-from kwokctl.cli import diagnosis
+from kwokctl.cli import diagnosis, streams
 from kwokctl.cli.console import Console
 from kwokctl.clusters.home import Home
 from kwokctl.host.event_loop import new_event_loop
@@ -100,4 +100,4 @@ def _let_go_of_closed_terminals() -> None:
     for descriptor in (1, 2):
         with suppress(OSError):
             if stat.S_ISCHR(os.fstat(descriptor).st_mode) and not os.isatty(descriptor):
-                os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
+                streams.drop(descriptor)

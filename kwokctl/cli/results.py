@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import PurePath
 from typing import Any
 
-from kwokctl.cli import marks
+from kwokctl.cli import marks, streams
 from kwokctl.errors import KwokctlError
 
 
@@ -58,7 +58,7 @@ def is_unwritable() -> bool:
 
 
 def _let_go() -> None:
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    streams.drop(sys.stdout.fileno())
 
 
 def emit_data(data: Any, output: str) -> None:

@@ -1,4 +1,4 @@
-"""Standard streams that were closed by the caller, as with `kwokctl … >&-`.
+"""Standard streams that cannot be used: closed by the caller, as with `kwokctl … >&-`, or gone since.
 
 The descriptors 0 to 2 would go to whatever is opened first: a socket, or the event loop's own. So
 they are taken before that, each in the direction in which it cannot be used: what reads or writes
@@ -23,3 +23,10 @@ def take_closed() -> None:
     sys.stdin = sys.stdin or open(0, encoding="utf-8")  # noqa: SIM115
     sys.stdout = sys.stdout or open(1, "w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or open(2, "w", encoding="utf-8")  # noqa: SIM115
+
+
+def drop(descriptor: int) -> None:
+    """Let what is written to a descriptor, or waits to be, go nowhere from now on."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, descriptor)
+    os.close(null)

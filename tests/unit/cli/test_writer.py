@@ -1,4 +1,6 @@
 import io
+import os
+from pathlib import Path
 
 import pytest
 
@@ -35,3 +37,17 @@ def test_labels_are_coloured_on_request_and_texts_never() -> None:
     stream = io.StringIO()
     Writer(stream, is_coloured=True).line("error: not really", label="error:")
     assert stream.getvalue() == "\x1b[1;31merror:\x1b[0m error: not really\n"
+
+
+def test_a_log_on_a_full_disk_does_not_end_what_would_be_told() -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as stream:
+        writer = Writer(stream)
+        writer.line("lost")
+        writer.line("lost, too")
+
+
+def test_a_reader_that_is_gone_is_an_error() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with pytest.raises(BrokenPipeError), os.fdopen(writing, "w", encoding="utf-8") as stream:
+        Writer(stream).line("unread")

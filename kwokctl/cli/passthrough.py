@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
+_LOCAL = frozenset(("completion", "config", "help", "kustomize", "options", "plugin"))
+"""Commands of kubectl and etcdctl that need no server."""
+_ASK_THE_TOOL = frozenset(("-h", "--help", "--client", "--client=true"))
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     commands.raw_command(app, "kubectl", panel=commands.TOOLS)(kubectl)
@@ -24,7 +29,7 @@ def kubectl(call: Invocation, words: list[str]) -> None:
     """Run kubectl on a cluster; all words after it are kubectl's."""
     from kwokctl.clusters.tools import kubectl_command
 
-    argv, env = call.run(kubectl_command, call.home, call.cluster)
+    argv, env = call.run(kubectl_command, call.home, call.cluster, dials=dials(words))
     become([*argv, *words], env)
 
 
@@ -32,8 +37,14 @@ def etcdctl(call: Invocation, words: list[str]) -> None:
     """Run etcdctl on a cluster's etcd; all words after it are etcdctl's."""
     from kwokctl.clusters.tools import etcdctl_command
 
-    argv, env = call.run(etcdctl_command, call.home, call.cluster)
+    argv, env = call.run(etcdctl_command, call.home, call.cluster, dials=dials(words))
     become([*argv, *words], env)
+
+
+def dials(words: "Sequence[str]") -> bool:
+    """Tell whether a tool talks to its server with these words, as far as can be seen."""
+    command = next((word for word in words if not word.startswith("-")), "help")
+    return command not in _LOCAL and not _ASK_THE_TOOL.intersection(words)
 
 
 def become(argv: "Sequence[str]", env: "Mapping[str, str]") -> None:

@@ -1,28 +1,47 @@
 """Reads what components have written."""
 
 from collections.abc import AsyncIterator
+from datetime import UTC
 
 from kwokctl.clusters.home import Home
+from kwokctl.clusters.log_lines import Wanted, beyond, lines_of
 from kwokctl.clusters.saved import load
 from kwokctl.errors import NotFoundError
 from kwokctl.model import ClusterName, ComponentName
 
 AUDIT = "audit"
+_ALL = Wanted()
 
 
 async def component_logs(
-    home: Home, name: ClusterName, component: str, *, follow: bool
+    home: Home, name: ClusterName, component: str, *, follow: bool, wanted: Wanted = _ALL
 ) -> AsyncIterator[bytes]:
-    """Yield a component's log, oldest first, or the audit log; raise NotFoundError if there is none."""
+    """Yield the `wanted` lines of a component's log, or of the audit log, and with `follow` all new ones.
+
+    Raises NotFoundError if there is no such component.
+    """
     saved = load(home.paths(name), name)
     known = [*saved.names, *([AUDIT] if saved.options.kube_audit_policy else [])]
     if component not in known:
-        choice = f"choose from: {', '.join(known)}; for a pod: kwokctl --name {name} kubectl logs {component}"
+        choice = (
+            f"choose from: {', '.join(known)}; "
+            f"for a pod: kwokctl --name {name} kubectl logs {component}"
+        )
         if component == AUDIT:
             choice = "an audit log is written by clusters created with --kube-audit-policy FILE"
         raise NotFoundError(
             f"the cluster '{name}' has no component called '{component}'", hint=choice
         )
-    runtime = home.runtime(saved.options.runtime)
-    async for part in runtime.logs(name, ComponentName(component), follow=follow):
+    runtime, each = home.runtime(saved.options.runtime), ComponentName(component)
+    so_far = 0
+    if wanted != _ALL:
+        lines = await lines_of(runtime.logs(name, each))
+        # What has a log file here is a process of this machine; containers have no other zone.
+        zone = None if home.paths(name).log(each).exists() else UTC
+        for line in wanted.of(lines, zone):
+            yield line
+        if not follow:
+            return
+        so_far = sum(map(len, lines))
+    async for part in beyond(runtime.logs(name, each, follow=follow), so_far):
         yield part

@@ -1,27 +1,39 @@
 """The commands by which kubectl and etcdctl are run against a cluster."""
 
+import asyncio
 import shutil
 
 from kwokctl.clusters.home import Home
 from kwokctl.clusters.programs import programs
-from kwokctl.clusters.saved import load
+from kwokctl.clusters.saved import Saved, load
 from kwokctl.components import identities
-from kwokctl.model import ETCD, ClusterName
+from kwokctl.errors import ComponentError
+from kwokctl.model import ETCD, KUBE_APISERVER, ClusterName, ComponentName
 
+_PATIENCE = 1.0
+"""Seconds after which a server that neither answers nor refuses is left to the tool."""
 Command = tuple[list[str], dict[str, str]]
 """The leading words of a command, and what its environment needs."""
 
 
-async def kubectl_command(home: Home, name: ClusterName) -> Command:
-    """Return kubectl for a cluster: the one given, else that of the PATH, else our own."""
+async def kubectl_command(home: Home, name: ClusterName, *, dials: bool = True) -> Command:
+    """Return kubectl for a cluster: the one given, else that of the PATH, else kwokctl's own.
+
+    Raises ComponentError if it is to dial the API server and that does not listen.
+    """
     saved = load(home.paths(name), name)
+    if dials:
+        await _demand(home, saved, KUBE_APISERVER, saved.options.kube_apiserver_port)
     on_path = None if saved.options.kubectl_binary else shutil.which("kubectl")
     program = [on_path] if on_path else await _own(home, name, "kubectl")
     return [*program, f"--kubeconfig={home.paths(name).kubeconfig}"], {}
 
 
-async def etcdctl_command(home: Home, name: ClusterName) -> Command:
-    """Return etcdctl for a cluster's etcd."""
+async def etcdctl_command(home: Home, name: ClusterName, *, dials: bool = True) -> Command:
+    """Return etcdctl for a cluster's etcd; ComponentError if it is to dial and etcd does not listen."""
+    saved = load(home.paths(name), name)
+    if dials:
+        await _demand(home, saved, ETCD, saved.options.etcd_port)
     return await _own(home, name, "etcdctl"), etcdctl_environment(home, name)
 
 
@@ -46,6 +58,27 @@ def etcdctl_environment(home: Home, name: ClusterName) -> dict[str, str]:
         "ETCDCTL_CERT": str(pki / f"{client}.crt"),
         "ETCDCTL_KEY": str(pki / f"{client}.key"),
     }
+
+
+async def _demand(home: Home, saved: Saved, component: ComponentName, port: int) -> None:
+    """Raise ComponentError, with the remedy, unless a component listens."""
+    paths = home.paths(saved.name)
+    address = saved.setting(home.runtime(saved.options.runtime), paths).address(component, port)
+    host, _, number = address.rpartition(":")
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            _, writer = await asyncio.open_connection(host.strip("[]"), int(number))
+    except ConnectionRefusedError as e:
+        is_stopped = paths.stopped.exists()
+        state = "is stopped" if is_stopped else f"has no {component} that listens at '{address}'"
+        look = "" if is_stopped else f"; its log: kwokctl --name {saved.name} logs {component}"
+        raise ComponentError(
+            f"the cluster '{saved.name}' {state}",
+            hint=f"start it with: kwokctl start cluster --name {saved.name}{look}",
+        ) from e
+    except (OSError, TimeoutError):
+        return  # the tool itself says best what is wrong
+    writer.close()
 
 
 async def _own(home: Home, name: ClusterName, tool: str) -> list[str]:

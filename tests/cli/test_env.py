@@ -11,13 +11,10 @@ import pytest
 from kwokctl.cli import env
 from kwokctl.cli.options import kubeconfig_path
 from kwokctl.clusters.home import cluster_name
-from kwokctl.clusters.saved import Saved, save
-from kwokctl.components.plan import BUILDERS
 from kwokctl.config.options import ClusterOptions
 from kwokctl.host.paths import WorkDir, default_workdir
-from kwokctl.model import Artifact
-from tests.support.fake_runtime import FakeRuntime
 from tests.support.recording_runner import RecordingRunner
+from tests.support.saved_cluster import save_cluster
 
 Words = Callable[[str], int]
 NAME = cluster_name("kwok")
@@ -26,17 +23,9 @@ NAME = cluster_name("kwok")
 @pytest.fixture
 def root(runner: RecordingRunner) -> Path:
     """Save a cluster in the folder that the runner has made the user's; return its folder."""
-    saved = Saved(
-        name=NAME,
-        options=ClusterOptions(runtime="binary", etcd_port=2379),
-        names=tuple(BUILDERS),
-        artifacts={n: Artifact(name=n, version="v1", command=("/bin/true",)) for n in BUILDERS},
-        extra_args={},
-        stages=(),
-    )
-    paths = WorkDir(default_workdir()).cluster(NAME)
-    save(paths, saved, saved.plan(FakeRuntime(), paths))
-    return paths.root
+    workdir = WorkDir(default_workdir())
+    save_cluster(workdir, NAME, ClusterOptions(runtime="binary", etcd_port=2379))
+    return workdir.cluster(NAME).root
 
 
 def test_a_shell_gets_the_kubeconfig_and_the_way_to_etcd(

@@ -7,13 +7,10 @@ import pytest
 import yaml
 
 from kwokctl.clusters.home import cluster_name
-from kwokctl.clusters.saved import Saved, save
-from kwokctl.components.plan import BUILDERS
 from kwokctl.config.options import ClusterOptions
 from kwokctl.host.paths import WorkDir, default_workdir
-from kwokctl.model import Artifact
-from tests.support.fake_runtime import FakeRuntime
 from tests.support.recording_runner import RecordingRunner
+from tests.support.saved_cluster import save_cluster
 
 Words = Callable[[str], int]
 NAME = cluster_name("kwok")
@@ -25,16 +22,7 @@ def cluster(runner: RecordingRunner) -> None:
     options = ClusterOptions(
         runtime="fake", etcd_quota_backend_size="16Mi", node_heartbeat="stretched"
     )
-    saved = Saved(
-        name=NAME,
-        options=options,
-        names=tuple(BUILDERS),
-        artifacts={n: Artifact(name=n, version="v1", command=("/bin/true",)) for n in BUILDERS},
-        extra_args={},
-        stages=(),
-    )
-    paths = WorkDir(default_workdir()).cluster(NAME)
-    save(paths, saved, saved.plan(FakeRuntime(), paths))
+    save_cluster(WorkDir(default_workdir()), NAME, options)
 
 
 def test_without_a_cluster_the_one_that_would_be_made_is_planned(

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -556,9 +557,12 @@ def test_without_clusters_a_program_gets_an_empty_list(
 
 
 def test_logs_are_asked_for_by_component(words: Words, runner: RecordingRunner) -> None:
-    assert words("logs audit -f --name mine") == 0
+    assert words("logs audit -f --name mine --tail 5 --since 1h") == 0
     [(_, args, more)] = runner.calls
-    assert (args[1:], more) == (("mine", "audit"), {"follow": True})
+    assert args[1:] == ("mine", "audit")
+    assert (more["follow"], more["wanted"].tail) == (True, 5)
+    age = datetime.now(UTC) - more["wanted"].since
+    assert timedelta(hours=1) <= age < timedelta(hours=2)
 
 
 _TOOL = """

@@ -6,15 +6,14 @@ from pathlib import Path
 import pytest
 
 from kwokctl.clusters.home import Home, cluster_name
-from kwokctl.clusters.saved import Saved, save
 from kwokctl.clusters.status import Status, component_statuses
 from kwokctl.clusters.stop import stop_cluster
 from kwokctl.components.plan import BUILDERS
 from kwokctl.config.options import ClusterOptions
-from kwokctl.host.paths import WorkDir
-from kwokctl.model import KWOK_CONTROLLER, Artifact, State
+from kwokctl.model import KWOK_CONTROLLER, State
 from kwokctl.progress import Silent, Step
 from tests.support.fake_runtime import FakeRuntime
+from tests.support.saved_cluster import home_with
 
 NAME = cluster_name("dev")
 
@@ -42,18 +41,8 @@ def runtime() -> FakeRuntime:
 @pytest.fixture
 def home(tmp_path: Path, runtime: FakeRuntime) -> Home:
     """Save a cluster whose controller is a program of the user's."""
-    saved = Saved(
-        name=NAME,
-        options=ClusterOptions(runtime="fake", kwok_controller_binary="/opt/kwok"),
-        names=tuple(BUILDERS),
-        artifacts={n: Artifact(name=n, version="v1", command=("/bin/true",)) for n in BUILDERS},
-        extra_args={},
-        stages=(),
-    )
-    workdir = WorkDir(tmp_path)
-    workdir.cluster(NAME).root.mkdir(parents=True)
-    save(workdir.cluster(NAME), saved, saved.plan(runtime, workdir.cluster(NAME)))
-    return Home(workdir=workdir, cache=tmp_path / "c", progress=Titles(), load_runtime=runtime.load)
+    options = ClusterOptions(runtime="fake", kwok_controller_binary="/opt/kwok")
+    return replace(home_with(tmp_path, NAME, options, runtime), progress=Titles())
 
 
 async def test_what_ran_is_told_and_nothing_the_second_time(

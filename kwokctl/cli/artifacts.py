@@ -34,10 +34,16 @@ def register(app: typer.Typer) -> None:
         app, "artifacts", "Look after the programs that clusters run.", panel=commands.TOOLS
     )
     commands.command(below, "list")(show)
-    commands.command(below, "build")(build)
-    commands.command(below, "images")(images)
+    building = ("kwokctl artifacts build --kube-version v1.35.4",)
+    imaging = (
+        "kwokctl artifacts images --pull",
+        "kwokctl artifacts images --save images.tar",
+        "kwokctl artifacts images --load images.tar",
+    )
+    commands.command(below, "build", examples=building)(build)
+    commands.command(below, "images", examples=imaging)(images)
     commands.command(below, "verify")(verify)
-    commands.command(below, "prune")(prune)
+    commands.command(below, "prune", examples=("kwokctl artifacts prune",))(prune)
 
 
 def show(call: Invocation, *, output: Output = "") -> None:

@@ -26,6 +26,18 @@ if TYPE_CHECKING:
     from kwokctl.clusters.scaling.request import ScaleResult
 
 
+_EXAMPLES = {
+    "create": (
+        "kwokctl create cluster --nodes 1000 --pods 2000 --wait",
+        "kwokctl create cluster --name old --kube-version v1.34.1 --wait 10m",
+        "kwokctl create cluster --runtime docker --memory-limit 4Gi",
+        "kwokctl create cluster --config my-stages.yaml --disable kube-scheduler",
+        "kwokctl create cluster -o json",
+    ),
+    "delete": ("kwokctl delete cluster --name old", "kwokctl delete cluster --all"),
+}
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     for verb, function, adds, text in (
@@ -35,7 +47,8 @@ def register(app: typer.Typer) -> None:
         ("stop", stop, (), "Stop a cluster and keep its data."),
     ):
         below = commands.group(app, verb, text, panel=commands.CLUSTERS)
-        commands.command(below, "cluster", adds=adds)(function)
+        examples = _EXAMPLES.get(verb, ())
+        commands.command(below, "cluster", adds=adds, examples=examples)(function)
 
 
 def create(

@@ -34,8 +34,13 @@ def register(app: typer.Typer) -> None:
         app, "get", "Show clusters, their components and access.", panel=commands.CLUSTERS
     )
     commands.command(below, "clusters")(clusters)
-    commands.command(below, "components")(components)
-    commands.command(below, "kubeconfig")(kubeconfig)
+    watching = ("kwokctl get components -o wide", "kwokctl get components --watch")
+    carrying = (
+        "kwokctl get kubeconfig > kubeconfig.yaml",
+        "kwokctl get kubeconfig --user jane --group developers",
+    )
+    commands.command(below, "components", examples=watching)(components)
+    commands.command(below, "kubeconfig", examples=carrying)(kubeconfig)
     commands.command(below, "artifacts")(artifacts)
 
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    commands.command(app, "plan", panel=commands.CLUSTERS)(plan)
+    examples = ("kwokctl plan --nodes 10000 --pods 100000", "kwokctl plan --nodes 5000 -o json")
+    commands.command(app, "plan", panel=commands.CLUSTERS, examples=examples)(plan)
 
 
 def plan(
@@ -29,7 +30,7 @@ def plan(
         typer.Option(
             "--nodes",
             metavar="N",
-            help="How many nodes the cluster shall have in all [default: 0]",
+            help="How many nodes the cluster has in all [default: 0]",
             parser=whole_number("--nodes", least=0),
             show_default=False,
         ),
@@ -99,7 +100,7 @@ def plan(
         ),
     ] = "table",
 ) -> None:
-    """Foretell what so many nodes and pods need of etcd and memory.
+    """Estimate what so many nodes and pods need of etcd and memory.
 
     The options are those of the cluster if it exists, else of the one that 'create cluster' would
     make. Exits with 1 if it does not fit etcd's quota or this machine's memory. json and yaml give

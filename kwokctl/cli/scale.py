@@ -22,9 +22,19 @@ if TYPE_CHECKING:
     from kwokctl.model import ClusterName
 
 
+_EXAMPLES = (
+    "kwokctl scale node --replicas 1000 --wait",
+    "kwokctl scale node big --replicas 2 --param '.allocatable.cpu = \"128\"'",
+    "kwokctl scale pod --replicas 5000 --namespace load --wait 10m",
+    "kwokctl scale pod --replicas 5000 --on-nodes ''",
+    "kwokctl --config zoned.yaml scale zoned-node --replicas 30",
+    "kwokctl scale node --replicas 0",
+)
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    commands.command(app, "scale", panel=commands.CLUSTERS)(scale)
+    commands.command(app, "scale", panel=commands.CLUSTERS, examples=_EXAMPLES)(scale)
 
 
 def scale(

@@ -37,8 +37,13 @@ def register(app: typer.Typer) -> None:
     below = commands.group(
         app, "snapshot", "Save and restore a cluster's data.", panel=commands.CLUSTERS
     )
-    commands.command(below, "save")(save)
-    commands.command(below, "restore")(restore)
+    saving = ("kwokctl snapshot save --path before.db",)
+    restoring = (
+        "kwokctl snapshot restore --path before.db",
+        "kwokctl --name other snapshot restore --path before.db",
+    )
+    commands.command(below, "save", examples=saving)(save)
+    commands.command(below, "restore", examples=restoring)(restore)
     refused = unserved.refusing("snapshot export", "'kwokctl snapshot save' saves a cluster's etcd")
     commands.raw_command(below, "export", hidden=True)(refused)
 

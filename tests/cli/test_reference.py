@@ -1,11 +1,17 @@
 """The page that is made from the commands themselves."""
 
+import re
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from kwokctl.cli import app, grammar
+from kwokctl.cli.words import rewrite, rewrite_leading
 from kwokctl.config.options import spellings
 
 ROOT = Path(__file__).parents[2]
@@ -52,3 +58,22 @@ def test_no_table_has_a_row_of_another_width(wide: str) -> None:
             continue
         widths.append(line.replace("\\|", "").count("|"))
         assert widths[0] == widths[-1], line
+
+
+def examples(command: Any) -> Iterator[str]:
+    """Yield the commands with which the help of all commands ends."""
+    for below in getattr(command, "commands", {}).values():
+        yield from examples(below)
+    yield from grammar.examples(command)
+
+
+@pytest.mark.parametrize("example", list(examples(app.build())))
+def test_the_examples_of_the_help_are_commands_that_there_are(example: str) -> None:
+    *_, call = example.rpartition("kwokctl ")
+    words = shlex.split(re.split(r"[)|>]", call)[0])
+    command, ctx = app.build(), "kwokctl"
+    while hasattr(command, "commands"):
+        _, words = rewrite_leading(words, command.params, ctx)
+        ctx += f" {words[0]}"
+        command = command.commands[words.pop(0)]
+    rewrite(words, command.params, ctx)

@@ -36,7 +36,7 @@ Cluster commands:
   stop      Stop a cluster and keep its data
   get       Show clusters, their components and access
   scale     Make or delete objects until there are as many as asked for
-  plan      Foretell what so many nodes and pods need of etcd and memory
+  plan      Estimate what so many nodes and pods need of etcd and memory
   snapshot  Save and restore a cluster's data
   logs      Print what a component has written
 

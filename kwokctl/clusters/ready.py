@@ -83,9 +83,10 @@ async def told_when_late(
         late = await unready(components)
         names = ", ".join(f"'{component.name}'" for component in late)
         raise TimedOutError(
-            f"after {seconds:g} s {names or 'the cluster'} cannot do work yet",
-            hint="allow more time, or look into 'kwokctl logs COMPONENT' of a run with "
-            "--keep-on-failure",
+            f"{names or 'the cluster'} {'are' if len(late) > 1 else 'is'} not ready "
+            f"after {seconds:g} s",
+            hint="allow more time, or repeat it with --keep-on-failure and look into "
+            f"'kwokctl --name {cluster} logs COMPONENT'",
             detail=await log_tail(runtime, cluster, late[0].name) if late else None,
         ) from e
 

@@ -18,7 +18,7 @@ ORIGINAL = "kwokctl (Go)"
 _LOOK = 1.0
 """Seconds between two looks at the components of a cluster that is watched."""
 _BY_USER = "stopped by 'stop cluster'"
-_LIVES = "it runs, but cannot do work yet"
+_LIVES = "it runs, but is not ready yet"
 
 
 class Status(StrEnum):

@@ -1,5 +1,6 @@
 """What must not be loaded before it is needed; seconds are measured by the benchmarks."""
 
+import os
 import subprocess
 import sys
 
@@ -15,10 +16,12 @@ sys.exit(code)
 """
 
 
-def modules(*words: str) -> set[str]:
+def modules(*words: str, **more: str) -> set[str]:
     """Return what is loaded after these words have been run in a process of their own."""
     program = [sys.executable, "-c", _PROGRAM.format(words=list(words))]
-    done = subprocess.run(program, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(
+        program, env=os.environ | more, capture_output=True, text=True, check=True, timeout=60
+    )
     return set(done.stderr.split())
 
 
@@ -28,7 +31,14 @@ def test_the_version_needs_next_to_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [("--help",), ("create", "cluster", "--help"), ("completion", "bash")]
+    "words", [("--help",), ("help",), ("create", "cluster", "--help"), ("completion", "bash")]
 )
 def test_help_needs_no_event_loop_and_no_network(words: tuple[str, ...]) -> None:
     assert not modules(*words) & set(SLOW)
+
+
+@pytest.mark.parametrize(
+    "words", [("",), ("create", "cluster", "--restart", ""), ("create", "cluster", "--runtime", "")]
+)
+def test_neither_does_a_shell_that_completes_words(words: tuple[str, ...]) -> None:
+    assert not modules(*words, _KWOKCTL_COMPLETE="1") & set(SLOW)

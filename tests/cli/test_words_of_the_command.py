@@ -99,7 +99,7 @@ def test_the_help_of_a_command_has_its_options_in_sections(kwokctl: Kwokctl) -> 
     text = kwokctl("create", "cluster", "--help").stdout
     sections = re.findall(r"^(\S.*):$", text, re.MULTILINE)
     assert sections[0] == "Options"
-    assert sections[-1] == "Everywhere"
+    assert sections[-2:] == ["Everywhere", "Examples"]
     assert {"General", "Components", "etcd", "Fake nodes"} <= set(sections)
     assert "--[no-]etcd-tls" in text
     assert "--dry-run" not in text

@@ -1,5 +1,6 @@
 """How a creation ends that does not go through, and what it leaves behind."""
 
+import json
 import os
 import subprocess
 import sys
@@ -205,6 +206,29 @@ def test_a_cluster_that_is_not_there_is_an_error_for_those_who_need_it(
 
     for words in (["start", "cluster"], ["stop", "cluster"], ["kubectl", "get", "pods"]):
         assert "absent" in absent.refused(*words)
+
+
+def test_nodes_and_pods_are_created_with_the_cluster_and_none_deleted_by_repeating_it(
+    installed: Installed,
+) -> None:
+    cluster = installed.called("peopled")
+    words = (*CREATE, "-o", "json")
+    made = json.loads(cluster.ok(*words, "--nodes", "30", "--pods", "40"))
+    assert (made["changed"], [each["created"] for each in made["result"]["scaled"]]) == (
+        True,
+        [30, 40],
+    )
+    assert {pod["status"]["phase"] for pod in cluster.objects("pods")} == {"Running"}
+
+    again = cluster.run(*words, "--nodes", "10", "--pods", "40")
+
+    assert json.loads(again.out)["changed"] is False
+    assert "there are 30 nodes, more than '--nodes 10' asks for: none was deleted" in again.err
+    assert len(cluster.objects("nodes")) == 30
+
+    found = json.loads(cluster.ok("env", "-o", "json"))
+    assert all(Path(found[name]).is_file() for name in found if name != "ETCDCTL_ENDPOINTS")
+    cluster.ok("delete", "cluster")
 
 
 def test_a_cluster_without_scheduler_and_a_log_that_is_followed(installed: Installed) -> None:

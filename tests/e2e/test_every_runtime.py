@@ -171,6 +171,29 @@ def test_logs_are_read_and_followed(main: Installed) -> None:
         follower.communicate()
 
 
+@pytest.mark.parametrize("component", ["etcd", "kube-apiserver", "kwok-controller"])
+def test_the_end_of_a_log_and_what_is_young_in_it_are_shown_alone(
+    main: Installed, component: str
+) -> None:
+    last = main.ok("logs", component, "--tail", "1")
+    whole = main.ok("logs", component)
+
+    assert last.count("\n") == 1
+    assert last in whole
+    first = whole.splitlines()[0]
+    assert main.ok("logs", component, "--since", "24h").splitlines()[0] == first
+    # The first line was written before this command began.
+    assert first not in main.ok("logs", component, "--since", "0s")
+
+    follower = main.start("logs", "--follow", "--tail", "1", component)
+    try:
+        assert follower.stdout
+        assert follower.stdout.readline() in main.ok("logs", component)
+    finally:
+        follower.kill()
+        follower.communicate()
+
+
 def test_the_api_servers_proxy_reaches_who_plays_the_kubelets(
     place: Place, main: Installed
 ) -> None:
@@ -193,6 +216,10 @@ def test_what_was_lost_comes_back_from_a_snapshot(main: Installed) -> None:
 def test_a_stopped_cluster_starts_again_with_all_it_had(place: Place, main: Installed) -> None:
     main.ok("stop", "cluster", timeout=PATIENCE)
     assert main.statuses() == {"Stopped"}
+    messages = {component["message"] for component in main.components().values()}
+    assert messages == {"stopped by 'stop cluster'"}
+    assert "was stopped already" in main.run("stop", "cluster", timeout=PATIENCE).err
+    assert "start it with: kwokctl start cluster" in main.refused("kubectl", "get", "nodes")
     assert place.found("--filter", "status=running") == []
     assert "etcd-version" in main.ok("logs", "etcd")
 

@@ -17,7 +17,7 @@ from kwokctl.cli.options import (
     kubeconfig_path,
 )
 from kwokctl.cli.outcome import Outcome, conclude
-from kwokctl.cli.populate import populate
+from kwokctl.cli.populate import populate, requests_of
 from kwokctl.cli.scale import objects_of
 
 if TYPE_CHECKING:
@@ -90,10 +90,11 @@ def create(
         keep_on_failure=keep_on_failure,
         fail_on_drift=fail_on_drift,
     )
+    requests = requests_of(resolved.options)
     created = call.run(create_cluster, call.home, request)
     for difference in created.drift:
         call.console.warn(f"the cluster exists with other settings: {difference}")
-    scaled = populate(call, resolved.options, documents, wait=wait or None, timeout=timeout or None)
+    scaled = populate(call, requests, documents, wait=wait or None, timeout=timeout or None)
     conclude(call, _creation(call, request, created, scaled), output)
 
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kwokctl.cli.invocation import Invocation
@@ -10,7 +11,7 @@ from kwokctl.cli.scale import objects_of, scale_within
 from kwokctl.errors import KwokctlError
 
 if TYPE_CHECKING:
-    from kwokctl.clusters.scaling.request import ScaleResult
+    from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
     from kwokctl.config.documents import Document
     from kwokctl.config.options import ClusterOptions
 
@@ -18,41 +19,49 @@ _LEAST_WAIT = 1.0
 """Seconds that objects are waited for however long the cluster has taken."""
 
 
+def requests_of(options: "ClusterOptions") -> "list[ScaleRequest]":
+    """Return what is to be scaled, nodes first; UsageError for numbers that no cluster could hold."""
+    from kwokctl.clusters.scaling.request import ScaleRequest
+
+    wanted = {"node": options.nodes, "pod": options.pods}
+    return [
+        ScaleRequest(kind=kind, replicas=replicas, may_shrink=False)
+        for kind, replicas in wanted.items()
+        if replicas
+    ]
+
+
 def populate(
     call: Invocation,
-    options: "ClusterOptions",
+    requests: "Sequence[ScaleRequest]",
     documents: "Sequence[Document]",
     *,
     wait: float | None,
     timeout: float | None,
 ) -> "list[ScaleResult]":
-    """Make nodes, then pods, until there are as many as `options` ask for; none is deleted.
+    """Make objects until there are as many as asked for; none is deleted.
 
     `wait` counts from the beginning of the command. What fails leaves the cluster and what was made.
     """
-    from kwokctl.clusters.scaling.request import ScaleRequest
-
     done: list[ScaleResult] = []
-    for kind, replicas in (("node", options.nodes), ("pod", options.pods)):
-        if not replicas:
-            continue
+    for request in requests:
         left = max(wait - (time.monotonic() - call.began), _LEAST_WAIT) if wait else None
-        request = ScaleRequest(kind=kind, replicas=replicas, wait=left, may_shrink=False)
-        with _going_on(call, f"{call.itself} scale {kind} --replicas {replicas}"):
+        command = f"{call.itself} scale {request.kind} --replicas {request.replicas}"
+        with _going_on(call, command):
             result = call.run(
                 scale_within,
                 call.home,
                 call.cluster,
-                request,
+                replace(request, wait=left),
                 documents=documents,
                 kubeconfig=None,
                 data_path=None,
                 limit=timeout,
             )
-        if result.count > replicas:
+        if result.count > request.replicas:
             call.console.warn(
-                f"there are {objects_of(result)}, more than '--{kind}s {replicas}' asks for: none was deleted; "
-                f"'{call.itself} scale {kind} --replicas {replicas}' deletes the newest"
+                f"there are {objects_of(result)}, more than '--{request.kind}s {request.replicas}' "
+                f"asks for: none was deleted; '{command}' deletes the newest"
             )
         done.append(result)
     return done

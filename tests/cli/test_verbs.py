@@ -290,6 +290,13 @@ def test_a_new_cluster_gets_its_nodes_and_then_its_pods(
     assert "is ready with 1,000 nodes and 1,000 nodes; " in capfd.readouterr().err
 
 
+def test_a_number_of_nodes_that_cannot_be_is_refused_before_there_is_a_cluster(
+    words: Words, runner: RecordingRunner
+) -> None:
+    assert words(f"create cluster --nodes {10**260}") == 2
+    assert runner.calls == []
+
+
 def test_the_number_of_nodes_is_not_a_setting_of_the_cluster(
     words: Words,
     runner: RecordingRunner,

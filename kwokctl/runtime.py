@@ -1,6 +1,7 @@
 """The ports that make runtimes pluggable: what differs by nature, and nothing more."""
 
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Protocol, runtime_checkable
 
@@ -116,6 +117,11 @@ class BringsKubernetes(Protocol):
         """The API group of the documents by which users configure it."""
         ...
 
+    @property
+    def node_images(self) -> "NodeImages":
+        """The images of which the program makes nodes."""
+        ...
+
     async def published(self, cluster: ClusterName) -> Collection[ComponentName]:
         """Return the components whose ports are in use for them, whether or not they run."""
         ...
@@ -155,6 +161,66 @@ class Images(Protocol):
 
     async def load(self, file: Path) -> Sequence[str]:
         """Take the images that a file holds, and return their names."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeImage:
+    """An image of a node that is at hand."""
+
+    name: str
+    kube: str
+    """The version of Kubernetes in it."""
+
+
+class NodeImages(Protocol):
+    """The images of nodes with Kubernetes in them."""
+
+    @property
+    def engine(self) -> Images:
+        """The images at hand, those of nodes among them."""
+        ...
+
+    @property
+    def programs(self) -> Collection[str]:
+        """The programs that an image is made of."""
+        ...
+
+    async def obtain(
+        self,
+        given: str,
+        *,
+        kube: str,
+        may_pull: bool = True,
+        came: Callable[[int], None] = lambda _: None,
+    ) -> NodeImage:
+        """Have the image of this name, or in this file; `came` is told the bytes as they come.
+
+        A name that is not here is asked of its registry if it `may_pull`. Raises ArtifactError where it cannot be had or is no image of a node, ConfigError where it
+        holds another minor version of Kubernetes than `kube`.
+        """
+        ...
+
+    async def made(self, kube: str) -> str | None:
+        """Return an image that was made here or elsewhere of this version of Kubernetes."""
+        ...
+
+    def check(self) -> None:
+        """Raise UnavailableError, with a remedy, unless images can be made on this machine."""
+        ...
+
+    async def make(
+        self,
+        programs: Mapping[str, Artifact],
+        *,
+        kube: str,
+        folder: Path,
+        say: Callable[[str], None],
+    ) -> str:
+        """Make an image of these programs, unless it is here already, and return its name.
+
+        `folder` is empty and may be worked in; `say` is told what is being done.
+        """
         ...
 
 

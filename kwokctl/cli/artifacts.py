@@ -18,7 +18,7 @@ from kwokctl.errors import UsageError
 
 if TYPE_CHECKING:
     from kwokctl.artifacts.store import Entry
-    from kwokctl.config.options import ClusterOptions
+    from kwokctl.config.resolve import Resolved
 
 _KubeVersion = Annotated[
     str | None,
@@ -65,7 +65,7 @@ def build(call: Invocation, *, kube_version: _KubeVersion = None, output: Output
     """Build all programs for a version of Kubernetes from their Go modules into the store."""
     from kwokctl.artifacts import upkeep
 
-    options = _options(call, kube_version=kube_version)
+    options = _resolved(call, kube_version=kube_version).options
     programs = call.run(
         upkeep.build, options.kube_version, cache=call.home.cache, progress=call.progress
     )
@@ -115,7 +115,9 @@ def images(
 ) -> None:
     """Pull, build, save or load the images of the components, and print their names.
 
-    They come from where 'create cluster' would take them, unless --pull or --build says more.
+    They come from where 'create cluster' would take them, unless --pull or --build says more. For
+    the runtimes kind and kind-podman it is the image of the node: --build makes it without a
+    registry, as root and with debootstrap.
     """
     from kwokctl.clusters.stock import load_images, stock_images
     from kwokctl.host.paths import expanded
@@ -123,12 +125,15 @@ def images(
     if pull + build + (load is not None) > 1 or (load is not None and save is not None):
         raise UsageError("--pull, --build and --load do not go together, nor do --load and --save")
     source = "download" if pull else "build" if build else None
-    options = _options(call, kube_version=kube_version, runtime=runtime, artifact_source=source)
+    resolved = _resolved(call, kube_version=kube_version, runtime=runtime, artifact_source=source)
+    options = resolved.options
     if load is not None:
         names = call.run(load_images, call.home, options, expanded(load))
     else:
         target = expanded(save) if save is not None else None
-        names = call.run(stock_images, call.home, options, target)
+        names = call.run(
+            stock_images, call.home, options, target, is_exact="kube_version" in resolved.chosen
+        )
     if not output:
         results.emit("\n".join(names))
     verb = "is" if len(names) == 1 else "are"
@@ -174,7 +179,7 @@ def _repair(call: Invocation, damaged: "Sequence[Entry]") -> None:
 
     for entry in damaged:
         call.progress.note(f"damaged: {entry.path}")
-    source = source_of(_options(call).artifact_source)
+    source = source_of(_resolved(call).options.artifact_source)
     call.run(upkeep.repair, damaged, source=source, cache=call.home.cache, progress=call.progress)
     call.console.line(f"{_programs(len(damaged))} repaired")
 
@@ -232,12 +237,12 @@ def _is_confirmed(call: Invocation, question: str) -> bool:
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
-def _options(call: Invocation, **given: str | None) -> "ClusterOptions":
+def _resolved(call: Invocation, **given: str | None) -> "Resolved":
     """Return the options that a cluster made now would have, with those that are given here."""
     from kwokctl.config.resolve import resolve_options
 
     chosen = {name: value for name, value in given.items() if value is not None}
-    return resolve_options(chosen, os.environ, call.documents()).options
+    return resolve_options(chosen, os.environ, call.documents())
 
 
 def _entry(entry: "Entry") -> dict[str, Any]:

@@ -205,31 +205,36 @@ def artifacts(
     from kwokctl.clusters.programs import TOOLS
     from kwokctl.components.plan import selected
 
-    options = _cluster_options(call, runtime)
+    options, is_exact = _cluster_options(call, runtime)
     made = call.home.runtime(options.runtime) if options.runtime else None
     names = (*selected(options), *TOOLS)
     files = published_files(made, options, names) if kind != "image" else []
-    images = published_images(made, options, names) if kind != "binary" else []
+    images: Sequence[str] = ()
+    if kind != "binary":
+        images = published_images(made, options, names, is_exact=is_exact)
     if output:
         results.emit_data({"files": files, "images": images}, output)
     else:
         results.emit("\n".join([*files, *images]))
 
 
-def _cluster_options(call: Invocation, runtime: str | None) -> "ClusterOptions":
-    """Return the options of the cluster that exists, or of the one that would be made."""
+def _cluster_options(call: Invocation, runtime: str | None) -> "tuple[ClusterOptions, bool]":
+    """Return the options of the cluster that exists, or of the one that would be made.
+
+    And whether the version of Kubernetes was chosen for the one that would be made.
+    """
     from kwokctl.clusters.saved import load
     from kwokctl.config.resolve import resolve_options
 
     home = call.home
     paths = home.paths(call.cluster)
     if paths.saved.is_file() and runtime is None:
-        return load(paths, call.cluster).options
+        return load(paths, call.cluster).options, False
     given = {} if runtime is None else {"runtime": runtime}
-    options = resolve_options(given, os.environ, call.documents()).options
-    if options.runtime:
-        home.runtime(options.runtime)  # raises UsageError if there is none
-    return options
+    resolved = resolve_options(given, os.environ, call.documents())
+    if resolved.options.runtime:
+        home.runtime(resolved.options.runtime)  # raises UsageError if there is none
+    return resolved.options, "kube_version" in resolved.chosen
 
 
 def _cluster_table(statuses: Sequence["ClusterStatus"], *, is_wide: bool) -> None:

@@ -130,7 +130,9 @@ async def _create(home: Home, request: CreateRequest, wanted: WantedCluster) -> 
         home.progress.note(note)
     for remark in remarks(options, documents):
         home.progress.warn(remark)
-    found = await artifacts(home, runtime, options, _needed(options, names))
+    is_exact = "kube_version" in request.resolved.chosen
+    needed = _needed(options, names)
+    found = await artifacts(home, runtime, options, needed, is_exact=is_exact)
     async with _undone_on_failure(home, runtime, request):
         with held_ports(home, request.name, options, names) as (options, held):
             saved = Saved(

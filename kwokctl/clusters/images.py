@@ -13,13 +13,14 @@ from pathlib import Path
 from kwokctl.artifacts.images import IMAGE_PROGRAMS, published, registry_of
 from kwokctl.artifacts.programs import named
 from kwokctl.artifacts.resolve import Source, stored
+from kwokctl.clusters.brought import with_brought
 from kwokctl.clusters.home import Home
+from kwokctl.clusters.node_image import usual_node
 from kwokctl.clusters.programs import (
     EXPLICIT,
     addresses,
-    node_image,
     prefixes,
-    programs_on,
+    programs,
     source_of,
     wanted_program,
 )
@@ -54,10 +55,13 @@ async def artifacts(
     options: ClusterOptions,
     names: Sequence[str],
     settled: Settled | None = None,
+    *,
+    is_exact: bool = False,
 ) -> dict[str, Artifact]:
     """Find, pull, fetch or build what is named, in the form that the runtime can start.
 
-    What a cluster is `settled` with is used for as long as it is there. Raises ArtifactError for
+    What a cluster is `settled` with is used for as long as it is there. The version of Kubernetes
+    `is_exact` if its user chose it. Raises ArtifactError for
     what cannot be had.
     """
     found: dict[str, Artifact] = {}
@@ -70,7 +74,11 @@ async def artifacts(
             f"{', '.join(given)} are not used"
         )
     rest = [name for name in names if name not in found]
-    return found | await programs_on(home, runtime, options, rest)
+    if isinstance(runtime, BringsKubernetes):
+        return found | await with_brought(
+            home, runtime, options, rest, settled=settled, is_exact=is_exact
+        )
+    return found | await programs(home, options, rest)
 
 
 def published_files(
@@ -85,11 +93,15 @@ def published_files(
 
 
 def published_images(
-    runtime: Runtime | None, options: ClusterOptions, names: Sequence[str]
+    runtime: Runtime | None,
+    options: ClusterOptions,
+    names: Sequence[str],
+    *,
+    is_exact: bool = False,
 ) -> list[str]:
     """List the images that a cluster of the named components needs."""
     if runtime is not None and isinstance(runtime, BringsKubernetes):
-        image = node_image(options)
+        image = options.kind_node_image or usual_node(options, is_exact=is_exact).image
         return [] if Path(image).is_file() else [image]
     return sorted(choice.image for choice in _published(runtime, options, names))
 

@@ -3,7 +3,6 @@
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 
 from kwokctl import __version__
 from kwokctl.artifacts.orders import Order, place
@@ -22,7 +21,7 @@ from kwokctl.model import (
     Artifact,
 )
 from kwokctl.progress import Silent
-from kwokctl.runtime import BringsKubernetes, Runtime
+from kwokctl.runtime import BringsKubernetes
 
 EXPLICIT = {
     ETCD: "etcd_binary",
@@ -56,27 +55,8 @@ async def programs(
     return found
 
 
-async def programs_on(
-    home: Home, runtime: Runtime, options: ClusterOptions, names: Sequence[str]
-) -> dict[str, Artifact]:
-    """Get the named programs as far as the runtime does not bring them, and what it runs itself."""
-    if not isinstance(runtime, BringsKubernetes):
-        return await programs(home, options, names)
-    _refuse_given(runtime, options, names)
-    brought = {
-        name: Artifact(name=name, version=_version(options, name))
-        for name in names
-        if name in runtime.brings
-    }
-    found = await programs(
-        home, options, [runtime.maker, *(name for name in names if name not in brought)]
-    )
-    maker = replace(found[runtime.maker], image=node_image(options))
-    return {**found, **brought, runtime.maker: maker}
-
-
-def _refuse_given(runtime: BringsKubernetes, options: ClusterOptions, names: Sequence[str]) -> None:
-    """Refuse programs that are given for components of which the runtime has its own."""
+def refuse_given(runtime: BringsKubernetes, options: ClusterOptions, names: Sequence[str]) -> None:
+    """Raise UsageError for programs given for components of which the runtime has its own."""
     for name in names:
         field = EXPLICIT.get(name, "")
         if name in runtime.brings and getattr(options, field):
@@ -85,12 +65,6 @@ def _refuse_given(runtime: BringsKubernetes, options: ClusterOptions, names: Seq
                 f"'{runtime.maker}'",
                 hint="leave it out, give another image of the node, or choose another --runtime",
             )
-
-
-def node_image(options: ClusterOptions) -> str:
-    """Return the image of the nodes that a cluster's maker makes: a name, or a file's path."""
-    usual = f"{options.kind_node_image_prefix}/node:{kube_version(options.kube_version)}"
-    return options.kind_node_image or usual
 
 
 def addresses(options: ClusterOptions, names: Sequence[str]) -> list[str]:
@@ -131,10 +105,11 @@ def is_versioned(options: ClusterOptions, name: str) -> bool:
 def wanted_program(options: ClusterOptions, name: str) -> Wanted:
     """Return what is wanted of a program, in the version that the options ask for."""
     explicit = getattr(options, EXPLICIT[name]) or (_on_path(options) if name == "kind" else "")
-    return Wanted(name=name, version=_version(options, name), explicit=explicit or None)
+    return Wanted(name=name, version=version_of(options, name), explicit=explicit or None)
 
 
-def _version(options: ClusterOptions, name: str) -> str:
+def version_of(options: ClusterOptions, name: str) -> str:
+    """Return the version of a program that the options ask for."""
     if name == "kind":
         return options.kind_version
     kube = kube_version(options.kube_version)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any
 
+from kwokctl.artifacts.node_images import PREFIX as NODE_IMAGE_PREFIX
 from kwokctl.artifacts.versions import DEFAULT_KIND_VERSION, DEFAULT_KUBE_VERSION
 from kwokctl.config import checks
 
@@ -280,7 +281,7 @@ class ClusterOptions:
         metavar="IMAGE-OR-FILE",
     )
     kind_node_image_prefix: str = _option(
-        "docker.io/kindest",
+        NODE_IMAGE_PREFIX,
         "Registry and folder of the node image",
         group=_PROGRAMS,
         metavar="PREFIX",

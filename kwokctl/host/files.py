@@ -105,6 +105,17 @@ def remove_tree(path: Path) -> None:
 
 
 @contextmanager
+def scratch_folder(path: Path) -> Iterator[Path]:
+    """Yield a folder that is empty, and is removed with all in it when it is left."""
+    remove_tree(path)
+    path.mkdir(parents=True)
+    try:
+        yield path
+    finally:
+        remove_tree(path)
+
+
+@contextmanager
 def locked(path: Path, *, what: str, wait: float = 0.0, shared: bool = False) -> Iterator[None]:
     """Hold the advisory lock file at `path`; its content names the owner if the disk has room for it.
 

@@ -17,7 +17,7 @@ from kwokctl.host.processes.lifecycle import check_program
 from kwokctl.model import Artifact, ComponentName
 from runtimes.engine.client import Engine
 
-_REPOSITORY = "localhost/kwokctl"
+REPOSITORY = "localhost/kwokctl"
 """No registry is ever asked for what we made, and every engine keeps it by this very name."""
 _DIGITS = 12
 _CHUNK = 1024 * 1024
@@ -72,8 +72,8 @@ class EngineImages:
         if artifact.command:
             image = await asyncio.to_thread(_name, artifact)
             return image if await self.has(image) else None
-        found = await self._engine.ask("images", name=f"{_REPOSITORY}/{artifact.name}")
-        version = _tag(artifact.version)
+        found = await self._engine.ask("images", name=f"{REPOSITORY}/{artifact.name}")
+        version = tag_of(artifact.version)
         tags = (tag for one in found for tag in one.get("RepoTags") or ())
         return next((tag for tag in tags if _parted(tag)[1].rpartition("-")[0] == version), None)
 
@@ -117,7 +117,9 @@ class EngineImages:
             lines = [{"error": e.detail or str(e)}]
         said = "".join(str(line.get("error") or line.get("stream") or "") for line in lines)
         names = [
-            line.removeprefix(_LOADED) for line in said.splitlines() if line.startswith(_LOADED)
+            line.removeprefix(_LOADED).removeprefix(_UNNAMED)
+            for line in said.splitlines()
+            if line.startswith((_LOADED, _UNNAMED))
         ]
         if not names:
             raise ArtifactError(
@@ -154,6 +156,8 @@ class EngineImages:
 
 
 _LOADED = "Loaded image: "
+_UNNAMED = "Loaded image ID: "
+"""Said of an image that was saved by its digest: the name is not in the file."""
 
 
 class _Sizes:
@@ -189,22 +193,23 @@ def _parted(image: str) -> tuple[str, str]:
     """Part a name from its tag, or from the digest that stands in its place."""
     name, at, content = image.partition("@")
     if at:
-        return name, content
+        return _parted(name)[0], content
     name, colon, tag = image.rpartition(":")
     return (name, tag) if colon and "/" not in tag else (image, "latest")
 
 
 def _name(artifact: Artifact) -> str:
     """Name the image of a program by its version and content, so that it is made once."""
-    content = _content(Path(artifact.command[0]))
-    return f"{_REPOSITORY}/{artifact.name}:{_tag(artifact.version)}-{content[:_DIGITS]}"
+    content = content_of(Path(artifact.command[0]))
+    return f"{REPOSITORY}/{artifact.name}:{tag_of(artifact.version)}-{content[:_DIGITS]}"
 
 
-def _tag(version: str) -> str:
+def tag_of(version: str) -> str:
+    """Return a version as a tag may be written."""
     return version.replace("+", "_")
 
 
-def _content(program: Path) -> str:
+def content_of(program: Path) -> str:
     """Return the SHA-256 of a program; one of the store is not read for it."""
     folder = program.parent
     stored = Store(folder.parent.parent).find(folder.parent.name, folder.name)

@@ -32,6 +32,7 @@ _POD_SUBNETS = {
     "dual": "10.244.0.0/16,fd00:10:244::/56",
 }
 """By IP family, as kind has them; said, for they are parted between the real nodes."""
+_BARE = {"disableDefaultCNI": True, "kubeProxyMode": "none"}
 _OURS = {
     "name": "the name is that of the cluster: --name",
     "networking.apiServerAddress": "the address is an option of kwokctl: --bind-address",
@@ -40,19 +41,27 @@ _OURS = {
 """What a user's document may not say, and why."""
 
 
-def configuration(plan: Plan, paths: ClusterPaths, *, has_cgroup_v1: bool) -> dict[str, Any]:
-    """Return kind's configuration for a plan; ConfigError for what the user's own may not say."""
+def configuration(
+    plan: Plan, paths: ClusterPaths, *, has_cgroup_v1: bool, is_bare: bool = False
+) -> dict[str, Any]:
+    """Return kind's configuration for a plan; ConfigError for what the user's own may not say.
+
+    An image that `is_bare` has nothing of what kind adds to a control plane: it is left out.
+    """
     own = _own(plan.documents)
     _refuse_ours(own)
     control_plane, *workers = _nodes(own)
     networking = own.get("networking") or {}
     api = plan.components[KUBE_APISERVER]
-    patches = configurations(plan, patches=patches_folder(paths), has_cgroup_v1=has_cgroup_v1)
+    patches = configurations(
+        plan, patches=patches_folder(paths), has_cgroup_v1=has_cgroup_v1, is_bare=is_bare
+    )
     return {
         **own,
         "kind": "Cluster",
         "apiVersion": _API_VERSION,
         "networking": {
+            **(_BARE if is_bare else {}),
             "podSubnet": _POD_SUBNETS.get(networking.get("ipFamily", "ipv4"), ""),
             **networking,
             "apiServerAddress": api.ports[0].host_address,

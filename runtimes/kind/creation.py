@@ -42,7 +42,7 @@ class Creation:
         """Let kind make the cluster from the configuration in the folder.
 
         The user's kubeconfig is left alone. What is half made stays, for its journal to be read.
-        Raises ConflictError for a port that is taken, ComponentError for all else.
+        Raises ConflictError for a port that is taken, NodesExistError, ComponentError for all else.
         """
         try:
             await process.run_leashed(
@@ -54,14 +54,21 @@ class Creation:
         except CommandError as e:
             if error := conflict(self.project, e.detail):
                 raise error from e
-            raise ComponentError(
+            is_there = any(words in (e.detail or "") for words in _EXISTS)
+            raise (NodesExistError if is_there else ComponentError)(
                 f"kind cannot make the cluster '{self.project}'",
                 hint="kind says why below, and after it the component that has died, or the kubelet",
                 detail=e.detail,
             ) from e
 
 
+class NodesExistError(ComponentError):
+    """There are nodes of the cluster's name: an engine may make one after who asked for it has died."""
+
+
 CONFIGURATION = "kind.yaml"
+_EXISTS = ("node(s) already exist", "is already in use by container", "name is in use")
+"""What kind says, and what Docker and Podman say to kind."""
 _FILE = "creation.json"
 
 

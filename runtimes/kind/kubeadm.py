@@ -48,6 +48,8 @@ _SECTIONS = {
     KUBE_CONTROLLER_MANAGER: "controllerManager",
     KUBE_SCHEDULER: "scheduler",
 }
+_ADDED = ["preflight", "addon/kube-proxy", "addon/coredns"]
+"""The phase that kind leaves out by itself, for a list of ours replaces its own, and the addons."""
 _TIMEOUTS = {"kubernetesAPICall": "4m0s"}
 """As long as kubeadm waits for the control plane; its own minute is too short for a busy machine."""
 _CGROUP_SWITCH = 31
@@ -57,7 +59,7 @@ _LISTS = 36
 
 
 def configurations(
-    plan: Plan, *, patches: PurePath, has_cgroup_v1: bool
+    plan: Plan, *, patches: PurePath, has_cgroup_v1: bool, is_bare: bool = False
 ) -> tuple[dict[str, Any], ...]:
     """Return what to change of each of kubeadm's documents; `patches` is a folder of the node."""
     kube = plan.components[KUBE_APISERVER].artifact.version
@@ -75,6 +77,8 @@ def configurations(
     init: dict[str, Any] = {"kind": "InitConfiguration", "patches": {"directory": str(patches)}}
     if minor(kube) >= _LISTS:
         init["timeouts"] = _TIMEOUTS
+    if is_bare:
+        init["skipPhases"] = _ADDED
     kubelet = {"kind": "KubeletConfiguration", "failCgroupV1": False}
     is_refused = has_cgroup_v1 and minor(kube) >= _CGROUP_SWITCH
     found = (cluster, init, kubelet) if is_refused else (cluster, init)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from kwokctl.errors import ComponentError, ConflictError, KwokctlError, UnavailableError
@@ -18,8 +19,8 @@ from runtimes.engine.gateway import host_address, reached_by
 from runtimes.engine.on_host import ON_HOST, placed
 from runtimes.engine.together import all_of
 from runtimes.kind.configuration import GROUP, configuration, patches_folder
-from runtimes.kind.creation import CONFIGURATION, Creation, set_aside
-from runtimes.kind.image import node_image
+from runtimes.kind.creation import CONFIGURATION, Creation, NodesExistError, set_aside
+from runtimes.kind.image import KindNodeImages
 from runtimes.kind.kubeadm import MAKES, pod_patch
 from runtimes.kind.manner import Manner
 from runtimes.kind.node import CLUSTER, CONTROL_PLANE, NODE_ROLES, ROLE, Node
@@ -28,6 +29,8 @@ from runtimes.kind.pod_networks import pod_networks
 from runtimes.kind.provider import Provider
 from runtimes.kind.site import KindSite
 
+_TRIES = 3
+"""How often kind is asked although it has found nodes that were made meanwhile."""
 _MADE = "made"
 """A file with the id of the node that kind has made to its end."""
 _PATCH = "+strategic.yaml"
@@ -49,6 +52,7 @@ class KindRuntime:
         self._host = host
         self._provider = provider
         self._engine = provider.engine
+        self.node_images = KindNodeImages(provider.engine)
         self._grace = grace
         self._plans: dict[ClusterName, Plan] = {}
         """What was installed by this command: only when there is a node it is known where it
@@ -162,9 +166,9 @@ class KindRuntime:
             )
         folder, patches = self._folder(plan.cluster), patches_folder(paths)
         has_cgroup_v1 = (await self._engine.ask("info")).get("CgroupVersion") == "1"
-        told = configuration(plan, paths, has_cgroup_v1=has_cgroup_v1)
-        kube = plan.components[KUBE_APISERVER].artifact.version
-        image = await node_image(self._engine, plan.maker.image, kube=kube)
+        image = await self._image(plan, plan.maker.image)
+        is_bare = await self.node_images.is_bare(image)
+        told = configuration(plan, paths, has_cgroup_v1=has_cgroup_v1, is_bare=is_bare)
         remove_tree(patches)
         for component in placed(plan, on_host=False).components.values():
             _prepare(component, paths)
@@ -178,6 +182,15 @@ class KindRuntime:
             image=image,
             pod_subnet=told["networking"]["podSubnet"],
         ).save(folder)
+
+    async def _image(self, plan: Plan, named: str) -> str:
+        """Return the image that the node was made of before, if it is still here, else the named."""
+        with suppress(ComponentError):
+            before = Creation.load(self._folder(plan.cluster)).image
+            if await self.node_images.engine.has(before):
+                return before
+        kube = plan.components[KUBE_APISERVER].artifact.version
+        return (await self.node_images.obtain(named, kube=kube)).name
 
     async def _start_inside(self, cluster: ClusterName, names: Collection[ComponentName]) -> None:
         container = self._node(cluster, await self._containers(cluster))
@@ -219,6 +232,17 @@ class KindRuntime:
         return made
 
     async def _create(self, cluster: ClusterName, creation: Creation) -> Container:
+        """Let kind make the nodes, and give them what kind does not.
+
+        The engine may still make a node for a run that has been killed: that one is removed, and
+        kind is asked again.
+        """
+        for _ in range(_TRIES):
+            with suppress(NodesExistError):
+                return await self._created(cluster, creation)
+        return await self._created(cluster, creation)
+
+    async def _created(self, cluster: ClusterName, creation: Creation) -> Container:
         try:
             await creation.run(self._folder(cluster), self._provider.environment)
         except KwokctlError as e:

@@ -157,6 +157,25 @@ def test_images_are_carried_to_a_machine_without_network_in_a_file(main: Install
     assert sorted(listed.out.split()) == sorted(made), listed.err
 
 
+def test_a_node_image_is_pulled_by_its_digest_and_carried_in_a_file(main: Installed) -> None:
+    version, file = main.folder / "version", main.folder / "node.tar"
+    version.write_text(f"{DEFAULT_KUBE_VERSION}\n")
+    words = ("artifacts", "images", "--runtime", "kind")
+    with registry() as mirror:
+        tagged = mirror.publish("node", DEFAULT_KUBE_VERSION, version, folder="kind")
+        pinned = f"{tagged}@{mirror.digest('node', DEFAULT_KUBE_VERSION)}"
+        done = main.run(*words, "--pull", "--save", str(file), KWOK_KIND_NODE_IMAGE=pinned)
+        assert done.code == 0, done.err
+    docker("rmi", "--force", tagged, pinned)
+
+    assert main.ok(*words, "--load", str(file)).split() == [tagged]
+
+    found = main.run(*words, KWOK_KIND_NODE_IMAGE=tagged, KWOK_ARTIFACT_SOURCE="offline")
+    assert found.out.split() == [tagged], found.err
+    version.unlink()
+    file.unlink()
+
+
 def test_what_a_cluster_would_pull_can_be_listed_beforehand(main: Installed) -> None:
     listed = main.ok("get", "artifacts", "--runtime", "docker").split()
 

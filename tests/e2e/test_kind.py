@@ -16,7 +16,7 @@ from tests.support import engines
 from tests.support.engine_command import EngineCommand
 from tests.support.gap import port_taken_in_the_gap
 from tests.support.installed import Installed, taken_port, until
-from tests.support.node_image import NAME, NoImageError, node_image
+from tests.support.node_image import NoImageError, node_image
 from tests.support.on_kind import OWN, PATIENCE, create, fake_nodes, own_file
 
 pytestmark = [
@@ -90,7 +90,7 @@ def main(installed: Installed, image: Path) -> Installed:
 
 def patched(patches: str) -> str:
     """Return the user's own configuration with more patches for kubeadm."""
-    return OWN.replace("nodes:\n", f"{patches}nodes:\n")
+    return f"{OWN}kubeadmConfigPatches:\n{patches}"
 
 
 def test_the_users_own_configuration_of_kind_is_heeded(main: Installed) -> None:
@@ -129,7 +129,6 @@ def test_a_second_cluster_lives_beside_the_first_without_what_was_switched_off(
     second = main.called("second")
     create(
         second,
-        "--kind-node-image", NAME,
         "--disable", "kube-scheduler,kube-controller-manager",
         "--kube-audit-policy", str(policy),
         "--kube-feature-gates", "MutatingAdmissionPolicy=true",
@@ -155,8 +154,7 @@ def test_a_port_that_is_taken_is_told_and_nothing_is_left(main: Installed, own: 
     third = main.called("third")
     with taken_port() as port:
         said = third.refused(
-            "--config", own, "create", "cluster", "--runtime", "kind",
-            "--kind-node-image", NAME, "--etcd-port", str(port),
+            "--config", own, "create", "cluster", "--runtime", "kind", "--etcd-port", str(port),
         )  # fmt: skip
         assert str(port) in said
 
@@ -171,7 +169,7 @@ def test_a_port_that_is_taken_between_its_choice_and_the_start_is_named(
     with port_taken_in_the_gap(third) as port:
         said = third.refused(
             "--config", own, "create", "cluster", "--runtime", "kind",
-            "--kind-node-image", NAME, "--kube-scheduler-port", str(port),
+            "--kube-scheduler-port", str(port),
         )  # fmt: skip
 
     assert f"port {port}, wanted for 'kube-scheduler', is in use by 'python" in said
@@ -189,7 +187,6 @@ def test_a_node_that_does_not_come_up_is_told_with_the_kubelets_words_and_nothin
 
     said = third.refused(
         "--config", str(broken), "create", "cluster", "--runtime", "kind",
-        "--kind-node-image", NAME,
         timeout=PATIENCE,
     )  # fmt: skip
 
@@ -206,7 +203,7 @@ def test_a_component_that_dies_at_once_is_told_with_its_last_words(main: Install
 
     said = third.refused(
         "--config", str(impatient), "create", "cluster", "--runtime", "kind",
-        "--kind-node-image", NAME, "--extra-args", "etcd=auto-compaction-mode=no-such-mode",
+        "--extra-args", "etcd=auto-compaction-mode=no-such-mode",
         timeout=PATIENCE,
     )  # fmt: skip
 
@@ -223,6 +220,7 @@ def test_an_image_that_cannot_be_had_is_told_with_a_remedy(main: Installed, own:
 
     assert "'127.0.0.1:1/nobody/node:v1.36.3', is not here and cannot be pulled" in said
     assert "KWOK_KIND_NODE_IMAGE" in said
+    assert "artifacts images --runtime kind --build" in said
     assert docker.containers() == [NODE]
 
 
@@ -271,9 +269,7 @@ def test_deleting_leaves_no_container_process_or_file(main: Installed) -> None:
 
 
 def test_a_half_made_cluster_is_continued_or_deleted(main: Installed, own: str) -> None:
-    making = main.start(
-        "--config", own, "create", "cluster", "--runtime", "kind", "--kind-node-image", NAME
-    )
+    making = main.start("--config", own, "create", "cluster", "--runtime", "kind")
     until("kind has begun", lambda: docker.containers() == [NODE])
     making.kill()
     making.communicate()

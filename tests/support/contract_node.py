@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kwokctl.artifacts.resolve import Source, resolve
+from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
 from kwokctl.clusters.files import write_files
 from kwokctl.clusters.home import Home
 from kwokctl.clusters.programs import wanted_program
@@ -25,24 +26,12 @@ from kwokctl.model import (
 )
 from kwokctl.progress import Silent
 from kwokctl.runtime import Runtime
-from runtimes.engine.images import EngineImages
+from runtimes.kind.image import KindNodeImages
 from runtimes.kind.provider import docker
 from runtimes.kind.runtime import KindRuntime
-from tests.support.node_image import NAME, node_image
+from tests.support.node_image import node_image
 
 _KIND = "kind"
-_PHASES = """\
-kind: InitConfiguration
-metadata: {name: config}
-skipPhases: [preflight, addon/kube-proxy, addon/coredns]
-"""
-_OWN = {
-    "kind": "Cluster",
-    "apiVersion": "kind.x-k8s.io/v1alpha4",
-    "networking": {"disableDefaultCNI": True, "kubeProxyMode": "none"},
-    "kubeadmConfigPatches": [_PHASES],
-}
-"""The tests' node has no images for what kind adds to a control plane."""
 
 
 @dataclass
@@ -107,22 +96,21 @@ async def node(folder: Path, cluster: ClusterName) -> Node:
         [wanted_program(options, _KIND)], source=Source.AUTO, cache=cache_dir(), progress=Silent()
     )
     engine = docker().engine
-    images = EngineImages(engine)
-    if not await images.has(NAME):
-        await images.load(await node_image(engine.endpoint.url))
+    images = KindNodeImages(engine)
+    image = await images.made(DEFAULT_KUBE_VERSION)
+    if not image:
+        image = (await images.engine.load(await node_image(engine.endpoint.url)))[0]
     names = (ETCD, KUBE_APISERVER)
-    version = NAME.rpartition(":")[2]
     saved = Saved(
         name=cluster,
         options=options,
         names=names,
         artifacts={
-            **{name: Artifact(name=name, version=version) for name in names},
-            _KIND: replace(found[_KIND], image=NAME),
+            **{name: Artifact(name=name, version=DEFAULT_KUBE_VERSION) for name in names},
+            _KIND: replace(found[_KIND], image=image),
         },
         extra_args={},
         stages=(),
-        documents=(_OWN,),
     )
     return Node(host=Host(WorkDir(folder)), saved=saved)
 

@@ -17,7 +17,7 @@ from kwokctl.errors import KwokctlError
 from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint, find_endpoint
 
-LEAN_RUNTIME = Path(__file__).parent / "kind_node" / "oci-runtime"
+LEAN_RUNTIME = Path(__file__).parent / "programs" / "oci-runtime"
 """What an engine runs containers with where it lacks the capability to raise limits."""
 _PROGRAMS = ("dockerd", "iptables")
 _PACKAGES = ("docker.io", "iptables")

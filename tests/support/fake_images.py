@@ -6,7 +6,6 @@ from pathlib import Path
 
 from kwokctl.errors import ArtifactError
 from kwokctl.model import Artifact
-from tests.support.fake_runtime import FakeRuntime
 
 
 @dataclass
@@ -48,10 +47,3 @@ class FakeImages:
     @staticmethod
     def _name(artifact: Artifact) -> str:
         return f"made/{artifact.name}:{artifact.version}-{Path(artifact.command[0]).stat().st_ino}"
-
-
-@dataclass
-class FakeEngineRuntime(FakeRuntime):
-    """A runtime in memory that starts components from images, too."""
-
-    images: FakeImages = field(default_factory=FakeImages)

@@ -16,6 +16,8 @@ from kwokctl.model import (
     State,
 )
 from kwokctl.runtime import Site
+from tests.support.fake_images import FakeImages
+from tests.support.fake_node_images import FakeNodeImages
 from tests.support.sites import HostLikeSite
 
 
@@ -77,6 +79,14 @@ class BringingRuntime(FakeRuntime):
     maker = "kind"
     brings = frozenset({ETCD, KUBE_APISERVER, KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER})
     documents = "kind.x-k8s.io"
+    node_images: FakeNodeImages = field(default_factory=FakeNodeImages)
 
     async def published(self, cluster: ClusterName) -> Collection[ComponentName]:
         return ()
+
+
+@dataclass
+class FakeEngineRuntime(FakeRuntime):
+    """A runtime in memory that starts components from images, too."""
+
+    images: FakeImages = field(default_factory=FakeImages)

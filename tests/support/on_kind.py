@@ -5,21 +5,8 @@ from tests.support.installed import Installed
 PATIENCE = 300.0
 """Seconds in which a node starts on a busy machine."""
 OWN = """\
-# The tests' node has no images for what kind adds to a control plane.
 kind: Cluster
 apiVersion: kind.x-k8s.io/v1alpha4
-networking:
-  disableDefaultCNI: true
-  kubeProxyMode: none
-kubeadmConfigPatches:
-- |
-  kind: InitConfiguration
-  metadata:
-    name: config
-  skipPhases:
-  - preflight
-  - addon/kube-proxy
-  - addon/coredns
 nodes:
 - role: control-plane
   labels:

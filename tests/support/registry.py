@@ -27,10 +27,18 @@ class Registry(ThreadingHTTPServer):
         self.found: dict[str, tuple[str, bytes]] = {}
         """Media type and content, by path."""
 
-    def publish(self, name: str, tag: str, program: Path, *, architecture: str = "amd64") -> str:
-        """Publish an image that holds a program where such images have it; return its name."""
+    def publish(
+        self,
+        name: str,
+        tag: str,
+        file: Path,
+        *,
+        architecture: str = "amd64",
+        folder: str = "usr/local/bin",
+    ) -> str:
+        """Publish an image that holds a file, a program where such images have it; return its name."""
         repository = f"{self.host}/{name}:{tag}"
-        layer = _layer(f"usr/local/bin/{program.name}", program.read_bytes())
+        layer = _layer(f"{folder}/{file.name}", file.read_bytes())
         config = _text(
             {
                 "architecture": architecture,
@@ -48,6 +56,10 @@ class Registry(ThreadingHTTPServer):
         for reference in (tag, _digest(_text(manifest))):
             self.found[f"/v2/{name}/manifests/{reference}"] = (_MANIFEST, _text(manifest))
         return repository
+
+    def digest(self, name: str, tag: str) -> str:
+        """Return the digest of an image that was published."""
+        return _digest(self.found[f"/v2/{name}/manifests/{tag}"][1])
 
     def _blob(self, name: str, kind: str, content: bytes) -> dict[str, Any]:
         digest = _digest(content)

@@ -13,13 +13,14 @@ from kwokctl.artifacts.target import here
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
 from kwokctl.clusters.home import Home
 from kwokctl.clusters.images import artifacts, published_files, published_images
+from kwokctl.clusters.node_image import usual_node
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import ArtifactError
 from kwokctl.host.paths import WorkDir
 from kwokctl.model import ETCD, KUBE_SCHEDULER, Artifact
 from kwokctl.progress import Silent, Step
-from tests.support.fake_images import FakeEngineRuntime, FakeImages
-from tests.support.fake_runtime import BringingRuntime, FakeRuntime
+from tests.support.fake_images import FakeImages
+from tests.support.fake_runtime import BringingRuntime, FakeEngineRuntime, FakeRuntime
 
 NAMES = (ETCD, KUBE_SCHEDULER)
 ETCD_IMAGE = "registry.k8s.io/etcd:3.6.16-0"
@@ -224,6 +225,8 @@ def test_a_runtime_that_brings_components_needs_its_maker_and_the_image_of_its_n
     assert kubectl.endswith("/kubectl")
     assert "/kind-" in maker
     (image,) = published_images(BringingRuntime(), options, names)
+    assert image == usual_node(options).image
+    (image,) = published_images(BringingRuntime(), options, names, is_exact=True)
     assert image.endswith(f"/node:{DEFAULT_KUBE_VERSION}")
 
     file = tmp_path / "node.tar"

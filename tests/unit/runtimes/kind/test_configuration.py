@@ -49,6 +49,20 @@ def test_kind_is_told_what_was_reviewed() -> None:
     golden.check("kind/kind.yaml", yaml.dump_all([found]))
 
 
+def test_what_a_made_image_lacks_is_left_out_unless_the_user_wants_it() -> None:
+    found = configuration(plan(), PATHS, has_cgroup_v1=False, is_bare=True)
+
+    assert found["networking"]["disableDefaultCNI"] is True
+    assert found["networking"]["kubeProxyMode"] == "none"
+    assert patched(found, "InitConfiguration")["skipPhases"] == [
+        "preflight", "addon/kube-proxy", "addon/coredns",
+    ]  # fmt: skip
+
+    own = {"kind": "Cluster", "networking": {"kubeProxyMode": "nftables"}}
+    theirs = configuration(plan(OPTIONS, own), PATHS, has_cgroup_v1=False, is_bare=True)
+    assert theirs["networking"]["kubeProxyMode"] == "nftables"
+
+
 def test_pods_see_what_was_reviewed() -> None:
     patches = [
         pod_patch(component, manner=MANNER)

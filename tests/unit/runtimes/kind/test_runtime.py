@@ -12,6 +12,7 @@ from kwokctl.errors import ArtifactError, ComponentError, ConflictError, Unavail
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import WorkDir
 from kwokctl.model import (
+    ETCD,
     KUBE_SCHEDULER,
     KWOK_CONTROLLER,
     Artifact,
@@ -23,6 +24,7 @@ from kwokctl.model import (
 )
 from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
+from runtimes.kind.creation import Creation
 from runtimes.kind.provider import Provider
 from runtimes.kind.runtime import KindRuntime
 from tests.support.fake_engine import FakeEngine, fake_engine
@@ -156,6 +158,45 @@ async def test_an_image_that_cannot_be_had_is_an_error_with_a_remedy(
         await runtime.install(planned(host))
 
     assert "KWOK_KIND_NODE_IMAGE" in str(caught.value.hint)
+
+
+async def test_a_node_is_made_anew_from_the_image_that_it_was_made_of(
+    runtime: KindRuntime, fake: FakeEngine, host: Host
+) -> None:
+    """Though that was loaded from a file which is not there any more."""
+    before = Creation(project="p", program="kind", image="mine/node:v1", pod_subnet="")
+    (host.cluster(CLUSTER).root / "kind").mkdir(parents=True)
+    before.save(host.cluster(CLUSTER).root / "kind")
+    fake.answers["GET /images/mine/node:v1/json"] = (200, {"Config": {"Labels": None}})
+    found = planned(host)
+    assert found.maker
+
+    await runtime.install(replace(found, maker=replace(found.maker, image="/gone/node.tar")))
+
+    assert Creation.load(host.cluster(CLUSTER).root / "kind").image == "mine/node:v1"
+
+
+async def test_a_node_that_a_killed_run_has_still_made_is_removed_and_kind_asked_again(
+    runtime: KindRuntime, fake: FakeEngine, host: Host, tmp_path: Path
+) -> None:
+    root = host.cluster(CLUSTER).root
+    kind = tmp_path / "kind-that-finds-a-node"
+    kind.write_text("#!/bin/sh\necho 'ERROR: node(s) already exist for a cluster' >&2\nexit 1\n")
+    kind.chmod(0o755)
+    for folder in (root / "kind", host.cluster(CLUSTER).etcd_data):
+        folder.mkdir(parents=True)
+    Creation(project="p", program=str(kind), image="i", pod_subnet="").save(root / "kind")
+    fake.answers |= {
+        "GET /containers/json": (200, [node(sees=str(root))]),
+        "DELETE /containers/1": (204, None),
+        "GET /volumes": (200, {"Volumes": []}),
+    }
+
+    with pytest.raises(ComponentError, match="cannot make the cluster"):
+        await runtime.start(CLUSTER, ETCD)
+
+    # Before kind begins, and after each time that it finds a node.
+    assert fake.asked.count("DELETE /containers/1") == 1 + 4
 
 
 async def test_the_controller_is_a_process_of_this_host_and_ends_although_the_engine_is_gone(

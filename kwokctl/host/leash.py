@@ -22,14 +22,22 @@ def main(argv: list[str]) -> int:
     except OSError as e:
         sys.stderr.write(f"{argv[0]}: {e.strerror}\n")
         return 127
-    threading.Thread(target=_stop_when_abandoned, args=[child], daemon=True).start()
+    is_abandoned = threading.Event()
+    stopping = threading.Thread(
+        target=_stop_when_abandoned, args=[child, is_abandoned], daemon=True
+    )
+    stopping.start()
     status = child.wait()
+    if is_abandoned.is_set():
+        # The program has ended, but what it has started may not have.
+        stopping.join()
     return status if status >= 0 else 128 - status
 
 
-def _stop_when_abandoned(child: subprocess.Popen[bytes]) -> None:
+def _stop_when_abandoned(child: subprocess.Popen[bytes], is_abandoned: threading.Event) -> None:
     while os.read(0, 4096):
         pass
+    is_abandoned.set()
     # Interrupted, not terminated: go removes its temporary files only then.
     _signal_group(child.pid, signal.SIGINT)
     with suppress(subprocess.TimeoutExpired):

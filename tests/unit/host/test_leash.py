@@ -28,6 +28,14 @@ asyncio.run(run_leashed(sys.executable, "-c", sys.argv[1], sys.argv[2]))
 """
 
 
+_STUBBORN = f"""
+import signal
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+{_FAMILY.replace("path =", "signal.signal(signal.SIGINT, signal.SIG_DFL); path =")}
+"""
+"""One that ends when it is interrupted, as kind does, while what it has started does not."""
+
+
 def _runs(pid: int) -> bool:
     """Tell whether a process runs; one that has ended and was not reaped does not."""
     try:
@@ -98,9 +106,12 @@ async def test_a_cancelled_program_ends_with_all_that_it_started(tmp_path: Path)
     await _gone(pids)
 
 
-async def test_a_program_ends_when_its_owner_is_killed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("program", [_FAMILY, _STUBBORN], ids=["family", "stubborn"])
+async def test_a_program_ends_with_all_that_it_started_when_its_owner_is_killed(
+    tmp_path: Path, program: str
+) -> None:
     told = tmp_path / "told"
-    owner = await asyncio.create_subprocess_exec(sys.executable, "-c", _OWNER, _FAMILY, str(told))
+    owner = await asyncio.create_subprocess_exec(sys.executable, "-c", _OWNER, program, str(told))
     pids = await _family(told)
 
     os.kill(owner.pid, signal.SIGKILL)

@@ -16,6 +16,7 @@ _POLL = 0.02
 _LOOK = 0.2
 """Seconds between two looks at what lives, which a container engine takes longer for than a probe."""
 _TAIL_LINES = 20
+_MEBI = 1024 * 1024
 _LONGEST_STACKS = 200
 """Lines."""
 _STACK = re.compile(r"goroutine \d+ \[")
@@ -81,7 +82,7 @@ async def told_when_late(
             yield
     except TimeoutError as e:
         late = await unready(components)
-        names = ", ".join(f"'{component.name}'" for component in late)
+        names = ", ".join(map(_with_limit, late))
         raise TimedOutError(
             f"{names or 'the cluster'} {'are' if len(late) > 1 else 'is'} not ready "
             f"after {seconds:g} s",
@@ -99,7 +100,19 @@ async def _all_alive(
         if states.get(component.name) is not State.RUNNING:
             remark = (await remarks(runtime, cluster)).get(component.name)
             raise ComponentError(
-                f"'{component.name}' has exited" + (f": {remark}" if remark else ""),
+                f"'{component.name}' has exited: {remark}"
+                if remark
+                else f"{_with_limit(component)} has exited",
                 hint=f"its whole log: kwokctl --name {cluster} logs {component.name}",
                 detail=await log_tail(runtime, cluster, component.name) or None,
             )
+
+
+def _with_limit(component: Component) -> str:
+    """Name a component, and its limit of memory.
+
+    Near it a program need not be killed: it may be kept so busy with finding room that it comes to
+    nothing in time, and gives up for reasons that do not mention memory.
+    """
+    limit = component.limits.memory // _MEBI
+    return f"'{component.name}'" + (f" (limited to {limit}Mi of memory)" if limit else "")

@@ -17,8 +17,8 @@ from kwokctl.errors import ComponentError, ConflictError
 from kwokctl.host.machine import Host
 from kwokctl.host.ports import HeldPorts
 from kwokctl.kube.probe import probe
-from kwokctl.model import Component, Plan, State
-from kwokctl.runtime import Runtime
+from kwokctl.model import Component, Limits, Plan, State
+from kwokctl.runtime import Runtime, TellsMore
 from tests.contract.conftest import CLUSTER, FIRST, SECOND, Asked
 
 DOWN = {FIRST: State.STOPPED, SECOND: State.STOPPED}
@@ -230,6 +230,21 @@ async def test_a_program_that_cannot_be_run_is_an_error_that_names_it(
 async def _install_and_start(runtime: Runtime, plan: Plan) -> None:
     await runtime.install(plan)
     await runtime.start(CLUSTER)
+
+
+async def test_a_component_that_is_killed_for_want_of_memory_is_told_so(
+    host: Host, runtime: Runtime, plan_of: Callable[..., Plan]
+) -> None:
+    if not isinstance(runtime, TellsMore):
+        pytest.skip("this runtime does not know why components ended")
+    plan = plan_of("--eat=512")
+    limited = replace(plan.components[FIRST], limits=Limits(memory=64 << 20))
+    await runtime.install(replace(plan, components={**plan.components, FIRST: limited}))
+
+    killed = "killed: it wanted more memory than its limit of 64Mi"
+    with pytest.raises(ComponentError, match=f"'{FIRST}' has exited: {killed}"):
+        await started(host, runtime, plan, none_held())
+    assert (await runtime.remarks(CLUSTER))[FIRST] == killed
 
 
 @contextmanager

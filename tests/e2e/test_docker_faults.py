@@ -58,17 +58,6 @@ def leftovers(cluster: Installed) -> set[str]:
     }
 
 
-def test_a_component_that_wants_more_memory_than_it_may_have_is_told_so(cluster: Installed) -> None:
-    said = cluster.refused(
-        *CREATE, "--wait=150s", "--memory-limit", "kube-apiserver=96Mi", "--keep-on-failure",
-        timeout=200,
-    )  # fmt: skip
-
-    killed = "killed: it wanted more memory than its limit of 96Mi"
-    assert f"'kube-apiserver' has exited: {killed}" in said
-    assert killed in cluster.ok("get", "components", "-o", "wide")
-
-
 def test_limits_reach_the_engine(cluster: Installed) -> None:
     cluster.ok(*CREATE, "--memory-limit", "2Gi", "--cpu-limit", "kube-scheduler=1.5")
 

@@ -1,9 +1,10 @@
 """Stands in for a component: serves HTTP, logs, and ends as it is told.
 
-    server.py PORT [--bind ADDRESS] [--deaf] [--say TEXT] [--socket NAME]
+    server.py PORT [--bind ADDRESS] [--deaf] [--eat MEBIBYTES] [--say TEXT] [--socket NAME]
 
-`--deaf` ignores SIGTERM, as a component that hangs does. `--socket` listens at a unix socket in the
-folder that it works in, too, as etcd does, or ends where it may not.
+`--deaf` ignores SIGTERM, as a component that hangs does. `--eat` takes memory before anything is served.
+`--socket` listens at a unix socket in the folder that it works in, too, as etcd does, or ends where it
+may not.
 """
 
 import argparse
@@ -38,7 +39,10 @@ def main() -> None:
     parser.add_argument("--deaf", action="store_true")
     parser.add_argument("--say", default="hello")
     parser.add_argument("--socket", default="")
+    parser.add_argument("--eat", type=int, default=0)
     words = parser.parse_args()
+    eaten = bytearray(words.eat << 20)
+    eaten[::4096] = b"x" * len(eaten[::4096])
     if words.deaf:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     beside = socket.socket(socket.AF_UNIX)

@@ -70,7 +70,9 @@ def _client(
             {
                 "kubeconfig": kubeconfig,
                 "authentication-kubeconfig": kubeconfig,
-                "authorization-kubeconfig": kubeconfig,
+                # An API server that allows everything would allow everybody to profile them, too;
+                # without one to ask only administrators may.
+                "authorization-kubeconfig": kubeconfig if options.kube_authorization else "",
                 "bind-address": setting.bind(name),
                 "secure-port": own_port,
                 "tls-cert-file": setting.pki(f"{name}.crt"),

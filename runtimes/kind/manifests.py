@@ -4,10 +4,11 @@ https://kubernetes.io/docs/tasks/configure-pod-container/static-pod/
 """
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 from uuid import uuid4
 
+from kwokctl.expr import yaml
 from kwokctl.model import ComponentName
 from runtimes.engine.inside import Inside
 from runtimes.kind.moving import KUBERNETES, putting_aside, taking_up
@@ -23,6 +24,13 @@ mkdir -p "$1" "$2"
 printf %s "$4" >"$1/.$3"
 mv "$1/.$3" "$1/$3.yaml"
 rm -f "$2/$3.yaml"
+"""
+_READ = """\
+if [ -e "$1/$2.yaml" ]; then cat "$1/$2.yaml"; fi
+"""
+_REPLACE = """\
+printf %s "$3" >"$1/.$2"
+mv "$1/.$2" "$1/$2.yaml"
 """
 _WHICH = """\
 run=$1 stopped=$2 place=$3
@@ -69,6 +77,17 @@ class Manifests:
     async def resume(self, names: Collection[ComponentName]) -> None:
         """Let the kubelet run pods whose manifests were withdrawn."""
         await self._inside.run(*taking_up(names))
+
+    async def change(
+        self, name: ComponentName, change: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+    ) -> None:
+        """Change a pod whose manifest was withdrawn; nothing happens if it was not."""
+        text = await self._script(_READ, _STOPPED, name)
+        if not text:
+            return
+        pod = yaml.load(text)
+        if (wanted := change(pod)) != pod:
+            await self._script(_REPLACE, _STOPPED, name, yaml.dump_all([wanted]))
 
     async def withdraw(self, names: Collection[ComponentName]) -> None:
         """Let the kubelet end pods; it will after a while."""

@@ -3,14 +3,17 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from kwokctl.errors import KwokctlError, TimedOutError
-from kwokctl.model import ComponentName
+from kwokctl.model import ETCD, Component, ComponentName
 from runtimes.engine.client import Container, Engine
 from runtimes.engine.inside import Inside
 from runtimes.kind import pod_logs
 from runtimes.kind.manifests import PODS_LOGS, Manifests
+from runtimes.kind.mending import mended
 
 CLUSTER = "io.x-k8s.kind.cluster"
 ROLE = "io.x-k8s.kind.role"
@@ -76,6 +79,10 @@ class Node:
             return not missing or missing <= await self._manifests.ended(missing & placed.keys())
 
         await self._until(have_begun, names, "does not start")
+
+    async def mend(self, etcd: Component, root: Path) -> None:
+        """Close what was open in the etcd of a former kwokctl, which must not have been started yet."""
+        await self._manifests.change(ETCD, partial(mended, etcd=etcd, root=root))
 
     async def stop(self, names: Collection[ComponentName]) -> None:
         """Let the kubelet end these components, and return when their programs have ended."""

@@ -12,7 +12,7 @@ from kwokctl.host.files import private_folder, remove_tree, write_atomic
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.host.processes.crew import GRACE, Crew
-from kwokctl.model import KUBE_APISERVER, ClusterName, Component, ComponentName, Plan, State
+from kwokctl.model import ETCD, KUBE_APISERVER, ClusterName, Component, ComponentName, Plan, State
 from kwokctl.runtime import Site
 from runtimes.engine.client import Container
 from runtimes.engine.gateway import host_address, reached_by
@@ -197,10 +197,14 @@ class KindRuntime:
         if container is None:
             container = await self._make(cluster)
         await self._engine.start(container.name)
+        node = Node(self._engine, container)
         if plan := self._plans.get(cluster):
             await self._install_here(plan, container)
+            if not container.is_running:
+                # A kubelet that has run the pod as it was does not start it changed.
+                await node.mend(plan.components[ETCD], self._paths(cluster).root)
         pods = await self._pods(cluster).brought(names, container)
-        await Node(self._engine, container).start(names, pods)
+        await node.start(names, pods)
 
     async def _forget(self, plan: Plan, node: Container | None) -> None:
         """Take out of the node what is not in the plan any more."""

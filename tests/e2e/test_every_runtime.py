@@ -44,11 +44,11 @@ OPEN = {
     "kube-scheduler": HEALTH,
     "kwok-controller": HEALTH,
 }
-"""What everybody is answered."""
+"""What every client gets an answer to."""
 ETCD_OF_KUBEADM = frozenset({"GET /metrics", "GET /health", "GET /livez", "GET /readyz"})
 """What etcd answers on the loopback address of kind's node, for the node's kubelet."""
 DISCOVERY = frozenset({"GET /api", "GET /openapi/v2"})
-"""What the API server answers to whoever it knows."""
+"""What the API server answers to every user that it knows."""
 
 
 @pytest.fixture(
@@ -127,7 +127,7 @@ def _program(words: str) -> str:
 
 
 def _stranger(main: Installed, shows: str, folder: Path) -> Stranger:
-    """Return somebody who is known to the API server, or not, and may do nothing there."""
+    """Return a user that the API server knows, or not, and that may do nothing there."""
     match shows:
         case "a token":
             return Stranger(token=main.kubectl("create", "token", "default").strip())
@@ -222,8 +222,13 @@ def test_a_stopped_cluster_starts_again_with_all_it_had(place: Place, main: Inst
     assert "start it with: kwokctl start cluster" in main.refused("kubectl", "get", "nodes")
     assert place.found("--filter", "status=running") == []
     assert "etcd-version" in main.ok("logs", "etcd")
+    place.make_node_as_before(main)
 
     main.ok("start", "cluster", "--wait", "240s", timeout=PATIENCE)
+
+    processes = main.processes()
+    assert [each for each in listeners_of(processes) if each.is_abstract] == []
+    assert "--client-cert-allowed-hostname=etcd" in " ".join(processes.values())
 
     assert main.statuses() == {"Ready"}
     assert fake_nodes(main) == NODES

@@ -11,6 +11,9 @@ from tests.support.installed import Installed
 
 _IN_CONTAINERS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
 
+_FORMER = "s#=unix://peer.sock#=unix:///tmp/peer.sock#; /client-cert-allowed-hostname/d"
+"""Makes of etcd's manifest what it was before."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
@@ -43,6 +46,15 @@ class Place:
             return []
         parts = ("control-plane",) if self.has_node else _IN_CONTAINERS
         return sorted(f"kwok-{cluster.name}-{part}" for cluster in clusters for part in parts)
+
+    def make_node_as_before(self, cluster: Installed) -> None:
+        """Have the etcd of a stopped node as a former kwokctl made it: open to others."""
+        if self.command is None or not self.has_node:
+            return
+        (node,) = self.containers(cluster)
+        self.command.words("start", node)
+        self.command.words("exec", node, "sed", "-i", _FORMER, "/etc/kubernetes/stopped/etcd.yaml")
+        self.command.words("stop", node)
 
     def found(self, *arguments: str) -> list[str]:
         """Name the containers that there are."""

@@ -12,7 +12,7 @@ from kwokctl.model import ETCD, KUBE_APISERVER, Component, ComponentName, HttpPr
 _PEERS = "unix://peer.sock"
 """Where peers would dial, relative to the folder that etcd works in, which no other user may enter.
 
-A single member has no peers, but whoever reaches this listener can write to etcd. Of such a URL etcd
+A single member has no peers, but a client that reaches this listener can write to etcd. Of such a URL etcd
 takes the host alone and drops a path; without a host the kernel would choose an abstract socket,
 which has no permissions (unix(7),
 https://github.com/etcd-io/etcd/blob/v3.6.16/server/embed/etcd.go, configurePeerListeners).

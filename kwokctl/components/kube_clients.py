@@ -70,8 +70,8 @@ def _client(
             {
                 "kubeconfig": kubeconfig,
                 "authentication-kubeconfig": kubeconfig,
-                # An API server that allows everything would allow everybody to profile them, too;
-                # without one to ask only administrators may.
+                # An API server that allows everything would let every local user profile them, too;
+                # without one to ask, they let administrators only.
                 "authorization-kubeconfig": kubeconfig if options.kube_authorization else "",
                 "bind-address": setting.bind(name),
                 "secure-port": own_port,

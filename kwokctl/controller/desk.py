@@ -19,7 +19,7 @@ _MOST_RESERVED = 400_000
 
 
 class NotNowError(Exception):
-    """What is asked for cannot be had yet, but may be soon."""
+    """The request cannot be served yet, but may be soon."""
 
 
 class Desk:

@@ -67,7 +67,7 @@ def parser() -> argparse.ArgumentParser:
     add("--node-port", dest="nodePort", type=_whole, help="kubelet port that nodes tell")
     add("--server-address", dest="serverAddress", help="host:port for health and metrics")
     add("--server-token-file", type=Path,
-        help="where to write a new token, with which the owner reads metrics and 'scale' asks; without it none is accepted")  # fmt: skip
+        help="file for a new token, which clients must show for all but health; without this flag they get health only")  # fmt: skip
     add("--node-lease-duration-seconds", dest="nodeLeaseDurationSeconds", type=_whole,
         help="how long a node's lease lasts; 0 for no leases")  # fmt: skip
     add("--holder-identity", default="",

@@ -1,8 +1,8 @@
-"""Decides who is answered: every route names a right, and a credential gives it.
+"""Decides which clients get an answer: every route names a right, and a credential gives it.
 
 The credential is a bearer token in a file that only the owner of the cluster can read. The controller
-makes a new one whenever it starts, so that one that was shown to another program, which had taken the
-port meanwhile, is worth nothing afterwards.
+makes a new one whenever it starts, so that a token that another program has
+seen, one that had taken the port meanwhile, is worthless afterwards.
 """
 
 import hmac
@@ -12,12 +12,12 @@ _SCHEME = b"bearer"
 
 
 class Right(Enum):
-    """What somebody must be allowed to be answered."""
+    """What a client must be allowed to do to get an answer."""
 
     NONE = "none"
-    """Whoever reaches the port is answered: what tells no more than that the controller lives."""
+    """For every client: answers that tell no more than that the controller lives."""
     OWNER = "owner"
-    """Those who can read the cluster's own files."""
+    """For clients that can read the cluster's own files."""
 
 
 class Guard:

@@ -51,7 +51,7 @@ class Route:
     path: str
     right: Right
     answer: Callable[[bytes], Awaitable[Response]]
-    """Is given the body of the request, and called only for those who have the right."""
+    """Gets the body of the request; called only for clients that have the right."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
-"""Serves routes over plain HTTP, to those who have the right to each.
+"""Serves routes over plain HTTP, to clients that have the right to each.
 
-Whoever can reach the port may try: every size is bounded, and so is the time that a request takes.
+Every local user can dial the port: all sizes are bounded, and so is the time that a request takes.
 What is posted must be called JSON: a page that a browser shows cannot send that unasked
 (https://fetch.spec.whatwg.org/#cors-safelisted-request-header).
 """
@@ -22,7 +22,7 @@ _LONGEST_BODY = 4 * 1024 * 1024
 _PATIENCE = 10.0
 """Seconds for a whole request, and to take its answer."""
 _MOST_STRANGERS = 500
-"""Connections of those who have not shown a right; well below what a process may have open."""
+"""Connections of clients that have not shown a credential; well below what a process may have open."""
 
 
 class Server:
@@ -31,7 +31,7 @@ class Server:
     def __init__(
         self, routes: Sequence[Route], guard: Guard, kubelet: KubeletAnswers | None = None
     ) -> None:
-        """Answer by `routes` those to whom `guard` gives the right; `kubelet` answers TLS."""
+        """Answer by `routes` the clients to which `guard` gives the right; `kubelet` answers TLS."""
         self._routes = {(route.method, route.path): route for route in routes}
         self._guard = guard
         self._kubelet = kubelet

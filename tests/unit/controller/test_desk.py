@@ -106,7 +106,7 @@ async def test_there_is_a_limit_to_what_is_reserved_at_once(rig: Rig) -> None:
     assert len(rig.reserve(plain=1)["plain"]["pods"]) == 1
 
 
-def test_what_nobody_used_is_free_again_when_its_time_is_over() -> None:
+def test_reserved_addresses_that_no_pod_uses_are_free_again_after_their_time() -> None:
     async def story() -> None:
         rig = Rig()
         rig.reserve(n=1)

@@ -56,7 +56,7 @@ async def served(
         server.close()
 
 
-async def test_a_live_controller_answers_ok_to_everybody() -> None:
+async def test_a_live_controller_answers_ok_to_every_client() -> None:
     answers = await served(False, "GET /healthz", "GET /livez", shows="X: none")
 
     assert answers == [("HTTP/1.1 200 OK", "ok")] * 2
@@ -212,7 +212,7 @@ GUARDED = ("GET /metrics", "HEAD /metrics", "GET /seen", "POST /pod-addresses")
         "Authorization: secret",
     ],
 )
-async def test_all_else_is_only_for_who_shows_the_token(shows: str) -> None:
+async def test_all_else_is_only_for_clients_that_show_the_token(shows: str) -> None:
     answers = await served(True, *GUARDED, shows=shows)
 
     assert [status.split(" ")[1] for status, _ in answers] == ["401"] * len(GUARDED)

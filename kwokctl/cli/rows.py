@@ -1,6 +1,14 @@
 """One step of long work as it is told to a person: what is done, of how much, in what time."""
 
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, field
+
+_RATE_AFTER = 2.0
+"""Seconds after which a step tells its rate, and the time that is left."""
+_LOOK_BACK = 10.0
+"""Seconds over which the rate is measured."""
+_ENOUGH = 10
+"""Things that must be done within these seconds for the time that is left to be estimated."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -16,6 +24,8 @@ class Row:
     """How many steps it is inside of."""
     what: str = ""
     done: int = 0
+    _marks: deque[tuple[float, int]] = field(default_factory=deque)
+    """What was done at recent times, the earliest of which is at least `_LOOK_BACK` ago, if any is."""
 
     def say(self, what: str) -> None:
         """Tell what is being done right now."""
@@ -30,19 +40,46 @@ class Row:
         """How much of the total is done, from 0 to 1; None without a total."""
         return min(self.done / self.total, 1.0) if self.total else None
 
-    def so_far(self, now: float) -> str:
-        """Say how the step stands: `12.5 of 40.0 MB, 3.1 s, unpacking`."""
+    def numbers(self, now: float) -> list[str]:
+        """Say how the step stands, the most important first: how much, how fast, how long yet."""
         count = amount(self.done, self.unit) if self.done else ""
         if self.total is not None:
             # One unit says enough, unless it scales the number.
             done = amount(self.done, "B" if self.unit == "B" else "")
             count = f"{done} of {amount(self.total, self.unit)}"
-        return _joined(count, took(now - self.started), self.what)
+        parts = (count, *self._speed(now), took(now - self.started))
+        return [part for part in parts if part]
+
+    def so_far(self, now: float) -> str:
+        """Say it in one line: `12.5 MB of 40.0 MB, 4.0 MB/s, 7 s left, 3.1 s, unpacking`."""
+        return _joined(*self.numbers(now), self.what)
 
     def in_all(self, now: float) -> str:
         """Say what came of the step: `40.0 MB, 3.9 s`."""
         count = amount(self.done, self.unit) if self.done else ""
         return _joined(count, took(now - self.started))
+
+    def _speed(self, now: float) -> tuple[str, str]:
+        """Say how fast it goes, and how long it will take yet."""
+        lately, seconds = self._lately(now)
+        if lately <= 0 or now - self.started < _RATE_AFTER:
+            return "", ""
+        rate = lately / seconds
+        speed = f"{rate / 1e6:,.1f} MB/s" if self.unit == "B" else f"{rate:,.{rate < 10:d}f}/s"
+        left = 0 if self.total is None else self.total - self.done
+        is_told = left > 0 and lately >= _ENOUGH
+        return speed, f"{about(left / rate)} left" if is_told else ""
+
+    def _lately(self, now: float) -> tuple[int, float]:
+        """Return how much was done lately, in how many seconds."""
+        marks = self._marks
+        if not marks:
+            marks.append((self.started, 0))
+        marks.append((now, self.done))
+        while marks[1][0] <= now - _LOOK_BACK:
+            marks.popleft()
+        at, done = marks[0]
+        return self.done - done, now - at
 
 
 def safe(text: str) -> str:
@@ -58,9 +95,28 @@ def took(seconds: float) -> str:
     return f"{minutes} min {rest:02d} s"
 
 
+def about(seconds: float) -> str:
+    """Write a time that is estimated: `29 s`, `2 min 05 s`, `3 h 20 min`."""
+    whole = round(seconds)
+    if whole < 3600:
+        return f"{whole} s" if whole < 60 else took(whole)
+    hours, rest = divmod(round(seconds / 60), 60)
+    return f"{hours:,} h {rest:02d} min"
+
+
 def amount(count: int, unit: str) -> str:
-    """Write a count with its unit: `1,000 nodes`; bytes as `40.0 MB`."""
-    return f"{count / 1e6:,.1f} MB" if unit == "B" else f"{count:,} {unit}".rstrip()
+    """Write a count with its unit, given in the plural: `1,000 nodes`, `1 node`, `40.0 MB`."""
+    if unit == "B":
+        return f"{count / 1e6:,.1f} MB"
+    return f"{count:,} {_singular(unit) if count == 1 else unit}".rstrip()
+
+
+def _singular(plural: str) -> str:
+    """Return the singular of a unit: Kubernetes forms its plurals by rule."""
+    for ending, instead in (("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch")):
+        if plural.endswith(ending):
+            return plural.removesuffix(ending) + instead
+    return plural.removesuffix("s")
 
 
 def _joined(*parts: str) -> str:

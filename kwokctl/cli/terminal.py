@@ -7,20 +7,22 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kwokctl.cli.rows import Row, safe
+from kwokctl.cli.layout import laid_out
+from kwokctl.cli.rows import Row
 from kwokctl.cli.writer import Writer, nested
 from kwokctl.progress import Step
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
     from rich.live import Live
+    from rich.text import Text
 
 _PAINT_AFTER = 0.15
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _FRAMES_PER_SECOND = 10
-_BAR = 24
 _SHOW_CURSOR = "\x1b[?25h"
 
 
@@ -133,31 +135,41 @@ class Terminal:
         # A new one: the old one would clear the lines where it thinks it stands.
         self._live = self._opened()
 
-    def _picture(self) -> "RenderableType":
-        """Draw every step under way; called by Rich's thread, so it takes no lock of ours."""
-        from rich.console import Group
-        from rich.text import Text
-
-        now = self._clock()
-        frame = _FRAMES[int(now * _FRAMES_PER_SECOND) % len(_FRAMES)]
-        return Group(
-            *(
-                Text.assemble(
-                    "  " * row.depth,
-                    (frame, "cyan"),
-                    f" {safe(row.title)} ",
-                    *_bar(row.share),
-                    (row.so_far(now), "dim"),
-                    no_wrap=True,
-                    overflow="ellipsis",
-                )
-                for row in tuple(self._rows)
-            )
-        )
+    def _picture(self) -> "_Picture":
+        return _Picture(tuple(self._rows), self._clock())
 
 
-def _bar(share: float | None) -> list[tuple[str, str]]:
-    if share is None:
-        return []
-    full = round(share * _BAR)
-    return [("━" * full, "cyan"), ("━" * (_BAR - full) + " ", "bright_black")]
+@dataclass(frozen=True, slots=True)
+class _Picture:
+    """Every step under way, drawn by Rich's thread: it takes no lock of ours."""
+
+    rows: tuple[Row, ...]
+    now: float
+
+    def __rich_console__(
+        self, _console: "Console", options: "ConsoleOptions"
+    ) -> "Iterator[RenderableType]":
+        for row in self.rows:
+            yield from _drawn(row, self.now, options.max_width)
+
+
+def _drawn(row: Row, now: float, width: int) -> "Iterator[Text]":
+    """Draw the lines of a step."""
+    from rich.text import Text
+
+    frame = _FRAMES[int(now * _FRAMES_PER_SECOND) % len(_FRAMES)]
+    indent = "  " * row.depth
+    layout = laid_out(row, now, width - len(indent) - 2)
+    full = round((row.share or 0.0) * layout.bar)
+    yield Text.assemble(
+        indent,
+        (frame, "cyan"),
+        f" {layout.title} ",
+        ("━" * full, "cyan"),
+        ("━" * (layout.bar - full) + " " * bool(layout.bar), "bright_black"),
+        (layout.numbers, "dim"),
+        no_wrap=True,
+        overflow="ellipsis",
+    )
+    for line in layout.more:
+        yield Text(f"{indent}  {line}", "dim", no_wrap=True, overflow="ellipsis")

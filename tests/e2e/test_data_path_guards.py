@@ -261,4 +261,4 @@ def test_nodes_get_no_more_pods_than_they_may_have(cluster: Installed) -> None:
     cluster.ok(*pods, "30", "--wait")
     cluster.ok(*pods, "31", "--force", "--wait")
 
-    assert "2 pods do not fit: the 3 nodes with the labels 'size=small' may have 1 more" in too_many
+    assert "no room for 2 pods: 3 nodes with the labels 'size=small' can take 1 more" in too_many

@@ -1,6 +1,6 @@
 """A listener to long work that remembers what it was told."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -17,12 +17,14 @@ class ToldStep:
     done: int = 0
     said: list[str] = field(default_factory=list)
     has_failed: bool = False
+    on_advance: Callable[[int], object] = lambda done: None
 
     def say(self, what: str) -> None:
         self.said.append(what)
 
     def advance(self, amount: int = 1) -> None:
         self.done += amount
+        self.on_advance(self.done)
 
 
 @dataclass(slots=True)
@@ -32,10 +34,12 @@ class Listener:
     steps: list[ToldStep] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    on_advance: Callable[[int], object] = lambda done: None
+    """Is called with how much of a step is done, whenever that grows."""
 
     @contextmanager
     def step(self, title: str, *, total: int | None = None, unit: str = "") -> Iterator[Step]:
-        step = ToldStep(title, total, unit)
+        step = ToldStep(title, total, unit, on_advance=self.on_advance)
         self.steps.append(step)
         step.has_failed = True
         yield step

@@ -3,12 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 
+from kwokctl.clusters.scaling.readiness import Verdict
 from kwokctl.clusters.scaling.reading import Change
 
 MISSING = "does not exist"
 """What an object lacks that has vanished, or has never been made."""
-_NAMED = 10
-"""Laggards that are named one by one."""
 
 
 class Following:
@@ -20,7 +19,7 @@ class Following:
         self.ready = 0
         """How many of the wanted objects are ready."""
         self._on_ready = on_ready
-        self._lacks: dict[str, str | None] = {}
+        self._late: dict[str, Verdict | None] = {}
         """What each object that exists lacks; None if it is ready."""
         self._is_listed = False
         self._news = asyncio.Event()
@@ -43,35 +42,30 @@ class Following:
             self._news.clear()
             tell(self.ready - told)
             told = self.ready
-            if self._is_listed and self.ready == len(self.wanted) == len(self._lacks):
+            if self._is_listed and self.ready == len(self.wanted) == len(self._late):
                 return
             await self._news.wait()
 
-    def laggards(self) -> tuple[int, str]:
-        """Return how many objects are not as wanted, and lines that name them and what is wrong."""
-        wrong = {name: MISSING for name in self.wanted if name not in self._lacks}
-        for name, lacks in self._lacks.items():
+    def laggards(self) -> list[Verdict]:
+        """Return the objects that are not as wanted, by their names, and what is wrong with each."""
+        wrong = {name: Verdict(name, MISSING) for name in self.wanted if name not in self._late}
+        for name, late in self._late.items():
             if name not in self.wanted:
-                wrong[name] = "still exists"
-            elif lacks is not None:
-                wrong[name] = lacks
-        return len(wrong), named([f"{name} {wrong[name]}" for name in sorted(wrong)])
+                wrong[name] = Verdict(name, "still exists")
+            elif late is not None:
+                wrong[name] = late
+        return [wrong[name] for name in sorted(wrong)]
 
     def _note(self, change: Change) -> None:
-        name, lacks = change.verdict.name, change.verdict.lacks
-        was_ready = self._lacks.get(name, MISSING) is None
-        is_ready = change.exists and lacks is None
+        verdict = change.verdict
+        name = verdict.name
+        was_ready = self._late.get(name, verdict) is None
+        is_ready = change.exists and verdict.lacks is None
         if change.exists:
-            self._lacks[name] = lacks
+            self._late[name] = None if is_ready else verdict
         else:
-            self._lacks.pop(name, None)
+            self._late.pop(name, None)
         if name in self.wanted and is_ready != was_ready:
             self.ready += 1 if is_ready else -1
             if is_ready:
                 self._on_ready(name)
-
-
-def named(lines: Sequence[str]) -> str:
-    """Return the first of many lines, and how many more there are."""
-    more = [f"and {len(lines) - _NAMED} more"] if len(lines) > _NAMED else []
-    return "\n".join([*lines[:_NAMED], *more])

@@ -46,8 +46,13 @@ class _Node(msgspec.Struct):
     status: _Status = msgspec.field(default_factory=_Status)
 
 
+class _PodSpec(msgspec.Struct, rename="camel"):
+    node_name: str = ""
+
+
 class _Pod(msgspec.Struct):
     metadata: _Metadata
+    spec: _PodSpec = msgspec.field(default_factory=_PodSpec)
     status: _Status = msgspec.field(default_factory=_Status)
 
 
@@ -67,6 +72,8 @@ class Verdict:
     name: str
     lacks: str | None
     """What it lacks, for people; None if it is ready."""
+    node: str = ""
+    """Of a pod that does not run: the node that it is bound to."""
 
 
 Judge = Callable[[bytes | msgspec.Raw], Verdict]
@@ -112,7 +119,8 @@ def _pod(raw: bytes | msgspec.Raw) -> Verdict:
     scheduled = pod.status.condition("PodScheduled")
     is_unscheduled = scheduled is not None and scheduled.status == "False"
     because = f": {scheduled.message}" if scheduled and is_unscheduled else ""
-    return Verdict(pod.metadata.name, f"is {pod.status.phase or 'Pending'}{because}")
+    lacks = f"is {pod.status.phase or 'Pending'}{because}"
+    return Verdict(pod.metadata.name, lacks, pod.spec.node_name)
 
 
 def _object(raw: bytes | msgspec.Raw) -> Verdict:

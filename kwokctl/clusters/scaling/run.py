@@ -156,9 +156,8 @@ class _Scaling:
             await self._growth.give_back(changes.kept)
 
     async def _wait(self, goal: Goal, number: int) -> None:
-        request, progress = self._request, self._place.progress
-        seconds = request.wait or 0.0
-        await wait_for(goal, seconds, number, self._resource, request.set_name, progress)
+        request, seconds = self._request, self._request.wait or 0.0
+        await wait_for(goal, seconds, number, self._resource, request.set_name, self._place)
 
     @asynccontextmanager
     async def _told(self, changes: Changes) -> AsyncIterator[None]:

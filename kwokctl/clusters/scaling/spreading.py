@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 
+from kwokctl.clusters.scaling.place import amount
 from kwokctl.clusters.scaling.reading import Reader
 from kwokctl.clusters.scaling.request import ScaleRequest
 from kwokctl.clusters.scaling.serials import Serials
 from kwokctl.errors import CapacityError, NotFoundError
+from kwokctl.kube.resource import NODES, PODS
 
 
 class Spread:
@@ -54,10 +56,10 @@ class Spread:
     def _demand(self, number: int, free: int) -> None:
         if free >= number:
             return
-        which = f"with the labels '{self._request.on_nodes}' " if self._request.on_nodes else ""
+        which = f" with the labels '{self._request.on_nodes}'" if self._request.on_nodes else ""
         raise CapacityError(
-            f"{number:,} pods do not fit: the {len(self._nodes):,} nodes {which}"
-            f"may have {free:,} more (allocatable.pods)",
+            f"there is no room for {amount(number, PODS)}: {amount(len(self._nodes), NODES)}{which} "
+            f"can take {free:,} more (allocatable.pods)",
             hint="make more nodes, or nodes for more pods with "
             "--param '.allocatable.pods = 250'; --force ignores their limit",
         )

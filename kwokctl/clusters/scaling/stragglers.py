@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from os.path import commonprefix
 
-from kwokctl.clusters.scaling.following import MISSING, named
+from kwokctl.clusters.scaling.following import MISSING
 from kwokctl.clusters.scaling.readiness import Verdict
 from kwokctl.clusters.scaling.reading import Reader
 
@@ -59,6 +59,6 @@ class Stragglers:
         names = await self._names_like(self._namespace, prefix)
         return [Verdict(name, MISSING) for name in sorted(self._wanted.difference(names))]
 
-    def laggards(self) -> tuple[int, str]:
-        """Return how many pods do not run, and lines that name them and what is wrong."""
-        return len(self._late), named([f"{late.name} {late.lacks}" for late in self._late])
+    def laggards(self) -> list[Verdict]:
+        """Return the pods that do not run, and what is wrong with each."""
+        return list(self._late)

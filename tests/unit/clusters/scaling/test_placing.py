@@ -107,7 +107,7 @@ def test_nodes_that_are_full_are_left_out() -> None:
 
 
 def test_pods_that_do_not_fit_are_refused_unless_that_is_forced() -> None:
-    with pytest.raises(CapacityError, match=r"12 pods do not fit: the 3 nodes .* have 11 more"):
+    with pytest.raises(CapacityError, match=r"no room for 12 pods: 3 nodes .* can take 11 more"):
         settled(12, "node-1")
 
     assert Counter(settled(12, "node-1", force=True)) == {"node-0": 4, "node-1": 4, "node-2": 4}

@@ -1,3 +1,5 @@
+import asyncio
+import re
 from typing import Any
 
 import pytest
@@ -7,21 +9,37 @@ from kwokctl.clusters.scaling.request import LABEL, ScaleRequest, ScaleResult
 from kwokctl.clusters.scaling.run import scale_set
 from kwokctl.clusters.scaling.templates import load_templates
 from kwokctl.config.data_path import Choice
-from kwokctl.errors import TimedOutError, UsageError
+from kwokctl.errors import ApiError, TimedOutError, UsageError
 from tests.support import virtual_time
 from tests.support.listener import Listener
-from tests.support.memory_cluster import MemoryCluster
+from tests.support.memory_cluster import MemoryCluster, refused
 
 
-def scale(cluster: MemoryCluster, listener: Listener | None = None, **request: Any) -> ScaleResult:
+def scale(
+    cluster: MemoryCluster,
+    listener: Listener | None = None,
+    *,
+    interrupt_after: int | None = None,
+    **request: Any,
+) -> ScaleResult:
+    """Scale; `interrupt_after` so many objects have been made or deleted, it is cancelled."""
+    listener = listener or Listener()
     place = Place(
         reader=cluster,
         plane=cluster,
-        progress=listener or Listener(),
+        progress=listener,
         wall=lambda: 0.0,
         choice=Choice(path="api", why="asked for"),
     )
-    return virtual_time.run(scale_set(ScaleRequest(**request), load_templates([]), place))
+
+    async def run() -> ScaleResult:
+        task = asyncio.current_task()
+        assert task is not None
+        if interrupt_after is not None:
+            listener.on_advance = lambda done: task.cancel() if done == interrupt_after else None
+        return await scale_set(ScaleRequest(**request), load_templates([]), place)
+
+    return virtual_time.run(run())
 
 
 def running(body: dict[str, Any]) -> None:
@@ -110,6 +128,83 @@ def test_a_wait_without_end_names_the_laggards() -> None:
 
     assert caught.value.detail == "pod-000000 is Pending\npod-000001 is Pending"
     assert cluster.names("Pod") == ["pod-000000", "pod-000001"]
+
+
+def test_only_some_laggards_are_named() -> None:
+    with pytest.raises(TimedOutError) as caught:
+        scale(MemoryCluster(), kind="pod", replicas=1013, wait=1)
+
+    lines = (caught.value.detail or "").splitlines()
+    assert lines[0] == "pod-000000 is Pending"
+    assert lines[-1] == "and 1,003 more"
+    assert len(lines) == 11
+
+
+def test_pods_on_a_node_that_does_not_exist_are_told_with_that_reason() -> None:
+    cluster, listener = MemoryCluster(), Listener()
+    cluster.put("Node", "here")
+
+    for node, reason in (("gone", ": its node 'gone' does not exist"), ("here", "")):
+        with pytest.raises(TimedOutError) as caught:
+            scale(cluster, listener, kind="pod", name=node, params=(f'.nodeName="{node}"',), wait=7)
+
+        assert caught.value.detail == f"{node}-000000 is Pending{reason}"
+        assert listener.steps[-1].said == [f"{node}-000000 is Pending{reason}"]
+
+
+def test_an_interrupt_says_what_exists_and_how_to_go_on() -> None:
+    cluster, listener = MemoryCluster(), Listener()
+    scale(cluster, listener, kind="pod", replicas=3)
+
+    with pytest.raises(asyncio.CancelledError):
+        scale(cluster, listener, interrupt_after=10, kind="pod", replicas=2000)
+    with pytest.raises(asyncio.CancelledError):
+        scale(cluster, listener, interrupt_after=12, kind="pod", replicas=0)
+
+    made, deleted = listener.notes
+    stays = "what exists stays, the same command goes on"
+    assert re.fullmatch(rf"at least \d+ of 2,000 pods exist; {stays}", made)
+    assert re.fullmatch(rf"at least \d+ of \d+ pods are deleted; {stays}", deleted)
+
+
+def test_a_failure_says_how_much_exists() -> None:
+    def full(body: dict[str, Any]) -> None:
+        if len(cluster.objects) == 5:
+            raise refused(403, "Forbidden", "exceeded quota")
+
+    cluster, listener = MemoryCluster(before_create=full), Listener()
+
+    with pytest.raises(ApiError, match="exceeded quota"):
+        scale(cluster, listener, kind="pod", replicas=60)
+
+    assert listener.notes == ["5 of 60 pods exist"]
+    assert listener.steps[0].done == 5
+
+
+def test_titles_say_what_is_asked_for() -> None:
+    cluster, listener = MemoryCluster(), Listener()
+    for replicas in (1, 1500, 1000, 0):
+        scale(cluster, listener, kind="node", replicas=replicas)
+
+    assert [step.title for step in listener.steps] == [
+        "Creating 1 node",
+        "Creating 1,499 more nodes, to 1,500",
+        "Deleting 500 nodes, down to 1,000",
+        "Deleting 1,000 nodes",
+    ]
+
+
+def test_hundreds_of_millions_are_begun_with_the_first_ones() -> None:
+    def full(body: dict[str, Any]) -> None:
+        if len(cluster.objects) == 20:
+            raise refused(403, "Forbidden", "exceeded quota")
+
+    cluster = MemoryCluster(before_create=full)
+
+    with pytest.raises(ApiError, match="exceeded quota"):
+        scale(cluster, kind="pod", replicas=900_000_000, serial_length=1)
+
+    assert "pod-19" in cluster.names("Pod")
 
 
 def test_shrinking_to_nothing_waits_until_nothing_is_left() -> None:

@@ -1,5 +1,6 @@
 from typing import Any
 
+from kwokctl.clusters.scaling.readiness import Verdict
 from kwokctl.clusters.scaling.reading import members_of
 from kwokctl.clusters.scaling.request import LABEL
 from kwokctl.clusters.scaling.stragglers import Stragglers
@@ -38,7 +39,7 @@ def test_pods_are_waited_for_until_the_last_one_runs() -> None:
     virtual_time.run(stragglers.complete(tell))
 
     assert told == [1, 1, 1, 1]
-    assert stragglers.laggards() == (0, "")
+    assert stragglers.laggards() == []
 
 
 def test_those_that_do_not_run_are_named_with_what_they_lack() -> None:
@@ -60,10 +61,8 @@ def test_those_that_do_not_run_are_named_with_what_they_lack() -> None:
 
     virtual_time.run(stragglers.complete(look))
 
-    number, names = seen[0]
-    assert number == 12
-    assert names.splitlines()[0] == "pod-00 is Pending"
-    assert names.splitlines()[-1] == "and 2 more"
+    assert [late.name for late in seen[0]] == [f"pod-{number:02d}" for number in range(12)]
+    assert {late.lacks for late in seen[0]} == {"is Pending"}
 
 
 def test_pods_that_have_vanished_are_named_and_waited_for() -> None:
@@ -84,4 +83,4 @@ def test_pods_that_have_vanished_are_named_and_waited_for() -> None:
     virtual_time.run(stragglers.complete(tell))
 
     assert told == [3, 0, 1]
-    assert seen[0] == (1, "pod-1 does not exist")
+    assert seen[0] == [Verdict("pod-1", "does not exist")]

@@ -1,9 +1,20 @@
 """Says which components of a cluster do not run when it does not answer."""
 
+import asyncio
+
 from kwokctl.clusters.home import Home
 from kwokctl.clusters.status import Status, component_statuses
-from kwokctl.errors import UnavailableError
+from kwokctl.errors import EtcdGoneError, UnavailableError
+from kwokctl.etcd.kv import Kv
+from kwokctl.etcd.upkeep import status
 from kwokctl.model import ClusterName
+from kwokctl.progress import Progress
+
+_ANSWERS_WITHIN = 5.0
+"""Seconds in which an etcd answers that is neither down nor busy."""
+_LOOK_EVERY = 1.0
+_PATIENCE = 10.0
+"""Seconds in which an etcd that is launched again when it dies is back."""
 
 
 async def outage(home: Home, name: ClusterName) -> UnavailableError | None:
@@ -17,3 +28,29 @@ async def outage(home: Home, name: ClusterName) -> UnavailableError | None:
         verb = "does" if len(down) == 1 else "do"
         what = f"{' and '.join(down)} of the cluster '{name}' {verb} not run"
     return UnavailableError(what, hint=f"start it with: kwokctl start cluster --name {name}")
+
+
+async def watch_etcd(kv: Kv, progress: Progress) -> None:
+    """Warn when etcd stops answering, until cancelled; raise EtcdGoneError if it does not come back.
+
+    The API server lets requests wait for an etcd that has gone, for a minute and longer. One that is
+    there but busy, as with defragmenting, is waited for without end.
+    """
+    now = asyncio.get_running_loop().time
+    silent_since: float | None = None
+    while True:
+        await asyncio.sleep(_LOOK_EVERY)
+        asked = now()
+        try:
+            await status(kv, within=_ANSWERS_WITHIN)
+        except EtcdGoneError as e:
+            if silent_since is None:
+                silent_since = asked
+                progress.warn(f"{e}; waiting for it")
+            is_busy = now() - asked >= _ANSWERS_WITHIN
+            if not is_busy and now() - silent_since >= _PATIENCE:
+                raise
+        else:
+            if silent_since is not None:
+                progress.note("etcd answers again")
+            silent_since = None

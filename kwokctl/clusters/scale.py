@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kwokctl.clusters.home import Home
-from kwokctl.clusters.outage import outage
+from kwokctl.clusters.outage import outage, watch_etcd
 from kwokctl.clusters.saved import Saved, load
 from kwokctl.clusters.scaling.api_reading import ApiReader
 from kwokctl.clusters.scaling.creation import AT_ONCE
 from kwokctl.clusters.scaling.direct import Desk, Direct
+from kwokctl.clusters.scaling.in_flight import beside
 from kwokctl.clusters.scaling.mould import NO_KUBELET, edited
 from kwokctl.clusters.scaling.place import Place, Turn
 from kwokctl.clusters.scaling.positions import ClusterBook
@@ -43,8 +44,6 @@ from kwokctl.kube.http import Pool
 from kwokctl.model import KWOK_CONTROLLER, ClusterName
 from kwokctl.progress import Progress
 
-_ANSWERS_WITHIN = 5.0
-"""Seconds in which etcd answers at first: without it the API server would let every request wait."""
 _ASK_EVERY = 2.0
 """Seconds between questions to the API server for its figures: they are megabytes."""
 
@@ -146,7 +145,8 @@ async def scale_with(
             at = route.etcd
             kv = Kv(at.address, ca=at.ca, cert=at.cert, key=at.key)
             await stack.enter_async_context(kv)
-            await status(kv, within=_ANSWERS_WITHIN)
+            await stack.enter_async_context(beside(watch_etcd(kv, progress)))
+            await status(kv)  # at once: the API server would let every request wait
             place = replace(place, room=Room(kv, route.quota, progress))
             if route.choice.path == "etcd":
                 place = replace(place, direct=await _direct(stack, route, kv, client))

@@ -1,0 +1,60 @@
+import asyncio
+
+import pytest
+
+from kwokctl.clusters.outage import watch_etcd
+from kwokctl.errors import EtcdGoneError
+from kwokctl.etcd.channel import Channel
+from tests.support import virtual_time
+from tests.support.listener import Listener
+from tests.support.memory_etcd import MemoryEtcd
+
+
+class Etcd(MemoryEtcd):
+    """Answers or does not, as a test says for each second."""
+
+    def __init__(self, answers: str) -> None:
+        super().__init__()
+        self.channel: Channel = self  # type: ignore[assignment]  # all that is called is `call`
+        self.answers = iter(answers)
+
+    async def call(self, path: str, message: bytes, *, within: float) -> bytes:
+        answer = next(self.answers, "+")
+        if answer == "b":
+            await asyncio.sleep(within)
+        if answer != "+":
+            raise EtcdGoneError("etcd cannot be reached")
+        return b""
+
+
+async def watched(answers: str, listener: Listener) -> None:
+    async with asyncio.timeout(60):
+        await watch_etcd(Etcd(answers), listener)
+
+
+def test_an_etcd_that_goes_and_comes_back_is_told_once_each() -> None:
+    listener = Listener()
+
+    with pytest.raises(TimeoutError):
+        virtual_time.run(watched("++---++--------+", listener))
+
+    assert listener.warnings == ["etcd cannot be reached; waiting for it"] * 2
+    assert listener.notes == ["etcd answers again"] * 2
+
+
+def test_an_etcd_that_is_busy_is_waited_for() -> None:
+    listener = Listener()
+
+    with pytest.raises(TimeoutError):
+        virtual_time.run(watched("+bbbbbb+", listener))
+
+    assert (len(listener.warnings), len(listener.notes)) == (1, 1)
+
+
+def test_an_etcd_that_does_not_come_back_ends_what_waits_for_it() -> None:
+    listener = Listener()
+
+    with pytest.raises(EtcdGoneError):
+        virtual_time.run(watched("++" + 30 * "-", listener))
+
+    assert len(listener.warnings) == 1

@@ -111,7 +111,11 @@ def scale(
         ),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Go on though etcd will not have room for all")
+        bool,
+        typer.Option(
+            "--force",
+            help="Ignore the limits of etcd's size, and with --on-nodes of pods on a node",
+        ),
     ] = False,
     data_path: Annotated[
         str | None,

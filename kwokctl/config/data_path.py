@@ -58,9 +58,7 @@ def choose_data_path(options: ClusterOptions, *, extra_args: Arguments | None = 
         return _insisted(skipped)
     if skipped:
         return Choice(path="api", why=skipped)
-    return Choice(
-        path="etcd", why="past the API server's admission; '--data-path api' sends all through it"
-    )
+    return Choice(path="etcd", why="fast, without the API server's admission; see --data-path")
 
 
 def _insisted(skipped: str) -> Choice:

@@ -23,6 +23,7 @@ Objects = Mapping[str, Json]
 DIFFERENT = re.compile(
     r"(?P<uid>[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})"
     r"|(?P<time>[0-9]{4}(-[0-9]{2}){2}T[0-9:]{8}(\.[0-9]+)?Z)"
+    r"|(?P<container>(?<=kwok://)[0-9a-f]{32})"
     r"|(?P<generated>(?<=kube-api-access-)[a-z0-9]{5})"
 )
 """What cannot be the same twice."""
@@ -70,6 +71,9 @@ def objects(cluster: Installed, *words: str) -> Objects:
     }
     for each in found.values():
         del each["metadata"]["resourceVersion"]
+        if each["kind"] == "Node":
+            # Each cluster's controller has a port of its own.
+            del each["status"]["daemonEndpoints"]
         if each["kind"] == "Lease":
             # What is written every ten seconds is as short as can be.
             each["metadata"].pop("managedFields", None)

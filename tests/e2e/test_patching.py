@@ -151,7 +151,7 @@ def test_fields_belong_to_whom_the_server_says_after_random_patches(
 ) -> None:
     resource, subresource, make = CASES[case]
     random = Random(case)
-    manager = "somebody-else"
+    manager = "another"
     namespace = "default" if resource.namespaced else None
     path = f"{resource.path(namespace, 'patched', subresource)}?dryRun=All&fieldManager={manager}"
 

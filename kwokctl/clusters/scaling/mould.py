@@ -22,7 +22,7 @@ Json = Any
 _OWN = ("Name", "Index", "Position")
 """The functions that give every object something of its own."""
 NO_KUBELET = Kubelet()
-"""Nobody is known to play the kubelets."""
+"""For clusters whose controller is not known."""
 
 
 class Mould:

@@ -42,7 +42,7 @@ class Place:
     book: Book | None = None
     """Where the positions of nodes are remembered; None where that is not possible."""
     kubelet: Kubelet = NO_KUBELET
-    """Where the API server reaches who plays the kubelets of fake nodes, as far as it is known."""
+    """Where the API server reaches the controller in place of the kubelets, as far as it is known."""
     insists: bool = False
     """Whether etcd is written to though webhooks, policies or quotas are passed by."""
     tells_path: bool = False

@@ -48,7 +48,7 @@ class Book(Protocol):
         ...
 
     async def write(self, page: Page) -> bool:
-        """Remember a page in place of its version; False if somebody else has written meanwhile."""
+        """Remember a page in place of its version; False if it has been changed since."""
         ...
 
 
@@ -136,7 +136,7 @@ class ClusterBook:
         return Page(shares, found["metadata"]["resourceVersion"])
 
     async def write(self, page: Page) -> bool:
-        """Write a page, if nobody has since it was read."""
+        """Write a page, unless it has been changed since it was read."""
         metadata: dict[str, Any] = {"name": NAME, "namespace": _NAMESPACE}
         if page.version:
             metadata["resourceVersion"] = page.version

@@ -11,16 +11,7 @@ from kwokctl.clusters.stages import FOR_RUNTIME
 from kwokctl.config.documents import Document
 from kwokctl.config.kinds import CONFIGURATION
 from kwokctl.config.options import ClusterOptions
-from kwokctl.controller.configuration import (
-    KIND,
-    SELECTING,
-    UNUSED_KINDS,
-    given_options,
-    without_effect,
-)
-from kwokctl.controller.selection import select
-from kwokctl.controller.stage_reader import read_stages
-from kwokctl.errors import NotServedError, UsageError
+from kwokctl.controller.configuration import KIND, UNUSED_KINDS, without_effect
 from kwokctl.host.paths import expanded
 
 _PATHS = frozenset({"kubeconfig", "logsFile", "tlsCertFile", "tlsPrivateKeyFile", "workDir"})
@@ -68,30 +59,6 @@ def is_kept(body: Mapping[str, Any]) -> bool:
     return body.get("kind") not in {"Stage", FOR_RUNTIME}
 
 
-def check_documents(options: ClusterOptions, documents: Sequence[Document]) -> None:
-    """Raise UsageError and ConfigError for documents with which the controller would not start."""
-    served = {kind for kind in options.enable_crds if any(kind == d.kind for d in documents)}
-    if served:
-        kind = min(served)
-        raise UsageError(
-            f"documents of kind '{kind}' are given, and '--enable-crds {kind}' reads them from the "
-            "API server instead",
-            hint="leave one of the two out; apply the documents with kubectl",
-        )
-    if options.kwok_controller_binary:
-        return
-    given = given_options(documents)
-    if options.enable_crds or given.get("enableCRDs"):
-        raise NotServedError(
-            "the embedded controller does not read custom resources yet: '--enable-crds' is not "
-            "supported",
-            hint="give the documents with --config, or another controller with "
-            "--kwok-controller-binary",
-        )
-    read_stages(documents)
-    _check_selection(given)
-
-
 def remarks(options: ClusterOptions, documents: Sequence[Document]) -> Iterator[str]:
     """Say which documents and options the controller of a new cluster leaves out, one line each."""
     given = {name for each in documents if each.kind == KIND for name in _options_of(each)}
@@ -109,22 +76,6 @@ def remarks(options: ClusterOptions, documents: Sequence[Document]) -> Iterator[
     ):
         if any(document.kind == kind for document in documents):
             yield f"documents of kind '{kind}' are not part of a cluster: {use}"
-
-
-def _check_selection(given: Mapping[str, Any]) -> None:
-    chosen = [name for name in SELECTING if given.get(name)]
-    if not chosen:
-        return
-    try:
-        select(
-            all_nodes=given.get("manageAllNodes", False),
-            single_node=given.get("manageSingleNode", ""),
-            annotation_selector=given.get("manageNodesWithAnnotationSelector", ""),
-            label_selector=given.get("manageNodesWithLabelSelector", ""),
-        )
-    except UsageError as e:
-        names = " and ".join(f"'{name}'" for name in chosen)
-        raise UsageError(f"{KIND}: {names} exclude each other", hint="give only one") from e
 
 
 def _merged(documents: Sequence[Document], *, own: bool) -> dict[str, Any]:

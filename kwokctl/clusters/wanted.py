@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kwokctl.clusters.choices import Choices, choices
+from kwokctl.clusters.document_checks import check_documents
 from kwokctl.clusters.home import Home
-from kwokctl.clusters.kept import check_documents, controller_options, kept_documents
+from kwokctl.clusters.kept import controller_options, kept_documents
 from kwokctl.clusters.stages import runtime_documents
 from kwokctl.components.plan import BUILDERS, known_limits, selected
 from kwokctl.config.documents import Document

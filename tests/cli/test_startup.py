@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -42,3 +43,20 @@ def test_help_needs_no_event_loop_and_no_network(words: tuple[str, ...]) -> None
 )
 def test_neither_does_a_shell_that_completes_words(words: tuple[str, ...]) -> None:
     assert not modules(*words, _KWOKCTL_COMPLETE="1") & set(SLOW)
+
+
+@pytest.mark.parametrize("words", [("get", "clusters"), ("delete", "cluster")])
+def test_what_only_reads_what_is_saved_of_clusters_compiles_no_templates(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    loaded = modules(*words, KWOK_WORKDIR=str(tmp_path), HOME=str(tmp_path), KUBECONFIG="")
+
+    unneeded = (
+        "cryptography",
+        "grpc",
+        "httptools",
+        "kwokctl.expr.gotemplate",
+        "msgspec",
+        "requests",
+    )
+    assert not loaded & set(unneeded)

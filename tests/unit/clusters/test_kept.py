@@ -3,10 +3,9 @@ from typing import Any
 
 import pytest
 
-from kwokctl.clusters.kept import check_documents, controller_options, kept_documents, remarks
+from kwokctl.clusters.kept import controller_options, kept_documents, remarks
 from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions
-from kwokctl.errors import ConfigError, NotServedError, UsageError
 
 OPTIONS = ClusterOptions()
 OWN = ClusterOptions(kwok_controller_binary="/bin/true")
@@ -63,41 +62,6 @@ def test_another_controller_is_told_how_much_to_do_at_once() -> None:
     }
     assert kept["apiVersion"] == "config.kwok.x-k8s.io/v1alpha1"
     assert kept_documents(OPTIONS, []) == ()
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        configuration(manageAllNodes=True, manageSingleNode="a"),
-        configuration(manageSingleNode="a", manageNodesWithLabelSelector="a=b"),
-    ],
-)
-def test_ways_to_choose_nodes_exclude_each_other(given: Document) -> None:
-    with pytest.raises(UsageError, match="exclude each other"):
-        check_documents(OPTIONS, [given])
-
-
-def test_what_stops_the_embedded_controller_is_refused_before_it_starts() -> None:
-    with pytest.raises(ConfigError, match="nodesIP"):
-        check_documents(OPTIONS, [configuration(nodesIP="x")])
-    with pytest.raises(ConfigError, match="stage 'x': 'spec'"):
-        check_documents(OPTIONS, [document("Stage", spec={})])
-    with pytest.raises(NotServedError, match="custom resources"):
-        check_documents(OPTIONS, [configuration(enableCRDs=["Stage"])])
-    with pytest.raises(NotServedError, match="custom resources"):
-        check_documents(ClusterOptions(enable_crds=("Stage",)), [])
-
-
-def test_another_controller_may_know_more() -> None:
-    check_documents(OWN, [configuration(newOption="x"), document("Stage", spec={"cel": "x"})])
-
-
-def test_a_kind_is_read_from_documents_or_from_the_api_server() -> None:
-    crds = ClusterOptions(kwok_controller_binary="/bin/true", enable_crds=("Logs",))
-
-    check_documents(crds, [document("Exec")])
-    with pytest.raises(UsageError, match="documents of kind 'Logs' are given"):
-        check_documents(crds, [document("Logs")])
 
 
 def test_what_has_no_effect_is_said() -> None:

@@ -30,6 +30,7 @@ NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)\Z|\.(?:nan|NaN|NAN)\Z")
 _BASES = {"binary": 2, "hexadecimal": 16, "octal": 8, "decimal": 10}
 _NUMBER_STARTS = frozenset("+-.0123456789")
 _LARGEST = 2**64
+_MOST_DIGITS = 300  # of what may be a number; a float has no room for more
 _PLAIN_BELOW = 1e21  # Go writes a float below this without an exponent, so JSON has an integer
 
 
@@ -52,6 +53,8 @@ def resolve(text: str) -> Scalar:
     if kind is None or kind == "float":
         value = float(match[0])
         return number(value) if isfinite(value) else text
+    if len(text) > _MOST_DIGITS:
+        return text
     whole = int(match[kind], _BASES[kind])
     whole = -whole if match["sign"] == "-" else whole
     return whole if -_LARGEST // 2 <= whole < _LARGEST else number(float(whole))

@@ -14,8 +14,9 @@ from collections.abc import Callable
 from typing import Any
 
 from kwokctl.expr import yaml
-from kwokctl.expr.gotemplate.values import Fault
-from kwokctl.expr.gotemplate.writing import plain, quotable, quote, text, to_json
+from kwokctl.expr.gotemplate.fault import Fault
+from kwokctl.expr.gotemplate.formatting import from_yaml, plain, quotable, quote, text, to_json
+from kwokctl.expr.gotemplate.go_types import Constant
 
 RAW = "\ue000"
 QUOTED = "\ue001"
@@ -62,15 +63,16 @@ def _json_text(values: Values, value: Any) -> str:  # noqa: ARG001 - as above
 
 def block(value: Any, indent: Any = 0) -> str:
     """Return a value as YAML: kwok's `YAML`. Indented by levels of two spaces, on a new line."""
-    written = yaml.dump(value, sort_keys=True)
-    return f"\n{written}".replace("\n", "\n" + "  " * indent) if levels(indent) else written
+    written = yaml.dump(from_yaml(value), sort_keys=True)
+    lead = "  " * levels(indent)
+    return f"\n{written}".replace("\n", f"\n{lead}") if lead else written
 
 
 def levels(indent: Any) -> int:
     """Return the levels of indentation that `YAML` is asked for."""
-    if isinstance(indent, bool) or not isinstance(indent, int) or indent < 0:
+    if type(indent) is not int and not (isinstance(indent, Constant) and indent.is_integer()):
         raise Fault("the indentation of 'YAML' must be a whole number")
-    return indent
+    return max(int(indent), 0)
 
 
 def _raw_kept(value: Any, values: Values) -> str:

@@ -1,15 +1,23 @@
 """Writes pipelines as Python expressions.
 
-Python's truth is Go's for the values of JSON, so `and`, `or` and `not` are Python's own. Fields are
-taken in place, without a call, as nearly every value is a dictionary.
+A value of the object is kept as it came, with numbers of Python's, until something shows its type:
+then `exact` makes of it what Go has. Each expression is written with whether its value may be such
+a one. `if`, `range`, fields, `index`, and what writes a value as JSON or YAML can do with it.
+
+Python's truth is Go's for all values but the object's zeros, which are texts in Go, and true. So
+`and`, `or` and `not` are Python's own. Fields are taken in place, without a call, as nearly every
+value is a dictionary.
 """
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
 from itertools import count
-from typing import assert_never
+from typing import Any, NamedTuple, assert_never
 
-from kwokctl.expr.gotemplate.functions import BUILT_IN, TIMELY, takes
+from kwokctl.expr.gotemplate import values
+from kwokctl.expr.gotemplate.functions import BUILT_IN, COUNTING, TIMELY, takes
+from kwokctl.expr.gotemplate.go_types import Constant, exact
 from kwokctl.expr.gotemplate.lexer import Source
 from kwokctl.expr.gotemplate.nodes import (
     Command,
@@ -25,13 +33,37 @@ from kwokctl.expr.gotemplate.nodes import (
 WHOLE = {"Quote": "quote", "YAML": "block", "toJson": "block_json", "quote": "quote_text"}
 """Functions whose result, written at the end of a pipeline, is a whole value in YAML."""
 
+VALUES: dict[str, Any] = {
+    "Constant": Constant,
+    "OBJECT_NUMBERS": frozenset({int, float}),
+    "deepcopy": deepcopy,
+    "exact": exact,
+    "field": values.field,
+    "index": values.object_index,
+    "items": values.items,
+    "method": values.method,
+    "no_function": values.no_function,
+    "object_field": values.object_field,
+    "object_items": values.object_items,
+    "object_pairs": values.object_pairs,
+    "pairs": values.pairs,
+}
+"""What the compiled code calls to look into values."""
+
+
+class Written(NamedTuple):
+    """An expression; `is_raw` if its value may be one of the object as it came."""
+
+    code: str
+    is_raw: bool = False
+
 
 @dataclass(slots=True)
 class Scope:
     """The locals that the dot and the variables live in."""
 
-    dot: str
-    variables: dict[str, str]
+    dot: Written
+    variables: dict[str, Written]
 
     def copy(self) -> "Scope":
         """Return a scope in which more can be declared."""
@@ -41,47 +73,94 @@ class Scope:
 class Expressions:
     """Writes the expressions of one template."""
 
-    def __init__(self, source: Source, required: set[str]) -> None:
-        """Note in `required` the functions that are not built in."""
+    def __init__(self, source: Source, required: set[str], *, changes_maps: bool) -> None:
+        """Note in `required` the functions that are not built in.
+
+        If some function changes a map, what the caller's functions give is copied first.
+        """
         self._source = source
         self._required = required
         self._numbers = count(1)
+        self._changes_maps = changes_maps
 
-    def pipeline(self, pipeline: Pipeline, scope: Scope) -> str:
+    def pipeline(self, pipeline: Pipeline, scope: Scope) -> Written:
         """Return the expression for a pipeline's value."""
-        value: str | None = None
+        value: Written | None = None
         for command in pipeline.commands:
             value = self._command(command, scope, value)
-        return value or "None"
+        return value or Written("None")
+
+    def exact(self, value: Written) -> str:
+        """Return the expression for a value as Go has it; most are texts, or nothing."""
+        if not value.is_raw:
+            return value.code
+        kept, first = self._kept(value.code)
+        return f"({kept} if {first} is None or type({kept}) is str else exact({kept}))"
+
+    def range(self, value: Written, helper: str) -> str:
+        """Return the expression for what `range` goes through, nearly always a list as it is."""
+        helper = f"object_{helper}" if value.is_raw else helper
+        if helper.endswith("pairs"):
+            return f"{helper}({value.code})"
+        kept, first = self._kept(value.code)
+        return f"({kept} if type({first}) is list else {helper}({kept}))"
+
+    def test(self, value: Written) -> str:
+        """Return the expression for whether a value is true."""
+        return _truth(*self._kept(value.code)) if value.is_raw else value.code
 
     def written(self, pipeline: Pipeline, scope: Scope) -> str:
         """Return the expression for the text that an action writes."""
         *before, last = pipeline.commands
         if not isinstance(last.operand, Function) or last.operand.name not in WHOLE:
-            return f"raw({self.pipeline(pipeline, scope)}, vals)"
-        value: str | None = None
+            return f"raw({self.exact(self.pipeline(pipeline, scope))}, vals)"
+        value: Written | None = None
         for command in before:
             value = self._command(command, scope, value)
         arguments = self._arguments(last, scope, value)
         self._call(last.operand, arguments)  # complains if they are too few or too many
-        return f"{WHOLE[last.operand.name]}(vals, {', '.join(arguments)})"
+        is_json = last.operand.name != "quote"
+        codes = [
+            argument.code if is_json and not n else self.exact(argument)
+            for n, argument in enumerate(arguments)
+        ]
+        return f"{WHOLE[last.operand.name]}(vals, {', '.join(codes)})"
 
-    def _command(self, command: Command, scope: Scope, piped: str | None) -> str:
-        if isinstance(command.operand, Function):
-            arguments = self._arguments(command, scope, piped)
-            return self._call(command.operand, arguments)
-        if piped is not None:
+    def _command(self, command: Command, scope: Scope, piped: Written | None) -> Written:
+        operand = command.operand
+        if isinstance(operand, Function):
+            if piped is not None and operand.name in {"and", "or"}:
+                return self._joined_with(piped, operand, self._arguments(command, scope, None))
+            return self._call(operand, self._arguments(command, scope, piped))
+        if piped is None and not command.arguments:
+            return self._operand(operand, scope)
+        if isinstance(operand, Literal | Dot):
             self._source.fail(command.at, "nothing can be piped into a value")
-        return self._operand(command.operand, scope)
+        arguments = [self.exact(one) for one in self._arguments(command, scope, piped)]
+        if isinstance(operand, Fields):
+            *before, name = operand.names
+            value = self._fields(self._operand(operand.operand, scope), tuple(before))
+            return Written(f"method({', '.join([self.exact(value), repr(name), *arguments])})")
+        value = self._operand(operand, scope)
+        return Written(f"no_function({', '.join([self.exact(value), *arguments])})")
 
-    def _arguments(self, command: Command, scope: Scope, piped: str | None) -> list[str]:
-        arguments = [self._operand(argument, scope) for argument in command.arguments]
+    def _arguments(self, command: Command, scope: Scope, piped: Written | None) -> list[Written]:
+        operand = command.operand
+        counts = isinstance(operand, Fields) or (
+            isinstance(operand, Function) and operand.name in COUNTING
+        )
+        arguments = [
+            Written(f"Constant({argument.value!r})")
+            if counts and isinstance(argument, Literal) and isinstance(argument.value, float)
+            else self._operand(argument, scope)
+            for argument in command.arguments
+        ]
         return arguments if piped is None else [*arguments, piped]
 
-    def _operand(self, operand: Operand, scope: Scope) -> str:
+    def _operand(self, operand: Operand, scope: Scope) -> Written:
         match operand:
             case Literal():
-                return repr(operand.value)
+                return Written(repr(operand.value))
             case Dot():
                 return scope.dot
             case Variable():
@@ -97,63 +176,105 @@ class Expressions:
             case _:
                 assert_never(operand)
 
-    def _fields(self, value: str, names: tuple[str, ...]) -> str:
+    def _fields(self, value: Written, names: tuple[str, ...]) -> Written:
+        code, is_raw = value
+        other = "object_field" if is_raw else "field"
         for name in names:
-            kept = value
-            if not value.isidentifier():
-                kept = self._temporary()
-                value = f"({kept} := {value})"
-            value = f"({kept}.get({name!r}) if type({value}) is dict else field({kept}, {name!r}))"
-        return value
+            kept, first = self._kept(code)
+            code = f"({kept}.get({name!r}) if type({first}) is dict else {other}({kept}, {name!r}))"
+        return Written(code, is_raw)
 
-    def _temporary(self) -> str:
-        return f"t{next(self._numbers)}"
+    def _kept(self, code: str) -> tuple[str, str]:
+        """Return a local that holds a value, and the expression that sets it first."""
+        if code.isidentifier():
+            return code, code
+        name = f"t{next(self._numbers)}"
+        return name, f"({name} := {code})"
 
-    def _call(self, function: Function, arguments: list[str]) -> str:
+    def _call(self, function: Function, arguments: list[Written]) -> Written:
         special = _SPECIAL.get(function.name)
         if special is not None:
             return special(self, function, arguments)
         name = function.name
+        codes = list(map(self.exact, arguments))
         if name in TIMELY:
             self._required.add("Now")
-            arguments = ["fn['Now']()", *arguments]
+            codes = ["fn['Now']()", *codes]
         elif name not in BUILT_IN:
             self._required.add(name)
-            return f"fn[{name!r}]({', '.join(arguments)})"
-        if not takes(name, len(arguments)):
-            self._source.fail(function.at, f"'{name}' is called with the wrong number of values")
-        return f"{PREFIX}{name}({', '.join(arguments)})"
+            called = f"fn[{name!r}]({', '.join(codes)})"
+            return Written(f"deepcopy({called})" if self._changes_maps else called)
+        self._check(function, len(codes))
+        return Written(f"{PREFIX}{name}({', '.join(codes)})")
 
-    def _joined(self, function: Function, arguments: list[str]) -> str:
+    def _check(self, function: Function, count: int) -> None:
+        if not takes(function.name, count):
+            self._source.fail(
+                function.at, f"'{function.name}' is called with the wrong number of values"
+            )
+
+    def _joined(self, function: Function, arguments: list[Written]) -> Written:
         """Write `and` and `or`, which stop as soon as the result is known."""
         if not arguments:
             self._source.fail(function.at, f"'{function.name}' needs a value")
-        return f"({f' {function.name} '.join(arguments)})"
+        if not all(argument.is_raw for argument in arguments):
+            arguments = [Written(self.exact(argument)) for argument in arguments]
+        *others, last = arguments
+        code = last.code
+        for argument in reversed(others):
+            code = self._either(function.name, argument, code)
+        return Written(code, last.is_raw)
 
-    def _not(self, function: Function, arguments: list[str]) -> str:
+    def _joined_with(self, piped: Written, function: Function, arguments: list[Written]) -> Written:
+        """Write `and` and `or` of what is piped in, which comes to its errors in any case."""
+        kept, first = self._kept(piped.code)
+        joined = self._joined(function, [*arguments, Written(kept, piped.is_raw)])
+        return Written(f"({first}, {joined.code})[1]", joined.is_raw)
+
+    def _either(self, word: str, first: Written, second: str) -> str:
+        if not first.is_raw:
+            return f"({first.code} {word} {second})"
+        kept, setting = self._kept(first.code)
+        yes, no = (kept, second) if word == "or" else (second, kept)
+        return f"({yes} if {_truth(kept, setting)} else {no})"
+
+    def _not(self, function: Function, arguments: list[Written]) -> Written:
         if len(arguments) != 1:
             self._source.fail(function.at, "'not' needs one value")
-        return f"(not {arguments[0]})"
+        return Written(f"(not {self.test(arguments[0])})")
 
-    def _equal(self, function: Function, arguments: list[str]) -> str:
+    def _index(self, function: Function, arguments: list[Written]) -> Written:
+        self._check(function, len(arguments))
+        codes = [arguments[0].code, *map(self.exact, arguments[1:])]
+        name = "index" if arguments[0].is_raw else f"{PREFIX}index"
+        return Written(f"{name}({', '.join(codes)})", arguments[0].is_raw)
+
+    def _equal(self, function: Function, arguments: list[Written]) -> Written:
         """Compare with a text in place; anything else is rare."""
         if len(arguments) < 2:
             self._source.fail(function.at, "'eq' needs two values")
-        if len(arguments) != 2 or not arguments[1].startswith(("'", '"')):
-            return f"{PREFIX}eq({', '.join(arguments)})"
-        kept = self._temporary()
-        return (
-            f"({kept} == {arguments[1]} if type({kept} := {arguments[0]}) is str"
-            f" else {PREFIX}eq({kept}, {arguments[1]}))"
+        literal = arguments[1].code
+        if len(arguments) != 2 or not literal.startswith(("'", '"')):
+            return Written(f"{PREFIX}eq({', '.join(map(self.exact, arguments))})")
+        kept, first = self._kept(arguments[0].code)
+        other = f"exact({kept})" if arguments[0].is_raw else kept
+        return Written(
+            f"({kept} == {literal} if type({first}) is str else {PREFIX}eq({other}, {literal}))"
         )
+
+
+def _truth(kept: str, first: str) -> str:
+    """Return the test of a value of the object: its zeros are true."""
+    return f"({first} or {kept} == 0 and type({kept}) in OBJECT_NUMBERS)"
 
 
 PREFIX = "f_"
 """Set before the names of built-in functions, which may be words of Python."""
 
-_SPECIAL: dict[str, Callable[[Expressions, Function, list[str]], str]] = {
+_SPECIAL: dict[str, Callable[[Expressions, Function, list[Written]], Written]] = {
     "and": Expressions._joined,  # noqa: SLF001 - a table of its own methods
     "or": Expressions._joined,  # noqa: SLF001
     "not": Expressions._not,  # noqa: SLF001
     "eq": Expressions._equal,  # noqa: SLF001
+    "index": Expressions._index,  # noqa: SLF001
 }

@@ -30,6 +30,9 @@ _TOKEN = re.compile(
 )
 _RIGHT = re.compile(r"(?P<trim>[ \t\r\n]-)?\}\}")
 _WHITE = " \t\r\n"
+_SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +48,9 @@ class Source:
     """A template's text and name; knows where an offset lies."""
 
     def __init__(self, text: str, name: str) -> None:
-        """Keep the text."""
-        self.text = text
+        """Keep the text; the spaces around it do not count, as in kwok."""
+        self.text = text.rstrip(_SPACES)
+        self.start = len(self.text) - len(self.text.lstrip(_SPACES))
         self.name = name
 
     def where(self, at: int) -> str:
@@ -62,7 +66,7 @@ class Source:
 
 def tokens(source: Source) -> Iterator[Token]:
     """Yield the tokens of a whole template; spaces are tokens, too, as they part arguments."""
-    text, at, trim = source.text, 0, False
+    text, at, trim = source.text, source.start, False
     while (left := _LEFT.search(text, at)) is not None:
         yield from _text(text[at : left.start()], at, first=trim, last=bool(left["trim"]))
         comment = _COMMENT.match(text, left.end())

@@ -1,6 +1,7 @@
 """Reads Go's template language: https://pkg.go.dev/text/template."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from kwokctl.expr.gotemplate.lexer import Cursor, Source, Token
 from kwokctl.expr.gotemplate.nodes import Action, Body, Call, If, Jump, Node, Pipeline, Range, Text
@@ -9,11 +10,19 @@ from kwokctl.expr.gotemplate.pipelines import KEYWORDS, PipelineReader
 _BRANCHES = frozenset({"if", "with", "range"})
 
 
-def parse(source: Source) -> dict[str, Body]:
-    """Return the templates by name: the whole text under its own, and what it defines.
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """The templates by name: the whole text under its own, and what it defines."""
 
-    Raises ExpressionError, with line and column.
-    """
+    templates: dict[str, Body]
+    functions: frozenset[str]
+    """The functions that are called anywhere."""
+    assigned: frozenset[str]
+    """The variables that are set again somewhere after they were declared."""
+
+
+def parse(source: Source) -> Parsed:
+    """Return what a text says; raise ExpressionError, with line and column."""
     return _Parser(source).parse()
 
 
@@ -28,14 +37,18 @@ class _Parser:
         self._defined: dict[str, Body] = {}
         self._called: list[tuple[str, int]] = []
 
-    def parse(self) -> dict[str, Body]:
+    def parse(self) -> Parsed:
         body, word = self._body(top=True)
         if word is not None:
             self._source.fail(word.at, f"unexpected '{word.text}'")
         for name, at in self._called:
             if name not in self._defined and name != self._source.name:
                 self._source.fail(at, f"template '{name}' is not defined")
-        return {self._source.name: body} | self._defined
+        return Parsed(
+            {self._source.name: body} | self._defined,
+            frozenset(self._reader.functions),
+            frozenset(self._reader.assigned),
+        )
 
     def _body(self, *, top: bool = False) -> tuple[Body, Token | None]:
         """Read nodes up to `end` or `else`, whose word is returned, too; None is the text's end."""

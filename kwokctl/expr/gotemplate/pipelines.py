@@ -27,6 +27,9 @@ class PipelineReader:
         self._source = source
         self._cursor = cursor
         self.variables = ["$"]
+        self.assigned: set[str] = set()
+        """The variables that are set again after they were declared."""
+        self.functions: set[str] = set()
 
     def pipeline(self, end: str = "right", *, loop: bool = False) -> Pipeline:
         """Read a pipeline and its end, which is a `right` or a `close`.
@@ -61,6 +64,7 @@ class PipelineReader:
         targets = ahead[:count:2]
         for token in targets if not declares else []:
             self._known(token)
+            self.assigned.add(token.text)
         return tuple(token.text for token in targets), declares
 
     def _known(self, token: Token) -> None:
@@ -84,7 +88,7 @@ class PipelineReader:
             self._source.fail(following.at, f"unexpected '{following.text or 'end of text'}'")
         if isinstance(operand, Literal) and operand.value is None:
             self._source.fail(token.at, "'nil' alone is not a value to work with")
-        if arguments and not isinstance(operand, Function):
+        if arguments and isinstance(operand, Literal | Dot):
             self._source.fail(arguments[0].at, "only functions take arguments")
         return Command(at=token.at, operand=operand, arguments=tuple(arguments))
 
@@ -125,6 +129,7 @@ class PipelineReader:
             self._source.fail(token.at, f"unexpected '{token.text or 'end of text'}'")
         if token.text in _CONSTANTS:
             return Literal(at=token.at, value=_CONSTANTS[token.text])
+        self.functions.add(token.text)
         return Function(at=token.at, name=token.text)
 
     def literal(self, token: Token) -> Literal:

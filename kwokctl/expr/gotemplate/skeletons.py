@@ -13,7 +13,7 @@ from typing import Any
 
 from kwokctl.expr import scalars
 from kwokctl.expr.gotemplate.emission import BLOCK, OBJECT, QUOTED, RAW, SPOILED, Values
-from kwokctl.expr.gotemplate.values import is_list
+from kwokctl.expr.gotemplate.formatting import from_yaml
 
 Builder = Callable[[Values], Any]
 
@@ -21,15 +21,6 @@ _MOST = 128
 _MARKS = re.compile(f"([{RAW}{QUOTED}{OBJECT}{BLOCK}])")
 _FLOW = 1_000_000
 _BLOCK = re.compile(f"{BLOCK}([0-9]+)\\Z")
-
-
-def copied(value: Any) -> Any:
-    """Return a value as it would come back from YAML."""
-    if isinstance(value, Mapping):
-        return {str(key): copied(item) for key, item in value.items()}
-    if isinstance(value, float):
-        return scalars.number(value)
-    return [copied(item) for item in value] if is_list(value) else value
 
 
 class RepeatedKeyError(ValueError):
@@ -46,7 +37,7 @@ def distinct(number: int, mapping: dict[str, Any]) -> dict[str, Any]:
 NAMES: Mapping[str, Callable[..., Any]] = {
     "resolve": scalars.resolve,
     "key": scalars.key,
-    "copied": copied,
+    "copied": from_yaml,
     "distinct": distinct,
 }
 """What the code of a builder calls."""
@@ -179,7 +170,7 @@ class _Writer:
         if event.style == '"' and value in {QUOTED, OBJECT}:
             return self._take() if value == QUOTED else f"copied({self._take()})"
         block = _BLOCK.match(value) if event.style == '"' else None
-        if block is not None and 2 * int(block[1]) > column:
+        if block is not None and _fits(int(block[1]), event.start_mark.column, column):
             return f"copied({self._take()})"
         if QUOTED in value or OBJECT in value or BLOCK in value:
             raise _UnfitError
@@ -198,3 +189,11 @@ class _Writer:
         """Return the next value: they stand in the order in which they were written."""
         self._used += 1
         return f"v[{self._used - 1}]"
+
+
+def _fits(levels: int, start: int, column: int) -> bool:
+    """Tell whether YAML is a whole node: its lines stand right of those of the parent.
+
+    Without levels, its first line stands where the placeholder does, the others at the margin.
+    """
+    return 2 * levels > column and (levels > 0 or start == 0)

@@ -3,19 +3,17 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kwokctl.expr.gotemplate import values
 from kwokctl.expr.gotemplate.emission import AS_SKELETON, QUOTED, RAW, Values, is_safe
-from kwokctl.expr.gotemplate.expressions import PREFIX
+from kwokctl.expr.gotemplate.expressions import PREFIX, VALUES
+from kwokctl.expr.gotemplate.fault import Fault
+from kwokctl.expr.gotemplate.formatting import plain, quotable, text
 from kwokctl.expr.gotemplate.functions import BUILT_IN, TIMELY
-from kwokctl.expr.gotemplate.functions.chance import CHANCE
+from kwokctl.expr.gotemplate.functions.maps import CHANGING
+from kwokctl.expr.gotemplate.functions.random import RANDOM
 from kwokctl.expr.gotemplate.skeletons import NAMES
 from kwokctl.expr.gotemplate.symbols import Symbol, deferring, refuse, refusing
-from kwokctl.expr.gotemplate.writing import plain, quotable, text
 
-_IMPURE = frozenset(
-    {*CHANCE, "call", "fail", "merge", "mustMerge", "mergeOverwrite", "mustMergeOverwrite", "set",
-     "unset"}
-)  # fmt: skip
+_IMPURE = CHANGING | RANDOM.keys() | {"call", "fail"}
 """Functions that give something else each time, change a map, or fail on purpose."""
 
 
@@ -23,14 +21,14 @@ def safe_text(value: Any) -> str:
     """Return a text that means the same wherever it stands in YAML; raise Fault for another."""
     written = text(value)
     if not is_safe(written):
-        raise values.Fault(f"'{written}' needs quotes in YAML: write it with 'Quote'")
+        raise Fault(f"'{written}' needs quotes in YAML: write it with 'Quote'")
     return written
 
 
 def quoted_text(value: Any) -> str:
     """Return the text that Sprig's `quote` puts in quotes; nothing, which has none, is an error."""
     if value is None:
-        raise values.Fault("'quote' writes no quotes for nothing")
+        raise Fault("'quote' writes no quotes for nothing")
     return plain(value)
 
 
@@ -66,7 +64,9 @@ IN_TEMPLATES: Mapping[str, Callable[..., Any]] = {
     "raw": _raw,
     "quote": _quote,
     "quote_text": _quote_each,
-    **{name: refusing(getattr(values, name)) for name in ("field", "items", "pairs")},
+    **{name: refusing(value) if callable(value) else value for name, value in VALUES.items()},
+    "exact": deferring(VALUES["exact"]),
+    "index": deferring(VALUES["index"]),
     **{f"{PREFIX}{name}": _built_in(name, f) for name, f in (BUILT_IN | TIMELY).items()},
 }
 """What the code of a template calls. Branches need no care: a symbol has no truth."""

@@ -9,9 +9,10 @@ from typing import Any, NoReturn
 
 from kwokctl.errors import ConfigError, ExpressionError, KwokctlError
 from kwokctl.expr import yaml
-from kwokctl.expr.gotemplate import skeletons, symbols, values
+from kwokctl.expr.gotemplate import skeletons, symbols
 from kwokctl.expr.gotemplate.emission import AS_SKELETON, AS_TEXT, is_marked
-from kwokctl.expr.gotemplate.expressions import PREFIX
+from kwokctl.expr.gotemplate.expressions import PREFIX, VALUES
+from kwokctl.expr.gotemplate.fault import Fault
 from kwokctl.expr.gotemplate.functions import BUILT_IN, TIMELY
 from kwokctl.expr.gotemplate.lexer import Source
 from kwokctl.expr.gotemplate.parser import parse
@@ -20,9 +21,7 @@ from kwokctl.expr.gotemplate.translator import translate
 Functions = Mapping[str, Callable[..., Any]]
 
 _NAMES: dict[str, Any] = {
-    "field": values.field,
-    "items": values.items,
-    "pairs": values.pairs,
+    **VALUES,
     **{f"{PREFIX}{name}": function for name, function in (BUILT_IN | TIMELY).items()},
 }
 _ARITY = re.compile(r".*\(\) (takes|missing) .*argument")
@@ -137,7 +136,7 @@ class Template:
             problem = f"function '{error.args[0]}' is not defined"
         elif isinstance(error, TypeError) and _ARITY.match(problem):
             problem = f"a function is called with the wrong number of values: {problem}"
-        elif not isinstance(error, ExpressionError | values.Fault):
+        elif not isinstance(error, ExpressionError | Fault):
             problem = f"{type(error).__name__}: {problem}"
         raise ExpressionError(f"{self._source.where(place)}: {problem}", hint=hint) from error
 

@@ -5,14 +5,16 @@ functions by name; and `vals`, where values go that are written as placeholders.
 and intermediate values are numbered locals. A text that is written as it stands is a constant.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from typing import assert_never
 
-from kwokctl.expr.gotemplate.expressions import Expressions, Scope
+from kwokctl.expr.gotemplate.expressions import Expressions, Scope, Written
+from kwokctl.expr.gotemplate.functions.maps import CHANGING
 from kwokctl.expr.gotemplate.lexer import Source
 from kwokctl.expr.gotemplate.nodes import Action, Body, Call, If, Jump, Node, Pipeline, Range, Text
+from kwokctl.expr.gotemplate.parser import Parsed
 
 
 @dataclass(slots=True)
@@ -31,15 +33,24 @@ class Translation:
         self.places.append(at)
 
 
-def translate(source: Source, templates: Mapping[str, Body]) -> Translation:
-    """Return the Python source of all templates."""
+def translate(source: Source, parsed: Parsed) -> Translation:
+    """Return the Python source of all templates.
+
+    The first one is given the object as it came, and makes an exact copy of it if functions may
+    change it; the others are given exact values.
+    """
     translation = Translation()
-    names = {name: f"template_{number}" for number, name in enumerate(templates)}
+    names = {name: f"template_{number}" for number, name in enumerate(parsed.templates)}
     translation.entry = names[source.name]
-    expressions = Expressions(source, translation.required)
-    for name, body in templates.items():
+    changes_maps = not CHANGING.isdisjoint(parsed.functions)
+    expressions = Expressions(source, translation.required, changes_maps=changes_maps)
+    for name, body in parsed.templates.items():
         translation.add(0, 0, f"def {names[name]}(w, d0, fn, vals):")
-        _Function(translation, expressions, names).body(body, Scope("d0", {"$": "d0"}), 1)
+        data = Written("d0", is_raw=name == source.name and not changes_maps)
+        if name == source.name and changes_maps:
+            translation.add(1, 0, "d0 = exact(d0)")
+        function = _Function(translation, expressions, names, parsed.assigned)
+        function.body(body, Scope(data, {"$": data}), 1)
     return translation
 
 
@@ -47,11 +58,16 @@ class _Function:
     """Writes the body of one template."""
 
     def __init__(
-        self, translation: Translation, expressions: Expressions, names: Mapping[str, str]
+        self,
+        translation: Translation,
+        expressions: Expressions,
+        names: Mapping[str, str],
+        assigned: Collection[str],
     ) -> None:
         self._add = translation.add
         self._expressions = expressions
         self._names = names
+        self._assigned = assigned
         self._numbers: Iterator[int] = count(1)
 
     def body(self, body: Body, scope: Scope, depth: int) -> None:
@@ -77,12 +93,12 @@ class _Function:
             case Call():
                 data = "None"
                 if node.pipeline is not None:
-                    data = self._value(node.pipeline, scope)
+                    data = self._expressions.exact(self._value(node.pipeline, scope))
                 self._add(depth, node.at, f"{self._names[node.name]}(w, {data}, fn, vals)")
             case _:
                 assert_never(node)
 
-    def _value(self, pipeline: Pipeline, scope: Scope) -> str:
+    def _value(self, pipeline: Pipeline, scope: Scope) -> Written:
         return self._expressions.pipeline(pipeline, scope)
 
     def _action(self, node: Action, scope: Scope, depth: int) -> None:
@@ -91,29 +107,36 @@ class _Function:
             self._add(depth, pipeline.at, f"w({self._expressions.written(pipeline, scope)})")
             return
         value = self._value(pipeline, scope)
-        self._add(depth, pipeline.at, f"{self._target(pipeline, 0, scope)} = {value}")
+        self._set(pipeline, 0, value, scope, depth)
 
-    def _target(self, pipeline: Pipeline, position: int, scope: Scope) -> str:
-        """Return the local that a variable lives in, a new one if it is declared."""
+    def _set(
+        self, pipeline: Pipeline, position: int, value: Written, scope: Scope, depth: int
+    ) -> None:
+        """Set a variable, a new local if it is declared.
+
+        One that is set more than once may get values of any origin, so all of them are exact.
+        """
         name = pipeline.variables[position]
+        if name in self._assigned:
+            value = Written(self._expressions.exact(value))
         if pipeline.declares:
-            scope.variables[name] = f"v{next(self._numbers)}"
-        return scope.variables[name]
+            scope.variables[name] = Written(f"v{next(self._numbers)}", value.is_raw)
+        self._add(depth, pipeline.at, f"{scope.variables[name].code} = {value.code}")
 
     def _if(self, node: If, scope: Scope, depth: int) -> None:
         """Write `if` and `with`; what is tested is kept where a variable or the dot needs it."""
         at = node.pipeline.at
-        test = self._value(node.pipeline, scope)
-        kept = None
-        if node.pipeline.variables:
-            kept = self._target(node.pipeline, 0, scope)
-        elif node.sets_dot:
+        tested = self._value(node.pipeline, scope)
+        inner = scope
+        if node.pipeline.variables or node.sets_dot:
             kept = f"d{next(self._numbers)}"
-        if kept is not None:
-            self._add(depth, at, f"{kept} = {test}")
-            test = kept
-        self._add(depth, at, f"if {test}:")
-        inner = Scope(kept, scope.variables) if node.sets_dot and kept is not None else scope
+            self._add(depth, at, f"{kept} = {tested.code}")
+            tested = Written(kept, tested.is_raw)
+        if node.pipeline.variables:
+            self._set(node.pipeline, 0, tested, scope, depth)
+        if node.sets_dot:
+            inner = Scope(tested, scope.variables)
+        self._add(depth, at, f"if {self._expressions.test(tested)}:")
         self.body(node.body, inner, depth + 1)
         if node.otherwise:
             self._add(depth, at, "else:")
@@ -122,20 +145,21 @@ class _Function:
     def _range(self, node: Range, scope: Scope, depth: int) -> None:
         pipeline = node.pipeline
         value = self._value(pipeline, scope)
+        goods, key = f"r{next(self._numbers)}", f"k{next(self._numbers)}"
         helper = "pairs" if len(pipeline.variables) > 1 else "items"
-        goods = f"r{next(self._numbers)}"
-        self._add(depth, pipeline.at, f"{goods} = {helper}({value})")
-        dot = f"d{next(self._numbers)}"
+        self._add(depth, pipeline.at, f"{goods} = {self._expressions.range(value, helper)}")
+        dot = Written(f"d{next(self._numbers)}", value.is_raw)
         outer = scope.copy()
-        targets = [self._target(pipeline, n, scope) for n in range(len(pipeline.variables))]
         inside = depth
         if node.otherwise:
             self._add(depth, pipeline.at, f"if {goods}:")
             inside += 1
-        names = f"{targets[0]}, {dot}" if len(targets) > 1 else dot
+        names = f"{key}, {dot.code}" if len(pipeline.variables) > 1 else dot.code
         self._add(inside, pipeline.at, f"for {names} in {goods}:")
-        if targets:
-            self._add(inside + 1, pipeline.at, f"{targets[-1]} = {dot}")
+        if len(pipeline.variables) > 1:
+            self._set(pipeline, 0, Written(key), scope, inside + 1)
+        if pipeline.variables:
+            self._set(pipeline, -1, dot, scope, inside + 1)
         self.body(node.body, Scope(dot, scope.variables), inside + 1)
         if node.otherwise:
             self._add(depth, pipeline.at, "else:")

@@ -1,28 +1,65 @@
-"""What values are in a template: fields, truth, order and equality, as Go has them for JSON.
+"""What values are in a template: fields, truth, order and equality, as Go has them.
 
-Decided on purpose, where Go itself gives a choice or kwok has an oddity:
-
-- Numbers are numbers. kwok keeps the numbers of an object as texts, so that there `{{if .zero}}`
-  holds and `{{eq .n 1}}` fails; here they do what everybody expects. Integers and floats compare.
-- A null is as nothing at all: `.null.x` is `<no value>`, as `.missing.x` is in Go.
-- `eq` with nothing on one side is false, as in Go; with values of different kinds it is an error.
+Decided on purpose: a null is as nothing at all. `.null.x` is `<no value>`, as `.missing.x` is in Go.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from kwokctl.expr.gotemplate.fault import Fault
+from kwokctl.expr.gotemplate.go_types import (
+    NIL,
+    Byte,
+    Number,
+    StringMap,
+    exact,
+    type_name,
+)
+from kwokctl.expr.gotemplate.methods import METHODS, Method
 
-class Fault(Exception):  # noqa: N818 - becomes an ExpressionError that tells the place
-    """A run-time error of a template."""
+_MOST = 1_000_000
 
 
 def field(value: Any, name: str) -> Any:
-    """Return the field of a mapping, None if there is none; a field of None is None."""
+    """Return a field of a map, or what a method without arguments gives.
+
+    None stands for a field that is missing; a field of None is None.
+    """
     if isinstance(value, Mapping):
         return value.get(name)
     if value is None:
         return None
-    raise Fault(f"there is no field '{name}' in {kind(value)}")
+    return method(value, name)
+
+
+def object_field(value: Any, name: str) -> Any:
+    """Return a field of what may be a value of the object as it came."""
+    return field(exact(value) if isinstance(value, int | float) else value, name)
+
+
+def method(value: Any, name: str, *arguments: Any) -> Any:
+    """Call a method; raise Fault if the value has none of that name."""
+    found = _method(value, name)
+    if found is None:
+        raise Fault(f"there is no field or method '{name}' in {kind(value)}")
+    try:
+        return found(value, *arguments)
+    except (TypeError, ValueError, OverflowError) as e:
+        raise Fault(f"'{name}' of {kind(value)}: {e}") from e
+
+
+def _method(value: Any, name: str) -> Method | None:
+    for python, methods in METHODS:
+        if isinstance(value, python):
+            return methods.get(name)
+    return None
+
+
+def no_function(value: Any, *arguments: Any) -> Any:
+    """Return a value that stands where a function may; raise Fault if it is given arguments."""
+    if arguments:
+        raise Fault(f"{kind(value)} is not a function, and takes no arguments")
+    return value
 
 
 def kind(value: Any) -> str:
@@ -31,33 +68,14 @@ def kind(value: Any) -> str:
         return "nothing"
     if isinstance(value, bool):
         return f"the boolean {str(value).lower()}"
+    if isinstance(value, str):
+        quotes = "" if isinstance(value, Number) else "'"
+        return f"the {'number of the object' if not quotes else 'text'} {quotes}{value}{quotes}"
     if isinstance(value, int | float):
         return f"the number {value}"
-    if isinstance(value, str):
-        return f"the text '{value}'"
     if isinstance(value, Mapping):
         return "a map"
-    return "a list" if isinstance(value, Sequence) else f"a {type(value).__name__}"
-
-
-def type_name(value: Any) -> str:
-    """Return the name of the Go type."""
-    if value is None:
-        return "<nil>"
-    for python, name in _TYPES:
-        if isinstance(value, python):
-            return name
-    return type(value).__name__
-
-
-_TYPES: tuple[tuple[type, str], ...] = (
-    (bool, "bool"),
-    (int, "int"),
-    (float, "float64"),
-    (str, "string"),
-    (Mapping, "map[string]interface {}"),
-    (Sequence, "[]interface {}"),
-)
+    return "a list" if isinstance(value, Sequence) else f"a {type_name(value)}"
 
 
 def is_list(value: Any) -> bool:
@@ -75,7 +93,9 @@ def items(value: Any) -> Iterable[Any]:
     if isinstance(value, Mapping):
         return [value[key] for key in sorted(value)]
     if isinstance(value, int) and not isinstance(value, bool):
-        return range(max(value, 0))
+        if value > _MOST:
+            raise Fault(f"'range' over {kind(value)} would take too long")
+        return list(map(type(value), range(value)))
     if isinstance(value, Iterator):
         return list(value)
     raise Fault(f"'range' cannot go through {kind(value)}")
@@ -90,11 +110,28 @@ def pairs(value: Any) -> Iterable[tuple[Any, Any]]:
     return list(enumerate(items(value)))
 
 
+def object_items(value: Any) -> Iterable[Any]:
+    """Return what `items` does for what may be a value of the object as it came."""
+    return items(_contained(value))
+
+
+def object_pairs(value: Any) -> Iterable[tuple[Any, Any]]:
+    """Return what `pairs` does for what may be a value of the object as it came."""
+    return pairs(_contained(value))
+
+
+def _contained(value: Any) -> Any:
+    return value if isinstance(value, dict | list) else exact(value)
+
+
 def equal(first: Any, *others: Any) -> bool:
     """Tell whether the first value equals any of the others: `eq`."""
     if not others:
         raise Fault("'eq' needs two values")
-    return any(_same(first, other) for other in others)
+    for other in others:  # noqa: SIM110 - `any` costs a generator
+        if _same(first, other):
+            return True
+    return False
 
 
 def unequal(first: Any, second: Any) -> bool:
@@ -103,29 +140,32 @@ def unequal(first: Any, second: Any) -> bool:
 
 
 def _same(first: Any, second: Any) -> bool:
+    if type(first) is type(second) is str:
+        return bool(first == second)
     if first is None or second is None:
-        return first is second
-    if _class(first, "equal") is not _class(second, "equal"):
+        return first is second or isinstance(first or second, NIL)
+    if _class(first) is not _class(second) or _class(first) is _MANY:
         raise Fault(f"{kind(first)} and {kind(second)} cannot be compared")
     return bool(first == second)
 
 
-def _class(value: Any, what: str) -> type:
+def _class(value: Any) -> type:
     """Return the class of values that can be compared with this one."""
     for python in (str, bool, int, float):
         if isinstance(value, python):
-            return int if python is float else python
-    if what == "equal" and not isinstance(value, Mapping) and not is_list(value):
-        return type(value)
-    raise Fault(f"{kind(value)} cannot be compared")
+            return python
+    return _MANY if isinstance(value, Mapping) or is_list(value) else type(value)
+
+
+_MANY = Mapping
 
 
 def ordering(test: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     """Return `lt` and its like, made from Python's operator."""
 
     def compare(first: Any, second: Any) -> bool:
-        same = _class(first, "order")
-        if same is bool or same is not _class(second, "order"):
+        same = _class(first)
+        if same not in {str, int, float} or same is not _class(second):
             raise Fault(f"{kind(first)} and {kind(second)} have no order")
         if same is str:
             return test(first.encode(), second.encode())
@@ -136,19 +176,36 @@ def ordering(test: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
 
 def index(value: Any, *keys: Any) -> Any:
     """Return the item that the keys lead to, one after the other; a missing key gives None."""
+    if value is None:
+        raise Fault("nothing has no items")
     for key in keys:
-        if isinstance(value, Mapping):
-            if not isinstance(key, str):
-                raise Fault(f"{kind(key)} cannot be the key of a map")
-            value = value.get(key)
-        elif isinstance(value, str):
-            data = value.encode()
-            value = data[_position(key, len(data) - 1)]
-        elif is_list(value):
-            value = value[_position(key, len(value) - 1)]
-        else:
-            raise Fault(f"{kind(value)} has no items")
+        value = _item(value, key)
     return value
+
+
+def object_index(value: Any, *keys: Any) -> Any:
+    """Return what `index` does for what may be a value of the object as it came."""
+    if value is None:
+        raise Fault("nothing has no items")
+    for key in keys:
+        if type(value) is dict and type(key) is str:
+            value = value.get(key)
+        else:
+            value = _item(_contained(value), key)
+    return value
+
+
+def _item(value: Any, key: Any) -> Any:
+    if isinstance(value, Mapping):
+        if type(key) is not str:
+            raise Fault(f"{kind(key)} cannot be the key of a map")
+        return value.get(key, "" if isinstance(value, StringMap) else None)
+    if isinstance(value, str):
+        data = value.encode()
+        return Byte(data[_position(key, len(data) - 1)])
+    if is_list(value):
+        return value[_position(key, len(value) - 1)]
+    raise Fault(f"{kind(value)} has no items")
 
 
 def _position(key: Any, last: int) -> int:
@@ -157,23 +214,6 @@ def _position(key: Any, last: int) -> int:
     if not 0 <= key <= last:
         raise Fault(f"the index {key} is out of range")
     return key
-
-
-def cut(value: Any, *bounds: Any) -> Any:
-    """Return a part of a list or, by bytes, of a text: `slice`."""
-    if len(bounds) > 3:
-        raise Fault("'slice' takes three bounds at most")
-    data = value.encode() if isinstance(value, str) else value
-    if not isinstance(value, str) and not is_list(value):
-        raise Fault(f"{kind(value)} cannot be sliced")
-    if isinstance(value, str) and len(bounds) == 3:
-        raise Fault("'slice' of a text takes two bounds at most")
-    positions = [_position(bound, len(data)) for bound in bounds]
-    start, end = positions[0] if positions else 0, positions[1] if positions[1:] else len(data)
-    if start > end or end > (positions[2] if positions[2:] else len(data)):
-        raise Fault("the bounds of 'slice' are in the wrong order")
-    part = data[start:end]
-    return part.decode("utf-8", "replace") if isinstance(value, str) else part
 
 
 def length(value: Any) -> int:

@@ -4,17 +4,22 @@
 //	go run . yaml ../../golden/yaml.json
 //
 // Each file has a list of cases; the results that are there are replaced, so a new case needs
-// nothing but its text. Templates know the functions of Sprig and those of kwok that are pure.
+// nothing but its text. Templates are rendered as kwok renders those of Stages
+// (https://github.com/kubernetes-sigs/kwok/blob/main/pkg/utils/gotpl/renderer.go): the text is
+// trimmed, the numbers of the object are of the type json.Number, and what comes out is read as YAML.
+// They know the functions of Sprig and those of kwok; the time stands still.
 package main
 
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
 	"strings"
 	"text/template"
+	"time"
 
 	"github.com/Masterminds/sprig/v3"
 	"sigs.k8s.io/yaml"
@@ -23,6 +28,7 @@ import (
 type goldenCase struct {
 	Text   string          `json:"text"`
 	Result json.RawMessage `json:"result,omitempty"`
+	Object json.RawMessage `json:"object,omitempty"` // what the result is in YAML, absent if it is none
 	Fails  string          `json:"fails,omitempty"`
 }
 
@@ -36,7 +42,7 @@ func main() {
 	if len(os.Args) != 3 {
 		fatal(fmt.Errorf("usage: gotemplate_oracle templates|yaml FILE"))
 	}
-	answer := map[string]func(golden, string) (json.RawMessage, error){
+	answer := map[string]func(golden, string) (goldenCase, error){
 		"templates": rendered,
 		"yaml":      loaded,
 	}[os.Args[1]]
@@ -47,13 +53,19 @@ func main() {
 	fatal(err)
 	var file golden
 	fatal(json.Unmarshal(content, &file))
-	for i, one := range file.Cases {
-		result, err := answer(file, one.Text)
-		file.Cases[i] = goldenCase{Text: one.Text, Result: result}
-		if err != nil {
-			file.Cases[i] = goldenCase{Text: one.Text, Fails: err.Error()}
+	cases := []goldenCase{}
+	for _, one := range file.Cases {
+		answered, err := answer(file, one.Text)
+		if errors.Is(err, errEndless) {
+			continue
 		}
+		if err != nil {
+			answered = goldenCase{Fails: err.Error()}
+		}
+		answered.Text = one.Text
+		cases = append(cases, answered)
 	}
+	file.Cases = cases
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
@@ -69,37 +81,78 @@ func fatal(err error) {
 	}
 }
 
-func rendered(file golden, text string) (json.RawMessage, error) {
-	decoder := json.NewDecoder(bytes.NewReader(file.Data))
-	decoder.UseNumber()
-	var data any
-	fatal(decoder.Decode(&data))
+var now = time.Date(2026, 1, 2, 3, 4, 5, 500_000_000, time.UTC)
+
+func rendered(file golden, text string) (goldenCase, error) {
+	time.Local = time.UTC
 	functions := sprig.TxtFuncMap()
 	functions["Quote"] = quote
 	functions["YAML"] = indented
-	functions["Now"] = func() string { return "2026-01-02T03:04:05.000000000Z" }
-	parsed, err := template.New("golden").Funcs(functions).Parse(text)
+	functions["Now"] = func() string { return now.Format("2006-01-02T15:04:05.000000000Z07:00") }
+	functions["now"] = func() time.Time { return now }
+	functions["Name"] = func() string { return "node-7" }
+	functions["Index"] = func() int { return 7 }
+	parsed, err := template.New("golden").Funcs(functions).Parse(strings.TrimSpace(text))
 	if err != nil {
-		return nil, err
+		return goldenCase{}, err
 	}
-	var out strings.Builder
-	if err := parsed.Execute(&out, numbers(data)); err != nil {
-		return nil, err
+	out := &bounded{}
+	done := make(chan error, 1)
+	go func() { done <- parsed.Execute(out, decoded(file.Data)) }()
+	select {
+	case err = <-done:
+	case <-time.After(5 * time.Second):
+		err = errEndless
 	}
-	return raw(out.String()), nil
+	if err != nil {
+		return goldenCase{}, err
+	}
+	object, err := yaml.YAMLToJSON([]byte(out.String()))
+	if err != nil {
+		object = nil
+	}
+	return goldenCase{Result: raw(out.String()), Object: object}, nil
 }
 
-func loaded(_ golden, text string) (json.RawMessage, error) {
+// errEndless says that a template writes more, or takes longer, than a case should: it is left out.
+var errEndless = errors.New("endless")
+
+type bounded struct{ strings.Builder }
+
+func (b *bounded) Write(text []byte) (int, error) {
+	if b.Len()+len(text) > 10_000 {
+		return 0, errEndless
+	}
+	return b.Builder.Write(text)
+}
+
+func loaded(_ golden, text string) (goldenCase, error) {
 	result, err := yaml.YAMLToJSON([]byte(text))
-	return json.RawMessage(result), err
+	return goldenCase{Result: result}, err
 }
 
-// numbers makes integers of the numbers that are integers: what our own reader gives.
+// decoded returns the object as a template sees it: an object that came from the API server, whose
+// numbers are int64 or float64, written as JSON and read again.
+func decoded(data json.RawMessage) any {
+	written, err := json.Marshal(numbers(unmarshalled(data)))
+	fatal(err)
+	return unmarshalled(written)
+}
+
+func unmarshalled(data []byte) any {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	var value any
+	fatal(decoder.Decode(&value))
+	return value
+}
+
+// numbers makes int64 of the numbers that are integers, and float64 of the others.
 func numbers(value any) any {
 	switch value := value.(type) {
 	case json.Number:
-		if whole, err := strconv.ParseInt(value.String(), 10, 64); err == nil {
-			return int(whole)
+		if whole, err := value.Int64(); err == nil {
+			return whole
 		}
 		real, err := value.Float64()
 		fatal(err)
@@ -125,13 +178,15 @@ func raw(value any) json.RawMessage {
 }
 
 // quote writes a text as JSON, and the JSON of anything else as a text.
-func quote(value any) (string, error) {
-	if text, ok := value.(string); ok {
-		written, err := json.Marshal(text)
-		return string(written), err
-	}
+func quote(value any) string {
 	written, err := json.Marshal(value)
-	return strconv.Quote(string(written)), err
+	if err != nil {
+		return strconv.Quote(fmt.Sprint(value))
+	}
+	if written[0] == '"' {
+		return string(written)
+	}
+	return strconv.Quote(string(written))
 }
 
 // indented writes YAML, on new lines if it is indented by levels of two spaces.

@@ -11,19 +11,18 @@ from inspect import signature
 from operator import ge, gt, le, lt
 from typing import Any
 
-from kwokctl.expr.gotemplate import emission, values, verbs, writing
-from kwokctl.expr.gotemplate.functions.chance import CHANCE
+from kwokctl.expr.gotemplate import emission, formatting, printf, values
 from kwokctl.expr.gotemplate.functions.choices import CHOICES
-from kwokctl.expr.gotemplate.functions.dates import DATES, ago, moment
+from kwokctl.expr.gotemplate.functions.dates import DATES, ago, current
 from kwokctl.expr.gotemplate.functions.encodings import ENCODINGS
 from kwokctl.expr.gotemplate.functions.lists import LISTS
 from kwokctl.expr.gotemplate.functions.maps import MAPS
 from kwokctl.expr.gotemplate.functions.numbers import NUMBERS
 from kwokctl.expr.gotemplate.functions.patterns import PATTERNS
+from kwokctl.expr.gotemplate.functions.random import RANDOM
 from kwokctl.expr.gotemplate.functions.texts import TEXTS
 
 _SPRIG: dict[str, Callable[..., Any]] = {
-    **CHANCE,
     **CHOICES,
     **DATES,
     **ENCODINGS,
@@ -31,6 +30,7 @@ _SPRIG: dict[str, Callable[..., Any]] = {
     **MAPS,
     **NUMBERS,
     **PATTERNS,
+    **RANDOM,
     **TEXTS,
 }
 _MUST = ("append", "chunk", "compact", "deepCopy", "first", "has", "initial", "last", "merge",
@@ -48,18 +48,18 @@ _GO: dict[str, Callable[..., Any]] = {
     "lt": values.ordering(lt),
     "ne": values.unequal,
     "not": lambda value: not value,
-    "print": verbs.sprint,
-    "printf": verbs.sprintf,
-    "println": verbs.sprintln,
-    "slice": values.cut,
+    "print": printf.sprint,
+    "printf": printf.sprintf,
+    "println": printf.sprintln,
 }
-_KWOK: dict[str, Callable[..., Any]] = {"Quote": writing.quote, "YAML": emission.block}
+_KWOK: dict[str, Callable[..., Any]] = {"Quote": formatting.quote, "YAML": emission.block}
 
-BUILT_IN: dict[str, Callable[..., Any]] = {**_SPRIG, **_GO, **_KWOK}
-"""The functions by name. Errors of Sprig's are always errors, so `must…` is but another name."""
+BUILT_IN: dict[str, Callable[..., Any]] = {**_GO, **_SPRIG, **_KWOK}
+"""The functions by name; Sprig's `slice` takes the place of Go's. Errors of Sprig's are always errors,
+so `must…` is but another name."""
 BUILT_IN |= {f"must{name[0].upper()}{name[1:]}": BUILT_IN[name] for name in _MUST}
 
-TIMELY: dict[str, Callable[..., Any]] = {"now": moment, "ago": ago}
+TIMELY: dict[str, Callable[..., Any]] = {"now": current, "ago": ago}
 """Functions to which what the caller's `Now` returns is given as first value."""
 
 
@@ -71,3 +71,12 @@ def takes(name: str, count: int) -> bool:
     except TypeError:
         return False
     return True
+
+
+COUNTING = frozenset(
+    {"YAML", "abbrev", "abbrevboth", "chunk", "indent", "mustChunk", "mustRegexFindAll",
+     "mustRegexSplit", "nindent", "plural", "randAlpha", "randAlphaNum", "randAscii", "randInt",
+     "randNumeric", "regexFindAll", "regexSplit", "repeat", "round", "seq", "splitn", "substr",
+     "trunc", "until", "untilStep", "wrap", "wrapWith"}
+)  # fmt: skip
+"""The functions with whole numbers as arguments: there, Go takes a constant such as `2.0` for one."""

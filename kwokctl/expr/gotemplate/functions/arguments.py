@@ -4,18 +4,18 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from kwokctl.expr.gotemplate.literals import number as parse_number
-from kwokctl.expr.gotemplate.values import Fault, is_list, kind
-from kwokctl.expr.gotemplate.writing import plain
+from kwokctl.expr.gotemplate.fault import Fault
+from kwokctl.expr.gotemplate.formatting import plain
+from kwokctl.expr.gotemplate.go_types import Constant, Number, StringMap, Strings
+from kwokctl.expr.gotemplate.times import Span
+from kwokctl.expr.gotemplate.values import is_list, kind
 
-
-class Owned(dict[str, Any]):
-    """A map that a template has made, and so may change; the data belong to somebody else."""
+_LARGEST = 2**63
 
 
 def text(value: Any) -> str:
     """Return a text; anything else is an error, as in Go."""
-    if isinstance(value, str):
+    if isinstance(value, str) and not isinstance(value, Number):
         return value
     raise Fault(f"{kind(value)} is not a text")
 
@@ -29,7 +29,7 @@ def listing(value: Any) -> list[Any]:
 
 def mapping(value: Any) -> Mapping[str, Any]:
     """Return a map, an empty one for nothing; anything else is an error."""
-    if isinstance(value, Mapping):
+    if isinstance(value, Mapping) and not isinstance(value, StringMap):
         return value
     if value is None:
         return {}
@@ -37,37 +37,67 @@ def mapping(value: Any) -> Mapping[str, Any]:
 
 
 def count(value: Any) -> int:
-    """Return a whole number; anything else is an error."""
-    if isinstance(value, int) and not isinstance(value, bool):
+    """Return an `int`; anything else is an error."""
+    if type(value) is int:
         return value
+    if isinstance(value, Constant) and value.is_integer():
+        return int(value)
     raise Fault(f"{kind(value)} is not a whole number")
 
 
 def whole(value: Any) -> int:
-    """Return a whole number made from anything, 0 from what has none: Sprig's way."""
+    """Return a whole number made from anything, 0 from what has none: Sprig's way.
+
+    https://pkg.go.dev/github.com/spf13/cast#ToInt64
+    """
     if isinstance(value, str):
-        number = _parsed(re.sub(r"\.0+\Z", "", value))
-        return number if isinstance(number, int) else 0
-    return int(value) if isinstance(value, bool | int | float) else 0
+        return _parsed(value)
+    if isinstance(value, float):
+        return int(value) if -_LARGEST <= value < _LARGEST else -_LARGEST
+    return int(value) if isinstance(value, bool | int) and not isinstance(value, Span) else 0
 
 
 def real(value: Any) -> float:
     """Return a number made from anything, 0 from what has none."""
     if isinstance(value, str):
-        return float(_parsed(value))
-    return float(value) if isinstance(value, bool | int | float) else 0.0
+        return _real(value)
+    is_number = isinstance(value, bool | int | float) and not isinstance(value, Span)
+    return float(value) if is_number else 0.0
 
 
-def _parsed(value: str) -> int | float:
-    try:
-        return parse_number(value)
-    except ValueError:
+_NO_FRACTION = re.compile(r"\.0+\Z")
+_WHOLE = re.compile(
+    r"""(?x)[-+]?(?:
+      0[xX](?:_?[0-9a-fA-F])+ | 0[oO](?:_?[0-7])+ | 0[bB](?:_?[01])+ | 0(?:_?[0-7])* | [1-9](?:_?[0-9])*
+    )\Z"""
+)
+_REAL = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?\Z")
+
+
+def _parsed(value: str) -> int:
+    digits = _NO_FRACTION.sub("", value)
+    if not _WHOLE.match(digits):
         return 0
+    if re.match(r"[-+]?0[_0-7]", digits):  # Go's octal numbers need no letter
+        digits = digits.replace("0", "0o", 1) if digits.strip("+-0_") else "0"
+    number = int(digits, 0)
+    return number if -_LARGEST <= number < _LARGEST else 0
 
 
-def texts(value: Any) -> list[str]:
+def _real(value: str) -> float:
+    if _REAL.match(value):
+        return float(value)
+    if re.match(r"(?i)[-+]?(?:inf|infinity|nan)\Z", value):
+        return float(value)
+    try:
+        return float.fromhex(value) if re.match(r"[-+]?0[xX].*[pP]", value) else 0.0
+    except ValueError:
+        return 0.0
+
+
+def texts(value: Any) -> Strings:
     """Return the items of a list as texts, without nulls; what is no list is one item."""
     if value is None:
-        return []
+        return Strings()
     items = value if is_list(value) else [value]
-    return [plain(item) for item in items if item is not None]
+    return Strings(plain(item) for item in items if item is not None)

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
+from kwokctl.expr.gotemplate.fault import Fault
 from kwokctl.expr.gotemplate.functions.arguments import text
-from kwokctl.expr.gotemplate.values import Fault, is_list, type_name
+from kwokctl.expr.gotemplate.go_types import NIL, kind_name, type_name
+from kwokctl.expr.gotemplate.values import is_list
 
 
-def _default(otherwise: Any, given: Any = None) -> Any:
-    return given or otherwise
+def _default(otherwise: Any, *given: Any) -> Any:
+    return given[0] if given and given[0] else otherwise
 
 
 def _ternary(yes: Any, no: Any, condition: Any) -> Any:
@@ -17,22 +19,16 @@ def _ternary(yes: Any, no: Any, condition: Any) -> Any:
     return yes if condition else no
 
 
-def _kind_of(value: Any) -> str:
-    if value is None:
-        return "invalid"
-    if isinstance(value, Mapping):
-        return "map"
-    return "slice" if is_list(value) else type_name(value)
-
-
-def _equal(first: Any, second: Any) -> bool:
-    """Compare by value and kind, all the way down."""
-    if _kind_of(first) != _kind_of(second):
+def deep_equal(first: Any, second: Any) -> bool:
+    """Tell whether values and types are the same, all the way down: `reflect.DeepEqual`."""
+    if type_name(first) != type_name(second):
         return False
     if isinstance(first, Mapping):
-        return first.keys() == second.keys() and all(_equal(first[k], second[k]) for k in first)
+        return first.keys() == second.keys() and all(deep_equal(first[k], second[k]) for k in first)
     if is_list(first):
-        return len(first) == len(second) and all(map(_equal, first, second))
+        if isinstance(first, NIL) is not isinstance(second, NIL):
+            return False
+        return len(first) == len(second) and all(map(deep_equal, first, second))
     return bool(first == second)
 
 
@@ -44,14 +40,16 @@ CHOICES: dict[str, Callable[..., Any]] = {
     "all": lambda *values: all(values),
     "any": lambda *values: any(values),
     "coalesce": lambda *values: next(filter(None, values), None),
-    "deepEqual": _equal,
+    "deepEqual": deep_equal,
     "default": _default,
-    "empty": lambda value=None: not value,
+    "empty": lambda value: not value,
     "fail": _fail,
-    "kindIs": lambda kind, value: _kind_of(value) == kind,
-    "kindOf": _kind_of,
+    "kindIs": lambda kind, value: kind_name(value) == text(kind),
+    "kindOf": kind_name,
     "ternary": _ternary,
-    "typeIs": lambda name, value: type_name(value) == name,
-    "typeIsLike": lambda name, value: type_name(value) == name,
+    "typeIs": lambda name, value: type_name(value) == text(name),
+    "typeIsLike": lambda name, value: (
+        type_name(value).removeprefix("*") == text(name).removeprefix("*")
+    ),
     "typeOf": type_name,
 }

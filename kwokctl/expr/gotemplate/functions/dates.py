@@ -1,18 +1,22 @@
 """Sprig's functions for times. A time zone that is not named is UTC, never the machine's.
 
-What the time is now is for the caller to say: `now` and `ago` ask its function `Now`.
+What the time is now is for the caller to say: `now` and `ago` ask its function `Now`. Sprig takes
+the time it is now for whatever is no time, such as a text; here that is an error.
 """
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import format_duration, parse_nanoseconds, parse_time
-from kwokctl.expr.gotemplate.functions.arguments import text, whole
-from kwokctl.expr.gotemplate.functions.layouts import formatted, parsed
-from kwokctl.expr.gotemplate.values import Fault, kind
+from kwokctl.expr.gotemplate.fault import Fault
+from kwokctl.expr.gotemplate.functions.arguments import text
+from kwokctl.expr.gotemplate.go_types import Int64
+from kwokctl.expr.gotemplate.layouts import formatted, parsed
+from kwokctl.expr.gotemplate.times import Moment, as_moment, moved
+from kwokctl.expr.gotemplate.values import kind
 
 _UNITS = (
     ("y", 31_536_000),
@@ -24,28 +28,34 @@ _UNITS = (
 )
 
 
-class Moment(datetime):
-    """A time, written as Go writes one."""
-
-    def __str__(self) -> str:
-        """Return it as `2026-01-02 03:04:05.5 +0000 UTC`."""
-        return formatted("2006-01-02 15:04:05.999999999 -0700 MST", self)
+_SECOND = 1_000_000_000
+_NEVER = Moment(1, 1, 1, tzinfo=UTC)
 
 
-def moment(value: Any, zone: tzinfo = UTC) -> Moment:
-    """Return the time that a value stands for: a time, seconds since 1970 or a RFC 3339 text."""
-    if isinstance(value, datetime):
-        seconds = value.timestamp()
-    elif isinstance(value, str):
-        seconds = parse_time(value)
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        seconds = value
-    else:
-        raise Fault(f"{kind(value)} is not a time")
-    try:
-        return Moment.fromtimestamp(seconds, zone)
-    except (OverflowError, OSError, ValueError) as e:
-        raise Fault(f"{kind(value)} is a time outside the years 1 to 9999") from e
+def current(value: Any) -> Moment:
+    """Return the time that the caller's `Now` gives: seconds since 1970, or a RFC 3339 text."""
+    seconds = parse_time(value) if isinstance(value, str) else float(value)
+    return Moment.fromtimestamp(round(seconds, 6), UTC)
+
+
+def _moment(value: Any) -> Moment:
+    """Return the time that a value stands for: a time, or an integer of seconds since 1970."""
+    if isinstance(value, Moment):
+        return value
+    if type(value) in {int, Int64}:
+        try:
+            return Moment.fromtimestamp(value, UTC)
+        except (OverflowError, OSError, ValueError) as e:
+            raise Fault(f"{kind(value)} is a time outside the years 1 to 9999") from e
+    raise Fault(
+        f"{kind(value)} is not a time: Sprig would take the time now; use 'toDate' for a text"
+    )
+
+
+def _strictly(value: Any) -> Moment:
+    if isinstance(value, Moment):
+        return value
+    raise Fault(f"{kind(value)} is not a time: use 'toDate' for a text")
 
 
 def _zone(name: Any) -> tzinfo:
@@ -59,69 +69,90 @@ def _zone(name: Any) -> tzinfo:
         return UTC
 
 
-def _date(layout: Any, value: Any, zone: Any = "UTC") -> str:
-    return formatted(text(layout), moment(value, _zone(zone)))
+def _date_in(layout: Any, value: Any, zone: Any) -> str:
+    return formatted(text(layout), as_moment(_moment(value), _zone(zone)))
+
+
+def _date(layout: Any, value: Any) -> str:
+    return _date_in(layout, value, "UTC")
 
 
 def _moved(by: Any, value: Any) -> Moment:
     try:
-        return moment(moment(value) + timedelta(microseconds=parse_nanoseconds(text(by)) // 1000))
+        return moved(_strictly(value), parse_nanoseconds(text(by)))
     except ExpressionError:
-        return moment(value)
+        return _strictly(value)
 
 
 def _must_moved(by: Any, value: Any) -> Moment:
-    return moment(moment(value) + timedelta(microseconds=parse_nanoseconds(text(by)) // 1000))
+    return moved(_strictly(value), parse_nanoseconds(text(by)))
 
 
 def _nanoseconds(value: Any) -> int:
     if isinstance(value, datetime):
         raise Fault("'durationRound' of a time needs the time it is now: subtract first")
+    if isinstance(value, Int64):
+        return value
     try:
-        return parse_nanoseconds(value) if isinstance(value, str) else whole(value)
+        return parse_nanoseconds(value) if type(value) is str else 0
     except ExpressionError:
         return 0
 
 
 def _rounded(value: Any) -> str:
     """Return a duration in its largest unit: `2h`, `3d`."""
-    seconds = abs(_nanoseconds(value)) // 1_000_000_000
-    return next((f"{seconds // size}{unit}" for unit, size in _UNITS if seconds > size), "0s")
+    nanoseconds = abs(_nanoseconds(value))
+    for unit, size in _UNITS:
+        if nanoseconds > size * _SECOND:
+            return f"{nanoseconds // (size * _SECOND)}{unit}"
+    return "0s"
 
 
 def ago(now: Any, value: Any) -> str:
     """Return how long before `now` a time was, in whole seconds."""
-    seconds = round(moment(now).timestamp() - moment(value).timestamp())
-    return format_duration(seconds * 1_000_000_000)
+    since = current(now).nanoseconds() - _moment(value).nanoseconds()
+    half = _SECOND // 2 if since >= 0 else -_SECOND // 2
+    return format_duration(int((since + half) / _SECOND) * _SECOND)
 
 
 def _to_date(layout: Any, value: Any) -> Moment:
     try:
-        return moment(parsed(text(layout), text(value)))
+        return as_moment(parsed(text(layout), text(value)))
+    except ValueError:
+        return _NEVER
+
+
+def _must_to_date(layout: Any, value: Any) -> Moment:
+    try:
+        return as_moment(parsed(text(layout), text(value)))
     except ValueError as e:
         raise Fault(f"'{value}' does not look like '{layout}'") from e
 
 
 def _duration(seconds: Any) -> str:
-    number = whole(seconds) if not isinstance(seconds, str) or _IS_WHOLE(seconds) else 0
-    return format_duration(number * 1_000_000_000)
+    """Return a duration of seconds, which are a text or an `int64`: anything else gives `0s`."""
+    number = 0
+    if isinstance(seconds, Int64) or (type(seconds) is str and _IS_WHOLE(seconds)):
+        number = int(seconds)
+    nanoseconds = number * _SECOND
+    return format_duration((nanoseconds + 2**63) % 2**64 - 2**63)
 
 
-_IS_WHOLE = re.compile(r"-?[0-9]+\Z").match
+_IS_WHOLE = re.compile(r"[-+]?[0-9]+\Z").match
 
 DATES: dict[str, Callable[..., Any]] = {
     "date": _date,
-    "dateInZone": _date,
+    "dateInZone": _date_in,
     "dateModify": _moved,
-    "date_in_zone": _date,
+    "date_in_zone": _date_in,
     "date_modify": _moved,
     "duration": _duration,
     "durationRound": _rounded,
     "htmlDate": lambda value: _date("2006-01-02", value),
-    "htmlDateInZone": lambda value, zone: _date("2006-01-02", value, zone),
+    "htmlDateInZone": lambda value, zone: _date_in("2006-01-02", value, zone),
     "mustDateModify": _must_moved,
-    "mustToDate": _to_date,
+    "mustToDate": _must_to_date,
     "must_date_modify": _must_moved,
     "toDate": _to_date,
-    "unixEpoch": lambda value: str(int(moment(value).timestamp() // 1)),
+    "unixEpoch": lambda value: str(_strictly(value).nanoseconds() // _SECOND),
 }

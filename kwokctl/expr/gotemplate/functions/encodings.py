@@ -6,17 +6,18 @@ import hashlib
 import html
 import json
 import posixpath
+import re
 import zlib
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import quote_plus, unquote, urlsplit, urlunsplit
+from urllib.parse import quote_plus, unquote, urlunsplit
 
 from kwokctl.errors import ConfigError
 from kwokctl.expr import yaml
+from kwokctl.expr.gotemplate.fault import Fault
+from kwokctl.expr.gotemplate.formatting import NO_VALUE, from_yaml, to_json
 from kwokctl.expr.gotemplate.functions.arguments import mapping, text
-from kwokctl.expr.gotemplate.values import Fault
-from kwokctl.expr.gotemplate.verbs import sprint
-from kwokctl.expr.gotemplate.writing import to_json
+from kwokctl.expr.gotemplate.printf import sprint
 
 _SCRIPT = str.maketrans(
     {
@@ -32,25 +33,50 @@ _SCRIPT = str.maketrans(
 )
 
 
+_URL = re.compile(
+    r"(?:(?P<scheme>[a-zA-Z][a-zA-Z0-9+.-]*):)?(?://(?P<authority>[^/?#]*))?(?P<path>[^?#]*)"
+    r"(?:\?(?P<query>[^#]*))?(?:#(?P<fragment>.*))?\Z"
+)
+
+
+def _shown(values: tuple[Any, ...]) -> str:
+    return sprint(*(NO_VALUE if value is None else value for value in values))
+
+
+# A control character, a wrong escape, or a colon in the first part of a path without a scheme.
+_NO_URL = re.compile(
+    r".*[\x00-\x1f\x7f]|[^?]*%(?![0-9a-fA-F]{2})|(?![a-zA-Z][a-zA-Z0-9+.-]*:)[^/?#]*:"
+).match
+
+
 def _html(*values: Any) -> str:
-    escaped = html.escape(sprint(*values), quote=True)
+    escaped = html.escape(_shown(values), quote=True)
     return escaped.replace("&quot;", "&#34;").replace("&#x27;", "&#39;").replace("\0", "\ufffd")
 
 
 def _script(*values: Any) -> str:
-    return sprint(*values).translate(_SCRIPT)
+    return _shown(values).translate(_SCRIPT)
+
+
+def _loaded(value: Any) -> Any:
+    """Read JSON as Go does: every number is a float."""
+    return json.loads(text(value), parse_int=float, parse_constant=_no_constant)
+
+
+def _no_constant(word: str) -> float:
+    raise ValueError(f"'{word}' is not JSON")
 
 
 def _from_json(value: Any) -> Any:
     try:
-        return json.loads(text(value))
+        return _loaded(value)
     except ValueError:
         return None
 
 
 def _must_from_json(value: Any) -> Any:
     try:
-        return json.loads(text(value))
+        return _loaded(value)
     except ValueError as e:
         raise Fault(f"the text is not JSON: {e}") from e
 
@@ -62,12 +88,14 @@ def _from_yaml(value: Any) -> Any:
         raise Fault(f"the text is not YAML: {e}") from e
 
 
-def _decoded(decode: Callable[[str], bytes]) -> Callable[[Any], str]:
+def _decoded(name: str, decode: Callable[[str], bytes]) -> Callable[[Any], str]:
+    """Return a function that reads an encoding; Sprig's gives the words of the error as the result."""
+
     def function(value: Any) -> str:
         try:
-            return decode(text(value)).decode("utf-8", "replace")
+            return decode(re.sub("[\r\n]", "", text(value))).decode()
         except (binascii.Error, ValueError) as e:
-            return str(e)
+            raise Fault(f"the text is not {name}: {e}") from e
 
     return function
 
@@ -77,29 +105,33 @@ def _digest(name: str) -> Callable[[Any], str]:
 
 
 def _url_parts(value: Any) -> dict[str, str]:
-    try:
-        url = urlsplit(text(value))
-    except ValueError as e:
-        raise Fault(f"the text is not a URL: {e}") from e
-    user, _, host = url.netloc.rpartition("@")
+    url = text(value)
+    match = _URL.match(url)
+    if match is None or _NO_URL(url):
+        raise Fault(f"'{url}' is not a URL")
+    scheme, authority, path = (match[name] or "" for name in ("scheme", "authority", "path"))
+    user, _, host = authority.rpartition("@")
+    is_opaque = bool(scheme and path) and not path.startswith("/") and match["authority"] is None
     return {
-        "scheme": url.scheme,
+        "scheme": scheme.lower(),
         "host": host,
-        "hostname": url.hostname or "",
-        "path": unquote(url.path),
-        "query": url.query,
-        "opaque": "",
-        "fragment": unquote(url.fragment),
+        "hostname": re.sub(r":[0-9]*\Z", "", host).strip("[]"),
+        "path": "" if is_opaque else unquote(path),
+        "query": match["query"] or "",
+        "opaque": path if is_opaque else "",
+        "fragment": unquote(match["fragment"] or ""),
         "userinfo": user,
     }
 
 
 def _url(parts: Any) -> str:
     part = {key: text(value) for key, value in mapping(parts).items()}
-    user = part.get("userinfo")
-    host = f"{user}@{part.get('host', '')}" if user else part.get("host", "")
+    user, host = part.get("userinfo"), part.get("host", "")
     names = ("scheme", "", "path", "query", "fragment")
-    return urlunsplit([host if not name else part.get(name, "") for name in names])
+    split = [part.get(name, "") for name in names]
+    split[1] = f"{user}@{host}" if user else host
+    split[2] = part.get("opaque") or split[2]
+    return urlunsplit(split)
 
 
 def _extension(path: Any) -> str:
@@ -109,9 +141,9 @@ def _extension(path: Any) -> str:
 
 ENCODINGS: dict[str, Callable[..., Any]] = {
     "adler32sum": lambda value: str(zlib.adler32(text(value).encode())),
-    "b32dec": _decoded(base64.b32decode),
+    "b32dec": _decoded("base32", base64.b32decode),
     "b32enc": lambda value: base64.b32encode(text(value).encode()).decode(),
-    "b64dec": _decoded(lambda value: base64.b64decode(value, validate=True)),
+    "b64dec": _decoded("base64", lambda value: base64.b64decode(value, validate=True)),
     "b64enc": lambda value: base64.b64encode(text(value).encode()).decode(),
     "base": lambda path: posixpath.basename(text(path).rstrip("/")) or ("/" if path else "."),
     "clean": lambda path: posixpath.normpath(text(path)),
@@ -129,8 +161,12 @@ ENCODINGS: dict[str, Callable[..., Any]] = {
     "toJson": to_json,
     "toPrettyJson": lambda value: to_json(value, indent=2),
     "toRawJson": lambda value: to_json(value, html=False),
-    "toYaml": lambda value: yaml.dump(value, sort_keys=True).rstrip("\n"),
+    "toYaml": lambda value: yaml.dump(from_yaml(value), sort_keys=True).rstrip("\n"),
     "urlJoin": _url,
     "urlParse": _url_parts,
-    "urlquery": lambda *values: quote_plus(sprint(*values), safe="~"),
+    "urlquery": lambda *values: quote_plus(_shown(values), safe="~"),
+}
+ENCODINGS |= {
+    f"os{name[0].upper()}{name[1:]}": ENCODINGS[name]
+    for name in ("base", "clean", "dir", "ext", "isAbs")
 }

@@ -1,35 +1,41 @@
 """Sprig's functions for lists. None changes the list it is given."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from kwokctl.expr.gotemplate.functions.arguments import count, listing, texts
-from kwokctl.expr.gotemplate.values import Fault
+from kwokctl.expr.gotemplate.fault import Fault
+from kwokctl.expr.gotemplate.formatting import plain
+from kwokctl.expr.gotemplate.functions.arguments import count, listing, texts, whole
+from kwokctl.expr.gotemplate.functions.choices import deep_equal
+from kwokctl.expr.gotemplate.go_types import Ints, Lists, NilList, Strings
+from kwokctl.expr.gotemplate.values import is_list, kind
 
 
 def _unique(values: Any) -> list[Any]:
     found: list[Any] = []
     for value in listing(values):
-        if not _has(value, found):
+        if not _is_in(value, found):
             found.append(value)
     return found
 
 
 def _has(wanted: Any, values: Any) -> bool:
-    if values is None:
-        return False
-    return any(type(value) is type(wanted) and value == wanted for value in listing(values))
+    return values is not None and _is_in(wanted, listing(values))
+
+
+def _is_in(wanted: Any, values: Iterable[Any]) -> bool:
+    return any(deep_equal(value, wanted) for value in values)
 
 
 def _joined(*lists: Any) -> list[Any]:
-    return [value for values in lists for value in listing(values)]
+    return [value for values in lists for value in listing(values)] or NilList()
 
 
-def _chunks(size: Any, values: Any) -> list[list[Any]]:
+def _chunks(size: Any, values: Any) -> Lists:
     if count(size) < 1:
         raise Fault("'chunk' needs a size of one or more")
     items = listing(values)
-    return [items[at : at + size] for at in range(0, len(items), size)]
+    return Lists(items[at : at + size] for at in range(0, len(items), size))
 
 
 def _first(values: Any) -> Any:
@@ -42,8 +48,33 @@ def _last(values: Any) -> Any:
     return items[-1] if items else None
 
 
+def _rest(values: Any) -> list[Any]:
+    return listing(values)[1:] if values or not is_list(values) else NilList()
+
+
+def _initial(values: Any) -> list[Any]:
+    return listing(values)[:-1] if values or not is_list(values) else NilList()
+
+
+def _slice(values: Any, *bounds: Any) -> Any:
+    if not is_list(values):
+        raise Fault(f"{kind(values)} is not a list: use 'substr' for a text")
+    if not values:
+        return None
+    start = whole(bounds[0]) if bounds else 0
+    end = whole(bounds[1]) if bounds[1:] else len(values)
+    if not 0 <= start <= end <= len(values):
+        raise Fault(f"a list of {len(values)} has no part from {start} to {end}")
+    part = values[start:end]
+    return type(values)(part) if isinstance(values, Strings | Ints | Lists) else list(part)
+
+
 def _without(values: Any, *omitted: Any) -> list[Any]:
-    return [value for value in listing(values) if not _has(value, omitted)]
+    return [value for value in listing(values) if not _is_in(value, omitted)]
+
+
+def _sorted(values: Any) -> Strings:
+    return Strings(sorted(texts(values), key=str.encode) if is_list(values) else [plain(values)])
 
 
 LISTS: dict[str, Callable[..., Any]] = {
@@ -53,14 +84,15 @@ LISTS: dict[str, Callable[..., Any]] = {
     "concat": _joined,
     "first": _first,
     "has": _has,
-    "initial": lambda values: listing(values)[:-1],
+    "initial": _initial,
     "last": _last,
     "list": lambda *values: list(values),
     "prepend": lambda values, value: [value, *listing(values)],
     "push": lambda values, value: [*listing(values), value],
-    "rest": lambda values: listing(values)[1:],
+    "rest": _rest,
     "reverse": lambda values: listing(values)[::-1],
-    "sortAlpha": lambda values: sorted(texts(values)),
+    "slice": _slice,
+    "sortAlpha": _sorted,
     "tuple": lambda *values: list(values),
     "uniq": _unique,
     "without": _without,

@@ -1,72 +1,91 @@
-"""Sprig's functions for maps. Only a map that the template has made can be changed."""
+"""Sprig's functions for maps. Some change the map they are given, so it must be the template's own.
+
+`CHANGING` names them: a template that calls one of them works on a copy of the object.
+"""
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Any
 
-from kwokctl.expr.gotemplate.functions.arguments import Owned, mapping, text
-from kwokctl.expr.gotemplate.values import Fault
-from kwokctl.expr.gotemplate.writing import plain
+from kwokctl.expr.gotemplate.fault import Fault
+from kwokctl.expr.gotemplate.formatting import plain
+from kwokctl.expr.gotemplate.functions.arguments import mapping, text
+from kwokctl.expr.gotemplate.go_types import Strings
+from kwokctl.expr.gotemplate.values import is_list, kind
+
+CHANGING = frozenset({"set", "unset", "merge", "mustMerge", "mergeOverwrite", "mustMergeOverwrite"})
 
 
-def _made(*parts: Any) -> Owned:
+def _made(*parts: Any) -> dict[str, Any]:
     """Return a map of keys and values that take turns; a value that is missing is an empty text."""
     values = [*parts[1::2], ""]
-    return Owned(zip(map(plain, parts[::2]), values, strict=False))
+    return dict(zip(map(plain, parts[::2]), values, strict=False))
 
 
-def _own(value: Any, function: str) -> Owned:
-    if isinstance(value, Owned):
-        return value
-    if isinstance(value, Mapping):
-        raise Fault(f"'{function}' may not change a map that the template has not made")
-    raise Fault(f"'{function}' needs a map")
+def _own(value: Any) -> dict[str, Any]:
+    if isinstance(mapping(value), dict) and value is not None:
+        own: dict[str, Any] = value
+        return own
+    raise Fault(f"{kind(value)} cannot be changed")
 
 
-def _set(target: Any, key: Any, value: Any) -> Owned:
-    own = _own(target, "set")
+def _set(target: Any, key: Any, value: Any) -> dict[str, Any]:
+    own = _own(target)
     own[text(key)] = value
     return own
 
 
-def _unset(target: Any, key: Any) -> Owned:
-    own = _own(target, "unset")
-    own.pop(text(key), None)
-    return own
+def _unset(target: Any, key: Any) -> Mapping[str, Any]:
+    if target is not None:
+        _own(target).pop(text(key), None)
+    return mapping(target)
 
 
 def _plucked(key: Any, *maps: Any) -> list[Any]:
     return [mapping(one)[text(key)] for one in maps if text(key) in mapping(one)]
 
 
-def _picked(source: Any, *keys: Any) -> Owned:
-    return Owned((key, mapping(source)[key]) for key in keys if key in mapping(source))
+def _picked(source: Any, *keys: Any) -> dict[str, Any]:
+    return {text(key): mapping(source)[key] for key in keys if text(key) in mapping(source)}
 
 
-def _omitted(source: Any, *keys: Any) -> Owned:
-    return Owned((key, value) for key, value in mapping(source).items() if key not in keys)
+def _omitted(source: Any, *keys: Any) -> dict[str, Any]:
+    omitted = set(map(text, keys))
+    return {key: value for key, value in mapping(source).items() if key not in omitted}
 
 
-def _merged(target: Any, *sources: Any) -> Owned:
-    """Return the maps as one: what comes first counts, unless it is empty."""
-    return _merge(target, sources, lambda old, new: old or new)
+def _merged(target: Any, *sources: Any) -> Any:
+    """Add the maps to the first one: what comes first counts, unless it is empty."""
+    return _merge_all(target, sources, overwrites=False)
 
 
-def _overwritten(target: Any, *sources: Any) -> Owned:
-    """Return the maps as one: what comes last counts."""
-    return _merge(target, sources, lambda _, new: new)
+def _overwritten(target: Any, *sources: Any) -> Any:
+    """Add the maps to the first one: what comes last counts."""
+    return _merge_all(target, sources, overwrites=True)
 
 
-def _merge(target: Any, sources: tuple[Any, ...], choose: Callable[[Any, Any], Any]) -> Owned:
-    merged = target if isinstance(target, Owned) else Owned(mapping(target))
+def _merge_all(target: Any, sources: tuple[Any, ...], *, overwrites: bool) -> Any:
+    merged = {} if target is None else _own(target)
     for source in sources:
-        for key, value in mapping(source).items():
-            old = merged.get(key)
-            if isinstance(old, Mapping) and isinstance(value, Mapping):
-                merged[key] = _merge(Owned(old), (value,), choose)
-            else:
-                merged[key] = choose(old, value) if key in merged else value
+        _merge(merged, mapping(source), overwrites=overwrites)
     return merged
+
+
+def _merge(target: dict[str, Any], source: Mapping[str, Any], *, overwrites: bool) -> None:
+    """Do as https://pkg.go.dev/dario.cat/mergo#Merge does with maps."""
+    for key, value in source.items():
+        old = target.get(key)
+        if value is None:
+            if overwrites:
+                target[key] = None
+        elif isinstance(value, Mapping) and isinstance(old, dict):
+            _merge(old, value, overwrites=overwrites)
+            if not old:
+                target[key] = value
+        elif is_list(value) and is_list(old) and old:
+            target[key] = value if overwrites and source else old
+        elif overwrites or not old:
+            target[key] = value
 
 
 def _dug(*parts: Any) -> Any:
@@ -74,16 +93,22 @@ def _dug(*parts: Any) -> Any:
     if len(parts) < 3:
         raise Fault("'dig' needs keys, a default and a map")
     *keys, default, value = parts
-    for key in keys:
-        if not isinstance(value, Mapping) or text(key) not in value:
+    names = list(map(text, keys))
+    for number, name in enumerate(names):
+        if value is None:
+            raise Fault("nothing is not a map")
+        if name not in mapping(value):
             return default
-        value = value[key]
+        value = value[name]
+        if number == len(names) - 1:
+            return value
     return value
 
 
 def _copied(value: Any) -> Any:
-    copied = deepcopy(value)
-    return Owned(copied) if isinstance(copied, Mapping) else copied
+    if value is None:
+        raise Fault("nothing cannot be copied")
+    return deepcopy(value)
 
 
 MAPS: dict[str, Callable[..., Any]] = {
@@ -92,7 +117,7 @@ MAPS: dict[str, Callable[..., Any]] = {
     "dig": _dug,
     "get": lambda source, key: mapping(source).get(text(key), ""),
     "hasKey": lambda source, key: text(key) in mapping(source),
-    "keys": lambda *sources: [key for source in sources for key in mapping(source)],
+    "keys": lambda *sources: Strings(key for source in sources for key in mapping(source)),
     "merge": _merged,
     "mergeOverwrite": _overwritten,
     "omit": _omitted,

@@ -1,26 +1,37 @@
 """Sprig's functions for numbers. Whole numbers divide as in Go: towards zero."""
 
 import math
+import re
 from collections.abc import Callable, Iterable
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal, localcontext
 from random import SystemRandom
 from typing import Any
 
-from kwokctl.expr.gotemplate.functions.arguments import real, whole
-from kwokctl.expr.gotemplate.values import Fault
-from kwokctl.expr.gotemplate.writing import shortest
+from kwokctl.expr.gotemplate.fault import Fault
+from kwokctl.expr.gotemplate.formatting import plain
+from kwokctl.expr.gotemplate.functions.arguments import count, real, text, whole
+from kwokctl.expr.gotemplate.go_types import Constant, Int64, Ints
+from kwokctl.expr.gotemplate.numerals import shortest
+from kwokctl.expr.gotemplate.values import kind
 
 _MOST = 1_000_000
+_MOST_DIGITS = 300
+_BITS = 2**64
 
 
-def _divided(dividend: Any, divisor: Any) -> int:
+def _int64(number: int) -> Int64:
+    """Return a number as 64 bits hold it."""
+    return Int64((number + _BITS // 2) % _BITS - _BITS // 2)
+
+
+def _divided(dividend: Any, divisor: Any) -> Int64:
     a, b = whole(dividend), _not_zero(whole(divisor))
-    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+    return _int64(abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1))
 
 
-def _rest(dividend: Any, divisor: Any) -> int:
+def _rest(dividend: Any, divisor: Any) -> Int64:
     a, b = whole(dividend), _not_zero(whole(divisor))
-    return abs(a) % abs(b) * (-1 if a < 0 else 1)
+    return Int64(abs(a) % abs(b) * (-1 if a < 0 else 1))
 
 
 def _not_zero(number: int) -> int:
@@ -36,76 +47,97 @@ def _exactly(step: Callable[[Decimal, Decimal], Decimal]) -> Callable[..., float
         total = _decimal(first)
         for other in others:
             total = step(total, _decimal(other))
-        return float(total)
+        return float(total) + 0.0  # there is no negative zero
 
     return reckon
 
 
 def _decimal(value: Any) -> Decimal:
-    return Decimal(shortest(real(value)))
+    number = real(value)
+    if not math.isfinite(number):
+        raise Fault(f"{kind(value)} is no number to reckon with")
+    return Decimal(shortest(number))
 
 
 def _quotient(dividend: Decimal, divisor: Decimal) -> Decimal:
+    """Divide, to sixteen places: https://pkg.go.dev/github.com/shopspring/decimal#Decimal.Div."""
     if not divisor:
         raise Fault("a number cannot be divided by zero")
-    return dividend / divisor
+    with localcontext(prec=400, rounding=ROUND_HALF_UP):
+        return (dividend / divisor).quantize(Decimal("1e-16"))
 
 
-def _product(first: Any, *others: Any) -> int:
-    return math.prod(map(whole, others), start=whole(first))
+def _product(first: Any, *others: Any) -> Int64:
+    return _int64(math.prod(map(whole, others), start=whole(first)))
 
 
 def _rounded(value: Any, digits: Any, half: Any = 0.5) -> float:
-    scale = 10.0 ** whole(digits)
+    if not isinstance(half, int | float) or type(half) not in {int, float, Constant}:
+        raise Fault(f"{kind(half)} is not a number to round by")
+    if abs(count(digits)) > _MOST_DIGITS:
+        raise Fault(f"a number cannot be rounded to {digits} digits")
+    scale = 10.0 ** count(digits)
     scaled = scale * real(value)
     fraction, _ = math.modf(scaled)
-    return (math.ceil(scaled) if fraction >= real(half) else math.floor(scaled)) / scale
+    return (_ceiling(scaled) if fraction >= half else _floor(scaled)) / scale
 
 
-def _until(end: Any) -> list[int]:
-    return _steps(0, end, -1 if whole(end) < 0 else 1)
+def _ceiling(value: Any) -> float:
+    number = real(value)
+    return math.copysign(math.ceil(number), number) if math.isfinite(number) else number
 
 
-def _steps(start: Any, end: Any, step: Any) -> list[int]:
-    numbers = range(whole(start), whole(end), whole(step) or 1) if whole(step) else range(0)
+def _floor(value: Any) -> float:
+    number = real(value)
+    return math.copysign(math.floor(number), number) if math.isfinite(number) else number
+
+
+def _until(end: Any) -> Ints:
+    return _steps(0, end, -1 if count(end) < 0 else 1)
+
+
+def _steps(start: Any, end: Any, step: Any) -> Ints:
+    first, last, size = count(start), count(end), count(step)
+    if not size or (size > 0) is (last < first):
+        return Ints()
+    numbers = range(first, last, size)
     if len(numbers) > _MOST:
         raise Fault(f"a list of {len(numbers)} numbers is too long")
-    return list(numbers)
+    return Ints(numbers)
 
 
 def _sequence(*bounds: Any) -> str:
     """Return numbers in a row, both ends included, as the shell's `seq` does."""
-    numbers = [whole(bound) for bound in bounds]
+    numbers = [count(bound) for bound in bounds]
     match numbers:
         case [end]:
             start, step = 1, -1 if end < 1 else 1
         case [start, end]:
             step = -1 if end < start else 1
         case [start, step, end]:
-            pass
+            if end < start and step > 0:
+                return ""
         case _:
             return ""
-    return " ".join(map(str, _steps(start, end + (1 if step > 0 else -1), step)))
+    return " ".join(map(str, _steps(start, end + (-1 if end < start else 1), step)))
 
 
-def _from_octal(value: Any) -> int:
-    try:
-        return int(str(value), 8)
-    except ValueError:
-        return 0
+def _from_octal(value: Any) -> Int64:
+    digits = plain(value)
+    if not re.match(r"[-+]?[0-7]+\Z", digits):
+        return Int64(0)
+    number = int(digits, 8)
+    return Int64(number if -_BITS // 2 <= number < _BITS // 2 else 0)
 
 
 def _atoi(value: Any) -> int:
-    try:
-        return int(str(value))
-    except ValueError:
-        return 0
+    return int(text(value)) if re.match(r"[-+]?[0-9]+\Z", text(value)) else 0
 
 
 def _random(low: Any, high: Any) -> int:
-    if whole(high) <= whole(low):
+    if count(high) <= count(low):
         raise Fault("'randInt' needs a lower and a higher bound")
-    return SystemRandom().randrange(whole(low), whole(high))
+    return SystemRandom().randrange(count(low), count(high))
 
 
 def _all_whole(values: Iterable[Any]) -> list[int]:
@@ -116,23 +148,25 @@ def _all_real(values: Iterable[Any]) -> list[float]:
     return [real(value) for value in values]
 
 
+_PLUS = _exactly(Decimal.__add__)
+
 NUMBERS: dict[str, Callable[..., Any]] = {
-    "add": lambda *values: sum(_all_whole(values)),
-    "add1": lambda value: whole(value) + 1,
-    "add1f": lambda value: float(_decimal(value) + 1),
-    "addf": _exactly(Decimal.__add__),
+    "add": lambda *values: _int64(sum(_all_whole(values))),
+    "add1": lambda value: _int64(whole(value) + 1),
+    "add1f": lambda value: _PLUS(value, 1),
+    "addf": lambda *values: _PLUS(0.0, *values),
     "atoi": _atoi,
-    "biggest": lambda first, *values: max(_all_whole([first, *values])),
-    "ceil": lambda value: float(math.ceil(real(value))),
+    "biggest": lambda first, *values: Int64(max(_all_whole([first, *values]))),
+    "ceil": _ceiling,
     "div": _divided,
     "divf": _exactly(_quotient),
-    "float64": real,
-    "floor": lambda value: float(math.floor(real(value))),
-    "int": whole,
-    "int64": whole,
-    "max": lambda first, *values: max(_all_whole([first, *values])),
+    "float64": lambda value: float(real(value)),
+    "floor": _floor,
+    "int": lambda value: int(whole(value)),
+    "int64": lambda value: Int64(whole(value)),
+    "max": lambda first, *values: Int64(max(_all_whole([first, *values]))),
     "maxf": lambda first, *values: max(_all_real([first, *values])),
-    "min": lambda first, *values: min(_all_whole([first, *values])),
+    "min": lambda first, *values: Int64(min(_all_whole([first, *values]))),
     "minf": lambda first, *values: min(_all_real([first, *values])),
     "mod": _rest,
     "mul": _product,
@@ -140,7 +174,7 @@ NUMBERS: dict[str, Callable[..., Any]] = {
     "randInt": _random,
     "round": _rounded,
     "seq": _sequence,
-    "sub": lambda first, second: whole(first) - whole(second),
+    "sub": lambda first, second: _int64(whole(first) - whole(second)),
     "subf": _exactly(Decimal.__sub__),
     "toDecimal": _from_octal,
     "until": _until,

@@ -4,12 +4,13 @@ Python's expressions are near enough to Go's for what templates do; a wrong one 
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
+from kwokctl.expr.gotemplate.fault import Fault
 from kwokctl.expr.gotemplate.functions.arguments import count, text
-from kwokctl.expr.gotemplate.values import Fault
+from kwokctl.expr.gotemplate.go_types import NilStrings, Strings
 
 _REFERENCE = re.compile(r"\$(?:\$|\{(\w+)\}|(\w+))")
 
@@ -22,23 +23,47 @@ def _compiled(pattern: str) -> re.Pattern[str]:
         raise Fault(f"'{pattern}' is not a regular expression: {e}") from e
 
 
+def _all(pattern: Any, value: Any) -> Iterator[re.Match[str]]:
+    """Yield the matches; unlike Python, Go has no empty one right after another."""
+    end = -1
+    for match in _compiled(text(pattern)).finditer(text(value)):
+        if match.end() > match.start() or match.start() != end:
+            yield match
+        end = match.end()
+
+
+def _is_found(pattern: Any, value: Any) -> bool:
+    return _compiled(text(pattern)).search(text(value)) is not None
+
+
 def _find(pattern: Any, value: Any) -> str:
     match = _compiled(text(pattern)).search(text(value))
     return match[0] if match else ""
 
 
-def _find_all(pattern: Any, value: Any, most: Any) -> list[str]:
-    found = [match[0] for match in _compiled(text(pattern)).finditer(text(value))]
-    return found if count(most) < 0 else found[:most]
+def _find_all(pattern: Any, value: Any, most: Any) -> Strings:
+    found = [match[0] for match in _all(pattern, value)]
+    found = found if count(most) < 0 else found[:most]
+    return Strings(found) if found else NilStrings()
 
 
 def _replace(pattern: Any, value: Any, replacement: Any) -> str:
     """Replace every match; `$1` and `${name}` stand for groups, nothing for unknown ones."""
+    written = text(replacement)
 
     def expand(match: re.Match[str]) -> str:
-        return _REFERENCE.sub(lambda reference: _group(match, reference), text(replacement))
+        return _REFERENCE.sub(lambda reference: _group(match, reference), written)
 
-    return _compiled(text(pattern)).sub(expand, text(value))
+    return _replaced(pattern, value, expand)
+
+
+def _replaced(pattern: Any, value: Any, expand: Callable[[re.Match[str]], str]) -> str:
+    parts: list[str] = []
+    at = 0
+    for match in _all(pattern, value):
+        parts += [value[at : match.start()], expand(match)]
+        at = match.end()
+    return "".join([*parts, text(value)[at:]])
 
 
 def _group(match: re.Match[str], reference: re.Match[str]) -> str:
@@ -52,25 +77,34 @@ def _group(match: re.Match[str], reference: re.Match[str]) -> str:
 
 
 def _replace_literally(pattern: Any, value: Any, replacement: Any) -> str:
-    return _compiled(text(pattern)).sub(lambda _: text(replacement), text(value))
+    written = text(replacement)
+    return _replaced(pattern, value, lambda _: written)
 
 
-def _split(pattern: Any, value: Any, most: Any) -> list[str]:
+def _split(pattern: Any, value: Any, most: Any) -> Strings:
+    """Do as https://pkg.go.dev/regexp#Regexp.Split does."""
+    whole = text(value)
+    _compiled(text(pattern))
+    if count(most) == 0 or (pattern and not whole):
+        return Strings([""]) if most else NilStrings()
     parts: list[str] = []
-    start, value = 0, text(value)
-    for match in _compiled(text(pattern)).finditer(value):
+    start = end = 0
+    for match in _all(pattern, value):
         if most > 0 and len(parts) == most - 1:
             break
-        if match.end() > match.start() or 0 < match.start() < len(value):
-            parts.append(value[start : match.start()])
-            start = match.end()
-    return [] if count(most) == 0 else [*parts, value[start:]]
+        end = match.start()
+        if match.end() != 0:
+            parts.append(whole[start:end])
+        start = match.end()
+    if end != len(whole):
+        parts.append(whole[start:])
+    return Strings(parts)
 
 
 PATTERNS: dict[str, Callable[..., Any]] = {
     "regexFind": _find,
     "regexFindAll": _find_all,
-    "regexMatch": lambda pattern, value: bool(_compiled(text(pattern)).search(text(value))),
+    "regexMatch": _is_found,
     "regexQuoteMeta": lambda value: re.sub(r"([\\.+*?()|\[\]{}^$])", r"\\\1", text(value)),
     "regexReplaceAll": _replace,
     "regexReplaceAllLiteral": _replace_literally,

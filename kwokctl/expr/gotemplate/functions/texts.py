@@ -4,71 +4,82 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from kwokctl.expr.gotemplate.functions.arguments import count, text, texts, whole
-from kwokctl.expr.gotemplate.values import Fault
-from kwokctl.expr.gotemplate.writing import plain, quoted
+from kwokctl.expr.gotemplate.fault import Fault
+from kwokctl.expr.gotemplate.formatting import plain, quoted
+from kwokctl.expr.gotemplate.functions.arguments import count, text, texts
+from kwokctl.expr.gotemplate.functions.words import (
+    joined_words,
+    pascal_case,
+    swapped_case,
+    upper_case,
+)
+from kwokctl.expr.gotemplate.go_types import StringMap, Strings
 
 _LONGEST = 1_000_000
+_SPACES = frozenset("\t\n\v\f\r \x85\xa0")
 
 
 def _title(value: Any) -> str:
-    return re.sub(r"(?<![^\W])[^\W\d_]", lambda match: match[0].upper(), text(value))
+    return re.sub(r"(?<![^\W])[^\W\d_]", lambda match: upper_case(match[0]), text(value))
 
 
 def _initials(value: Any) -> str:
-    return "".join(word[0] for word in text(value).split())
+    return "".join(word[0] for word in text(value).encode().decode("latin-1").split())
 
 
 def _part(start: Any, end: Any, value: Any) -> str:
     data, start, end = text(value).encode(), count(start), count(end)
-    if start >= 0 and 0 <= end < start:
-        raise Fault("the end of 'substr' comes before its start")
-    part = data[:end] if start < 0 else data[start:] if end < 0 else data[start:end]
-    return part.decode("utf-8", "replace")
+    if start < 0:
+        start, last = 0, end
+    else:
+        last = end if 0 <= end <= len(data) else len(data)
+    if not 0 <= start <= last <= len(data):
+        raise Fault(f"a text of {len(data)} bytes has no part from {start} to {last}")
+    return data[start:last].decode("utf-8", "replace")
 
 
 def _truncated(length: Any, value: Any) -> str:
     data, length = text(value).encode(), count(length)
-    part = data[length:] if length < 0 else data[:length]
+    part = data[:length] if length >= 0 else data[length:]
     return part.decode("utf-8", "replace")
 
 
 def _abbreviated(width: Any, value: Any) -> str:
-    value, width = text(value), count(width)
-    if width < 4:
+    return _abbreviated_both(0, width, value)
+
+
+def _abbreviated_both(offset: Any, width: Any, value: Any) -> str:
+    """Cut a text at both sides: https://pkg.go.dev/github.com/Masterminds/goutils#AbbreviateFull."""
+    data, offset, width = text(value).encode(), count(offset), count(width)
+    if width < 4 or (offset > 0 and width < 7) or len(data) <= width:
         return str(value)
-    return value if len(value) <= width else f"{value[: width - 3]}..."
+    if len(data) - offset < width - 3:
+        offset = len(data) - (width - 3)
+    if offset <= 4:
+        part = data[: width - 3] + b"..."
+    elif width < 7:
+        part = b""
+    elif offset + width - 3 < len(data):
+        inner = data[offset:]
+        # What is too narrow to be abbreviated again is nothing.
+        short = inner[: width - 6] + b"..." if len(inner) > width - 3 else inner
+        part = b"..." + short
+    else:
+        part = b"..." + data[len(data) - (width - 3) :]
+    return part.decode("utf-8", "replace")
 
 
 def _repeated(times: Any, value: Any) -> str:
     if count(times) * len(text(value)) > _LONGEST or times < 0:
         raise Fault("'repeat' cannot make a text of that length")
-    return str(value) * int(times)
-
-
-def _words(value: Any) -> list[str]:
-    """Cut a text into words, at signs and where lower case becomes upper case."""
-    words: list[str] = []
-    for part in re.split(r"[\W_]+", text(value)):
-        words += re.findall(r"[^\W\da-z_]+(?![a-z])|[^\W\da-z_]?[^\W\dA-Z_]+|\d+", part)
-    joined: list[str] = []
-    for word in words:  # a number belongs to the word before
-        if word.isdigit() and joined:
-            joined[-1] += word
-        else:
-            joined.append(word)
-    return [word.lower() for word in joined]
-
-
-def _camel(value: Any) -> str:
-    words = re.split(r"[\s_-]+|(?<=[a-z])(?=[A-Z])", text(value))
-    lead = re.match(r"_*", value)
-    return (lead[0] if lead else "") + "".join(map(str.capitalize, words))
+    return str(value) * count(times)
 
 
 def indent(spaces: Any, value: Any) -> str:
     """Return a text with every line indented."""
-    lead = " " * count(spaces)
+    if not 0 <= count(spaces) <= _LONGEST:
+        raise Fault(f"a text cannot be indented by {spaces}")
+    lead = " " * int(spaces)
     return lead + text(value).replace("\n", "\n" + lead)
 
 
@@ -89,36 +100,45 @@ def _single_quote(*parts: Any) -> str:
     return " ".join(f"'{plain(part)}'" for part in parts if part is not None)
 
 
-def _numbered(parts: list[str]) -> dict[str, str]:
-    return {f"_{number}": part for number, part in enumerate(parts)}
+def _numbered(parts: list[str]) -> StringMap:
+    return StringMap((f"_{number}", part) for number, part in enumerate(parts))
 
 
-def _split(separator: Any, value: Any, limit: int = -1) -> list[str]:
-    whole_text = text(value)
-    if text(separator):
-        return whole_text.split(separator, limit - 1 if limit > 0 else -1)
+def _split(separator: Any, value: Any, limit: int = -1) -> Strings:
+    whole_text, separator = text(value), text(separator)
+    if not limit:
+        return Strings()
+    if separator:
+        return Strings(whole_text.split(separator, limit - 1 if limit > 0 else -1))
     parts = list(whole_text)
-    return parts if limit < 0 else [*parts[: limit - 1], "".join(parts[limit - 1 :])]
+    return Strings(
+        parts if limit < 0 else [*parts[: limit - 1], *filter(None, ["".join(parts[limit - 1 :])])]
+    )
+
+
+def _split_all(separator: Any, value: Any) -> Strings:
+    return _split(separator, value)
 
 
 def _wrapped(width: Any, value: Any, *, separator: str = "\n", cuts: bool = False) -> str:
-    rest, width = text(value), max(count(width), 1)
-    lines: list[str] = []
+    """Break a text into lines of so many bytes, at spaces."""
+    rest, width = text(value).encode(), max(count(width), 1)
+    lines: list[bytes] = []
     while len(rest) > width:
-        if rest[0] == " ":
+        if rest[:1] == b" ":
             rest = rest[1:]
             continue
-        at = rest.rfind(" ", 0, width + 1)
+        at = rest.rfind(b" ", 0, width + 1)
         if at < 0 and cuts:
             lines.append(rest[:width])
             rest = rest[width:]
             continue
-        at = at if at >= 0 else rest.find(" ", width)
+        at = at if at >= 0 else rest.find(b" ", width)
         if at < 0:
             break
         lines.append(rest[:at])
         rest = rest[at + 1 :]
-    return separator.join([*lines, rest])
+    return (separator or "\n").encode().join([*lines, rest]).decode("utf-8", "replace")
 
 
 def _trimmed(value: Any) -> str:
@@ -126,28 +146,31 @@ def _trimmed(value: Any) -> str:
 
 
 def _squeezed(value: Any) -> str:
-    return "".join(text(value).split())
-
-
-def _swapped(value: Any) -> str:
-    return text(value).swapcase()
+    """Take the spaces out, byte by byte as Sprig does: it garbles what is not ASCII."""
+    spaced = text(value)
+    data = spaced.encode().decode("latin-1")
+    kept = "".join(character for character in data if character not in _SPACES)
+    return spaced if kept == data else kept
 
 
 def _plural(one: Any, many: Any, number: Any) -> str:
-    return text(one if number == 1 else many)
+    one, many = text(one), text(many)
+    return str(one if count(number) == 1 else many)
 
 
 TEXTS: dict[str, Callable[..., Any]] = {
     "abbrev": _abbreviated,
-    "camelcase": _camel,
+    "abbrevboth": _abbreviated_both,
+    "camelcase": lambda value: pascal_case(text(value)),
     "cat": _cat,
     "contains": lambda part, value: text(part) in text(value),
     "hasPrefix": lambda prefix, value: text(value).startswith(text(prefix)),
     "hasSuffix": lambda suffix, value: text(value).endswith(text(suffix)),
+    "hello": lambda: "Hello!",
     "indent": indent,
     "initials": _initials,
     "join": lambda separator, value: text(separator).join(texts(value)),
-    "kebabcase": lambda value: "-".join(_words(value)),
+    "kebabcase": lambda value: joined_words(text(value), "-"),
     "lower": lambda value: text(value).lower(),
     "nindent": _indent_new,
     "nospace": _squeezed,
@@ -155,13 +178,13 @@ TEXTS: dict[str, Callable[..., Any]] = {
     "quote": quote,
     "repeat": _repeated,
     "replace": lambda old, new, value: text(value).replace(text(old), text(new)),
-    "snakecase": lambda value: "_".join(_words(value)),
+    "snakecase": lambda value: joined_words(text(value), "_"),
     "split": lambda separator, value: _numbered(_split(separator, value)),
-    "splitList": _split,
-    "splitn": lambda separator, number, value: _numbered(_split(separator, value, whole(number))),
+    "splitList": _split_all,
+    "splitn": lambda separator, number, value: _numbered(_split(separator, value, count(number))),
     "squote": _single_quote,
     "substr": _part,
-    "swapcase": _swapped,
+    "swapcase": lambda value: swapped_case(text(value)),
     "title": _title,
     "toString": plain,
     "toStrings": texts,
@@ -171,8 +194,8 @@ TEXTS: dict[str, Callable[..., Any]] = {
     "trimSuffix": lambda suffix, value: text(value).removesuffix(text(suffix)),
     "trimall": lambda characters, value: text(value).strip(text(characters)),
     "trunc": _truncated,
-    "untitle": lambda value: re.sub(r"(?<!\S)[A-Z]", lambda match: match[0].lower(), text(value)),
-    "upper": lambda value: text(value).upper(),
+    "untitle": lambda value: re.sub(r"(?<!\S)\S", lambda match: match[0].lower(), text(value)),
+    "upper": lambda value: upper_case(text(value)),
     "wrap": _wrapped,
     "wrapWith": lambda width, separator, value: _wrapped(
         width, value, separator=text(separator), cuts=True

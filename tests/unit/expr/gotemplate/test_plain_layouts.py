@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from kwokctl.expr.gotemplate.plain_layouts import filled
-from kwokctl.expr.gotemplate.verbs import _Printer
+from kwokctl.expr.gotemplate.printf import _Printer
 
 VALUES: list[Any] = ["a%", 0, -42, 123456, True, None, 1.5, ["x"], {"k": 1}]
 LAYOUTS = [

@@ -117,7 +117,7 @@ def test_a_key_in_quotes_is_left_to_the_caller_to_see() -> None:
 
 
 def test_other_errors_tell_their_place() -> None:
-    with pytest.raises(ExpressionError, match="line 2, column 7: there is no field 'x'"):
+    with pytest.raises(ExpressionError, match="line 2, column 7: there is no field or method 'x'"):
         symbolic("a: 1\nb: {{ .prefix.x }}{{ Name }}")
 
 

@@ -7,12 +7,17 @@ from decimal import Decimal
 from typing import Any
 
 from kwokctl.expr.gotemplate import plain_layouts
-from kwokctl.expr.gotemplate.values import Fault, is_list, type_name
-from kwokctl.expr.gotemplate.writing import escaped, plain, quoted, shortest
+from kwokctl.expr.gotemplate.fault import Fault
+from kwokctl.expr.gotemplate.formatting import escaped, plain, quoted
+from kwokctl.expr.gotemplate.go_types import Number, type_name
+from kwokctl.expr.gotemplate.numerals import shortest
+from kwokctl.expr.gotemplate.times import STRINGERS, Moment
+from kwokctl.expr.gotemplate.values import is_list
 
 _VERB = re.compile(
-    r"%(?P<flags>[-+# 0]*)(?P<width>\*|[0-9]+)?"
-    r"(?P<precision>\.(?:\*|[0-9]*))?(?P<at>\[[0-9]+\])?(?P<verb>.)?",
+    r"%(?P<flags>[-+# 0]*)(?P<first>\[[0-9]+\](?=\*))?(?P<width>\*|[0-9]+)?"
+    r"(?P<second>\[[0-9]+\](?=\.\*))?(?P<precision>\.(?:\*|[0-9]*))?"
+    r"(?P<at>\[[0-9]+\])?(?P<verb>.)?",
     re.DOTALL,
 )
 _WIDEST = 1_000_000
@@ -42,7 +47,7 @@ class Form:
 
 def sprintf(layout: Any, *arguments: Any) -> str:
     """Return the layout with its verbs filled in; what does not fit is told in the text, as in Go."""
-    if not isinstance(layout, str):
+    if not isinstance(layout, str) or isinstance(layout, Number):
         raise Fault("the layout of 'printf' must be a text")
     written = plain_layouts.filled(layout, arguments)
     return _Printer(arguments).fill(layout) if written is None else written
@@ -83,35 +88,59 @@ class _Printer:
 
     def _verb(self, match: re.Match[str]) -> str:
         verb = match["verb"]
-        if verb is None:
-            return "%!(NOVERB)"
-        width = self._number(match["width"])
-        precision = match["precision"]
+        is_good = True
+        for at in (match["first"], match["second"], match["at"]):
+            is_good = self._go_to(at) and is_good
+        width, wrong_width = self._number(match["width"], "WIDTH")
+        given = match["precision"]
+        precision, wrong_precision = self._number(given and given[1:], "PREC")
+        flags = frozenset(match["flags"])
+        if width is not None and width < 0:
+            flags = flags - {"0"} | {"-"}
+        if given is not None and given != ".*" and precision is None:
+            precision = 0
         form = Form(
-            verb,
-            frozenset(match["flags"]) | (frozenset("-") if width < 0 else frozenset()),
-            abs(width),
-            None if precision is None else max(self._number(precision[1:]), 0),
+            verb or "",
+            flags,
+            abs(width or 0),
+            None if precision is None or precision < 0 else precision,
         )
-        if verb == "%":
+        return wrong_width + wrong_precision + self._written(form, is_good=is_good)
+
+    def _written(self, form: Form, *, is_good: bool) -> str:
+        if not form.verb:
+            return "%!(NOVERB)"
+        if form.verb == "%":
             return "%"
-        if verb == "v":
+        if not is_good:
+            return f"%!{form.verb}(BADINDEX)"
+        if self._next >= len(self._arguments):
+            return f"%!{form.verb}(MISSING)"
+        if form.verb == "v":
             form = replace(form, flags=form.flags - {"+"})
-        if match["at"]:
-            self._next, self._reordered = int(match["at"][1:-1]) - 1, True
-        if not 0 <= self._next < len(self._arguments):
-            return f"%!{verb}(BADINDEX)" if match["at"] else f"%!{verb}(MISSING)"
         self._next += 1
         return write(form, self._arguments[self._next - 1])
 
-    def _number(self, text: str | None) -> int:
-        value: Any = int(text) if text and text != "*" else 0
-        if text == "*":
-            value = self._arguments[self._next] if self._next < len(self._arguments) else 0
-            self._next += 1
-        if not isinstance(value, int) or abs(value) > _WIDEST:
-            raise Fault(f"'{value}' is not a width that 'printf' can use")
-        return value
+    def _go_to(self, at: str | None) -> bool:
+        """Go to the argument with a number, `[1]`; tell whether there is one."""
+        if not at:
+            return True
+        self._reordered = True
+        number = int(at[1:-1])
+        if not 1 <= number <= len(self._arguments):
+            return False
+        self._next = number - 1
+        return True
+
+    def _number(self, text: str | None, what: str) -> tuple[int | None, str]:
+        """Return a width or precision, and what is written if an argument cannot be one."""
+        if text != "*":
+            return (int(text) if text else None), ""
+        value = self._arguments[self._next] if self._next < len(self._arguments) else None
+        self._next += self._next < len(self._arguments)
+        if not isinstance(value, int) or isinstance(value, bool) or abs(value) > _WIDEST:
+            return None, f"%!(BAD{what})"
+        return int(value), ""
 
 
 def write(form: Form, value: Any) -> str:
@@ -122,11 +151,20 @@ def write(form: Form, value: Any) -> str:
         return form.pad(_source(value))
     if value is None:
         return form.pad("<nil>") if form.verb == "v" else f"%!{form.verb}(<nil>)"
+    if form.verb in _TEXTUAL and isinstance(value, STRINGERS):
+        value = str(value)
+    if isinstance(value, Moment):
+        raise Fault(f"'%{form.verb}' cannot write a time: use its method 'Format'")
+    if form.verb == "p" and not isinstance(value, str | int | float):
+        raise Fault("'%p' writes where in memory a value is")
     for python, writer in _WRITERS:
         if isinstance(value, python):
             written = writer(form, value)
             return written if written is not None else _wrong(form, value)
     return form.pad(str(value))
+
+
+_TEXTUAL = frozenset("vsqxX")
 
 
 def _map(form: Form, value: Mapping[str, Any]) -> str:
@@ -139,11 +177,11 @@ def _list(form: Form, value: Sequence[Any]) -> str:
 
 
 def _wrong(form: Form, value: Any) -> str:
-    return f"%!{form.verb}({type_name(value)}={plain(value)})"
+    return f"%!{form.verb}({type_name(value)}={write(replace(form, verb='v'), value)})"
 
 
 def _boolean(form: Form, value: bool) -> str | None:  # noqa: FBT001 - it is the value
-    return form.pad(plain(value)) if form.verb in {"t", "v"} else None
+    return form.pad(plain(value), zeros=True) if form.verb in {"t", "v"} else None
 
 
 def _text(form: Form, value: str) -> str | None:
@@ -193,6 +231,8 @@ def _integer(form: Form, value: int) -> str | None:
 
 def _float(form: Form, value: float) -> str | None:
     precision = form.precision
+    if form.verb in {"b", "x", "X"}:
+        raise Fault(f"'%{form.verb}' of a float is not served")
     match form.verb:
         case "v" | "g" | "G" if precision is None:
             written = shortest(abs(value))

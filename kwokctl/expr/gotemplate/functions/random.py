@@ -5,10 +5,10 @@ from collections.abc import Callable
 from random import SystemRandom
 from typing import Any
 
+from kwokctl.expr.gotemplate.fault import Fault
 from kwokctl.expr.gotemplate.functions.arguments import count, text
-from kwokctl.expr.gotemplate.values import Fault
 
-_CHANCE = SystemRandom()
+_SYSTEM = SystemRandom()
 _LONGEST = 1_000_000
 
 
@@ -16,13 +16,13 @@ def _random(characters: str) -> Callable[[Any], str]:
     def function(length: Any) -> str:
         if not 0 <= count(length) <= _LONGEST:
             raise Fault(f"a random text cannot have {length} characters")
-        return "".join(_CHANCE.choices(characters, k=length))
+        return "".join(_SYSTEM.choices(characters, k=length))
 
     return function
 
 
 def _shuffled(value: Any) -> str:
-    return "".join(_CHANCE.sample(text(value), k=len(value)))
+    return "".join(_SYSTEM.sample(text(value), k=len(value)))
 
 
 def _uuid() -> str:
@@ -31,7 +31,7 @@ def _uuid() -> str:
     return str(uuid4())
 
 
-CHANCE: dict[str, Callable[..., Any]] = {
+RANDOM: dict[str, Callable[..., Any]] = {
     "randAlpha": _random(string.ascii_letters),
     "randAlphaNum": _random(string.ascii_letters + string.digits),
     "randAscii": _random("".join(map(chr, range(0x20, 0x7F)))),

@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 
+from kwokctl.expr.gotemplate.fault import Fault
+
 _PIECES: dict[str, Callable[[datetime], str]] = {
     "2006": lambda t: f"{t.year:04d}",
     "06": lambda t: f"{t.year % 100:02d}",
@@ -93,6 +95,8 @@ def parsed(layout: str, value: str) -> datetime:
         directives += _DIRECTIVES.get(piece, f"{piece[0]}%f")
         at = match.end()
     directives += layout[at:].replace("%", "%%")
+    if "%Y" not in directives and "%y" not in directives:
+        raise Fault(f"the layout '{layout}' is without a year")
     moment = datetime.strptime(value, directives)
     return moment if moment.tzinfo else datetime.fromisoformat(f"{moment.isoformat()}+00:00")
 

@@ -1,0 +1,66 @@
+"""Generated templates, rendered in every way that there is: what comes out is what Go gives.
+
+The golden file has the answers for some of them. Where Go is installed, others are made up each
+time, and Go is asked; a failure tells the seed.
+"""
+
+import json
+import os
+import pwd
+import random
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import template_cases
+from tests.support.template_answers import difference
+
+TESTS = Path(__file__).parents[3]
+ORACLE = TESTS / "support" / "gotemplate_oracle"
+GOLDEN = json.loads((TESTS / "golden" / "templates.json").read_text("utf-8"))
+FRESH = 300
+HOME = pwd.getpwuid(os.getuid()).pw_dir
+"""The user's own home folder, where Go has its modules; tests have another."""
+
+
+@pytest.mark.parametrize("case", GOLDEN["cases"], ids=lambda case: case["text"][:60])
+def test_a_template_gives_what_go_gives_by_every_way(case: dict[str, Any]) -> None:
+    assert difference(case, GOLDEN["data"]) is None
+
+
+@pytest.fixture(scope="module")
+def oracle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the program that asks Go, built from the modules in Go's cache."""
+    go = shutil.which("go")
+    if go is None:
+        pytest.skip("Go is not installed")
+    program = tmp_path_factory.mktemp("oracle") / "oracle"
+    built = subprocess.run(
+        [go, "build", "-o", program, "."],
+        cwd=ORACLE,
+        env={"GOMODCACHE": f"{HOME}/go/pkg/mod", "HOME": HOME, **os.environ, "GOPROXY": "off"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if built.returncode:
+        pytest.skip(f"the oracle cannot be built: {built.stderr.strip().splitlines()[-1]}")
+    return program
+
+
+@pytest.mark.timeout(300)
+def test_fresh_templates_give_what_go_gives(oracle: Path, tmp_path: Path) -> None:
+    seed = random.SystemRandom().randrange(2**32)
+    path = tmp_path / "templates.json"
+    template_cases.main(FRESH, seed, path)
+    subprocess.run([oracle, "templates", path], check=True, timeout=120)
+
+    golden = json.loads(path.read_text("utf-8"))
+    found = {case["text"]: difference(case, golden["data"]) for case in golden["cases"]}
+
+    assert len(found) > FRESH // 2
+    again = f"python tests/support/template_cases.py {FRESH} {seed} FILE"
+    assert {text: how for text, how in found.items() if how is not None} == {}, again

@@ -63,6 +63,8 @@ golden: $(VENV)/made ## rewrite the expected files; then read the diff
 oracle: $(VENV)/made ## ask Go and gojq again what tests/golden expects of templates, YAML and jq
 	cd tests/support/gotemplate_oracle && go run . templates ../../golden/gotemplate.json
 	cd tests/support/gotemplate_oracle && go run . templates ../../golden/sprig.json
+	$(BIN)/python tests/support/template_cases.py 1200 2026 tests/golden/templates.json
+	cd tests/support/gotemplate_oracle && go run . templates ../../golden/templates.json
 	cd tests/support/gotemplate_oracle && go run . yaml ../../golden/yaml.json
 	$(BIN)/python tests/support/jq_oracle.py tests/golden/jq.json
 

@@ -8,7 +8,10 @@ Json = Any
 
 
 class Query(Protocol):
-    """A compiled jq expression; `values` leaves out nulls, and all results if one is an error."""
+    """A compiled jq expression.
+
+    `values` leaves out nulls, and all results if one is an error; the object's numbers are floats.
+    """
 
     def values(self, value: Json, /) -> Sequence[Json]:
         """Run the expression on a JSON value."""
@@ -23,7 +26,9 @@ Known = dict[Query, Sequence[Json]]
 class Condition:
     """A condition on what a jq expression finds in an object.
 
-    Results are compared as text: numbers and booleans by the way JSON spells them.
+    Results are compared as text, booleans as JSON spells them. Of numbers, only the integers that
+    jq has computed, such as a length, can equal a text: kwok has the object's numbers as floats
+    (https://github.com/kubernetes-sigs/kwok/blob/main/pkg/utils/expression/selector.go).
     """
 
     query: Query
@@ -82,13 +87,8 @@ class Selector:
         return True
 
 
-def _text(item: Json) -> str:
-    if isinstance(item, str):
-        return item
-    if item is True:
-        return "true"
-    if item is False:
-        return "false"
-    if isinstance(item, float) and item.is_integer():
-        return str(int(item))
-    return str(item)
+def _text(item: Json) -> str | None:
+    """Return what a result that is no text is compared as, None if it equals nothing."""
+    if isinstance(item, bool):
+        return "true" if item else "false"
+    return str(item) if isinstance(item, int) else None

@@ -67,7 +67,7 @@ LITERALS = {
 # What a function takes and gives: s text, i int, j int64, f float, n number of the object, b boolean,
 # l list, m map, t time, x nothing, a any of them, r a regular expression. A star repeats the last.
 FUNCTIONS = """
-upper s s; lower s s; title s s; untitle s s; trim s s; nospace s s; swapcase s s; initials s s
+upper s s; lower s s; title s s; untitle s s; trim s s; swapcase s s; initials s s
 snakecase s s; camelcase s s; kebabcase s s; trimAll ss s; trimPrefix ss s; trimSuffix ss s
 contains ss b; hasPrefix ss b; hasSuffix ss b; replace sss s; trunc is s; abbrev is s; abbrevboth iis s
 substr iis s; repeat is s; indent is s; nindent is s; plural ssi s; wrap is s; wrapWith iss s

@@ -15,7 +15,15 @@ from typing import Any
 
 from kwokctl.expr import yaml
 from kwokctl.expr.gotemplate.fault import Fault
-from kwokctl.expr.gotemplate.formatting import from_yaml, plain, quotable, quote, text, to_json
+from kwokctl.expr.gotemplate.formatting import (
+    from_yaml,
+    plain,
+    quotable,
+    quote,
+    quoted,
+    text,
+    to_json,
+)
 from kwokctl.expr.gotemplate.go_types import Constant
 
 RAW = "\ue000"
@@ -50,7 +58,7 @@ def _quote_text(values: Values, value: Any = None) -> str:  # noqa: ARG001 - as 
 
 
 def _quote_each_text(values: Values, *arguments: Any) -> str:  # noqa: ARG001 - as above
-    return " ".join(quote(plain(argument)) for argument in arguments if argument is not None)
+    return " ".join(quoted(plain(argument)) for argument in arguments if argument is not None)
 
 
 def _block_text(values: Values, value: Any, indent: Any = 0) -> str:  # noqa: ARG001 - as above

@@ -127,10 +127,20 @@ class Expressions:
         return f"{WHOLE[last.operand.name]}(vals, {', '.join(codes)})"
 
     def _command(self, command: Command, scope: Scope, piped: Written | None) -> Written:
+        """Write a call; where it makes a difference, what is piped in is evaluated first."""
+        operand = command.operand
+        comes_first = isinstance(operand, Function) and (
+            self._changes_maps or operand.name in {"and", "or"}
+        )
+        if piped is None or not comes_first:
+            return self._called(command, scope, piped)
+        kept, first = self._kept(piped.code)
+        called = self._called(command, scope, Written(kept, piped.is_raw))
+        return Written(f"({first}, {called.code})[1]", called.is_raw)
+
+    def _called(self, command: Command, scope: Scope, piped: Written | None) -> Written:
         operand = command.operand
         if isinstance(operand, Function):
-            if piped is not None and operand.name in {"and", "or"}:
-                return self._joined_with(piped, operand, self._arguments(command, scope, None))
             return self._call(operand, self._arguments(command, scope, piped))
         if piped is None and not command.arguments:
             return self._operand(operand, scope)
@@ -224,12 +234,6 @@ class Expressions:
         for argument in reversed(others):
             code = self._either(function.name, argument, code)
         return Written(code, last.is_raw)
-
-    def _joined_with(self, piped: Written, function: Function, arguments: list[Written]) -> Written:
-        """Write `and` and `or` of what is piped in, which comes to its errors in any case."""
-        kept, first = self._kept(piped.code)
-        joined = self._joined(function, [*arguments, Written(kept, piped.is_raw)])
-        return Written(f"({first}, {joined.code})[1]", joined.is_raw)
 
     def _either(self, word: str, first: Written, second: str) -> str:
         if not first.is_raw:

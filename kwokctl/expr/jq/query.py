@@ -42,13 +42,26 @@ class Query:
     def values(self, obj: Any) -> list[Any]:
         """Return the results that are not null, none at all if the program comes to an error.
 
-        This is how Stages look at objects: what cannot be read is not there.
+        This is how Stages look at objects: what cannot be read is not there. The object's numbers
+        are floats, as for kwok, so that an integer among the results is one that jq has computed.
         """
         try:
-            found = self._run(obj)
+            found = self._run(obj if self._compiled is not None else whole.with_floats(obj))
         except Fault:
             return []
-        return found if None not in found else [value for value in found if value is not None]
+        for item in found:
+            if item is None or type(item) is int:
+                return self._cleaned(found)
+        return found
+
+    def _cleaned(self, found: list[Any]) -> list[Any]:
+        """Leave nulls out; make floats of integers that the compiled program has found."""
+        is_found = self._compiled is not None
+        return [
+            float(item) if is_found and type(item) is int else item
+            for item in found
+            if item is not None
+        ]
 
     def _run(self, obj: Any) -> list[Any]:
         if self._compiled is None:

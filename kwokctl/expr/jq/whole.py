@@ -1,11 +1,21 @@
-"""The whole of jq, interpreted: for what the compiler does not know, assignments above all."""
+"""The whole of jq, interpreted: for what the compiler does not know, assignments above all.
 
-from collections.abc import Callable, Iterator
+A program sees nothing but its input. As in kwok, which uses gojq as a library
+(https://pkg.go.dev/github.com/itchyny/gojq#WithEnvironLoader), the environment is empty, and there
+is no other input and nowhere to write.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any
 
 from kwokctl.expr.jq.access import Fault
+
+_NO_ENVIRONMENT = "def env: {}; "
+_VARIABLES: dict[str, Any] = {"ENV": {}}
+_OUTSIDE = frozenset({"debug/0", "debug/1", "input/0", "input_filename/0", "inputs/0", "stderr/0"})
+"""Functions that reach beyond the input."""
 
 
 class SyntaxFault(Exception):  # noqa: N818 - never leaves this package
@@ -17,7 +27,7 @@ def build(source: str) -> Callable[[Any], list[Any]]:
     interpreter = _interpreter()
     try:
         unknown = next(_unknown(interpreter.parser.parse(source)), None)
-        program = interpreter.compile(source)
+        program = interpreter.compile(_NO_ENVIRONMENT + source)
     except (interpreter.JqParseError, RecursionError) as e:
         problem = str(e).replace("token None", "end")
         raise SyntaxFault(problem[:1].lower() + problem[1:]) from e
@@ -26,13 +36,22 @@ def build(source: str) -> Callable[[Any], list[Any]]:
 
     def run(value: Any) -> list[Any]:
         try:
-            return list(program.run(value))
+            return list(program.run(value, vars=_VARIABLES))
         except (MemoryError, TimeoutError):
             raise  # the caller's bounds
         except Exception as e:  # the interpreter's own mistakes are errors of the program, too
             raise Fault(str(e) or type(e).__name__) from e
 
     return run
+
+
+def with_floats(value: Any) -> Any:
+    """Return a value with floats for its numbers, as gojq has what Go reads from JSON."""
+    if isinstance(value, Mapping):
+        return {key: with_floats(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [with_floats(item) for item in value]
+    return float(value) if type(value) is int else value
 
 
 def _interpreter() -> Any:
@@ -77,4 +96,4 @@ def _nodes(tree: Any) -> Iterator[tuple[Any, ...]]:
 
 @cache
 def _builtins() -> frozenset[str]:
-    return frozenset(_interpreter().first("builtins"))
+    return frozenset(_interpreter().first("builtins")) - _OUTSIDE

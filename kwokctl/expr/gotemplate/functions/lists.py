@@ -32,10 +32,11 @@ def _joined(*lists: Any) -> list[Any]:
 
 
 def _chunks(size: Any, values: Any) -> Lists:
-    if count(size) < 1:
+    step = count(size)
+    if step < 1:
         raise Fault("'chunk' needs a size of one or more")
     items = listing(values)
-    return Lists(items[at : at + size] for at in range(0, len(items), size))
+    return Lists(items[at : at + step] for at in range(0, len(items), step))
 
 
 def _first(values: Any) -> Any:

@@ -36,9 +36,9 @@ def _set(target: Any, key: Any, value: Any) -> dict[str, Any]:
 
 
 def _unset(target: Any, key: Any) -> Mapping[str, Any]:
-    if target is not None:
-        _own(target).pop(text(key), None)
-    return mapping(target)
+    own = _own(target)
+    own.pop(text(key), None)
+    return own
 
 
 def _plucked(key: Any, *maps: Any) -> list[Any]:

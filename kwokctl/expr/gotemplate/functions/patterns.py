@@ -42,8 +42,8 @@ def _find(pattern: Any, value: Any) -> str:
 
 
 def _find_all(pattern: Any, value: Any, most: Any) -> Strings:
-    found = [match[0] for match in _all(pattern, value)]
-    found = found if count(most) < 0 else found[:most]
+    found, limit = [match[0] for match in _all(pattern, value)], count(most)
+    found = found if limit < 0 else found[:limit]
     return Strings(found) if found else NilStrings()
 
 

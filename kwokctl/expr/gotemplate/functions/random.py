@@ -16,7 +16,7 @@ def _random(characters: str) -> Callable[[Any], str]:
     def function(length: Any) -> str:
         if not 0 <= count(length) <= _LONGEST:
             raise Fault(f"a random text cannot have {length} characters")
-        return "".join(_SYSTEM.choices(characters, k=length))
+        return "".join(_SYSTEM.choices(characters, k=count(length)))
 
     return function
 

@@ -54,7 +54,7 @@ def test_values_leaves_out_nulls() -> None:
     assert jq.compile(".missing").values({}) == []
 
 
-@pytest.mark.parametrize("text", [".[].a", ".[] | tonumber", 'error("x")', "input"])
+@pytest.mark.parametrize("text", [".[].a", ".[] | tonumber", 'error("x")', "halt"])
 def test_values_has_nothing_of_a_program_that_comes_to_an_error(text: str) -> None:
     assert jq.compile(text).values([{"a": 1}, "text"]) == []
     with pytest.raises(ExpressionError, match="jq '"):
@@ -131,3 +131,29 @@ def test_parameters_are_edited_by_assignments() -> None:
         "nodeName": "node-000000",
         "labels": {"a/b": "c"},
     }
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["env", "$ENV", "[env][0]", "def f: env; f", ". as $x | $ENV", "reduce 1 as $x (env; .)"],
+)
+def test_the_environment_is_empty(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PASSWORD", "secret")
+
+    assert jq.compile(text).run({}) == [{}]
+
+
+def test_a_field_of_the_environment_is_null(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PASSWORD", "secret")
+
+    assert jq.compile('env.PASSWORD, $ENV.PASSWORD, $ENV["PASSWORD"]').run({}) == [None] * 3
+    assert jq.compile('"\\(env)" + @json "\\($ENV)"').run({}) == ["{}{}"]
+    assert jq.compile("def env: 1; env").run({}) == [1]
+
+
+@pytest.mark.parametrize(
+    "name", ["input", "inputs", "debug", 'debug("x")', "stderr", "input_filename"]
+)
+def test_nothing_reaches_beyond_the_input(name: str) -> None:
+    with pytest.raises(ExpressionError, match=r"is not a jq program: '\w+/\d' is not defined"):
+        jq.compile(f". | {name}")

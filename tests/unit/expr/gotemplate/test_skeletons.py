@@ -46,6 +46,7 @@ TEMPLATES = [
     "k:\n  {{YAML .v 1}}\n  b: 1",
     "a:\n  b: {{YAML .v 1}}\n  c: {{YAML .w 2}}",
     "{{YAML .v}}",
+    "{{if .l}} {{YAML .v}}{{end}}",
     "k: {{toJson .v}}",
     "k: '{{toJson .v}}'",
     "{{if .v}}a: {{.w}}{{else}}b: {{Quote .w}}{{end}}",

@@ -29,13 +29,13 @@ REFUSED = (
     "cannot be written as",  # a time zone
     "is without a year",  # Go takes the year 0
     "where in memory",
-    "nothing cannot be changed",  # Go takes nothing from a map that is nil
+    "a missing value cannot be changed",  # Go takes nothing from a map that is nil
     "has no part from",  # Go shows what lies behind a list in memory
     "of a float is not served",
     "text of that length",
     "cannot be indented by",
 )
-"""Errors of ours where Go goes on, with a result that is no use."""
+"""Errors of ours where Go goes on; docs/reference/stages.md lists them."""
 
 NULL = ("nil pointer evaluating interface {}", "; got interface {}")
 """Go's errors for null, which is as good as missing for us."""

@@ -65,7 +65,7 @@ def no_function(value: Any, *arguments: Any) -> Any:
 def kind(value: Any) -> str:
     """Return what an error calls the value."""
     if value is None:
-        return "nothing"
+        return "a missing value"
     if isinstance(value, bool):
         return f"the boolean {str(value).lower()}"
     if isinstance(value, str):
@@ -177,7 +177,7 @@ def ordering(test: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
 def index(value: Any, *keys: Any) -> Any:
     """Return the item that the keys lead to, one after the other; a missing key gives None."""
     if value is None:
-        raise Fault("nothing has no items")
+        raise Fault(f"{kind(None)} has no items")
     for key in keys:
         value = _item(value, key)
     return value
@@ -186,7 +186,7 @@ def index(value: Any, *keys: Any) -> Any:
 def object_index(value: Any, *keys: Any) -> Any:
     """Return what `index` does for what may be a value of the object as it came."""
     if value is None:
-        raise Fault("nothing has no items")
+        raise Fault(f"{kind(None)} has no items")
     for key in keys:
         if type(value) is dict and type(key) is str:
             value = value.get(key)

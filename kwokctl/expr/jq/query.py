@@ -46,13 +46,20 @@ class Query:
         are floats, as for kwok, so that an integer among the results is one that jq has computed.
         """
         try:
-            found = self._run(obj if self._compiled is not None else whole.with_floats(obj))
+            if self._compiled is None:
+                found = self._interpreted(whole.with_floats(obj))
+            else:
+                found = []
+                self._compiled(obj, found.append)
         except Fault:
             return []
-        for item in found:
-            if item is None or type(item) is int:
-                return self._cleaned(found)
-        return found
+        if len(found) == 1:  # nearly always, and a text or null
+            [item] = found
+            if type(item) is str:
+                return found
+            if item is None:
+                return []
+        return self._cleaned(found) if found else found
 
     def _cleaned(self, found: list[Any]) -> list[Any]:
         """Leave nulls out; make floats of integers that the compiled program has found."""

@@ -96,7 +96,7 @@ def _dug(*parts: Any) -> Any:
     names = list(map(text, keys))
     for number, name in enumerate(names):
         if value is None:
-            raise Fault("nothing is not a map")
+            raise Fault(f"{kind(None)} is not a map")
         if name not in mapping(value):
             return default
         value = value[name]
@@ -107,7 +107,7 @@ def _dug(*parts: Any) -> Any:
 
 def _copied(value: Any) -> Any:
     if value is None:
-        raise Fault("nothing cannot be copied")
+        raise Fault(f"{kind(None)} cannot be copied")
     return deepcopy(value)
 
 

@@ -1,7 +1,7 @@
 """Generated templates, rendered in every way that there is: what comes out is what Go gives.
 
-The golden file has the answers for some of them. Where Go is installed, others are made up each
-time, and Go is asked; a failure tells the seed.
+The golden file has the answers for some of them. Where Go is installed, others are generated
+each time, and Go renders them, too; a failure names the seed.
 """
 
 import json

@@ -27,7 +27,8 @@ def cluster(installed: Installed) -> Iterator[Installed]:
     installed.ok("scale", "node", "a", "--replicas", str(NODES), "--wait", "60s")
     words = ("--on-nodes", "type=kwok", "--param", RESOURCES, "--wait", "60s")
     done = installed.run("scale", "pod", "--replicas", str(NODES), *words)
-    assert "data path: etcd" in done.err
+    assert done.code == 0, done.err
+    assert "data path: api" not in done.err
     yield installed
     installed.ok("delete", "cluster")
 

@@ -40,6 +40,15 @@ class Process:
             return False
         return fields[0] not in _DEAD and fields[19] == self.start
 
+    @property
+    def words(self) -> list[str]:
+        """The command that it is running; empty if it has ended."""
+        try:
+            command = Path(f"/proc/{self.pid}/cmdline").read_bytes()
+        except OSError:
+            return []
+        return os.fsdecode(command).split("\0")[:-1] if self.is_alive else []
+
 
 def read_pid_file(path: Path) -> Process | None:
     """Return the process that a pid file tells of; None if there is none, or not yet all of it."""

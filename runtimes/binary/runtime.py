@@ -2,7 +2,7 @@
 
 import platform
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 
 from kwokctl.errors import UnavailableError
 from kwokctl.host.files import private_folder
@@ -13,6 +13,14 @@ from kwokctl.runtime import Site
 from runtimes.binary.site import HostSite
 
 _MACHINES = {"x86_64", "amd64", "aarch64", "arm64"}
+
+
+_OPEN = "--listen-peer-urls=unix:///"
+"""The beginning of what a former version told etcd: then every local user can dial its peer listener."""
+
+
+def _is_open(words: Sequence[str]) -> bool:
+    return any(word.startswith(_OPEN) for word in words)
 
 
 class BinaryRuntime:
@@ -45,9 +53,11 @@ class BinaryRuntime:
         await self._crew(plan.cluster).install(plan)
 
     async def start(self, cluster: ClusterName, *names: ComponentName) -> None:
-        """Launch what does not run yet."""
+        """Launch what does not run yet, and anew what a former version has left open to others."""
         crew = self._crew(cluster)
-        await crew.start(names or crew.names())
+        chosen = names or crew.names()
+        await crew.stop([name for name in chosen if _is_open(crew.words(name))])
+        await crew.start(chosen)
 
     async def stop(self, cluster: ClusterName, *names: ComponentName) -> None:
         """Ask the components to end, all at once, and kill those that do not."""

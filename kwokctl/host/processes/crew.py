@@ -82,6 +82,11 @@ class Crew:
         """Look at every pid file."""
         return {name: self._state(name) for name in self._launches.names()}
 
+    def words(self, name: ComponentName) -> list[str]:
+        """Return the command that a component is running; empty if it does not run."""
+        process = read_pid_file(self._launches.pid_file(name))
+        return process.words if process else []
+
     async def logs(self, name: ComponentName, *, follow: bool = False) -> AsyncIterator[bytes]:
         """Read the log file and its older parts."""
         path = self._launches.paths.log(name)

@@ -78,6 +78,27 @@ async def test_a_component_that_does_not_listen_is_killed_after_the_grace(
     assert not deaf.is_alive
 
 
+@pytest.mark.parametrize(
+    ("former", "is_replaced"),
+    [("unix:///run/peer.sock", True), ("unix://peer.sock", False)],
+)
+async def test_an_etcd_that_is_open_to_every_user_is_started_anew(
+    runtime: BinaryRuntime, paths: ClusterPaths, former: str, is_replaced: bool
+) -> None:
+    wait = ("/bin/sh", "-c", "while :; do sleep 600; done", "sh")
+    await runtime.install(plan(*wait, f"--listen-peer-urls={former}"))
+    await runtime.start(CLUSTER)
+    running = process(paths)
+    await runtime.install(plan(*wait, "--listen-peer-urls=unix://peer.sock"))
+
+    for _ in range(2):
+        await runtime.start(CLUSTER)
+
+    assert running.is_alive is not is_replaced
+    assert process(paths).words[-1] == "--listen-peer-urls=unix://peer.sock"
+    assert await runtime.states(CLUSTER) == {ETCD: State.RUNNING}
+
+
 async def test_a_component_on_its_way_when_its_command_was_killed_is_stopped(
     runtime: BinaryRuntime, paths: ClusterPaths
 ) -> None:

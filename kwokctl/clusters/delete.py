@@ -32,7 +32,7 @@ async def delete_cluster(
     """Delete a cluster and its context; return False if there was no cluster.
 
     A cluster that the original made, and one whose state cannot be read, need `force`. A kubeconfig
-    that cannot be changed keeps nothing else from being deleted; it is told at the end, and the
+    that cannot be changed keeps nothing else from being deleted; the error is raised at the end, and the
     context goes when this is repeated.
     """
     others = [other for other in cluster_names(home.workdir) if other != name]

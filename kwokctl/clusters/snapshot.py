@@ -68,7 +68,7 @@ async def restore_snapshot(home: Home, name: ClusterName, path: Path) -> Restore
     """Put the cluster back to what the snapshot holds, and start it.
 
     Revisions never go backwards: etcd goes on from beyond the last one, so every client that
-    watches from an older revision is told to look anew. The API server is restarted with etcd,
+    watches from an older revision has to list again. The API server is restarted with etcd,
     for it caches leases that the restored etcd does not know. Nothing is stopped before the new
     data are there; the former ones are kept until the API answers again, and put back if it does
     not.
@@ -95,7 +95,7 @@ async def restore_snapshot(home: Home, name: ClusterName, path: Path) -> Restore
 async def _last_revision(runtime: Runtime, name: ClusterName, setting: Setting) -> int:
     """Return etcd's last revision; of a stopped one, what its file tells without its log.
 
-    Of data that are damaged nothing is known, and nobody can go on from what they held.
+    It is 0 if the data are damaged: no client can continue from what they held.
     """
     if (await runtime.states(name)).get(ETCD) is State.RUNNING:
         async with _etcd(etcd.target(setting)) as client:

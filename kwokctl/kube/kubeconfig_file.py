@@ -107,7 +107,7 @@ class KubeconfigFile:
         folder = Path(os.path.realpath(self.path)).parent
         there = next(each for each in (folder, *folder.parents) if each.exists())
         if not os.access(there, os.W_OK | os.X_OK):
-            raise _unwritable(self.path, PermissionError(EACCES, os.strerror(EACCES)))
+            raise _unwritable(self.path, PermissionError(EACCES, f"'{there}' is not writable"))
 
     def save(self) -> None:
         """Replace the file if anything has changed; its mode, owner and links stay as they are."""

@@ -97,7 +97,7 @@ class Crew:
     async def uninstall(self) -> None:
         """Kill what runs, and remove what was written for it.
 
-        Nobody reads what a component would still write, so none is given time. Nothing is written
+        What a component would still write is never read, so none is given time. Nothing is written
         here, either: the disk may be full.
         """
         launches = self._launches

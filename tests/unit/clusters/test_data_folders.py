@@ -62,7 +62,7 @@ def test_what_was_killed_between_two_renames_is_settled(paths: ClusterPaths) -> 
     assert content(paths) == {"etcd": "old"}
 
 
-def test_data_of_which_nobody_knows_whether_they_work_keep_the_former_beside_them(
+def test_former_data_are_kept_as_long_as_it_is_unknown_whether_the_new_ones_work(
     paths: ClusterPaths,
 ) -> None:
     write(paths.etcd_restored, "new")

@@ -15,9 +15,9 @@ from kwokctl.components.heartbeat import Heartbeat
 from kwokctl.config.quantity import to_text
 from kwokctl.errors import CapacityError
 
-NODE_BYTES = 1_900
-"""What etcd is given of a node of the built-in template by the API server; a copy has less."""
-POD_BYTES = 2_100
+NODE_BYTES = 2_100
+"""What etcd is given of a node of the built-in template."""
+POD_BYTES = 2_300
 """The same of a pod."""
 FULL = 0.8
 """Which share of its quota etcd is filled to; the rest is for what is not foreseen."""

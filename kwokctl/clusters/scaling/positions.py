@@ -5,6 +5,7 @@ Sets that start alike share out the positions. The cluster itself remembers them
 changed by its version, so that sets can be scaled at the same time, and is in every snapshot.
 """
 
+import asyncio
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -20,6 +21,8 @@ from kwokctl.kube.client import Client
 from kwokctl.kube.resource import CONFIG_MAPS, NODES
 
 NAME, _NAMESPACE = "kwokctl-node-positions", "kube-system"
+_PATIENCE = 10.0
+_LOOK_AGAIN = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +149,26 @@ class ClusterBook:
             if page.version:
                 await self._client.update(CONFIG_MAPS, _NAMESPACE, NAME, orjson.dumps(body))
             else:
-                await self._client.create(CONFIG_MAPS, _NAMESPACE, orjson.dumps(body))
+                await self._create(orjson.dumps(body))
         except ApiError as e:
             if e.reason not in {"Conflict", "AlreadyExists"}:
                 raise
             return False
         return True
+
+    async def _create(self, body: bytes) -> None:
+        """Create the ConfigMap; a cluster that has just been started gets its namespace in a moment."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + _PATIENCE
+        while True:
+            try:
+                await self._client.create(CONFIG_MAPS, _NAMESPACE, body)
+            except ApiError as e:
+                if e.reason != "NotFound" or loop.time() > deadline:
+                    raise
+            else:
+                return
+            await asyncio.sleep(_LOOK_AGAIN)
 
 
 def _text(share: Share) -> str:

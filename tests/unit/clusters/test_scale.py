@@ -110,6 +110,18 @@ async def test_two_sets_of_nodes_have_different_networks_and_addresses(
     assert len({node["status"]["addresses"][0]["address"] for node in nodes}) == 4
 
 
+async def test_positions_are_remembered_in_a_namespace_that_comes_a_little_later(
+    home: Home, cluster: FakeCluster, tmp_path: Path
+) -> None:
+    cluster.refuse.append(ApiError("namespaces not found", status=404, reason="NotFound"))
+
+    async with reachable(cluster, tmp_path / "theirs") as kubeconfig:
+        await scale(home, NAME, THREE_NODES, documents=(), kubeconfig=kubeconfig)
+
+    assert names(cluster) == ["node-000000", "node-000001", "node-000002"]
+    assert ("configmaps", "kube-system", POSITIONS) in cluster.objects
+
+
 async def test_where_positions_cannot_be_remembered_that_is_told(
     home: Home, cluster: FakeCluster, tmp_path: Path
 ) -> None:

@@ -112,6 +112,7 @@ TAKEN: Mapping[str, Taken] = {
     "QUANTITY": _empty,
     "SECONDS": _nothing,
     "SELECTOR": _SELECTOR,
+    "SHELL": _empty,
     "SOURCE": _empty,
     "SWITCH": _empty,
     "VERSION": _empty,
@@ -136,7 +137,7 @@ TAKEN: Mapping[str, Taken] = {
     "delete --kubeconfig": _anything,
     "kind": _nothing,  # no resource template has such a name
     "component": _anything,  # only the cluster knows its components
-    "set_name": _like(r"|[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?"),
+    "set_name": _like(r"|(?![0-9]+\Z)[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?"),
     "shell": _nothing,
 }
 """By flag, if need be behind the verb, by the name of an argument, or else by metavar."""

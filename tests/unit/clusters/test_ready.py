@@ -34,6 +34,6 @@ async def test_the_memory_limit_of_a_component_that_has_exited_is_named() -> Non
 async def test_the_memory_limit_of_a_component_that_is_late_is_named() -> None:
     runtime = FakeRuntime(found={ETCD: State.RUNNING})
 
-    with pytest.raises(TimedOutError, match=r"'etcd' \(limited to 96Mi of memory\) cannot do"):
+    with pytest.raises(TimedOutError, match=r"'etcd' \(limited to 96Mi of memory\) is not ready"):
         async with told_when_late(runtime, CLUSTER, [LIMITED], 0.05):
             await wait_ready(runtime, CLUSTER, [LIMITED])

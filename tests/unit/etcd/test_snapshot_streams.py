@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from kwokctl.errors import CommandError, ConflictError, SnapshotError, UnavailableError
+from kwokctl.errors import ConflictError, SnapshotError, UnavailableError
 from kwokctl.etcd import snapshot
 from kwokctl.etcd.client import EtcdClient
 from kwokctl.progress import Silent, Step
@@ -151,6 +151,6 @@ async def test_restoring_raises_revisions_and_forgets_what_is_older(tmp_path: Pa
 
 async def test_a_restore_that_fails_tells_why(tmp_path: Path) -> None:
     etcdutl = _program(tmp_path, "echo no space left >&2; exit 3")
-    with pytest.raises(CommandError) as caught:
+    with pytest.raises(SnapshotError) as caught:
         await snapshot.restore(etcdutl, tmp_path / "s.db", tmp_path / "data", bump_revision=1)
     assert caught.value.detail == "no space left"

@@ -17,7 +17,7 @@ CLIENT_HELLO = b"\x16"
 
 _LONGEST = 16 * 1024
 _PATIENCE = 10.0
-_WHY = "the containers of fake pods do not run"
+_WHY = "since the containers of fake pods do not run"
 _REFUSED = {
     "containerLogs": "logs are not supported yet",
     "exec": "commands in containers are not supported yet",
@@ -60,7 +60,8 @@ def response(head: bytes) -> bytes:
     refused = _REFUSED.get(first)
     # The text of this status alone is shown by the API server's clients as it is.
     status = "404 Not Found" if refused is None else "400 Bad Request"
-    body = f"{refused}: {_WHY}" if refused else "not found"
+    # Clients that read the text as YAML would take one with a colon for a mapping, and show nothing.
+    body = f"{refused}, {_WHY}" if refused else "not found"
     return (
         f"HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\n"
         f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n{body}"

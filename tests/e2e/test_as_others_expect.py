@@ -96,6 +96,7 @@ def test_nothing_that_a_kubelet_tells_is_empty(cluster: Installed) -> None:
         (("logs", "pod-000007"), "logs are not supported yet"),
         (("exec", "pod-000007", "--", "ls"), "commands in containers are not supported yet"),
         (("attach", "pod-000007"), "attaching to containers is not supported yet"),
+        (("port-forward", "pod-000007", ":80"), "port forwarding is not supported yet"),
     ],
 )
 def test_what_is_not_supported_yet_is_refused_with_a_sentence(

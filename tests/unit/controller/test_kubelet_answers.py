@@ -14,7 +14,7 @@ from kwokctl.controller.server import Server
 from kwokctl.errors import ConfigError
 from tests.support.certificates import certificates
 
-WHY = "the containers of fake pods do not run"
+WHY = "since the containers of fake pods do not run"
 
 
 async def no_metrics() -> str:
@@ -68,7 +68,7 @@ async def test_one_port_speaks_tls_as_a_kubelet_and_plain_http_as_a_controller(
         healthz = await asked(port, None, "/healthz")
 
     assert logs.startswith("HTTP/1.1 400 Bad Request\r\n")
-    assert logs.endswith(f"\r\n\r\nlogs are not supported yet: {WHY}")
+    assert logs.endswith(f"\r\n\r\nlogs are not supported yet, {WHY}")
     assert healthz.endswith("\r\n\r\nok")
 
 
@@ -129,7 +129,7 @@ async def test_a_client_that_ends_tls_without_a_request_does_no_harm(tmp_path: P
 def test_what_is_refused_is_named(path: str, what: str) -> None:
     answer = response(f"POST {path} HTTP/1.1\r\n\r\n".encode())
 
-    assert answer.endswith(f"\r\n\r\n{what}: {WHY}".encode())
+    assert answer.endswith(f"\r\n\r\n{what}, {WHY}".encode())
 
 
 def test_a_request_that_is_none_is_not_found() -> None:

@@ -69,7 +69,7 @@ def create(
 ) -> None:
     """Create a cluster, or go on with one that was left half-made.
 
-    A cluster that exists is left as it is, and what differs from the request is told.
+    A cluster that exists keeps its settings; a warning names each one that differs from the request.
     """
     import os
 

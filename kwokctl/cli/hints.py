@@ -1,4 +1,4 @@
-"""What somebody meant who has typed a word that no command has, as far as it can be known."""
+"""Guesses what a user meant by a word that is no command or option."""
 
 from collections.abc import Iterable, Mapping
 

@@ -44,7 +44,7 @@ def scale(
         str,
         typer.Argument(
             metavar="KIND",
-            help="node, pod, or the name of a KwokctlResource of yours",
+            help="node, pod, or the name of your own KwokctlResource",
         ),
     ],
     set_name: Annotated[
@@ -56,7 +56,7 @@ def scale(
         typer.Option(
             "--replicas",
             metavar="N",
-            help="How many there shall be [default: 1]",
+            help="How many objects the set has afterwards [default: 1]",
             parser=whole_number("--replicas", least=0),
         ),
     ] = None,
@@ -89,7 +89,7 @@ def scale(
         typer.Option(
             "--kubeconfig",
             metavar="FILE",
-            help="Scale in this cluster, whoever made it",
+            help="Scale in the cluster of this kubeconfig, also one that kwokctl did not create",
             parser=checked("--kubeconfig", file),
         ),
     ] = None,

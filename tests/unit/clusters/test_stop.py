@@ -45,7 +45,7 @@ def home(tmp_path: Path, runtime: FakeRuntime) -> Home:
     return replace(home_with(tmp_path, NAME, options, runtime), progress=Titles())
 
 
-async def test_what_ran_is_told_and_nothing_the_second_time(
+async def test_stopping_returns_what_ran_and_nothing_the_second_time(
     home: Home, runtime: FakeRuntime
 ) -> None:
     assert set(await stop_cluster(home, NAME)) == set(BUILDERS)

@@ -21,7 +21,7 @@ from kwokctl.runtime import BringsKubernetes, RunsImages, Runtime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedCluster:
-    """A cluster that can be meant."""
+    """A request without contradictions."""
 
     names: tuple[ComponentName, ...]
     extra_args: Mapping[str, Mapping[str, str | None]]
@@ -31,8 +31,8 @@ class WantedCluster:
 def wanted_cluster(home: Home, resolved: Resolved, documents: Sequence[Document]) -> WantedCluster:
     """Return what is asked for.
 
-    Raises UsageError, ConfigError and NotServedError for what cannot be meant, whether or not the
-    cluster exists already.
+    Raises UsageError, ConfigError and NotServedError for a request that no cluster can fulfil,
+    whether or not the cluster exists already.
     """
     options = resolved.options
     names = selected(options)
@@ -53,7 +53,7 @@ def check_for_runtime(
     options: ClusterOptions,
     documents: Sequence[Document],
 ) -> None:
-    """Raise UsageError for what is asked for and cannot be had on a runtime."""
+    """Raise UsageError for options and documents that the runtime does not support."""
     runtime_documents(runtime, documents)
     is_limited = options.memory_limit or options.cpu_limit
     if is_limited and not isinstance(runtime, RunsImages | BringsKubernetes):

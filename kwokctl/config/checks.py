@@ -215,7 +215,7 @@ def _version(word: str, read: Callable[[str], str], example: str) -> Fault | Non
 
 
 def is_file(word: str) -> bool:
-    """Tell whether a word is the path of a file; one that can be no path at all is none."""
+    """Tell whether a word is the path of a file; false also for what cannot be a path at all."""
     return os.path.isfile(os.path.expanduser(word))  # noqa: PTH111, PTH113 - Path raises OSError
 
 

@@ -54,7 +54,7 @@ exec {python} -P -m kwokctl.controller "$@"
 """A controller of the user's own: the embedded one, which does not read custom resources yet."""
 
 
-def test_documents_are_kept_passed_to_a_controller_of_ones_own_and_obeyed(
+def test_documents_are_kept_passed_to_the_users_own_controller_and_obeyed(
     installed: Installed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = installed.folder / "here"

@@ -47,7 +47,7 @@ def check(folder: Path, *documents: dict[str, Any], **options: Any) -> None:
         ({"node_heartbeat": "off", "heartbeat_factor": 3}, "contradict each other"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(
+def test_a_request_that_no_cluster_can_fulfil_is_refused(
     tmp_path: Path, options: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(UsageError, match=said):

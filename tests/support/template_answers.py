@@ -27,6 +27,7 @@ REFUSED = (
     "cannot be rounded to",
     "outside the years 1 to 9999",
     "cannot be written as",  # a time zone
+    "cannot be copied",  # likewise
     "is without a year",  # Go takes the year 0
     "where in memory",
     "a missing value cannot be changed",  # Go takes nothing from a map that is nil

@@ -60,7 +60,7 @@ class Source:
         return f"template '{self.name}', line {line}, column {column}"
 
     def fail(self, at: int, problem: str, *, hint: str | None = None) -> NoReturn:
-        """Raise the error that tells of a problem at an offset."""
+        """Raise the error for a problem at an offset."""
         raise ExpressionError(f"{self.where(at)}: {problem}", hint=hint)
 
 

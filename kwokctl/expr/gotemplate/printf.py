@@ -46,7 +46,7 @@ class Form:
 
 
 def sprintf(layout: Any, *arguments: Any) -> str:
-    """Return the layout with its verbs filled in; what does not fit is told in the text, as in Go."""
+    """Return the layout with its verbs filled in; what does not fit is an error in the text, as in Go."""
     if not isinstance(layout, str) or isinstance(layout, Number):
         raise Fault("the layout of 'printf' must be a text")
     written = plain_layouts.filled(layout, arguments)
@@ -224,7 +224,8 @@ def _integer(form: Form, value: int) -> str | None:
             inner = "\\'" if character == "'" else escaped(character).replace('\\"', '"')
             return form.pad(f"'{inner}'")
         case "U":
-            return form.pad(f"U+{value:04X}")
+            shown = f" '{character}'" if "#" in form.flags and character.isprintable() else ""
+            return form.pad(f"U+{value % 2**64:04X}{shown}")
         case _:
             return None
 

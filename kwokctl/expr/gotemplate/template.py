@@ -100,7 +100,7 @@ class Template:
 
         These are the `unknown` ones, which take no values. The others are called once, or later
         with what is known then: they must be pure. Raises NotSymbolicError if the object's shape
-        or its keys depend on what is unknown, or if nobody can tell; and errors as `render_object`.
+        or its keys depend on what is unknown, or if that cannot be known; and errors as `render_object`.
         """
         from kwokctl.expr.gotemplate import symbolic  # noqa: PLC0415 - only for many alike objects
 

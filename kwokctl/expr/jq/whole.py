@@ -60,7 +60,7 @@ def _interpreter() -> Any:
 
 
 def _unknown(tree: Any) -> Iterator[str]:
-    """Yield the functions and variables that the program uses and nobody defines."""
+    """Yield the functions and variables that the program uses without a definition."""
     nodes = list(_nodes(tree))
     functions = set(_builtins())
     variables = {"ENV"}

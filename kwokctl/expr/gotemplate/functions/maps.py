@@ -11,6 +11,7 @@ from kwokctl.expr.gotemplate.fault import Fault
 from kwokctl.expr.gotemplate.formatting import plain
 from kwokctl.expr.gotemplate.functions.arguments import mapping, text
 from kwokctl.expr.gotemplate.go_types import Strings
+from kwokctl.expr.gotemplate.times import Location
 from kwokctl.expr.gotemplate.values import is_list, kind
 
 CHANGING = frozenset({"set", "unset", "merge", "mustMerge", "mergeOverwrite", "mustMergeOverwrite"})
@@ -106,8 +107,8 @@ def _dug(*parts: Any) -> Any:
 
 
 def _copied(value: Any) -> Any:
-    if value is None:
-        raise Fault(f"{kind(None)} cannot be copied")
+    if value is None or isinstance(value, Location):
+        raise Fault(f"{kind(value)} cannot be copied")
     return deepcopy(value)
 
 

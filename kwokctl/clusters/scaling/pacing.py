@@ -54,7 +54,9 @@ async def _tell(window: Window, ended: EndedWatches, step: Step) -> None:
             step.say("")
             continue
         await ended.refresh()
-        number = {0: "", 1: ", one has been ended"}.get(ended.new, f", {ended.new} have been ended")
+        number = {0: "", 1: ", one has been ended"}.get(
+            ended.new, f", {ended.new:,} have been ended"
+        )
         step.say(f"held back: watches are {window.lag:.1f} s behind{number}")
 
 

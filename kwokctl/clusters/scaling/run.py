@@ -86,15 +86,16 @@ class _Scaling:
         """Change the set while nobody else does, then wait."""
         request = self._request
         doing = f"scaling '{request.set_name}' to {request.replicas:,}"
-        async with AsyncExitStack() as turn:
-            await turn.enter_async_context(self._place.turn(self._identity, doing))
+        async with AsyncExitStack() as changing:
+            await changing.enter_async_context(self._place.turn(self._identity, doing))
             changes = await self._changes()
             await self._demand_room(changes.missing)
-            async with self._told(changes), self._way(changes) as way:
+            way = await self._way(changes, changing)
+            async with self._told(changes):
                 if way is None:
-                    await self._through_api(changes, turn)
+                    await self._through_api(changes, changing)
                 else:
-                    await self._through_etcd(changes, way, turn)
+                    await self._through_etcd(changes, way, changing)
         return ScaleResult(
             kind=self._resource.kind,
             name=self._request.set_name,
@@ -114,7 +115,7 @@ class _Scaling:
         listed = self._place.reader.select(self._resource, namespace, self._selector)
         return changes_for(self._request, [known async for known in listed])
 
-    async def _through_api(self, changes: Changes, turn: AsyncExitStack) -> None:
+    async def _through_api(self, changes: Changes, changing: AsyncExitStack) -> None:
         """Make nodes no faster than they become ready, which a watch tells."""
         made = Names(self._request, changes.missing)
         pace = Pace() if made and self._resource == NODES else None
@@ -124,16 +125,16 @@ class _Scaling:
         async with self._followed(following, needed=needed):
             async with self._room_watched(changes.missing):
                 await self._change(changes, pace, None)
-            await turn.aclose()
+            await changing.aclose()
             if self._request.wait is not None:
                 await self._wait(following, len(wanted))
 
-    async def _through_etcd(self, changes: Changes, way: Way, turn: AsyncExitStack) -> None:
+    async def _through_etcd(self, changes: Changes, way: Way, changing: AsyncExitStack) -> None:
         """Write what is ready as it is written; look afterwards whether all are as asked for."""
         number = len(changes.missing) + len(changes.surplus)
         async with self._counted(way.direct, number), self._room_watched(changes.missing):
             await self._change(changes, None, way)
-        await turn.aclose()
+        await changing.aclose()
         if self._request.wait is None:
             return
         wanted = Names(self._request, changes.missing, changes.kept)
@@ -194,7 +195,9 @@ class _Scaling:
         yield
         await direct.ended.ask()
         ended = direct.ended.new
-        text = f"{ended:,} watches fell behind and were ended by the API server; they resumed"
+        text = (
+            f"watches that the API server ended since they fell behind, and that resumed: {ended:,}"
+        )
         if ended > number * _MUCH:
             self._place.progress.note(text)
         elif ended:
@@ -216,22 +219,24 @@ class _Scaling:
             return self._place.room.guarded()
         return nullcontext()
 
-    @asynccontextmanager
-    async def _way(self, changes: Changes) -> AsyncIterator[Way | None]:
-        """Yield the way past the API server, None for few objects or if something is in it."""
+    async def _way(self, changes: Changes, changing: AsyncExitStack) -> Way | None:
+        """Return the way past the API server, None for few objects or if something is in it.
+
+        It is watched as long as the set is `changing`.
+        """
         number = max(len(changes.missing), len(changes.surplus))
         direct, why = self._place.direct, None
         if number < WORTH:
             direct = None
         elif direct is not None and changes.missing and self._mould.pattern() is None:
             direct, why = None, "the shape of what the template makes depends on Name or Index"
-        async with AsyncExitStack() as watching:
-            way = None if direct is None else await self._free_way(direct, watching)
-            if way is not None and (why := way.obstacles.why) is not None:
-                await watching.aclose()
-                way = None
-            self._tell_path(why, number)
-            yield way
+        watching = await changing.enter_async_context(AsyncExitStack())
+        way = None if direct is None else await self._free_way(direct, watching)
+        if way is not None and (why := way.obstacles.why) is not None:
+            await watching.aclose()
+            way = None
+        self._tell_path(why, number)
+        return way
 
     async def _free_way(self, direct: Direct, watching: AsyncExitStack) -> Way:
         """Begin to watch what may get in the way."""

@@ -20,6 +20,7 @@ from kwokctl.clusters.programs import TOOLS
 from kwokctl.clusters.ready import unready
 from kwokctl.clusters.saved import Saved, load
 from kwokctl.clusters.stages import runtime_documents, stage_documents
+from kwokctl.clusters.taken_ports import portless
 from kwokctl.clusters.wanted import WantedCluster, check_for_runtime, wanted_cluster
 from kwokctl.components import kube_apiserver
 from kwokctl.config.documents import Document
@@ -162,14 +163,15 @@ async def _continue(home: Home, request: CreateRequest, saved: Saved) -> _Starte
     settle(paths)
     plan = saved.plan(runtime, paths)
     states = await runtime.states(saved.name)
-    missing = [name for name in plan.components if states.get(name) is not State.RUNNING]
-    if not missing and not await unready(plan.components.values()):
+    is_running = all(states.get(name) is State.RUNNING for name in plan.components)
+    if is_running and not await unready(plan.components.values()):
         forget_former(paths)
         return url, ()
     found = await artifacts(
         home, runtime, saved.options, _needed(saved.options, saved.names), saved.artifacts
     )
     saved = replace(saved, artifacts=found)
+    missing = await portless(runtime, saved.name, list(plan.components))
     with held_ports(home, saved.name, saved.options, missing) as (options, held):
         plan = write_files(home, runtime, replace(saved, options=options))
         await runtime.install(plan)

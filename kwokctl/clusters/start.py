@@ -9,9 +9,10 @@ from kwokctl.clusters.home import Home
 from kwokctl.clusters.images import artifacts
 from kwokctl.clusters.ports import held_ports
 from kwokctl.clusters.saved import Saved, load
+from kwokctl.clusters.taken_ports import portless
 from kwokctl.host.files import locked
-from kwokctl.model import ClusterName, ComponentName, State
-from kwokctl.runtime import BringsKubernetes, Runtime
+from kwokctl.model import ClusterName, ComponentName
+from kwokctl.runtime import Runtime
 
 
 async def start_cluster(
@@ -39,13 +40,9 @@ async def start_saved(
 ) -> tuple[ComponentName, ...]:
     """Start the components of a cluster that do not run; the caller holds its lock."""
     settle(home.paths(saved.name))
-    states = await runtime.states(saved.name)
-    there = {name for name, state in states.items() if state is State.RUNNING}
-    if isinstance(runtime, BringsKubernetes):
-        there.update(await runtime.published(saved.name))
-    missing = [name for name in saved.names if name not in there]
     found = await artifacts(home, runtime, saved.options, saved.names, saved.artifacts)
     saved = replace(saved, artifacts=found)
+    missing = await portless(runtime, saved.name, saved.names)
     with held_ports(home, saved.name, saved.options, missing) as (_, held):
         plan = write_files(home, runtime, saved)
         await runtime.install(plan)

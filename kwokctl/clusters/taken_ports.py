@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from kwokctl.errors import ComponentError, ConflictError
 from kwokctl.host.ports import HeldPorts, check_unused
-from kwokctl.model import Component, ComponentName, Plan, State
+from kwokctl.model import ClusterName, Component, ComponentName, Plan, State
 from kwokctl.runtime import BringsKubernetes, Runtime
 
 
@@ -16,7 +16,7 @@ async def refuse_taken(
 
     Whatever a runtime says of it, or not, this is said alike everywhere.
     """
-    published = await _published(runtime, plan)
+    published = await _published(runtime, plan.cluster)
     held.check(*(each.name for wave in waves for each in wave if each.name not in published))
 
 
@@ -27,7 +27,7 @@ async def told_when_taken(runtime: Runtime, plan: Plan) -> AsyncIterator[None]:
         yield
     except ComponentError as e:
         states = await runtime.states(plan.cluster)
-        published = await _published(runtime, plan)
+        published = await _published(runtime, plan.cluster)
         for component in plan.components.values():
             if states.get(component.name) is State.RUNNING or component.name in published:
                 continue
@@ -45,8 +45,19 @@ def _check(component: Component, address: str, port: int, died: ComponentError) 
         raise e from died
 
 
-async def _published(runtime: Runtime, plan: Plan) -> Collection[ComponentName]:
+async def portless(
+    runtime: Runtime, cluster: ClusterName, names: Collection[ComponentName]
+) -> list[ComponentName]:
+    """Return those of these components whose ports are not in use for them: they are to be held."""
+    states = await runtime.states(cluster)
+    published = await _published(runtime, cluster)
+    return [
+        name for name in names if states.get(name) is not State.RUNNING and name not in published
+    ]
+
+
+async def _published(runtime: Runtime, cluster: ClusterName) -> Collection[ComponentName]:
     """Return the components whose ports are in use for them, though they may not run."""
     if isinstance(runtime, BringsKubernetes):
-        return await runtime.published(plan.cluster)
+        return await runtime.published(cluster)
     return ()

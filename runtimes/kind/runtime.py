@@ -127,9 +127,16 @@ class KindRuntime:
         return {**there, **self._crew(cluster).states()}
 
     async def published(self, cluster: ClusterName) -> Collection[ComponentName]:
-        """Return what is in the node, if that runs: an engine may have started it by itself."""
-        container = self._node(cluster, await self._containers(cluster))
-        return self._inside(cluster) if container and container.is_running else ()
+        """Return what is in the node, if that runs: an engine may have started it by itself.
+
+        One that a killed run has left half made has them from before the engine says that it runs.
+        """
+        containers = await self._containers(cluster)
+        container = self._control_plane(cluster, containers)
+        if container is None:
+            return ()
+        is_half_made = self._node(cluster, containers) is None
+        return self._inside(cluster) if is_half_made or container.is_running else ()
 
     async def logs(
         self, cluster: ClusterName, name: ComponentName, *, follow: bool = False

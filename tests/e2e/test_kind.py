@@ -270,7 +270,8 @@ def test_deleting_leaves_no_container_process_or_file(main: Installed) -> None:
 
 def test_a_half_made_cluster_is_continued_or_deleted(main: Installed, own: str) -> None:
     making = main.start("--config", own, "create", "cluster", "--runtime", "kind")
-    until("kind has begun", lambda: docker.containers() == [NODE])
+    # Its ports are published by then.
+    until("the node runs", lambda: docker.containers("--filter", "status=running") == [NODE])
     making.kill()
     making.communicate()
 

@@ -199,6 +199,22 @@ async def test_a_node_that_a_killed_run_has_still_made_is_removed_and_kind_asked
     assert fake.asked.count("DELETE /containers/1") == 1 + 4
 
 
+@pytest.mark.parametrize("state", ["created", "running"])
+async def test_the_ports_of_a_half_made_node_are_in_use_for_its_cluster(
+    runtime: KindRuntime, fake: FakeEngine, host: Host, state: str
+) -> None:
+    """An engine publishes them before it says that the container runs."""
+    root = host.cluster(CLUSTER).root
+    patches = root / "kind" / "patches"
+    patches.mkdir(parents=True)
+    (patches / "etcd+strategic.yaml").touch()
+    assert await runtime.published(CLUSTER) == ()
+
+    fake.answers["GET /containers/json"] = (200, [node(sees=str(root), state=state)])
+
+    assert list(await runtime.published(CLUSTER)) == [ETCD]
+
+
 async def test_the_controller_is_a_process_of_this_host_and_ends_although_the_engine_is_gone(
     runtime: KindRuntime, host: Host
 ) -> None:

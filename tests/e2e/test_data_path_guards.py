@@ -218,6 +218,23 @@ def test_a_quota_that_comes_while_objects_are_copied_is_kept(cluster: Installed)
     assert "exceeded quota" in said
 
 
+def test_what_comes_when_objects_are_only_waited_for_is_in_nobodys_way(cluster: Installed) -> None:
+    huge = """.containers[0].resources = {requests: {cpu: "1000"}}"""
+    waiting = cluster.start("scale", "pod", "huge", "--replicas", "30", "--param", huge, "--wait")
+    assert waiting.stderr is not None
+    said = iter(waiting.stderr.readline, "")
+    made = [next(line for line in said if "Waiting until 30 pods" in line)]
+    with there(cluster, POLICY.replace("RESOURCES", "pods")):
+        until("it is enforced", lambda: refused(cluster))
+        os.kill(waiting.pid, signal.SIGINT)
+        made += waiting.communicate(timeout=PATIENCE)[1].splitlines()
+    cluster.ok("scale", "pod", "huge", "--replicas", "0")
+
+    assert waiting.returncode == 128 + signal.SIGINT
+    assert "30 of 30 pods exist" in "".join(made)
+    assert "data path: api" not in "".join(made)
+
+
 def test_nothing_is_written_to_a_namespace_that_has_gone(cluster: Installed) -> None:
     cluster.kubectl("create", "namespace", "leaving")
     with paused(cluster, "leaving") as scaling:

@@ -189,8 +189,7 @@ def in_words(result: "ScaleResult", *, is_waited_for: bool = False) -> str:
 
 def objects_of(result: "ScaleResult") -> str:
     """Say how many objects there are: `1,000 nodes`."""
-    is_one = result.count == 1
-    return amount(result.count, result.kind.lower() if is_one else _plural(result.kind))
+    return amount(result.count, _plural(result.kind))
 
 
 def _plural(kind: str) -> str:

@@ -10,13 +10,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kwokctl.cli import marks
 from kwokctl.cli.layout import laid_out
 from kwokctl.cli.rows import Row
 from kwokctl.cli.writer import Writer, nested
 from kwokctl.progress import Step
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.console import Console, ConsoleOptions, OverflowMethod, RenderableType
     from rich.live import Live
     from rich.text import Text
 
@@ -150,26 +151,29 @@ class _Picture:
         self, _console: "Console", options: "ConsoleOptions"
     ) -> "Iterator[RenderableType]":
         for row in self.rows:
-            yield from _drawn(row, self.now, options.max_width)
+            yield from _drawn(row, self.now, options)
 
 
-def _drawn(row: Row, now: float, width: int) -> "Iterator[Text]":
-    """Draw the lines of a step."""
+def _drawn(row: Row, now: float, options: "ConsoleOptions") -> "Iterator[Text]":
+    """Draw the lines of a step, in characters that the terminal has."""
     from rich.text import Text
 
+    overflow: OverflowMethod = "crop" if options.ascii_only else "ellipsis"
     frame = _FRAMES[int(now * _FRAMES_PER_SECOND) % len(_FRAMES)]
     indent = "  " * row.depth
-    layout = laid_out(row, now, width - len(indent) - 2)
+    layout = laid_out(row, now, options.max_width - len(indent) - 2)
     full = round((row.share or 0.0) * layout.bar)
+    rest = marks.shown("━" * (layout.bar - full), options.encoding) + " " * bool(layout.bar)
     yield Text.assemble(
         indent,
-        (frame, "cyan"),
-        f" {layout.title} ",
-        ("━" * full, "cyan"),
-        ("━" * (layout.bar - full) + " " * bool(layout.bar), "bright_black"),
+        (marks.shown(frame, options.encoding), "cyan"),
+        marks.shown(f" {layout.title} ", options.encoding),
+        (marks.shown("━" * full, options.encoding), "cyan"),
+        (rest, "bright_black"),
         (layout.numbers, "dim"),
         no_wrap=True,
-        overflow="ellipsis",
+        overflow=overflow,
     )
     for line in layout.more:
-        yield Text(f"{indent}  {line}", "dim", no_wrap=True, overflow="ellipsis")
+        shown = marks.shown(f"{indent}  {line}", options.encoding)
+        yield Text(shown, "dim", no_wrap=True, overflow=overflow)

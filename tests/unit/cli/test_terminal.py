@@ -29,3 +29,19 @@ def test_a_process_that_ends_at_once_gives_the_cursor_back() -> None:
     stream = FakeTerminal()
     Terminal(Writer(stream)).abandon()
     assert stream.getvalue() == "\r\x1b[?25h"
+
+
+class Ascii(Awaited):
+    """A terminal that has ASCII only."""
+
+    encoding = "ascii"
+
+
+def test_a_terminal_that_has_ascii_only_gets_no_other_character() -> None:
+    screen = Ascii("2 of 4", is_terminal=True)
+    terminal = Terminal(Writer(screen), paint_after=0.0)
+    with terminal.step("Building", total=4, unit="programs") as step:
+        step.advance(2)
+        assert screen.seen.wait(20)
+    assert screen.getvalue().isascii()
+    assert "====" in screen.getvalue()

@@ -30,7 +30,7 @@ NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)\Z|\.(?:nan|NaN|NAN)\Z")
 _BASES = {"binary": 2, "hexadecimal": 16, "octal": 8, "decimal": 10}
 _NUMBER_STARTS = frozenset("+-.0123456789")
 _LARGEST = 2**64
-_MOST_DIGITS = 300  # of what may be a number; a float has no room for more
+_MOST_DIGITS = 1000  # more than any float has
 _PLAIN_BELOW = 1e21  # Go writes a float below this without an exponent, so JSON has an integer
 
 
@@ -53,11 +53,19 @@ def resolve(text: str) -> Scalar:
     if kind is None or kind == "float":
         value = float(match[0])
         return number(value) if isfinite(value) else text
-    if len(text) > _MOST_DIGITS:
-        return text
+    return text if len(text) > _MOST_DIGITS else _whole(text, match, kind)
+
+
+def _whole(text: str, match: re.Match[str], kind: str) -> Scalar:
+    """Return an integer, as a float beyond 64 bits; what is too large for that is a text."""
     whole = int(match[kind], _BASES[kind])
     whole = -whole if match["sign"] == "-" else whole
-    return whole if -_LARGEST // 2 <= whole < _LARGEST else number(float(whole))
+    if -_LARGEST // 2 <= whole < _LARGEST:
+        return whole
+    try:
+        return number(float(whole))
+    except OverflowError:
+        return text
 
 
 def number(value: float) -> int | float:

@@ -115,6 +115,14 @@ def scratch_folder(path: Path) -> Iterator[Path]:
         remove_tree(path)
 
 
+def _lock_file(path: Path) -> IO[bytes]:
+    """Open a lock file, which no other user can open: whoever can open it, can lock it (flock(2))."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    with suppress(PermissionError):
+        os.fchmod(descriptor, 0o600)
+    return os.fdopen(descriptor, "a+b", buffering=0)
+
+
 @contextmanager
 def locked(path: Path, *, what: str, wait: float = 0.0, shared: bool = False) -> Iterator[None]:
     """Hold the advisory lock file at `path`; its content names the owner if the disk has room for it.
@@ -124,7 +132,7 @@ def locked(path: Path, *, what: str, wait: float = 0.0, shared: bool = False) ->
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + wait
-    with path.open("a+b", buffering=0) as file:
+    with _lock_file(path) as file:
         while not _try_lock(file.fileno(), shared=shared):
             if time.monotonic() >= deadline:
                 owner = lock_owner(path) or "another process"
@@ -148,7 +156,7 @@ async def turn(path: Path, *, doing: str, waiting: Callable[[str], None]) -> Asy
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     heard: str | None = None
-    with path.open("a+b", buffering=0) as file:
+    with _lock_file(path) as file:
         while not _try_lock(file.fileno()):
             if (owner := lock_owner(path)) != heard:
                 heard = owner

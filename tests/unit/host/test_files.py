@@ -38,3 +38,14 @@ def test_an_error_that_is_not_of_the_disk_is_not_blamed_on_a_file(tmp_path: Path
         raise ConnectionResetError(104, "reset")
 
     assert caught.value.filename is None
+
+
+async def test_no_other_user_can_open_a_lock_and_so_hold_it(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.touch(mode=0o644)
+
+    for path in (old, new):
+        with locked(path, what="it"):
+            assert path.stat().st_mode & 0o777 == 0o600
+        async with turn(path, doing="stopping", waiting=lambda _: None):
+            assert path.stat().st_mode & 0o777 == 0o600

@@ -4,11 +4,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from kwokctl.cli.main import run
+from tests.support.debian import NotInstallableError, install
 from tests.support.recording_runner import RecordingRunner
 
 Kwokctl = Callable[..., subprocess.CompletedProcess[str]]
@@ -63,3 +65,22 @@ def words(runner: RecordingRunner) -> Callable[[str], int]:
         return run(text.split(), runner)
 
     return call
+
+
+@pytest.fixture(scope="session")
+def need_shell() -> Callable[[str], None]:
+    """Install a shell, once; skip where that cannot be."""
+
+    @cache
+    def missing(name: str) -> str:
+        try:
+            install([name], [name])
+        except NotInstallableError as e:
+            return str(e)
+        return ""
+
+    def need(name: str) -> None:
+        if why := missing(name):
+            pytest.skip(why)
+
+    return need

@@ -1,6 +1,5 @@
 """What shells offer: asked for as their scripts do it, and typed into the shells themselves."""
 
-import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -101,12 +100,15 @@ def test_kubectl_is_asked_for_its_own_words(
 
 @pytest.fixture(params=SHELLS)
 def typed(
-    request: pytest.FixtureRequest, environ: dict[str, str], clusters: None, tmp_path: Path
+    request: pytest.FixtureRequest,
+    environ: dict[str, str],
+    clusters: None,
+    tmp_path: Path,
+    need_shell: Callable[[str], None],
 ) -> Iterator[Shell]:
     """Start a shell that has the script, and in whose PATH kwokctl is."""
     name: str = request.param
-    if shutil.which(name) is None:
-        pytest.skip(f"{name} is not installed")
+    need_shell(name)
     program = tmp_path / "bin" / "kwokctl"
     program.parent.mkdir()
     root = Path(__file__).parents[2]

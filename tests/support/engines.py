@@ -16,6 +16,7 @@ import pytest
 from kwokctl.errors import KwokctlError
 from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint, find_endpoint
+from tests.support.debian import NotInstallableError, install
 
 LEAN_RUNTIME = Path(__file__).parent / "programs" / "oci-runtime"
 """What an engine runs containers with where it lacks the capability to raise limits."""
@@ -24,7 +25,6 @@ _PACKAGES = ("docker.io", "iptables")
 _PATIENCE = 60.0
 _POOL = "base=10.213.0.0/16,size=24"
 """Addresses that no other engine's networks are likely to have."""
-_HELPERS = ("/usr/lib/podman", "/usr/libexec/podman")
 _CAP_SYS_RESOURCE = 24
 
 
@@ -130,21 +130,13 @@ def may_raise_limits() -> bool:
 
 
 def obtain(programs: Sequence[str], packages: Sequence[str]) -> None:
-    """Install an engine if there is none and this is ours to decide."""
+    """Install an engine if there is none; raise NoEngineError where only root may start one."""
     if os.getuid() != 0:
         raise NoEngineError("none answers, and only root may start one")
-    places = os.pathsep.join((os.environ.get("PATH", os.defpath), *_HELPERS))
-    if all(shutil.which(program, path=places) for program in programs):
-        return
-    if not shutil.which("apt-get"):
-        raise NoEngineError("none answers, and there is no apt-get to install one with")
-    settings = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for words in (["update"], ["install", "-y", "--no-install-recommends", *packages]):
-        done = subprocess.run(
-            ["apt-get", "-q", *words], env=settings, capture_output=True, timeout=600, check=False
-        )
-        if done.returncode:
-            raise NoEngineError(f"none answers, and 'apt-get {words[0]}' fails")
+    try:
+        install(programs, packages)
+    except NotInstallableError as e:
+        raise NoEngineError(f"none answers: {e}") from e
 
 
 def _remove_networks(url: str) -> None:

@@ -1,7 +1,6 @@
 """The image of kind's node as the product makes it, kept as a file for the engines of the tests."""
 
 import os
-import subprocess
 from pathlib import Path
 
 from kwokctl.artifacts.resolve import Source, resolve
@@ -14,7 +13,7 @@ from kwokctl.progress import Silent
 from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
 from runtimes.kind.image import KindNodeImages, made_name
-from tests.support import engines
+from tests.support.debian import NotInstallableError, install
 
 
 class NoImageError(Exception):
@@ -45,6 +44,6 @@ async def node_image(docker_host: str) -> Path:
 
 def _obtain_debootstrap() -> None:
     try:
-        engines.obtain(("debootstrap", "unshare"), ("debootstrap", "util-linux"))
-    except (engines.NoEngineError, subprocess.SubprocessError) as e:
-        raise NoImageError("there is no debootstrap") from e
+        install(("debootstrap", "unshare"), ("debootstrap", "util-linux"))
+    except NotInstallableError as e:
+        raise NoImageError(str(e)) from e

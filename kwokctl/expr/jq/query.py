@@ -29,6 +29,11 @@ class Query:
         """Show the program."""
         return f"Query({self.source!r})"
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether it runs as Python; the interpreter takes a hundred times as long."""
+        return self._compiled is not None
+
     def run(self, obj: Any) -> list[Any]:
         """Return all results, nulls too; raise ExpressionError if the program comes to an error.
 
@@ -47,7 +52,10 @@ class Query:
         """
         try:
             if self._compiled is None:
-                found = self._interpreted(whole.with_floats(obj))
+                found = self._interpreted(obj)
+                if any(type(item) is int for item in found):
+                    # Only these may be the object's: to make floats of all it has takes far longer.
+                    found = self._interpreted(whole.with_floats(obj))
             else:
                 found = []
                 self._compiled(obj, found.append)

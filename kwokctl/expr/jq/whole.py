@@ -5,7 +5,7 @@ A program sees nothing but its input. As in kwok, which uses gojq as a library
 is no other input and nowhere to write.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -47,9 +47,9 @@ def build(source: str) -> Callable[[Any], list[Any]]:
 
 def with_floats(value: Any) -> Any:
     """Return a value with floats for its numbers, as gojq has what Go reads from JSON."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {key: with_floats(item) for key, item in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
+    if isinstance(value, list):
         return [with_floats(item) for item in value]
     return float(value) if type(value) is int else value
 

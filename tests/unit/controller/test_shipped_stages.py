@@ -8,9 +8,11 @@ import pytest
 from kwokctl.controller import patches
 from kwokctl.controller.choice import basis, pick, seconds
 from kwokctl.controller.functions import common
+from kwokctl.controller.selectors import Known
 from kwokctl.controller.stages import DeleteStep, PatchStep, Stage
 from kwokctl.expr import yaml
 from kwokctl.expr.gotemplate.template import Template
+from kwokctl.expr.jq.query import Query
 from tests.support import golden
 from tests.support.shipped_stages import shipped
 
@@ -85,3 +87,17 @@ def test_the_shipped_stages_do_what_they_are_known_for(
 
 def test_there_are_cases() -> None:
     assert len(CASES) >= 10
+
+
+def test_a_pod_that_runs_is_looked_at_without_the_interpreter_of_jq() -> None:
+    """It takes a hundred times as long, and a controller that starts looks at every pod."""
+    pod = yaml.load((FOLDER / "pod-running.input.yaml").read_text(encoding="utf-8"))
+    pod["metadata"]["generation"] = 1
+    stages = [stage for stage in shipped() if stage.kind.name == "Pod"]
+
+    known: Known = {}
+    assert not any(stage.matches(pod, known) for stage in stages)
+
+    asked = [query for query in known if isinstance(query, Query)]
+    assert asked
+    assert [query.source for query in asked if not query.is_compiled] == []

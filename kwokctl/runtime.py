@@ -194,9 +194,9 @@ class NodeImages(Protocol):
         may_pull: bool = True,
         came: Callable[[int], None] = lambda _: None,
     ) -> NodeImage:
-        """Have the image of this name, or in this file; `came` is told the bytes as they come.
+        """Pull or load the image of this name or file; `came` is called with the bytes as they come.
 
-        A name that is not here is asked of its registry if it `may_pull`. Raises ArtifactError where it cannot be had or is no image of a node, ConfigError where it
+        An image that is not here is pulled if it `may_pull`. Raises ArtifactError where it is not available or is no image of a node, ConfigError where it
         holds another minor version of Kubernetes than `kube`.
         """
         ...
@@ -219,7 +219,7 @@ class NodeImages(Protocol):
     ) -> str:
         """Make an image of these programs, unless it is here already, and return its name.
 
-        `folder` is empty and may be worked in; `say` is told what is being done.
+        `folder` is empty and may be used; `say` is called with what is being done.
         """
         ...
 

@@ -70,7 +70,7 @@ async def repair(
 ) -> None:
     """Get programs again whose content has changed; a damaged one is removed first.
 
-    Raises ArtifactError for those that cannot be had again: they are missing from then on, as a
+    Raises ArtifactError for those that cannot be fetched or built again: they are missing from then on, as a
     damaged one is not used either.
     """
     store = store_of(cache, here())

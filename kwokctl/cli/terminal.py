@@ -142,7 +142,7 @@ class Terminal:
 
 @dataclass(frozen=True, slots=True)
 class _Picture:
-    """Every step under way, drawn by Rich's thread: it takes no lock of ours."""
+    """Every step under way, drawn by Rich's thread: it takes no lock of kwokctl's."""
 
     rows: tuple[Row, ...]
     now: float

@@ -38,7 +38,7 @@ async def node_image(
 ) -> NodeImage:
     """Have the image for the nodes of a new cluster.
 
-    Raises ArtifactError where it cannot be had, ConfigError where it holds another minor version of
+    Raises ArtifactError where it is not available, ConfigError where it holds another minor version of
     Kubernetes, UsageError for a file that does not exist.
     """
     search = _Search(

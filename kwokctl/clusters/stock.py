@@ -22,7 +22,7 @@ async def stock_images(
 
     Of a runtime that brings them it is the image of the nodes. `artifact_source` says which; the
     version of Kubernetes `is_exact` if its user chose it. Return the names. Raises ArtifactError for
-    one that is not to be had.
+    one that is not available.
     """
     runtime, images = await _images(home, options.runtime)
     if isinstance(runtime, BringsKubernetes):

@@ -49,7 +49,7 @@ _SECTIONS = {
     KUBE_SCHEDULER: "scheduler",
 }
 _ADDED = ["preflight", "addon/kube-proxy", "addon/coredns"]
-"""The phase that kind leaves out by itself, for a list of ours replaces its own, and the addons."""
+"""The phase that kind leaves out by itself, for a list given here replaces its own, and the addons."""
 _TIMEOUTS = {"kubernetesAPICall": "4m0s"}
 """As long as kubeadm waits for the control plane; its own minute is too short for a busy machine."""
 _CGROUP_SWITCH = 31

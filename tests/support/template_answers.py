@@ -36,7 +36,7 @@ REFUSED = (
     "text of that length",
     "cannot be indented by",
 )
-"""Errors of ours where Go goes on; docs/reference/stages.md lists them."""
+"""Errors here where Go goes on; docs/reference/stages.md lists them."""
 
 NULL = ("nil pointer evaluating interface {}", "; got interface {}")
 """Go's errors for null, which is as good as missing for us."""

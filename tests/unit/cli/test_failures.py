@@ -69,7 +69,7 @@ def test_what_the_machine_refuses_is_told_with_the_file() -> None:
 
 
 def test_a_full_disk_is_told_with_what_frees_space() -> None:
-    (told,) = failures.expected(OSError(28, "No space left on device", "/work/kwok.yaml"))
-    assert str(told) == "no space left on device: '/work/kwok.yaml'"
+    (told,) = failures.expected(OSError(28, "No space left on device", "/disk/kwok.yaml"))
+    assert str(told) == "no space left on device: '/disk/kwok.yaml'"
     assert told.hint
     assert "delete cluster" in told.hint

@@ -120,7 +120,7 @@ class ClusterOptions:
     managed_fields: bool = _option(
         True,
         "Note who has written which fields (metadata.managedFields) in what goes past the API server, "
-        "too; without, fleets take less memory",
+        "too; without, pods are made and deleted in two thirds of the time, and take less memory",
         group=_GENERAL,
     )
 

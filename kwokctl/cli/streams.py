@@ -20,9 +20,9 @@ def take_closed() -> None:
             # The lowest number that is free is the one that is missing.
             os.set_inheritable(os.open(os.devnull, mode), True)
     # They stay open as long as the process lives.
-    sys.stdin = sys.stdin or open(0, encoding="utf-8")  # noqa: SIM115
-    sys.stdout = sys.stdout or open(1, "w", encoding="utf-8")  # noqa: SIM115
-    sys.stderr = sys.stderr or open(2, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stdin = sys.stdin or open(0, encoding="utf-8")  # noqa: SIM115 - open as long as the process
+    sys.stdout = sys.stdout or open(1, "w", encoding="utf-8")  # noqa: SIM115 - open as long as the process
+    sys.stderr = sys.stderr or open(2, "w", encoding="utf-8")  # noqa: SIM115 - open as long as the process
 
 
 def drop(descriptor: int) -> None:

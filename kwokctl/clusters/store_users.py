@@ -27,7 +27,7 @@ _PROC = Path("/proc")
 def store_users(
     home: Home,
     *,
-    wall: Callable[[], float] = time.time,  # noqa: TID251 - the clock itself
+    wall: Callable[[], float] = time.time,  # noqa: TID251 - the clock itself: tests pass another
     proc: Path = _PROC,
 ) -> dict[Path, str]:
     """Return why each program of the store that may be in use is kept, by its path.

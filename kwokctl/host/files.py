@@ -116,7 +116,7 @@ def scratch_folder(path: Path) -> Iterator[Path]:
 
 
 def _lock_file(path: Path) -> IO[bytes]:
-    """Open a lock file, which no other user can open: whoever can open it, can lock it (flock(2))."""
+    """Open a lock file, which no other user can open: who can open a file can lock it (flock(2))."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     with suppress(PermissionError):
         os.fchmod(descriptor, 0o600)

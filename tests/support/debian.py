@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Sequence
 
 _ELSEWHERE = ("/usr/lib/podman", "/usr/libexec/podman")
-"""Folders of programs that are on nobody's PATH."""
+"""Folders of programs that no PATH has."""
 _PATIENCE = 600.0
 
 

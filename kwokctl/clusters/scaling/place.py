@@ -16,11 +16,11 @@ from kwokctl.kube.resource import Resource
 from kwokctl.progress import Progress
 
 Turn = Callable[[str, str], AbstractAsyncContextManager[object]]
-"""Waits until nobody else changes a set, which is named, and says what is done with it then."""
+"""Waits for its turn to change a set, which is named; the text says what is done with it then."""
 
 
 def at_once(_set: str, _doing: str) -> AbstractAsyncContextManager[object]:
-    """Wait for nobody."""
+    """Wait for no other command."""
     return nullcontext()
 
 

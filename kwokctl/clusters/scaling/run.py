@@ -83,7 +83,7 @@ class _Scaling:
         )
 
     async def run(self) -> ScaleResult:
-        """Change the set while nobody else does, then wait."""
+        """Change the set while no other command does, then wait until it is ready."""
         request = self._request
         doing = f"scaling '{request.set_name}' to {request.replicas:,}"
         async with AsyncExitStack() as changing:

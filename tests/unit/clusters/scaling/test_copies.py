@@ -39,7 +39,7 @@ class Controller(Desk):
 
     async def addresses(self, nodes: Sequence[str], *, of_pods: bool) -> Any:
         if self.is_away:
-            raise ApiError("nobody is there", status=0)
+            raise ApiError("no answer", status=0)
         self.asked.append(len(nodes))
         return iter([(("p4", "p6"), ("h4", "h6"))] * len(nodes))
 

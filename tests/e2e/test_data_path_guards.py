@@ -174,13 +174,18 @@ MANY = 2000
 def paused(cluster: Installed, namespace: str) -> Iterator[Popen[str]]:
     """Let a `scale` that writes pods to etcd do nothing for a while, and then go on."""
     words = ("pod", "odd", "--replicas", str(MANY), "--namespace", namespace, "--force")
+    # The API server enforces the policy of an earlier test for a moment after it was deleted.
+    until("it is enforced no more", lambda: not refused(cluster))
     scaling = cluster.start("scale", *words, *ON_NODES)
     try:
-        until_stored(cluster, PODS, namespace, 100)
-        os.kill(scaling.pid, signal.SIGSTOP)
+        until_stored(cluster, PODS, namespace, 100, by=scaling)
+        scaling.send_signal(signal.SIGSTOP)
         yield scaling
-    finally:
-        os.kill(scaling.pid, signal.SIGCONT)
+    except BaseException:
+        scaling.kill()
+        scaling.communicate()
+        raise
+    scaling.send_signal(signal.SIGCONT)
 
 
 def ended(cluster: Installed, scaling: Popen[str], namespace: str, before: int) -> str:

@@ -1,6 +1,7 @@
 """A cluster's etcd and API server, reached as the product itself reaches them."""
 
 import asyncio
+import subprocess
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -62,19 +63,29 @@ async def reached(cluster: Installed) -> AsyncIterator[Reached]:
 
 
 def until_stored(
-    cluster: Installed, resource: Resource, namespace: str | None, number: int
+    cluster: Installed,
+    resource: Resource,
+    namespace: str | None,
+    number: int,
+    *,
+    by: subprocess.Popen[str] | None = None,
 ) -> None:
-    """Return as soon as etcd has so many more, or fewer, objects of a kind than now."""
+    """Return as soon as etcd has so many more, or fewer, objects of a kind than now.
+
+    Fails when the process that changes them, `by`, ends before.
+    """
 
     async def look() -> None:
         folder = KEYS.folder(resource, namespace)
         before: int | None = None
         async with Kv(f"unix:{paths(cluster).etcd_socket}") as kv, asyncio.timeout(PATIENCE):
             while True:
+                ended = by is not None and by.poll() is not None
                 found = (await kv.page(folder, prefix_end(folder), count_only=True)).count
                 before = found if before is None else before
                 if abs(found - before) >= number:
                     return
+                assert not ended, by and by.communicate()
                 await asyncio.sleep(0.005)
 
     asyncio.run(look())

@@ -110,7 +110,7 @@ class Route:
     insists: bool = False
     is_news: bool = False
     """Whether it is another one than was said when the cluster was made."""
-    managed_fields: bool = True
+    managed_fields: str = "auto"
     kubelet: Kubelet = NO_KUBELET
 
 

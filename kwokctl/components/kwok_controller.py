@@ -98,5 +98,5 @@ def _data_path(setting: Setting) -> dict[str, Value]:
         "etcd-certfile": str(target.cert) if target.cert else None,
         "etcd-keyfile": str(target.key) if target.key else None,
         "etcd-prefix": setting.options.etcd_prefix,
-        "managed-fields": None if setting.options.managed_fields else False,
+        "managed-fields": False if setting.options.managed_fields == "off" else None,
     }

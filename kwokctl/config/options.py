@@ -117,11 +117,14 @@ class ClusterOptions:
         metavar="PATH",
         choices=("auto", "api", "etcd"),
     )
-    managed_fields: bool = _option(
-        True,
-        "Note who has written which fields (metadata.managedFields) in what goes past the API server, "
-        "too; without, pods are made and deleted in two thirds of the time, and take less memory",
+    managed_fields: str = _option(
+        "auto",
+        "Record in objects that are written past the API server which client owns which fields "
+        "(metadata.managedFields): on, off, or auto: in all but the pods that 'scale' copies, "
+        "which are made and deleted in two thirds of the time without",
         group=_GENERAL,
+        metavar="WHICH",
+        choices=("auto", "on", "off"),
     )
 
     components: tuple[str, ...] = _option(

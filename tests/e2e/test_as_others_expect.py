@@ -57,6 +57,12 @@ def test_applying_to_a_stamped_object_conflicts_with_who_has_written_it(cluster:
     assert managers == [("kubectl", "Apply"), ("kwok", "Update")]
 
 
+def test_pods_that_were_copied_have_no_managed_fields(cluster: Installed) -> None:
+    words = ("get", "pod", f"pod-{NODES - 1:06d}", "-o", "json", "--show-managed-fields")
+
+    assert "managedFields" not in json.loads(cluster.kubectl(*words))["metadata"]
+
+
 def test_the_status_of_a_deployment_s_pod_is_the_controller_s(cluster: Installed) -> None:
     cluster.kubectl("create", "deployment", "web", "--image", "nginx")
     cluster.kubectl("wait", "--for=condition=Available", "deployment/web", "--timeout=60s")

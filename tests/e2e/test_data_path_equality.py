@@ -47,8 +47,8 @@ def clusters(installed: Installed) -> Iterator[Mapping[str, Installed]]:
     """Two clusters by their data path, in which the same was asked for."""
     made = {path: installed.called(path) for path in PATHS}
     for path, cluster in made.items():
-        words = ("--data-path", path, "--node-heartbeat", "real", "--etcd-fsync", "off")
-        cluster.ok("create", "cluster", "--wait", *words)
+        words = ("--data-path", path, "--node-heartbeat", "real", "--managed-fields", "on")
+        cluster.ok("create", "cluster", "--wait", *words, "--etcd-fsync", "off")
         fill(cluster, "node", "node")
         for name, extra in SETS.items():
             fill(cluster, "pod", name, *extra)

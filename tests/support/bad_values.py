@@ -116,6 +116,7 @@ TAKEN: Mapping[str, Taken] = {
     "SOURCE": _empty,
     "SWITCH": _empty,
     "VERSION": _empty,
+    "WHICH": _empty,
     "--components": _nothing,
     "--config": lambda value: value in ("-", FOLDER, FILE, ".."),
     "--etcd-prefix": _like(r"|/no/such/file|[A-Za-z0-9_.-]*[A-Za-z0-9-](?<!\.\.)"),

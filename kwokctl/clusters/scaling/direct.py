@@ -32,8 +32,12 @@ class Direct:
     ended: EndedWatches
     wall: Callable[[], float]
     """The time of day as a POSIX time stamp."""
-    managed_fields: bool = True
-    """Whether copies say who has written which fields."""
+    managed_fields: str = "auto"
+    """Which copies have managed fields: with on and off all or none, with auto all but pods."""
+
+    def has_managed_fields(self, resource: Resource) -> bool:
+        """Tell whether copies of a kind record which client owns which fields."""
+        return self.managed_fields == "on" or (self.managed_fields == "auto" and resource != PODS)
 
     async def find(
         self, resource: Resource, namespace: str | None, name: str, version: int

@@ -100,7 +100,7 @@ class Stamping:
             first_copy,
             second_copy,
             self._varying,
-            managed_fields=self._direct.managed_fields,
+            managed_fields=self._direct.has_managed_fields(resource),
         )
         # As protocol buffers objects are smaller, and the API server reads them faster.
         value = await self._sampling.protobuf(first, self._found)

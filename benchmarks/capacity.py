@@ -22,7 +22,7 @@ from benchmarks.report import Row, report
 from benchmarks.scale import cluster_of_its_own
 from kwokctl.clusters.capacity import Fleet
 from kwokctl.etcd.client import EtcdClient
-from kwokctl.kube.access import load_access
+from kwokctl.kube.kubeconfig.access import load_access
 
 _FOLLOWED = 30.0
 """Seconds after a step."""

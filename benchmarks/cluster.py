@@ -19,13 +19,13 @@ import msgspec
 from benchmarks.processes import programs
 from benchmarks.results import Machine
 from kwokctl import __version__
-from kwokctl.clusters.home import cluster_name
+from kwokctl.clusters.state.home import cluster_name
 from kwokctl.etcd.client import EtcdClient
 from kwokctl.host.memory import machine_memory
 from kwokctl.host.paths import ClusterPaths, WorkDir
-from kwokctl.kube.access import load_access
 from kwokctl.kube.client import Client
-from kwokctl.kube.http import Pool
+from kwokctl.kube.kubeconfig.access import load_access
+from kwokctl.kube.transport.pool import Pool
 
 KWOKCTL = (sys.executable, "-m", "kwokctl")
 _NAME = "bench"

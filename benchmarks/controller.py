@@ -26,15 +26,15 @@ from typing import Any
 import orjson
 
 from benchmarks.report import Row, report
-from kwokctl.clusters.stages import stage_documents
+from kwokctl.clusters.state.stages import stage_documents
 from kwokctl.config.options import ClusterOptions
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.port import Target
 from kwokctl.errors import ApiError
-from kwokctl.kube.access import load_access
 from kwokctl.kube.client import Client
-from kwokctl.kube.http import Pool
+from kwokctl.kube.kubeconfig.access import load_access
 from kwokctl.kube.resource import NODES, PODS, Resource
+from kwokctl.kube.transport.pool import Pool
 
 NODE_MS, POD_MS, RSS_MB = 1.0, 0.6, 200.0
 """The goals."""

@@ -15,10 +15,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.report import Row, report
-from kwokctl.clusters.home import Home, cluster_name
-from kwokctl.clusters.saved import load
+from kwokctl.clusters.state.home import Home, cluster_name
+from kwokctl.clusters.state.saved import load
 from kwokctl.host.paths import WorkDir, cache_dir
-from kwokctl.kube.probe import probe
+from kwokctl.kube.transport.probe import probe
 from kwokctl.model import ETCD, KUBE_APISERVER, HttpProbe
 
 ROUNDS = 5

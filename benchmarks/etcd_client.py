@@ -17,7 +17,7 @@ import uvloop
 
 from benchmarks.report import Row, report
 from kwokctl.etcd import shim
-from kwokctl.etcd.kv import Compare, Kv, Put, Txn
+from kwokctl.etcd.kv.kv import Compare, Kv, Put, Txn
 from tests.support.certificates import certificates
 from tests.support.real_etcd import RealEtcd, program
 
@@ -140,7 +140,7 @@ def _imports() -> list[Row]:
     rows = []
     base = _after("import asyncio, ssl")
     clients = {
-        "ours": "import asyncio, ssl, kwokctl.etcd.kv",
+        "ours": "import asyncio, ssl, kwokctl.etcd.kv.kv",
         "grpcio and etcd3": "import asyncio, ssl; from kwokctl.etcd import shim; shim.load()",
     }
     for name, code in clients.items():

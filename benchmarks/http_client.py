@@ -17,11 +17,11 @@ import msgspec
 import uvloop
 
 from benchmarks.report import Row, report
-from kwokctl.controller.objects import SeenPod
-from kwokctl.kube.access import Access
-from kwokctl.kube.http import Pool
+from kwokctl.controller.engine.decoded import SeenPod
+from kwokctl.kube.collections.watch import watch
+from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import PODS
-from kwokctl.kube.watch import watch
+from kwokctl.kube.transport.pool import Pool
 from tests.support.certificates import certificates
 
 _REQUESTS, _IN_FLIGHT = 20_000, 32

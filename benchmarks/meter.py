@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from benchmarks.cluster import BenchCluster
 from benchmarks.observer import Observer
 from benchmarks.processes import cpu_seconds, resident_bytes
-from kwokctl.kube.ended_watches import ended_watches
-from kwokctl.kube.http import Pool
+from kwokctl.kube.collections.terminated_watchers import ended_watches
+from kwokctl.kube.transport.pool import Pool
 
 COMMAND = "kwokctl"
 """The command that is waited for, beside the programs of the cluster."""

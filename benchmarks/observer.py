@@ -8,9 +8,9 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from kwokctl.kube.http import Pool
+from kwokctl.kube.collections.watch import Event, EventType, watch
 from kwokctl.kube.resource import NODES, PODS
-from kwokctl.kube.watch import Event, EventType, watch
+from kwokctl.kube.transport.pool import Pool
 
 _NOT_READY = "node.kubernetes.io/not-ready"
 

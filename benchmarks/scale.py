@@ -25,10 +25,10 @@ from benchmarks.cluster import KWOKCTL, fresh_cluster
 from benchmarks.processes import CONTROLLER, cpu_seconds, programs, resident_bytes
 from benchmarks.report import Row, report
 from kwokctl.clusters.scaling.readiness import Verdict, judge_of
-from kwokctl.kube.access import Access, load_access
-from kwokctl.kube.http import Pool
+from kwokctl.kube.collections.watch import EventType, watch
+from kwokctl.kube.kubeconfig.access import Access, load_access
 from kwokctl.kube.resource import LEASES, NODES, PODS
-from kwokctl.kube.watch import EventType, watch
+from kwokctl.kube.transport.pool import Pool
 
 NODE_SET, POD_SET = "bench-node", "bench-pod"
 _LEASES_OF_NODES = "kube-node-lease"

@@ -22,10 +22,10 @@ from typing import Any
 
 from benchmarks.create import wait_for
 from benchmarks.report import Row, report
-from kwokctl.clusters.home import Home, cluster_name
-from kwokctl.clusters.saved import load
 from kwokctl.clusters.snapshot import restore_snapshot, save_snapshot
 from kwokctl.clusters.start import start_cluster
+from kwokctl.clusters.state.home import Home, cluster_name
+from kwokctl.clusters.state.saved import load
 from kwokctl.clusters.stop import stop_cluster
 from kwokctl.clusters.tools import etcdctl_command
 from kwokctl.etcd import shim

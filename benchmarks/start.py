@@ -19,10 +19,10 @@ from benchmarks.cluster import BenchCluster, fresh_cluster
 from benchmarks.create import wait_for
 from benchmarks.processes import CONTROLLER, cpu_seconds, peak_bytes, programs
 from benchmarks.report import Row, report
-from kwokctl.clusters.home import Home
-from kwokctl.clusters.saved import load
+from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.saved import load
 from kwokctl.host.paths import WorkDir, cache_dir
-from kwokctl.kube.access import load_access
+from kwokctl.kube.kubeconfig.access import load_access
 from kwokctl.model import (
     KUBE_APISERVER,
     KUBE_SCHEDULER,

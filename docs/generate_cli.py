@@ -14,7 +14,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from kwokctl.cli import app, commands, grammar
+from kwokctl.cli import app
+from kwokctl.cli.parsing import commands, grammar
 from kwokctl.config.not_served import NOT_SERVED
 from kwokctl.config.options import ClusterOptions, Spelling, spellings
 

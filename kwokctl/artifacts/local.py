@@ -4,7 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
-from kwokctl.artifacts.orders import Local
+from kwokctl.artifacts.locations import Local
 from kwokctl.errors import ArtifactError
 from kwokctl.host.paths import expanded
 from kwokctl.model import Artifact

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kwokctl.artifacts import local
-from kwokctl.artifacts.orders import Local, Order, Wanted, place
+from kwokctl.artifacts.build_lock import Place, in_turn
+from kwokctl.artifacts.locations import Local, Order, Wanted, place
 from kwokctl.artifacts.store import Store
 from kwokctl.artifacts.target import Target, here
-from kwokctl.artifacts.turns import Place, in_turn
 from kwokctl.errors import ArtifactError
 from kwokctl.model import Artifact
 from kwokctl.progress import Progress
 
 if TYPE_CHECKING:
-    from kwokctl.artifacts.trouble import Trouble
+    from kwokctl.artifacts.downloads.http_failures import Trouble
 
 __all__ = ["Source", "Wanted", "resolve", "store_of", "stored"]
 
@@ -105,7 +105,7 @@ class _Fetch:
 
     async def _download(self, orders: Sequence[Order], places: Mapping[str, Place]) -> list[Order]:
         """Download what may be downloaded, and return what has to be built."""
-        from kwokctl.artifacts.download import download  # noqa: PLC0415 - loads tarfile and zipfile
+        from kwokctl.artifacts.downloads.download import download  # noqa: PLC0415 - loads tarfile and zipfile
 
         troubles: list[Trouble] = []
         for batch, same in _batches(await self._missing(orders)):
@@ -123,7 +123,7 @@ class _Fetch:
         return await self._missing(orders)
 
     async def _build(self, orders: Sequence[Order], places: Mapping[str, Place]) -> None:
-        from kwokctl.artifacts.build import Build  # noqa: PLC0415 - not on the way to a full store
+        from kwokctl.artifacts.builds.build import Build  # noqa: PLC0415 - not on the way to a full store
 
         builds = [
             Build(

@@ -8,11 +8,13 @@ from typing import Any
 import typer
 from typer.main import get_command
 
-from kwokctl.cli import (
+from kwokctl.cli.completing import completion
+from kwokctl.cli.invocation import Invocation, Runner
+from kwokctl.cli.output.console import Console
+from kwokctl.cli.parsing import commands
+from kwokctl.cli.verbs import (
     artifacts,
     cluster,
-    commands,
-    completion,
     env,
     get,
     help_command,
@@ -23,8 +25,6 @@ from kwokctl.cli import (
     snapshot,
     unserved,
 )
-from kwokctl.cli.console import Console
-from kwokctl.cli.invocation import Invocation, Runner
 from kwokctl.errors import UsageError
 
 _TEXT = "Run real Kubernetes control planes with thousands of fake nodes on this machine."

@@ -9,9 +9,9 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import ParamSpec, TypeVar
 
-from kwokctl.cli import diagnosis, streams
-from kwokctl.cli.console import Console
-from kwokctl.clusters.home import Home
+from kwokctl.cli.output import diagnosis, streams
+from kwokctl.cli.output.console import Console
+from kwokctl.clusters.state.home import Home
 from kwokctl.host.event_loop import new_event_loop
 from kwokctl.host.paths import WorkDir, cache_dir, default_workdir
 from kwokctl.progress import Progress

@@ -5,12 +5,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
 
-from kwokctl.cli.console import Console
+from kwokctl.cli.output.console import Console
 from kwokctl.errors import NotServedError, UsageError
 from kwokctl.progress import Progress, Silent
 
 if TYPE_CHECKING:
-    from kwokctl.clusters.home import Home
+    from kwokctl.clusters.state.home import Home
     from kwokctl.config.documents import Document
     from kwokctl.model import ClusterName
 
@@ -62,7 +62,7 @@ class Invocation:
     @property
     def cluster(self) -> "ClusterName":
         """Return the name of the cluster; UsageError if it cannot be one."""
-        from kwokctl.clusters.home import cluster_name
+        from kwokctl.clusters.state.home import cluster_name
 
         return cluster_name(self.name)
 
@@ -84,7 +84,7 @@ class Invocation:
         if dry_run:
             raise NotServedError("'--dry-run' is not served yet")
         if level is not None:
-            from kwokctl.cli import diagnosis
+            from kwokctl.cli.output import diagnosis
 
             diagnosis.set_level(level)
         for path in config or ():

@@ -5,11 +5,11 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kwokctl.cli import streams
+from kwokctl.cli.output import streams
 
 if TYPE_CHECKING:
-    from kwokctl.cli.console import Console
     from kwokctl.cli.invocation import Runner
+    from kwokctl.cli.output.console import Console
 
 _BY_INTERRUPT = 2
 _READER_GONE = 128 + 13
@@ -51,7 +51,7 @@ def run(words: Sequence[str], runner: "Runner | None" = None) -> int:
 
 def _failed(error: Exception, words: Sequence[str]) -> int:
     """Say what went wrong, and return the exit code; raise what is a bug."""
-    from kwokctl.cli import failures, results
+    from kwokctl.cli.output import failures, results
 
     if isinstance(error, BrokenPipeError) and results.reader_is_gone():
         return _READER_GONE
@@ -65,6 +65,6 @@ def _failed(error: Exception, words: Sequence[str]) -> int:
 
 
 def _console() -> "Console":
-    from kwokctl.cli.console import choose
+    from kwokctl.cli.output.console import choose
 
     return choose(sys.stderr, os.environ)

@@ -4,8 +4,8 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from kwokctl.cli import results
 from kwokctl.cli.invocation import Invocation
+from kwokctl.cli.output import results
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

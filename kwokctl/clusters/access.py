@@ -3,14 +3,14 @@
 import re
 from collections.abc import Sequence
 
-from kwokctl.clusters.home import Home, context_name
-from kwokctl.clusters.saved import load
+from kwokctl.clusters.state.home import Home, context_name
+from kwokctl.clusters.state.saved import load
 from kwokctl.components import identities
 from kwokctl.config import checks
 from kwokctl.errors import UsageError
 from kwokctl.host.addresses import joined
 from kwokctl.host.pki import sign_client
-from kwokctl.kube import kubeconfig
+from kwokctl.kube.kubeconfig import entries
 from kwokctl.model import ClusterName
 
 _LONGEST_NAME = 64
@@ -45,7 +45,7 @@ def portable_kubeconfig(
     else:
         cert, key = sign_client(pki, user, groups)
     server = f"https://{joined(address, port or saved.options.kube_apiserver_port)}"
-    return kubeconfig.embedded(
+    return entries.embedded(
         context_name(name),
         server,
         # A CA beside the insecure switch is refused by clients.

@@ -7,28 +7,28 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kwokctl.clusters.bring_up import bring_up
-from kwokctl.clusters.data_folders import forget_former, settle
-from kwokctl.clusters.drift import differences
-from kwokctl.clusters.files import write_files
-from kwokctl.clusters.home import Home, context_name
-from kwokctl.clusters.images import artifacts
-from kwokctl.clusters.kept import kept_documents, remarks
-from kwokctl.clusters.placing import choose_runtime
-from kwokctl.clusters.ports import held_ports
-from kwokctl.clusters.programs import TOOLS
-from kwokctl.clusters.ready import unready
-from kwokctl.clusters.saved import Saved, load
-from kwokctl.clusters.stages import runtime_documents, stage_documents
-from kwokctl.clusters.taken_ports import portless
-from kwokctl.clusters.wanted import WantedCluster, check_for_runtime, wanted_cluster
+from kwokctl.clusters.choosing.choose_runtime import choose_runtime
+from kwokctl.clusters.choosing.wanted import WantedCluster, check_for_runtime, wanted_cluster
+from kwokctl.clusters.launching.launch import bring_up
+from kwokctl.clusters.launching.port_conflicts import portless
+from kwokctl.clusters.launching.ports import held_ports
+from kwokctl.clusters.launching.readiness import unready
+from kwokctl.clusters.programs.images import artifacts
+from kwokctl.clusters.programs.needed import TOOLS
+from kwokctl.clusters.state.data_folders import forget_former, settle
+from kwokctl.clusters.state.documents import kept_documents, remarks
+from kwokctl.clusters.state.drift import differences
+from kwokctl.clusters.state.files import write_files
+from kwokctl.clusters.state.home import Home, context_name
+from kwokctl.clusters.state.saved import Saved, load
+from kwokctl.clusters.state.stages import runtime_documents, stage_documents
 from kwokctl.components import kube_apiserver
 from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import Resolved
 from kwokctl.errors import ComponentError, ConflictError, KwokctlError
 from kwokctl.host.files import locked, remove_private_folder, remove_tree
-from kwokctl.kube import kubeconfig
+from kwokctl.kube.kubeconfig import entries
 from kwokctl.model import ClusterName, ComponentName, State
 from kwokctl.runtime import Runtime
 
@@ -76,7 +76,7 @@ async def create_cluster(home: Home, request: CreateRequest) -> Created:
         paths = home.paths(request.name)
         context = context_name(request.name)
         if request.kubeconfig:
-            kubeconfig.check_mergeable(request.kubeconfig, context, paths.root)
+            entries.check_mergeable(request.kubeconfig, context, paths.root)
         if existed := paths.saved.is_file():
             saved = load(paths, request.name)
             runtime = home.runtime(saved.options.runtime)
@@ -113,7 +113,7 @@ _Started = tuple[str, tuple[ComponentName, ...]]
 
 def _give_context(target: Path, source: Path, context: str) -> None:
     try:
-        kubeconfig.merge_context(target, source, context)
+        entries.merge_context(target, source, context)
     except KwokctlError as e:
         e.hint = "; ".join(
             filter(None, (e.hint, "the cluster runs: repeat the command to add its context"))

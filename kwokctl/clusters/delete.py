@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kwokctl import registry
-from kwokctl.clusters import originals
-from kwokctl.clusters.home import Home, context_name
-from kwokctl.clusters.saved import Saved, cluster_names, is_foreign, load
+from kwokctl.clusters.state import go_kwokctl
+from kwokctl.clusters.state.home import Home, context_name
+from kwokctl.clusters.state.saved import Saved, cluster_names, is_foreign, load
 from kwokctl.errors import ConfigError, ConflictError, KwokctlError, UnavailableError
 from kwokctl.host.files import locked, remove_private_folder, remove_tree
 from kwokctl.host.paths import ClusterPaths
-from kwokctl.kube import kubeconfig as kubeconfigs
+from kwokctl.kube.kubeconfig import entries as kubeconfigs
 from kwokctl.model import ClusterName
 
 
@@ -149,7 +149,7 @@ async def _take_down(home: Home, name: ClusterName, paths: ClusterPaths, *, forc
     """Remove what the cluster's runtime has of it, or what any has where that cannot be read."""
     try:
         if is_foreign(paths):
-            await originals.take_down(paths, name, force=force)
+            await go_kwokctl.take_down(paths, name, force=force)
             return
         saved = load(paths, name)
     except ConfigError:

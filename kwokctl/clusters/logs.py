@@ -3,9 +3,9 @@
 from collections.abc import AsyncIterator
 from datetime import UTC
 
-from kwokctl.clusters.home import Home
 from kwokctl.clusters.log_lines import Wanted, beyond, lines_of
-from kwokctl.clusters.saved import load
+from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.saved import load
 from kwokctl.errors import NotFoundError
 from kwokctl.model import ClusterName, ComponentName
 

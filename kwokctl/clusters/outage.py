@@ -2,11 +2,11 @@
 
 import asyncio
 
-from kwokctl.clusters.home import Home
+from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.status import Status, component_statuses
 from kwokctl.errors import EtcdGoneError, UnavailableError
-from kwokctl.etcd.kv import Kv
-from kwokctl.etcd.upkeep import status
+from kwokctl.etcd.kv.kv import Kv
+from kwokctl.etcd.kv.maintenance import status
 from kwokctl.model import ClusterName
 from kwokctl.progress import Progress
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kwokctl.artifacts import upkeep
-from kwokctl.artifacts.upkeep import Unused
-from kwokctl.clusters.home import Home
-from kwokctl.clusters.store_users import store_users
+from kwokctl.artifacts import maintenance
+from kwokctl.artifacts.maintenance import Unused
+from kwokctl.clusters.programs.store_users import store_users
+from kwokctl.clusters.state.home import Home
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,14 +30,14 @@ def survey(home: Home, *, everything: bool) -> Survey:
     """
     users = {} if everything else store_users(home)
     kept: dict[str, list[str]] = {}
-    for entry in upkeep.entries(home.cache):
+    for entry in maintenance.entries(home.cache):
         if reason := users.get(entry.path):
             kept.setdefault(reason, []).append(f"{entry.name} {entry.version}")
-    return Survey(unused=tuple(upkeep.unused(home.cache, keep=users)), kept=kept)
+    return Survey(unused=tuple(maintenance.unused(home.cache, keep=users)), kept=kept)
 
 
 def prune(home: Home, shown: Survey, *, everything: bool) -> int:
     """Remove what was shown, unless it has come into use since; return how many bytes that frees."""
     still = survey(home, everything=everything).unused
     paths = {each.path for each in still}
-    return upkeep.prune(home.cache, [each for each in shown.unused if each.path in paths])
+    return maintenance.prune(home.cache, [each for each in shown.unused if each.path in paths])

@@ -6,9 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kwokctl.clusters.home import Home
 from kwokctl.clusters.outage import outage, watch_etcd
-from kwokctl.clusters.saved import Saved, load
 from kwokctl.clusters.scaling.api_reading import ApiReader
 from kwokctl.clusters.scaling.creation import AT_ONCE
 from kwokctl.clusters.scaling.direct import Desk, Direct
@@ -20,27 +18,29 @@ from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 from kwokctl.clusters.scaling.room import Room
 from kwokctl.clusters.scaling.run import scale_set
 from kwokctl.clusters.scaling.templates import ResourceTemplate, find_template, load_templates
+from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.saved import Saved, load
 from kwokctl.components import etcd
 from kwokctl.components.kwok_controller import kubelet_address
 from kwokctl.components.setting import Setting
 from kwokctl.config.data_path import Choice
 from kwokctl.config.documents import Document
 from kwokctl.config.quantity import to_bytes
-from kwokctl.controller.functions import Kubelet
+from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.store import Store
 from kwokctl.errors import ApiError, UnavailableError, UsageError
-from kwokctl.etcd.kv import Kv
+from kwokctl.etcd.kv.kv import Kv
+from kwokctl.etcd.kv.maintenance import status
 from kwokctl.etcd.target import EtcdTarget
-from kwokctl.etcd.upkeep import status
 from kwokctl.host import files
 from kwokctl.host.addresses import dialled
 from kwokctl.host.files import locked
-from kwokctl.kube.access import Access, load_access
 from kwokctl.kube.client import Client
-from kwokctl.kube.ended_watches import EndedWatches
-from kwokctl.kube.http import Pool
+from kwokctl.kube.collections.terminated_watchers import EndedWatches
+from kwokctl.kube.kubeconfig.access import Access, load_access
+from kwokctl.kube.transport.pool import Pool
 from kwokctl.model import KWOK_CONTROLLER, ClusterName
 from kwokctl.progress import Progress
 

@@ -8,21 +8,21 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from kwokctl.clusters.data_folders import exchange, put_back, settle
-from kwokctl.clusters.home import Home
-from kwokctl.clusters.programs import programs
-from kwokctl.clusters.saved import Saved, load
+from kwokctl.clusters.programs.needed import programs
 from kwokctl.clusters.start import start_saved
+from kwokctl.clusters.state.data_folders import exchange, put_back, settle
+from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.saved import Saved, load
 from kwokctl.clusters.stop import stop_all
 from kwokctl.components import etcd, kube_apiserver
 from kwokctl.components.setting import Setting
 from kwokctl.errors import ComponentError, KwokctlError, UnavailableError
-from kwokctl.etcd import snapshot
-from kwokctl.etcd.bolt import DamagedError
 from kwokctl.etcd.client import EtcdClient
-from kwokctl.etcd.contents import last_revision
 from kwokctl.etcd.member import DATABASE
-from kwokctl.etcd.snapshot import SavedSnapshot
+from kwokctl.etcd.snapshots import snapshot
+from kwokctl.etcd.snapshots.bolt import DamagedError
+from kwokctl.etcd.snapshots.contents import last_revision
+from kwokctl.etcd.snapshots.snapshot import SavedSnapshot
 from kwokctl.etcd.target import EtcdTarget
 from kwokctl.host.files import locked, remove_tree
 from kwokctl.host.paths import ClusterPaths

@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
-from kwokctl.clusters.bring_up import bring_up
-from kwokctl.clusters.data_folders import forget_former, settle
-from kwokctl.clusters.files import write_files
-from kwokctl.clusters.home import Home
-from kwokctl.clusters.images import artifacts
-from kwokctl.clusters.ports import held_ports
-from kwokctl.clusters.saved import Saved, load
-from kwokctl.clusters.taken_ports import portless
+from kwokctl.clusters.launching.launch import bring_up
+from kwokctl.clusters.launching.port_conflicts import portless
+from kwokctl.clusters.launching.ports import held_ports
+from kwokctl.clusters.programs.images import artifacts
+from kwokctl.clusters.state.data_folders import forget_former, settle
+from kwokctl.clusters.state.files import write_files
+from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.saved import Saved, load
 from kwokctl.host.files import locked
 from kwokctl.model import ClusterName, ComponentName
 from kwokctl.runtime import Runtime

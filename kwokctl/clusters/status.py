@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kwokctl.clusters.home import Home
-from kwokctl.clusters.programs import is_versioned
-from kwokctl.clusters.ready import log_tail, remarks, unready
-from kwokctl.clusters.saved import Saved, cluster_names, is_foreign, load
+from kwokctl.clusters.launching.readiness import log_tail, remarks, unready
+from kwokctl.clusters.programs.needed import is_versioned
+from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.saved import Saved, cluster_names, is_foreign, load
 from kwokctl.errors import KwokctlError
 from kwokctl.model import ClusterName, Component, ComponentName, Port, State
 from kwokctl.runtime import Runtime

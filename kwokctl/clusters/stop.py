@@ -3,10 +3,10 @@
 from contextlib import suppress
 from dataclasses import replace
 
-from kwokctl.clusters.data_folders import forget_former, settle
-from kwokctl.clusters.home import Home
-from kwokctl.clusters.ready import unready
-from kwokctl.clusters.saved import load
+from kwokctl.clusters.launching.readiness import unready
+from kwokctl.clusters.state.data_folders import forget_former, settle
+from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.saved import load
 from kwokctl.host.files import locked
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import ClusterName, ComponentName, Plan, State

@@ -3,9 +3,9 @@
 import asyncio
 import shutil
 
-from kwokctl.clusters.home import Home
-from kwokctl.clusters.programs import programs
-from kwokctl.clusters.saved import Saved, load
+from kwokctl.clusters.programs.needed import programs
+from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.saved import Saved, load
 from kwokctl.components import identities
 from kwokctl.errors import ComponentError
 from kwokctl.model import ETCD, KUBE_APISERVER, ClusterName, ComponentName

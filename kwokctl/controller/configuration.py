@@ -8,7 +8,7 @@ from kwokctl.config import checks
 from kwokctl.config.documents import Document
 from kwokctl.config.kinds import KINDS, KWOK
 from kwokctl.config.nearest import did_you_mean
-from kwokctl.controller.selection import requirements
+from kwokctl.controller.nodes.selection import requirements
 from kwokctl.errors import UsageError
 from kwokctl.kube.names import is_subdomain
 

@@ -14,17 +14,17 @@ from random import Random
 from typing import Any
 
 from kwokctl import __version__
-from kwokctl.controller.assembly import Controller, Surroundings
-from kwokctl.controller.following import Following
-from kwokctl.controller.guard import Guard
-from kwokctl.controller.guards import Guards
-from kwokctl.controller.identity import own_identity
-from kwokctl.controller.kubelet_answers import KubeletAnswers
-from kwokctl.controller.planes import open_plane
-from kwokctl.controller.reader import ApiReader
-from kwokctl.controller.routes import Answers, routes
-from kwokctl.controller.server import Server
+from kwokctl.controller.cluster.admission_watch import Guards
+from kwokctl.controller.cluster.open_plane import open_plane
+from kwokctl.controller.cluster.reader import ApiReader
+from kwokctl.controller.cluster.watchers import Following
+from kwokctl.controller.leases.identity import own_identity
+from kwokctl.controller.serving.authorization import Guard
+from kwokctl.controller.serving.kubelet_answers import KubeletAnswers
+from kwokctl.controller.serving.routes import Answers, routes
+from kwokctl.controller.serving.server import Server
 from kwokctl.controller.settings import Settings, read_settings
+from kwokctl.controller.wiring import Controller, Surroundings
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.etcd import EtcdPlane
 from kwokctl.errors import KwokctlError, UnavailableError, UsageError
@@ -32,10 +32,10 @@ from kwokctl.host.event_loop import new_event_loop
 from kwokctl.host.heap import give_back
 from kwokctl.host.paths import home_folder
 from kwokctl.host.tokens import new_token
-from kwokctl.kube.access import Access, load_access
 from kwokctl.kube.client import Client
-from kwokctl.kube.ended_watches import NAME, EndedWatches
-from kwokctl.kube.http import Pool
+from kwokctl.kube.collections.terminated_watchers import NAME, EndedWatches
+from kwokctl.kube.kubeconfig.access import Access, load_access
+from kwokctl.kube.transport.pool import Pool
 from kwokctl.progress import Silent
 
 log = logging.getLogger("kwok")

@@ -10,11 +10,11 @@ from kwokctl.config.documents import load_documents
 from kwokctl.controller import configuration
 from kwokctl.controller.configuration import DEFAULTS, given_options, without_effect
 from kwokctl.controller.flags import parser
-from kwokctl.controller.functions import Kubelet
-from kwokctl.controller.selection import Selection, select
-from kwokctl.controller.server import parse_address
-from kwokctl.controller.stage_reader import read_stages
-from kwokctl.controller.stages import Stage
+from kwokctl.controller.nodes.selection import Selection, select
+from kwokctl.controller.serving.server import parse_address
+from kwokctl.controller.stages.functions import Kubelet
+from kwokctl.controller.stages.model import Stage
+from kwokctl.controller.stages.reader import read_stages
 from kwokctl.errors import ConfigError, NotServedError, UsageError
 from kwokctl.etcd.target import EtcdTarget
 from kwokctl.host.paths import expanded

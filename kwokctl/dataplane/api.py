@@ -6,13 +6,13 @@ from urllib.parse import quote
 
 import orjson
 
+from kwokctl.dataplane.leases.decode import read_lease
 from kwokctl.dataplane.port import Json, Patch, Renewal, Renewed, Target
-from kwokctl.dataplane.stored_lease import read_lease
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import PatchType
-from kwokctl.kube.http import JSON, Pool
-from kwokctl.kube.refusal import refusal
 from kwokctl.kube.resource import LEASES, NODE_LEASES, Resource
+from kwokctl.kube.transport.pool import JSON, Pool
+from kwokctl.kube.transport.status import refusal
 
 FIELD_MANAGER = "kwok"
 """Under which name the cluster keeps which fields we have written."""

@@ -12,17 +12,17 @@ import orjson
 
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.keys import Keys, is_readable
+from kwokctl.dataplane.leases.decode import stored_lease
+from kwokctl.dataplane.pacing import Window
 from kwokctl.dataplane.port import Json, Patch, Renewal, Renewed, Target
 from kwokctl.dataplane.shapes import check_status
 from kwokctl.dataplane.store import TOGETHER, Store, Stored, value_of
-from kwokctl.dataplane.stored_lease import stored_lease
 from kwokctl.dataplane.uid import new_uid
-from kwokctl.dataplane.window import Window
 from kwokctl.errors import ApiError
-from kwokctl.etcd.kv import KeyValue, TxnAnswer
+from kwokctl.etcd.kv.kv import KeyValue, TxnAnswer
 from kwokctl.expr.duration import format_time
-from kwokctl.kube.managed_fields import after_status_update
-from kwokctl.kube.patching import UnknownPatchError, apply_patch
+from kwokctl.kube.patching.apply import UnknownPatchError, apply_patch
+from kwokctl.kube.patching.managed_fields import after_status_update
 from kwokctl.kube.resource import LEASES, NODE_LEASES, NODES, PODS, Resource
 
 _KINDS = frozenset({NODES, PODS})

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 import msgspec
 
-from kwokctl.dataplane.lease import Lease
-from kwokctl.dataplane.stored_lease import StoredLease
+from kwokctl.dataplane.leases.decode import StoredLease
+from kwokctl.dataplane.leases.encode import Lease
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import Resource

@@ -12,7 +12,7 @@ import msgspec
 import orjson
 
 from kwokctl.errors import ApiError, EtcdGoneError, EtcdRefusedError
-from kwokctl.etcd.kv import Compare, Delete, Get, KeyValue, Kv, Put, Txn, TxnAnswer, prefix_end
+from kwokctl.etcd.kv.kv import Compare, Delete, Get, KeyValue, Kv, Put, Txn, TxnAnswer, prefix_end
 
 Json = Any
 

@@ -8,11 +8,11 @@ from urllib.parse import urlencode
 import msgspec
 
 from kwokctl.errors import ApiError
+from kwokctl.kube.collections.paging import PAGE, Page, Query, list_pages
 from kwokctl.kube.discovery import Discovery
-from kwokctl.kube.http import JSON, Pool
-from kwokctl.kube.paging import PAGE, Page, Query, list_pages
-from kwokctl.kube.refusal import refusal
 from kwokctl.kube.resource import Resource
+from kwokctl.kube.transport.pool import JSON, Pool
+from kwokctl.kube.transport.status import refusal
 
 FIELD_MANAGER = "kwokctl"
 

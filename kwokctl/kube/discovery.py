@@ -3,9 +3,9 @@
 import msgspec
 
 from kwokctl.errors import NotFoundError
-from kwokctl.kube.http import Pool
-from kwokctl.kube.refusal import refusal
 from kwokctl.kube.resource import KNOWN, Resource, quoted
+from kwokctl.kube.transport.pool import Pool
+from kwokctl.kube.transport.status import refusal
 
 
 class _Served(msgspec.Struct):

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from kwokctl.errors import UnavailableError
 from kwokctl.host.files import private_folder
 from kwokctl.host.machine import Host
-from kwokctl.host.processes.crew import GRACE, Crew
+from kwokctl.host.processes.manager import GRACE, Crew
 from kwokctl.model import ClusterName, ComponentName, Plan, State
 from kwokctl.runtime import Site
 from runtimes.binary.site import HostSite

@@ -9,7 +9,7 @@ from kwokctl.host import logfiles
 from kwokctl.host.files import private_folder
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import ClusterPaths
-from kwokctl.host.processes.crew import GRACE, Crew
+from kwokctl.host.processes.manager import GRACE, Crew
 from kwokctl.model import ClusterName, Component, ComponentName, Plan, State
 from kwokctl.runtime import Site
 from runtimes.docker.naming import COMPONENT, SPECIFICATION, Naming

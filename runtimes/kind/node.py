@@ -11,9 +11,9 @@ from kwokctl.errors import KwokctlError, TimedOutError
 from kwokctl.model import ETCD, Component, ComponentName
 from runtimes.engine.client import Container, Engine
 from runtimes.engine.inside import Inside
-from runtimes.kind import pod_logs
-from runtimes.kind.manifests import PODS_LOGS, Manifests
-from runtimes.kind.mending import mended
+from runtimes.kind.pods import pod_logs
+from runtimes.kind.pods.manifests import PODS_LOGS, Manifests
+from runtimes.kind.pods.mending import mended
 
 CLUSTER = "io.x-k8s.kind.cluster"
 ROLE = "io.x-k8s.kind.role"

@@ -11,23 +11,23 @@ from kwokctl.host import logfiles
 from kwokctl.host.files import private_folder, remove_tree, write_atomic
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import ClusterPaths
-from kwokctl.host.processes.crew import GRACE, Crew
+from kwokctl.host.processes.manager import GRACE, Crew
 from kwokctl.model import ETCD, KUBE_APISERVER, ClusterName, Component, ComponentName, Plan, State
 from kwokctl.runtime import Site
 from runtimes.engine.client import Container
 from runtimes.engine.gateway import host_address, reached_by
 from runtimes.engine.on_host import ON_HOST, placed
 from runtimes.engine.together import all_of
-from runtimes.kind.configuration import GROUP, configuration, patches_folder
-from runtimes.kind.creation import CONFIGURATION, Creation, NodesExistError, set_aside
-from runtimes.kind.image import KindNodeImages
-from runtimes.kind.kubeadm import MAKES, pod_patch
-from runtimes.kind.manner import Manner
+from runtimes.kind.images.image import KindNodeImages
 from runtimes.kind.node import CLUSTER, CONTROL_PLANE, NODE_ROLES, ROLE, Node
-from runtimes.kind.placed_pods import PlacedPods
+from runtimes.kind.nodes.configuration import GROUP, configuration, patches_folder
+from runtimes.kind.nodes.creation import CONFIGURATION, Creation, NodesExistError, set_aside
 from runtimes.kind.pod_networks import pod_networks
+from runtimes.kind.pods.kubeadm import MAKES, pod_patch
+from runtimes.kind.pods.placed_pods import PlacedPods
+from runtimes.kind.pods.pod_settings import Manner
+from runtimes.kind.pods.site import KindSite
 from runtimes.kind.provider import Provider
-from runtimes.kind.site import KindSite
 
 _TRIES = 3
 """How often kind is asked although it has found nodes that were made meanwhile."""

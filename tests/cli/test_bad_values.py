@@ -12,8 +12,8 @@ import pytest
 import typer
 
 from kwokctl.cli import app
-from kwokctl.cli.grammar import RawCommand
 from kwokctl.cli.main import run
+from kwokctl.cli.parsing.grammar import RawCommand
 from tests.support import bad_values
 from tests.support.reaching_runner import ReachingRunner
 

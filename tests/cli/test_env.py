@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.cli import env
-from kwokctl.cli.options import kubeconfig_path
-from kwokctl.clusters.home import cluster_name
+from kwokctl.cli.parsing.options import kubeconfig_path
+from kwokctl.cli.verbs import env
+from kwokctl.clusters.state.home import cluster_name
 from kwokctl.config.options import ClusterOptions
 from kwokctl.host.paths import WorkDir, default_workdir
 from tests.support.recording_runner import RecordingRunner

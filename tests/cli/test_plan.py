@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 import yaml
 
-from kwokctl.clusters.home import cluster_name
+from kwokctl.clusters.state.home import cluster_name
 from kwokctl.config.options import ClusterOptions
 from kwokctl.host.paths import WorkDir, default_workdir
 from tests.support.recording_runner import RecordingRunner

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from kwokctl.cli import app, grammar
-from kwokctl.cli.words import rewrite, rewrite_leading
+from kwokctl.cli import app
+from kwokctl.cli.parsing import grammar
+from kwokctl.cli.parsing.words import rewrite, rewrite_leading
 from kwokctl.config.options import spellings
 
 ROOT = Path(__file__).parents[2]

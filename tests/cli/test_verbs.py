@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 import yaml
 
-from kwokctl.cli.get import show_changes
+from kwokctl.cli.verbs.get import show_changes
 from kwokctl.clusters.create import Created, CreateRequest
 from kwokctl.clusters.delete import Deleted
 from kwokctl.clusters.scaling.request import ScaleResult
 from kwokctl.clusters.snapshot import Restored
 from kwokctl.clusters.status import ClusterStatus, ComponentStatus, Status
 from kwokctl.errors import BusyError, ComponentError, TimedOutError
-from kwokctl.etcd.snapshot import SavedSnapshot
+from kwokctl.etcd.snapshots.snapshot import SavedSnapshot
 from kwokctl.model import Artifact, ClusterName, ComponentName, Port
 from tests.support.recording_runner import RecordingRunner
 

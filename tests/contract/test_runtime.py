@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.clusters.bring_up import bring_up
-from kwokctl.clusters.home import Home
+from kwokctl.clusters.launching.launch import bring_up
+from kwokctl.clusters.state.home import Home
 from kwokctl.errors import ComponentError, ConflictError
 from kwokctl.host.machine import Host
 from kwokctl.host.ports import HeldPorts
-from kwokctl.kube.probe import probe
+from kwokctl.kube.transport.probe import probe
 from kwokctl.model import Component, Limits, Plan, State
 from kwokctl.runtime import Runtime, TellsMore
 from tests.contract.conftest import CLUSTER, FIRST, SECOND, Asked

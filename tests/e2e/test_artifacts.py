@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.artifacts import toolchain
-from kwokctl.artifacts.orders import Wanted
+from kwokctl.artifacts.builds import toolchain
+from kwokctl.artifacts.locations import Wanted
 from kwokctl.artifacts.resolve import Source, resolve
 from kwokctl.progress import Silent
 from tests.support.eventually import eventually
@@ -23,7 +23,7 @@ _ETCDUTL = Wanted(name="etcdutl", version="3.6.16")
 _BUILDER = """
 import asyncio, sys
 from pathlib import Path
-from kwokctl.artifacts.orders import Wanted
+from kwokctl.artifacts.locations import Wanted
 from kwokctl.artifacts.resolve import Source, resolve
 from kwokctl.progress import Silent
 wanted = [Wanted(name="etcdutl", version="3.6.16")]

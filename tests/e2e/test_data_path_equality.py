@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from kwokctl.dataplane.difference import difference, spelled, value_at
-from kwokctl.dataplane.slots import Path
+from kwokctl.dataplane.copies.difference import difference, spelled, value_at
+from kwokctl.dataplane.copies.variable_fields import Path
 from tests.support.installed import TELLING, Installed
 
 pytestmark = [

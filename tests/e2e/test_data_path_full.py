@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from kwokctl.dataplane.lease import Lease
+from kwokctl.dataplane.leases.encode import Lease
 from kwokctl.dataplane.port import Patch, Renewal, Target
 from kwokctl.errors import ApiError, EtcdRefusedError
-from kwokctl.etcd import upkeep
-from kwokctl.etcd.kv import Delete, Kv, Put, Txn
+from kwokctl.etcd.kv import maintenance
+from kwokctl.etcd.kv.kv import Delete, Kv, Put, Txn
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import PODS, SERVICE_ACCOUNTS
 from tests.support.direct import ONLY_STORAGE, encoded
@@ -110,9 +110,9 @@ async def use(ways: Reached) -> None:
 async def make_room(kv: Kv, blocks: int) -> None:
     for number in range(blocks):
         await kv.txn(Txn((), (Delete(b"/elsewhere/%d" % number),)))
-    await kv.compact((await upkeep.status(kv)).revision)
-    await upkeep.defragment(kv)
-    await upkeep.disarm(kv)
+    await kv.compact((await maintenance.status(kv)).revision)
+    await maintenance.defragment(kv)
+    await maintenance.disarm(kv)
 
 
 def test_what_cannot_be_written_is_refused_and_can_be_written_later(cluster: Installed) -> None:

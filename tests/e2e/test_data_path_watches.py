@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from kwokctl.kube.client import Client
-from kwokctl.kube.paging import Query
+from kwokctl.kube.collections.paging import Query
 from kwokctl.kube.resource import NODES, PODS, Resource
 from tests.support.eventually import eventually
 from tests.support.followers import Follower, Manner

@@ -10,18 +10,8 @@ from pathlib import Path
 import pytest
 
 from kwokctl.errors import ArtifactError, EtcdGoneError, EtcdRefusedError
-from kwokctl.etcd import upkeep
-from kwokctl.etcd.kv import (
-    Compare,
-    Delete,
-    Get,
-    KeyValue,
-    Kv,
-    Put,
-    Txn,
-    TxnAnswer,
-    prefix_end,
-)
+from kwokctl.etcd.kv import maintenance
+from kwokctl.etcd.kv.kv import Compare, Delete, Get, KeyValue, Kv, Put, Txn, TxnAnswer, prefix_end
 from tests.support.certificates import certificates
 from tests.support.etcd_model import KEYS, Chance, Model
 from tests.support.real_etcd import RealEtcd, program
@@ -269,18 +259,18 @@ async def test_a_full_etcd_says_so_and_works_again_after_upkeep(binary: str, fol
     try:
         async with Kv(etcd.target) as kv:
             await _fill(kv)
-            assert [alarm.name for alarm in await upkeep.alarms(kv)] == ["NOSPACE"]
-            full = await upkeep.status(kv)
+            assert [alarm.name for alarm in await maintenance.alarms(kv)] == ["NOSPACE"]
+            full = await maintenance.status(kv)
             assert full.quota == 16 * MIB
             assert full.db_size > full.quota // 2
             assert any("NOSPACE" in error for error in full.errors)
 
             await kv.compact(full.revision)
-            await upkeep.defragment(kv)
-            await upkeep.disarm(kv)
+            await maintenance.defragment(kv)
+            await maintenance.disarm(kv)
 
-            assert await upkeep.alarms(kv) == ()
-            after = await upkeep.status(kv)
+            assert await maintenance.alarms(kv) == ()
+            after = await maintenance.status(kv)
             assert after.errors == ()
             assert after.db_size < full.db_size
             assert (await kv.txn(Txn((), (Put(b"k", b"room"),)))).succeeded
@@ -304,7 +294,7 @@ async def _fill(kv: Kv) -> None:
 async def test_status_tells_what_etcd_is(kv: Kv) -> None:
     last = await kv.txn(Txn((), (Put(b"k", b"v"),)))
 
-    told = await upkeep.status(kv)
+    told = await maintenance.status(kv)
 
     assert told.version.startswith("3.")
     assert told.revision == last.revision
@@ -353,7 +343,7 @@ async def _forget(kv: Kv) -> None:
 
 
 async def test_etcd_does_what_a_model_of_it_does(kv: Kv) -> None:
-    model = Model((await upkeep.status(kv)).revision)
+    model = Model((await maintenance.status(kv)).revision)
     chance = Chance(20, model)
 
     for _ in range(1500):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl import registry
-from kwokctl.clusters.saved import load
+from kwokctl.clusters.state.saved import load
 from kwokctl.errors import KwokctlError
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import WorkDir

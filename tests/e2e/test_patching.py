@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from kwokctl.kube import strategic_merge
 from kwokctl.kube.client import Client, PatchType
-from kwokctl.kube.http import JSON
-from kwokctl.kube.managed_fields import STATUS_KEYS, after_status_update
-from kwokctl.kube.merge_keys import LISTS, Fields, ListRule
-from kwokctl.kube.patching import apply_patch
+from kwokctl.kube.patching import strategic_merge
+from kwokctl.kube.patching.apply import apply_patch
+from kwokctl.kube.patching.managed_fields import STATUS_KEYS, after_status_update
+from kwokctl.kube.patching.merge_keys import LISTS, Fields, ListRule
+from kwokctl.kube.patching.unknown_patch import UnknownPatchError
 from kwokctl.kube.resource import NODES, PODS, SERVICE_ACCOUNTS, Resource
-from kwokctl.kube.unknown_patch import UnknownPatchError
+from kwokctl.kube.transport.pool import JSON
 from tests.support.direct import ONLY_STORAGE, answer, ask, encoded
 from tests.support.installed import Installed
 from tests.support.random_patches import (

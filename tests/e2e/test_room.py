@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.etcd.kv import Kv, Put, Txn
+from kwokctl.etcd.kv.kv import Kv, Put, Txn
 from tests.support.installed import Installed, condition, until
 
 pytestmark = [

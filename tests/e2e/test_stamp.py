@@ -16,9 +16,9 @@ from kwokctl.clusters.scaling.mould import Mould
 from kwokctl.clusters.scaling.pattern import Pattern
 from kwokctl.clusters.scaling.request import ScaleRequest
 from kwokctl.clusters.scaling.templates import ResourceTemplate, load_templates
+from kwokctl.dataplane.copies.json_stamp import Copy, Stamp, stamp_of
+from kwokctl.dataplane.copies.protobuf_stamp import protobuf_stamp
 from kwokctl.dataplane.keys import Keys
-from kwokctl.dataplane.stamp import Copy, Stamp, stamp_of
-from kwokctl.dataplane.stamp_protobuf import protobuf_stamp
 from kwokctl.kube.client import Client, PatchType
 from kwokctl.kube.resource import SERVICE_ACCOUNTS, Resource
 from tests.support.direct import ONLY_STORAGE, ask, encoded

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from kwokctl.dataplane.lease import Lease
-from kwokctl.dataplane.stored_lease import StoredLease, read_lease, stored_lease
-from kwokctl.etcd.kv import Put, Txn
+from kwokctl.dataplane.leases.decode import StoredLease, read_lease, stored_lease
+from kwokctl.dataplane.leases.encode import Lease
+from kwokctl.etcd.kv.kv import Put, Txn
 from kwokctl.kube.resource import LEASES, NODE_LEASES
 from tests.support.direct import ONLY_STORAGE, encoded
 from tests.support.installed import Installed

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from kwokctl.artifacts.resolve import Source, resolve
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
-from kwokctl.clusters.files import write_files
-from kwokctl.clusters.home import Home
-from kwokctl.clusters.programs import wanted_program
-from kwokctl.clusters.saved import Saved
+from kwokctl.clusters.programs.needed import wanted_program
+from kwokctl.clusters.state.files import write_files
+from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.saved import Saved
 from kwokctl.config.options import ClusterOptions
 from kwokctl.host.files import remove_tree
 from kwokctl.host.machine import Host
@@ -26,7 +26,7 @@ from kwokctl.model import (
 )
 from kwokctl.progress import Silent
 from kwokctl.runtime import Runtime
-from runtimes.kind.image import KindNodeImages
+from runtimes.kind.images.image import KindNodeImages
 from runtimes.kind.provider import docker
 from runtimes.kind.runtime import KindRuntime
 from tests.support.node_image import node_image

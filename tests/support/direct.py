@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 import msgspec
 
 from kwokctl.errors import ApiError
-from kwokctl.kube.access import load_access
 from kwokctl.kube.client import Client
-from kwokctl.kube.http import Pool
+from kwokctl.kube.kubeconfig.access import load_access
+from kwokctl.kube.transport.pool import Pool
 from tests.support.installed import Installed
 
 Json = Any

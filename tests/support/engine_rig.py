@@ -9,15 +9,15 @@ from typing import Any
 
 import msgspec
 
-from kwokctl.controller.agenda import Agenda
-from kwokctl.controller.engine import Engine
-from kwokctl.controller.entry import Entry
+from kwokctl.controller.engine.context import World
+from kwokctl.controller.engine.decoded import Seen
+from kwokctl.controller.engine.engine import Engine
+from kwokctl.controller.engine.object_state import Entry
+from kwokctl.controller.engine.step_player import Player
 from kwokctl.controller.metrics import Metrics
-from kwokctl.controller.objects import Seen
-from kwokctl.controller.player import Player
-from kwokctl.controller.selectors import Condition, Selector
-from kwokctl.controller.stages import Delay, Kind, PatchStep, Stage, Step
-from kwokctl.controller.world import World
+from kwokctl.controller.scheduling.delay_queue import Agenda
+from kwokctl.controller.stages.model import Delay, Kind, PatchStep, Stage, Step
+from kwokctl.controller.stages.selectors import Condition, Selector
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import CONFIG_MAPS, PODS

@@ -3,7 +3,17 @@
 import random
 from dataclasses import dataclass
 
-from kwokctl.etcd.kv import Answer, Compare, Delete, Get, KeyValue, Operation, Put, Txn, TxnAnswer
+from kwokctl.etcd.kv.kv import (
+    Answer,
+    Compare,
+    Delete,
+    Get,
+    KeyValue,
+    Operation,
+    Put,
+    Txn,
+    TxnAnswer,
+)
 
 KEYS = [b"/m/%d" % number for number in range(6)]
 

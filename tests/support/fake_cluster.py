@@ -7,8 +7,8 @@ from typing import Any
 
 import orjson
 
+from kwokctl.dataplane.leases.decode import read_lease
 from kwokctl.dataplane.port import Json, Patch, Renewal, Renewed, Target
-from kwokctl.dataplane.stored_lease import read_lease
 from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import LEASES, NODE_LEASES, Resource

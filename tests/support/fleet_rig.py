@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 
-from kwokctl.controller.assembly import Controller, Surroundings
-from kwokctl.controller.functions import Kubelet
-from kwokctl.controller.objects import Seen, SeenNode, SeenPod
-from kwokctl.controller.selection import Selection, select
+from kwokctl.controller.engine.decoded import Seen, SeenNode, SeenPod
+from kwokctl.controller.nodes.selection import Selection, select
 from kwokctl.controller.settings import Settings
-from kwokctl.controller.stages import Stage
-from kwokctl.dataplane.lease import micro_time
+from kwokctl.controller.stages.functions import Kubelet
+from kwokctl.controller.stages.model import Stage
+from kwokctl.controller.wiring import Controller, Surroundings
+from kwokctl.dataplane.leases.encode import micro_time
 from kwokctl.kube.resource import LEASES, NODE_LEASES, NODES, PODS
 from tests.support.fake_cluster import FakeCluster
 from tests.support.shipped_stages import shipped

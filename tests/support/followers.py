@@ -8,8 +8,8 @@ import msgspec
 
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import Client
-from kwokctl.kube.lines import Lines
-from kwokctl.kube.paging import Query, list_pages
+from kwokctl.kube.collections.paging import Query, list_pages
+from kwokctl.kube.transport.lines import Lines
 
 _METADATA = "application/json;as={};g=meta.k8s.io;v=v1"
 _ITEM = _METADATA.format("PartialObjectMetadata")

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
 
-from kwokctl.etcd import frames
+from kwokctl.etcd.grpc import frames
 from tests.support.http2_peer import answer, parse
 
 Reply = Callable[["Session", int, bytes], bytes | None]

@@ -3,9 +3,9 @@
 import asyncio
 from typing import Any, NamedTuple
 
-from kwokctl.etcd import frames, hpack
-from kwokctl.etcd.call import PREFIX, Call, Opening
-from kwokctl.etcd.connection import Connection
+from kwokctl.etcd.grpc import frames, hpack
+from kwokctl.etcd.grpc.call import PREFIX, Call, Opening
+from kwokctl.etcd.grpc.connection import Connection
 
 OPENING = Opening("/a.Service/Method", "localhost", is_secure=False)
 BEGIN = hpack.encode([(b":status", b"200"), (b"content-type", b"application/grpc")])

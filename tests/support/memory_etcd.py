@@ -1,6 +1,6 @@
 """An etcd in memory: keys, revisions and transactions as `Kv` has them."""
 
-from kwokctl.etcd.kv import Compare, Delete, Get, KeyValue, Kv, Put, Txn, TxnAnswer
+from kwokctl.etcd.kv.kv import Compare, Delete, Get, KeyValue, Kv, Put, Txn, TxnAnswer
 
 
 class MemoryEtcd(Kv):

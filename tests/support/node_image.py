@@ -5,14 +5,14 @@ from pathlib import Path
 
 from kwokctl.artifacts.resolve import Source, resolve
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
-from kwokctl.clusters.home import Home
-from kwokctl.clusters.node_image import make_node_image, parts
+from kwokctl.clusters.programs.node_image import make_node_image, parts
+from kwokctl.clusters.state.home import Home
 from kwokctl.config.options import ClusterOptions
 from kwokctl.host.paths import WorkDir, cache_dir
 from kwokctl.progress import Silent
 from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
-from runtimes.kind.image import KindNodeImages, made_name
+from runtimes.kind.images.image import KindNodeImages, made_name
 from tests.support.debian import NotInstallableError, install
 
 

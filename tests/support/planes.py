@@ -14,12 +14,12 @@ from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.etcd import EtcdPlane
 from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.store import Store
-from kwokctl.etcd.kv import Kv, prefix_end
+from kwokctl.etcd.kv.kv import Kv, prefix_end
 from kwokctl.host.paths import ClusterPaths, WorkDir
-from kwokctl.kube.access import load_access
 from kwokctl.kube.client import Client
-from kwokctl.kube.http import Pool
+from kwokctl.kube.kubeconfig.access import load_access
 from kwokctl.kube.resource import Resource
+from kwokctl.kube.transport.pool import Pool
 from kwokctl.model import ClusterName
 from tests.support.installed import PATIENCE, Installed
 

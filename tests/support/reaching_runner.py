@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from kwokctl import registry
-from kwokctl.clusters.home import Home
+from kwokctl.clusters.state.home import Home
 from kwokctl.errors import UnavailableError
 from kwokctl.host.machine import Host
 from kwokctl.runtime import Runtime

@@ -7,12 +7,12 @@ import socket
 import subprocess
 from pathlib import Path
 
-from kwokctl.artifacts.orders import Wanted
+from kwokctl.artifacts.locations import Wanted
 from kwokctl.artifacts.resolve import Source, resolve
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION, etcd_version
 from kwokctl.errors import EtcdGoneError
-from kwokctl.etcd import upkeep
-from kwokctl.etcd.kv import Kv
+from kwokctl.etcd.kv import maintenance
+from kwokctl.etcd.kv.kv import Kv
 from kwokctl.host.paths import cache_dir
 from kwokctl.progress import Silent
 
@@ -66,7 +66,7 @@ class RealEtcd:
         async with asyncio.timeout(_PATIENCE), Kv(self.target) as kv:
             while process.poll() is None:
                 try:
-                    await upkeep.status(kv)
+                    await maintenance.status(kv)
                 except EtcdGoneError:
                     continue
                 return

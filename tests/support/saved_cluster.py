@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from kwokctl.clusters.home import Home
-from kwokctl.clusters.saved import Saved, save
+from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.saved import Saved, save
 from kwokctl.components.plan import BUILDERS
 from kwokctl.config.options import ClusterOptions
 from kwokctl.host.paths import WorkDir

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kwokctl.clusters.stages import stage_documents
+from kwokctl.clusters.state.stages import stage_documents
 from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions
-from kwokctl.controller.stage_reader import read_stages
-from kwokctl.controller.stages import Stage
+from kwokctl.controller.stages.model import Stage
+from kwokctl.controller.stages.reader import read_stages
 
 
 def shipped(*, lease_seconds: int = 40) -> tuple[Stage, ...]:

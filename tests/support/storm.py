@@ -11,8 +11,8 @@ import msgspec
 
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import Client, PatchType
+from kwokctl.kube.collections.watch import EventType, watch
 from kwokctl.kube.resource import PODS
-from kwokctl.kube.watch import EventType, watch
 from tests.support.direct import encoded
 from tests.support.eventually import eventually
 from tests.support.racing.ledger import Ledger, shown

@@ -12,10 +12,10 @@ from kwokctl.clusters.scaling.request import LABEL
 from kwokctl.config.quantity import to_bytes
 from kwokctl.dataplane.port import Target
 from kwokctl.kube.client import Client
-from kwokctl.kube.paging import Page, Query, list_pages
-from kwokctl.kube.refusal import refusal
+from kwokctl.kube.collections.paging import Page, Query, list_pages
+from kwokctl.kube.collections.watch import EventType, watch
 from kwokctl.kube.resource import NODES, PODS, Resource
-from kwokctl.kube.watch import EventType, watch
+from kwokctl.kube.transport.status import refusal
 
 _METADATA = "application/json;as={};g=meta.k8s.io;v=v1"
 """Asks for an object without its spec and status."""

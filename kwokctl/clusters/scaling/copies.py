@@ -8,8 +8,8 @@ from kwokctl.clusters.scaling.direct import Direct
 from kwokctl.clusters.scaling.request import ScaleRequest
 from kwokctl.clusters.scaling.samples import Sample
 from kwokctl.clusters.scaling.serials import Serials
-from kwokctl.dataplane.desk import TOGETHER
-from kwokctl.dataplane.stamp import CannotStampError, Copy
+from kwokctl.dataplane.copies.json_stamp import CannotStampError, Copy
+from kwokctl.dataplane.scale_protocol import TOGETHER
 from kwokctl.dataplane.uid import new_uid
 from kwokctl.errors import ApiError
 from kwokctl.expr.duration import format_time

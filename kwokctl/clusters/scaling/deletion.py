@@ -9,8 +9,8 @@ from kwokctl.clusters.scaling.in_flight import for_each
 from kwokctl.clusters.scaling.obstacles import Way
 from kwokctl.clusters.scaling.reading import Known, Reader
 from kwokctl.clusters.scaling.retrying import retried
+from kwokctl.dataplane.pacing import Window
 from kwokctl.dataplane.port import DataPlane, Target
-from kwokctl.dataplane.window import Window
 from kwokctl.errors import ApiError
 from kwokctl.kube.resource import LEASES, NODE_LEASES, NODES, Resource
 

@@ -9,16 +9,16 @@ from pathlib import Path
 import msgspec
 
 from kwokctl.clusters.scaling.retrying import retried
-from kwokctl.dataplane.desk import Addresses, Seen, Wanted
+from kwokctl.dataplane.copies.json_stamp import CannotStampError
 from kwokctl.dataplane.keys import Keys, is_readable
-from kwokctl.dataplane.stamp import CannotStampError
+from kwokctl.dataplane.scale_protocol import Addresses, Seen, Wanted
 from kwokctl.dataplane.store import Store
 from kwokctl.errors import ApiError
-from kwokctl.etcd.kv import KeyValue
+from kwokctl.etcd.kv.kv import KeyValue
 from kwokctl.kube.client import Client
-from kwokctl.kube.ended_watches import EndedWatches
-from kwokctl.kube.http import Pool
+from kwokctl.kube.collections.terminated_watchers import EndedWatches
 from kwokctl.kube.resource import PODS, Resource
+from kwokctl.kube.transport.pool import Pool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from kwokctl.clusters.scaling.positions import NAME
 from kwokctl.clusters.scaling.serials import Serials
 from kwokctl.clusters.scaling.stamping import WORTH, Stamping
 from kwokctl.config.data_path import Choice
-from kwokctl.dataplane.stamp import CannotStampError
+from kwokctl.dataplane.copies.json_stamp import CannotStampError
 from kwokctl.errors import ApiError
 from kwokctl.kube.resource import NODES
 from kwokctl.progress import Step

@@ -11,7 +11,7 @@ from kwokctl.clusters.scaling.pattern import Pattern, pattern_of
 from kwokctl.clusters.scaling.positions import Positions
 from kwokctl.clusters.scaling.request import LABEL, ScaleRequest
 from kwokctl.clusters.scaling.templates import ResourceTemplate
-from kwokctl.controller.functions import Kubelet, common, for_nodes
+from kwokctl.controller.stages.functions import Kubelet, common, for_nodes
 from kwokctl.errors import ConfigError, ExpressionError, UsageError
 from kwokctl.expr import gotemplate, jq
 from kwokctl.expr.gotemplate.symbols import Symbol

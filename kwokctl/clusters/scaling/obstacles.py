@@ -11,10 +11,10 @@ import msgspec
 from kwokctl.clusters.scaling.direct import Direct
 from kwokctl.clusters.scaling.in_flight import beside
 from kwokctl.dataplane.admission import QUOTAS, WATCHED
-from kwokctl.dataplane.guards import Guards
-from kwokctl.kube.http import Pool
+from kwokctl.dataplane.admission_watch import Guards
+from kwokctl.kube.collections.watch import Event, EventType, watch
 from kwokctl.kube.resource import NAMESPACES, Resource
-from kwokctl.kube.watch import Event, EventType, watch
+from kwokctl.kube.transport.pool import Pool
 
 
 class _Metadata(msgspec.Struct, rename="camel"):

@@ -12,9 +12,9 @@ from contextlib import asynccontextmanager, suppress
 
 from kwokctl.clusters.scaling.direct import Direct
 from kwokctl.clusters.scaling.in_flight import beside
-from kwokctl.dataplane.window import LATE, Window
+from kwokctl.dataplane.pacing import LATE, Window
 from kwokctl.errors import ApiError
-from kwokctl.kube.ended_watches import EndedWatches
+from kwokctl.kube.collections.terminated_watchers import EndedWatches
 from kwokctl.kube.resource import NODES, PODS, Resource
 from kwokctl.progress import Step
 

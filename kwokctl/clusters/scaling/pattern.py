@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kwokctl.dataplane.slots import Path
+from kwokctl.dataplane.copies.variable_fields import Path
 from kwokctl.expr.gotemplate.symbolic import SAYS_THE_SAME
 from kwokctl.expr.gotemplate.symbols import Compiler, NotSymbolicError, Symbol, stripped
 

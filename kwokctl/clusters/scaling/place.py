@@ -10,7 +10,7 @@ from kwokctl.clusters.scaling.positions import Book
 from kwokctl.clusters.scaling.reading import Reader
 from kwokctl.clusters.scaling.room import Room
 from kwokctl.config.data_path import Choice
-from kwokctl.controller.functions import Kubelet
+from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.dataplane.port import DataPlane
 from kwokctl.kube.resource import Resource
 from kwokctl.progress import Progress

@@ -15,8 +15,8 @@ from kwokctl.clusters.capacity import FULL, LEASE_BYTES, POD_REVISIONS, REVISION
 from kwokctl.clusters.scaling.in_flight import beside
 from kwokctl.config.quantity import to_text
 from kwokctl.errors import CapacityError, EtcdGoneError, EtcdRefusedError
-from kwokctl.etcd.kv import Kv
-from kwokctl.etcd.upkeep import MemberStatus, defragment, status
+from kwokctl.etcd.kv.kv import Kv
+from kwokctl.etcd.kv.maintenance import MemberStatus, defragment, status
 from kwokctl.kube.resource import NODES, PODS, Resource
 from kwokctl.progress import Progress
 

@@ -12,7 +12,7 @@ from kwokctl.clusters.scaling.creation import Creation
 from kwokctl.clusters.scaling.direct import Direct, Found
 from kwokctl.clusters.scaling.readiness import judge_of
 from kwokctl.clusters.scaling.retrying import retried
-from kwokctl.dataplane.stamp import CannotStampError
+from kwokctl.dataplane.copies.json_stamp import CannotStampError
 from kwokctl.errors import ApiError
 
 Json = Any

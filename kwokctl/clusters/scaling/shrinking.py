@@ -11,7 +11,7 @@ from kwokctl.clusters.scaling.pacing import paced
 from kwokctl.clusters.scaling.place import Place, amount
 from kwokctl.clusters.scaling.reading import Known
 from kwokctl.config.data_path import Choice
-from kwokctl.dataplane.stamp import CannotStampError
+from kwokctl.dataplane.copies.json_stamp import CannotStampError
 from kwokctl.kube.resource import NAMESPACES, NODES, PODS, SERVICES, Resource
 from kwokctl.progress import Step
 

@@ -22,13 +22,20 @@ from kwokctl.clusters.scaling.obstacles import Obstacles
 from kwokctl.clusters.scaling.retrying import retried
 from kwokctl.clusters.scaling.samples import SAMPLES, Sample, Sampling
 from kwokctl.clusters.scaling.serials import Serials
-from kwokctl.dataplane.stamp import CannotStampError, Copy, Stamp, Varying, in_order, stamp_of
-from kwokctl.dataplane.stamp_protobuf import protobuf_stamp
+from kwokctl.dataplane.copies.json_stamp import (
+    CannotStampError,
+    Copy,
+    Stamp,
+    Varying,
+    in_order,
+    stamp_of,
+)
+from kwokctl.dataplane.copies.protobuf_stamp import protobuf_stamp
+from kwokctl.dataplane.pacing import Window
 from kwokctl.dataplane.store import Stored
-from kwokctl.dataplane.window import Window
 from kwokctl.errors import ApiError
-from kwokctl.etcd.kv import Compare
-from kwokctl.kube.paging import Query, list_pages
+from kwokctl.etcd.kv.kv import Compare
+from kwokctl.kube.collections.paging import Query, list_pages
 from kwokctl.kube.resource import NAMESPACES, NODES
 
 Json = Any

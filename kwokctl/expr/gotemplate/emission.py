@@ -15,7 +15,7 @@ from typing import Any
 
 from kwokctl.expr import yaml
 from kwokctl.expr.gotemplate.fault import Fault
-from kwokctl.expr.gotemplate.formatting import (
+from kwokctl.expr.gotemplate.go.formatting import (
     from_yaml,
     plain,
     quotable,
@@ -24,7 +24,7 @@ from kwokctl.expr.gotemplate.formatting import (
     text,
     to_json,
 )
-from kwokctl.expr.gotemplate.go_types import Constant
+from kwokctl.expr.gotemplate.go.go_types import Constant
 
 RAW = "\ue000"
 QUOTED = "\ue001"

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, NamedTuple, assert_never
 
-from kwokctl.expr.gotemplate import values
 from kwokctl.expr.gotemplate.functions import BUILT_IN, COUNTING, TIMELY, takes
-from kwokctl.expr.gotemplate.go_types import Constant, exact
-from kwokctl.expr.gotemplate.lexer import Source
-from kwokctl.expr.gotemplate.nodes import (
+from kwokctl.expr.gotemplate.go import values
+from kwokctl.expr.gotemplate.go.go_types import Constant, exact
+from kwokctl.expr.gotemplate.syntax.lexer import Source
+from kwokctl.expr.gotemplate.syntax.nodes import (
     Command,
     Dot,
     Fields,

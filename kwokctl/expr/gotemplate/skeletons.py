@@ -13,7 +13,7 @@ from typing import Any
 
 from kwokctl.expr import scalars
 from kwokctl.expr.gotemplate.emission import BLOCK, OBJECT, QUOTED, RAW, SPOILED, Values
-from kwokctl.expr.gotemplate.formatting import from_yaml
+from kwokctl.expr.gotemplate.go.formatting import from_yaml
 
 Builder = Callable[[Values], Any]
 

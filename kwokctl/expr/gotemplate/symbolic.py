@@ -6,10 +6,10 @@ from typing import Any
 from kwokctl.expr.gotemplate.emission import AS_SKELETON, QUOTED, RAW, Values, is_safe
 from kwokctl.expr.gotemplate.expressions import PREFIX, VALUES
 from kwokctl.expr.gotemplate.fault import Fault
-from kwokctl.expr.gotemplate.formatting import plain, quotable, text
 from kwokctl.expr.gotemplate.functions import BUILT_IN, TIMELY
 from kwokctl.expr.gotemplate.functions.maps import CHANGING
 from kwokctl.expr.gotemplate.functions.random import RANDOM
+from kwokctl.expr.gotemplate.go.formatting import plain, quotable, text
 from kwokctl.expr.gotemplate.skeletons import NAMES
 from kwokctl.expr.gotemplate.symbols import Symbol, deferring, refuse, refusing
 

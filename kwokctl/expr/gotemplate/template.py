@@ -14,8 +14,8 @@ from kwokctl.expr.gotemplate.emission import AS_SKELETON, AS_TEXT, is_marked
 from kwokctl.expr.gotemplate.expressions import PREFIX, VALUES
 from kwokctl.expr.gotemplate.fault import Fault
 from kwokctl.expr.gotemplate.functions import BUILT_IN, TIMELY
-from kwokctl.expr.gotemplate.lexer import Source
-from kwokctl.expr.gotemplate.parser import parse
+from kwokctl.expr.gotemplate.syntax.lexer import Source
+from kwokctl.expr.gotemplate.syntax.parser import parse
 from kwokctl.expr.gotemplate.translator import translate
 
 Functions = Mapping[str, Callable[..., Any]]

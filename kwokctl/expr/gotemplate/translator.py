@@ -12,9 +12,19 @@ from typing import assert_never
 
 from kwokctl.expr.gotemplate.expressions import Expressions, Scope, Written
 from kwokctl.expr.gotemplate.functions.maps import CHANGING
-from kwokctl.expr.gotemplate.lexer import Source
-from kwokctl.expr.gotemplate.nodes import Action, Body, Call, If, Jump, Node, Pipeline, Range, Text
-from kwokctl.expr.gotemplate.parser import Parsed
+from kwokctl.expr.gotemplate.syntax.lexer import Source
+from kwokctl.expr.gotemplate.syntax.nodes import (
+    Action,
+    Body,
+    Call,
+    If,
+    Jump,
+    Node,
+    Pipeline,
+    Range,
+    Text,
+)
+from kwokctl.expr.gotemplate.syntax.parser import Parsed
 
 
 @dataclass(slots=True)

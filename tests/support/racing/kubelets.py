@@ -3,9 +3,9 @@
 from collections import defaultdict
 from typing import Any
 
-from kwokctl.controller.lease_book import Claim
+from kwokctl.controller.leases.claim import Claim
+from kwokctl.dataplane.leases.decode import StoredLease, read_lease
 from kwokctl.dataplane.port import Patch, Renewal, Renewed, Target
-from kwokctl.dataplane.stored_lease import StoredLease, read_lease
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import PODS

@@ -7,8 +7,8 @@ from typing import Protocol
 
 import msgspec
 
-from kwokctl.etcd.kv import prefix_end
-from kwokctl.kube.watch import EventType, watch
+from kwokctl.etcd.kv.kv import prefix_end
+from kwokctl.kube.collections.watch import EventType, watch
 from tests.support.direct import encoded
 from tests.support.eventually import eventually
 from tests.support.planes import KEYS

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.artifacts.local import artifact
-from kwokctl.artifacts.orders import Local
+from kwokctl.artifacts.locations import Local
 from kwokctl.errors import ArtifactError
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from kwokctl.artifacts.maintenance import wanted
 from kwokctl.artifacts.programs import PROGRAMS
 from kwokctl.artifacts.resolve import Source, Wanted, resolve, store_of
 from kwokctl.artifacts.target import here
-from kwokctl.artifacts.upkeep import wanted
 from kwokctl.errors import ArtifactError
 from kwokctl.model import Artifact
 from kwokctl.progress import Progress
@@ -240,7 +240,7 @@ async def test_a_full_store_needs_no_client_and_no_compiler(
         f"wanted = [Wanted(name='kubectl', version='{_KUBE}')]\n"
         f"path = Path({str(cache)!r})\n"
         "asyncio.run(resolve(wanted, source=Source.AUTO, cache=path, progress=Silent()))\n"
-        "print({'requests', 'urllib3', 'tarfile', 'kwokctl.artifacts.build'} & set(sys.modules))\n"
+        "print({'requests', 'urllib3', 'tarfile', 'kwokctl.artifacts.builds.build'} & set(sys.modules))\n"
     )
 
     process = await asyncio.create_subprocess_exec(

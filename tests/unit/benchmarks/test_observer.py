@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from benchmarks.observer import Node, Pod, Seen
-from kwokctl.kube.watch import Event, EventType
+from kwokctl.kube.collections.watch import Event, EventType
 
 TAINT = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.cli import compose
-from kwokctl.cli.plain import Plain
+from kwokctl.cli.output.plain import Plain
 from kwokctl.progress import Silent
 from tests.support.streams import Awaited
 
@@ -63,7 +63,7 @@ def test_the_first_signal_cancels_so_that_what_was_made_is_undone(number: signal
 _STUBBORN = """
 import asyncio, io, os, signal, sys
 from kwokctl.cli.compose import run_verb
-from kwokctl.cli.plain import Plain
+from kwokctl.cli.output.plain import Plain
 
 async def never_ends():
     try:

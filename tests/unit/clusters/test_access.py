@@ -3,15 +3,15 @@ from pathlib import Path
 import pytest
 
 from kwokctl.clusters.access import portable_kubeconfig
-from kwokctl.clusters.home import Home
-from kwokctl.clusters.saved import save
+from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.saved import save
 from kwokctl.components.identities import identities
 from kwokctl.errors import UsageError
 from kwokctl.expr import yaml
 from kwokctl.host.paths import WorkDir
 from kwokctl.host.pki import ensure_pki
 from tests.support.fake_runtime import FakeRuntime
-from tests.unit.clusters.test_saved import NAME, SAVED
+from tests.unit.clusters.state.test_saved import NAME, SAVED
 
 
 @pytest.fixture(scope="module")

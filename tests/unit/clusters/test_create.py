@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from kwokctl.clusters.create import CreateRequest, create_cluster
-from kwokctl.clusters.home import Home, cluster_name
-from kwokctl.clusters.saved import load
+from kwokctl.clusters.state.home import Home, cluster_name
+from kwokctl.clusters.state.saved import load
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import Resolved
 from kwokctl.errors import (

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from kwokctl.clusters.delete import delete_all, delete_cluster
-from kwokctl.clusters.home import Home, cluster_name
-from kwokctl.clusters.saved import save
+from kwokctl.clusters.state.home import Home, cluster_name
+from kwokctl.clusters.state.saved import save
 from kwokctl.errors import ConfigError, ConflictError, UnavailableError
 from kwokctl.host.paths import WorkDir
-from kwokctl.kube import kubeconfig
+from kwokctl.kube.kubeconfig import entries
 from kwokctl.model import ClusterName
 from tests.support.fake_runtime import FakeRuntime
 from tests.support.told import Told
-from tests.unit.clusters.test_saved import SAVED
+from tests.unit.clusters.state.test_saved import SAVED
 
 NAME = cluster_name("dev")
 ORIGINALS = "kind: KwokctlConfiguration\noptions:\n  runtime: binary\nstatus:\n  version: v0.7.0\n"
@@ -68,12 +68,12 @@ def made_with_context(home: Home, config: Path, name: str, *, born: int = 0) -> 
     cluster, context = made(home, name), f"kwok-{name}"
     paths = home.paths(cluster)
     paths.kubeconfig.write_text(
-        kubeconfig.by_paths(context, "https://127.0.0.1:1", paths.pki, "admin")
+        entries.by_paths(context, "https://127.0.0.1:1", paths.pki, "admin")
     )
     paths.pki.mkdir()
     (paths.pki / "ca.crt").touch()
     os.utime(paths.pki / "ca.crt", (born, born))
-    kubeconfig.merge_context(config, paths.kubeconfig, context)
+    entries.merge_context(config, paths.kubeconfig, context)
     return cluster
 
 
@@ -204,7 +204,7 @@ async def test_a_context_of_a_cluster_that_is_not_here_stays(home: Home, config:
 
     assert not await delete_cluster(home, NAME, kubeconfig=config, force=False)
 
-    assert kubeconfig.current_context(config) == "kwok-dev"
+    assert entries.current_context(config) == "kwok-dev"
 
 
 async def test_the_youngest_cluster_that_is_left_gets_the_current_context(
@@ -217,7 +217,7 @@ async def test_the_youngest_cluster_that_is_left_gets_the_current_context(
 
     await delete_cluster(home, name, kubeconfig=config, force=False)
 
-    assert kubeconfig.current_context(config) == "kwok-younger"
+    assert entries.current_context(config) == "kwok-younger"
     assert told.lines == ["'kwok-younger' is the current context now"]
 
 
@@ -228,7 +228,7 @@ async def test_another_current_context_stays(home: Home, config: Path, told: Tol
 
     await delete_cluster(home, name, kubeconfig=config, force=False)
 
-    assert kubeconfig.current_context(config) == "x"
+    assert entries.current_context(config) == "x"
     assert told.lines == []
 
 
@@ -238,5 +238,5 @@ async def test_when_all_go_no_context_is_current(home: Home, config: Path, told:
 
     await delete_all(home, kubeconfig=config, force=False)
 
-    assert kubeconfig.current_context(config) == ""
+    assert entries.current_context(config) == ""
     assert told.lines == ["no context is current now"]

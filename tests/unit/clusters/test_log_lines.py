@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.clusters.home import cluster_name
 from kwokctl.clusters.log_lines import Wanted, time_of
 from kwokctl.clusters.logs import component_logs
+from kwokctl.clusters.state.home import cluster_name
 from kwokctl.config.options import ClusterOptions
 from kwokctl.model import ETCD, ClusterName, ComponentName
 from tests.support.fake_runtime import FakeRuntime

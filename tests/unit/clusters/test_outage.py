@@ -4,7 +4,7 @@ import pytest
 
 from kwokctl.clusters.outage import watch_etcd
 from kwokctl.errors import EtcdGoneError
-from kwokctl.etcd.channel import Channel
+from kwokctl.etcd.grpc.channel import Channel
 from tests.support import virtual_time
 from tests.support.listener import Listener
 from tests.support.memory_etcd import MemoryEtcd

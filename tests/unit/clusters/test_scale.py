@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.clusters.home import Home, cluster_name
-from kwokctl.clusters.saved import save
 from kwokctl.clusters.scale import scale
 from kwokctl.clusters.scaling.positions import NAME as POSITIONS
 from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
+from kwokctl.clusters.state.home import Home, cluster_name
+from kwokctl.clusters.state.saved import save
 from kwokctl.config.documents import Document
 from kwokctl.errors import ApiError, BusyError, NotFoundError, UnavailableError, UsageError
 from kwokctl.host.files import locked, turn
 from kwokctl.host.paths import WorkDir
-from kwokctl.kube.access import load_access
+from kwokctl.kube.kubeconfig.access import load_access
 from kwokctl.kube.resource import CONFIG_MAPS, NODES, PODS
 from kwokctl.model import ETCD, State
 from kwokctl.progress import Silent
@@ -28,7 +28,7 @@ from tests.support.fake_api_server import serving
 from tests.support.fake_cluster import FakeCluster
 from tests.support.fake_runtime import FakeRuntime
 from tests.support.listener import Listener
-from tests.unit.clusters.test_saved import SAVED
+from tests.unit.clusters.state.test_saved import SAVED
 
 
 class Told(Silent):

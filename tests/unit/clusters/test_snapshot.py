@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from kwokctl.clusters.home import Home, cluster_name
-from kwokctl.clusters.saved import Saved, save
 from kwokctl.clusters.snapshot import _check_room, restore_snapshot, save_snapshot
+from kwokctl.clusters.state.home import Home, cluster_name
+from kwokctl.clusters.state.saved import Saved, save
 from kwokctl.components.plan import BUILDERS
 from kwokctl.errors import (
     ComponentError,
@@ -21,7 +21,7 @@ from kwokctl.model import KUBE_APISERVER, ComponentName, State
 from tests.support.bolt_file import database, snapshot
 from tests.support.fake_runtime import FakeRuntime
 from tests.support.told import Told
-from tests.unit.clusters.test_saved import SAVED as SAVED_FROM_STORE
+from tests.unit.clusters.state.test_saved import SAVED as SAVED_FROM_STORE
 
 NAME = cluster_name("dev")
 OBJECTS = ["/registry/namespaces/kube-system", "/registry/pods/default/a"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.clusters.home import Home, cluster_name
+from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.status import Status, component_statuses
 from kwokctl.clusters.stop import stop_cluster
 from kwokctl.components.plan import BUILDERS

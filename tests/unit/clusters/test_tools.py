@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.clusters.home import Home, cluster_name
+from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.tools import Command, etcdctl_command, kubectl_command
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import ComponentError

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from kwokctl.clusters.stages import stage_documents
+from kwokctl.clusters.state.stages import stage_documents
 from kwokctl.config.options import ClusterOptions
 from kwokctl.controller.run import main, serve
 from kwokctl.controller.settings import read_settings
-from kwokctl.kube.access import Access
+from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import LEASES, NAMESPACES, NODES, PODS
 from kwokctl.progress import Silent
 from tests.support.cluster_server import ClusterServer

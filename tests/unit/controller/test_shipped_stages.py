@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from kwokctl.controller import patches
-from kwokctl.controller.choice import basis, pick, seconds
-from kwokctl.controller.functions import common
-from kwokctl.controller.selectors import Known
-from kwokctl.controller.stages import DeleteStep, PatchStep, Stage
+from kwokctl.controller.engine import patches
+from kwokctl.controller.stages.choice import basis, pick, seconds
+from kwokctl.controller.stages.functions import common
+from kwokctl.controller.stages.model import DeleteStep, PatchStep, Stage
+from kwokctl.controller.stages.selectors import Known
 from kwokctl.expr import yaml
 from kwokctl.expr.gotemplate.template import Template
 from kwokctl.expr.jq.query import Query

@@ -5,13 +5,13 @@ from contextlib import asynccontextmanager
 import pytest
 
 from kwokctl.dataplane.api import ApiPlane
-from kwokctl.dataplane.lease import Lease
+from kwokctl.dataplane.leases.encode import Lease
 from kwokctl.dataplane.port import Patch, Renewal, Target
 from kwokctl.errors import ApiError
-from kwokctl.kube.access import Access
 from kwokctl.kube.client import PatchType
-from kwokctl.kube.http import Pool
+from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import NODES, PODS
+from kwokctl.kube.transport.pool import Pool
 from tests.support.fake_api_server import FakeApiServer, Reply, Request, serving
 
 POD = Target(PODS, "ns", "p")

@@ -7,14 +7,14 @@ import pytest
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.etcd import EtcdPlane
 from kwokctl.dataplane.keys import Keys
-from kwokctl.dataplane.lease import Lease
+from kwokctl.dataplane.leases.encode import Lease
 from kwokctl.dataplane.port import Json, Patch, Renewal, Target
 from kwokctl.dataplane.store import Store
 from kwokctl.errors import ApiError, EtcdGoneError, EtcdRefusedError
-from kwokctl.kube.access import Access
 from kwokctl.kube.client import PatchType
-from kwokctl.kube.http import Pool
+from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import LEASES, NODES, PODS
+from kwokctl.kube.transport.pool import Pool
 from tests.support.memory_etcd import MemoryEtcd
 
 POD = Target(PODS, "ns", "p")

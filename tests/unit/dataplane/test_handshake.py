@@ -9,9 +9,9 @@ from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.port import Target
 from kwokctl.dataplane.store import Store
 from kwokctl.errors import ApiError, EtcdGoneError
-from kwokctl.kube.access import Access
-from kwokctl.kube.http import Pool
+from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import Resource
+from kwokctl.kube.transport.pool import Pool
 from tests.support.memory_etcd import MemoryEtcd
 
 

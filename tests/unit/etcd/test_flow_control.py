@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from kwokctl.etcd import frames
-from kwokctl.etcd.frames import (
+from kwokctl.etcd.grpc import frames
+from kwokctl.etcd.grpc.frames import (
     DATA,
     END_STREAM,
     INITIAL_WINDOW_SIZE,

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from kwokctl.errors import EtcdGoneError
-from kwokctl.etcd import decoding, encoding, shim
-from kwokctl.etcd.kv import (
+from kwokctl.etcd import shim
+from kwokctl.etcd.kv import decoding, encoding
+from kwokctl.etcd.kv.kv import (
     Answer,
     Compare,
     Delete,

@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from kwokctl.errors import ApiError, NotFoundError
-from kwokctl.kube.access import Access
 from kwokctl.kube.client import Client, PatchType, Propagation
-from kwokctl.kube.http import Pool
+from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import NODES, PODS, Resource
+from kwokctl.kube.transport.pool import Pool
 from tests.support.fake_api_server import FakeApiServer, Handler, Reply, Request, serving
 
 _POD = {"metadata": {"name": "a"}}

@@ -11,7 +11,7 @@ from inspect import signature
 from operator import ge, gt, le, lt
 from typing import Any
 
-from kwokctl.expr.gotemplate import emission, formatting, printf, values
+from kwokctl.expr.gotemplate import emission
 from kwokctl.expr.gotemplate.functions.choices import CHOICES
 from kwokctl.expr.gotemplate.functions.dates import DATES, ago, current
 from kwokctl.expr.gotemplate.functions.encodings import ENCODINGS
@@ -21,6 +21,7 @@ from kwokctl.expr.gotemplate.functions.numbers import NUMBERS
 from kwokctl.expr.gotemplate.functions.patterns import PATTERNS
 from kwokctl.expr.gotemplate.functions.random import RANDOM
 from kwokctl.expr.gotemplate.functions.texts import TEXTS
+from kwokctl.expr.gotemplate.go import formatting, printf, values
 
 _SPRIG: dict[str, Callable[..., Any]] = {
     **CHOICES,

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from kwokctl.expr.gotemplate.fault import Fault
-from kwokctl.expr.gotemplate.formatting import plain
-from kwokctl.expr.gotemplate.go_types import Constant, Number, StringMap, Strings
-from kwokctl.expr.gotemplate.times import Span
-from kwokctl.expr.gotemplate.values import is_list, kind
+from kwokctl.expr.gotemplate.go.formatting import plain
+from kwokctl.expr.gotemplate.go.go_types import Constant, Number, StringMap, Strings
+from kwokctl.expr.gotemplate.go.times import Span
+from kwokctl.expr.gotemplate.go.values import is_list, kind
 
 _LARGEST = 2**63
 

@@ -5,8 +5,8 @@ from typing import Any, NoReturn
 
 from kwokctl.expr.gotemplate.fault import Fault
 from kwokctl.expr.gotemplate.functions.arguments import text
-from kwokctl.expr.gotemplate.go_types import NIL, kind_name, type_name
-from kwokctl.expr.gotemplate.values import is_list
+from kwokctl.expr.gotemplate.go.go_types import NIL, kind_name, type_name
+from kwokctl.expr.gotemplate.go.values import is_list
 
 
 def _default(otherwise: Any, *given: Any) -> Any:

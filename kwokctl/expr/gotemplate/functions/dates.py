@@ -13,10 +13,10 @@ from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import format_duration, parse_nanoseconds, parse_time
 from kwokctl.expr.gotemplate.fault import Fault
 from kwokctl.expr.gotemplate.functions.arguments import text
-from kwokctl.expr.gotemplate.go_types import Int64
-from kwokctl.expr.gotemplate.layouts import formatted, parsed
-from kwokctl.expr.gotemplate.times import Moment, as_moment, moved
-from kwokctl.expr.gotemplate.values import kind
+from kwokctl.expr.gotemplate.go.go_types import Int64
+from kwokctl.expr.gotemplate.go.layouts import formatted, parsed
+from kwokctl.expr.gotemplate.go.times import Moment, as_moment, moved
+from kwokctl.expr.gotemplate.go.values import kind
 
 _UNITS = (
     ("y", 31_536_000),

@@ -15,9 +15,9 @@ from urllib.parse import quote_plus, unquote, urlunsplit
 from kwokctl.errors import ConfigError
 from kwokctl.expr import yaml
 from kwokctl.expr.gotemplate.fault import Fault
-from kwokctl.expr.gotemplate.formatting import NO_VALUE, from_yaml, to_json
 from kwokctl.expr.gotemplate.functions.arguments import mapping, text
-from kwokctl.expr.gotemplate.printf import sprint
+from kwokctl.expr.gotemplate.go.formatting import NO_VALUE, from_yaml, to_json
+from kwokctl.expr.gotemplate.go.printf import sprint
 
 _SCRIPT = str.maketrans(
     {

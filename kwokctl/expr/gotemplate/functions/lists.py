@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from kwokctl.expr.gotemplate.fault import Fault
-from kwokctl.expr.gotemplate.formatting import plain
 from kwokctl.expr.gotemplate.functions.arguments import count, listing, texts, whole
 from kwokctl.expr.gotemplate.functions.choices import deep_equal
-from kwokctl.expr.gotemplate.go_types import Ints, Lists, NilList, Strings
-from kwokctl.expr.gotemplate.values import is_list, kind
+from kwokctl.expr.gotemplate.go.formatting import plain
+from kwokctl.expr.gotemplate.go.go_types import Ints, Lists, NilList, Strings
+from kwokctl.expr.gotemplate.go.values import is_list, kind
 
 
 def _unique(values: Any) -> list[Any]:

@@ -8,11 +8,11 @@ from copy import deepcopy
 from typing import Any
 
 from kwokctl.expr.gotemplate.fault import Fault
-from kwokctl.expr.gotemplate.formatting import plain
 from kwokctl.expr.gotemplate.functions.arguments import mapping, text
-from kwokctl.expr.gotemplate.go_types import Strings
-from kwokctl.expr.gotemplate.times import Location
-from kwokctl.expr.gotemplate.values import is_list, kind
+from kwokctl.expr.gotemplate.go.formatting import plain
+from kwokctl.expr.gotemplate.go.go_types import Strings
+from kwokctl.expr.gotemplate.go.times import Location
+from kwokctl.expr.gotemplate.go.values import is_list, kind
 
 CHANGING = frozenset({"set", "unset", "merge", "mustMerge", "mergeOverwrite", "mustMergeOverwrite"})
 

@@ -8,11 +8,11 @@ from random import SystemRandom
 from typing import Any
 
 from kwokctl.expr.gotemplate.fault import Fault
-from kwokctl.expr.gotemplate.formatting import plain
 from kwokctl.expr.gotemplate.functions.arguments import count, real, text, whole
-from kwokctl.expr.gotemplate.go_types import Constant, Int64, Ints
-from kwokctl.expr.gotemplate.numerals import shortest
-from kwokctl.expr.gotemplate.values import kind
+from kwokctl.expr.gotemplate.go.formatting import plain
+from kwokctl.expr.gotemplate.go.go_types import Constant, Int64, Ints
+from kwokctl.expr.gotemplate.go.numerals import shortest
+from kwokctl.expr.gotemplate.go.values import kind
 
 _MOST = 1_000_000
 _MOST_DIGITS = 300

@@ -10,7 +10,7 @@ from typing import Any
 
 from kwokctl.expr.gotemplate.fault import Fault
 from kwokctl.expr.gotemplate.functions.arguments import count, text
-from kwokctl.expr.gotemplate.go_types import NilStrings, Strings
+from kwokctl.expr.gotemplate.go.go_types import NilStrings, Strings
 
 _REFERENCE = re.compile(r"\$(?:\$|\{(\w+)\}|(\w+))")
 

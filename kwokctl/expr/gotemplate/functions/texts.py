@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 from kwokctl.expr.gotemplate.fault import Fault
-from kwokctl.expr.gotemplate.formatting import plain, quoted
 from kwokctl.expr.gotemplate.functions.arguments import count, text, texts
 from kwokctl.expr.gotemplate.functions.words import (
     joined_words,
@@ -13,7 +12,8 @@ from kwokctl.expr.gotemplate.functions.words import (
     swapped_case,
     upper_case,
 )
-from kwokctl.expr.gotemplate.go_types import StringMap, Strings
+from kwokctl.expr.gotemplate.go.formatting import plain, quoted
+from kwokctl.expr.gotemplate.go.go_types import StringMap, Strings
 
 _LONGEST = 1_000_000
 _SPACES = frozenset("\t\n\v\f\r \x85\xa0")

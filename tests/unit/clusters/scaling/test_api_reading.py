@@ -9,10 +9,10 @@ from kwokctl.clusters.scaling.readiness import Verdict, judge_of
 from kwokctl.clusters.scaling.reading import Change, Known, members_of, others_than
 from kwokctl.dataplane.port import Target
 from kwokctl.errors import ApiError
-from kwokctl.kube.access import Access
 from kwokctl.kube.client import Client
-from kwokctl.kube.http import Pool
+from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import NODES, PODS
+from kwokctl.kube.transport.pool import Pool
 from tests.support.fake_api_server import FakeApiServer, Handler, Reply, Request, serving
 
 

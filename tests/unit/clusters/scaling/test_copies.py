@@ -11,15 +11,15 @@ from kwokctl.clusters.scaling.direct import Desk, Direct
 from kwokctl.clusters.scaling.request import ScaleRequest
 from kwokctl.clusters.scaling.samples import Sample
 from kwokctl.clusters.scaling.serials import Serials
-from kwokctl.dataplane.desk import TOGETHER
+from kwokctl.dataplane.copies.json_stamp import CannotStampError, Copy
 from kwokctl.dataplane.keys import Keys
-from kwokctl.dataplane.stamp import CannotStampError, Copy
+from kwokctl.dataplane.scale_protocol import TOGETHER
 from kwokctl.dataplane.store import Store
 from kwokctl.errors import ApiError
-from kwokctl.kube.access import Access
 from kwokctl.kube.client import Client
-from kwokctl.kube.ended_watches import EndedWatches
-from kwokctl.kube.http import Pool
+from kwokctl.kube.collections.terminated_watchers import EndedWatches
+from kwokctl.kube.kubeconfig.access import Access
+from kwokctl.kube.transport.pool import Pool
 from tests.support.memory_etcd import MemoryEtcd
 
 BOTH = {"hostIP": "h4", "hostIPs": [{"ip": "h4"}, {"ip": "h6"}], "podIP": "p4"} | {

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from kwokctl.clusters.scaling.direct import Desk
-from kwokctl.controller.guard import Guard
-from kwokctl.controller.routes import Answers, routes
-from kwokctl.controller.server import Server
+from kwokctl.controller.serving.authorization import Guard
+from kwokctl.controller.serving.routes import Answers, routes
+from kwokctl.controller.serving.server import Server
 from kwokctl.errors import ApiError
-from kwokctl.kube.access import Access
-from kwokctl.kube.http import Pool
+from kwokctl.kube.kubeconfig.access import Access
+from kwokctl.kube.transport.pool import Pool
 
 
 async def _no_metrics() -> str:

@@ -9,16 +9,16 @@ from kwokctl.clusters.scaling.deletion import Deletion
 from kwokctl.clusters.scaling.direct import Desk, Direct
 from kwokctl.clusters.scaling.obstacles import Obstacles, Way
 from kwokctl.clusters.scaling.reading import Known
+from kwokctl.dataplane.copies.json_stamp import CannotStampError
 from kwokctl.dataplane.keys import Keys
-from kwokctl.dataplane.stamp import CannotStampError
+from kwokctl.dataplane.pacing import Window
 from kwokctl.dataplane.store import Store
-from kwokctl.dataplane.window import Window
 from kwokctl.errors import ApiError, EtcdGoneError
-from kwokctl.kube.access import Access
 from kwokctl.kube.client import Client
-from kwokctl.kube.ended_watches import EndedWatches
-from kwokctl.kube.http import Pool
+from kwokctl.kube.collections.terminated_watchers import EndedWatches
+from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import NODES, PODS, Resource
+from kwokctl.kube.transport.pool import Pool
 from tests.support import virtual_time
 from tests.support.memory_cluster import MemoryCluster
 from tests.support.memory_etcd import MemoryEtcd

@@ -6,7 +6,7 @@ import pytest
 from kwokctl.clusters.scaling.mould import Mould, edited
 from kwokctl.clusters.scaling.request import LABEL, ScaleRequest
 from kwokctl.clusters.scaling.templates import ResourceTemplate, load_templates
-from kwokctl.controller.functions import Kubelet
+from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.errors import ConfigError, UsageError
 
 

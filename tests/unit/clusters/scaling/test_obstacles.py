@@ -4,9 +4,9 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from kwokctl.clusters.scaling.obstacles import Obstacles, watched
-from kwokctl.kube.access import Access
-from kwokctl.kube.http import Pool
+from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import NODES, PODS, Resource
+from kwokctl.kube.transport.pool import Pool
 from tests.support.eventually import eventually
 from tests.support.fake_api_server import Reply, Request, serving
 

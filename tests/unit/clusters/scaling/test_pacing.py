@@ -6,14 +6,14 @@ from typing import Any
 
 from kwokctl.clusters.scaling.direct import Desk, Direct
 from kwokctl.clusters.scaling.pacing import paced
-from kwokctl.dataplane.desk import Seen
 from kwokctl.dataplane.keys import Keys
+from kwokctl.dataplane.scale_protocol import Seen
 from kwokctl.dataplane.store import Store
-from kwokctl.kube.access import Access
 from kwokctl.kube.client import Client
-from kwokctl.kube.ended_watches import NAME, EndedWatches
-from kwokctl.kube.http import Pool, Response
+from kwokctl.kube.collections.terminated_watchers import NAME, EndedWatches
+from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import PODS
+from kwokctl.kube.transport.pool import Pool, Response
 from tests.support import virtual_time
 from tests.support.listener import ToldStep
 from tests.support.memory_etcd import MemoryEtcd

@@ -6,7 +6,7 @@ from kwokctl.clusters.scaling.mould import Mould
 from kwokctl.clusters.scaling.pattern import Pattern
 from kwokctl.clusters.scaling.request import LABEL, ScaleRequest
 from kwokctl.clusters.scaling.templates import ResourceTemplate, load_templates
-from kwokctl.controller.identifiers import uuid_for
+from kwokctl.controller.stages.identifiers import uuid_for
 
 
 class Clock:

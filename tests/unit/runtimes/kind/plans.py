@@ -9,7 +9,7 @@ from kwokctl.components.setting import Setting
 from kwokctl.config.options import ClusterOptions
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import Artifact, ClusterName, Plan
-from runtimes.kind.site import KindSite
+from runtimes.kind.pods.site import KindSite
 
 PATHS = ClusterPaths(Path("/home/me/.kwok/clusters/dev"))
 OPTIONS = ClusterOptions(

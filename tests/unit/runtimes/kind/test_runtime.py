@@ -24,7 +24,7 @@ from kwokctl.model import (
 )
 from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
-from runtimes.kind.creation import Creation
+from runtimes.kind.nodes.creation import Creation
 from runtimes.kind.provider import Provider
 from runtimes.kind.runtime import KindRuntime
 from tests.support.fake_engine import FakeEngine, fake_engine

@@ -1,0 +1,1 @@
+"""Programs built from their Go modules."""

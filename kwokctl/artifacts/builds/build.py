@@ -1,0 +1,204 @@
+"""Builds programs from their Go modules, with nothing but a Go toolchain and a module proxy.
+
+The proxy, the checksum database, the caches and further flags are those of the user's Go settings.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kwokctl.artifacts.build_lock import Place
+from kwokctl.artifacts.builds import gomod, toolchain
+from kwokctl.artifacts.builds.toolchain import Go
+from kwokctl.artifacts.locations import Order
+from kwokctl.artifacts.programs import ETCD, Group, Program, named
+from kwokctl.artifacts.store import Store
+from kwokctl.artifacts.target import Target
+from kwokctl.errors import ArtifactError, CommandError
+from kwokctl.host import process
+from kwokctl.host.files import remove_tree, write_atomic
+from kwokctl.progress import Progress, Step
+
+_OLDEST_GO = (1, 24, 0)
+"""The first release that has `go get -tool`."""
+_ANY_GO = (1, 0, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Build:
+    """Programs of one group and version, which are built at once."""
+
+    orders: Sequence[Order]
+    target: Target
+    cache: Path
+    place: Place
+    progress: Progress
+
+    async def run(self, store: Store) -> None:
+        """Build the programs and put them into the store.
+
+        Raises ArtifactError when there is no Go to be had, no such module, or it does not compile.
+        """
+        await asyncio.to_thread(remove_tree, self._folder)
+        await asyncio.to_thread((self._folder / "tmp").mkdir, parents=True)
+        try:
+            go = await self._prepare()
+            await self._compile(go)
+            await asyncio.to_thread(self._publish, store, go)
+        except CommandError as e:
+            raise ArtifactError(
+                f"{self._title} could not be built from Go modules",
+                hint="Go says why below; its settings, such as GOPROXY, are yours",
+                detail=e.detail or str(e),
+            ) from e
+        finally:
+            await asyncio.to_thread(remove_tree, self._folder)
+
+    @property
+    def _folder(self) -> Path:
+        return self.place.folder / "build"
+
+    @property
+    def _programs(self) -> list[Program]:
+        return [named(order.name) for order in self.orders]
+
+    @property
+    def _group(self) -> Group:
+        return self._programs[0].group
+
+    @property
+    def _version(self) -> str:
+        """As Go writes it, with a `v`."""
+        return f"v{self.orders[0].version.removeprefix('v')}"
+
+    @property
+    def _title(self) -> str:
+        return f"{self._group.title} {self._version}"
+
+    @property
+    def _linked(self) -> list[str]:
+        flags = gomod.linker_flags(self._version, self._group.stamped)
+        return ["-mod=mod", "-trimpath", "-ldflags", flags]
+
+    def check_age(self) -> None:
+        """Raise ArtifactError for releases from before there were Go modules of them."""
+        oldest = self._group.oldest_build
+        if gomod.release(self._version)[:2] < oldest:
+            raise ArtifactError(
+                f"{self._title} is not available as Go modules",
+                hint=f"releases from {'.'.join(map(str, oldest))} on are; older ones can only be "
+                "downloaded, or given with the '--…-binary' options"
+                + ("; etcd's follows from --kube-version" if self._group is ETCD else ""),
+            )
+
+    async def _prepare(self) -> Go:
+        """Fetch the modules and write the scratch module; return the Go that can build it."""
+        paths = sorted({program.module for program in self._programs})
+        go = await toolchain.find(self.cache, _ANY_GO, self.progress)
+        with self.progress.step(f"Fetching the Go modules of {self._title}") as step:
+            published = await self._published(go, paths, step)
+        oldest = max(_OLDEST_GO, *map(gomod.needed, published.values()))
+        if go.release < oldest:
+            go = await toolchain.find(self.cache, oldest, self.progress)
+        text = gomod.scratch(published, version=self._version)
+        write_atomic(self._folder / "go.mod", text)
+        packages = [f"{program.package}@{self._version}" for program in self._programs]
+        with self.progress.step(f"Fetching what {self._title} is made of") as step:
+            await self._go(go, "get", "-tool", *packages, line=_saying(step))
+        return go
+
+    async def _published(self, go: Go, paths: Collection[str], step: Step) -> Mapping[str, str]:
+        """Return the published `go.mod` of each module, by path."""
+        wanted = [f"{path}@{self._version}" for path in paths]
+        # A Go that is too old for a module says so and exits with 1, but fetches it all the same.
+        answer = await self._go(
+            go, "mod", "download", "-json", *wanted, line=_saying(step), accept=(0, 1)
+        )
+        modules = list(_documents(answer))
+        texts = await asyncio.to_thread(_texts, modules)
+        if missing := [path for path in paths if path not in texts]:
+            raise ArtifactError(
+                f"there is no Go module '{missing[0]}' of version {self._version} to be had",
+                hint=f"'go list -m -versions {missing[0]}' shows the versions that your GOPROXY has",
+                detail="\n".join(m["Error"] for m in modules if m.get("Error")) or None,
+            )
+        return texts
+
+    async def _compile(self, go: Go) -> None:
+        packages = [program.package for program in self._programs]
+        names = ", ".join(order.name for order in self.orders)
+        with self.progress.step(f"Preparing to build {names}"):
+            stale = await self._go(
+                go, "list", *self._linked, "-deps", "-f", "{{if .Stale}}{{.ImportPath}}{{end}}",
+                *packages,
+            )  # fmt: skip
+        total = len(stale.split())
+        title = f"Building {names} {self._version} with {go}"
+        with self.progress.step(title, total=total, unit="packages") as step:
+            if total <= len(packages):
+                step.say("linking")
+            out = f"{self._folder / 'out'}/"
+            heard = _counting(step, total)
+            await self._go(go, "build", "-v", *self._linked, "-o", out, *packages, line=heard)
+
+    def _publish(self, store: Store, go: Go) -> None:
+        for order in self.orders:
+            program = named(order.name)
+            store.publish(
+                self._folder / "out" / program.built_name,
+                name=order.name,
+                version=order.key,
+                source="build",
+                origin=f"{program.package} by {go}",
+            )
+
+    async def _go(
+        self, go: Go, *words: str,
+        line: Callable[[str], None] = lambda _: None, accept: Collection[int] = (0,),
+    ) -> str:  # fmt: skip
+        env = {
+            **toolchain.ALONE,
+            "CGO_ENABLED": "0",
+            "GOOS": self.target.os,
+            "GOARCH": self.target.arch,
+            "GOTMPDIR": str(self._folder / "tmp"),
+        }
+        return await process.run_leashed(
+            go.path, *words,
+            env=env, cwd=self._folder, line=line, share=(self.place.lock,), accept=accept,
+        )  # fmt: skip
+
+
+def _saying(step: Step) -> Callable[[str], None]:
+    """Show each line that Go prints."""
+    return lambda line: step.say(line.removeprefix("go: "))
+
+
+def _counting(step: Step, total: int) -> Callable[[str], None]:
+    """Count the packages that Go names as it compiles them; linking, which comes last, is silent."""
+    done = 0
+
+    def hear(line: str) -> None:
+        nonlocal done
+        done += 1
+        step.advance()
+        step.say(line if done < total else "linking")
+
+    return hear
+
+
+def _texts(modules: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Return the `go.mod` of each module that has come, by path."""
+    return {m["Path"]: Path(m["GoMod"]).read_text("utf-8") for m in modules if m.get("GoMod")}
+
+
+def _documents(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects that are written one after the other."""
+    decoder = json.JSONDecoder()
+    position = 0
+    while (position := text.find("{", position)) >= 0:
+        document, position = decoder.raw_decode(text, position)
+        yield document

@@ -1,0 +1,1 @@
+"""Programs from where their projects publish them."""

@@ -1,0 +1,184 @@
+"""Gets programs from where they are published, checks them, and puts them into the store."""
+
+import re
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from threading import Event
+from urllib.parse import urljoin
+
+from kwokctl.artifacts.background import Post, in_thread
+from kwokctl.artifacts.downloads import archive
+from kwokctl.artifacts.downloads.http_failures import Trouble
+from kwokctl.artifacts.downloads.transfer import Transfer, filename, public
+from kwokctl.artifacts.locations import Order, is_url
+from kwokctl.artifacts.programs import checksums, relatives
+from kwokctl.artifacts.store import Entry, Store, digest
+from kwokctl.errors import ArtifactError
+from kwokctl.progress import Progress, Step
+
+_SHA256 = re.compile(r"[0-9a-fA-F]{64}")
+
+
+async def download(
+    orders: Sequence[Order], *, store: Store, folder: Path, progress: Progress
+) -> Trouble | None:
+    """Bring all that is ordered into the store, each address once.
+
+    `folder` keeps what has come when it is cut. Returns why an address gives nothing; raises
+    ArtifactError when what it gives cannot be trusted or used.
+    """
+    for url, same in groupby(sorted(orders, key=attrgetter("url")), attrgetter("url")):
+        parcel = _Parcel(url, tuple(same), store, folder, progress)
+        if trouble := await parcel.deliver():
+            return trouble
+    return None
+
+
+class _Shown:
+    """Shows a transfer as one step; lives in the event loop's thread."""
+
+    def __init__(self, progress: Progress, title: str, open_steps: ExitStack) -> None:
+        self._progress = progress
+        self._title = title
+        self._open = open_steps
+        self._step: Step | None = None
+        self._done = 0
+
+    def begin(self, total: int | None, done: int) -> None:
+        if self._step is None:
+            step = self._progress.step(self._title, total=total, unit="B")
+            self._step = self._open.enter_context(step)
+        self.advance(done - self._done)
+
+    def advance(self, amount: int) -> None:
+        self._done += amount
+        if self._step:
+            self._step.advance(amount)
+
+    def say(self, what: str) -> None:
+        if self._step:
+            self._step.say(what)
+
+
+@dataclass(frozen=True, slots=True)
+class _Relay:
+    """Carries what a transfer tells from its thread to the event loop's."""
+
+    shown: _Shown
+    post: Post
+
+    def begin(self, total: int | None, done: int) -> None:
+        self.post(self.shown.begin, total, done)
+
+    def advance(self, amount: int) -> None:
+        self.post(self.shown.advance, amount)
+
+    def say(self, what: str) -> None:
+        self.post(self.shown.say, what)
+
+
+@dataclass(frozen=True, slots=True)
+class _Parcel:
+    """One address and the programs that come from it."""
+
+    url: str
+    orders: tuple[Order, ...]
+    store: Store
+    folder: Path
+    progress: Progress
+
+    async def deliver(self) -> Trouble | None:
+        names = ", ".join(order.name for order in self.orders)
+        with ExitStack() as steps:
+            shown = _Shown(self.progress, f"Downloading {names} {self.orders[0].version}", steps)
+            return await in_thread(lambda stop, post: self._work(stop, _Relay(shown, post)))
+
+    def _work(self, stop: Event, relay: _Relay) -> Trouble | None:
+        if not is_url(self.url):
+            self._unpack(Path(self.url))
+            return None
+        self.folder.mkdir(parents=True, exist_ok=True)
+        part = self.folder / f"{filename(self.url) or 'file'}.part"
+        if trouble := self._bring(Transfer(relay, stop), part, relay):
+            return trouble
+        if stop.is_set():
+            return None
+        relay.say("unpacking")
+        try:
+            self._unpack(part)
+        except ArtifactError:
+            part.unlink(missing_ok=True)
+            raise
+        return None
+
+    def _bring(self, transfer: Transfer, part: Path, relay: _Relay) -> Trouble | None:
+        """Bring the file at the address to `part`, and compare it with its published checksum."""
+        file = filename(self.url)
+        sums = transfer.text(urljoin(self.url, checksums(self.orders[0].name, file)))
+        if isinstance(sums, Trouble) and (sums.unreachable or sums.passing):
+            return sums
+        published = checksum(sums, file) if isinstance(sums, str) else None
+        went_on = part.exists()
+        if trouble := transfer.file(self.url, part):
+            return trouble
+        if published is None:
+            tell = self.progress.warn if self.orders[0].official else self.progress.note
+            relay.post(
+                tell, f"no checksum is published for '{public(self.url)}': it is not checked"
+            )
+            return None
+        relay.say("checking")
+        if digest(part) == published:
+            return None
+        part.unlink()
+        if went_on:  # what was here from before may have been bad
+            return self._bring(transfer, part, relay)
+        raise ArtifactError(
+            f"'{public(self.url)}' does not have its published checksum",
+            hint="repeat; if it happens again, something on the way changes files",
+        )
+
+    def _unpack(self, file: Path) -> None:
+        """Publish what is ordered, and with an archive the other programs that are in it."""
+        by_member = {order.member: order for order in self.orders}
+        if "" in by_member:
+            self._publish(by_member[""], file)
+            return
+        first, ordered = self.orders[0], {order.name for order in self.orders}
+        for name in relatives(first.name):
+            if name not in ordered:
+                by_member.setdefault(name, replace(first, name=name, member=name))
+        found = archive.extract(file, by_member, self.folder / "members", title=public(self.url))
+        if missing := next((order for order in self.orders if order.member not in found), None):
+            raise ArtifactError(
+                f"'{public(self.url)}' has no '{missing.member}' in it",
+                hint="give the name of a file in the archive after '#'",
+            )
+        for member, path in found.items():
+            self._publish(by_member[member], path)
+
+    def _publish(self, order: Order, file: Path) -> Entry:
+        with file.open("rb") as content:
+            if not content.read(4).startswith((b"\x7fELF", b"#!")):
+                raise ArtifactError(
+                    f"'{public(self.url)}' is not a program",
+                    hint="check the address; a program in an archive is given as ADDRESS#MEMBER",
+                )
+        return self.store.publish(
+            file, name=order.name, version=order.key, source="download", origin=public(self.url)
+        )
+
+
+def checksum(text: str, file: str) -> str | None:
+    """Return the SHA-256 of `file` in a published list, or of the only file if it has no names."""
+    for line in text.splitlines():
+        words = line.split()
+        if not words or not _SHA256.fullmatch(words[0]):
+            continue
+        if len(words) == 1 or words[-1].removeprefix("*") == file:
+            return words[0].lower()
+    return None

@@ -1,0 +1,170 @@
+"""Brings files here over HTTP: goes on where it was cut, and repeats only what may pass.
+
+All of it blocks; `stop` ends it at the next block. Proxies, certificate bundles and `.netrc` are
+those of the environment, as requests reads them.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Protocol, TypeVar
+from urllib.parse import unquote, urlsplit
+
+from kwokctl.artifacts.downloads import http_failures
+from kwokctl.artifacts.downloads.http_failures import Trouble
+from kwokctl.host.files import naming
+
+if TYPE_CHECKING:
+    import requests
+
+_T = TypeVar("_T")
+
+_BLOCK = 1 << 16
+"""Bytes. What is read of a block that is cut is lost, so it must not be large."""
+_TIMEOUT = (5.0, 30.0)
+"""Seconds until a connection stands, and between two blocks."""
+_PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)
+"""Seconds to wait before another try. As many tries are made without getting further."""
+_TRIES_TO_CONNECT = 2
+_LONGEST_TEXT = 1 << 20
+_RANGE = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+)")
+
+
+class Listener(Protocol):
+    """Who wants to know how a transfer goes; called from the thread that transfers."""
+
+    def begin(self, total: int | None, done: int) -> None:
+        """Hear that bytes begin to come; `done` of `total` are here from before."""
+        ...
+
+    def advance(self, amount: int) -> None:
+        """Hear that more bytes have come."""
+        ...
+
+    def say(self, what: str) -> None:
+        """Hear of what is not bytes."""
+        ...
+
+
+class Transfer:
+    """Requests that share a connection, a listener and a way to be stopped."""
+
+    def __init__(
+        self, listener: Listener, stop: Event, *, pauses: Sequence[float] = _PAUSES
+    ) -> None:
+        """Tell `listener` how it goes, end when `stop` is set, wait `pauses` between tries."""
+        self._listener = listener
+        self._stop = stop
+        self._pauses = pauses
+
+    def text(self, url: str) -> str | Trouble:
+        """Return a short text, or why it cannot be had."""
+
+        def attempt(session: "requests.Session") -> str | Trouble:
+            with session.get(url, timeout=_TIMEOUT, stream=True) as answer:
+                if answer.status_code >= 400:
+                    return http_failures.of_status(_host(url), answer.status_code, filename(url))
+                start = next(answer.iter_content(_LONGEST_TEXT), b"")
+                return start.decode(errors="replace")
+
+        return self._patiently(url, attempt, reached=lambda: 0)
+
+    def file(self, url: str, part: Path) -> Trouble | None:
+        """Bring the file at `url` to the path `part`, or tell why it cannot be had.
+
+        What is at `part` from before is gone on with if the server still has that very file.
+        """
+
+        def reached() -> int:
+            return part.stat().st_size if part.exists() else 0
+
+        return self._patiently(url, lambda session: self._bring(session, url, part), reached)
+
+    def _patiently(
+        self,
+        url: str,
+        attempt: "Callable[[requests.Session], _T | Trouble]",
+        reached: Callable[[], int],
+    ) -> _T | Trouble:
+        import requests  # noqa: PLC0415 - slow to import, and needed only when something is missing
+
+        tries, furthest = 0, reached()
+        with requests.Session() as session:
+            while True:
+                try:
+                    answer = attempt(session)
+                except requests.RequestException as e:
+                    answer = http_failures.of_error(_host(url), e)
+                if not isinstance(answer, Trouble) or not answer.passing:
+                    return answer
+                if reached() > furthest:
+                    tries, furthest = 0, reached()
+                tries += 1
+                if tries >= (_TRIES_TO_CONNECT if answer.unreachable else len(self._pauses)):
+                    return answer
+                self._listener.say(f"{answer}: trying again")
+                if self._stop.wait(self._pauses[tries - 1]):
+                    return answer
+
+    def _bring(self, session: "requests.Session", url: str, part: Path) -> Trouble | None:
+        tag = part.with_name(f"{part.name}.tag")
+        done = part.stat().st_size if part.exists() and tag.exists() else 0
+        headers = {"Accept-Encoding": "identity"}
+        if done:
+            headers |= {"Range": f"bytes={done}-", "If-Range": tag.read_text(encoding="utf-8")}
+        with session.get(url, headers=headers, stream=True, timeout=_TIMEOUT) as answer:
+            status, (first, total) = answer.status_code, _span(answer)
+            if status == 416 and total == done:
+                return None
+            if status == 416 or (status == 206 and first != done):
+                part.unlink()
+                return Trouble(_host(url), "has another file now", passing=True)
+            if status >= 400:
+                return http_failures.of_status(_host(url), status, filename(url))
+            if status != 206:
+                done = 0
+                _remember(tag, answer)
+            self._listener.begin(total, done)
+            with naming(part), part.open("ab" if done else "wb") as file:
+                for block in answer.iter_content(_BLOCK):
+                    if self._stop.is_set():
+                        return Trouble(_host(url), "was not waited for")
+                    file.write(block)
+                    self._listener.advance(len(block))
+        if total is not None and part.stat().st_size != total:
+            return Trouble(_host(url), "has cut the connection", passing=True)
+        return None
+
+
+def filename(url: str) -> str:
+    """Return the last word of the path of an address."""
+    return unquote(urlsplit(url).path).rpartition("/")[2]
+
+
+def public(url: str) -> str:
+    """Return an address without the user name, password and query that may be secrets."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).hostname or url
+
+
+def _span(answer: "requests.Response") -> tuple[int, int | None]:
+    """Return the position of the first byte that comes, and the size of the whole file."""
+    if match := _RANGE.fullmatch(answer.headers.get("Content-Range", "")):
+        return int(match[1] or 0), int(match[2])
+    length = answer.headers.get("Content-Length", "")
+    encoded = answer.headers.get("Content-Encoding", "identity") != "identity"
+    return 0, int(length) if length.isdigit() and not encoded else None
+
+
+def _remember(tag: Path, answer: "requests.Response") -> None:
+    """Keep what tells this very file from a later one of the same address."""
+    etag = answer.headers.get("ETag", "")
+    mark = etag if etag.startswith('"') else answer.headers.get("Last-Modified", "")
+    tag.unlink(missing_ok=True)
+    if mark:
+        tag.write_text(mark, encoding="utf-8")

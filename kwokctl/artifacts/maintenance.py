@@ -1,0 +1,150 @@
+"""What can be asked of the store as a whole: list, verify, prune, and fill it by building."""
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from kwokctl.artifacts import versions
+from kwokctl.artifacts.build_lock import lock_file
+from kwokctl.artifacts.locations import GIVEN
+from kwokctl.artifacts.programs import ETCD, FOR_NODES, KIND, PROGRAMS, named
+from kwokctl.artifacts.resolve import Source, Wanted, resolve, store_of
+from kwokctl.artifacts.store import Entry, digest
+from kwokctl.artifacts.target import here
+from kwokctl.artifacts.workdirs import forget_removed
+from kwokctl.errors import ArtifactError, BusyError
+from kwokctl.host.files import locked, remove_tree
+from kwokctl.model import Artifact
+from kwokctl.progress import Progress
+
+_USUAL = tuple(name for name in PROGRAMS if name not in FOR_NODES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unused:
+    """A folder that can be removed."""
+
+    path: Path
+    size: int
+    """In bytes."""
+
+
+class DamagedError(ArtifactError):
+    """Programs have changed since they were stored."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        """Name their files."""
+        super().__init__(
+            "a program has changed since it was stored"
+            if len(entries) == 1
+            else f"{len(entries)} programs have changed since they were stored",
+            hint="'kwokctl artifacts verify --repair' gets them again",
+            detail="\n".join(str(entry.path) for entry in entries),
+        )
+        self.entries = tuple(entries)
+
+
+def entries(cache: Path) -> list[Entry]:
+    """Return all programs in the store, by name and version."""
+    return list(store_of(cache, here()).entries())
+
+
+def verify(cache: Path, progress: Progress) -> None:
+    """Read every program in the store in full; DamagedError if any is not what was stored."""
+    stored = entries(cache)
+    bad = []
+    with progress.step("Verifying the store", total=sum(e.size for e in stored), unit="B") as step:
+        for entry in stored:
+            step.say(f"{entry.name} {entry.version}")
+            if digest(entry.path) != entry.sha256:
+                bad.append(entry)
+            step.advance(entry.size)
+        if bad:
+            raise DamagedError(bad)
+
+
+async def repair(
+    damaged: Sequence[Entry], *, source: Source, cache: Path, progress: Progress
+) -> None:
+    """Get programs again whose content has changed; a damaged one is removed first.
+
+    Raises ArtifactError for those that cannot be fetched or built again: they are missing from then on, as a
+    damaged one is not used either.
+    """
+    store = store_of(cache, here())
+    lost = [entry for entry in damaged if GIVEN in entry.version]
+    again = [entry for entry in damaged if entry not in lost]
+    for entry in again:
+        store.remove(entry)
+    wanted = [Wanted(name=entry.name, version=entry.version) for entry in again]
+    for _, same in groupby(wanted, key=lambda one: (named(one.name).group.name, one.version)):
+        await resolve(list(same), source=source, cache=cache, progress=progress)
+    if lost:
+        raise ArtifactError(
+            "only the options that named their addresses can get these programs again",
+            hint="remove their folders, then repeat the command that fetched them",
+            detail="\n".join(f"{entry.path}, from {entry.origin}" for entry in lost),
+        )
+
+
+def wanted(kube: str, names: Collection[str] = _USUAL) -> list[Wanted]:
+    """Return what a cluster of a Kubernetes version needs: those of `names`, in our versions."""
+    kube = versions.kube_version(kube)
+    of_group = {ETCD: versions.etcd_version(kube), KIND: versions.DEFAULT_KIND_VERSION}
+    return [Wanted(name=name, version=of_group.get(PROGRAMS[name].group, kube)) for name in names]
+
+
+async def build(kube: str, *, cache: Path, progress: Progress) -> dict[str, Artifact]:
+    """Put all programs for a Kubernetes version into the store, building those that are missing."""
+    return await resolve(wanted(kube), source=Source.BUILD, cache=cache, progress=progress)
+
+
+def unused(cache: Path, *, keep: Collection[Path] = ()) -> list[Unused]:
+    """List all programs but those in `keep`, and what dead runs have left.
+
+    What another process is getting right now is not in the list.
+    """
+    store = store_of(cache, here())
+    found = [e.path.parent for e in store.entries() if e.path not in keep]
+    found += store.broken()
+    busy = False
+    for folder in [*_children(cache / "tmp"), *_children(cache / "go")]:
+        with _unclaimed(cache, folder) as free:
+            busy |= not free
+            # A build that is under way may use a toolchain.
+            if free and not (busy and folder.parent.name == "go"):
+                found.append(folder)
+    return [Unused(path=folder, size=_size(folder)) for folder in found]
+
+
+def prune(cache: Path, chosen: Collection[Unused]) -> int:
+    """Remove what `unused` has listed, and return how many bytes are free again.
+
+    Programs that run keep running. What another process has begun to work in meanwhile stays.
+    """
+    still = {each.path for each in unused(cache)}
+    going = [each for each in chosen if each.path in still]
+    for each in going:
+        remove_tree(each.path)
+    forget_removed(cache)
+    return sum(each.size for each in going)
+
+
+@contextmanager
+def _unclaimed(cache: Path, folder: Path) -> Iterator[bool]:
+    """Hold the lock of a working folder; false if another process holds it."""
+    try:
+        with locked(lock_file(cache, folder.name), what=f"'{folder}'"):
+            yield True
+    except BusyError:
+        yield False
+
+
+def _size(folder: Path) -> int:
+    return sum(file.lstat().st_size for file in folder.rglob("*") if not file.is_dir())
+
+
+def _children(folder: Path) -> list[Path]:
+    return sorted(folder.iterdir()) if folder.is_dir() else []

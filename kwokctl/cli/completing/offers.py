@@ -1,0 +1,161 @@
+"""What can stand at a place of the command line: commands, options, values or files."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kwokctl.cli.invocation import DEFAULT_NAME
+from kwokctl.cli.parsing import complete
+from kwokctl.cli.parsing.commands import EVERYWHERE
+from kwokctl.cli.parsing.grammar import RawCommand, panel_of, summary
+from kwokctl.cli.parsing.words import MAY_STAND_ALONE
+from kwokctl.cli.verbs.help_command import NAME as HELP
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A word, and what it means if that is known."""
+
+    word: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """Another program whose words these are: it knows what can stand there."""
+
+    name: str
+    cluster: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The path of a file."""
+
+
+Offers = Tool | Files | tuple[Offer, ...]
+
+
+@dataclass(slots=True)
+class _Place:
+    """A place in the command line, reached word by word."""
+
+    command: Any
+    pending: Any = None
+    """The option whose value comes next."""
+    plain: int = 0
+    """How many arguments of the command have been given."""
+    only_plain: bool = False
+    given: dict[str, Any] = field(default_factory=dict)
+    """The options so far, by name, with the value of those that have one."""
+
+    def pass_over(self, word: str) -> None:
+        """Go on beyond a word; LookupError if no command is called so."""
+        if self.pending and not (word.startswith("-") and self.pending_may_stand_alone):
+            self.given[self.pending.name] = word
+            self.pending = None
+        elif word == "--" and not self.only_plain:
+            self.only_plain = True
+        elif word.startswith("-") and len(word) > 1 and not self.only_plain:
+            self._option(word)
+        elif hasattr(self.command, "commands"):
+            self.command = self.command.commands[word]
+        else:
+            self.plain += 1
+
+    @property
+    def pending_may_stand_alone(self) -> bool:
+        return self.pending.opts[0] in MAY_STAND_ALONE
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The options that may stand here, by each of their spellings."""
+        return {
+            spelling: param
+            for param in self.command.params
+            if param.param_type_name == "option"
+            for spelling in (*param.opts, *param.secondary_opts)
+        }
+
+    @property
+    def argument(self) -> Any:
+        """The argument that comes next; None if there is none."""
+        arguments = [p for p in self.command.params if p.param_type_name == "argument"]
+        return arguments[self.plain] if self.plain < len(arguments) else None
+
+    def _option(self, word: str) -> None:
+        name, has_value, value = word.partition("=")
+        option = self.options.get(name)
+        self.pending = None
+        if option is not None:
+            self.given[option.name] = value
+            if not (option.is_flag or has_value):
+                self.pending = option
+
+
+def offers(tree: Any, words: Sequence[str]) -> Offers:
+    """Return what can stand in place of the last word, which may be empty or begun."""
+    *before, begun = words or [""]
+    place = _Place(tree)
+    for number, word in enumerate(before):
+        try:
+            place.pass_over(word)
+        except LookupError:
+            return ()
+        if isinstance(place.command, RawCommand) and place.command.name == HELP:
+            return offers(tree, words[number + 1 :])
+        if isinstance(place.command, RawCommand):
+            cluster = place.given.get("name", DEFAULT_NAME)
+            return Tool(str(place.command.name), cluster, tuple(words[number + 1 :]))
+    return _at(place, begun)
+
+
+def _at(place: _Place, begun: str) -> Offers:
+    is_option = begun.startswith("-") and not place.only_plain
+    if place.pending and not (is_option and place.pending_may_stand_alone):
+        return _values(place.pending, begun)
+    if is_option and "=" in begun:
+        name = begun.partition("=")[0]
+        option = place.options.get(name)
+        return _values(option, begun, prefix=f"{name}=") if option else ()
+    if is_option:
+        return tuple(_options(place, begun))
+    if hasattr(place.command, "commands"):
+        return tuple(_commands(place.command, begun))
+    if place.argument is not None:
+        return _values(place.argument, begun)
+    return tuple(_options(place, begun))
+
+
+def _values(param: Any, begun: str, *, prefix: str = "") -> Offers:
+    """Offer the values of a parameter; in a list, those that the last comma is before."""
+    if complete.is_list(param):
+        before, comma, _ = begun.removeprefix(prefix).rpartition(",")
+        prefix += before + comma
+    words = [prefix + word for word in complete.values(param)]
+    if not words and complete.is_file(param):
+        return Files()
+    return tuple(Offer(word) for word in words if word.startswith(begun))
+
+
+def _options(place: _Place, begun: str) -> Iterator[Offer]:
+    """Offer the options that can still be given; a command's own before those of every command."""
+    shown = [
+        param
+        for param in place.command.params
+        if param.param_type_name == "option" and not param.hidden
+    ]
+    shown.sort(key=lambda param: panel_of(param) == EVERYWHERE)
+    for param in shown:
+        if param.name in place.given and not param.multiple:
+            continue
+        for spelling in (*param.opts, *param.secondary_opts):
+            if spelling.startswith("--") and spelling.startswith(begun):
+                yield Offer(spelling, param.help or "")
+
+
+def _commands(group: Any, begun: str) -> Iterator[Offer]:
+    for name, command in group.commands.items():
+        if name.startswith(begun) and not command.hidden:
+            yield Offer(name, summary(command))

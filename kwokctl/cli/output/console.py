@@ -1,0 +1,40 @@
+"""The port through which the command speaks to a person, and the choice of who stands behind it.
+
+Everything goes to standard error; standard output carries results alone.
+"""
+
+from collections.abc import Mapping
+from typing import Protocol, TextIO
+
+from kwokctl.cli.output.plain import Plain
+from kwokctl.cli.output.writer import Writer
+from kwokctl.progress import Progress
+
+
+class Console(Progress, Protocol):
+    """Progress for a person, and the lines that are not progress."""
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether a person is watching."""
+        ...
+
+    def line(self, text: str = "", *, label: str = "") -> None:
+        """Write a line or several; `label` is ours and may be coloured, `text` may be anybody's."""
+        ...
+
+    def abandon(self) -> None:
+        """Leave the terminal usable when the process ends at once."""
+        ...
+
+
+def choose(stream: TextIO, environ: Mapping[str, str]) -> Console:
+    """Return the console that suits the stream: alive on a terminal, plain lines elsewhere.
+
+    `CI` and `TERM=dumb` ask for plain lines, `NO_COLOR` for no colours.
+    """
+    if not stream.isatty() or environ.get("CI") or environ.get("TERM") == "dumb":
+        return Plain(stream)
+    from kwokctl.cli.output.terminal import Terminal
+
+    return Terminal(Writer(stream, is_coloured=not environ.get("NO_COLOR")))

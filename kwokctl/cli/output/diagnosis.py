@@ -1,0 +1,73 @@
+"""Log lines for whoever looks for a fault: as text on a terminal, as JSON lines elsewhere."""
+
+import logging
+import re
+import sys
+from datetime import UTC, datetime
+from typing import TextIO
+
+from kwokctl.cli.output.rows import safe
+from kwokctl.errors import UsageError
+
+_NAMED = {"DEBUG": -4, "INFO": 0, "WARN": 4, "ERROR": 8}
+_LEVEL = re.compile(r"(DEBUG|INFO|WARN|ERROR)?([+-]?[0-9]{1,4})?", re.IGNORECASE)
+_LOGGERS = ("kwokctl", "runtimes")
+
+
+def level(text: str) -> int:
+    """Read a level as the original has it, `DEBUG`, `-4`, `INFO+2`; return Python's number."""
+    match = _LEVEL.fullmatch(text.strip())
+    if match is None or not text.strip():
+        raise UsageError(
+            f"'--v' is '{text}', not a level",
+            hint="for example: DEBUG, INFO, WARN, ERROR, -4 or INFO+2",
+        )
+    name, offset = match.groups()
+    steps = _NAMED[name.upper() if name else "INFO"] + int(offset or 0)
+    return max(logging.INFO + round(steps * 2.5), 1)
+
+
+def set_level(text: str, stream: TextIO | None = None) -> None:
+    """Write the log lines of this program, from a level on, to `stream` or standard error."""
+    stream = stream or sys.stderr
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(_Text() if stream.isatty() else _Json())
+    number = level(text)
+    for name in _LOGGERS:
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.setLevel(number)
+        logger.propagate = False
+
+
+def begin(stream: TextIO | None = None) -> None:
+    """Write our log lines from INFO on unless a level was set, and nobody else's ever."""
+    if not logging.getLogger(_LOGGERS[0]).handlers:
+        set_level("INFO", stream)
+    logging.getLogger().addHandler(logging.NullHandler())
+
+
+class _Text(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        """Write one line for a person."""
+        return safe(
+            f"{record.levelname} {record.name}: {record.getMessage()}{_trace(record, self)}"
+        )
+
+
+class _Json(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        """Write one line for a program."""
+        import json
+
+        body = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(),
+            "level": "WARN" if record.levelno == logging.WARNING else record.levelname,
+            "msg": record.getMessage() + _trace(record, self),
+            "source": f"{record.name}:{record.lineno}",
+        }
+        return json.dumps(body)
+
+
+def _trace(record: logging.LogRecord, formatter: logging.Formatter) -> str:
+    return "\n" + formatter.formatException(record.exc_info) if record.exc_info else ""

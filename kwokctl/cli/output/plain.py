@@ -1,0 +1,81 @@
+"""Steps as whole lines without control characters, for pipes, files and CI."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+from kwokctl.cli.output.rows import Row
+from kwokctl.cli.output.writer import Writer, indent, nested
+from kwokctl.progress import Step
+
+_BEAT = 10.0
+
+
+class Plain:
+    """Whole lines; long work gives a sign of life now and then."""
+
+    is_alive = False
+
+    def __init__(
+        self,
+        stream: TextIO,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        beat: float = _BEAT,
+    ) -> None:
+        """Write to `stream`, and every `beat` seconds what each step under way is doing."""
+        self._writer = Writer(stream)
+        self._clock = clock
+        self._beat = beat
+
+    def line(self, text: str = "", *, label: str = "") -> None:
+        """Write a line."""
+        self._writer.line(text, label=label)
+
+    @contextmanager
+    def step(self, title: str, *, total: int | None = None, unit: str = "") -> Iterator[Step]:
+        """Tell that a step begins, how it goes, and how it ended."""
+        with nested() as depth:
+            row = Row(title=title, total=total, unit=unit, started=self._clock(), depth=depth)
+            self._tell(row, "·")
+            mark = "✗"
+            try:
+                with ticking(self._beat, lambda: self._tell(row, "…", row.so_far(self._clock()))):
+                    yield row
+                mark = "✓"
+            finally:
+                self._tell(row, mark, row.in_all(self._clock()))
+
+    def note(self, text: str) -> None:
+        """Write a line that the user should read."""
+        self.line(indent() + text)
+
+    def warn(self, text: str) -> None:
+        """Write a line that the user must not miss."""
+        self.line(text, label="warning:")
+
+    def abandon(self) -> None:
+        """Do nothing: whole lines leave nothing behind."""
+
+    def _tell(self, row: Row, mark: str, known: str = "") -> None:
+        self.line(f"{row.title} ({known})" if known else row.title, label="  " * row.depth + mark)
+
+
+@contextmanager
+def ticking(seconds: float, act: Callable[[], None]) -> Iterator[None]:
+    """Call `act` every so many seconds while inside, from a thread of its own."""
+    stop = threading.Event()
+
+    def tick() -> None:
+        while not stop.wait(seconds):
+            act()
+
+    thread = threading.Thread(target=tick, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()

@@ -1,0 +1,121 @@
+"""Results on standard output: tables for people, JSON and YAML for programs, names for both."""
+
+import os
+import select
+import shutil
+import sys
+from collections.abc import Sequence, ValuesView
+from dataclasses import fields, is_dataclass
+from enum import StrEnum
+from pathlib import PurePath
+from typing import Any
+
+from kwokctl.cli.output import marks, streams
+from kwokctl.errors import KwokctlError
+
+
+def emit(text: str) -> None:
+    """Write a result, with a line end if it lacks one."""
+    emit_bytes((text if text.endswith("\n") or not text else text + "\n").encode())
+
+
+def emit_bytes(content: bytes) -> None:
+    """Write a part of a result at once; BrokenPipeError when the reader is gone."""
+    try:
+        sys.stdout.flush()
+        view = memoryview(content)
+        while view:
+            view = view[os.write(sys.stdout.fileno(), view) :]
+    except BrokenPipeError:
+        raise
+    except OSError as e:
+        raise unwritable(e) from e
+
+
+def reader_is_gone() -> bool:
+    """Tell whether nobody reads standard output any more, as with `| head`; if so, let it go."""
+    poll = select.poll()
+    poll.register(sys.stdout.fileno(), 0)
+    if not any(event & select.POLLERR for _, event in poll.poll(0)):
+        return False
+    _let_go()
+    return True
+
+
+def unwritable(error: OSError) -> KwokctlError:
+    """Say that standard output takes nothing."""
+    return KwokctlError(f"cannot write to standard output: {(error.strerror or '').lower()}")
+
+
+def is_unwritable() -> bool:
+    """Tell whether something could not be written; it is dropped, or the end of Python would fail."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _let_go()
+        return True
+    return False
+
+
+def _let_go() -> None:
+    streams.drop(sys.stdout.fileno())
+
+
+def emit_data(data: Any, output: str) -> None:
+    """Write values as `json` or `yaml`."""
+    body = plain(data)
+    if output == "json":
+        import json
+
+        emit(json.dumps(body, indent=2, ensure_ascii=False))
+        return
+    import yaml
+
+    emit(yaml.safe_dump(body, sort_keys=False, allow_unicode=True, default_flow_style=False))
+
+
+def emit_table(
+    headings: Sequence[str], rows: Sequence[Sequence[str]], *, widths: Sequence[int] = ()
+) -> list[int]:
+    """Write columns as wide as their widest cell, three spaces apart; a cell keeps to one line.
+
+    On a terminal no line is longer than it is wide. Rows that come later go on without headings, in
+    the `widths` that the table before returned.
+    """
+    cells = [[" ".join(cell.split()) for cell in row] for row in rows]
+    if headings:
+        cells.insert(0, list(headings))
+        widths = [max(len(row[i]) for row in cells) for i in range(len(headings))]
+    lines = ("   ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) for row in cells)
+    emit("\n".join(_fitted(line.rstrip()) for line in lines))
+    return list(widths)
+
+
+def _fitted(line: str) -> str:
+    """Cut a line to the width of the terminal, if there is one; elsewhere it is whole."""
+    if not sys.stdout.isatty():
+        return line
+    width = shutil.get_terminal_size().columns
+    if len(line) <= width:
+        return line
+    cut = marks.shown("…", sys.stdout.encoding)
+    return line[: width - len(cut)] + cut
+
+
+def plain(value: Any) -> Any:
+    """Turn dataclasses, tuples and paths into what JSON and YAML have; names become camelCase."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {camel(f.name): plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, list | tuple | set | frozenset | ValuesView):
+        return [plain(each) for each in value]
+    if isinstance(value, dict):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, StrEnum | PurePath):
+        return str(value)
+    return value
+
+
+def camel(name: str) -> str:
+    """Write a name as Kubernetes does: `kube_version` becomes `kubeVersion`."""
+    first, *rest = name.split("_")
+    return first + "".join(word.title() for word in rest)

@@ -1,0 +1,55 @@
+"""Writes lines for a person: cleaned, coloured if wanted, and indented by what they are inside of."""
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TextIO
+
+from kwokctl.cli.output import marks, streams
+from kwokctl.cli.output.rows import safe
+
+_OF_DISK_OR_TERMINAL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EIO))
+_DEPTH: ContextVar[int] = ContextVar("depth", default=0)
+_COLOURS = {marks.DONE: "32", marks.FAILED: "31", "warning:": "33", "error:": "1;31", "hint:": "36"}
+
+
+class Writer:
+    """Writes whole lines to a stream, in colour or not, in characters that it has."""
+
+    def __init__(self, stream: TextIO, *, is_coloured: bool = False) -> None:
+        """Write to `stream`."""
+        self.stream = stream
+        self.is_coloured = is_coloured
+
+    def line(self, text: str = "", *, label: str = "") -> None:
+        """Write `label`, coloured as it deserves, and `text`, freed of control characters.
+
+        A log on a full disk, or a terminal that is gone, does not end what would be told.
+        """
+        colour = _COLOURS.get(label.strip()) if self.is_coloured else None
+        painted = f"\x1b[{colour}m{label}\x1b[0m" if colour else label
+        words = f"{painted} {safe(text)}".rstrip() if label else safe(text)
+        try:
+            self.stream.write(marks.shown(words, self.stream.encoding) + "\n")
+            self.stream.flush()
+        except OSError as e:
+            if e.errno not in _OF_DISK_OR_TERMINAL:
+                raise
+            streams.drop(self.stream.fileno())
+
+
+def indent() -> str:
+    """Return what stands in front of a line that belongs to the innermost open step."""
+    return "  " * _DEPTH.get()
+
+
+@contextmanager
+def nested() -> Iterator[int]:
+    """Yield how many steps of this task are open; inside, there is one more."""
+    depth = _DEPTH.get()
+    token = _DEPTH.set(depth + 1)
+    try:
+        yield depth
+    finally:
+        _DEPTH.reset(token)

@@ -1,0 +1,162 @@
+"""The classes that make Typer's commands read words, and write help, as kwokctl does."""
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from kwokctl.cli.parsing import hints, words
+from kwokctl.errors import UsageError
+
+_OPTIONS = "Options"
+_WIDEST_NAME = 34
+
+
+class Command(TyperCommand):
+    """A command whose flags are read as the original reads them."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words of this command."""
+        if not ctx.resilient_parsing:
+            args = words.rewrite(args, self.get_params(ctx), ctx.command_path)
+        return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments and options, one section a panel."""
+        _write_options(self.get_params(ctx), formatter)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - Typer's signature
+        """Write the examples, each on a line of its own."""
+        if lines := examples(self):
+            with formatter.section(_heading("Examples")):
+                for line in lines:
+                    formatter.write(f"  {line}\n")
+
+
+class Group(TyperGroup):
+    """A command that has commands below it."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words up to the command below this one."""
+        if not ctx.resilient_parsing:
+            own, below = words.rewrite_leading(
+                args, self.get_params(ctx), ctx.command_path, self._place_of
+            )
+            args = [*own, *below]
+        return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command that the first word names; UsageError if there is none."""
+        if args[0] not in self.commands and not ctx.resilient_parsing:
+            names = [name for name, command in self.commands.items() if not command.hidden]
+            raise UsageError(
+                f"'{ctx.command_path}' has no command '{args[0]}'",
+                hint=hints.for_command(ctx.command_path, args[0], names),
+            )
+        return super().resolve_command(ctx, args)
+
+    def _place_of(self, option: str, words_after: Sequence[str]) -> str | None:
+        """Return the command below this one that has an option, best of all one that is named."""
+        paths = list(_paths_with(self, option))
+        named = (path for path in paths if set(path.split()) <= set(words_after))
+        return next(named, next(iter(paths), None))
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write commands, then options, one section a panel."""
+        self.format_commands(ctx, formatter)
+        _write_options(self.get_params(ctx), formatter)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands, one section a panel."""
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for name in self.list_commands(ctx):
+            command: Any = self.commands[name]
+            if not command.hidden:
+                panel = command.rich_help_panel or "Commands"
+                panels.setdefault(panel, []).append((name, summary(command)))
+        _write_sections(panels, formatter)
+
+
+class RawCommand(TyperCommand):
+    """A tool that is passed through: every word after its name is the tool's."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Keep the words as they are, `-h` and `--` too."""
+        untouched = list(args)
+        ctx.args = untouched
+        return untouched
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ARG002 - Typer's signature
+        """Return what may follow the command's name."""
+        return ["ARGS..."]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write none: even `-h` is the tool's."""
+
+
+def _paths_with(group: Any, option: str) -> Iterator[str]:
+    """Yield the commands below a group that have an option."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from (f"{name} {path}" for path in _paths_with(command, option))
+        elif any(option in (*p.opts, *p.secondary_opts) and not p.hidden for p in command.params):
+            yield name
+
+
+def summary(command: Any) -> str:
+    """Return the first line of a command's help."""
+    return (command.help or "").partition("\n")[0].rstrip(".")
+
+
+def examples(command: Any) -> list[str]:
+    """Return the commands with which a command's help ends."""
+    return (command.epilog or "").splitlines()
+
+
+def help_record(param: Any) -> tuple[str, str] | None:
+    """Return how a parameter is written and what it means; None if it is hidden."""
+    if param.hidden:
+        return None
+    if param.param_type_name == "argument":
+        name = param.metavar or param.name.upper()
+        return (name if param.required else f"[{name}]"), param.help or ""
+    if param.name == "help":
+        return "-h, --help", "Show this help"
+    short_first = sorted(param.opts, key=lambda spelling: spelling.startswith("--"))
+    names = ", ".join(short_first)
+    if param.secondary_opts:
+        names = names.replace("--", "--[no-]")
+    return names if param.is_flag else f"{names} {param.metavar}", param.help or ""
+
+
+def panel_of(param: Any) -> str:
+    """Return the section of the help in which a parameter stands."""
+    if param.param_type_name == "argument":
+        return "Arguments"
+    return param.rich_help_panel or _OPTIONS
+
+
+def _write_options(params: Iterable[Any], formatter: Any) -> None:
+    panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], _OPTIONS: []}
+    help_option = []
+    for param in params:
+        record = help_record(param)
+        if record and param.name == "help":
+            help_option.append(record)
+        elif record:
+            panels.setdefault(panel_of(param), []).append(record)
+    panels[next(reversed(panels))] += help_option
+    _write_sections(panels, formatter)
+
+
+def _write_sections(sections: Mapping[str, list[tuple[str, str]]], formatter: Any) -> None:
+    for title, rows in sections.items():
+        if rows:
+            with formatter.section(_heading(title)):
+                formatter.write_dl(rows, col_max=_WIDEST_NAME)
+
+
+def _heading(title: str) -> str:
+    return typer.style(title, bold=True) if sys.stdout.isatty() else title

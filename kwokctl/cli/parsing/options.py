@@ -1,0 +1,172 @@
+"""Options that several commands share, and those of a cluster, which one table declares."""
+
+import inspect
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated, Any, get_origin
+
+import typer
+
+from kwokctl.cli.parsing.values import duration, one_of, whole_number
+from kwokctl.cli.parsing.words import DEFAULT_WAIT
+from kwokctl.config.not_served import NOT_SERVED, NotServed
+from kwokctl.config.options import ClusterOptions, Spelling, spellings, types
+from kwokctl.errors import NotServedError
+from kwokctl.host.paths import WorkDir, default_workdir
+
+Kubeconfig = Annotated[
+    str | None,
+    typer.Option(
+        "--kubeconfig",
+        metavar="FILE",
+        help="Kubeconfig that holds the context; empty to touch none "
+        "[default: $KUBECONFIG or ~/.kube/config]",
+    ),
+]
+Wait = Annotated[
+    float | None,
+    typer.Option(
+        "--wait",
+        metavar="DURATION",
+        help=f"Wait at most so long until all is ready, such as 90s or 15m; {DEFAULT_WAIT} when "
+        "no value follows [default: 0s, do not wait]",
+        parser=duration("--wait"),
+    ),
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout",
+        metavar="DURATION",
+        help="Give up after so long; --wait has a clock of its own [default: 0s, never]",
+        parser=duration("--timeout"),
+    ),
+]
+
+Output = Annotated[
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FORMAT",
+        help="Print the result as json or yaml; progress goes to standard error",
+        parser=one_of("--output", "", "json", "yaml"),
+    ),
+]
+
+
+DataOutput = Annotated[
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FORMAT",
+        help="Print json or yaml instead",
+        parser=one_of("--output", "", "json", "yaml"),
+    ),
+]
+"""The same of a command that only looks."""
+
+
+def kubeconfig_path(given: str | None, environ: Mapping[str, str] = os.environ) -> Path | None:
+    """Return the kubeconfig to change; None if the user wants none changed, or has no home folder.
+
+    Of several files in `$KUBECONFIG` it is the first that exists, else the last, as for kubectl.
+    A cluster's own one, which `kwokctl env` puts there, is not for the contexts of others.
+    """
+    from kwokctl.host.paths import expanded, home_folder
+
+    if given is not None:
+        return expanded(given) if given else None
+    named = [expanded(f) for f in environ.get("KUBECONFIG", "").split(os.pathsep) if f]
+    clusters = WorkDir(default_workdir()).clusters
+    files = [file for file in named if not file.is_relative_to(clusters)]
+    if not files:
+        # Without a home folder kubectl would look at no file, either.
+        return home / ".kube" / "config" if (home := home_folder()) else None
+    return next((f for f in files if f.exists()), files[-1])
+
+
+def cluster_parameters() -> tuple[inspect.Parameter, ...]:
+    """Describe an option for each field of ClusterOptions that has a flag, and the refused ones."""
+    served = (_served(spelling) for spelling in spellings() if spelling.flag)
+    return (*served, *(_refused(option) for option in NOT_SERVED if option.flag))
+
+
+def chosen_options(words: Mapping[str, Any]) -> dict[str, Any]:
+    """Return, by field name, the cluster options among the words that were given.
+
+    Raises NotServedError for an option that is not served, unless it was given the value that it
+    has here anyway.
+    """
+    for option in NOT_SERVED:
+        value = words.get(_name(option)) if option.flag else None
+        if value is not None and not option.asks_for_nothing(value):
+            raise NotServedError(f"'{option.flag}' is not supported yet")
+    return dict(_chosen(words, types()))
+
+
+def _chosen(words: Mapping[str, Any], kinds: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for spelling in spellings():
+        value = words.get(spelling.field)
+        if value is None:
+            continue
+        if kinds[spelling.field] is int:
+            least, most = spelling.within
+            yield spelling.field, whole_number(spelling.flag, least=least, most=most)(value)
+        elif get_origin(kinds[spelling.field]) is tuple:
+            yield spelling.field, tuple(_items(value, is_parted=_is_parted(spelling)))
+        else:
+            yield spelling.field, value
+
+
+def _items(words: list[str], *, is_parted: bool) -> Iterator[str]:
+    for word in words:
+        parts = word.split(",") if is_parted else [word]
+        yield from (part.strip() for part in parts if part.strip())
+
+
+def _is_parted(spelling: Spelling) -> bool:
+    """Tell whether commas part the items of a list; arguments for components may hold commas."""
+    return "," in spelling.metavar
+
+
+def _served(spelling: Spelling) -> inspect.Parameter:
+    field = next(f for f in fields(ClusterOptions) if f.name == spelling.field)
+    is_switch = field.type is bool
+    is_list = get_origin(field.type) is tuple
+    flag = spelling.flag
+    option = typer.Option(
+        f"{flag}/--no-{flag.removeprefix('--')}" if is_switch else flag,
+        metavar=None if is_switch else spelling.metavar or "VALUE",
+        help=spelling.help + _default(field.default),
+        rich_help_panel=spelling.group,
+    )
+    kind: Any = bool | None if is_switch else list[str] | None if is_list else str | None
+    return _parameter(spelling.field, Annotated[kind, option])
+
+
+def _default(value: Any) -> str:
+    if isinstance(value, bool):
+        return " [default: on]" if value else ""
+    if isinstance(value, tuple):
+        return f" [default: {','.join(value)}]" if value else ""
+    return f" [default: {value}]" if value else ""
+
+
+def _refused(option: NotServed) -> inspect.Parameter:
+    flag = option.flag
+    spelled = f"{flag}/--no-{flag.removeprefix('--')}" if option.is_switch else flag
+    kind: Any = bool | None if option.is_switch else str | None
+    return _parameter(_name(option), Annotated[kind, typer.Option(spelled, hidden=True)])
+
+
+def _name(option: NotServed) -> str:
+    return option.flag.removeprefix("--").replace("-", "_")
+
+
+def _parameter(name: str, annotation: Any) -> inspect.Parameter:
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, default=None, annotation=annotation)

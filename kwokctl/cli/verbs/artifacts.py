@@ -1,0 +1,264 @@
+"""`artifacts`: the programs that clusters run, in this user's store."""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kwokctl.cli.invocation import Invocation
+from kwokctl.cli.outcome import Outcome, conclude
+from kwokctl.cli.output import results
+from kwokctl.cli.output.rows import amount
+from kwokctl.cli.parsing import commands
+from kwokctl.cli.parsing.options import Output
+from kwokctl.cli.parsing.values import checked, file_to_write
+from kwokctl.config.checks import file
+from kwokctl.errors import UsageError
+
+if TYPE_CHECKING:
+    from kwokctl.artifacts.store import Entry
+    from kwokctl.config.resolve import Resolved
+
+_KubeVersion = Annotated[
+    str | None,
+    typer.Option(
+        "--kube-version", metavar="VERSION", help="Version of Kubernetes [default: v1.36.3]"
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    below = commands.group(
+        app, "artifacts", "Look after the programs that clusters run.", panel=commands.TOOLS
+    )
+    commands.command(below, "list")(show)
+    building = ("kwokctl artifacts build --kube-version v1.35.4",)
+    imaging = (
+        "kwokctl artifacts images --pull",
+        "kwokctl artifacts images --save images.tar",
+        "kwokctl artifacts images --load images.tar",
+    )
+    commands.command(below, "build", examples=building)(build)
+    commands.command(below, "images", examples=imaging)(images)
+    commands.command(below, "verify")(verify)
+    commands.command(below, "prune", examples=("kwokctl artifacts prune",))(prune)
+
+
+def show(call: Invocation, *, output: Output = "") -> None:
+    """List the programs in the store.
+
+    json and yaml give a list of {name, version, source, origin, sha256, size, path}.
+    """
+    from kwokctl.artifacts import maintenance
+
+    entries = maintenance.entries(call.home.cache)
+    if output:
+        results.emit_data([_entry(each) for each in entries], output)
+    elif entries:
+        rows = [(e.name, e.version, e.source, amount(e.size, "B"), str(e.path)) for e in entries]
+        results.emit_table(("NAME", "VERSION", "SOURCE", "SIZE", "PATH"), rows)
+
+
+def build(call: Invocation, *, kube_version: _KubeVersion = None, output: Output = "") -> None:
+    """Build all programs for a version of Kubernetes from their Go modules into the store."""
+    from kwokctl.artifacts import maintenance
+
+    options = _resolved(call, kube_version=kube_version).options
+    programs = call.run(
+        maintenance.build, options.kube_version, cache=call.home.cache, progress=call.progress
+    )
+    paths = [artifact.command[0] for artifact in programs.values()]
+    if not output:
+        results.emit("\n".join(paths))
+    outcome = Outcome(
+        message=f"the programs for Kubernetes {options.kube_version} are in the store",
+        result={"programs": programs.values()},
+    )
+    conclude(call, outcome, output)
+
+
+def images(
+    call: Invocation,
+    *,
+    pull: Annotated[bool, typer.Option("--pull", help="Pull them from their registry")] = False,
+    build: Annotated[
+        bool, typer.Option("--build", help="Make them from programs, which are built if need be")
+    ] = False,
+    save: Annotated[
+        str | None,
+        typer.Option(
+            "--save",
+            metavar="FILE",
+            help="Write them to a file",
+            parser=file_to_write("--save"),
+        ),
+    ] = None,
+    load: Annotated[
+        str | None,
+        typer.Option(
+            "--load",
+            metavar="FILE",
+            help="Take those of a file, and get nothing else",
+            parser=checked("--load", file),
+        ),
+    ] = None,
+    runtime: Annotated[
+        str | None,
+        typer.Option(
+            "--runtime", metavar="NAME", help="Whose images [default: the first that has any]"
+        ),
+    ] = None,
+    kube_version: _KubeVersion = None,
+    output: Output = "",
+) -> None:
+    """Pull, build, save or load the images of the components, and print their names.
+
+    They come from where 'create cluster' would take them, unless --pull or --build says more. For
+    the runtimes kind and kind-podman it is the image of the node: --build makes it without a
+    registry, as root and with debootstrap.
+    """
+    from kwokctl.clusters.programs.image_transfer import load_images, stock_images
+    from kwokctl.host.paths import expanded
+
+    if pull + build + (load is not None) > 1 or (load is not None and save is not None):
+        raise UsageError("--pull, --build and --load do not go together, nor do --load and --save")
+    source = "download" if pull else "build" if build else None
+    resolved = _resolved(call, kube_version=kube_version, runtime=runtime, artifact_source=source)
+    options = resolved.options
+    if load is not None:
+        names = call.run(load_images, call.home, options, expanded(load))
+    else:
+        target = expanded(save) if save is not None else None
+        names = call.run(
+            stock_images, call.home, options, target, is_exact="kube_version" in resolved.chosen
+        )
+    if not output:
+        results.emit("\n".join(names))
+    verb = "is" if len(names) == 1 else "are"
+    where = f"{verb} in '{save}'" if save else f"{verb} in the container engine"
+    outcome = Outcome(
+        message=f"{', '.join(names)} {where}",
+        result={"images": names, "file": save or load or ""},
+    )
+    conclude(call, outcome, output)
+
+
+def verify(
+    call: Invocation,
+    *,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Download or build the damaged programs again")
+    ] = False,
+    output: Output = "",
+) -> None:
+    """Read every program in the store in full and tell which have changed; exit 1 if any has.
+
+    json and yaml give the changed ones as 'artifacts list' does.
+    """
+    from kwokctl.artifacts import maintenance
+
+    call = call.quietly(unless=not output)
+    error: maintenance.DamagedError | None = None
+    try:
+        maintenance.verify(call.home.cache, call.progress)
+    except maintenance.DamagedError as e:
+        error = e
+    if output:
+        results.emit_data([_entry(each) for each in error.entries] if error else [], output)
+    if error and not repair:
+        raise error
+    if error:
+        _repair(call, error.entries)
+
+
+def _repair(call: Invocation, damaged: "Sequence[Entry]") -> None:
+    from kwokctl.artifacts import maintenance
+    from kwokctl.clusters.programs.needed import source_of
+
+    for entry in damaged:
+        call.progress.note(f"damaged: {entry.path}")
+    source = source_of(_resolved(call).options.artifact_source)
+    call.run(
+        maintenance.repair, damaged, source=source, cache=call.home.cache, progress=call.progress
+    )
+    call.console.line(f"{_programs(len(damaged))} repaired")
+
+
+def prune(
+    call: Invocation,
+    *,
+    everything: Annotated[
+        bool,
+        typer.Option("--all", help="Remove the programs that are in use, too"),
+    ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask; required without a terminal")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="List what would be removed, and remove nothing")
+    ] = False,
+    output: Output = "",
+) -> None:
+    """Remove unused programs, and what interrupted builds have left, from the cache folder.
+
+    The folder is shared by all your work folders (KWOK_WORKDIR). A program is kept if a cluster
+    of any of them needs it, if it is running, or if it was used within the last 24 hours.
+    """
+    from kwokctl.clusters import pruning
+
+    found = pruning.survey(call.home, everything=everything)
+    for reason, names in found.kept.items():
+        call.console.note(f"kept, {reason}: {', '.join(names)}")
+    paths, freed = [str(each.path) for each in found.unused], 0
+    if not output:
+        results.emit("\n".join(paths))
+    size = amount(found.size, "B")
+    if not found.unused:
+        message = "nothing to remove"
+    elif dry_run:
+        message = f"{size} would be freed; nothing was removed"
+    elif yes or _is_confirmed(call, f"Remove the {len(paths)} folders above, {size}?"):
+        freed = pruning.prune(call.home, found, everything=everything)
+        message = f"{amount(freed, 'B')} freed"
+    else:
+        message = "nothing was removed"
+    result = {"paths": paths, "size": found.size if dry_run else freed}
+    conclude(call, Outcome(message=message, changed=bool(freed), result=result), output)
+
+
+def _is_confirmed(call: Invocation, question: str) -> bool:
+    """Ask on the terminal; UsageError where there is none."""
+    if not (sys.stdin and sys.stdin.isatty()):
+        raise UsageError(
+            "without a terminal to ask on, 'artifacts prune' removes nothing unless it is confirmed",
+            hint="add --yes to remove what is listed above",
+        )
+    call.console.line(f"{question} [y/N]")
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def _resolved(call: Invocation, **given: str | None) -> "Resolved":
+    """Return the options that a cluster made now would have, with those that are given here."""
+    from kwokctl.config.resolve import resolve_options
+
+    chosen = {name: value for name, value in given.items() if value is not None}
+    return resolve_options(chosen, os.environ, call.documents())
+
+
+def _entry(entry: "Entry") -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "version": entry.version,
+        "source": entry.source,
+        "origin": entry.origin,
+        "sha256": entry.sha256,
+        "size": entry.size,
+        "path": str(entry.path),
+    }
+
+
+def _programs(count: int) -> str:
+    return "1 program" if count == 1 else f"{count} programs"

@@ -1,0 +1,234 @@
+"""`create`, `delete`, `start` and `stop` a cluster."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kwokctl.cli.invocation import Invocation
+from kwokctl.cli.outcome import Outcome, conclude
+from kwokctl.cli.output import results
+from kwokctl.cli.parsing import commands
+from kwokctl.cli.parsing.options import (
+    Kubeconfig,
+    Output,
+    Timeout,
+    Wait,
+    chosen_options,
+    cluster_parameters,
+    kubeconfig_path,
+)
+from kwokctl.cli.verbs.populate import populate, requests_of
+from kwokctl.cli.verbs.scale import objects_of
+
+if TYPE_CHECKING:
+    from kwokctl.clusters.create import Created, CreateRequest
+    from kwokctl.clusters.delete import Deleted
+    from kwokctl.clusters.scaling.request import ScaleResult
+
+
+_EXAMPLES = {
+    "create": (
+        "kwokctl create cluster --nodes 1000 --pods 2000 --wait",
+        "kwokctl create cluster --name old --kube-version v1.34.1 --wait 10m",
+        "kwokctl create cluster --runtime docker --memory-limit 4Gi",
+        "kwokctl create cluster --config my-stages.yaml --disable kube-scheduler",
+        "kwokctl create cluster -o json",
+    ),
+    "delete": ("kwokctl delete cluster --name old", "kwokctl delete cluster --all"),
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    for verb, function, adds, text in (
+        ("create", create, cluster_parameters(), "Create a cluster."),
+        ("delete", delete, (), "Delete a cluster."),
+        ("start", start, (), "Start a cluster that was stopped."),
+        ("stop", stop, (), "Stop a cluster and keep its data."),
+    ):
+        below = commands.group(app, verb, text, panel=commands.CLUSTERS)
+        examples = _EXAMPLES.get(verb, ())
+        commands.command(below, "cluster", adds=adds, examples=examples)(function)
+
+
+def create(
+    call: Invocation,
+    *,
+    wait: Wait = None,
+    timeout: Timeout = None,
+    kubeconfig: Kubeconfig = None,
+    keep_on_failure: Annotated[
+        bool, typer.Option("--keep-on-failure", help="Leave what was made when it fails")
+    ] = False,
+    fail_on_drift: Annotated[
+        bool,
+        typer.Option("--fail-on-drift", help="Fail if the cluster exists with other settings"),
+    ] = False,
+    output: Output = "",
+    **words: Any,
+) -> None:
+    """Create a cluster, or go on with one that was left half-made.
+
+    A cluster that exists keeps its settings; a warning names each one that differs from the request.
+    """
+    import os
+
+    from kwokctl.clusters.create import CreateRequest, create_cluster
+    from kwokctl.config.resolve import resolve_options
+
+    documents = call.documents()
+    resolved = resolve_options(chosen_options(words), os.environ, documents)
+    for warning in resolved.warnings:
+        call.progress.warn(warning)
+    request = CreateRequest(
+        name=call.cluster,
+        resolved=resolved,
+        documents=documents,
+        kubeconfig=kubeconfig_path(kubeconfig),
+        wait=wait or None,
+        timeout=timeout or None,
+        keep_on_failure=keep_on_failure,
+        fail_on_drift=fail_on_drift,
+    )
+    requests = requests_of(resolved.options)
+    created = call.run(create_cluster, call.home, request)
+    for difference in created.drift:
+        call.console.warn(f"the cluster exists with other settings: {difference}")
+    scaled = populate(call, requests, documents, wait=wait or None, timeout=timeout or None)
+    conclude(call, _creation(call, request, created, scaled), output)
+
+
+def delete(
+    call: Invocation,
+    *,
+    all_clusters: Annotated[
+        bool, typer.Option("--all", help="Delete every cluster that this kwokctl made")
+    ] = False,
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force",
+            help="Delete what the original kwokctl made, and go on when the runtime is unavailable",
+        ),
+    ] = False,
+    kubeconfig: Kubeconfig = None,
+    output: Output = "",
+) -> None:
+    """Delete a cluster and its context; it is no error if there is none."""
+    from kwokctl.clusters.delete import delete_all, delete_cluster
+    from kwokctl.clusters.state.saved import existing
+
+    path = kubeconfig_path(kubeconfig)
+    if all_clusters:
+        deleted = call.run(delete_all, call.home, kubeconfig=path, force=force)
+        _conclude_all(call, deleted, output)
+        return
+    name = call.cluster
+    was_there = call.run(delete_cluster, call.home, name, kubeconfig=path, force=force)
+    if not was_there:
+        others = existing(call.home.paths(name), name)
+        call.console.warn(f"there is no cluster '{name}'" + (f"; {others}" if others else ""))
+    outcome = Outcome(
+        message=f"cluster '{name}' is deleted" if was_there else "nothing was deleted",
+        cluster=name,
+        changed=bool(was_there),
+        result={"deleted": [name] if was_there else [], "leftAlone": []},
+    )
+    if was_there or output:
+        conclude(call, outcome, output)
+
+
+def start(
+    call: Invocation, *, wait: Wait = None, timeout: Timeout = None, output: Output = ""
+) -> None:
+    """Start a cluster; what runs already goes on."""
+    from kwokctl.clusters.start import start_cluster
+
+    started = call.run(
+        start_cluster, call.home, call.cluster, wait=wait or None, timeout=timeout or None
+    )
+    state = "is ready" if wait else "has been started"
+    outcome = Outcome(
+        message=f"cluster '{call.name}' {state if started else 'runs already'}",
+        lead="Look at it with",
+        then=(f"{call.itself} get components -o wide",),
+        cluster=call.name,
+        changed=bool(started),
+        result={"started": started or ()},
+    )
+    conclude(call, outcome, output)
+
+
+def stop(call: Invocation, *, output: Output = "") -> None:
+    """Stop a cluster; its data stays, and 'start cluster' brings it back."""
+    from kwokctl.clusters.stop import stop_cluster
+
+    stopped = call.run(stop_cluster, call.home, call.cluster)
+    state = "is stopped" if stopped else "was stopped already"
+    outcome = Outcome(
+        message=f"cluster '{call.name}' {state}; its data stays",
+        lead="Start it again with",
+        then=(f"{call.itself} start cluster",),
+        cluster=call.name,
+        changed=bool(stopped),
+        result={"stopped": stopped or ()},
+    )
+    conclude(call, outcome, output)
+
+
+def _creation(
+    call: Invocation, request: "CreateRequest", created: "Created", scaled: "Sequence[ScaleResult]"
+) -> Outcome:
+    """Say what there is now and what to do with it."""
+    if request.wait:
+        state = "is ready"
+    elif created.started or not created.existed:
+        state = "existed and has been started" if created.existed else "has been started"
+    else:
+        state = "exists and runs"
+    if request.kubeconfig:
+        access, reach = (
+            f"'{created.context}' is the current context",
+            f"--context {created.context}",
+        )
+    else:
+        access, reach = "your kubeconfig is untouched", f"--kubeconfig {created.kubeconfig}"
+    objects = " and ".join(map(objects_of, scaled))
+    return Outcome(
+        message=f"cluster '{created.name}' {state}{objects and f' with {objects}'}; {access}",
+        lead="Now you can",
+        then=(
+            f"kubectl {reach} get nodes",
+            f"{call.itself} {'get components -o wide' if scaled else 'scale node --replicas 1000'}",
+            f"{call.itself} delete cluster",
+        ),
+        cluster=created.name,
+        changed=any((created.started, not created.existed, *(not r.is_unchanged for r in scaled))),
+        result={**results.plain(created), "scaled": scaled},
+    )
+
+
+def _conclude_all(call: Invocation, deleted: "Deleted", output: str) -> None:
+    """Tell which clusters are gone, which were left alone, and raise what went wrong."""
+    names = ", ".join(f"'{name}'" for name in deleted.names)
+    if not deleted.names:
+        message = "no cluster was deleted" if deleted.failures else "there is no cluster to delete"
+    else:
+        message = (
+            f"clusters {names} are deleted"
+            if len(deleted.names) > 1
+            else f"cluster {names} is deleted"
+        )
+    outcome = Outcome(
+        message=message,
+        changed=bool(deleted.names),
+        result={"deleted": deleted.names, "leftAlone": deleted.left},
+    )
+    conclude(call, outcome, output)
+    if deleted.left:
+        others = ", ".join(f"'{other}'" for other in deleted.left)
+        call.console.warn(f"left alone, since the original kwokctl made them: {others}")
+        call.console.line("delete one with 'kwokctl --name NAME delete cluster --force'")
+    if deleted.failures:
+        raise ExceptionGroup("not all clusters are deleted", list(deleted.failures.values()))

@@ -1,0 +1,288 @@
+"""`get`: what there is, for people and for programs."""
+
+import os
+from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kwokctl.cli.invocation import Invocation
+from kwokctl.cli.output import results
+from kwokctl.cli.parsing import commands
+from kwokctl.cli.parsing.options import DataOutput
+from kwokctl.cli.parsing.values import one_of
+
+if TYPE_CHECKING:
+    from kwokctl.clusters.status import ClusterStatus, ComponentStatus
+    from kwokctl.config.options import ClusterOptions
+
+_FORMATS = ("name", "table", "wide", "json", "yaml")
+_Listing = Annotated[
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FORMAT",
+        help=f"Format: {', '.join(_FORMATS)} [default: name]",
+        parser=one_of("--output", "", *_FORMATS),
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    below = commands.group(
+        app, "get", "Show clusters, their components and access.", panel=commands.CLUSTERS
+    )
+    commands.command(below, "clusters")(clusters)
+    watching = ("kwokctl get components -o wide", "kwokctl get components --watch")
+    carrying = (
+        "kwokctl get kubeconfig > kubeconfig.yaml",
+        "kwokctl get kubeconfig --user jane --group developers",
+    )
+    commands.command(below, "components", examples=watching)(components)
+    commands.command(below, "kubeconfig", examples=carrying)(kubeconfig)
+    commands.command(below, "artifacts")(artifacts)
+
+
+def clusters(call: Invocation, *, output: _Listing = "") -> None:
+    """List the clusters on this machine.
+
+    json and yaml give a list of {name, status, message, ready, total, runtime, kubeVersion, maker,
+    components}; components are as 'get components' gives them.
+    """
+    from kwokctl.clusters.state.saved import cluster_names
+    from kwokctl.clusters.status import cluster_statuses
+
+    if output in ("", "name"):
+        names = cluster_names(call.home.workdir)
+        results.emit("\n".join(names))
+        found = bool(names)
+    else:
+        statuses = call.quietly().run(cluster_statuses, call.quietly().home)
+        found = bool(statuses)
+        if output in ("json", "yaml"):
+            results.emit_data([_cluster(each) for each in statuses], output)
+        elif found:
+            _cluster_table(statuses, is_wide=output == "wide")
+    if not found and call.console.is_alive:
+        call.console.line("No clusters found")
+
+
+def components(
+    call: Invocation,
+    *,
+    output: _Listing = "",
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch",
+            "-w",
+            help="Go on, and print a component again when it changes; as table without --output",
+        ),
+    ] = False,
+) -> None:
+    """List the components of a cluster.
+
+    json and yaml give a list of {name, status, message, version, ports: [{name, port, hostPort}]},
+    with --watch one of these documents after the other; message says why a component is not ready,
+    with the end of its log.
+    """
+    name = call.cluster
+    from kwokctl.clusters.status import component_changes, component_statuses
+
+    call = call.quietly()
+    if watch:
+        call.run(show_changes, component_changes(call.home, name), output or "table")
+        return
+    statuses = call.run(component_statuses, call.home, name)
+    if output in ("json", "yaml"):
+        results.emit_data([_component(each) for each in statuses], output)
+    elif output in ("table", "wide"):
+        results.emit_table(_COLUMNS[output], _rows(statuses, output))
+    else:
+        results.emit("\n".join(each.name for each in statuses))
+
+
+async def show_changes(changes: AsyncIterator[Sequence["ComponentStatus"]], output: str) -> None:
+    """Print components as they change, until the command is interrupted."""
+    widths: list[int] = []
+    shown: dict[str, tuple[str, ...]] = {}
+    async for changed in changes:
+        if output in _COLUMNS:
+            rows = [row for row in _rows(changed, output) if row != shown.get(row[0])]
+            shown |= {row[0]: row for row in rows}
+            headings = () if widths else _COLUMNS[output]
+            widths = results.emit_table(headings, rows, widths=widths)
+        for each in changed if output not in _COLUMNS else ():
+            if output == "name":
+                results.emit(each.name)
+                continue
+            results.emit("---" if output == "yaml" else "")
+            results.emit_data(_component(each), output)
+
+
+_COLUMNS = {
+    "table": ("NAME", "STATUS"),
+    "wide": ("NAME", "STATUS", "VERSION", "PORTS", "MESSAGE"),
+}
+"""What the tables of components are headed with."""
+
+
+def _rows(statuses: Sequence["ComponentStatus"], output: str) -> list[tuple[str, ...]]:
+    rows = [(e.name, e.status, e.version, _ports(e), _last_line(e.message)) for e in statuses]
+    return [row[: len(_COLUMNS[output])] for row in rows]
+
+
+def kubeconfig(
+    call: Invocation,
+    *,
+    host: Annotated[
+        str,
+        typer.Option(
+            "--host",
+            metavar="HOST",
+            help="Address of the API server; may have a port [default: 127.0.0.1]",
+        ),
+    ] = "127.0.0.1",
+    insecure_skip_tls_verify: Annotated[
+        bool,
+        typer.Option("--insecure-skip-tls-verify", help="Do not check the server's certificate"),
+    ] = False,
+    user: Annotated[
+        str, typer.Option("--user", metavar="NAME", help="Who it is for [default: kwok-admin]")
+    ] = "kwok-admin",
+    groups: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--group",
+            metavar="NAME",
+            help="Group of the user; may be repeated [default: system:masters]",
+        ),
+    ] = None,
+) -> None:
+    """Print a kubeconfig that needs no other file.
+
+    For another user or group than the administrator's, a new certificate is signed.
+    """
+    from kwokctl.clusters.access import portable_kubeconfig
+
+    results.emit(
+        portable_kubeconfig(
+            call.home,
+            call.cluster,
+            host=host,
+            insecure_skip_tls_verify=insecure_skip_tls_verify,
+            user=user,
+            groups=tuple(groups or ("system:masters",)),
+        )
+    )
+
+
+def artifacts(
+    call: Invocation,
+    *,
+    runtime: Annotated[
+        str | None,
+        typer.Option("--runtime", metavar="NAME", help="The runtime [default: the cluster's]"),
+    ] = None,
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--filter",
+            metavar="KIND",
+            help="Only those of a kind: binary or image",
+            parser=one_of("--filter", "", "binary", "image"),
+        ),
+    ] = "",
+    output: DataOutput = "",
+) -> None:
+    """List the files and images that a cluster needs, for those who fetch them beforehand.
+
+    They are those of the cluster if it exists, else of the one that 'create cluster' would make.
+    json and yaml give {files, images}.
+    """
+    from kwokctl.clusters.programs.images import published_files, published_images
+    from kwokctl.clusters.programs.needed import TOOLS
+    from kwokctl.components.plan import selected
+
+    options, is_exact = _cluster_options(call, runtime)
+    made = call.home.runtime(options.runtime) if options.runtime else None
+    names = (*selected(options), *TOOLS)
+    files = published_files(made, options, names) if kind != "image" else []
+    images: Sequence[str] = ()
+    if kind != "binary":
+        images = published_images(made, options, names, is_exact=is_exact)
+    if output:
+        results.emit_data({"files": files, "images": images}, output)
+    else:
+        results.emit("\n".join([*files, *images]))
+
+
+def _cluster_options(call: Invocation, runtime: str | None) -> "tuple[ClusterOptions, bool]":
+    """Return the options of the cluster that exists, or of the one that would be made.
+
+    And whether the version of Kubernetes was chosen for the one that would be made.
+    """
+    from kwokctl.clusters.state.saved import load
+    from kwokctl.config.resolve import resolve_options
+
+    home = call.home
+    paths = home.paths(call.cluster)
+    if paths.saved.is_file() and runtime is None:
+        return load(paths, call.cluster).options, False
+    given = {} if runtime is None else {"runtime": runtime}
+    resolved = resolve_options(given, os.environ, call.documents())
+    if resolved.options.runtime:
+        home.runtime(resolved.options.runtime)  # raises UsageError if there is none
+    return resolved.options, "kube_version" in resolved.chosen
+
+
+def _cluster_table(statuses: Sequence["ClusterStatus"], *, is_wide: bool) -> None:
+    headings = ["NAME", "READY", "STATUS"]
+    rows = [[each.name, f"{each.ready}/{each.total}", _in_words(each)] for each in statuses]
+    if is_wide:
+        headings += ["RUNTIME", "VERSION", "MAKER"]
+        for row, each in zip(rows, statuses, strict=True):
+            row += [each.runtime, each.kube_version, each.maker]
+    results.emit_table(headings, rows)
+
+
+def _in_words(status: "ClusterStatus") -> str:
+    is_told = status.status == "Failed" and status.message
+    return f"{status.status}: {status.message}" if is_told else status.status
+
+
+def _cluster(status: "ClusterStatus") -> dict[str, Any]:
+    return {
+        "name": status.name,
+        "status": str(status.status),
+        "message": status.message,
+        "ready": status.ready,
+        "total": status.total,
+        "runtime": status.runtime,
+        "kubeVersion": status.kube_version,
+        "maker": status.maker,
+        "components": [_component(each) for each in status.components],
+    }
+
+
+def _component(status: "ComponentStatus") -> dict[str, Any]:
+    return {
+        "name": status.name,
+        "status": str(status.status),
+        "message": status.message,
+        "version": status.version,
+        "ports": [
+            {"name": port.name, "port": port.port, "hostPort": port.host_port}
+            for port in status.ports
+        ],
+    }
+
+
+def _ports(status: "ComponentStatus") -> str:
+    return ",".join(f"{port.name}:{port.host_port or port.port}" for port in status.ports)
+
+
+def _last_line(text: str) -> str:
+    return text.rstrip().rpartition("\n")[2]

@@ -1,0 +1,56 @@
+"""`kubectl` and `etcdctl`: the tools themselves, set up for a cluster, in place of this process."""
+
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+import typer
+
+from kwokctl.cli.invocation import Invocation
+from kwokctl.cli.parsing import commands
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+_LOCAL = frozenset(("completion", "config", "help", "kustomize", "options", "plugin"))
+"""Commands of kubectl and etcdctl that need no server."""
+_ASK_THE_TOOL = frozenset(("-h", "--help", "--client", "--client=true"))
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    commands.raw_command(app, "kubectl", panel=commands.TOOLS)(kubectl)
+    commands.raw_command(app, "etcdctl", panel=commands.TOOLS)(etcdctl)
+
+
+def kubectl(call: Invocation, words: list[str]) -> None:
+    """Run kubectl on a cluster; all words after it are kubectl's."""
+    from kwokctl.clusters.tools import kubectl_command
+
+    argv, env = call.run(kubectl_command, call.home, call.cluster, dials=dials(words))
+    become([*argv, *words], env)
+
+
+def etcdctl(call: Invocation, words: list[str]) -> None:
+    """Run etcdctl on a cluster's etcd; all words after it are etcdctl's."""
+    from kwokctl.clusters.tools import etcdctl_command
+
+    argv, env = call.run(etcdctl_command, call.home, call.cluster, dials=dials(words))
+    become([*argv, *words], env)
+
+
+def dials(words: "Sequence[str]") -> bool:
+    """Tell whether a tool talks to its server with these words, as far as can be seen."""
+    command = next((word for word in words if not word.startswith("-")), "help")
+    return command not in _LOCAL and not _ASK_THE_TOOL.intersection(words)
+
+
+def become(argv: "Sequence[str]", env: "Mapping[str, str]") -> None:
+    """Turn this process into another program: terminal, signals and exit code become its own."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Python ignores this signal, and a program inherits what is ignored.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    os.execvpe(argv[0], list(argv), {**os.environ, **env})  # noqa: S606 - no shell is wanted

@@ -1,0 +1,176 @@
+"""`plan`: what a cluster of a size would need, and whether it is there."""
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kwokctl.cli.invocation import Invocation
+from kwokctl.cli.output import results
+from kwokctl.cli.parsing import commands
+from kwokctl.cli.parsing.values import checked, one_of, whole_number
+from kwokctl.config.checks import quantity
+
+if TYPE_CHECKING:
+    from kwokctl.clusters.capacity import Plan
+    from kwokctl.config.options import ClusterOptions
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    examples = ("kwokctl plan --nodes 10000 --pods 100000", "kwokctl plan --nodes 5000 -o json")
+    commands.command(app, "plan", panel=commands.CLUSTERS, examples=examples)(plan)
+
+
+def plan(
+    call: Invocation,
+    *,
+    nodes: Annotated[
+        int,
+        typer.Option(
+            "--nodes",
+            metavar="N",
+            help="How many nodes the cluster has in all [default: 0]",
+            parser=whole_number("--nodes", least=0),
+            show_default=False,
+        ),
+    ] = 0,
+    pods: Annotated[
+        int,
+        typer.Option(
+            "--pods",
+            metavar="M",
+            help="How many pods [default: 0]",
+            parser=whole_number("--pods", least=0),
+            show_default=False,
+        ),
+    ] = 0,
+    node_size: Annotated[
+        str,
+        typer.Option(
+            "--node-size",
+            metavar="QUANTITY",
+            help="Bytes of one node as etcd holds it [default: that of the built-in template]",
+            parser=checked("--node-size", quantity),
+        ),
+    ] = "",
+    pod_size: Annotated[
+        str,
+        typer.Option(
+            "--pod-size",
+            metavar="QUANTITY",
+            help="Bytes of one pod [default: as above]",
+            parser=checked("--pod-size", quantity),
+        ),
+    ] = "",
+    placed: Annotated[
+        bool,
+        typer.Option(
+            "--placed",
+            help="The pods are made with their nodes, as with 'scale pod --on-nodes'",
+        ),
+    ] = False,
+    etcd_quota_backend_size: Annotated[
+        str,
+        typer.Option(
+            "--etcd-quota-backend-size",
+            metavar="QUANTITY",
+            help="Size at which etcd refuses writes [default: the cluster's]",
+            parser=checked("--etcd-quota-backend-size", quantity),
+        ),
+    ] = "",
+    node_heartbeat: Annotated[
+        str,
+        typer.Option(
+            "--node-heartbeat",
+            metavar="KIND",
+            help="How often nodes show that they live: real, stretched or off "
+            "[default: as the cluster's do]",
+            parser=one_of("--node-heartbeat", "", "real", "stretched", "off"),
+        ),
+    ] = "",
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FORMAT",
+            help="Format: table, json, yaml [default: table]",
+            parser=one_of("--output", "table", "json", "yaml"),
+        ),
+    ] = "table",
+) -> None:
+    """Estimate what so many nodes and pods need of etcd and memory.
+
+    The options are those of the cluster if it exists, else of the one that 'create cluster' would
+    make. Exits with 1 if it does not fit etcd's quota or this machine's memory. json and yaml give
+    sizes in bytes.
+    """
+    from kwokctl.clusters import capacity
+    from kwokctl.components.heartbeat import heartbeat
+    from kwokctl.config.quantity import to_bytes
+    from kwokctl.host.memory import machine_memory
+
+    given = {
+        "etcd_quota_backend_size": etcd_quota_backend_size,
+        "node_heartbeat": node_heartbeat,
+    }
+    options = _cluster_options(call, {name: word for name, word in given.items() if word})
+    fleet = capacity.Fleet(
+        nodes=nodes,
+        pods=pods,
+        node_size=to_bytes(node_size) if node_size else capacity.NODE_BYTES,
+        pod_size=to_bytes(pod_size) if pod_size else capacity.POD_BYTES,
+        is_placed=placed,
+    )
+    found = capacity.estimate(
+        fleet,
+        heartbeat=heartbeat(options),
+        quota=to_bytes(options.etcd_quota_backend_size),
+        memory=machine_memory(),
+    )
+    if output == "table":
+        _table(found)
+    else:
+        results.emit_data(found, output)
+    capacity.demand(found)
+    call.quietly(unless=output == "table").progress.note(f"it fits: {found.why}")
+
+
+def _cluster_options(call: Invocation, given: dict[str, Any]) -> "ClusterOptions":
+    """Return the options of the cluster that exists, or of the one that would be made, with `given`."""
+    from kwokctl.clusters.choosing.defaults import choices
+    from kwokctl.clusters.state.saved import load
+    from kwokctl.components.heartbeat import TIMES, settle_heartbeat
+    from kwokctl.components.plan import selected
+    from kwokctl.config.options import ClusterOptions
+    from kwokctl.config.resolve import resolve_options
+
+    paths = call.home.paths(call.cluster)
+    if not paths.saved.is_file():
+        resolved = resolve_options(given, os.environ, call.documents())
+        options = resolved.options
+        return choices(options, resolved.chosen, selected(options)).options
+    options = replace(load(paths, call.cluster).options, **given)
+    if "node_heartbeat" not in given:
+        return options
+    usual: dict[str, Any] = {name: getattr(ClusterOptions(), name) for name in TIMES}
+    return settle_heartbeat(replace(options, **usual), frozenset(given), is_fast=True)
+
+
+def _table(plan: "Plan") -> None:
+    from kwokctl.config.quantity import to_text
+
+    rows = [
+        ("nodes", f"{plan.nodes:,}"),
+        ("pods", f"{plan.pods:,}"),
+        ("lease renewals a second", f"{plan.lease_writes_per_second:,.1f}"),
+        ("etcd: size", f"{to_text(plan.etcd_bytes)} of {to_text(plan.etcd_quota)}"),
+        ("etcd: history an hour", to_text(plan.etcd_bytes_per_hour)),
+        ("memory: kube-apiserver", to_text(plan.apiserver_memory)),
+        ("memory: kwok-controller", to_text(plan.controller_memory)),
+        ("memory: the others", to_text(plan.others_memory)),
+        ("memory: in all", f"{to_text(plan.memory)} of {to_text(plan.machine_memory)}"),
+    ]
+    results.emit_table(("WHAT", "SIZE"), rows)

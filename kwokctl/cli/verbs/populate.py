@@ -1,0 +1,81 @@
+"""Gives a cluster that has just been created its first nodes and pods."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kwokctl.cli.invocation import Invocation
+from kwokctl.cli.verbs.scale import objects_of, scale_within
+from kwokctl.errors import KwokctlError
+
+if TYPE_CHECKING:
+    from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
+    from kwokctl.config.documents import Document
+    from kwokctl.config.options import ClusterOptions
+
+_LEAST_WAIT = 1.0
+"""Seconds that objects are waited for however long the cluster has taken."""
+
+
+def requests_of(options: "ClusterOptions") -> "list[ScaleRequest]":
+    """Return what is to be scaled, nodes first; UsageError for numbers that no cluster could hold."""
+    from kwokctl.clusters.scaling.request import ScaleRequest
+
+    wanted = {"node": options.nodes, "pod": options.pods}
+    return [
+        ScaleRequest(kind=kind, replicas=replicas, may_shrink=False)
+        for kind, replicas in wanted.items()
+        if replicas
+    ]
+
+
+def populate(
+    call: Invocation,
+    requests: "Sequence[ScaleRequest]",
+    documents: "Sequence[Document]",
+    *,
+    wait: float | None,
+    timeout: float | None,
+) -> "list[ScaleResult]":
+    """Make objects until there are as many as asked for; none is deleted.
+
+    `wait` counts from the beginning of the command. What fails leaves the cluster and what was made.
+    """
+    done: list[ScaleResult] = []
+    for request in requests:
+        left = max(wait - (time.monotonic() - call.began), _LEAST_WAIT) if wait else None
+        command = f"{call.itself} scale {request.kind} --replicas {request.replicas}"
+        with _going_on(call, command):
+            result = call.run(
+                scale_within,
+                call.home,
+                call.cluster,
+                replace(request, wait=left),
+                documents=documents,
+                kubeconfig=None,
+                data_path=None,
+                limit=timeout,
+            )
+        if result.count > request.replicas:
+            call.console.warn(
+                f"there are {objects_of(result)}, more than '--{request.kind}s {request.replicas}' "
+                f"asks for: none was deleted; '{command}' deletes the newest"
+            )
+        done.append(result)
+    return done
+
+
+@contextmanager
+def _going_on(call: Invocation, command: str) -> Iterator[None]:
+    """Say, when it fails or is interrupted, that the cluster stays and how to go on."""
+    stays = f"the cluster '{call.name}' is up and stays; go on with: {command}"
+    try:
+        yield
+    except KwokctlError as e:
+        e.hint = f"{e.hint}; {stays}" if e.hint else stays
+        raise
+    except BaseException:
+        call.console.line(stays)
+        raise

@@ -1,0 +1,235 @@
+"""`scale`: so many nodes, pods or other objects."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kwokctl.cli.invocation import Invocation
+from kwokctl.cli.outcome import Outcome, conclude
+from kwokctl.cli.output.rows import amount
+from kwokctl.cli.parsing import commands
+from kwokctl.cli.parsing.options import Output, Timeout, Wait
+from kwokctl.cli.parsing.values import checked, one_of, whole_number
+from kwokctl.config.checks import file
+from kwokctl.errors import TimedOutError
+
+if TYPE_CHECKING:
+    from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
+    from kwokctl.clusters.state.home import Home
+    from kwokctl.config.documents import Document
+    from kwokctl.model import ClusterName
+
+
+_EXAMPLES = (
+    "kwokctl scale node --replicas 1000 --wait",
+    "kwokctl scale node big --replicas 2 --param '.allocatable.cpu = \"128\"'",
+    "kwokctl scale pod --replicas 5000 --namespace load --wait 10m",
+    "kwokctl scale pod --replicas 5000 --on-nodes ''",
+    "kwokctl --config zoned.yaml scale zoned-node --replicas 30",
+    "kwokctl scale node --replicas 0",
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    commands.command(app, "scale", panel=commands.CLUSTERS, examples=_EXAMPLES)(scale)
+
+
+def scale(
+    call: Invocation,
+    *,
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND",
+            help="node, pod, or the name of your own KwokctlResource",
+        ),
+    ],
+    set_name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="Name of the set of objects [default: KIND]"),
+    ] = None,
+    replicas: Annotated[
+        int | None,
+        typer.Option(
+            "--replicas",
+            metavar="N",
+            help="How many objects the set has afterwards [default: 1]",
+            parser=whole_number("--replicas", least=0),
+        ),
+    ] = None,
+    serial_length: Annotated[
+        int | None,
+        typer.Option(
+            "--serial-length",
+            metavar="N",
+            help="Digits of the number in a name; 0 gives one object the bare name [default: 6]",
+            parser=whole_number("--serial-length", least=0),
+        ),
+    ] = None,
+    namespace: Annotated[
+        str | None,
+        typer.Option(
+            "--namespace", "-n", metavar="NAME", help="Namespace of the objects [default: default]"
+        ),
+    ] = None,
+    params: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--param",
+            metavar="JQ",
+            help="jq program that edits the template's parameters, such as "
+            "'.allocatable.cpu=\"64\"'; may be repeated",
+        ),
+    ] = None,
+    kubeconfig: Annotated[
+        str | None,
+        typer.Option(
+            "--kubeconfig",
+            metavar="FILE",
+            help="Scale in the cluster of this kubeconfig, also one that kwokctl did not create",
+            parser=checked("--kubeconfig", file),
+        ),
+    ] = None,
+    on_nodes: Annotated[
+        str | None,
+        typer.Option(
+            "--on-nodes",
+            metavar="SELECTOR",
+            help="Spread pods evenly over the nodes with these labels, without the scheduler",
+        ),
+    ] = None,
+    grace_period: Annotated[
+        int | None,
+        typer.Option(
+            "--grace-period",
+            metavar="SECONDS",
+            help="How long deleted objects may take to end [default: 0]",
+            parser=whole_number("--grace-period", least=0),
+        ),
+    ] = None,
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force",
+            help="Ignore the limits of etcd's size, and with --on-nodes of pods on a node",
+        ),
+    ] = False,
+    data_path: Annotated[
+        str | None,
+        typer.Option(
+            "--data-path",
+            metavar="PATH",
+            help="How objects are written: auto, api or etcd [default: as the cluster was made]",
+            parser=one_of("--data-path", "auto", "api", "etcd"),
+        ),
+    ] = None,
+    wait: Wait = None,
+    timeout: Timeout = None,
+    output: Output = "",
+) -> None:
+    """Make or delete objects until there are as many as asked for.
+
+    They are named NAME-000000, NAME-000001 and so on; the oldest are kept.
+    """
+    from kwokctl.clusters.scaling.request import ScaleRequest
+    from kwokctl.host.paths import expanded
+
+    request = ScaleRequest(
+        kind=kind,
+        name=set_name,
+        replicas=1 if replicas is None else replicas,
+        serial_length=6 if serial_length is None else serial_length,
+        namespace=namespace or "default",
+        params=tuple(params or ()),
+        on_nodes=on_nodes,
+        force=force,
+        grace_seconds=grace_period or 0,
+        wait=wait or None,
+    )
+    result = call.run(
+        scale_within,
+        call.home,
+        call.cluster,
+        request,
+        documents=call.documents(),
+        kubeconfig=expanded(kubeconfig) if kubeconfig else None,
+        data_path=data_path,
+        limit=timeout or None,
+    )
+    tool = f"kubectl --kubeconfig {kubeconfig}" if kubeconfig else f"{call.itself} kubectl"
+    within = f" -n {namespace}" if namespace else ""
+    outcome = Outcome(
+        message=in_words(result, is_waited_for=bool(wait)),
+        lead="See them with",
+        then=(f"{tool}{within} get {_plural(result.kind)} -l {request.selector}",),
+        cluster="" if kubeconfig else call.name,
+        changed=not result.is_unchanged,
+        result=result,
+    )
+    conclude(call, outcome, output)
+
+
+def in_words(result: "ScaleResult", *, is_waited_for: bool = False) -> str:
+    """Say how many objects a set has now, and what became of the others."""
+    from kwokctl.clusters.scaling.readiness import word_for
+
+    ready = f", all {word_for(result.kind)}" if is_waited_for and result.count else ""
+    changes = [
+        f"{number:,} {what}"
+        for number, what in ((result.created, "created"), (result.deleted, "deleted"))
+        if number
+    ]
+    return (
+        f"'{result.name}' has {objects_of(result)}{ready} ({', '.join(changes) or 'nothing to do'})"
+    )
+
+
+def objects_of(result: "ScaleResult") -> str:
+    """Say how many objects there are: `1,000 nodes`."""
+    return amount(result.count, _plural(result.kind))
+
+
+def _plural(kind: str) -> str:
+    """Return the resource of a kind, as the rules of Kubernetes' API guess it.
+
+    https://github.com/kubernetes/apimachinery/blob/master/pkg/api/meta/restmapper.go
+    """
+    word = kind.lower()
+    if word.endswith("s"):
+        return f"{word}es"
+    return f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+
+
+async def scale_within(
+    home: "Home",
+    name: "ClusterName",
+    request: "ScaleRequest",
+    *,
+    documents: "Sequence[Document]",
+    kubeconfig: Path | None,
+    data_path: str | None,
+    limit: float | None,
+) -> "ScaleResult":
+    """Scale in a cluster, or in that of `kubeconfig`, in at most `limit` seconds."""
+    import asyncio
+
+    from kwokctl.clusters.scale import scale as scale_cluster
+
+    try:
+        async with asyncio.timeout(limit):
+            return await scale_cluster(
+                home,
+                name,
+                request,
+                documents=documents,
+                kubeconfig=kubeconfig,
+                data_path=data_path,
+            )
+    except TimeoutError as e:
+        raise TimedOutError(
+            f"scaling '{request.set_name}' took longer than {limit:g} s",
+            hint="what was made stays; the same command goes on",
+        ) from e

@@ -1,0 +1,32 @@
+"""Commands of the original that are refused by name because they are not served yet."""
+
+from collections.abc import Callable
+
+import typer
+
+from kwokctl.cli.invocation import Invocation
+from kwokctl.cli.parsing import commands
+from kwokctl.errors import NotServedError
+
+_INSTEAD = {
+    "config": "give options as flags, as KWOK_ variables or in a file with --config",
+    "export": "'kwokctl logs COMPONENT' prints a log",
+    "port-forward": "'kwokctl get components -o wide' shows every component's ports",
+    "kectl": "'kwokctl etcdctl' reads and writes etcd",
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands, out of sight."""
+    for name, instead in _INSTEAD.items():
+        commands.raw_command(app, name, hidden=True)(refusing(name, instead))
+
+
+def refusing(name: str, instead: str) -> Callable[[Invocation, list[str]], None]:
+    """Make the command that refuses whatever it is asked and says what serves meanwhile."""
+
+    def refuse(_call: Invocation, _words: list[str]) -> None:
+        """Not served yet."""
+        raise NotServedError(f"'kwokctl {name}' is not served yet", hint=instead)
+
+    return refuse

@@ -1,0 +1,1 @@
+"""What is chosen for a new cluster, and checked before anything is made."""

@@ -1,0 +1,1 @@
+"""Starting the components of a cluster: ports, waves, and readiness."""

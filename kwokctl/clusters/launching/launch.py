@@ -1,0 +1,66 @@
+"""Starts the components of a plan, wave by wave."""
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+
+from kwokctl.clusters.launching.port_conflicts import refuse_taken, told_when_taken
+from kwokctl.clusters.launching.readiness import told_when_late, wait_ready
+from kwokctl.clusters.state.home import Home
+from kwokctl.host.ports import HeldPorts
+from kwokctl.model import Component, ComponentName, Plan, State
+from kwokctl.runtime import Runtime
+
+
+async def bring_up(
+    home: Home,
+    runtime: Runtime,
+    plan: Plan,
+    held: HeldPorts,
+    *,
+    timeout: float | None = None,  # noqa: ASYNC109 - the user's own limit, told in the error
+    wait: float | None = None,
+) -> tuple[ComponentName, ...]:
+    """Start every wave when the one before it is ready; return the components that did not run.
+
+    `timeout` bounds the launching. With `wait` the last wave is waited for too, on a clock of its
+    own; 0 means as long as it takes. Components that run already are left alone.
+    """
+    waves = list(plan.waves())
+    every = plan.components.values()
+    states = await runtime.states(plan.cluster)
+    missing = tuple(c.name for c in every if states.get(c.name) is not State.RUNNING)
+    async with told_when_taken(runtime, plan):
+        async with told_when_late(runtime, plan.cluster, every, timeout):
+            for number, wave in enumerate(waves):
+                await refuse_taken(runtime, plan, held, waves[number:])
+                home.paths(plan.cluster).stopped.unlink(missing_ok=True)
+                is_last = wave is waves[-1]
+                launched = [] if is_last else [c.name for c in wave if c.name in missing]
+                with _told(home, "Starting", launched):
+                    await _start(runtime, plan, held, wave, ready=not is_last)
+        if wait is not None:
+            last = [component.name for component in waves[-1]] if missing else []
+            with _told(home, "Waiting for", last):
+                async with told_when_late(runtime, plan.cluster, every, wait):
+                    await wait_ready(runtime, plan.cluster, every)
+    return missing
+
+
+async def _start(
+    runtime: Runtime, plan: Plan, held: HeldPorts, wave: tuple[Component, ...], *, ready: bool
+) -> None:
+    names = [component.name for component in wave]
+    await runtime.start(plan.cluster, *names)
+    if ready:
+        await wait_ready(runtime, plan.cluster, wave)
+        held.release(*names)
+
+
+@contextmanager
+def _told(home: Home, what: str, names: Collection[ComponentName]) -> Iterator[None]:
+    """Show a step that names components, unless there are none."""
+    if not names:
+        yield
+        return
+    with home.progress.step(f"{what} {', '.join(names)}"):
+        yield

@@ -1,0 +1,118 @@
+"""Waits until components can do work, and says at once when one cannot."""
+
+import asyncio
+import math
+import re
+import time
+from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import asynccontextmanager
+
+from kwokctl.errors import ComponentError, TimedOutError
+from kwokctl.kube.transport.probe import probe
+from kwokctl.model import ClusterName, Component, ComponentName, State
+from kwokctl.runtime import Runtime, TellsMore
+
+_POLL = 0.02
+_LOOK = 0.2
+"""Seconds between two looks at what lives, which a container engine takes longer for than a probe."""
+_TAIL_LINES = 20
+_MEBI = 1024 * 1024
+_LONGEST_STACKS = 200
+"""Lines."""
+_STACK = re.compile(r"goroutine \d+ \[")
+
+
+async def wait_ready(
+    runtime: Runtime, cluster: ClusterName, components: Collection[Component]
+) -> None:
+    """Return when every probe of every component has held.
+
+    Raises ComponentError, with the end of its log, as soon as one of them has died.
+    """
+    waiting = [(component, each) for component in components for each in component.ready]
+    looked = -math.inf
+    while waiting:
+        if time.monotonic() - looked >= _LOOK:
+            await _all_alive(runtime, cluster, components)
+            looked = time.monotonic()
+        held = await asyncio.gather(*(probe(each) for _, each in waiting))
+        waiting = [pair for pair, holds in zip(waiting, held, strict=True) if not holds]
+        if waiting:
+            await asyncio.sleep(_POLL)
+
+
+async def unready(components: Collection[Component]) -> list[Component]:
+    """Return the components of which a probe does not hold now."""
+
+    async def holds(component: Component) -> bool:
+        return all(await asyncio.gather(*(probe(each) for each in component.ready)))
+
+    found = await asyncio.gather(*(holds(component) for component in components))
+    return [c for c, is_ready in zip(components, found, strict=True) if not is_ready]
+
+
+async def remarks(runtime: Runtime, cluster: ClusterName) -> Mapping[ComponentName, str]:
+    """Return what the runtime knows of components beyond their state."""
+    return await runtime.remarks(cluster) if isinstance(runtime, TellsMore) else {}
+
+
+async def log_tail(runtime: Runtime, cluster: ClusterName, name: ComponentName) -> str:
+    """Return the last lines that a component has written."""
+    content = b"".join([part async for part in runtime.logs(cluster, name)])
+    lines = content.decode(errors="replace").splitlines()
+    # Of a Go program that panicked the reason stands before the first of its stacks.
+    panicked = (
+        n
+        for n, line in enumerate(lines)
+        if _STACK.match(line) and n >= len(lines) - _LONGEST_STACKS
+    )
+    return "\n".join(lines[: next(panicked, None)][-_TAIL_LINES:])
+
+
+@asynccontextmanager
+async def told_when_late(
+    runtime: Runtime, cluster: ClusterName, components: Collection[Component], seconds: float | None
+) -> AsyncIterator[None]:
+    """Bound a block that waits for components; 0 and None mean no bound.
+
+    Past it TimedOutError names the components that are not ready, with the end of a log.
+    """
+    try:
+        async with asyncio.timeout(seconds or None):
+            yield
+    except TimeoutError as e:
+        late = await unready(components)
+        names = ", ".join(map(_with_limit, late))
+        raise TimedOutError(
+            f"{names or 'the cluster'} {'are' if len(late) > 1 else 'is'} not ready "
+            f"after {seconds:g} s",
+            hint="allow more time, or repeat it with --keep-on-failure and look into "
+            f"'kwokctl --name {cluster} logs COMPONENT'",
+            detail=await log_tail(runtime, cluster, late[0].name) if late else None,
+        ) from e
+
+
+async def _all_alive(
+    runtime: Runtime, cluster: ClusterName, components: Collection[Component]
+) -> None:
+    states = await runtime.states(cluster)
+    for component in components:
+        if states.get(component.name) is not State.RUNNING:
+            remark = (await remarks(runtime, cluster)).get(component.name)
+            raise ComponentError(
+                f"'{component.name}' has exited: {remark}"
+                if remark
+                else f"{_with_limit(component)} has exited",
+                hint=f"its whole log: kwokctl --name {cluster} logs {component.name}",
+                detail=await log_tail(runtime, cluster, component.name) or None,
+            )
+
+
+def _with_limit(component: Component) -> str:
+    """Name a component, and its limit of memory.
+
+    Near it a program need not be killed: it may be kept so busy with finding room that it comes to
+    nothing in time, and gives up for reasons that do not mention memory.
+    """
+    limit = component.limits.memory // _MEBI
+    return f"'{component.name}'" + (f" (limited to {limit}Mi of memory)" if limit else "")

@@ -1,0 +1,1 @@
+"""Programs and images of a cluster: which it needs and where they come from."""

@@ -1,0 +1,237 @@
+"""In which form components come: as images where the runtime starts those, else as programs.
+
+What is given is used. Otherwise an image that the runtime has comes first, then the published one,
+and then one that the runtime makes from the program, which it is given for that.
+"""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kwokctl.artifacts.images import IMAGE_PROGRAMS, published, registry_of
+from kwokctl.artifacts.programs import named
+from kwokctl.artifacts.resolve import Source, stored
+from kwokctl.clusters.programs.brought import with_brought
+from kwokctl.clusters.programs.needed import (
+    EXPLICIT,
+    addresses,
+    prefixes,
+    programs,
+    source_of,
+    wanted_program,
+)
+from kwokctl.clusters.programs.node_image import usual_node
+from kwokctl.clusters.state.home import Home
+from kwokctl.config.options import ClusterOptions
+from kwokctl.errors import ArtifactError
+from kwokctl.model import ETCD, Artifact
+from kwokctl.progress import Progress, Silent
+from kwokctl.runtime import BringsKubernetes, Images, RunsImages, Runtime
+
+Settled = Mapping[str, Artifact]
+"""The artifacts that a cluster was made with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Choice:
+    """An image that a component may come as."""
+
+    name: str
+    version: str
+    image: str
+    is_given: bool
+    """Whether its user named it, or its registry: then nothing takes its place."""
+
+    @property
+    def artifact(self) -> Artifact:
+        return Artifact(name=self.name, version=self.version, image=self.image)
+
+
+async def artifacts(
+    home: Home,
+    runtime: Runtime,
+    options: ClusterOptions,
+    names: Sequence[str],
+    settled: Settled | None = None,
+    *,
+    is_exact: bool = False,
+) -> dict[str, Artifact]:
+    """Find, pull, fetch or build what is named, in the form that the runtime can start.
+
+    What a cluster is `settled` with is used for as long as it is there. The version of Kubernetes
+    `is_exact` if its user chose it. Raises ArtifactError for
+    what cannot be had.
+    """
+    found: dict[str, Artifact] = {}
+    if isinstance(runtime, RunsImages):
+        choices = list(_choices(options, names))
+        found = await _as_images(home, runtime.images, options, choices, settled or {})
+    elif given := [name for name in names if _given(options, name)]:
+        home.progress.warn(
+            f"the runtime '{runtime.name}' starts programs: the images given for "
+            f"{', '.join(given)} are not used"
+        )
+    rest = [name for name in names if name not in found]
+    if isinstance(runtime, BringsKubernetes):
+        return found | await with_brought(
+            home, runtime, options, rest, settled=settled, is_exact=is_exact
+        )
+    return found | await programs(home, options, rest)
+
+
+def published_files(
+    runtime: Runtime | None, options: ClusterOptions, names: Sequence[str]
+) -> list[str]:
+    """List the addresses of what a cluster of the named components needs, images apart."""
+    if runtime is not None and isinstance(runtime, BringsKubernetes):
+        needed = [runtime.maker, *(name for name in names if name not in runtime.brings)]
+        return addresses(options, needed)
+    images = {choice.name for choice in _published(runtime, options, names)}
+    return addresses(options, [name for name in names if name not in images])
+
+
+def published_images(
+    runtime: Runtime | None,
+    options: ClusterOptions,
+    names: Sequence[str],
+    *,
+    is_exact: bool = False,
+) -> list[str]:
+    """List the images that a cluster of the named components needs."""
+    if runtime is not None and isinstance(runtime, BringsKubernetes):
+        image = options.kind_node_image or usual_node(options, is_exact=is_exact).image
+        return [] if Path(image).is_file() else [image]
+    return sorted(choice.image for choice in _published(runtime, options, names))
+
+
+def _published(
+    runtime: Runtime | None, options: ClusterOptions, names: Sequence[str]
+) -> list[_Choice]:
+    if runtime is None or not isinstance(runtime, RunsImages):
+        return []
+    return list(_choices(options, names))
+
+
+def _choices(options: ClusterOptions, names: Sequence[str]) -> Iterator[_Choice]:
+    """Yield the images of those components that are not given as programs."""
+    source = source_of(options.artifact_source)
+    for name in names:
+        if name not in IMAGE_PROGRAMS:
+            continue
+        group = named(name).group
+        version = group.canonical(wanted_program(options, name).version)
+        prefix = _prefix(options, name)
+        is_program = getattr(options, EXPLICIT[name]) or prefixes(options)[group.name]
+        if image := _given(options, name):
+            yield _Choice(name=name, version=version, image=image, is_given=True)
+        elif prefix or not (is_program or source is Source.BUILD):
+            image = published(name, version, prefix)
+            yield _Choice(name=name, version=version, image=image, is_given=bool(prefix))
+
+
+def _given(options: ClusterOptions, name: str) -> str:
+    """Return the image that was given for a component, or an empty string."""
+    field = f"{name.replace('-', '_')}_image"
+    return str(getattr(options, field, ""))
+
+
+def _prefix(options: ClusterOptions, name: str) -> str:
+    return options.etcd_image_prefix if name == ETCD else options.kube_image_prefix
+
+
+async def _as_images(
+    home: Home,
+    images: Images,
+    options: ClusterOptions,
+    choices: Sequence[_Choice],
+    settled: Settled,
+) -> dict[str, Artifact]:
+    """Return what comes as an image; what is left out has to come as a program."""
+    source = source_of(options.artifact_source)
+    at_hand = await asyncio.gather(
+        *(_at_hand(home, images, options, choice, settled) for choice in choices)
+    )
+    found = {name: artifact for one in at_hand for name, artifact in one.items()}
+    missing = [choice for choice in choices if choice.name not in found]
+    if source is Source.OFFLINE:
+        if lost := [choice.image for choice in missing if choice.is_given]:
+            raise ArtifactError(
+                f"the image '{lost[0]}' is not here",
+                hint=f"docker pull {lost[0]}; or leave out '--artifact-source offline'",
+            )
+        missing = []
+    if missing:
+        progress = Silent() if options.quiet_pull else home.progress
+        troubles = await _pull(images, missing, progress)
+        for choice in missing:
+            error = troubles.get(choice.name)
+            if error and (choice.is_given or source is Source.DOWNLOAD):
+                raise error
+            if not error:
+                found[choice.name] = choice.artifact
+        if troubles:
+            first, others = next(iter(troubles.values())), len(troubles) - 1
+            also = f", nor {others} more" if others else ""
+            home.progress.note(f"{first}{also}; made from programs instead")
+    return {name: artifact for name, artifact in found.items() if artifact.image}
+
+
+async def _at_hand(
+    home: Home, images: Images, options: ClusterOptions, choice: _Choice, settled: Settled
+) -> dict[str, Artifact]:
+    """Return the form in which a component is here already; nothing if it is in none."""
+    before = settled.get(choice.name)
+    if before and (not before.image or await images.has(before.image)):
+        return {choice.name: before}
+    if await images.has(choice.image):
+        return {choice.name: choice.artifact}
+    if choice.is_given:
+        return {}
+    wanted = wanted_program(options, choice.name)
+    program = (await stored([wanted], cache=home.cache, prefixes=prefixes(options))).get(
+        choice.name
+    )
+    if program:
+        return {choice.name: program} if await images.made(program) else {}
+    unknown = Artifact(name=choice.name, version=choice.version)
+    image = await images.made(unknown)
+    return {choice.name: replace(unknown, image=image)} if image else {}
+
+
+async def _pull(
+    images: Images, choices: Sequence[_Choice], progress: Progress
+) -> dict[str, ArtifactError]:
+    """Pull images at once; return why those that failed did, by component."""
+    troubles: dict[str, ArtifactError] = {}
+    with suppress(_NotAllError):
+        await _pull_together(images, choices, progress, troubles)
+    return troubles
+
+
+class _NotAllError(Exception):
+    """Lets a step end as one that failed."""
+
+
+async def _pull_together(
+    images: Images,
+    choices: Sequence[_Choice],
+    progress: Progress,
+    troubles: dict[str, ArtifactError],
+) -> None:
+    hosts = " and ".join(dict.fromkeys(registry_of(choice.image) for choice in choices))
+    names = ", ".join(choice.name for choice in choices)
+    with progress.step(f"Pulling {names} from {hosts}", unit="B") as step:
+
+        async def pull(choice: _Choice) -> None:
+            try:
+                await images.pull(choice.image, came=step.advance)
+            except ArtifactError as e:
+                troubles[choice.name] = e
+
+        async with asyncio.TaskGroup() as tasks:
+            for choice in choices:
+                tasks.create_task(pull(choice))
+        if troubles:
+            raise _NotAllError

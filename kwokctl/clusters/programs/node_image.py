@@ -1,0 +1,145 @@
+"""Which image the nodes of a new cluster are made of, where its runtime has a program that makes them.
+
+What is given is used. Otherwise an image that is here comes first, published or made, then the
+published one from its registry, and then one that is made of programs.
+"""
+
+from dataclasses import dataclass
+
+from kwokctl.artifacts.build_lock import in_turn
+from kwokctl.artifacts.node_images import PublishedNode, published_node
+from kwokctl.artifacts.resolve import Source, Wanted, resolve
+from kwokctl.artifacts.versions import etcd_version, kube_version
+from kwokctl.clusters.programs.needed import prefixes, source_of
+from kwokctl.clusters.state.home import Home
+from kwokctl.config.options import ClusterOptions
+from kwokctl.errors import ArtifactError, UnavailableError
+from kwokctl.host.files import scratch_folder
+from kwokctl.model import ETCD
+from kwokctl.progress import Silent
+from kwokctl.runtime import NodeImage, NodeImages
+
+
+def usual_node(options: ClusterOptions, *, is_exact: bool = False) -> PublishedNode:
+    """Return the published image for these options: the one that is used unless one is given.
+
+    Of a version that its user has not chosen another patch release will do.
+    """
+    return published_node(
+        options.kind_version,
+        options.kube_version,
+        prefix=options.kind_node_image_prefix,
+        is_exact=is_exact,
+    )
+
+
+async def node_image(
+    home: Home, images: NodeImages, options: ClusterOptions, *, is_exact: bool
+) -> NodeImage:
+    """Have the image for the nodes of a new cluster.
+
+    Raises ArtifactError where it is not available, ConfigError where it holds another minor version of
+    Kubernetes, UsageError for a file that does not exist.
+    """
+    search = _Search(
+        home=home,
+        images=images,
+        options=options,
+        published=usual_node(options, is_exact=is_exact),
+        source=source_of(options.artifact_source),
+        kube=kube_version(options.kube_version),
+    )
+    return await search.run()
+
+
+async def make_node_image(home: Home, images: NodeImages, options: ClusterOptions) -> str:
+    """Make an image of a node from programs, which are got as others are, and return its name.
+
+    Raises UnavailableError where that cannot be done on this machine.
+    """
+    kube = kube_version(options.kube_version)
+    images.check()
+    found = await resolve(
+        parts(images, options),
+        source=source_of(options.artifact_source),
+        cache=home.cache,
+        progress=home.progress,
+        prefixes=prefixes(options),
+    )
+    turn = in_turn(home.cache, f"node-{kube}", "making the image of a node", home.progress)
+    async with turn as place:
+        with (
+            scratch_folder(place.folder / "image") as folder,
+            home.progress.step(f"Making the image of a node with Kubernetes {kube}") as step,
+        ):
+            return await images.make(found, kube=kube, folder=folder, say=step.say)
+
+
+def parts(images: NodeImages, options: ClusterOptions) -> list[Wanted]:
+    """Return the programs that an image of a node is made of."""
+    kube = kube_version(options.kube_version)
+    etcd = options.etcd_version or etcd_version(kube)
+    return [
+        Wanted(name=name, version=etcd if name == ETCD else kube)
+        for name in sorted(images.programs)
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Search:
+    """One search for an image."""
+
+    home: Home
+    images: NodeImages
+    options: ClusterOptions
+    published: PublishedNode
+    source: Source
+    kube: str
+
+    async def run(self) -> NodeImage:
+        if given := self.options.kind_node_image:
+            return await self._obtained(given)
+        published = self.published
+        for name in dict.fromkeys((published.image, published.tag)):
+            if await self.images.engine.has(name):
+                return await self._published(name)
+        if made := await self.images.made(self.kube):
+            return await self._obtained(made)
+        if self.source in {Source.AUTO, Source.DOWNLOAD}:
+            try:
+                return await self._published(published.image)
+            except ArtifactError as e:
+                self._go_on(e)
+        if self.source is not Source.OFFLINE:
+            return await self._obtained(await make_node_image(self.home, self.images, self.options))
+        raise ArtifactError(
+            f"neither the node image '{published.image}' nor one that was made is here",
+            hint="load one with 'kwokctl artifacts images --runtime kind --load FILE', give a "
+            "file with --kind-node-image, or leave out '--artifact-source offline'",
+        )
+
+    async def _published(self, name: str) -> NodeImage:
+        if self.published.remark:
+            self.home.progress.note(self.published.remark)
+        return await self._obtained(name)
+
+    async def _obtained(self, given: str) -> NodeImage:
+        progress = Silent() if self.options.quiet_pull else self.home.progress
+        with progress.step(f"Preparing the node image '{given}'", unit="B") as step:
+            return await self.images.obtain(
+                given,
+                kube=self.kube,
+                may_pull=self.source is not Source.OFFLINE,
+                came=step.advance,
+            )
+
+    def _go_on(self, error: ArtifactError) -> None:
+        """Return if an image can be made in place of one that was not pulled, else raise."""
+        if self.source is Source.DOWNLOAD:
+            raise error
+        try:
+            self.images.check()
+        except UnavailableError as missing:
+            error.hint = f"{error.hint} ({missing})"
+            raise error from missing
+        self.home.progress.note(f"{error}: making one from programs instead")

@@ -1,0 +1,1 @@
+"""What a cluster keeps in its folder."""

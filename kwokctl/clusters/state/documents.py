@@ -1,0 +1,107 @@
+"""Which of the user's documents a cluster keeps for its controller, and in which form.
+
+They lie in the cluster's `kwok.yaml`, which every controller is given: the embedded one, and one of
+the user's own, which may support more of them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from kwokctl.clusters.state.stages import FOR_RUNTIME
+from kwokctl.config.documents import Document
+from kwokctl.config.kinds import CONFIGURATION
+from kwokctl.config.options import ClusterOptions
+from kwokctl.controller.configuration import KIND, UNUSED_KINDS, without_effect
+from kwokctl.host.paths import expanded
+
+_PATHS = frozenset({"kubeconfig", "logsFile", "tlsCertFile", "tlsPrivateKeyFile", "workDir"})
+"""Fields that hold a path of the machine on which `create cluster` is called."""
+_USUAL_PARALLELISM: Mapping[str, int] = {
+    "podPlayStageParallelism": 4,
+    "nodePlayStageParallelism": 4,
+    "nodeLeaseParallelism": 4,
+    "podsOnNodeSyncParallelism": 1,
+}
+"""What the original's controller does at once. It is written out for a controller of the user's own:
+0, which means a default to the embedded one, may mean nothing at all to another."""
+_SETTLED_BY_CLUSTER = {
+    "kubeconfig": "the cluster's own",
+    "nodeLeaseDurationSeconds": "--node-lease-duration-seconds",
+    "nodePort": "--controller-port",
+    "serverAddress": "--bind-address and --controller-port",
+    "tlsCertFile": "the cluster's own",
+    "tlsPrivateKeyFile": "the cluster's own",
+}
+"""Options of the controller that every cluster passes as flags, and what decides them."""
+
+
+def kept_documents(
+    options: ClusterOptions, documents: Sequence[Document]
+) -> tuple[Mapping[str, Any], ...]:
+    """Return the documents that the controller of a cluster is given beside its Stages.
+
+    Several of kind KwokConfiguration become one. Relative paths are those of the caller's folder.
+    """
+    configurations = [each for each in documents if each.kind == KIND]
+    others = [each.body for each in documents if each.kind in UNUSED_KINDS]
+    own = bool(options.kwok_controller_binary)
+    merged = [_merged(configurations, own=own)] if configurations or own else []
+    return tuple(_whole_paths(body) for body in (*merged, *others))
+
+
+def controller_options(kept: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return the options of the controller among the documents that a cluster keeps."""
+    return next((body.get("options") or {} for body in kept if body.get("kind") == KIND), {})
+
+
+def is_kept(body: Mapping[str, Any]) -> bool:
+    """Tell whether a document of a saved cluster is one for its controller."""
+    return body.get("kind") not in {"Stage", FOR_RUNTIME}
+
+
+def remarks(options: ClusterOptions, documents: Sequence[Document]) -> Iterator[str]:
+    """Say which documents and options the controller of a new cluster leaves out, one line each."""
+    given = {name for each in documents if each.kind == KIND for name in _options_of(each)}
+    for name, decider in _SETTLED_BY_CLUSTER.items():
+        if name in given:
+            yield f"'{KIND}.options.{name}' is ignored: it is settled by the cluster ({decider})"
+    if not options.kwok_controller_binary and (found := without_effect(documents)):
+        yield (
+            f"{', '.join(found)}: kept in the cluster's kwok.yaml, but not supported yet by the "
+            "embedded controller"
+        )
+    for kind, use in (
+        ("KwokctlResource", "give them to 'scale' with --config"),
+        ("ResourcePatch", "they are for recordings"),
+    ):
+        if any(document.kind == kind for document in documents):
+            yield f"documents of kind '{kind}' are not part of a cluster: {use}"
+
+
+def _merged(documents: Sequence[Document], *, own: bool) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    rest: dict[str, Any] = {}
+    for document in documents:
+        options.update(_options_of(document))
+        rest.update({key: value for key, value in document.body.items() if key != "options"})
+    if own:
+        options |= {name: options.get(name) or many for name, many in _USUAL_PARALLELISM.items()}
+    return {**rest, "apiVersion": CONFIGURATION, "kind": KIND, "options": options}
+
+
+def _options_of(document: Document) -> Mapping[str, Any]:
+    options = document.body.get("options") or {}
+    if not isinstance(options, Mapping):
+        raise document.fault("options", "must be a mapping")
+    return options
+
+
+def _whole_paths(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {
+            key: str(expanded(item).absolute())
+            if key in _PATHS and isinstance(item, str) and item
+            else _whole_paths(item)
+            for key, item in value.items()
+        }
+    return [_whole_paths(item) for item in value] if isinstance(value, list) else value

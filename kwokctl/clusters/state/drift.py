@@ -1,0 +1,119 @@
+"""How what is asked for differs from a cluster that exists."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kwokctl.clusters.state.documents import kept_documents
+from kwokctl.clusters.state.saved import Saved
+from kwokctl.clusters.state.stages import FOR_RUNTIME, stage_documents
+from kwokctl.components.plan import BUILDERS, selected
+from kwokctl.config.documents import Document
+from kwokctl.config.options import ClusterOptions, spellings
+from kwokctl.config.resolve import Resolved, parse_extra_args
+
+_SELECTING = {
+    "components",
+    "enable",
+    "disable",
+    "disable_kube_scheduler",
+    "disable_kube_controller_manager",
+}
+_HOW_NOT_WHAT = {"quiet_pull", "artifact_source", "nodes", "pods"}
+"""Options that say how a cluster is made, or what it begins with, not what it is."""
+
+
+def differences(saved: Saved, asked: Resolved, documents: Sequence[Document]) -> tuple[str, ...]:
+    """Name each setting that somebody chose now and that the cluster does not have."""
+    return (
+        *_option_differences(saved.options, asked),
+        *_component_differences(saved, asked),
+        *_argument_differences(saved, asked),
+        *_stage_differences(saved, asked, documents),
+        *_kept_differences(saved, documents),
+        *_runtime_differences(saved, documents),
+    )
+
+
+def _option_differences(has: ClusterOptions, asked: Resolved) -> list[str]:
+    skipped = _SELECTING | _HOW_NOT_WHAT | {"extra_args"}
+    found = []
+    for spelling in spellings():
+        name = spelling.field
+        if name not in asked.chosen or name in skipped:
+            continue
+        now, want = getattr(has, name), getattr(asked.options, name)
+        is_unset = not isinstance(want, bool) and want in ("", 0, ())
+        if want != now and not is_unset:
+            found.append(_difference(spelling.flag or spelling.key, now, want))
+    return found
+
+
+def _difference(option: str, has: object, want: object) -> str:
+    return f"{option}: it has {_in_words(has)}, asked for {_in_words(want)}"
+
+
+def _in_words(value: object) -> str:
+    """Write a value as a person gives it: a list with commas, a switch as on or off."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, tuple | list):
+        value = ",".join(map(str, value))
+    if value == "":
+        return "none"
+    return str(value) if isinstance(value, int) else f"'{value}'"
+
+
+def _argument(value: str | None) -> str:
+    """Return the value of an argument; a bare one is a switch that is on."""
+    return "true" if value is None else value
+
+
+def _component_differences(saved: Saved, asked: Resolved) -> list[str]:
+    if not asked.chosen & _SELECTING:
+        return []
+    want = selected(asked.options)
+    missing = [
+        f"it has no component '{n}', which is asked for" for n in want if n not in saved.names
+    ]
+    extra = [
+        f"it has the component '{n}', which is not asked for" for n in saved.names if n not in want
+    ]
+    return missing + extra
+
+
+def _argument_differences(saved: Saved, asked: Resolved) -> list[str]:
+    wanted = parse_extra_args(asked.options.extra_args, tuple(BUILDERS))
+    return [
+        _difference(
+            f"--extra-args {component}={key}",
+            _argument(saved.extra_args.get(component, {}).get(key, "")),
+            _argument(value),
+        )
+        for component, arguments in wanted.items()
+        for key, value in arguments.items()
+        if saved.extra_args.get(component, {}).get(key, "") != value
+    ]
+
+
+def _stage_differences(saved: Saved, asked: Resolved, documents: Sequence[Document]) -> list[str]:
+    if not any(document.kind == "Stage" for document in documents):
+        return []
+    want = stage_documents(asked.options, documents)
+    return [] if list(want) == list(saved.stages) else ["it has other Stage documents"]
+
+
+def _kept_differences(saved: Saved, documents: Sequence[Document]) -> list[str]:
+    want = kept_documents(saved.options, documents)
+    asked = {body["kind"] for body in want} & {document.kind for document in documents}
+    same = all(_of_kind(kind, want) == _of_kind(kind, saved.kept) for kind in asked)
+    return [] if same else ["documents for the controller: they are not the same"]
+
+
+def _of_kind(kind: str, bodies: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [body for body in bodies if body.get("kind") == kind]
+
+
+def _runtime_differences(saved: Saved, documents: Sequence[Document]) -> list[str]:
+    want = [document.body for document in documents if document.kind == FOR_RUNTIME]
+    same = not want or want == list(saved.documents)
+    return [] if same else [f"it has another document of kind '{FOR_RUNTIME}'"]

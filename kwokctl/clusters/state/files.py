@@ -1,0 +1,64 @@
+"""Writes the files that a cluster's components read: PKI, kubeconfigs, policies, saved state."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from kwokctl.artifacts.workdirs import remember
+from kwokctl.clusters.state.home import Home, context_name
+from kwokctl.clusters.state.saved import Saved, save
+from kwokctl.components import identities, kube_apiserver
+from kwokctl.components.setting import Setting
+from kwokctl.errors import UsageError
+from kwokctl.host.files import private_folder, write_atomic
+from kwokctl.host.pki import ensure_pki
+from kwokctl.host.tokens import ensure_tokens
+from kwokctl.kube.kubeconfig import entries
+from kwokctl.model import (
+    KUBE_CONTROLLER_MANAGER,
+    KUBE_SCHEDULER,
+    KWOK_CONTROLLER,
+    Plan,
+)
+from kwokctl.runtime import Runtime
+
+_CLIENTS = (KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER, KWOK_CONTROLLER)
+
+
+def write_files(home: Home, runtime: Runtime, saved: Saved) -> Plan:
+    """Write everything but programs and data that the cluster needs; safe to repeat."""
+    paths = home.paths(saved.name)
+    setting = saved.setting(runtime, paths)
+    plan = saved.plan(runtime, paths)
+    private_folder(paths.root)
+    private_folder(paths.sockets)
+    remember(home.cache, home.workdir.root)
+    save(paths, saved, plan)
+    known = identities.identities(saved.options)
+    ensure_pki(paths.pki, known)
+    holders = [identity for identity in known if identity.name in identities.TOKEN_HOLDERS]
+    _write_kubeconfigs(setting, saved, ensure_tokens(paths.tokens, holders))
+    if (policy := saved.options.kube_audit_policy) and not paths.audit_policy.exists():
+        # The cluster keeps its copy: the user's file may have moved by the next start.
+        write_atomic(paths.audit_policy, _read_policy(Path(policy)))
+    return plan
+
+
+def _write_kubeconfigs(setting: Setting, saved: Saved, tokens: Mapping[str, str]) -> None:
+    paths, server = setting.paths, kube_apiserver.url(setting)
+    context = context_name(saved.name)
+    admin = entries.by_paths(context, server, paths.pki, identities.ADMIN)
+    write_atomic(paths.kubeconfig, admin, mode=0o600)
+    own = entries.by_token(context, server, paths.pki / "ca.crt", tokens[identities.ADMIN])
+    write_atomic(paths.own_kubeconfig, own, mode=0o600)
+    ca = Path(setting.pki("ca.crt"))
+    for name in _CLIENTS:
+        address = kube_apiserver.url(setting, name)
+        text = entries.by_token(context, address, ca, tokens[name])
+        write_atomic(paths.component_kubeconfig(name), text, mode=0o600)
+
+
+def _read_policy(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as e:
+        raise UsageError(f"the audit policy '{path}' cannot be read: {e.strerror}") from e

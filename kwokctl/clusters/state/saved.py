@@ -1,0 +1,212 @@
+"""The clusters on disk: the state that `create` saves and every later command reads.
+
+A cluster exists when its folder holds `kwok.yaml`: a KwokctlConfiguration with the resolved
+options and the components, followed by the Stage documents that its controller plays, the other
+documents that it is given, and those that its runtime reads. The file has the original's shape; `status.maker` tells whose it is.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from kwokctl import __version__
+from kwokctl.clusters.state.documents import controller_options, is_kept
+from kwokctl.clusters.state.stages import FOR_RUNTIME
+from kwokctl.components.plan import build_plan
+from kwokctl.components.setting import Setting
+from kwokctl.config.data_path import Choice, choose_data_path
+from kwokctl.config.keys import options_from_document, options_to_document
+from kwokctl.config.nearest import did_you_mean
+from kwokctl.config.options import ClusterOptions
+from kwokctl.errors import ConfigError, ConflictError, NotFoundError
+from kwokctl.expr import yaml
+from kwokctl.host.files import write_atomic
+from kwokctl.host.paths import ClusterPaths, WorkDir
+from kwokctl.model import Artifact, ClusterName, ComponentName, Plan
+from kwokctl.runtime import BringsKubernetes, Runtime
+
+API_VERSION = "config.kwok.x-k8s.io/v1alpha1"
+MAKER = "kwokctl-python"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saved:
+    """The full resolved state of a cluster."""
+
+    name: ClusterName
+    options: ClusterOptions
+    names: tuple[ComponentName, ...]
+    artifacts: Mapping[str, Artifact]
+    extra_args: Mapping[str, Mapping[str, str | None]]
+    stages: tuple[Mapping[str, Any], ...]
+    kept: tuple[Mapping[str, Any], ...] = ()
+    """The user's other documents for the controller."""
+    documents: tuple[Mapping[str, Any], ...] = ()
+    """The user's configuration of the program with which the runtime makes the cluster."""
+    version: str = __version__
+
+    def plan(self, runtime: Runtime, paths: ClusterPaths) -> Plan:
+        """Describe the cluster's components as they are placed by its runtime."""
+        plan = build_plan(self.name, self.names, self.setting(runtime, paths))
+        maker = runtime.maker if isinstance(runtime, BringsKubernetes) else ""
+        return replace(plan, maker=self.artifacts.get(maker), documents=self.documents)
+
+    def setting(self, runtime: Runtime, paths: ClusterPaths) -> Setting:
+        """Return what the component builders need."""
+        return Setting(
+            site=runtime.site(self.name),
+            paths=paths,
+            options=self.options,
+            artifacts=self.artifacts,
+            extra_args=self.extra_args,
+            controller_options=controller_options(self.kept),
+        )
+
+    def data_path(self) -> Choice:
+        """Tell how this cluster is written to, as far as its options say."""
+        return choose_data_path(self.options, extra_args=self.extra_args)
+
+
+def cluster_names(workdir: WorkDir) -> list[ClusterName]:
+    """List the clusters on disk, whoever made them."""
+    return sorted(ClusterName(f.parent.name) for f in workdir.clusters.glob("*/kwok.yaml"))
+
+
+def is_foreign(paths: ClusterPaths) -> bool:
+    """Tell whether a cluster was made by another program, the original for example."""
+    return _maker(_documents(paths.saved)[0]) != MAKER
+
+
+def load(paths: ClusterPaths, name: ClusterName) -> Saved:
+    """Read a cluster's state.
+
+    Raises NotFoundError if there is no such cluster, ConflictError if another program made it.
+    """
+    if not paths.saved.is_file():
+        create = f"create it with: kwokctl create cluster --name {name}"
+        raise NotFoundError(
+            f"there is no cluster called '{name}'",
+            hint="; ".join(filter(None, (existing(paths, name), create))),
+        )
+    head, *others = _documents(paths.saved)
+    if _maker(head) != MAKER:
+        raise ConflictError(
+            f"the cluster '{name}' was made by the original kwokctl",
+            hint="use that program for it, or choose another --name",
+        )
+    return _parse(name, head, others, paths.saved)
+
+
+def existing(paths: ClusterPaths, name: ClusterName) -> str:
+    """Name the clusters that exist to a user who has named one that does not; empty if none does."""
+    others = sorted(file.parent.name for file in paths.root.parent.glob("*/kwok.yaml"))
+    clusters = f"the clusters are: {', '.join(others)}" if others else ""
+    return did_you_mean(name, others) or clusters
+
+
+def save(paths: ClusterPaths, saved: Saved, plan: Plan) -> None:
+    """Write a cluster's state; it holds no secrets, but says where they are."""
+    text = yaml.dump_all([_head(saved, plan), *saved.stages, *saved.kept, *saved.documents])
+    write_atomic(paths.saved, text, mode=0o600)
+
+
+def used_ports(workdir: WorkDir, but: ClusterName) -> frozenset[int]:
+    """Return every port that the other clusters, running or not, have been given."""
+    return frozenset(
+        port
+        for name in cluster_names(workdir)
+        if name != but
+        for port in _ports(_documents(workdir.cluster(name).saved)[0])
+    )
+
+
+def _ports(head: Mapping[str, Any]) -> list[int]:
+    options = head.get("options") or {}
+    return [
+        value for key, value in options.items() if key.endswith("Port") and isinstance(value, int)
+    ]
+
+
+def _documents(path: Path) -> list[Mapping[str, Any]]:
+    documents = yaml.load_all(path.read_text(encoding="utf-8"))
+    found = [document for document in documents if isinstance(document, Mapping)]
+    if not found or found[0].get("kind") != "KwokctlConfiguration":
+        raise ConfigError(
+            f"{path} is not a saved cluster",
+            hint="restore the file, or remove the cluster with: kwokctl delete cluster --force",
+        )
+    return found
+
+
+def _maker(head: Mapping[str, Any]) -> str:
+    status = head.get("status")
+    return str(status.get("maker", "")) if isinstance(status, Mapping) else ""
+
+
+def _head(saved: Saved, plan: Plan) -> dict[str, Any]:
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "KwokctlConfiguration",
+        "metadata": {"name": saved.name},
+        "options": options_to_document(saved.options),
+        "components": [
+            {
+                "name": component.name,
+                "version": component.artifact.version,
+                "command": list(component.artifact.command),
+                **({"image": component.artifact.image} if component.artifact.image else {}),
+                "args": list(component.args),
+                "ports": [
+                    {"name": p.name, "port": p.port, "hostPort": p.host_port}
+                    for p in component.ports
+                ],
+            }
+            for component in plan.components.values()
+        ],
+        "componentsPatches": [
+            {
+                "name": name,
+                "extraArgs": [
+                    {"key": key} if value is None else {"key": key, "value": value}
+                    for key, value in arguments.items()
+                ],
+            }
+            for name, arguments in saved.extra_args.items()
+        ],
+        "status": {"version": saved.version, "maker": MAKER},
+    }
+
+
+def _parse(
+    name: ClusterName, head: Mapping[str, Any], others: Sequence[Mapping[str, Any]], path: Path
+) -> Saved:
+    try:
+        components = head["components"]
+        return Saved(
+            name=name,
+            options=ClusterOptions(**options_from_document(head["options"], f"{path}: options")),
+            names=tuple(ComponentName(c["name"]) for c in components),
+            artifacts={
+                c["name"]: Artifact(
+                    name=c["name"],
+                    version=c["version"],
+                    command=tuple(c["command"]),
+                    image=c.get("image"),
+                )
+                for c in components
+            },
+            extra_args={
+                patch["name"]: {a["key"]: a.get("value") for a in patch["extraArgs"]}
+                for patch in head.get("componentsPatches") or []
+            },
+            stages=tuple(other for other in others if other.get("kind") == "Stage"),
+            kept=tuple(other for other in others if is_kept(other)),
+            documents=tuple(other for other in others if other.get("kind") == FOR_RUNTIME),
+            version=str(head["status"]["version"]),
+        )
+    except (KeyError, TypeError) as e:
+        raise ConfigError(
+            f"{path} lacks or garbles {e}",
+            hint="restore the file, or remove the cluster with: kwokctl delete cluster --force",
+        ) from e

@@ -1,0 +1,169 @@
+"""Tells the controller what happens in a cluster: lists first, then every change."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from random import Random
+from typing import Any
+
+import msgspec
+
+from kwokctl.controller.engine.decoded import Seen, SeenNode, SeenPod, version_of
+from kwokctl.controller.engine.engine import Engine
+from kwokctl.controller.nodes.selection import Selection
+from kwokctl.controller.stages.model import Kind, Stage
+from kwokctl.controller.wiring import Controller
+from kwokctl.controller.write_errors import backoff
+from kwokctl.dataplane.leases.decode import StoredLease, read_lease
+from kwokctl.errors import ApiError, NotFoundError
+from kwokctl.kube.client import Client
+from kwokctl.kube.collections.cached_list import list_from_cache
+from kwokctl.kube.collections.paging import Query
+from kwokctl.kube.collections.watch import EventType, watch
+from kwokctl.kube.resource import LEASES, NODE_LEASES, Resource
+
+log = logging.getLogger(__name__)
+
+_RETRY_FIRST, _RETRY_MOST = 0.2, 5.0
+_GATHER = 0.03
+"""Seconds between looks at a watch while much happens: a kubelet takes far longer to start a pod."""
+
+
+class Following:
+    """Follows nodes, then pods, then other kinds; whatever fails is tried again for ever."""
+
+    def __init__(
+        self, client: Client, controller: Controller, selection: Selection, random: Random
+    ) -> None:
+        """Read with `client` and tell `controller`."""
+        self._client = client
+        self._controller = controller
+        self._selection = selection
+        self._random = random
+        self._pending = {"leases", "nodes", "pods"}
+        self._synced = asyncio.Event()
+        self._nodes_synced = asyncio.Event()
+
+    @property
+    def is_synced(self) -> bool:
+        """Whether everything has been listed once."""
+        return not self._pending
+
+    async def synced(self) -> None:
+        """Wait until everything has been listed once."""
+        await self._synced.wait()
+
+    async def run(self) -> None:
+        """Follow until cancelled."""
+        others = self._controller.other_kinds()
+        self._pending.update(f"{kind.api_version}/{kind.name}" for kind in others)
+        await self._list_leases()
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._follow_nodes())
+            tasks.create_task(self._follow_pods())
+            for kind, stages in others.items():
+                tasks.create_task(self._follow_other(kind, stages))
+
+    async def _list_leases(self) -> None:
+        keeper = self._controller.keeper
+        if keeper is not None:
+            keeper.seed(await self._until_answered(self._leases))
+        self._done("leases")
+
+    async def _leases(self) -> list[StoredLease]:
+        name = self._selection.node_name
+        query = Query(
+            resource=LEASES,
+            namespace=NODE_LEASES,
+            field_selector=f"metadata.name={name}" if name else "",
+        )
+        pages = list_from_cache(self._client.pool, query)
+        return [read_lease(item) async for page in pages for item in page.objects]
+
+    async def _follow_nodes(self) -> None:
+        def synced() -> None:
+            self._nodes_synced.set()
+            self._done("nodes")
+
+        await self._follow(
+            self._controller.nodes,
+            SeenNode,
+            synced,
+            label_selector=self._selection.label_selector,
+            field_selector=self._selection.node_field_selector,
+        )
+
+    async def _follow_pods(self) -> None:
+        def synced() -> None:
+            self._controller.pods_listed.set()
+            self._done("pods")
+
+        await self._nodes_synced.wait()
+        await self._follow(
+            self._controller.pods,
+            SeenPod,
+            synced,
+            field_selector=self._selection.pod_field_selector,
+        )
+
+    async def _follow_other(self, kind: Kind, stages: Sequence[Stage]) -> None:
+        name = f"{kind.api_version}/{kind.name}"
+
+        async def find() -> Resource:
+            try:
+                return await self._client.resource_for(kind.api_version, kind.name)
+            except (ApiError, NotFoundError):
+                self._done(name)  # it may come later, or never: nobody has to wait for it
+                raise
+
+        engine = self._controller.other(await self._until_answered(find), stages)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(engine.run())
+            tasks.create_task(self._follow(engine, Seen, lambda: self._done(name)))
+
+    async def _follow(
+        self, engine: Engine, shape: type[Any], synced: Callable[[], None], **selectors: str
+    ) -> None:
+        decode = msgspec.json.Decoder(shape).decode
+
+        async def once() -> None:
+            events = watch(
+                self._client.pool,
+                engine.resource,
+                decoder=decode,
+                gather=_GATHER,
+                from_cache=True,
+                **selectors,
+            )
+            async with aclosing(events) as batches:
+                async for batch in batches:
+                    for event in batch:
+                        if event.object is None:
+                            synced()
+                        elif event.type is EventType.DELETED:
+                            engine.drop(event.object)
+                        else:
+                            listed = event.type is EventType.ADDED
+                            engine.note(event.object, event.raw, listed=listed)
+                    if batch and (last := batch[-1].object) is not None:
+                        self._controller.seen(engine.resource, version_of(last.metadata))
+
+        await self._until_answered(once)
+
+    async def _until_answered(self, ask: Callable[[], Any]) -> Any:
+        """Ask until there is an answer; the first refusal is told, the others are not."""
+        tries = 0
+        while True:
+            try:
+                return await ask()
+            except (ApiError, NotFoundError) as e:
+                tries += 1
+                log.log(logging.WARNING if tries == 1 else logging.DEBUG, "%s; trying again", e)
+            delay = backoff(tries, self._random, first=_RETRY_FIRST, most=_RETRY_MOST)
+            await asyncio.sleep(delay)
+
+    def _done(self, what: str) -> None:
+        self._pending.discard(what)
+        if not self._pending:
+            self._synced.set()

@@ -1,0 +1,183 @@
+"""What becomes of a node's conditions when a Stage speaks of them: the one place that decides it.
+
+Voices lie above each other: the fake kubelet, which finds its node healthy; what Stages have said; and
+overlays. In what a Stage renders, a condition with a status, a reason or a message is a statement,
+which is obeyed. One with times only is a report: a sign of life, which says what the topmost voice
+says and keeps silent where somebody else has said something different.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from kwokctl.controller.stages.functions import NODE_CONDITIONS
+from kwokctl.errors import ExpressionError
+from kwokctl.expr.duration import format_time, parse_time
+from kwokctl.kube.client import PatchType
+
+Json = Any
+
+
+class Words(NamedTuple):
+    """What somebody says of a condition."""
+
+    status: str
+    reason: str
+    message: str
+
+
+Layer = Callable[[Json], Mapping[str, Words]]
+"""What a voice says of a node's conditions, by their types, given the node as it is now."""
+
+_HEALTHY = {kind: Words(*words) for kind, *words in NODE_CONDITIONS}
+_SILENCE = frozenset({"NodeStatusUnknown", "NodeStatusNeverUpdated"})
+"""Reasons with which the controller-manager marks the conditions of a node that is not heard of.
+
+Source: monitorNodeHealth in pkg/controller/nodelifecycle of Kubernetes.
+"""
+_MOST_REMEMBERED = 256
+_TRANSITION = "lastTransitionTime"
+
+
+class NodeStatus:
+    """Makes what a Stage renders for a node's status fit to be sent.
+
+    Nothing is kept of any node. What Stages said last is remembered for all nodes together, so that
+    reports know it for our own; of what is forgotten the times are not refreshed any more.
+    """
+
+    def __init__(self, overlays: Sequence[Layer] = ()) -> None:
+        """Let `overlays` speak above the Stages, each above those before it."""
+        self._overlays = tuple(overlays)
+        self._remembered: dict[tuple[str, Words], None] = {}
+
+    def compose(self, node: Json, document: Json, patch_type: PatchType, now: float) -> Json:
+        """Return the patch to send in place of `document` to a node that is now as `node`.
+
+        `now` is the time of day as a POSIX time stamp. JSON patches, and conditions that are not a
+        plain list, are returned as they are.
+        """
+        items = _conditions_in(document, patch_type)
+        if not items:
+            return document
+        known = {have.get("type"): have for have in node.get("status", {}).get("conditions") or ()}
+        over = self._over(node)
+        born = node["metadata"].get("creationTimestamp")
+        replaces = patch_type is PatchType.MERGE
+        composed = []
+        for item in items:
+            have = known.get(item["type"])
+            said = self._said(item, have, over.get(item["type"]), replaces=replaces)
+            if said is not None:
+                said = _dated(said, have, born, now)
+            if have is not None and replaces:
+                said = _completed(said, item, have)
+            if said is not None:
+                composed.append(said)
+        status = {**document["status"], "conditions": composed}
+        if not composed:
+            del status["conditions"]
+        return {**document, "status": status}
+
+    def _over(self, node: Json) -> Mapping[str, Words]:
+        over: dict[str, Words] = {}
+        for layer in self._overlays:
+            over.update(layer(node))
+        return over
+
+    def _said(self, item: Json, have: Json, over: Words | None, *, replaces: bool) -> Json | None:
+        """Return the condition that an item asks for; None to leave alone what there is."""
+        if _is_report(item):
+            return self._report(item, have, over)
+        if over is not None:
+            return _in_full(item, over)
+        words = _words(item if replaces or have is None else {**have, **item})
+        if have is None or words != _words(have):
+            self._remember(item["type"], words)
+        return item
+
+    def _report(self, item: Json, have: Json, over: Words | None) -> Json | None:
+        kind = item["type"]
+        top = over or _HEALTHY.get(kind)
+        if top is None:  # the Stage alone speaks of it
+            return item
+        if have is None or have.get("reason") in _SILENCE:
+            return _in_full(item, top)
+        words = _words(have)
+        if words == top:
+            return item
+        if words != _HEALTHY.get(kind) and (kind, words) not in self._remembered:
+            return None
+        return item if over is None else _in_full(item, over)
+
+    def _remember(self, kind: str, words: Words) -> None:
+        if words == _HEALTHY.get(kind):
+            return
+        self._remembered[kind, words] = None
+        if len(self._remembered) > _MOST_REMEMBERED:
+            del self._remembered[next(iter(self._remembered))]
+
+
+def _conditions_in(document: Json, patch_type: PatchType) -> Sequence[Json] | None:
+    """Return the conditions that a patch names if they are a plain list, without directives."""
+    if patch_type not in {PatchType.STRATEGIC, PatchType.MERGE} or not isinstance(document, dict):
+        return None
+    status = document.get("status")
+    items = status.get("conditions") if isinstance(status, dict) else None
+    if not isinstance(items, list) or not all(map(_is_plain, items)):
+        return None
+    return items
+
+
+def _is_plain(item: Json) -> bool:
+    if not isinstance(item, dict) or not isinstance(item.get("type"), str) or "$patch" in item:
+        return False
+    for field in Words._fields:  # noqa: SIM110 - `all` costs a generator for each condition
+        if not isinstance(item.get(field, ""), str):
+            return False
+    return True
+
+
+def _is_report(item: Json) -> bool:
+    return "status" not in item and "reason" not in item and "message" not in item
+
+
+def _words(condition: Json) -> Words:
+    get = condition.get
+    return Words(get("status") or "", get("reason") or "", get("message") or "")
+
+
+def _in_full(item: Json, words: Words) -> Json:
+    return {**item, "status": words.status, "reason": words.reason, "message": words.message}
+
+
+def _dated(said: Json, have: Json, born: str | None, now: float) -> Json:
+    """Give a condition the time of its transition if its status changes, none otherwise."""
+    since = None if have is None else have.get(_TRANSITION)
+    if since and said.get("status", have.get("status")) == have.get("status"):
+        return {name: said[name] for name in said if name != _TRANSITION}
+    rendered = said.get(_TRANSITION)
+    if rendered and _is_between(since or born, rendered, now):
+        return said
+    return {**said, _TRANSITION: _text(now)}
+
+
+def _is_between(earlier: str | None, rendered: Json, now: float) -> bool:
+    """Tell whether a rendered time is later than what was before, and not in the future."""
+    try:
+        moment = _moment(str(rendered))
+        return moment <= now and (earlier is None or moment > _moment(earlier))
+    except ExpressionError:
+        return False
+
+
+# The conditions of a node often have the same times.
+_moment = lru_cache(maxsize=64)(parse_time)
+_text = lru_cache(maxsize=64)(format_time)
+
+
+def _completed(said: Json | None, item: Json, have: Json) -> Json:
+    """Add to a condition what it would lose in a patch that replaces the whole list."""
+    if said is None or _is_report(item):
+        return {**have, **(said or {})}
+    return said if _TRANSITION in said else {**said, _TRANSITION: have.get(_TRANSITION)}

@@ -1,0 +1,98 @@
+"""What is decoded of every object that a watch tells.
+
+Decoding only these fields costs a fraction of a full decode, which is done only when there is a
+stage to choose or to play.
+"""
+
+import msgspec
+
+from kwokctl.kube.collections.known_objects import Metadata
+
+UNKNOWN = -2
+"""The version of an object that has to be looked at whatever its version is."""
+
+
+class SelectableMetadata(Metadata, rename="camel"):
+    """Who an object is, with what nodes and pods may be selected by."""
+
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+
+
+class Seen(msgspec.Struct, gc=False):
+    """An object of any kind."""
+
+    metadata: Metadata
+
+
+class Address(msgspec.Struct, gc=False):
+    """An address of a node."""
+
+    type: str = ""
+    address: str = ""
+
+
+class Condition(msgspec.Struct, gc=False):
+    """What holds of a node, or does not."""
+
+    type: str = ""
+    status: str = ""
+
+
+class PodAddress(msgspec.Struct, gc=False):
+    """An address of a pod."""
+
+    ip: str = ""
+
+
+class NodeSpec(msgspec.Struct, rename={"pod_cidr": "podCIDR", "pod_cidrs": "podCIDRs"}, gc=False):
+    """What a node is to be."""
+
+    pod_cidr: str = ""
+    pod_cidrs: list[str] | None = None
+
+
+class NodeStatus(msgspec.Struct, gc=False):
+    """What a node is."""
+
+    addresses: list[Address] | None = None
+    conditions: list[Condition] | None = None
+
+
+class SeenNode(msgspec.Struct, gc=False):
+    """A node."""
+
+    metadata: SelectableMetadata
+    spec: NodeSpec = msgspec.field(default_factory=NodeSpec)
+    status: NodeStatus = msgspec.field(default_factory=NodeStatus)
+
+
+class PodSpec(msgspec.Struct, rename="camel", gc=False):
+    """What a pod is to be."""
+
+    node_name: str = ""
+    host_network: bool = False
+
+
+class PodStatus(msgspec.Struct, rename={"pod_ip": "podIP", "pod_ips": "podIPs"}, gc=False):
+    """What a pod is."""
+
+    pod_ip: str = ""
+    pod_ips: list[PodAddress] | None = None
+
+
+class SeenPod(msgspec.Struct, gc=False):
+    """A pod."""
+
+    metadata: SelectableMetadata
+    spec: PodSpec = msgspec.field(default_factory=PodSpec)
+    status: PodStatus = msgspec.field(default_factory=PodStatus)
+
+
+SeenAny = Seen | SeenNode | SeenPod
+
+
+def version_of(metadata: Metadata) -> int:
+    """Return an object's resourceVersion as the number that it is, -1 if it is none."""
+    text = metadata.resource_version
+    return int(text) if text.isdecimal() else -1

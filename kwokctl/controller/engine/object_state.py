@@ -1,0 +1,102 @@
+"""What is kept of every object: little, since there may be a hundred thousand."""
+
+from typing import Any, Protocol
+
+import orjson
+
+from kwokctl.controller.engine.decoded import UNKNOWN
+from kwokctl.controller.stages.choice import Basis
+from kwokctl.controller.stages.model import Stage
+from kwokctl.kube.collections.known_objects import Metadata
+
+
+class Home(Protocol):
+    """Who plays an object."""
+
+    def ready(self, entry: "Entry") -> None:
+        """Be told that the time of an object's stage has come."""
+        ...
+
+
+class Entry:
+    """One object: who it is, how far it is known, and what is to happen to it next."""
+
+    __slots__ = (
+        "basis",
+        "busy",
+        "due",
+        "engine",
+        "key",
+        "name",
+        "namespace",
+        "news",
+        "node",
+        "parked",
+        "queued",
+        "raw",
+        "stage",
+        "step",
+        "tries",
+        "uid",
+        "value",
+        "version",
+    )
+
+    def __init__(self, engine: Home, key: str, metadata: Metadata) -> None:
+        """Begin with an object of which nothing is known but its name."""
+        self.engine = engine
+        self.key = key
+        self.name = metadata.name
+        self.namespace = metadata.namespace
+        self.uid = metadata.uid
+        self.version = UNKNOWN
+        self.node = ""
+        """The node that it lies on, for pods."""
+        self.raw: bytes | None = None
+        """The object as JSON; None at rest, and as long as only `value` is of this version."""
+        self.value: Any = None
+        """The same decoded, while it is looked at and played."""
+        self.basis: Basis | None = None
+        self.stage: Stage | None = None
+        """What is to be played next; None at rest."""
+        self.step = 0
+        """The first of the stage's steps that has not succeeded yet."""
+        self.tries = 0
+        self.due = 0.0
+        self.busy = False
+        self.news = False
+        """Seen anew, or woken, while a player was at work on it."""
+        self.queued = False
+        self.parked = False
+        """Not looked at, because this controller may not write to it."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is an object to look at: none is kept at rest."""
+        return self.raw is not None or self.value is not None
+
+    def opened(self) -> Any:
+        """Return the object decoded; it is kept so, too, until it is folded or rests."""
+        if self.value is None:
+            self.value = orjson.loads(self.raw or b"{}")
+        return self.value
+
+    def fold(self) -> None:
+        """Keep the object as JSON alone, since it has to wait: decoded it takes far more memory.
+
+        What is dumped lies at the front of a larger piece of memory that was cut off: the rest is
+        too small for the next one, so that thousands that are kept take three times their size. A
+        copy takes no more than it needs.
+        """
+        if self.raw is None and self.value is not None:
+            self.raw = bytes(memoryview(orjson.dumps(self.value)))
+        self.value = None
+
+    def rest(self) -> None:
+        """Let nothing happen to it until it is seen again."""
+        self.raw = self.value = self.basis = self.stage = None
+        self.step = self.tries = 0
+
+    def on_due(self) -> None:
+        """Tell the engine that the stage's time has come."""
+        self.engine.ready(self)

@@ -1,0 +1,188 @@
+"""Plays the steps of a stage on one object."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import orjson
+
+from kwokctl.controller.engine import patches
+from kwokctl.controller.engine.conditions import NodeStatus
+from kwokctl.controller.metrics import Metrics
+from kwokctl.controller.reading import Reader
+from kwokctl.controller.stages.model import (
+    ApplyStep,
+    DeleteStep,
+    EventStep,
+    FinalizersStep,
+    PatchStep,
+    Step,
+)
+from kwokctl.dataplane.port import DataPlane, Patch, Target
+from kwokctl.errors import ApiError, ExpressionError
+from kwokctl.expr.duration import format_time
+from kwokctl.kube.client import PatchType
+from kwokctl.kube.resource import EVENTS, NODES, Resource
+
+Json = Any
+
+_COMPONENT = "kwok_controller"
+
+
+class Player:
+    """Writes what one step of a stage asks for, unless it would change nothing."""
+
+    def __init__(
+        self, plane: DataPlane, reader: Reader, metrics: Metrics, wall: Callable[[], float]
+    ) -> None:
+        """Write through `plane`; `wall` is the time of day for events."""
+        self._plane = plane
+        self._reader = reader
+        self._metrics = metrics
+        self._wall = wall
+        self._node_status = NodeStatus()
+
+    async def play(
+        self, step: Step, target: Target, value: Json, functions: Mapping[str, Any]
+    ) -> Json | None:
+        """Do one step; returns the object as stored if the step has patched it, else None.
+
+        `value` is the object as it is now. Raises ApiError when the cluster refuses, and
+        ExpressionError when a template does not render something that can be sent.
+        """
+        match step:
+            case PatchStep():
+                return await self._patch(step, target, value, functions)
+            case DeleteStep():
+                await self._delete(target, value)
+            case EventStep():
+                await self._event(step, target, value)
+            case FinalizersStep():
+                return await self._finalizers(step, target, value)
+            case ApplyStep():
+                await self._apply(step, target, value, functions)
+        return None
+
+    async def _patch(
+        self, step: PatchStep, target: Target, value: Json, functions: Mapping[str, Any]
+    ) -> Json | None:
+        document = patches.rooted(
+            step.template.render_object(value, functions), step.root, step.type
+        )
+        if step.subresource == "status" and target.resource == NODES:
+            document = self._node_status.compose(value, document, step.type, self._wall())
+        if patches.is_noop(value, document, step.type, target.resource.kind):
+            self._metrics.count("kwok_controller_writes_saved_total", verb="patch")
+            return None
+        if step.subresource in {"", "status"}:
+            document = patches.with_uid(document, value["metadata"]["uid"], step.type)
+        self._metrics.count("kwok_controller_writes_total", verb="patch")
+        patch = Patch(
+            document=document,
+            type=step.type,
+            subresource=step.subresource,
+            as_user=step.as_user,
+        )
+        return await self._plane.patch(target, patch, current=value)
+
+    async def _finalizers(self, step: FinalizersStep, target: Target, value: Json) -> Json | None:
+        metadata = value["metadata"]
+        current = metadata.get("finalizers") or []
+        wanted = patches.finalizers_after(
+            current, add=step.add, remove=step.remove, empty=step.empty
+        )
+        if wanted == current:
+            self._metrics.count("kwok_controller_writes_saved_total", verb="patch")
+            return None
+        document = {
+            "metadata": {
+                "finalizers": wanted,
+                "resourceVersion": metadata["resourceVersion"],
+                "uid": metadata["uid"],
+            }
+        }
+        self._metrics.count("kwok_controller_writes_total", verb="patch")
+        patch = Patch(document=document, type=PatchType.MERGE)
+        return await self._plane.patch(target, patch, current=value)
+
+    async def _delete(self, target: Target, value: Json) -> None:
+        metadata = value["metadata"]
+        if (
+            metadata.get("deletionTimestamp")
+            and metadata.get("finalizers")
+            and not metadata.get("deletionGracePeriodSeconds")
+        ):
+            self._metrics.count("kwok_controller_writes_saved_total", verb="delete")
+            return
+        self._metrics.count("kwok_controller_writes_total", verb="delete")
+        await self._plane.delete(target, grace_seconds=0, uid=metadata["uid"], current=value)
+
+    async def _event(self, step: EventStep, target: Target, value: Json) -> None:
+        metadata = value["metadata"]
+        now = self._wall()
+        stamp = format_time(now)
+        namespace = target.namespace or "default"
+        event = {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"name": f"{target.name}.{int(now * 1e9):x}", "namespace": namespace},
+            "involvedObject": {
+                "apiVersion": target.resource.api_version,
+                "kind": target.resource.kind,
+                "name": target.name,
+                "namespace": target.namespace or "",
+                "uid": metadata["uid"],
+                "resourceVersion": metadata["resourceVersion"],
+            },
+            "type": step.type or "Normal",
+            "reason": step.reason,
+            "message": step.message,
+            "source": {"component": _COMPONENT},
+            "reportingComponent": _COMPONENT,
+            "firstTimestamp": stamp,
+            "lastTimestamp": stamp,
+            "count": 1,
+        }
+        self._metrics.count("kwok_controller_writes_total", verb="event")
+        await self._plane.create(EVENTS, namespace, orjson.dumps(event))
+
+    async def _apply(
+        self, step: ApplyStep, target: Target, value: Json, functions: Mapping[str, Any]
+    ) -> None:
+        document = step.template.render_object(value, functions)
+        applied = await self._applied(document, target)
+        body = orjson.dumps(document)
+        self._metrics.count("kwok_controller_writes_total", verb="apply")
+        if not step.subresource:
+            try:
+                await self._plane.create(
+                    applied.resource, applied.namespace, body, as_user=step.as_user
+                )
+            except ApiError as e:
+                if e.reason != "AlreadyExists":
+                    raise
+            else:
+                return
+        patch = Patch(
+            document=document,
+            type=step.type,
+            subresource=step.subresource,
+            as_user=step.as_user,
+        )
+        await self._plane.patch(applied, patch)
+
+    async def _applied(self, document: Json, source: Target) -> Target:
+        """Find out which object a rendered document is; its namespace defaults to the source's."""
+        if not isinstance(document, dict):
+            raise ExpressionError("an apply step rendered something that is not an object")
+        metadata = document.get("metadata") or {}
+        words = document.get("apiVersion"), document.get("kind"), metadata.get("name")
+        if not all(isinstance(word, str) and word for word in words):
+            raise ExpressionError(
+                "an apply step rendered an object without 'apiVersion', 'kind' and 'metadata.name'"
+            )
+        api_version, kind, name = map(str, words)
+        resource: Resource = await self._reader.resolve(api_version, kind)
+        namespace = None
+        if resource.namespaced:
+            namespace = metadata.get("namespace") or source.namespace or "default"
+        return Target(resource, namespace, name)

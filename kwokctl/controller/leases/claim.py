@@ -1,0 +1,87 @@
+"""Whose a node's lease is, and what to write into it. Pure.
+
+Leases are `coordination.k8s.io/v1` objects in the namespace `kube-node-lease`, one for each node and
+with its name, as kubelets keep them.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from kwokctl.dataplane.leases.decode import StoredLease
+from kwokctl.dataplane.leases.encode import Lease
+from kwokctl.kube.resource import NODE_LEASES
+
+
+@dataclass(slots=True, eq=False)
+class Claim:
+    """What this controller knows and writes of one node's lease."""
+
+    node: str
+    uid: str
+    version: str = ""
+    """The resourceVersion that the next write builds on; empty if there is no lease yet."""
+    acquired: float = 0.0
+    """Since when the lease is held, as a POSIX time stamp; 0 if it is not yet."""
+    transitions: int = 0
+    _kept: dict[str, Any] = field(default_factory=dict)
+    """Who the lease is, and what somebody else has given it: labels, finalizers, its deletion."""
+    _lease: Lease | None = None
+
+    @property
+    def lease_uid(self) -> str:
+        """Which lease it is; empty if there is none yet."""
+        return str(self._kept.get("uid", ""))
+
+    def adopt(self, stored: StoredLease, *, mine: bool, now: float) -> None:
+        """Build on a stored lease: go on with one's own, or take over from another holder."""
+        self.version = stored.version
+        self.transitions = stored.transitions + (not mine and bool(stored.holder))
+        self.acquired = stored.acquired if mine else now
+        owners = [o for o in stored.owners or () if o.get("kind") != "Node"]
+        kept = {
+            "uid": stored.uid,
+            "creationTimestamp": stored.created,
+            "labels": stored.labels,
+            "annotations": stored.annotations,
+            "finalizers": stored.finalizers,
+            "ownerReferences": owners,
+            "deletionTimestamp": stored.deletion,
+            "deletionGracePeriodSeconds": stored.grace,
+        }
+        self._keep({name: value for name, value in kept.items() if value or value == 0})
+
+    def recognise(self, written: StoredLease) -> None:
+        """Build on the lease that the first write has made."""
+        identity = {"uid": written.uid, "creationTimestamp": written.created}
+        self._keep(self._kept | identity)
+
+    def annotate(self, name: str, text: str) -> None:
+        """Give the lease an annotation."""
+        annotations = self._kept.get("annotations", {})
+        self._keep(self._kept | {"annotations": annotations | {name: text}})
+
+    def forget_lease(self) -> None:
+        """Build on no lease: there is none any more."""
+        self.version = ""
+        self._keep({})
+
+    def lease(self, *, holder: str, duration: int, now: float) -> Lease:
+        """Return the lease as it is to be from `now` on; the next call may change what it returned."""
+        self.acquired = self.acquired or now
+        if self._lease is None:
+            owner = {"apiVersion": "v1", "kind": "Node", "name": self.node, "uid": self.uid}
+            metadata: dict[str, Any] = {"name": self.node, "namespace": NODE_LEASES, **self._kept}
+            metadata["ownerReferences"] = [*self._kept.get("ownerReferences", ()), owner]
+            self._lease = Lease(
+                metadata,
+                holder=holder,
+                duration=duration,
+                acquired=self.acquired,
+                renewed=now,
+                transitions=self.transitions,
+            )
+        self._lease.renewed = now
+        return self._lease
+
+    def _keep(self, kept: dict[str, Any]) -> None:
+        self._kept, self._lease = kept, None

@@ -1,0 +1,1 @@
+"""The nodes that this controller manages, and the addresses of their pods."""

@@ -1,0 +1,1 @@
+"""What is due when, and jobs that wait for a free worker."""

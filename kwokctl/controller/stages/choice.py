@@ -1,0 +1,106 @@
+"""Which of the stages that match an object is played, and after what delay. Pure."""
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+import msgspec
+
+from kwokctl.controller.stages.model import Delay, Stage
+from kwokctl.controller.stages.selectors import Known, Query
+from kwokctl.errors import ExpressionError
+from kwokctl.expr.duration import parse_duration, parse_time
+
+Json = Any
+
+
+class Basis(msgspec.Struct, frozen=True):
+    """All that a choice was made from; an object that still gives the same keeps its stage."""
+
+    matches: tuple[Stage, ...]
+    weights: tuple[int | None, ...]
+    times: tuple[Json, ...]
+
+
+def basis(stages: Sequence[Stage], value: Json) -> Basis:
+    """Find the stages that match an object, and what their weights and delays depend on."""
+    known: Known = {}
+    matches = tuple([stage for stage in stages if stage.matches(value, known)])
+    weights = tuple([_weight(stage, value) for stage in matches]) if len(matches) > 1 else ()
+    times: tuple[Json, ...] = ()
+    for stage in matches:
+        delay = stage.delay
+        if delay is not None and (delay.base_from or delay.bound_from):
+            times += (_first(delay.base_from, value), _first(delay.bound_from, value))
+    return Basis(matches, weights, times)
+
+
+def pick(found: Basis, random: Random) -> Stage | None:
+    """Choose among the stages that match.
+
+    A single one is taken whatever its weight. Weights are proportional; if all are 0 the choice is
+    uniform among those that have one, and if none has one it is uniform among all.
+    """
+    matches, weights = found.matches, found.weights
+    if len(matches) < 2:
+        return matches[0] if matches else None
+    weighted = [(s, w) for s, w in zip(matches, weights, strict=True) if w is not None]
+    if not weighted:
+        return random.choice(matches)
+    total = sum(weight for _, weight in weighted)
+    if total <= 0:
+        return random.choice(weighted)[0]
+    return random.choices([s for s, _ in weighted], [max(w, 0) for _, w in weighted])[0]
+
+
+def seconds(delay: Delay | None, value: Json, now: float, random: Random) -> float:
+    """Compute how long to wait, in seconds; `now` is the time of day as a POSIX time stamp.
+
+    An upper bound that is not above the base is itself the delay, as in the original.
+    """
+    if delay is None:
+        return 0.0
+    base = _time(delay.base_from, delay.base, value, now)
+    bound = _time(delay.bound_from, delay.bound, value, now)
+    if base is None:
+        return 0.0
+    if bound is None:
+        return base
+    return bound if bound <= base else random.uniform(base, bound)
+
+
+def _weight(stage: Stage, value: Json) -> int | None:
+    """Return a stage's weight for an object; None is what an unreadable text gives."""
+    first = _first(stage.weight_from, value)
+    if first is None or isinstance(first, bool):
+        return stage.weight
+    if not isinstance(first, int | float | str):
+        return stage.weight
+    try:
+        return int(first)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _time(query: Query | None, otherwise: float | None, value: Json, now: float) -> float | None:
+    """Read a delay: a Go duration or a moment in RFC 3339; an empty text means no delay at all."""
+    found = _first(query, value)
+    if not isinstance(found, str):
+        return otherwise
+    if not found:
+        return None
+    try:
+        return max(parse_duration(found), 0.0)
+    except ExpressionError:
+        pass
+    try:
+        return max(parse_time(found) - now, 0.0)
+    except ExpressionError:
+        return otherwise
+
+
+def _first(query: Query | None, value: Json) -> Json:
+    if query is None:
+        return None
+    found = query.values(value)
+    return found[0] if found else None

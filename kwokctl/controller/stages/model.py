@@ -1,0 +1,118 @@
+"""Stages: what is to happen to an object, when, and for which objects. Values, ready to be used."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from kwokctl.controller.stages.selectors import Known, Query, Selector
+from kwokctl.kube.client import PatchType
+
+Json = Any
+
+
+class Template(Protocol):
+    """A compiled Go template that renders a document."""
+
+    def render_object(self, data: Json, functions: Mapping[str, Any], /) -> Json:
+        """Render and parse; ExpressionError tells what went wrong."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of object, as a Stage names it."""
+
+    api_version: str
+    """ "v1", or "group/version". """
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventStep:
+    """Tell a Kubernetes event about the object."""
+
+    type: str
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinalizersStep:
+    """Change the object's finalizers."""
+
+    add: tuple[str, ...]
+    remove: tuple[str, ...]
+    empty: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteStep:
+    """Delete the object without a grace period; its finalizers are respected."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatchStep:
+    """Patch the object, or one of its subresources, with what the template renders."""
+
+    template: Template
+    root: str
+    subresource: str
+    type: PatchType
+    as_user: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplyStep:
+    """Create or patch the object that the template renders, whatever it is."""
+
+    template: Template
+    subresource: str
+    type: PatchType
+    as_user: str
+
+
+Step = EventStep | FinalizersStep | DeleteStep | PatchStep | ApplyStep
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delay:
+    """How long a stage waits: all in seconds, `…_from` computed from the object."""
+
+    base: float = 0.0
+    base_from: Query | None = None
+    bound: float | None = None
+    bound_from: Query | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Stage:
+    """One step in the life of the objects of one kind."""
+
+    name: str
+    kind: Kind
+    selector: Selector | None
+    steps: tuple[Step, ...]
+    weight: int = 0
+    weight_from: Query | None = None
+    delay: Delay | None = None
+    immediate_next: bool = False
+
+    @property
+    def deletes(self) -> bool:
+        """Whether it deletes the object."""
+        return any(isinstance(step, DeleteStep) for step in self.steps)
+
+    def matches(self, value: Json, known: Known | None = None) -> bool:
+        """Tell whether this stage is for an object; one without selector is for none.
+
+        `known` is as for selectors.
+        """
+        return self.selector is not None and self.selector.matches(value, known)
+
+
+def by_kind(stages: Iterable[Stage]) -> dict[Kind, Sequence[Stage]]:
+    """Group stages by the kind that they are for; the order within a kind stays."""
+    groups: dict[Kind, list[Stage]] = {}
+    for stage in stages:
+        groups.setdefault(stage.kind, []).append(stage)
+    return dict(groups)

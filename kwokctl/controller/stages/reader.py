@@ -1,0 +1,228 @@
+"""Turns Stage documents into stages: checks them, compiles their expressions, converts old spellings."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from kwokctl.config.documents import Document
+from kwokctl.controller.stages import functions, schema
+from kwokctl.controller.stages.model import (
+    ApplyStep,
+    Delay,
+    DeleteStep,
+    EventStep,
+    FinalizersStep,
+    Kind,
+    PatchStep,
+    Stage,
+    Step,
+    Template,
+)
+from kwokctl.controller.stages.selectors import Condition, Query, Selector
+from kwokctl.errors import ConfigError, ExpressionError, NotServedError
+from kwokctl.expr import gotemplate, jq
+from kwokctl.kube.client import PatchType
+
+T = TypeVar("T")
+
+_STRATEGIC_KINDS = frozenset({"Node", "Pod"})
+_WHERE = re.compile(r" - at `\$\.?(?P<path>.*)`$")
+
+
+def read_stages(documents: Iterable[Document]) -> tuple[Stage, ...]:
+    """Turn every Stage document into a stage.
+
+    Raises ConfigError that names file, stage and field for what cannot be understood, and
+    NotServedError for a CEL expression. A later stage of a name replaces an earlier one.
+    """
+    stages: dict[str, Stage] = {}
+    for document in documents:
+        if document.kind == "Stage":
+            stage = _Reader(document).stage()
+            stages[stage.name] = stage
+    return tuple(stages.values())
+
+
+class _Reader:
+    """Reads one document, and says where in it something is wrong."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._name = document.name
+
+    def stage(self) -> Stage:
+        if not self._name:
+            raise self._document.fault("metadata.name", "is missing")
+        spec = self._shape().spec
+        kind = Kind(spec.resource_ref.api_group or "v1", spec.resource_ref.kind)
+        steps = spec.steps or _converted(spec.next)
+        if not steps:
+            raise self._fault("spec.steps", "is empty: the stage would do nothing")
+        return Stage(
+            name=self._name,
+            kind=kind,
+            selector=self._selector(spec.selector) if spec.selector is not None else None,
+            steps=tuple(self._steps(steps, kind, "spec.steps" if spec.steps else "spec.next")),
+            weight=spec.weight,
+            weight_from=self._source(spec.weight_from, "spec.weightFrom"),
+            delay=self._delay(spec.delay) if spec.delay is not None else None,
+            immediate_next=spec.immediate_next_stage,
+        )
+
+    def _shape(self) -> schema.StageShape:
+        try:
+            return msgspec.convert(self._document.body, schema.StageShape)
+        except msgspec.ValidationError as e:
+            found = _WHERE.search(str(e))
+            path = found["path"] if found else ""
+            problem = _WHERE.sub("", str(e)).replace("`", "'")
+            raise self._fault(
+                path or "spec", f"is wrong: {problem[:1].lower()}{problem[1:]}"
+            ) from e
+
+    def _selector(self, shape: schema.SelectorShape) -> Selector:
+        return Selector(
+            labels=tuple(shape.match_labels.items()),
+            annotations=tuple(shape.match_annotations.items()),
+            conditions=tuple(
+                self._condition(item, f"spec.selector.matchExpressions[{index}]")
+                for index, item in enumerate(shape.match_expressions)
+            ),
+        )
+
+    def _condition(self, shape: schema.ConditionShape, path: str) -> Condition:
+        if shape.cel is not None:
+            raise self._no_cel(f"{path}.cel")
+        if shape.jq is not None:
+            key, operator, values = shape.jq.key, shape.jq.operator, shape.jq.values
+            path = f"{path}.jq"
+        elif shape.key and shape.operator is not None:
+            key, operator, values = shape.key, shape.operator, shape.values
+        else:
+            raise self._fault(path, "needs 'jq' with a 'key' and an 'operator'")
+        if operator in {"In", "NotIn"} and not values:
+            raise self._fault(f"{path}.values", f"must not be empty with the operator '{operator}'")
+        if operator in {"Exists", "DoesNotExist"} and values:
+            raise self._fault(f"{path}.values", f"must be empty with the operator '{operator}'")
+        return Condition(self._query(key, f"{path}.key"), operator, frozenset(values))
+
+    def _delay(self, shape: schema.DelayShape) -> Delay:
+        bound = shape.jitter_duration_milliseconds
+        return Delay(
+            base=(shape.duration_milliseconds or 0) / 1000,
+            base_from=self._source(shape.duration_from, "spec.delay.durationFrom"),
+            bound=None if bound is None else bound / 1000,
+            bound_from=self._source(shape.jitter_duration_from, "spec.delay.jitterDurationFrom"),
+        )
+
+    def _source(self, shape: schema.SourceShape | None, path: str) -> Query | None:
+        if shape is None:
+            return None
+        if shape.cel is not None:
+            raise self._no_cel(f"{path}.cel")
+        if shape.jq is not None:
+            return self._query(shape.jq.expression, f"{path}.jq.expression")
+        if shape.expression_from:
+            return self._query(shape.expression_from, f"{path}.expressionFrom")
+        return None
+
+    def _steps(self, shapes: Iterable[schema.StepShape], kind: Kind, path: str) -> Iterator[Step]:
+        deleted = False
+        for index, shape in enumerate(shapes):
+            at = f"{path}[{index}]" if path == "spec.steps" else path
+            for step in self._step(shape, kind, at):
+                if not deleted or isinstance(step, EventStep):
+                    yield step
+                deleted = deleted or isinstance(step, DeleteStep)
+
+    def _step(self, shape: schema.StepShape, kind: Kind, path: str) -> Iterator[Step]:
+        if shape.event is not None:
+            event = shape.event
+            yield EventStep(type=event.type, reason=event.reason, message=event.message)
+        if shape.finalizers is not None:
+            yield FinalizersStep(
+                add=tuple(item.value for item in shape.finalizers.add),
+                remove=tuple(item.value for item in shape.finalizers.remove),
+                empty=shape.finalizers.empty,
+            )
+        if shape.delete:
+            yield DeleteStep()
+        if shape.patch is not None:
+            yield self._patch(shape.patch, kind, f"{path}.patch")
+        if shape.apply is not None:
+            yield ApplyStep(
+                template=self._template(shape.apply.template, kind, f"{path}.apply.template"),
+                subresource=shape.apply.subresource,
+                type=PatchType[(shape.apply.type or "apply").upper()],
+                as_user=_username(shape.apply.impersonation),
+            )
+
+    def _patch(self, shape: schema.PatchShape, kind: Kind, path: str) -> PatchStep:
+        is_strategic = kind.api_version == "v1" and kind.name in _STRATEGIC_KINDS
+        usual = "strategic" if is_strategic else "merge"
+        return PatchStep(
+            template=self._template(shape.template, kind, f"{path}.template"),
+            root=shape.root,
+            subresource=shape.subresource,
+            type=PatchType[(shape.type or usual).upper()],
+            as_user=_username(shape.impersonation),
+        )
+
+    def _query(self, source: str, path: str) -> Query:
+        return self._compiled(lambda: jq.compile(source), path)
+
+    def _template(self, source: str, kind: Kind, path: str) -> Template:
+        template = self._compiled(lambda: gotemplate.compile(source, name=self._name), path)
+        is_pod = kind == Kind("v1", "Pod")
+        unknown = template.required - (functions.POD_NAMES if is_pod else functions.NAMES)
+        if unknown:
+            names = ", ".join(sorted(unknown))
+            raise self._fault(path, f"calls what is no function for a {kind.name}: {names}")
+        return template
+
+    def _compiled(self, compile_: Callable[[], T], path: str) -> T:
+        try:
+            return compile_()
+        except ExpressionError as e:
+            raise self._fault(path, f"cannot be compiled: {e}") from e
+
+    def _no_cel(self, path: str) -> NotServedError:
+        return NotServedError(
+            f"{self._document.source}: stage '{self._name}': '{path}' is an expression in CEL, "
+            "which is not served yet",
+            hint="write it in jq",
+        )
+
+    def _fault(self, path: str, problem: str) -> ConfigError:
+        return ConfigError(f"{self._document.source}: stage '{self._name}': '{path}' {problem}")
+
+
+def _converted(shape: schema.NextShape | None) -> list[schema.StepShape]:
+    """Spell `next` as steps, in the order event, finalizers, patches, delete."""
+    if shape is None:
+        return []
+    steps: list[Mapping[str, Any]] = []
+    if shape.event is not None:
+        steps.append({"event": shape.event})
+    if shape.finalizers is not None:
+        steps.append({"finalizers": shape.finalizers})
+    patches = shape.patches
+    if not patches and shape.status_template:
+        patches = [
+            schema.PatchShape(
+                template=shape.status_template,
+                root="status",
+                subresource=shape.status_subresource,
+                impersonation=shape.status_patch_as,
+            )
+        ]
+    steps.extend({"patch": patch} for patch in patches)
+    if shape.delete:
+        steps.append({"delete": True})
+    return [schema.StepShape(**step) for step in steps]
+
+
+def _username(shape: schema.ImpersonationShape | None) -> str:
+    return shape.username if shape is not None else ""

@@ -1,0 +1,1 @@
+"""Copies of one real object: what differs between them, and how each is joined."""

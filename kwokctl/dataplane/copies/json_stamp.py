@@ -1,0 +1,192 @@
+"""Copies of one real object, as JSON for etcd, each joined from constant parts and its own values.
+
+The object has gone through the API server, so its shape is right; what differs between copies is
+found in it, and a second real object has to come out of the same parts before any copy is made.
+"""
+
+import re
+from collections.abc import Container, Iterable, Iterator
+from itertools import count
+from operator import itemgetter
+from typing import ClassVar
+
+import orjson
+
+from kwokctl.dataplane.copies.difference import difference, spelled, value_at
+from kwokctl.dataplane.copies.variable_fields import (
+    Copy,
+    Finder,
+    Json,
+    Path,
+    Role,
+    Slot,
+    Varying,
+    fraction_digits,
+    is_time,
+)
+from kwokctl.errors import KwokctlError
+from kwokctl.kube.patching.managed_fields import identity
+
+__all__ = ["CannotStampError", "Copy", "Path", "Stamp", "Varying", "stamp_of"]
+
+_DROPPED = ("resourceVersion",)
+"""Metadata that is etcd's to give."""
+
+_ACCOUNT_VOLUME = re.compile(r"(kube-api-access-)[a-z0-9]{5}\Z")
+"""A volume whose name ends at random. It is a pod's own affair: copies may have the same."""
+
+_SHOWN = 80
+"""Characters of a value that a message shows."""
+
+Piece = bytes | Slot
+
+
+class CannotStampError(KwokctlError):
+    """Objects of a set differ in more than what is known to differ, or otherwise than expected."""
+
+    id: ClassVar[str] = "cannot-stamp"
+
+
+class Stamp:
+    """Makes the copies of an object."""
+
+    __slots__ = ("_constants", "_pick", "_readers", "slots")
+
+    def __init__(self, pieces: Iterable[Piece]) -> None:
+        """Join copies from these pieces of JSON."""
+        joined = list(_joined(pieces))
+        self.slots = tuple(piece for piece in joined if isinstance(piece, Slot))
+        sources = {slot.source: None for slot in self.slots}
+        numbers = {source: number for number, source in enumerate(sources)}
+        self._readers = [source.in_json() for source in sources]
+        self._constants = [piece for piece in joined if isinstance(piece, bytes)]
+        constants = count(len(sources))
+        self._pick = itemgetter(
+            *(next(constants) if isinstance(p, bytes) else numbers[p.source] for p in joined)
+        )
+
+    def make(self, copy: Copy) -> bytes:
+        """Return the JSON of a copy."""
+        values = [read(copy) for read in self._readers]
+        return b"".join(self._pick(values + self._constants))
+
+
+def stamp_of(
+    first: Json,
+    second: Json,
+    first_copy: Copy,
+    second_copy: Copy,
+    varying: Varying,
+    *,
+    managed_fields: bool = True,
+) -> Stamp:
+    """Return the stamp that makes copies of `first`, a whole object as the API server shows it.
+
+    Without `managed_fields` copies do not say who has written which of their fields.
+
+
+    `second` is another object made as `first` was; the copies given say what is each one's own.
+    Where `varying` has a path, the object has what its function gives for the serial. Raises
+    CannotStampError, which names the place, if that is not so, or if a copy would not be as
+    `second` in all but times and the random names of service account volumes.
+    """
+    dropped = _DROPPED if managed_fields else (*_DROPPED, "managedFields")
+    body, other = _kept(first, dropped), _kept(second, dropped)
+    stamp = Stamp(_pieces(body, Finder(body, first_copy, varying), ()))
+    for path in varying.keys() - {slot.path for slot in stamp.slots}:
+        raise CannotStampError(
+            f"the template gives '{spelled(path)}', the cluster has {_shown(body, path)} there"
+        )
+    times = {slot.path for slot in stamp.slots if slot.source.role is Role.TIME}
+    for copy, real in ((first_copy, body), (second_copy, other)):
+        _check_copy(orjson.loads(stamp.make(copy)), real, times)
+    return stamp
+
+
+def _kept(real: Json, dropped: Container[str]) -> Json:
+    """Return the object as it goes to etcd: the API server fills in the rest."""
+    metadata = real["metadata"]
+    if "deletionTimestamp" in metadata:
+        raise CannotStampError(f"'{metadata['name']}' is being deleted")
+    kept = {key: value for key, value in metadata.items() if key not in dropped}
+    return in_order({**real, "metadata": kept})
+
+
+def in_order(body: Json) -> Json:
+    """Return an object with the order of managers that copies have, all of whose times are the same.
+
+    The API server orders them by time first.
+    """
+    entries = body["metadata"].get("managedFields")
+    if not entries:
+        return body
+    ordered = sorted(entries, key=identity)
+    return {**body, "metadata": {**body["metadata"], "managedFields": ordered}}
+
+
+def _check_copy(made: Json, real: Json, times: Container[Path]) -> None:
+    """Make sure that a copy is as the real object of that name."""
+
+    def same(path: Path, one: Json, other: Json) -> bool:
+        if not isinstance(one, str) or not isinstance(other, str):
+            return False
+        if path in times:
+            return is_time(other) and fraction_digits(one) == fraction_digits(other)
+        return _ACCOUNT_VOLUME.sub(r"\1", one) == _ACCOUNT_VOLUME.sub(r"\1", other)
+
+    path = difference(made, real, same)
+    if path is not None:
+        name = real["metadata"]["name"]
+        raise CannotStampError(
+            f"a copy for '{name}' would have {_shown(made, path)} as '{spelled(path)}', "
+            f"the cluster has {_shown(real, path)}"
+        )
+
+
+def _shown(body: Json, path: Path) -> str:
+    """Return what stands at a path, for a message."""
+    try:
+        text = orjson.dumps(value_at(body, path)).decode()
+    except KeyError:
+        return "nothing"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _pieces(value: Json, finder: Finder, path: Path) -> Iterator[Piece]:
+    """Yield the pieces of a value's JSON."""
+    if isinstance(value, dict):
+        whole = finder.fields(path, value)
+        if whole is not None:
+            yield Slot(path, whole, value)
+            return
+        yield b"{"
+        for number, (key, item) in enumerate(value.items()):
+            inner = (*path, key)
+            source = finder.key(key)
+            yield b"," if number else b""
+            yield orjson.dumps(key) if source is None else Slot(inner, source, key)
+            yield b":"
+            yield from _pieces(item, finder, inner)
+        yield b"}"
+    elif isinstance(value, list):
+        yield b"["
+        for number, item in enumerate(value):
+            yield b"," if number else b""
+            yield from _pieces(item, finder, (*path, number))
+        yield b"]"
+    else:
+        source = finder.leaf(path, value)
+        yield orjson.dumps(value) if source is None else Slot(path, source, value)
+
+
+def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Join what is constant and stands together."""
+    constant = b""
+    for piece in pieces:
+        if isinstance(piece, bytes):
+            constant += piece
+        else:
+            yield constant
+            yield piece
+            constant = b""
+    yield constant

@@ -1,0 +1,102 @@
+"""One call on its way: the bytes that open it, and what its answer says."""
+
+import asyncio
+import struct
+from urllib.parse import unquote
+
+from kwokctl.etcd.grpc import hpack
+from kwokctl.etcd.grpc.frames import DATA, END_HEADERS, END_STREAM, HEAD, HEADERS, PeerError
+
+PREFIX = struct.Struct(">BI")
+"""Stands before each message of gRPC: whether it is compressed, and its length."""
+
+
+class Opening:
+    """What opens a stream for one method: the same bytes each time but for the stream's number."""
+
+    __slots__ = ("_block", "_first", "_pack_whole")
+
+    def __init__(self, path: str, authority: str, *, is_secure: bool) -> None:
+        """Encode the headers of a request."""
+        self._block = hpack.encode(
+            [
+                (b":method", b"POST"),
+                (b":scheme", b"https" if is_secure else b"http"),
+                (b":path", path.encode()),
+                (b":authority", authority.encode()),
+                (b"content-type", b"application/grpc"),
+                (b"te", b"trailers"),
+                (b"user-agent", b"kwokctl"),
+            ]
+        )
+        self._first = len(self._block) << 8 | HEADERS
+        # Both frames and the prefix in one go: this is what nearly all calls use.
+        self._pack_whole = struct.Struct(f">IBI{len(self._block)}sIBIBI").pack
+
+    def headers(self, stream: int) -> bytes:
+        """Return the frame of headers alone."""
+        return HEAD.pack(self._first, END_HEADERS, stream) + self._block
+
+    def whole(self, stream: int, length: int) -> bytes:
+        """Return all that stands before a message of this length that fits into one frame."""
+        return self._pack_whole(
+            self._first, END_HEADERS, stream, self._block,
+            (length + PREFIX.size) << 8 | DATA, END_STREAM, stream, 0, length,
+        )  # fmt: skip
+
+
+class Call:
+    """One call, from the moment at which it is asked for until its answer is there."""
+
+    __slots__ = ("answer", "deadline", "heard", "message", "opening", "pieces", "stream")
+
+    def __init__(
+        self, opening: Opening, message: bytes, deadline: float, answer: asyncio.Future[bytes]
+    ) -> None:
+        """Keep what is to be sent, and where the answer goes; `deadline` is by the loop's clock."""
+        self.opening = opening
+        self.message = message
+        self.deadline = deadline
+        self.answer = answer
+        self.stream = 0
+        """0 until it is opened."""
+        self.pieces: list[bytes] = []
+        """Of the answer."""
+        self.heard = 0
+        """How often the connection had heard something when this was asked for."""
+
+    def fail(self, error: Exception) -> None:
+        """Tell who waits what went wrong, if anybody waits still."""
+        if not self.answer.done():
+            self.answer.set_exception(error)
+
+    def succeed(self) -> bool:
+        """Hand over the answer; tell whether it is one whole message, as it must be."""
+        pieces = self.pieces
+        body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        if len(body) < PREFIX.size:
+            return False
+        compressed, length = PREFIX.unpack_from(body)
+        if compressed or length != len(body) - PREFIX.size:
+            return False
+        if not self.answer.done():
+            self.answer.set_result(body[PREFIX.size :])
+        return True
+
+
+class Outcome:
+    """What a block of headers says about a call."""
+
+    __slots__ = ("code", "http_status", "text")
+
+    def __init__(self, block: bytes) -> None:
+        """Decode a block. Raises PeerError when it cannot be read."""
+        headers = dict(hpack.decode(block))
+        try:
+            self.http_status = int(headers.get(b":status", b"200"))
+            self.code = int(headers.get(b"grpc-status", b"-1"))
+            """The gRPC status; -1 when it is not told (yet)."""
+        except ValueError:
+            raise PeerError("a status is not a number") from None
+        self.text = unquote(headers.get(b"grpc-message", b"").decode("latin-1"))
+        """What went wrong; on the wire it is percent-encoded."""

@@ -1,0 +1,120 @@
+"""gRPC calls to one etcd, over one connection at a time that is dialled when it is needed."""
+
+import asyncio
+
+from kwokctl.errors import EtcdGoneError, UnavailableError
+from kwokctl.etcd.grpc.call import Call, Opening
+from kwokctl.etcd.grpc.connection import Connection
+from kwokctl.etcd.grpc.dial import Address, dial
+from kwokctl.etcd.grpc.errors import NotProcessedError, gone, unreachable
+
+_PAUSE = 0.05
+"""Seconds from one attempt to dial to the next."""
+_TRIES = 5
+"""How often a call is sent that the server says it has not looked at."""
+
+
+class Channel:
+    """Calls methods of one etcd. Use it within one event loop."""
+
+    def __init__(self, address: Address) -> None:
+        """Dial nothing yet."""
+        self._address = address
+        self._openings: dict[str, Opening] = {}
+        self._connection: Connection | None = None
+        self._retired: set[Connection] = set()
+        self._dialling = asyncio.Lock()
+        self._dialled_at = float("-inf")
+        self._attempts = 0
+        self._failure: UnavailableError | None = None
+        self._is_closed = False
+
+    async def call(self, path: str, message: bytes, *, within: float) -> bytes:
+        """Call a method, such as `/etcdserverpb.KV/Txn`, and return the message it answers with.
+
+        Raises EtcdRefusedError when etcd says no; EtcdGoneError when it is not there or does not
+        answer `within` seconds; UnavailableError for certificates that cannot be used. When
+        cancelled, etcd is told.
+        """
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + within
+        opening = self._openings.get(path)
+        if opening is None:
+            opening = self._learn(path)
+        for _ in range(_TRIES):
+            connection = self._connection
+            if connection is None or not connection.is_usable:
+                connection = await self._connected(deadline)
+            call = Call(opening, message, deadline, loop.create_future())
+            connection.start(call)
+            try:
+                return await call.answer
+            except NotProcessedError:
+                continue
+            except asyncio.CancelledError:
+                connection.cancel(call)
+                raise
+        raise unreachable(self._address.target, "it takes no more calls")
+
+    async def close(self) -> None:
+        """Let the connection go; calls under way fail."""
+        self._is_closed = True
+        self._retire()
+        closing, self._retired = self._retired, set()
+        for connection in closing:
+            connection.close()
+        for connection in closing:
+            await connection.lost.wait()
+
+    def _learn(self, path: str) -> Opening:
+        opening = self._openings[path] = Opening(
+            path, self._address.authority, is_secure=self._address.is_secure
+        )
+        return opening
+
+    async def _connected(self, deadline: float) -> Connection:
+        """Return a connection that takes calls; whoever comes while one dials shares what follows."""
+        attempts = self._attempts
+        try:
+            async with asyncio.timeout_at(deadline), self._dialling:
+                if self._connection is not None and self._connection.is_usable:
+                    return self._connection
+                if self._failure is not None and self._attempts != attempts:
+                    raise type(self._failure)(str(self._failure), hint=self._failure.hint)
+                return await self._dial()
+        except TimeoutError:
+            raise unreachable(self._address.target, "it does not answer") from None
+
+    async def _dial(self) -> Connection:
+        self._check_open()
+        loop = asyncio.get_running_loop()
+        pause = self._dialled_at + _PAUSE - loop.time()
+        if pause > 0:
+            await asyncio.sleep(pause)
+        self._retire()
+        self._dialled_at = loop.time()
+        self._failure = None
+        try:
+            connection = await dial(self._address)
+        except UnavailableError as e:
+            self._failure = e
+            self._attempts += 1
+            raise
+        try:
+            self._check_open()
+        except EtcdGoneError:
+            connection.close()
+            raise
+        self._connection = connection
+        return connection
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise gone(self._address.target, "it was closed on our side")
+
+    def _retire(self) -> None:
+        """Let a connection that takes no more calls end with those it has."""
+        if self._connection is not None:
+            self._retired.add(self._connection)
+            self._connection = None
+        self._retired = {c for c in self._retired if not c.lost.is_set()}

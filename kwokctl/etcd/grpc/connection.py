@@ -1,0 +1,249 @@
+"""One HTTP/2 connection to etcd that carries many gRPC calls at a time, made to cost little."""
+
+import asyncio
+from collections import deque
+from typing import cast
+
+from kwokctl.etcd.grpc import frames
+from kwokctl.etcd.grpc.call import Call, Outcome
+from kwokctl.etcd.grpc.deadlines import Deadlines
+from kwokctl.etcd.grpc.errors import NotProcessedError, explained, gone, refused
+from kwokctl.etcd.grpc.frames import LARGEST_WINDOW, PeerError
+from kwokctl.etcd.grpc.receiver import Receiver
+from kwokctl.etcd.grpc.sender import Sender
+
+_REPLENISH_AFTER = 1 << 20
+"""Bytes that are received before the server is told that it may send them again."""
+_KNOWN_BLOCKS = 64
+_UNKNOWN = 2
+"""The gRPC status of what ended without one."""
+
+
+class Connection(asyncio.Protocol):
+    """Carries calls until it is lost or retired; a retired one ends with the last of its calls."""
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, target: str, *, last_stream: int = LARGEST_WINDOW
+    ) -> None:
+        """Wait to be connected.
+
+        Streams are numbered up to `last_stream`: a connection that has used them up is retired.
+        """
+        self._loop = loop
+        self._target = target
+        self._last_stream = last_stream
+        self._transport: asyncio.Transport | None = None
+        self._sender = Sender(loop, self._write)
+        self._receiver = Receiver(self)
+        self._deadlines = Deadlines(loop, self._fail_late)
+        self._calls: dict[int, Call] = {}
+        self._waiting: deque[Call] = deque()
+        """Calls for which there is no stream yet."""
+        self._next_stream = 1
+        self._streams_at_most = LARGEST_WINDOW
+        self._heard = 0
+        self._unreplenished = 0
+        self._outcomes: dict[bytes, Outcome] = {}
+        self.is_usable = True
+        """Whether new calls may be given to it."""
+        self.greeted: asyncio.Future[str | None] = loop.create_future()
+        """Done once the server has greeted: None; or why it never will."""
+        self.lost = asyncio.Event()
+        """Set once the connection is over."""
+
+    def start(self, call: Call) -> None:
+        """Send a call; its answer, or what went wrong, goes to its future."""
+        call.heard = self._heard
+        self._deadlines.add(call.deadline)
+        if len(self._calls) >= self._streams_at_most:
+            self._waiting.append(call)
+        else:
+            self._open(call)
+
+    def cancel(self, call: Call) -> None:
+        """Give up a call, if it is still under way; nothing of it stays behind."""
+        if self._calls.pop(call.stream, None) is not None:
+            self._sender.forget(call.stream)
+            self._sender.put(frames.rst_stream(call.stream, frames.CANCEL))
+            self._go_on()
+        elif call in self._waiting:
+            self._waiting.remove(call)
+
+    def close(self) -> None:
+        """End the connection at once; calls under way fail."""
+        self._end("it was closed on our side")
+
+    # What the transport tells.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Say what a client says first."""
+        # uvloop's transports do not derive from asyncio's.
+        self._transport = cast("asyncio.Transport", transport)
+        self._transport.write(frames.OPENING)
+
+    def data_received(self, data: bytes) -> None:
+        """Take what has come."""
+        self._heard += 1
+        try:
+            self._receiver.feed(data)
+        except PeerError as e:
+            self._end(f"what it says cannot be understood: {e}")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Fail what is under way."""
+        self._transport = None
+        self._end(explained(exc) if exc else "the server closed it")
+        self.lost.set()
+
+    # What the server says.
+
+    def on_data(self, stream: int, payload: bytes, size: int, *, ends: bool) -> None:
+        """Keep a piece of an answer."""
+        self._unreplenished += size
+        if self._unreplenished >= _REPLENISH_AFTER:
+            self._sender.put(frames.window_update(0, self._unreplenished))
+            self._unreplenished = 0
+        call = self._calls.get(stream)
+        if call is None:
+            self._check_known(stream)
+            return
+        call.pieces.append(payload)
+        if ends:
+            self._finish(call, refused(_UNKNOWN, "its answer has no status"))
+
+    def on_headers(self, stream: int, block: bytes, *, ends: bool) -> None:
+        """Take note of how an answer begins, or of its end."""
+        outcome = self._outcomes.get(block)
+        if outcome is None:
+            outcome = self._learn(block)
+        call = self._calls.get(stream)
+        if call is None:
+            self._check_known(stream)
+        elif outcome.http_status >= 300:
+            self._finish(call, refused(_UNKNOWN, f"HTTP status {outcome.http_status}"))
+        elif not ends:
+            return
+        elif outcome.code == 0:
+            self._finish(call, None)
+        elif outcome.code > 0:
+            self._finish(call, refused(outcome.code, outcome.text))
+        else:
+            self._finish(call, refused(_UNKNOWN, "its answer has no status"))
+
+    def on_reset(self, stream: int, code: int) -> None:
+        """Fail the call that the server has given up."""
+        call = self._calls.get(stream)
+        if call is None:
+            self._check_known(stream)
+            return
+        self._sender.forget(stream)
+        if code == frames.REFUSED_STREAM:
+            self._finish(call, NotProcessedError())
+        else:
+            self._finish(call, gone(self._target, f"it gave up the call (HTTP/2 error {code})"))
+
+    def on_settings(self, settings: dict[int, int]) -> None:
+        """Do as the server wants."""
+        self._sender.put(frames.frame(frames.SETTINGS, frames.ACK, 0))
+        self._streams_at_most = settings.get(frames.MAX_CONCURRENT_STREAMS, self._streams_at_most)
+        self._sender.adjust(settings)
+        if not self.greeted.done():
+            self.greeted.set_result(None)
+        self._go_on()
+
+    def on_ping(self, payload: bytes) -> None:
+        """Answer at once: by this the server measures how much it may let come."""
+        self._sender.put(frames.frame(frames.PING, frames.ACK, 0, payload))
+
+    def on_goaway(self, last: int) -> None:
+        """Begin nothing new; what the server has not looked at may be sent elsewhere."""
+        self.is_usable = False
+        for call in [call for stream, call in self._calls.items() if stream > last]:
+            self._sender.forget(call.stream)
+            self._finish(call, NotProcessedError())
+        self._go_on()
+
+    def on_window(self, stream: int, increment: int) -> None:
+        """Send what was held back."""
+        self._sender.widen(stream, increment)
+
+    # Calls.
+
+    def _open(self, call: Call) -> None:
+        stream = self._next_stream
+        if stream > self._last_stream:
+            self.is_usable = False
+            call.fail(NotProcessedError())
+            return
+        call.stream = stream
+        self._next_stream = stream + 2
+        self._calls[stream] = call
+        self._sender.open(call)
+
+    def _finish(self, call: Call, error: Exception | None) -> None:
+        del self._calls[call.stream]
+        if self._sender.forget(call.stream):
+            # It has answered before it was told all: it wants no more.
+            self._sender.put(frames.rst_stream(call.stream, frames.CANCEL))
+        if error is not None:
+            call.fail(error)
+        elif not call.succeed():
+            call.fail(gone(self._target, "its answer is not one whole message"))
+        if self._waiting or not self.is_usable:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Open streams for calls that wait; end a retired connection that has no more to do."""
+        if self.is_usable:
+            while self._waiting and len(self._calls) < self._streams_at_most:
+                self._open(self._waiting.popleft())
+        if self.is_usable:
+            return
+        while self._waiting:
+            self._waiting.popleft().fail(NotProcessedError())
+        if not self._calls:
+            self._end("it was retired")
+
+    def _learn(self, block: bytes) -> Outcome:
+        """Decode a block and keep what it says: the next of the same bytes says the same."""
+        if len(self._outcomes) >= _KNOWN_BLOCKS:
+            self._outcomes.clear()
+        outcome = self._outcomes[block] = Outcome(block)
+        return outcome
+
+    def _check_known(self, stream: int) -> None:
+        """Accept what comes late for a stream that is over, not what comes for one that never was."""
+        if stream % 2 == 0 or stream >= self._next_stream:
+            raise PeerError(f"stream {stream} was never opened")
+
+    def _fail_late(self) -> None:
+        """Fail the calls whose deadline has passed."""
+        now = self._loop.time()
+        for call in [c for c in (*self._calls.values(), *self._waiting) if c.deadline <= now]:
+            call.fail(gone(self._target, "it did not answer in time"))
+            if call.heard == self._heard:
+                # Not a byte came all the while: others shall not wait for this connection, too.
+                self.is_usable = False
+            self.cancel(call)
+        for call in (*self._calls.values(), *self._waiting):
+            self._deadlines.add(call.deadline)
+        self._go_on()
+
+    def _write(self, data: bytes) -> None:
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.write(data)
+
+    def _end(self, why: str) -> None:
+        """Drop the connection, and tell all who wait."""
+        self.is_usable = False
+        self._deadlines.clear()
+        if not self.greeted.done():
+            self.greeted.set_result(why)
+        while self._waiting:
+            self._waiting.popleft().fail(NotProcessedError())
+        calls, self._calls = self._calls, {}
+        for call in calls.values():
+            call.fail(gone(self._target, why))
+        if self._transport is not None:
+            # What may be left to be written is of no use to anybody.
+            self._transport.abort()

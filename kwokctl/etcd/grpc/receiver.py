@@ -1,0 +1,145 @@
+"""The way in of a connection: bytes come, in whatever pieces, and events come out."""
+
+from typing import Protocol
+
+from kwokctl.etcd.grpc import frames
+from kwokctl.etcd.grpc.frames import (
+    CONTINUATION,
+    DATA,
+    DEFAULT_FRAME_SIZE,
+    END_HEADERS,
+    END_STREAM,
+    HEAD,
+    HEADERS,
+    LARGEST_WINDOW,
+    PADDED,
+    PRIORITIZED,
+    SETTINGS,
+    PeerError,
+    read_word,
+    unpadded,
+)
+
+_LARGEST_WORD = DEFAULT_FRAME_SIZE << 8 | 0xFF
+_LONGEST_BLOCK = 1 << 16
+
+
+class Events(Protocol):
+    """Who is told what a server says."""
+
+    def on_data(self, stream: int, payload: bytes, size: int, *, ends: bool) -> None:
+        """A piece of an answer has come; with its padding it took `size` bytes of the windows."""
+
+    def on_headers(self, stream: int, block: bytes, *, ends: bool) -> None:
+        """A whole block of headers has come."""
+
+    def on_reset(self, stream: int, code: int) -> None:
+        """A stream is over."""
+
+    def on_settings(self, settings: dict[int, int]) -> None:
+        """The server has told what it wants."""
+
+    def on_ping(self, payload: bytes) -> None:
+        """The server wants to hear this again."""
+
+    def on_goaway(self, last: int) -> None:
+        """The server takes no more calls, and has not looked at those after stream `last`."""
+
+    def on_window(self, stream: int, increment: int) -> None:
+        """More may be sent, on a stream or (0) in all."""
+
+
+class Receiver:
+    """Takes bytes apart. Whatever a server must not send raises PeerError."""
+
+    __slots__ = ("_begun", "_events", "_greeted", "_rest")
+
+    def __init__(self, events: Events) -> None:
+        """Begin where a connection begins."""
+        self._events = events
+        self._rest = b""
+        self._greeted = False
+        self._begun: tuple[int, bool, bytes] | None = None
+        """A block of headers that goes on in the next frame: stream, whether it ends it, bytes."""
+
+    def feed(self, data: bytes) -> None:
+        """Take what has come; what is not a whole frame yet is kept."""
+        if self._rest:
+            data = self._rest + data
+        at, end = 0, len(data)
+        unpack, take = HEAD.unpack_from, self._take
+        while end - at >= HEAD.size:
+            word, flags, stream = unpack(data, at)
+            if word > _LARGEST_WORD or not self._greeted:
+                self._check_head(word)
+            begin = at + HEAD.size
+            stop = begin + (word >> 8)
+            if stop > end:
+                break
+            take(word & 0xFF, flags, stream & LARGEST_WINDOW, data[begin:stop])
+            at = stop
+        self._rest = data[at:]
+
+    def _check_head(self, word: int) -> None:
+        if not self._greeted and word & 0xFF != SETTINGS:
+            raise PeerError("it does not speak HTTP/2")
+        if word > _LARGEST_WORD:
+            raise PeerError("a frame is larger than agreed")
+
+    def _take(self, kind: int, flags: int, stream: int, payload: bytes) -> None:
+        if self._begun is not None:
+            self._continue(kind, flags, stream, payload)
+        elif kind == HEADERS:
+            if flags & (PADDED | PRIORITIZED):
+                payload = unpadded(payload, flags)
+            if flags & END_HEADERS:
+                self._events.on_headers(stream, payload, ends=flags & END_STREAM != 0)
+            else:
+                self._begun = stream, flags & END_STREAM != 0, payload
+        elif kind == DATA:
+            size = len(payload)
+            if flags & PADDED:
+                payload = unpadded(payload, PADDED)
+            self._events.on_data(stream, payload, size, ends=flags & END_STREAM != 0)
+        else:
+            self._control(kind, flags, stream, payload)
+
+    def _continue(self, kind: int, flags: int, stream: int, payload: bytes) -> None:
+        """Take the next frame of a block of headers; nothing else may come between."""
+        assert self._begun is not None
+        expected, ends, begun = self._begun
+        if kind != CONTINUATION or stream != expected:
+            raise PeerError("a block of headers does not go on")
+        block = begun + payload
+        if len(block) > _LONGEST_BLOCK:
+            raise PeerError("a block of headers is too long")
+        if not flags & END_HEADERS:
+            self._begun = stream, ends, block
+            return
+        self._begun = None
+        self._events.on_headers(stream, block, ends=ends)
+
+    def _control(self, kind: int, flags: int, stream: int, payload: bytes) -> None:
+        """Take what is not part of an answer. Kinds that nobody knows are passed over."""
+        match kind:
+            case frames.WINDOW_UPDATE:
+                self._events.on_window(stream, read_word(payload))
+            case frames.RST_STREAM:
+                self._events.on_reset(stream, read_word(payload))
+            case frames.SETTINGS | frames.PING | frames.GOAWAY if stream:
+                raise PeerError("a frame for the whole connection names a stream")
+            case frames.SETTINGS | frames.PING if flags & frames.ACK:
+                pass
+            case frames.PING:
+                if len(payload) != 8:
+                    raise PeerError("a ping has a wrong length")
+                self._events.on_ping(payload)
+            case frames.SETTINGS:
+                self._greeted = True
+                self._events.on_settings(frames.read_settings(payload))
+            case frames.GOAWAY:
+                self._events.on_goaway(read_word(payload, exactly=False))
+            case frames.PUSH_PROMISE | frames.CONTINUATION:
+                raise PeerError("a frame comes that nobody has asked for")
+            case _:
+                pass

@@ -1,0 +1,1 @@
+"""etcd's key-value and maintenance services."""

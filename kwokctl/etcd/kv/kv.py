@@ -1,0 +1,118 @@
+"""etcd's key-value store, for those who write thousands of keys a second."""
+
+from pathlib import Path
+from typing import Self
+
+from kwokctl.etcd.grpc.channel import Channel
+from kwokctl.etcd.grpc.dial import Address
+from kwokctl.etcd.kv import decoding, encoding
+from kwokctl.etcd.kv.operations import (
+    Answer,
+    Compare,
+    Delete,
+    Get,
+    KeyValue,
+    Operation,
+    Page,
+    Put,
+    Txn,
+    TxnAnswer,
+)
+
+__all__ = [
+    "Answer", "Compare", "Delete", "Get", "KeyValue", "Kv", "Operation", "Page", "Put", "Txn",
+    "TxnAnswer", "prefix_end",
+]  # fmt: skip
+
+_RANGE = "/etcdserverpb.KV/Range"
+_TXN = "/etcdserverpb.KV/Txn"
+_COMPACT = "/etcdserverpb.KV/Compact"
+
+_WITHIN = 30.0
+"""Seconds."""
+
+
+class Kv:
+    """One etcd. Many calls may be under way at a time; use it within one event loop.
+
+    Every method raises EtcdGoneError when etcd is not there or does not answer `within` seconds
+    (whether it has done what was asked is unknown then; the next call dials again), and
+    EtcdRefusedError when it says no. A call that is cancelled is called off at etcd, too.
+    """
+
+    def __init__(
+        self,
+        target: str,
+        *,
+        ca: Path | None = None,
+        cert: Path | None = None,
+        key: Path | None = None,
+    ) -> None:
+        """Dial `unix:/…/etcd.sock` or `host:port` when it is first asked, with TLS if `ca` is given.
+
+        `cert` and `key` say who we are.
+        """
+        self.channel = Channel(Address.of(target, ca=ca, cert=cert, key=key))
+        """For other services of the same etcd."""
+
+    async def get(self, key: bytes, *, within: float = _WITHIN) -> KeyValue | None:
+        """Return what is stored at a key, or None."""
+        answer = await self.channel.call(_RANGE, encoding.range_request(key), within=within)
+        return decoding.first(decoding.read_page(answer))
+
+    async def page(  # noqa: PLR0913 - the options of one request
+        self,
+        start: bytes,
+        end: bytes,
+        *,
+        limit: int = 0,
+        revision: int = 0,
+        keys_only: bool = False,
+        count_only: bool = False,
+        within: float = _WITHIN,
+    ) -> Page:
+        """Return the keys from `start` up to, without, `end`, in order, at most `limit` if it is not 0.
+
+        With a `revision` they are as they were then; EtcdRefusedError with code 11 (OUT_OF_RANGE) tells that it
+        has been compacted, or is to come. The next page begins at the last key followed by a zero byte.
+        """
+        request = encoding.range_request(
+            start,
+            end,
+            limit=limit,
+            revision=revision,
+            keys_only=keys_only,
+            count_only=count_only,
+        )
+        return decoding.read_page(await self.channel.call(_RANGE, request, within=within))
+
+    async def txn(self, txn: Txn, *, within: float = _WITHIN) -> TxnAnswer:
+        """Do a transaction: all of it, or what it has for the other case."""
+        request = encoding.txn_request(txn)
+        return decoding.read_txn(await self.channel.call(_TXN, request, within=within))
+
+    async def compact(self, revision: int, *, within: float = _WITHIN) -> None:
+        """Forget what was overwritten or deleted before a revision; wait until that is done."""
+        request = encoding.compaction_request(revision)
+        await self.channel.call(_COMPACT, request, within=within)
+
+    async def close(self) -> None:
+        """Let the connection go; calls under way fail."""
+        await self.channel.close()
+
+    async def __aenter__(self) -> Self:
+        """Use the store."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close the connection."""
+        await self.close()
+
+
+def prefix_end(prefix: bytes) -> bytes:
+    """Return where the range of all keys with a prefix ends.
+
+    That is the next key of the same length; a zero byte, which means no end at all, if there is none.
+    """
+    stripped = prefix.rstrip(b"\xff")
+    return stripped[:-1] + bytes((stripped[-1] + 1,)) if stripped else b"\0"

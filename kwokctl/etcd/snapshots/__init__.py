@@ -1,0 +1,1 @@
+"""etcd snapshot files, and the database files that they hold."""

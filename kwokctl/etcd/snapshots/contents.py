@@ -1,0 +1,66 @@
+"""What an etcd database file holds, read from the file itself: no etcd is needed, none may run on it.
+
+etcd keeps every change in the bucket `key`, under its revision: eight bytes, an underscore, eight
+bytes, and a `t` behind them if the change was a deletion. The value is a `mvccpb.KeyValue`
+(https://etcd.io/docs/v3.6/learning/data_model/,
+https://github.com/etcd-io/etcd/blob/main/server/storage/mvcc/revision.go).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from kwokctl.etcd.protobuf import LENGTH, MessageError, fields, mark
+from kwokctl.etcd.snapshots.bolt import Bolt, DamagedError
+
+_BUCKET = b"key"
+_REVISION_BYTES = 8
+_LIVE_KEY_BYTES = 17
+_KEY = mark(1, LENGTH)
+_ALWAYS = b"/namespaces/kube-system"
+"""What every API server has made, behind the prefix under which it keeps its objects."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """Where in a file Kubernetes' objects lie."""
+
+    is_wanted: bool
+    """Whether there is anything under the prefix that was asked for."""
+    others: tuple[str, ...] = ()
+    """The prefixes of API servers that were found instead of it."""
+
+
+def look(path: Path, prefix: str) -> Found:
+    """Tell whether a file has keys under a prefix; raise DamagedError if that cannot be read."""
+    wanted = f"{prefix}/".encode()
+    others = set()
+    with path.open("rb") as file:
+        for key in _keys(Bolt.of(file)):
+            if key.startswith(wanted):
+                return Found(is_wanted=True)
+            if key.endswith(_ALWAYS):
+                others.add(key.removesuffix(_ALWAYS).decode(errors="replace"))
+    return Found(is_wanted=False, others=tuple(sorted(others)))
+
+
+def last_revision(path: Path) -> int:
+    """Return the revision of the last change that a file has; 0 if it has none.
+
+    An etcd that was killed may have more in its log. Raises DamagedError for what is no database.
+    """
+    with path.open("rb") as file:
+        last = Bolt.of(file).last(_BUCKET)
+    return int.from_bytes(last[0][:_REVISION_BYTES]) if last else 0
+
+
+def _keys(bolt: Bolt) -> Iterator[bytes]:
+    for revision, value in bolt.items(_BUCKET):
+        if len(revision) != _LIVE_KEY_BYTES:
+            continue
+        try:
+            yield from (
+                value[at:end] for key, at, end in fields(value, 0, len(value)) if key == _KEY
+            )
+        except MessageError as e:
+            raise DamagedError(f"a change is unreadable: {e}") from e

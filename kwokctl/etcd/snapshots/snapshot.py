@@ -1,0 +1,243 @@
+"""etcd snapshot files: written whole or not at all, trusted only after a look, restored.
+
+The file is a bbolt database followed by the SHA-256 of all before it, 32 bytes
+(https://etcd.io/docs/v3.6/op-guide/recovery/). Databases are whole pages, so the size of a file
+with its sum is 32 more than a multiple of 512.
+"""
+
+import hashlib
+import os
+import struct
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+from typing import BinaryIO
+
+from kwokctl.errors import CommandError, ConflictError, SnapshotError, UnavailableError
+from kwokctl.etcd import member
+from kwokctl.etcd.client import EtcdClient
+from kwokctl.etcd.snapshots.bolt import MAGIC, DamagedError
+from kwokctl.etcd.snapshots.contents import look
+from kwokctl.host import process
+from kwokctl.progress import Progress, Step
+
+_SUM_BYTES = 32
+_PAGE_BYTES = 512
+_CHUNK = 1 << 20
+_MAGIC_OFFSET = 16
+"""A bbolt file begins with a meta page: a header of 16 bytes, then the magic number."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedSnapshot:
+    """A snapshot file that has been written."""
+
+    path: Path
+    size: int
+    """Bytes, its sum included."""
+    sha256: str
+    """The sum at the end of the file, in hexadecimal digits."""
+
+
+async def save(client: EtcdClient, path: Path, *, force: bool, progress: Progress) -> SavedSnapshot:
+    """Stream a snapshot into a file that only its owner can read: it holds every Secret.
+
+    The file appears when its sum has been checked. Raises ConflictError if there is one already
+    and `force` is not given, SnapshotError if what came is not whole.
+    """
+    status = await client.status()
+    with (
+        _published(path, force=force) as file,
+        progress.step("Saving the snapshot", total=status.db_size, unit="B") as step,
+    ):
+        sink = _Sink(file, step)
+        await client.snapshot(sink.take)
+        sink.check()
+    return SavedSnapshot(path=path, size=sink.size, sha256=sink.sum)
+
+
+def verify(path: Path) -> None:
+    """Raise SnapshotError unless the file is a whole etcd snapshot."""
+    if path.exists() and not path.is_file():
+        raise SnapshotError(f"'{path}' is not a file")
+    try:
+        with path.open("rb") as file:
+            _check_shape(path, file, os.fstat(file.fileno()).st_size)
+            _check_sum(path, file)
+    except OSError as e:
+        raise SnapshotError(f"'{path}' cannot be read: {e.strerror}") from e
+
+
+def check_objects(path: Path, prefix: str) -> None:
+    """Raise SnapshotError unless the file holds something under an API server's prefix.
+
+    Restored elsewhere it would be an empty cluster.
+    """
+    try:
+        found = look(path, prefix)
+    except DamagedError as e:
+        raise SnapshotError(
+            f"'{path}' is damaged, although its sum is right: {e}",
+            hint="use another copy of the file",
+        ) from e
+    if found.is_wanted:
+        return
+    raise SnapshotError(
+        f"'{path}' holds no Kubernetes objects under '{prefix}', where this cluster keeps them",
+        hint=f"restore it into a cluster that was created with '--etcd-prefix {found.others[0]}'"
+        if found.others
+        else "use a file that 'kwokctl snapshot save' has written",
+    )
+
+
+async def restore(etcdutl: Path, path: Path, data_dir: Path, *, bump_revision: int) -> None:
+    """Make a data directory from a snapshot, its revisions raised by `bump_revision`.
+
+    Everything older is marked as compacted, so that clients who watch from an older revision are
+    told to look anew. The file must have passed `verify`. The member keeps the name and addresses
+    that etcd is started with. Raises SnapshotError when etcdutl cannot do it.
+    """
+    said: list[str] = []
+    try:
+        # In a session of its own: Ctrl-C is for us, not for it.
+        await process.run_leashed(
+            etcdutl,
+            "snapshot",
+            "restore",
+            path,
+            f"--data-dir={data_dir}",
+            f"--bump-revision={bump_revision}",
+            "--mark-compacted",
+            # The file has just been verified: for hundreds of megabytes once is enough.
+            "--skip-hash-check",
+            f"--name={member.NAME}",
+            f"--initial-cluster={member.CLUSTER}",
+            f"--initial-advertise-peer-urls={member.ADVERTISED_PEER}",
+            line=said.append,
+        )
+    except CommandError as e:
+        raise SnapshotError(
+            f"'{path}' cannot be restored: etcdutl has failed",
+            hint="if the file is damaged, use another copy of it",
+            detail=_reason(said) or e.detail,
+        ) from e
+
+
+def _reason(said: list[str]) -> str:
+    """Return what a Go program has said but for its progress and, if it panicked, its stacks."""
+    before_stacks = takewhile(lambda line: not line.startswith("goroutine "), said)
+    return "\n".join(line for line in before_stacks if "\tinfo\t" not in line).strip()
+
+
+class _Sink:
+    """Writes the stream and sums it up on the way; the sum itself is its last 32 bytes."""
+
+    def __init__(self, file: BinaryIO, step: Step) -> None:
+        self._file = file
+        self._step = step
+        self._sum = hashlib.sha256()
+        self._held = b""
+        self.size = 0
+
+    def take(self, part: bytes) -> None:
+        self._file.write(part)
+        self.size += len(part)
+        self._step.advance(len(part))
+        # The last 32 bytes are known to be the sum only when nothing follows them.
+        if len(part) >= _SUM_BYTES:
+            self._sum.update(self._held)
+            self._sum.update(memoryview(part)[:-_SUM_BYTES])
+            self._held = part[-_SUM_BYTES:]
+        else:
+            held = self._held + part
+            self._sum.update(held[:-_SUM_BYTES])
+            self._held = held[-_SUM_BYTES:]
+
+    @property
+    def sum(self) -> str:
+        """The sum that etcd has sent, in hexadecimal digits."""
+        return self._held.hex()
+
+    def check(self) -> None:
+        whole = self.size % _PAGE_BYTES == _SUM_BYTES
+        if not whole or self._sum.digest() != self._held:
+            raise SnapshotError(
+                "the snapshot that etcd sent is not whole", hint="try again; nothing was written"
+            )
+
+
+def _check_free(path: Path, *, force: bool) -> None:
+    if path.is_dir():
+        raise ConflictError(f"'{path}' is a folder", hint="name a file in it")
+    if path.exists() and not path.is_file():
+        # A device or a pipe would be replaced by the file.
+        raise ConflictError(f"'{path}' is not a file", hint="choose another path")
+    if path.exists() and not force:
+        raise ConflictError(
+            f"'{path}' exists", hint="choose another path, or overwrite with --force"
+        )
+    if not path.parent.is_dir():
+        raise UnavailableError(f"the folder '{path.parent}' does not exist", hint="make it first")
+
+
+@contextmanager
+def _published(path: Path, *, force: bool) -> Iterator[BinaryIO]:
+    """Yield a file beside `path` that takes its name when the block ends well, else disappears."""
+    _check_free(path, force=force)
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as e:
+        raise _unwritable(path, e) from e
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if not force:
+            # A rename would replace what somebody else has put there meanwhile; this would not.
+            path.touch(mode=0o600, exist_ok=False)
+        temporary.replace(path)
+    except FileExistsError as e:
+        raise ConflictError(f"'{path}' exists by now", hint="choose another path") from e
+    except OSError as e:
+        raise _unwritable(path, e) from e
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _unwritable(path: Path, error: OSError) -> UnavailableError:
+    return UnavailableError(f"'{path}' cannot be written: {error.strerror}")
+
+
+def _check_shape(path: Path, file: BinaryIO, size: int) -> None:
+    head = file.read(_MAGIC_OFFSET + 4)
+    if size == 0:
+        raise SnapshotError(f"'{path}' is empty")
+    if len(head) < _MAGIC_OFFSET + 4 or struct.unpack_from("<I", head, _MAGIC_OFFSET)[0] != MAGIC:
+        raise SnapshotError(
+            f"'{path}' is not an etcd snapshot", hint="save one with: kwokctl snapshot save"
+        )
+    if size % _PAGE_BYTES != _SUM_BYTES:
+        raise SnapshotError(
+            f"'{path}' is not whole: it has been cut, or is a database file without a sum",
+            hint="use a file that 'snapshot save' has written",
+        )
+
+
+def _check_sum(path: Path, file: BinaryIO) -> None:
+    file.seek(0, os.SEEK_END)
+    left = file.tell() - _SUM_BYTES
+    file.seek(0)
+    found = hashlib.sha256()
+    while left and (chunk := file.read(min(_CHUNK, left))):
+        found.update(chunk)
+        left -= len(chunk)
+    if found.digest() != file.read(_SUM_BYTES):
+        raise SnapshotError(
+            f"'{path}' is damaged: its content does not match its own sum",
+            hint="use another copy of the file",
+        )

@@ -1,0 +1,1 @@
+"""Go's values: types, formats, times and numbers."""

@@ -1,0 +1,150 @@
+"""The methods that a template can call: those of times and of the numbers of an object.
+
+https://pkg.go.dev/time#Time, https://pkg.go.dev/time#Duration, https://pkg.go.dev/encoding/json#Number.
+Left out are those that give bytes, or more than a value and an error.
+"""
+
+from calendar import monthrange
+from collections.abc import Callable
+from datetime import UTC
+from typing import Any
+
+from kwokctl.expr.gotemplate.go.go_types import Constant, Int64, Number, Real
+from kwokctl.expr.gotemplate.go.layouts import formatted
+from kwokctl.expr.gotemplate.go.times import (
+    Location,
+    Moment,
+    Month,
+    Span,
+    Weekday,
+    as_moment,
+    moved,
+)
+
+Method = Callable[..., Any]
+
+_SECOND = 1_000_000_000
+_NEVER = Moment(1, 1, 1, tzinfo=UTC)
+
+
+def _text(value: Any) -> str:
+    if type(value) is not str:
+        raise TypeError("it needs a text")
+    return value
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, Constant) and value.is_integer():
+        return int(value)
+    if type(value) is not int:
+        raise TypeError("it needs a whole number")
+    return value
+
+
+def _span(value: Any) -> int:
+    return value if isinstance(value, Span) else _whole(value)
+
+
+def _time(value: Any) -> Moment:
+    if not isinstance(value, Moment):
+        raise TypeError("it needs a time")
+    return value
+
+
+def _later(time: Moment, years: Any, months: Any, days: Any) -> Moment:
+    """Return `AddDate`: the 31st of a month with 30 days is the first of the next one."""
+    count = time.month - 1 + _whole(months)
+    year, month = time.year + _whole(years) + count // 12, count % 12 + 1
+    last = monthrange(year, month)[1]
+    over = max(time.day - last, 0)
+    moved_to = time.replace(year=year, month=month, day=min(time.day, last))
+    return moved(moved_to, (over + _whole(days)) * 86_400 * _SECOND)
+
+
+def _rounded(time: Moment, span: Any, *, up: bool) -> Moment:
+    size = _span(span)
+    if size <= 0:
+        return time
+    since = (time - _NEVER).days * 86_400 * _SECOND + (
+        (time - _NEVER).seconds * _SECOND + (time - _NEVER).microseconds * 1000
+    )
+    rest = since % size
+    return moved(time, size - rest if up and rest + rest >= size else -rest)
+
+
+def _rounded_span(span: Span, to: Any, *, up: bool) -> Span:
+    size = _span(to)
+    if size <= 0:
+        return span
+    rest = abs(span) % size
+    whole = abs(span) - rest + (size if up and rest + rest >= size else 0)
+    return Span(-whole if span < 0 else whole)
+
+
+def _zone(value: Any) -> Location:
+    if not isinstance(value, Location):
+        raise TypeError("it needs a time zone, such as what '.Location' gives")
+    return value
+
+
+_TIME: dict[str, Method] = {
+    "Add": lambda t, span: moved(t, _span(span)),
+    "AddDate": _later,
+    "After": lambda t, other: t > _time(other),
+    "Before": lambda t, other: t < _time(other),
+    "Compare": lambda t, other: (t > _time(other)) - (t < _time(other)),
+    "Day": lambda t: t.day,
+    "Equal": lambda t, other: t == _time(other),
+    "Format": lambda t, layout: formatted(_text(layout), t),
+    "Hour": lambda t: t.hour,
+    "In": lambda t, zone: as_moment(t, _zone(zone).zone),
+    "IsDST": lambda t: bool(t.dst()),
+    "IsZero": lambda t: t == _NEVER,
+    "Local": lambda t: as_moment(t, UTC),
+    "Location": lambda t: Location(t.tzinfo),
+    "Minute": lambda t: t.minute,
+    "Month": lambda t: Month(t.month),
+    "Nanosecond": lambda t: t.microsecond * 1000,
+    "Round": lambda t, span: _rounded(t, span, up=True),
+    "Second": lambda t: t.second,
+    "String": str,
+    "Sub": lambda t, other: Span(t.nanoseconds() - _time(other).nanoseconds()),
+    "Truncate": lambda t, span: _rounded(t, span, up=False),
+    "UTC": lambda t: as_moment(t, UTC),
+    "Unix": lambda t: Int64(t.nanoseconds() // _SECOND),
+    "UnixMicro": lambda t: Int64(t.nanoseconds() // 1000),
+    "UnixMilli": lambda t: Int64(t.nanoseconds() // 1_000_000),
+    "UnixNano": lambda t: Int64(t.nanoseconds()),
+    "Weekday": lambda t: Weekday(t.isoweekday() % 7),
+    "Year": lambda t: t.year,
+    "YearDay": lambda t: t.timetuple().tm_yday,
+}
+_SPAN: dict[str, Method] = {
+    "Abs": lambda d: Span(abs(d)),
+    "Hours": lambda d: Real(d / (3600 * _SECOND)),
+    "Microseconds": lambda d: Int64(int(d / 1000)),
+    "Milliseconds": lambda d: Int64(int(d / 1_000_000)),
+    "Minutes": lambda d: Real(d / (60 * _SECOND)),
+    "Nanoseconds": Int64,
+    "Round": lambda d, to: _rounded_span(d, to, up=True),
+    "Seconds": lambda d: Real(d / _SECOND),
+    "String": str,
+    "Truncate": lambda d, to: _rounded_span(d, to, up=False),
+}
+
+METHODS: tuple[tuple[type, dict[str, Method]], ...] = (
+    (Moment, _TIME),
+    (Span, _SPAN),
+    (
+        Number,
+        {
+            "Float64": Real,
+            "Int64": Int64,
+            "String": str,
+        },
+    ),
+    (Month, {"String": str}),
+    (Weekday, {"String": str}),
+    (Location, {"String": str}),
+)
+"""The methods by type."""

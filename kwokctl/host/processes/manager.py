@@ -1,0 +1,142 @@
+"""The components of one cluster that are processes of this host.
+
+A runtime that places components here, all of them or one, leaves those to a crew.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Collection, Mapping
+
+from kwokctl.errors import UsageError
+from kwokctl.host import logfiles
+from kwokctl.host.files import private_folder, remove_tree
+from kwokctl.host.launcher import launch
+from kwokctl.host.paths import ClusterPaths
+from kwokctl.host.processes.launches import Launches
+from kwokctl.host.processes.lifecycle import start_component, stop_component
+from kwokctl.host.supervise import is_running, launched, read_pid_file, reap
+from kwokctl.model import ComponentName, Plan, State
+
+GRACE = 10.0
+"""Seconds that a component has to end by itself; each needs less than two."""
+KEEPER = "keeper"
+
+
+class Crew:
+    """Processes, each in a session of its own, and a keeper beside them if they are to be revived."""
+
+    def __init__(self, paths: ClusterPaths, *, grace: float = GRACE) -> None:
+        """Keep files in the cluster's folders; `grace` are the seconds before a stop becomes a kill."""
+        self._launches = Launches(paths)
+        self._grace = grace
+
+    async def install(self, plan: Plan) -> None:
+        """Write how every component of the plan is launched; what is not in it is stopped.
+
+        Raises UsageError for a component that has limits.
+        """
+        for component in plan.components.values():
+            if component.limits:
+                raise UsageError(
+                    f"'{component.name}' is a process of this machine here, and those have no limits",
+                    hint="choose a runtime that runs it in a container, or leave the limit out",
+                )
+        launches = self._launches
+        private_folder(launches.paths.root)
+        for folder in (launches.paths.logs, launches.paths.pids, launches.paths.launch):
+            folder.mkdir(parents=True, exist_ok=True)
+        launches.write(plan)
+        for name in launches.names():
+            if name not in plan.components:
+                await stop_component(launches, name, self._grace)
+                launches.forget(name)
+        if plan.restart:
+            launches.keep_mark.touch()
+        else:
+            launches.keep_mark.unlink(missing_ok=True)
+
+    def names(self) -> list[ComponentName]:
+        """List the installed components."""
+        return self._launches.names()
+
+    async def start(self, names: Collection[ComponentName]) -> None:
+        """Launch what does not run yet."""
+        launches = self._launches
+        for name in names:
+            launches.stopped_mark(name).unlink(missing_ok=True)
+        # A launch takes a few milliseconds, and programs run side by side once launched.
+        for name in names:
+            await start_component(launches, name, why="started by kwokctl")
+        if names and launches.keep_mark.exists():
+            await self._start_keeper()
+
+    async def stop(self, names: Collection[ComponentName]) -> None:
+        """Ask the components to end, all at once, and kill those that do not."""
+        await self._stop_together(names)
+        if not self._launches.wanted():
+            # It would end by itself, but must not do so while the next start counts on it.
+            await stop_component(self._launches, KEEPER, self._grace)
+
+    def states(self) -> Mapping[ComponentName, State]:
+        """Look at every pid file."""
+        return {name: self._state(name) for name in self._launches.names()}
+
+    def words(self, name: ComponentName) -> list[str]:
+        """Return the command that a component is running; empty if it does not run."""
+        process = read_pid_file(self._launches.pid_file(name))
+        return process.words if process else []
+
+    async def logs(self, name: ComponentName, *, follow: bool = False) -> AsyncIterator[bytes]:
+        """Read the log file and its older parts."""
+        path = self._launches.paths.log(name)
+        logfiles.rotate(path)
+        async for chunk in logfiles.read(path, follow=follow):
+            yield chunk
+
+    async def uninstall(self) -> None:
+        """Kill what runs, and remove what was written for it.
+
+        What a component would still write is never read, so none is given time. Nothing is written
+        here, either: the disk may be full.
+        """
+        launches = self._launches
+        launches.keep_mark.unlink(missing_ok=True)
+        await stop_component(launches, KEEPER, grace=0)
+        # Clients before servers, all before the first has ended: they take their time for that.
+        await self._end([name for wave in launches.stop_waves() for name in wave], grace=0)
+        for folder in (launches.paths.launch, launches.paths.pids, launches.paths.logs):
+            remove_tree(folder)
+
+    async def _stop_together(self, names: Collection[ComponentName]) -> None:
+        if self._launches.paths.pids.is_dir():
+            for name in names:
+                self._launches.stopped_mark(name).touch()
+        await self._end(names, grace=self._grace)
+
+    async def _end(self, names: Collection[ComponentName], *, grace: float) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            for name in names:
+                tasks.create_task(stop_component(self._launches, name, grace))
+
+    async def _start_keeper(self) -> None:
+        paths, pid_file = self._launches.paths, self._launches.pid_file(KEEPER)
+        if is_running(pid_file):
+            return
+        pid = launch(
+            [sys.executable, "-P", "-m", "kwokctl.host.processes.restarter", os.fspath(paths.root)],
+            pid_file=pid_file,
+            log=paths.logs / f"{KEEPER}.log",
+            folder=paths.root,
+            env={},
+        )
+        await launched(pid)
+
+    def _state(self, name: ComponentName) -> State:
+        process = read_pid_file(self._launches.pid_file(name))
+        if process is None:
+            return State.STOPPED
+        if process.is_alive:
+            return State.RUNNING
+        reap(process.pid)
+        return State.STOPPED

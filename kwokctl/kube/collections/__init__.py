@@ -1,0 +1,1 @@
+"""Collections of objects: listed, watched and remembered."""

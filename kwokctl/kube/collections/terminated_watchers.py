@@ -1,0 +1,65 @@
+"""How many watches an API server has ended because the client did not keep up.
+
+It counts them in `apiserver_terminated_watchers_total`, by resource
+(https://kubernetes.io/docs/reference/instrumentation/metrics/); each of them starts anew.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+
+from kwokctl.errors import ApiError
+from kwokctl.kube.transport.pool import Pool
+from kwokctl.kube.transport.status import refusal
+
+NAME = "apiserver_terminated_watchers_total"
+
+
+async def ended_watches(pool: Pool) -> int:
+    """Return the number since the API server's start; ApiError if it does not tell."""
+    response = await pool.request("GET", "/metrics", accept="text/plain")
+    if response.status != 200:
+        raise refusal(response.status, response.body)
+    return _sum(response.body)
+
+
+def _sum(text: bytes) -> int:
+    start = f"\n{NAME}{{".encode()
+    total, at = 0.0, text.find(start)
+    while at >= 0:
+        end = text.find(b"\n", at + 1)
+        total += float(text[at + 1 : end if end >= 0 else len(text)].rpartition(b" ")[2])
+        at = text.find(start, end) if end >= 0 else -1
+    return int(total)
+
+
+class EndedWatches:
+    """The last answer to that question; it is asked again when somebody looks, now and then.
+
+    An API server that is away changes nothing.
+    """
+
+    def __init__(self, pool: Pool, *, every: float, clock: Callable[[], float]) -> None:
+        """Ask over `pool`, at most every so many seconds of `clock`."""
+        self._pool = pool
+        self._every = every
+        self._clock = clock
+        self._asked_at = float("-inf")
+        self._first: int | None = None
+        self.number = 0
+
+    @property
+    def new(self) -> int:
+        """How many since the first answer; 0 if the API server has started anew meanwhile."""
+        return max(0, self.number - (self._first or 0))
+
+    async def refresh(self) -> None:
+        """Ask again if the answer is old."""
+        if self._clock() - self._asked_at >= self._every:
+            await self.ask()
+
+    async def ask(self) -> None:
+        """Ask in any case."""
+        self._asked_at = self._clock()
+        with suppress(ApiError):
+            self.number = await ended_watches(self._pool)
+            self._first = self.number if self._first is None else self._first

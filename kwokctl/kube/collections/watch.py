@@ -1,0 +1,300 @@
+"""Follows a collection: lists it once, then hears of every change, whatever happens in between.
+
+A watch that breaks is taken up at the last `resourceVersion` heard of. Only when the server has
+forgotten that (410) the collection is listed again, and what has vanished meanwhile is told as
+deleted. The protocol: https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from enum import StrEnum
+from typing import Any, Generic, Protocol, TypeVar
+
+import msgspec
+
+from kwokctl.errors import ApiError
+from kwokctl.kube.collections.cached_list import list_from_cache
+from kwokctl.kube.collections.known_objects import Identified, Key, Known, Metadata, metadata_of
+from kwokctl.kube.collections.paging import PAGE, Page, Query, list_pages
+from kwokctl.kube.resource import Resource
+from kwokctl.kube.transport.lines import Lines
+from kwokctl.kube.transport.pool import JSON, Pool
+from kwokctl.kube.transport.status import status_of
+from kwokctl.kube.transport.wire import UNTRUSTED
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+_BACKOFF_FIRST, _BACKOFF_MOST = 0.1, 5.0
+_GONE = 410
+
+
+class EventType(StrEnum):
+    """What has happened."""
+
+    ADDED = "ADDED"
+    """The object exists; after a second list also if that was known before."""
+    MODIFIED = "MODIFIED"
+    DELETED = "DELETED"
+    SYNCED = "SYNCED"
+    """Everything that existed when the list was made has been told; `object` is None."""
+
+
+class Event(msgspec.Struct, Generic[T], frozen=True):
+    """One thing that has happened."""
+
+    type: EventType
+    object: T | None
+    """The object; of one whose deletion nobody saw only name, namespace and uid are set."""
+    raw: bytes
+    """The object's JSON; objects of a list have no `apiVersion` and `kind`."""
+
+
+class Decoder(Protocol[T_co]):
+    """Turns an object's JSON into a value, such as `msgspec.json.Decoder(Pod).decode`."""
+
+    def __call__(self, raw: bytes | msgspec.Raw, /) -> T_co:
+        """Decode."""
+        ...
+
+
+class _Envelope(msgspec.Struct, gc=False):
+    type: str
+    object: msgspec.Raw
+
+
+class _Gone(Exception):  # noqa: N818 - a turn of events, not an error
+    """The server has forgotten the moment from which the watch should go on."""
+
+
+_TYPES = {each.value: each for each in (EventType.ADDED, EventType.MODIFIED, EventType.DELETED)}
+_USUAL = {b'{"type":"%b","object":' % name.encode(): name for name in _TYPES}
+"""How kube-apiserver begins the lines of a watch."""
+_USUAL_SIZES = {len(start) for start in _USUAL}
+_envelope = msgspec.json.Decoder(_Envelope).decode
+
+
+def watch(  # noqa: PLR0913 - they say what to watch
+    pool: Pool,
+    resource: Resource,
+    *,
+    decoder: Decoder[T],
+    namespace: str | None = None,
+    label_selector: str = "",
+    field_selector: str = "",
+    accept: str = JSON,
+    gather: float = 0.0,
+    from_cache: bool = False,
+) -> AsyncGenerator[list[Event[T]], None]:
+    """Yield what happens to a collection, in order, as many events at once as have come.
+
+    While they come in quick succession they are told no more often than every `gather` seconds,
+    many together: that costs less than to wake for each.
+
+    With `from_cache` the first list comes from the API server's watch cache: that costs it a third,
+    and the list may lack the latest changes, which then follow as events after SYNCED.
+
+    First every object as ADDED, then SYNCED; later both again if the server has forgotten too
+    much. It never ends by itself: what fails is tried again, ever more slowly, but a server that
+    refuses the very first list for good ends it with ApiError. Close it, by
+    `contextlib.aclosing`, to let its connection go.
+    """
+    query = Query(
+        resource=resource,
+        namespace=namespace,
+        label_selector=label_selector,
+        field_selector=field_selector,
+    )
+    return _Watch(pool, query, decoder, accept, gather, from_cache=from_cache).run()
+
+
+class _Watch(Generic[T]):
+    """One watch: the moment it has come to, and what exists at that moment."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        query: Query,
+        decoder: Decoder[T],
+        accept: str,
+        gather: float,
+        *,
+        from_cache: bool,
+    ) -> None:
+        self._pool = pool
+        self._query = query
+        self._decode = decoder
+        self._accept = accept
+        self._gather = gather
+        self._from_cache = from_cache
+        self._known = Known()
+        self._version = ""
+        self._synced = False
+        self._backoff = _BACKOFF_FIRST
+        self._error: ApiError | None = None
+
+    async def run(self) -> AsyncGenerator[list[Event[T]], None]:
+        while True:
+            try:
+                async with aclosing(self._follow() if self._version else self._list()) as steps:
+                    async for events in steps:
+                        yield events
+            except _Gone:
+                log.debug("%s has to be listed again", self._query.path())
+                if not self._version:
+                    # The list itself took too long: never again at once.
+                    await self._pause()
+                self._version = ""
+            except ApiError as e:
+                if not self._synced and _is_final(e):
+                    raise
+                log.debug("%s: %s", self._query.path(), e)
+                await self._pause()
+
+    async def _list(self) -> AsyncGenerator[list[Event[T]], None]:
+        """Tell everything that exists, and what exists no longer."""
+        listed: set[Key] = set()
+        version = ""
+        try:
+            async for page in self._pages():
+                version = page.metadata.resource_version
+                yield self._existing(page.objects, listed)
+        except ApiError as e:
+            if _has_forgotten(e):
+                raise _Gone from e
+            raise
+        vanished = [self._vanished(each) for each in self._known.retain(listed)]
+        self._version = version
+        self._synced = True
+        self._backoff = _BACKOFF_FIRST
+        yield [*vanished, Event(EventType.SYNCED, None, b"")]
+
+    def _pages(self) -> AsyncIterator[Page]:
+        """List from the cache once: what cannot be read in a minute is then read page by page."""
+        if self._from_cache:
+            self._from_cache = False
+            return list_from_cache(self._pool, self._query, accept=self._accept)
+        return list_pages(self._pool, self._query, limit=PAGE, accept=self._accept)
+
+    async def _follow(self) -> AsyncGenerator[list[Event[T]], None]:
+        """Tell what changes, until the server ends the watch, as it does every few minutes."""
+        seconds = random.randint(300, 600)  # noqa: S311 - to spread watches, not a secret
+        path = self._query.path(
+            watch="true",
+            allowWatchBookmarks="true",
+            resourceVersion=self._version,
+            timeoutSeconds=str(seconds),
+        )
+        lines = Lines()
+        clock = asyncio.get_running_loop().time
+        last = float("-inf")
+        try:
+            async with self._pool.stream(path, accept=self._accept, silence=seconds + 30) as stream:
+                async for piece in stream:
+                    now = clock()
+                    is_busy, last = now - last < 2 * self._gather, now
+                    if events := self._events(lines.feed(piece)):
+                        yield events
+                    if self._error is not None:
+                        raise self._error
+                    if is_busy:
+                        await stream.gather(now + self._gather - clock())
+        except ApiError as e:
+            if _has_forgotten(e):
+                raise _Gone from e
+            raise
+        finally:
+            self._error = None
+            if lines.any_came:
+                self._backoff = _BACKOFF_FIRST
+        if not lines.any_came:
+            # A server that ends watches at once must not be asked in a loop.
+            await self._pause()
+
+    def _existing(self, objects: list[msgspec.Raw], listed: set[Key]) -> list[Event[T]]:
+        events: list[Event[T]] = []
+        for raw in objects:
+            event = self._event(EventType.ADDED, bytes(raw))
+            metadata = _metadata(event)
+            listed.add((metadata.namespace, metadata.name))
+            if (former := self._known.add(metadata)) is not None:
+                events.append(self._vanished(former))
+            events.append(event)
+        return events
+
+    def _events(self, lines: list[bytes]) -> list[Event[T]]:
+        """Read the lines of a watch; an error among them is kept for later."""
+        events: list[Event[T]] = []
+        latest: Metadata | bytes | None = None
+        for line in lines:
+            name, raw = _parted(line)
+            if name == "ERROR":
+                status = status_of(raw)
+                self._error = ApiError(status.message, status=status.code, reason=status.reason)
+                break
+            latest = raw
+            if (kind := _TYPES.get(name)) is not None:
+                event = self._event(kind, raw)
+                if kind is not EventType.MODIFIED:
+                    latest = self._note(event)
+                events.append(event)
+        if latest is not None:
+            metadata = metadata_of(latest).metadata if isinstance(latest, bytes) else latest
+            self._version = metadata.resource_version
+        return events
+
+    def _note(self, event: Event[T]) -> Metadata:
+        """Take note that an object exists now, or exists no longer; return who it is."""
+        metadata = _metadata(event)
+        if event.type is EventType.ADDED:
+            self._known.add(metadata)
+        else:
+            self._known.remove(metadata)
+        return metadata
+
+    def _event(self, kind: EventType, raw: bytes) -> Event[T]:
+        return Event(kind, self._decode(raw), raw)
+
+    def _vanished(self, metadata: Metadata) -> Event[T]:
+        raw = msgspec.json.encode(Identified(metadata))
+        return Event(EventType.DELETED, self._decode(raw), raw)
+
+    async def _pause(self) -> None:
+        """Wait ever longer, and not in step with others who wait for the same."""
+        wait = self._backoff
+        self._backoff = min(2 * wait, _BACKOFF_MOST)
+        await asyncio.sleep(wait * random.uniform(0.5, 1.0))  # noqa: S311 - not a secret
+
+
+def _metadata(event: Event[Any]) -> Metadata:
+    """Return who an object is; what has been decoded of it often says so."""
+    found = getattr(event.object, "metadata", None)
+    return found if isinstance(found, Metadata) else metadata_of(event.raw).metadata
+
+
+def _parted(line: bytes) -> tuple[str, bytes]:
+    """Return a line's type and the JSON of its object, mostly without a look at the whole."""
+    for size in _USUAL_SIZES:
+        name = _USUAL.get(line[:size])
+        if name is not None and line.endswith(b"}}"):
+            return name, line[size:-1]
+    envelope = _envelope(line)
+    return envelope.type, bytes(envelope.object)
+
+
+def _has_forgotten(error: ApiError) -> bool:
+    """Tell whether only a new list helps.
+
+    That is so, too, when the server is behind us, since its data are older than those we saw.
+    """
+    return error.status == _GONE or "Too large resource version" in str(error)
+
+
+def _is_final(error: ApiError) -> bool:
+    """Tell whether asking again would be in vain."""
+    return error.reason == UNTRUSTED or error.status in (400, 401, 403, 404, 405, 406, 422)

@@ -1,0 +1,1 @@
+"""Kubeconfig files: read, written, locked and merged."""

@@ -1,0 +1,155 @@
+"""One kubeconfig file: read whole, changed entry by entry, replaced at once."""
+
+import contextlib
+import copy
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from errno import EACCES
+from pathlib import Path
+from typing import Any, Self
+
+from kwokctl.errors import ConfigError, KwokctlError
+from kwokctl.expr import yaml
+from kwokctl.host.files import write_atomic
+from kwokctl.kube.kubeconfig.lock import locked
+
+Entry = dict[str, Any]
+
+_ANOTHER = 'choose another file with --kubeconfig, or none with --kubeconfig=""'
+_EMPTY = {"apiVersion": "v1", "kind": "Config"}
+
+
+class KubeconfigFile:
+    """What a kubeconfig file says, with everything that we do not understand."""
+
+    def __init__(self, path: Path, document: Entry, *, existed: bool) -> None:
+        """Hold a document; `read` makes one."""
+        self.path = path
+        self.existed = existed
+        self._document = document
+        self._before = copy.deepcopy(document)
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read a file; one that is absent or empty has no entries.
+
+        Raises ConfigError if it is no kubeconfig.
+        """
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return cls(path, dict(_EMPTY), existed=False)
+        except (OSError, UnicodeDecodeError) as e:
+            why = (e.strerror if isinstance(e, OSError) else None) or "it is not text"
+            raise ConfigError(
+                f"the kubeconfig '{path}' cannot be read: {why}", hint=_ANOTHER
+            ) from e
+        try:
+            document = yaml.load(text)
+        except KwokctlError as e:
+            raise ConfigError(
+                f"the kubeconfig '{path}' is not YAML",
+                hint=f"repair it, or {_ANOTHER}",
+                detail=str(e),
+            ) from e
+        if document is None:
+            document = dict(_EMPTY)
+        if not isinstance(document, dict):
+            raise ConfigError(f"'{path}' is not a kubeconfig: it holds no mapping", hint=_ANOTHER)
+        return cls(path, document, existed=True)
+
+    @property
+    def current(self) -> str:
+        """The name of the current context; empty if there is none."""
+        return str(self._document.get("current-context") or "")
+
+    @current.setter
+    def current(self, name: str) -> None:
+        self._document["current-context"] = name
+
+    def entries(self, table: str) -> list[Entry]:
+        """Return the entries of `clusters`, `users` or `contexts`, to be changed in place."""
+        found = self._document.get(table)
+        if found is None:
+            # kubectl itself writes null for an empty table
+            found = self._document[table] = []
+        if not isinstance(found, list) or not all(
+            isinstance(each, dict) and isinstance(each.get("name"), str) for each in found
+        ):
+            raise ConfigError(
+                f"'{table}' of the kubeconfig '{self.path}' is not a list of entries",
+                hint=f"repair it, or {_ANOTHER}",
+            )
+        return found
+
+    def find(self, table: str, name: str) -> Entry | None:
+        """Return the entry of a name; of several the first, which is the one that counts."""
+        return next((each for each in self.entries(table) if each["name"] == name), None)
+
+    def put(self, table: str, entry: Mapping[str, Any]) -> None:
+        """Add an entry or replace the one of its name where it stands."""
+        entries = self.entries(table)
+        for index, each in enumerate(entries):
+            if each["name"] == entry["name"]:
+                entries[index] = dict(entry)
+                return
+        entries.append(dict(entry))
+
+    def drop(self, table: str, name: str) -> bool:
+        """Remove the entries of a name; tell whether there were any."""
+        entries = self.entries(table)
+        kept = [each for each in entries if each["name"] != name]
+        self._document[table] = kept
+        return len(kept) < len(entries)
+
+    def check_writable(self) -> None:
+        """Raise ConfigError if `save` could not write; nothing is made."""
+        folder = Path(os.path.realpath(self.path)).parent
+        there = next(each for each in (folder, *folder.parents) if each.exists())
+        if not os.access(there, os.W_OK | os.X_OK):
+            raise _unwritable(self.path, PermissionError(EACCES, f"'{there}' is not writable"))
+
+    def save(self) -> None:
+        """Replace the file if anything has changed; its mode, owner and links stay as they are."""
+        if _meaning(self._document) == _meaning(self._before):
+            return
+        real = Path(os.path.realpath(self.path))
+        mode, owner = 0o600, None
+        with contextlib.suppress(FileNotFoundError):
+            status = real.stat()
+            mode, owner = status.st_mode & 0o777, (status.st_uid, status.st_gid)
+        try:
+            write_atomic(real, yaml.dump(self._document), mode=mode, owner=owner)
+        except OSError as e:
+            raise _unwritable(self.path, e) from e
+
+
+@contextlib.contextmanager
+def editing(paths: Sequence[Path]) -> Iterator[list[KubeconfigFile]]:
+    """Read files and keep others from changing them until they have been saved."""
+    with contextlib.ExitStack() as stack:
+        for path in sorted(paths):
+            try:
+                _make_folder(path.parent)
+                stack.enter_context(locked(path))
+            except OSError as e:
+                raise _unwritable(path, e) from e
+        yield [KubeconfigFile.read(path) for path in paths]
+
+
+def _unwritable(path: Path, error: OSError) -> ConfigError:
+    return ConfigError(
+        f"the kubeconfig '{path}' cannot be written: {error.strerror}",
+        hint=_ANOTHER,
+    )
+
+
+def _make_folder(folder: Path) -> None:
+    """Make `~/.kube` if need be; only its owner may look into it."""
+    if not folder.exists():
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def _meaning(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a document without the keys that say nothing."""
+    return {key: value for key, value in document.items() if value not in (None, [], "")}

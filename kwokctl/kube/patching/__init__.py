@@ -1,0 +1,1 @@
+"""Patches as the API server applies them. Pure."""

@@ -1,0 +1,60 @@
+"""What the API server makes of a patch. Pure: JSON values in, a JSON value out.
+
+Only what is certain: whoever gets UnknownPatchError sends the patch to the API server, which knows
+better, or says what is wrong with it.
+"""
+
+from typing import Any
+
+from kwokctl.kube.client import PatchType
+from kwokctl.kube.patching import json_patch, merge_patch, strategic_merge
+from kwokctl.kube.patching.merge_keys import LISTS
+from kwokctl.kube.patching.unknown_patch import UnknownPatchError
+
+__all__ = ["UnknownPatchError", "apply_patch"]
+
+Json = Any
+
+_FIXED = (
+    "name", "generateName", "namespace", "uid", "resourceVersion", "generation", "selfLink",
+    "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields",
+)  # fmt: skip
+"""Metadata that a patch must not change: it is the server's, or a precondition."""
+
+
+def apply_patch(current: Json, patch: Json, patch_type: PatchType, kind: str) -> Json:
+    """Return `current` with `patch` applied, as the API server would do it.
+
+    Neither argument is changed, and the result shares with them whatever did not change. What the
+    server does on its own at every write stays undone: `managedFields`, `generation`, and the fields
+    that a subresource keeps as they were. A patch that names another `uid` or `resourceVersion` than
+    the object's, or another of the fields that are not to be patched, raises UnknownPatchError.
+    """
+    result = _patched(current, patch, patch_type, kind)
+    if not isinstance(result, dict):
+        raise UnknownPatchError("a patch leaves something that is not an object")
+    before, after = current.get("metadata") or {}, result.get("metadata") or {}
+    if before is not after:
+        for name in _FIXED:
+            if before.get(name) != after.get(name):
+                raise UnknownPatchError(f"a patch has another 'metadata.{name}' than the object")
+    for name in ("apiVersion", "kind"):
+        if current.get(name) != result.get(name):
+            raise UnknownPatchError(f"a patch has another '{name}' than the object")
+    return result
+
+
+def _patched(current: Json, patch: Json, patch_type: PatchType, kind: str) -> Json:
+    match patch_type:
+        case PatchType.JSON:
+            return json_patch.apply(current, patch)
+        case PatchType.APPLY:
+            raise UnknownPatchError("a server-side apply is the server's")
+        case PatchType.MERGE | PatchType.STRATEGIC:
+            if not isinstance(patch, dict):
+                raise UnknownPatchError("a patch is not an object")
+    if patch_type is PatchType.MERGE:
+        return merge_patch.merge(current, patch)
+    if kind not in LISTS:
+        raise UnknownPatchError(f"the lists of kind '{kind}' are not known")
+    return strategic_merge.merge(current, patch, LISTS[kind])

@@ -1,0 +1,136 @@
+"""Who owns which fields of a status after it was written, as the API server would note it.
+
+The rules are those of its field manager for updates
+(https://github.com/kubernetes/apimachinery, pkg/util/managedfields/internal) for nodes and pods.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from kwokctl.kube.patching.field_sets import Comparison, Keys, compare, difference, union
+from kwokctl.kube.patching.unknown_patch import UnknownPatchError
+
+Json = Any
+
+STATUS_KEYS: Mapping[str, Keys] = {
+    "Node": {"addresses": "type", "conditions": "type"},
+    "Pod": {
+        "claims": "name",
+        "conditions": "type",
+        "podIPs": "ip",
+        "resourceClaimStatuses": "name",
+    },
+}
+"""The lists of each kind's status that are merged by items: `x-kubernetes-list-map-keys` in OpenAPI."""
+
+_VERSION = "v1"
+_STATUS = "f:status"
+_TIMES = {
+    "Node": ("lastHeartbeatTime", "lastTransitionTime"),
+    "Pod": ("lastProbeTime", "lastTransitionTime"),
+}
+"""Fields of a condition that the API server writes even when there is no value."""
+_SECONDS = len("2006-01-02T15:04:05")
+
+_MOST_UPDATERS = 10
+"""Above, the API server joins the oldest entries (`DefaultMaxUpdateManagers`)."""
+
+
+def after_status_update(
+    before: Json, after: Json, kind: str, *, manager: str, now: str
+) -> Sequence[Json]:
+    """Return the managed fields of a node or pod whose status `manager` has changed at the time `now`.
+
+    `before` and `after` are the object, whole, without and with the change. An object that has no
+    managed fields keeps none, as with the API server. Raises UnknownPatchError for what only the
+    API server knows.
+    """
+    entries: Sequence[Json] = before["metadata"].get("managedFields") or ()
+    if not entries:
+        return entries
+    old, new = (_as_written(each.get("status") or {}, kind) for each in (before, after))
+    found = compare(old, new, STATUS_KEYS[kind])
+    own: Json = {
+        "manager": manager,
+        "operation": "Update",
+        "apiVersion": _VERSION,
+        "time": now,
+        "fieldsType": "FieldsV1",
+        "fieldsV1": {},
+        "subresource": "status",
+    }
+    kept: list[Json] = []
+    for entry in entries:
+        if entry.get("apiVersion") != _VERSION:
+            raise UnknownPatchError(f"fields are owned in version '{entry.get('apiVersion')}'")
+        if identity(entry) == identity(own):
+            own = {**own, "fieldsV1": entry["fieldsV1"], "time": entry.get("time")}
+        else:
+            kept += _without(entry, found)
+    kept += _with(own, found, now)
+    if sum(entry["operation"] == "Update" for entry in kept) > _MOST_UPDATERS:
+        raise UnknownPatchError("many managers own fields")
+    return sorted(kept, key=_rank)
+
+
+def identity(entry: Json) -> list[str]:
+    """Return what no two entries of an object have in common."""
+    return [entry.get(name, "") for name in ("operation", "manager", "apiVersion", "subresource")]
+
+
+def _rank(entry: Json) -> list[str]:
+    """Return by what the API server orders entries."""
+    operation, *rest = identity(entry)
+    return [operation, entry.get("time") or "", *rest]
+
+
+def _without(entry: Json, found: Comparison) -> Iterable[Json]:
+    """Yield the entry of another manager without the fields that are not its own any more."""
+    fields = entry["fieldsV1"]
+    if _STATUS not in fields:
+        return [entry]
+    left = difference(difference(fields[_STATUS], found.written), found.removed)
+    changed = {**fields, _STATUS: left}
+    if not left:
+        del changed[_STATUS]
+    return [{**entry, "fieldsV1": changed}] if changed else []
+
+
+def _with(own: Json, found: Comparison, now: str) -> Iterable[Json]:
+    """Yield the entry of who has written, as it is now."""
+    fields = union(difference(own["fieldsV1"].get(_STATUS, {}), found.removed), found.written)
+    time = now if found.written else own["time"]
+    return [{**own, "fieldsV1": {_STATUS: fields}, "time": time}] if fields else []
+
+
+def _as_written(status: Json, kind: str) -> Json:
+    """Return a status as the API server writes it, as far as the ownership of fields goes."""
+    written = {name: value for name, value in status.items() if value not in (None, "", 0, [], {})}
+    if conditions := written.get("conditions"):
+        written["conditions"] = [_condition(each, _TIMES[kind]) for each in conditions]
+    return {**written, **(_allocatable(written) if kind == "Node" else _addresses(written))}
+
+
+def _allocatable(written: Json) -> Json:
+    """Return what a node is given that has a capacity alone."""
+    if "allocatable" in written or "capacity" not in written:
+        return {}
+    return {"allocatable": written["capacity"]}
+
+
+def _addresses(written: Json) -> Json:
+    """Return the addresses of a pod: `podIP` decides, and `podIPs` where it is missing."""
+    address = written.get("podIP")
+    addresses = written.get("podIPs") or [{"ip": address}]
+    first = addresses[0].get("ip")
+    if address and address != first:
+        return {"podIPs": [{"ip": address}]}
+    return {"podIP": first, "podIPs": addresses} if first else {}
+
+
+def _condition(condition: Json, times: Sequence[str]) -> Json:
+    written = {name: value for name, value in condition.items() if value}
+    for name in times:
+        value = written.get(name)
+        written[name] = value and f"{value[:_SECONDS]}Z"
+    return written

@@ -1,0 +1,132 @@
+"""The strategic merge of nodes and pods, without its directives. Pure."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kwokctl.kube.patching.merge_keys import NOTHING, Fields, ListRule, Rule
+from kwokctl.kube.patching.unknown_patch import UnknownPatchError
+
+Json = Any
+
+
+def merge(current: dict[str, Json], patch: dict[str, Json], fields: Fields) -> dict[str, Json]:
+    """Return `current` with `patch` merged into it; what did not change is shared.
+
+    If nothing changes that is `current` itself. `fields` tells how the lists are merged. Raises
+    UnknownPatchError for directives, for lists that `fields` does not know, and for values that do
+    not fit together.
+    """
+    result = current
+    for name, wanted in patch.items():
+        if "$" in name:
+            raise _directive(name)
+        known = current.get(name)
+        value = None if wanted is None else _value(known, wanted, fields.get(name), name)
+        if value is known and (value is not None or name not in current):
+            continue
+        if result is current:
+            result = current.copy()
+        if value is None:
+            del result[name]
+        else:
+            result[name] = value
+    return result
+
+
+def _value(known: Json, wanted: Json, rule: Rule | None, name: str) -> Json:
+    """Return what becomes of a field's value, which is `known` if it stays as it is."""
+    wanted_type = type(wanted)
+    if wanted_type is dict:
+        if known is not None and type(known) is not dict:
+            raise _misfit(name)
+        within = NOTHING if rule is None or isinstance(rule, ListRule) else rule
+        return merge({} if known is None else known, wanted, within)
+    if wanted_type is list:
+        return _list(known, wanted, rule, name)
+    if isinstance(known, (dict, list)):
+        raise _misfit(name)
+    return known if known == wanted and type(known) is wanted_type else wanted
+
+
+def _list(known: Json, wanted: list[Json], rule: Rule | None, name: str) -> list[Json]:
+    if not isinstance(rule, ListRule):
+        raise UnknownPatchError(f"how the list '{name}' is merged is not known")
+    if known is not None and type(known) is not list:
+        raise _misfit(name)
+    if rule.key is None or not known:
+        _check_new(wanted, name)
+        return wanted
+    if not wanted:
+        return known
+    if not rule.key:
+        return _in_order(_unique(known, name), _unique(wanted, name))
+    try:
+        before = {item[rule.key]: item for item in known}
+        after = {item[rule.key]: item for item in wanted}
+    except (KeyError, TypeError):
+        raise UnknownPatchError(f"an item of '{name}' has no '{rule.key}'") from None
+    if len(before) != len(known) or len(after) != len(wanted):
+        raise UnknownPatchError(f"items of '{name}' have the same '{rule.key}'")
+    return _in_order(before, {key: _item(before.get(key), after[key], rule, name) for key in after})
+
+
+def _item(known: Json, wanted: Json, rule: ListRule, name: str) -> Json:
+    if known is not None:
+        return merge(known, wanted, rule.fields)
+    _check_new(wanted, name)
+    return wanted
+
+
+def _unique(values: list[Json], name: str) -> dict[Json, Json]:
+    """Return plain values by themselves."""
+    if not all(isinstance(value, str) for value in values):
+        raise _misfit(name)
+    unique = dict(zip(values, values, strict=True))
+    if len(unique) != len(values):
+        raise UnknownPatchError(f"a value of '{name}' is there twice")
+    return unique
+
+
+def _in_order(before: Mapping[Json, Json], after: Mapping[Json, Json]) -> list[Json]:
+    """Return the items of both, in the API server's order.
+
+    Items of the patch stand in the patch's order. An item that the patch does not name stands in
+    front of the first of those not yet written, if it did so before; a new item waits for nobody.
+    """
+    if before.keys() == after.keys():
+        return list(after.values())
+    places = {key: place for place, key in enumerate(before)}
+    others = [key for key in before if key not in after]
+    ordered: list[Json] = []
+    first = 0
+    for key, item in after.items():
+        place = places.get(key, -1)
+        while first < len(others) and places[others[first]] < place:
+            ordered.append(before[others[first]])
+            first += 1
+        ordered.append(item)
+    ordered.extend(before[key] for key in others[first:])
+    return ordered
+
+
+def _check_new(value: Json, place: str) -> None:
+    """Refuse what has a meaning of its own, or none, in a list's items that are taken as they are."""
+    if type(value) is dict:
+        for name, inner in value.items():
+            if "$" in name:
+                raise _directive(name)
+            if not isinstance(inner, (str, bool, int)):
+                _check_new(inner, place)
+    elif type(value) is list:
+        for inner in value:
+            _check_new(inner, place)
+    elif value is None:
+        raise UnknownPatchError(f"a null within the list '{place}' has no certain meaning")
+
+
+def _directive(name: str) -> UnknownPatchError:
+    return UnknownPatchError(f"the directive '{name}' of a strategic merge is not known here")
+
+
+def _misfit(name: str) -> UnknownPatchError:
+    return UnknownPatchError(f"'{name}' is of another type in the patch than in the object")

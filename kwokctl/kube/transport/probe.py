@@ -1,0 +1,78 @@
+"""Asks a component whether it is ready, on a connection of its own."""
+
+import asyncio
+import errno
+import socket
+import ssl
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from kwokctl.errors import KwokctlError
+from kwokctl.kube.transport import tls
+from kwokctl.kube.transport.connection import Connection
+from kwokctl.kube.transport.dial import Address, dial
+from kwokctl.kube.transport.wire import Response
+from kwokctl.model import HttpProbe
+
+_TIMEOUT = 3.0
+_NOBODY = {errno.ECONNREFUSED, errno.ENOENT}
+Credentials = tuple[Path | None, Path | None, Path | None]
+_contexts: dict[Credentials, ssl.SSLContext] = {}
+
+
+async def probe(probe: HttpProbe) -> bool:
+    """Tell whether the probe holds: its URL answers 200 within a few seconds.
+
+    Whatever goes wrong is a no; a server whose certificate is not signed by the probe's CA, too.
+    """
+    try:
+        async with asyncio.timeout(_TIMEOUT):
+            return await _answers(probe)
+    except (KwokctlError, OSError, ValueError):
+        # The files may have been made anew since their context was.
+        _contexts.pop((probe.ca, probe.cert, probe.key), None)
+        return False
+
+
+async def _answers(probe: HttpProbe) -> bool:
+    parts = urlsplit(probe.url)
+    address = Address.of(probe.url, probe.socket, None)
+    if _is_refused(address):
+        return False
+    context = _context(probe) if parts.scheme == "https" else None
+    connection = await dial(Connection, address, context, within=_TIMEOUT)
+    waiter: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
+    path = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
+    head = f"GET {path} HTTP/1.1\r\nHost: {parts.netloc}\r\nConnection: close\r\n\r\n"
+    try:
+        connection.send(head.encode("ascii"), waiter)
+        return (await waiter).status == 200
+    finally:
+        connection.close()
+
+
+def _is_refused(address: Address) -> bool:
+    """Tell at once, and for a tenth of the price, that nobody of this machine listens there.
+
+    A program that boots is asked a hundred times before it listens, and needs the CPU itself.
+    """
+    if address.socket is None and address.host != "127.0.0.1":
+        return False
+    family = socket.AF_INET if address.socket is None else socket.AF_UNIX
+    target = (address.host, address.port) if address.socket is None else str(address.socket)
+    with socket.socket(family, socket.SOCK_STREAM) as knock:
+        knock.setblocking(False)
+        return knock.connect_ex(target) in _NOBODY
+
+
+def _context(probe: HttpProbe) -> ssl.SSLContext:
+    key = (probe.ca, probe.cert, probe.key)
+    if key not in _contexts:
+        ca, cert, private = _contents(key)
+        _contexts[key] = tls.context(ca=ca, cert=cert, key=private)
+    return _contexts[key]
+
+
+def _contents(paths: Credentials) -> Iterator[bytes | None]:
+    return (path.read_bytes() if path else None for path in paths)

@@ -1,0 +1,1 @@
+"""Images of nodes and of what runs in them."""

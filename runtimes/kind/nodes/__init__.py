@@ -1,0 +1,1 @@
+"""Making the node of a cluster with kind."""

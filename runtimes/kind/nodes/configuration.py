@@ -1,0 +1,163 @@
+"""The configuration that kind makes a cluster from: ours, with the user's own merged in. Pure.
+
+Its form is that of https://kind.sigs.k8s.io/docs/user/configuration/.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from kwokctl.errors import ConfigError
+from kwokctl.expr import yaml
+from kwokctl.host.paths import ClusterPaths
+from kwokctl.model import KUBE_APISERVER, Component, Plan
+from runtimes.engine.on_host import placed
+from runtimes.kind.pods.kubeadm import configurations
+from runtimes.kind.pods.volumes import on_node
+
+GROUP = "kind.x-k8s.io"
+_API_VERSION = f"{GROUP}/v1alpha4"
+_CONTROL_PLANE = "control-plane"
+_KUBEADMS_PKI = "/etc/kubernetes/pki"
+_PKI = {
+    "ca.crt": ("ca.crt", "etcd/ca.crt"),
+    "ca.key": ("ca.key", "etcd/ca.key"),
+    "sa.pub": ("sa.pub",),
+    "sa.key": ("sa.key",),
+}
+"""Files of the cluster's PKI that kubeadm shall sign with, in place of making its own."""
+_POD_SUBNETS = {
+    "ipv4": "10.244.0.0/16",
+    "ipv6": "fd00:10:244::/56",
+    "dual": "10.244.0.0/16,fd00:10:244::/56",
+}
+"""By IP family, as kind has them; said, for they are parted between the real nodes."""
+_BARE = {"disableDefaultCNI": True, "kubeProxyMode": "none"}
+_OURS = {
+    "name": "the name is that of the cluster: --name",
+    "networking.apiServerAddress": "the address is an option of kwokctl: --bind-address",
+    "networking.apiServerPort": "the port is an option of kwokctl: --kube-apiserver-port",
+}
+"""What a user's document may not say, and why."""
+
+
+def configuration(
+    plan: Plan, paths: ClusterPaths, *, has_cgroup_v1: bool, is_bare: bool = False
+) -> dict[str, Any]:
+    """Return kind's configuration for a plan; ConfigError for what the user's own may not say.
+
+    An image that `is_bare` has nothing of what kind adds to a control plane: it is left out.
+    """
+    own = _own(plan.documents)
+    _refuse_ours(own)
+    control_plane, *workers = _nodes(own)
+    networking = own.get("networking") or {}
+    api = plan.components[KUBE_APISERVER]
+    patches = configurations(
+        plan, patches=patches_folder(paths), has_cgroup_v1=has_cgroup_v1, is_bare=is_bare
+    )
+    return {
+        **own,
+        "kind": "Cluster",
+        "apiVersion": _API_VERSION,
+        "networking": {
+            **(_BARE if is_bare else {}),
+            "podSubnet": _POD_SUBNETS.get(networking.get("ipFamily", "ipv4"), ""),
+            **networking,
+            "apiServerAddress": api.ports[0].host_address,
+            "apiServerPort": api.ports[0].host_port,
+        },
+        "kubeadmConfigPatches": [
+            *(yaml.dump_all([patch]) for patch in patches),
+            *(own.get("kubeadmConfigPatches") or ()),
+        ],
+        "nodes": [
+            {
+                **control_plane,
+                "role": _CONTROL_PLANE,
+                "extraMounts": [
+                    *_mounts(plan, paths),
+                    *(control_plane.get("extraMounts") or ()),
+                ],
+                "extraPortMappings": [
+                    *_ports(plan),
+                    *(control_plane.get("extraPortMappings") or ()),
+                ],
+            },
+            *workers,
+        ],
+    }
+
+
+def patches_folder(paths: ClusterPaths) -> Path:
+    """Return the folder in which kubeadm finds patches of the pods that it makes."""
+    return paths.root / "kind" / "patches"
+
+
+def _own(documents: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    if len(documents) > 1:
+        raise ConfigError(
+            f"there are {len(documents)} documents of '{GROUP}'", hint="write them as one"
+        )
+    return documents[0] if documents else {}
+
+
+def _refuse_ours(own: Mapping[str, Any]) -> None:
+    for place, why in _OURS.items():
+        value: Any = own
+        for key in place.split("."):
+            value = value.get(key) if isinstance(value, Mapping) else None
+        if value:
+            raise ConfigError(f"'{place}' of kind's configuration is not yours to say", hint=why)
+
+
+def _nodes(own: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the control plane's node, and then the others."""
+    nodes = list(own.get("nodes") or [{"role": _CONTROL_PLANE}])
+    first = [node for node in nodes if node.get("role", _CONTROL_PLANE) == _CONTROL_PLANE]
+    if len(first) != 1:
+        raise ConfigError(
+            f"kind's configuration has {len(first)} nodes of the role '{_CONTROL_PLANE}'",
+            hint="one is what kwokctl can save, restore and write to directly",
+        )
+    if first[0].get("image"):
+        raise ConfigError(
+            "'nodes[].image' of kind's configuration is not yours to say",
+            hint="the image of the node is an option of kwokctl: --kind-node-image",
+        )
+    return [first[0], *(node for node in nodes if node is not first[0])]
+
+
+def _mounts(plan: Plan, paths: ClusterPaths) -> Iterator[dict[str, Any]]:
+    """Yield what the node sees of the host: the cluster's folder, and what lies elsewhere."""
+    inside = placed(plan, on_host=False).components.values()
+    wanted = [paths.root, *(mount.host_path for c in inside for mount in c.mounts)]
+    seen: list[Path] = []
+    for path in wanted:
+        if not any(path.is_relative_to(above) for above in seen):
+            seen.append(path)
+            yield {"hostPath": str(path), "containerPath": on_node(path, paths.root)}
+    for file, places in _PKI.items():
+        for place in places:
+            yield {
+                "hostPath": str(paths.pki / file),
+                "containerPath": f"{_KUBEADMS_PKI}/{place}",
+                "readOnly": True,
+            }
+
+
+def _ports(plan: Plan) -> Iterator[dict[str, Any]]:
+    for component in placed(plan, on_host=False).components.values():
+        if component.name != KUBE_APISERVER:
+            yield from _published(component)
+
+
+def _published(component: Component) -> Iterator[dict[str, Any]]:
+    for port in component.ports:
+        if port.host_port:
+            yield {
+                "containerPort": port.port,
+                "hostPort": port.host_port,
+                "listenAddress": port.host_address,
+                "protocol": "TCP",
+            }

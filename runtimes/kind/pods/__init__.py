@@ -1,0 +1,1 @@
+"""Components as static pods of the node."""

@@ -1,0 +1,115 @@
+"""What kubeadm is told about components: their arguments, and patches of the pods it makes of them.
+
+It is told by patches of kind's own configuration of it
+(https://kind.sigs.k8s.io/docs/user/configuration/#kubeadm-config-patches), whose form is that of
+https://kubernetes.io/docs/reference/config-api/kubeadm-config.v1beta4/. Pure.
+"""
+
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import Any
+
+from kwokctl.artifacts.versions import minor
+from kwokctl.model import (
+    ETCD,
+    KUBE_APISERVER,
+    KUBE_CONTROLLER_MANAGER,
+    KUBE_SCHEDULER,
+    Component,
+    ComponentName,
+    Plan,
+)
+from runtimes.kind.pods.pod_settings import Manner
+from runtimes.kind.pods.volumes import sight, volumes
+
+MAKES = frozenset({ETCD, KUBE_APISERVER, KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER})
+"""The components that kubeadm makes static pods of."""
+
+_UNSAID: Mapping[ComponentName, Mapping[str, str]] = {
+    ETCD: {
+        "cert-file": "",
+        "client-cert-auth": "false",
+        "key-file": "",
+        "peer-cert-file": "",
+        "peer-client-cert-auth": "false",
+        "peer-key-file": "",
+        "peer-trusted-ca-file": "",
+        "trusted-ca-file": "",
+    },
+    KUBE_APISERVER: {"etcd-cafile": "", "etcd-certfile": "", "etcd-keyfile": ""},
+    # It would hand pods' networks to fake nodes, too, run out of them, and refuse to start where a
+    # fake node has one from elsewhere, as those of the built-in template have.
+    KUBE_CONTROLLER_MANAGER: {"allocate-node-cidrs": "false"},
+}
+"""What kubeadm says of its own accord, and we do not mean unless a component says it, too."""
+
+_SECTIONS = {
+    KUBE_APISERVER: "apiServer",
+    KUBE_CONTROLLER_MANAGER: "controllerManager",
+    KUBE_SCHEDULER: "scheduler",
+}
+_ADDED = ["preflight", "addon/kube-proxy", "addon/coredns"]
+"""The phase that kind leaves out by itself, for a list given here replaces its own, and the addons."""
+_TIMEOUTS = {"kubernetesAPICall": "4m0s"}
+"""As long as kubeadm waits for the control plane; its own minute is too short for a busy machine."""
+_CGROUP_SWITCH = 31
+"""The minor release since which a kubelet refuses cgroup v1 unless it is told not to."""
+_LISTS = 36
+"""The minor release from which kind speaks v1beta4, with arguments as lists, and timeouts."""
+
+
+def configurations(
+    plan: Plan, *, patches: PurePath, has_cgroup_v1: bool, is_bare: bool = False
+) -> tuple[dict[str, Any], ...]:
+    """Return what to change of each of kubeadm's documents; `patches` is a folder of the node."""
+    kube = plan.components[KUBE_APISERVER].artifact.version
+    cluster: dict[str, Any] = {"kind": "ClusterConfiguration"}
+    for name in sorted(MAKES & plan.components.keys()):
+        arguments = _arguments(plan.components[name], as_list=minor(kube) >= _LISTS)
+        if name == ETCD:
+            cluster["etcd"] = {"local": arguments}
+        else:
+            cluster[_SECTIONS[name]] = arguments
+    # A list of ours stands in place of that of kind, which has the first two.
+    if names := plan.components[KUBE_APISERVER].certified_names:
+        published = plan.components[KUBE_APISERVER].ports[0].host_address
+        cluster["apiServer"]["certSANs"] = ["localhost", published, *names]
+    init: dict[str, Any] = {"kind": "InitConfiguration", "patches": {"directory": str(patches)}}
+    if minor(kube) >= _LISTS:
+        init["timeouts"] = _TIMEOUTS
+    if is_bare:
+        init["skipPhases"] = _ADDED
+    kubelet = {"kind": "KubeletConfiguration", "failCgroupV1": False}
+    is_refused = has_cgroup_v1 and minor(kube) >= _CGROUP_SWITCH
+    found = (cluster, init, kubelet) if is_refused else (cluster, init)
+    return tuple({**one, "metadata": {"name": "config"}} for one in found)
+
+
+def pod_patch(component: Component, *, manner: Manner) -> dict[str, Any]:
+    """Return the strategic merge patch of a component's pod: what it sees of the node's files.
+
+    etcd is run as the user, whose files its data are; the others read what kubeadm lets root alone
+    read.
+    """
+    specification: dict[str, Any] = {
+        "containers": [{"name": component.name, **sight(component)}],
+        "volumes": volumes(component, manner.root),
+        "terminationGracePeriodSeconds": manner.patience,
+    }
+    if component.name == ETCD:
+        specification["securityContext"] = {"runAsUser": manner.user, "runAsGroup": manner.group}
+    return {"spec": specification}
+
+
+def _arguments(component: Component, *, as_list: bool) -> dict[str, Any]:
+    given = dict(_argument(word) for word in component.args)
+    values = {**_UNSAID.get(component.name, {}), **given}
+    if as_list:
+        return {"extraArgs": [{"name": k, "value": v} for k, v in values.items()]}
+    return {"extraArgs": values}
+
+
+def _argument(word: str) -> tuple[str, str]:
+    """Part `--key=value`; a bare key is a switch."""
+    key, sign, value = word.removeprefix("--").partition("=")
+    return key, value if sign else "true"

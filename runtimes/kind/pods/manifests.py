@@ -1,0 +1,121 @@
+"""The manifests of static pods in the node: the kubelet runs what lies in one folder.
+
+https://kubernetes.io/docs/tasks/configure-pod-container/static-pod/
+"""
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+from uuid import uuid4
+
+from kwokctl.expr import yaml
+from kwokctl.model import ComponentName
+from runtimes.engine.inside import Inside
+from runtimes.kind.pods.manifests_aside import KUBERNETES, putting_aside, taking_up
+
+PODS_LOGS = "/var/log/pods"
+_RUN, _STOPPED = f"{KUBERNETES}/manifests", f"{KUBERNETES}/stopped"
+_PODS = "/var/lib/kubelet/pods"
+"""Has a folder for each pod until the kubelet is done with it."""
+
+# The kubelet reads no file whose name begins with a dot.
+_PLACE = """\
+mkdir -p "$1" "$2"
+printf %s "$4" >"$1/.$3"
+mv "$1/.$3" "$1/$3.yaml"
+rm -f "$2/$3.yaml"
+"""
+_READ = """\
+if [ -e "$1/$2.yaml" ]; then cat "$1/$2.yaml"; fi
+"""
+_REPLACE = """\
+printf %s "$3" >"$1/.$2"
+mv "$1/.$2" "$1/$2.yaml"
+"""
+_WHICH = """\
+run=$1 stopped=$2 place=$3
+shift 3
+for folder in "$run" "$stopped"; do
+  for name; do
+    id=$(sed -n 's/.*"uid": "\\([^"]*\\)".*/\\1/p' "$folder/$name.yaml" 2>/dev/null)
+    if [ -n "$id" ] && holds; then echo "$name"; fi
+  done
+done
+"""
+_IS_KNOWN = (
+    """\
+holds() { [ -e "$place/$id" ]; }
+"""
+    + _WHICH
+)
+# While a pod is begun there is its sandbox; when its only program has ended, that is ended, too. Of
+# one that is revived there is then a second log.
+_HAS_ENDED = (
+    """\
+tasks=$(ctr --namespace=k8s.io tasks list --quiet)
+holds() {
+  set -- "$place"/*_"$id/$name"/*.log
+  if [ ! -e "$1" ]; then return 1; fi
+  if [ $# -gt 1 ]; then return 0; fi
+  for of in $(ctr --namespace=k8s.io containers list --quiet "labels.\\"io.kubernetes.pod.uid\\"==$id")
+  do
+    case "$tasks" in *"$of"*) return 1 ;; esac
+  done
+}
+"""
+    + _WHICH
+)
+
+
+class Manifests:
+    """The pods of one node. Those of kubeadm lie there; each start of another one is a pod anew."""
+
+    def __init__(self, inside: Inside) -> None:
+        """Work in this container."""
+        self._inside = inside
+
+    async def resume(self, names: Collection[ComponentName]) -> None:
+        """Let the kubelet run pods whose manifests were withdrawn."""
+        await self._inside.run(*taking_up(names))
+
+    async def change(
+        self, name: ComponentName, change: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+    ) -> None:
+        """Change a pod whose manifest was withdrawn; nothing happens if it was not."""
+        text = await self._script(_READ, _STOPPED, name)
+        if not text:
+            return
+        pod = yaml.load(text)
+        if (wanted := change(pod)) != pod:
+            await self._script(_REPLACE, _STOPPED, name, yaml.dump_all([wanted]))
+
+    async def withdraw(self, names: Collection[ComponentName]) -> None:
+        """Let the kubelet end pods; it will after a while."""
+        await self._inside.run(*putting_aside(names))
+
+    async def remove(self, names: Collection[ComponentName]) -> None:
+        """Remove withdrawn manifests."""
+        await self._inside.run("rm", "-f", *(f"{_STOPPED}/{name}.yaml" for name in names))
+
+    async def place(self, name: ComponentName, pod: Mapping[str, Any]) -> None:
+        """Let the kubelet run a pod, in place of a former one of its name.
+
+        It has an id of its own: the kubelet does not run one again that has ended.
+        """
+        metadata = {**pod["metadata"], "uid": uuid4().hex}
+        text = json.dumps({**pod, "metadata": metadata})
+        await self._script(_PLACE, _RUN, _STOPPED, name, text)
+
+    async def ended(self, names: Collection[ComponentName]) -> set[str]:
+        """Name those placed pods whose programs have been run, and have ended."""
+        return await self._named(_HAS_ENDED, names, PODS_LOGS)
+
+    async def known(self, names: Collection[ComponentName]) -> set[str]:
+        """Name those placed pods that the kubelet is not done with."""
+        return await self._named(_IS_KNOWN, names, _PODS)
+
+    async def _named(self, script: str, names: Collection[ComponentName], place: str) -> set[str]:
+        return set((await self._script(script, _RUN, _STOPPED, place, *names)).split())
+
+    async def _script(self, script: str, *words: str) -> str:
+        return await self._inside.run("sh", "-c", script, "sh", *words)

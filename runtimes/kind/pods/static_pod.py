@@ -1,0 +1,97 @@
+"""The pod that the node's kubelet runs of a component which kubeadm does not make. Pure.
+
+Its form is that of https://kubernetes.io/docs/tasks/configure-pod-container/static-pod/.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from kwokctl.model import Component, HttpProbe, Limits
+from runtimes.kind.pods.pod_settings import Manner
+from runtimes.kind.pods.volumes import sight, volumes
+
+_CRITICAL = {"priorityClassName": "system-node-critical", "priority": 2000001000}
+"""As the pods of kubeadm are: the kubelet ends others first when the node is short of something."""
+_PROBED_EVERY = 5
+"""Seconds."""
+
+
+def static_pod(component: Component, *, image: str, manner: Manner) -> dict[str, Any]:
+    """Describe a component's pod."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": component.name,
+            "namespace": "kube-system",
+            "labels": {"component": component.name, "tier": "control-plane"},
+        },
+        "spec": {
+            "containers": [_container(component, image)],
+            "volumes": volumes(component, manner.root),
+            "securityContext": {
+                "runAsUser": manner.user,
+                "runAsGroup": manner.group,
+                "seccompProfile": {"type": "RuntimeDefault"},
+            },
+            "hostNetwork": True,
+            # The kernel lets the first process of a container ignore the signals that it sends
+            # itself; so the pod's own comes first.
+            "shareProcessNamespace": True,
+            "restartPolicy": "Always" if manner.revive else "Never",
+            "terminationGracePeriodSeconds": manner.patience,
+            "automountServiceAccountToken": False,
+            **_CRITICAL,
+        },
+    }
+
+
+def _container(component: Component, image: str) -> dict[str, Any]:
+    return {
+        "name": component.name,
+        "image": image,
+        # It has been brought into the node: nobody is asked for it.
+        "imagePullPolicy": "Never",
+        # Published images and those that we make have it on their path.
+        "command": [component.name, *component.artifact.command[1:]],
+        "args": list(component.args),
+        **sight(component),
+        "ports": [{"name": port.name, "containerPort": port.port} for port in component.ports],
+        # A component is a server that reads files of ours, and needs nothing of what root may do.
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        },
+        **_probe(component),
+        **_resources(component.limits),
+    }
+
+
+def _probe(component: Component) -> dict[str, Any]:
+    """Let the kubelet ask for readiness as we do, where it can be asked without a certificate."""
+    found = next((p for each in component.ready for p in _asked_inside(component, each)), None)
+    if found is None:
+        return {}
+    return {"readinessProbe": {"httpGet": found, "periodSeconds": _PROBED_EVERY}}
+
+
+def _asked_inside(component: Component, probe: HttpProbe) -> Iterator[dict[str, Any]]:
+    """Yield the probe as it is asked inside the node; nothing if it cannot be."""
+    url = urlsplit(probe.url)
+    if probe.cert or probe.socket:
+        return
+    for port in component.ports:
+        if port.host_port == url.port:
+            path = f"{url.path}?{url.query}" if url.query else url.path
+            yield {"scheme": url.scheme.upper(), "path": path or "/", "port": port.port}
+
+
+def _resources(limits: Limits) -> dict[str, Any]:
+    """Bound memory and processors; without a request of its own the limit would be asked for."""
+    said = {"memory": str(limits.memory), "cpu": str(limits.cpus)}
+    bounds = {name: text for name, text in said.items() if float(text)}
+    if not bounds:
+        return {}
+    return {"resources": {"limits": bounds, "requests": dict.fromkeys(bounds, "0")}}

@@ -1,0 +1,147 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from kwokctl.artifacts.locations import Wanted
+from kwokctl.artifacts.maintenance import wanted
+from kwokctl.artifacts.resolve import Source, resolve, store_of
+from kwokctl.artifacts.target import here
+from kwokctl.errors import ArtifactError
+from tests.support import fake_go
+from tests.support.listener import Listener
+
+_KUBERNETES = "k8s.io/kubernetes"
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def listener() -> Listener:
+    return Listener()
+
+
+@pytest.fixture
+def go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = fake_go.install_go(tmp_path / "go")
+    text = f"module {_KUBERNETES}\n\ngo 1.26.0\n\nrequire k8s.io/api v0.0.0\n"
+    fake_go.publish_module(folder, _KUBERNETES, "v1.36.3", text)
+    monkeypatch.setenv("PATH", str(folder))
+    return folder
+
+
+async def _build(cache: Path, listener: Listener, *names: str, version: str = "v1.36.3") -> None:
+    wanted = [Wanted(name=name, version=version) for name in names]
+    await resolve(wanted, source=Source.BUILD, cache=cache, progress=listener)
+
+
+async def test_programs_are_built_in_a_scratch_module(
+    cache: Path, listener: Listener, go: Path
+) -> None:
+    await _build(cache, listener, "kubectl", "kube-scheduler")
+
+    assert "replace k8s.io/api => k8s.io/api v0.36.3\n" in (go / "scratch").read_text()
+    packages = f"{_KUBERNETES}/cmd/kubectl@v1.36.3 {_KUBERNETES}/cmd/kube-scheduler@v1.36.3"
+    assert f"get -tool {packages}" in fake_go.calls(go)
+
+
+async def test_go_is_itself_and_away_from_the_users_work(
+    cache: Path, listener: Listener, go: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GOOS", "plan9")
+    monkeypatch.setenv("GOFLAGS", "-buildvcs=false")
+    monkeypatch.setenv("GOPROXY", "https://proxy.example")
+
+    await _build(cache, listener, "kubectl")
+
+    environment = json.loads((go / "environment").read_text())
+    assert environment["CGO_ENABLED"] == "0"
+    assert environment["GOTOOLCHAIN"] == "local"
+    assert environment["GOWORK"] == "off"
+    assert environment["GOOS"] == "linux"
+    assert environment["GOTMPDIR"].startswith(str(cache))
+    assert environment["GOFLAGS"] == "-buildvcs=false"
+    assert environment["GOPROXY"] == "https://proxy.example"
+
+
+async def test_it_is_shown_what_is_compiled_and_how_much_is_left(
+    cache: Path, listener: Listener, go: Path
+) -> None:
+    await _build(cache, listener, "kubectl")
+
+    step = listener.steps[-1]
+    assert step.title == "Building kubectl v1.36.3 with Go 1.26.8"
+    assert (step.total, step.unit, step.done) == (2, "packages", 2)
+    assert step.said == ["k8s.io/example/one", "linking"]
+
+
+async def test_the_store_knows_what_was_built_with_what(
+    cache: Path, listener: Listener, go: Path
+) -> None:
+    await _build(cache, listener, "kubectl")
+
+    (entry,) = store_of(cache, here()).entries()
+    assert entry.source == "build"
+    assert entry.origin == "k8s.io/kubernetes/cmd/kubectl by Go 1.26.8"
+
+
+async def test_etcd_is_named_after_its_folder_and_not_after_its_major_version(
+    cache: Path, listener: Listener, go: Path
+) -> None:
+    for module in ("server", "etcdctl", "etcdutl"):
+        fake_go.publish_module(go, f"go.etcd.io/etcd/{module}/v3", "v3.6.16", "go 1.26\n")
+
+    await _build(cache, listener, "etcd", "etcdctl", "etcdutl", version="3.6.16")
+
+    contents = {e.name: e.path.read_text() for e in store_of(cache, here()).entries()}
+    assert contents["etcd"].endswith("echo server\n")
+    assert contents["etcdutl"].endswith("echo etcdutl\n")
+
+
+async def test_a_version_that_no_proxy_has_is_named(
+    cache: Path, listener: Listener, go: Path
+) -> None:
+    with pytest.raises(ArtifactError, match=r"'k8s.io/kubernetes' of version v1.36.99") as caught:
+        await _build(cache, listener, "kubectl", version="1.36.99")
+
+    assert "go list -m -versions k8s.io/kubernetes" in str(caught.value.hint)
+    assert "not found" in str(caught.value.detail)
+    assert not list((cache / "tmp").glob("*/build"))
+
+
+async def test_what_does_not_compile_shows_what_go_says(
+    cache: Path, listener: Listener, go: Path
+) -> None:
+    (go / "broken").touch()
+
+    with pytest.raises(ArtifactError, match=r"Kubernetes v1.36.3 could not be built") as caught:
+        await _build(cache, listener, "kubectl")
+
+    assert "syntax error" in str(caught.value.detail)
+
+
+@pytest.mark.parametrize(("name", "version"), [("kubectl", "1.16.15"), ("etcd", "3.4.13")])
+async def test_releases_from_before_go_modules_are_not_tried(
+    cache: Path, listener: Listener, go: Path, name: str, version: str
+) -> None:
+    with pytest.raises(ArtifactError, match="is not available as Go modules"):
+        await _build(cache, listener, name, version=version)
+
+    assert fake_go.calls(go) == []
+
+
+@pytest.mark.parametrize(
+    ("version", "named"), [("1.5.0", "Kubernetes v1.5.0"), ("1.18.20", "etcd v3.4.3")]
+)
+async def test_what_cannot_be_built_is_said_before_anything_is_built(
+    cache: Path, listener: Listener, go: Path, version: str, named: str
+) -> None:
+    with pytest.raises(ArtifactError, match=f"{named} is not available") as caught:
+        await resolve(wanted(version), source=Source.BUILD, cache=cache, progress=listener)
+
+    assert fake_go.calls(go) == []
+    assert ("--kube-version" in str(caught.value.hint)) == named.startswith("etcd")
+    assert list((cache / "tmp").iterdir()) == []

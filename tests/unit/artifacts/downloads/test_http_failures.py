@@ -1,0 +1,88 @@
+import errno
+import socket
+import ssl
+
+import pytest
+import requests
+
+from kwokctl.artifacts.downloads.http_failures import of_error, of_status
+
+
+def _from(bottom: BaseException, kind: type[Exception] = requests.ConnectionError) -> Exception:
+    """Return what requests raises, with what has really happened at the bottom of it."""
+    top = kind("Max retries exceeded")
+    middle = RuntimeError("pool")
+    middle.__cause__ = bottom
+    top.__context__ = middle
+    return top
+
+
+@pytest.mark.parametrize(
+    ("bottom", "cause"),
+    [
+        (socket.gaierror(-2, "Name or service not known"), "cannot be reached (unknown host)"),
+        (ConnectionRefusedError(), "cannot be reached (connection refused)"),
+        (OSError(errno.ENETUNREACH, "Network is unreachable"), "(network is unreachable)"),
+        (ssl.SSLCertVerificationError("self-signed"), "certificate is not trusted"),
+    ],
+)
+def test_what_will_not_pass_is_said_at_once(bottom: BaseException, cause: str) -> None:
+    trouble = of_error("dl.k8s.io", _from(bottom))
+
+    assert cause in str(trouble)
+    assert str(trouble).startswith("dl.k8s.io ")
+    assert trouble.unreachable
+    assert not trouble.passing
+
+
+def test_a_proxy_that_is_not_there_is_named_as_the_cause() -> None:
+    trouble = of_error("dl.k8s.io", _from(ConnectionRefusedError(), requests.exceptions.ProxyError))
+
+    assert str(trouble) == "dl.k8s.io cannot be reached through the proxy (connection refused)"
+    assert not trouble.passing
+
+
+def test_a_proxy_that_refuses_is_no_reason_to_wait() -> None:
+    refusal = OSError("Tunnel connection failed: 403 Forbidden")
+    trouble = of_error("dl.k8s.io", _from(refusal, requests.exceptions.ProxyError))
+
+    assert "403 Forbidden" in str(trouble)
+    assert not trouble.passing
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [
+        (requests.exceptions.ConnectTimeout(), "cannot be reached (no answer)"),
+        (requests.exceptions.ReadTimeout(), "has stopped answering"),
+        (_from(TimeoutError()), "has stopped answering"),
+        (_from(ConnectionResetError()), "has cut the connection"),
+        (requests.exceptions.ChunkedEncodingError(), "has cut the connection"),
+    ],
+)
+def test_what_may_pass_may_be_tried_again(error: Exception, cause: str) -> None:
+    trouble = of_error("dl.k8s.io", error)
+
+    assert cause in str(trouble)
+    assert trouble.passing
+
+
+def test_what_is_no_address_cannot_be_asked() -> None:
+    trouble = of_error("", requests.exceptions.InvalidURL("no host"))
+
+    assert "cannot be asked (no host)" in str(trouble)
+    assert not trouble.passing
+
+
+def test_a_file_that_is_not_there_will_not_come() -> None:
+    trouble = of_status("dl.k8s.io", 404, "kubectl")
+
+    assert str(trouble) == "dl.k8s.io has no 'kubectl' (404)"
+    assert not trouble.passing
+
+
+@pytest.mark.parametrize(
+    ("status", "passing"), [(403, False), (429, False), (500, True), (503, True)]
+)
+def test_only_the_servers_own_failures_pass(status: int, passing: bool) -> None:
+    assert of_status("dl.k8s.io", status, "kubectl").passing is passing

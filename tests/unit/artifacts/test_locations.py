@@ -1,0 +1,127 @@
+from pathlib import Path
+
+import pytest
+
+from kwokctl.artifacts.locations import Local, Order, Wanted, place
+from kwokctl.artifacts.target import Target
+from kwokctl.errors import ArtifactError, UsageError
+
+_LINUX = Target("linux", "amd64")
+
+
+def _order(
+    name: str, version: str, explicit: str | None = None, prefixes: dict[str, str] | None = None
+) -> Order:
+    placed = place(Wanted(name=name, version=version, explicit=explicit), _LINUX, prefixes)
+    assert isinstance(placed, Order)
+    return placed
+
+
+def test_a_kubernetes_program_is_a_file_of_its_release() -> None:
+    order = _order("kube-apiserver", "1.36.3")
+
+    assert order.url == "https://dl.k8s.io/release/v1.36.3/bin/linux/amd64/kube-apiserver"
+    assert (order.key, order.batch, order.member) == ("v1.36.3", "kubernetes-v1.36.3", "")
+    assert order.official
+
+
+def test_etcd_and_its_tools_are_members_of_one_archive() -> None:
+    orders = [_order(name, "v3.6.16-0") for name in ("etcd", "etcdctl", "etcdutl")]
+
+    assert {order.url for order in orders} == {
+        "https://github.com/etcd-io/etcd/releases/download/v3.6.16/etcd-v3.6.16-linux-amd64.tar.gz"
+    }
+    assert [order.member for order in orders] == ["etcd", "etcdctl", "etcdutl"]
+    assert {order.batch for order in orders} == {"etcd-3.6.16"}
+
+
+def test_build_metadata_is_quoted_in_an_address() -> None:
+    order = _order("kubectl", "v1.33.0-alpha.1.55+abcdef")
+
+    assert "/release/v1.33.0-alpha.1.55%2Babcdef/bin/" in order.url
+    assert order.key == "v1.33.0-alpha.1.55+abcdef"
+
+
+def test_an_address_of_the_users_own_has_a_place_of_its_own_in_the_store() -> None:
+    mine = _order("kubectl", "v1.36.3", "https://example.com/kubectl")
+    other = _order("kubectl", "v1.36.3", "https://example.org/kubectl")
+
+    assert mine.key.startswith("v1.36.3@")
+    assert mine.key != other.key
+    assert not mine.official
+
+
+def test_members_of_one_archive_are_got_together() -> None:
+    address = "https://example.com/etcd.tar.gz"
+    etcd = _order("etcd", "3.6.16", f"{address}#etcd")
+    etcdctl = _order("etcdctl", "3.6.16", f"{address}#etcdctl")
+
+    assert (etcd.url, etcd.member) == (address, "etcd")
+    assert (etcd.batch, etcd.key) == (etcdctl.batch, etcdctl.key)
+
+
+def test_a_prefix_takes_the_place_of_the_projects_address() -> None:
+    prefixes = {"kubernetes": "https://mirror/k8s/", "etcd": "https://mirror/etcd"}
+
+    assert _order("kubectl", "1.36.3", prefixes=prefixes).url == "https://mirror/k8s/kubectl"
+    etcd = _order("etcd", "3.6.16", prefixes=prefixes)
+    assert etcd.url == "https://mirror/etcd/etcd-v3.6.16-linux-amd64.tar.gz"
+    assert etcd.member == "etcd"
+
+
+def test_an_empty_prefix_is_none() -> None:
+    assert _order("kubectl", "1.36.3", prefixes={"kubernetes": ""}).official
+
+
+def test_a_prefix_may_be_a_folder() -> None:
+    placed = place(Wanted(name="kubectl", version="1.36.3"), _LINUX, {"kubernetes": "/opt/k8s"})
+
+    assert placed == Local(name="kubectl", version="v1.36.3", value="/opt/k8s/kubectl")
+
+
+def test_a_given_program_wins_over_a_prefix() -> None:
+    wanted = Wanted(name="kubectl", version="1.36.3", explicit="/usr/bin/kubectl")
+
+    placed = place(wanted, _LINUX, {"kubernetes": "https://mirror"})
+
+    assert placed == Local(name="kubectl", version="v1.36.3", value="/usr/bin/kubectl")
+
+
+def test_another_archive_at_the_same_path_is_another_program(tmp_path: Path) -> None:
+    archive = tmp_path / "etcd.tar.gz"
+    archive.write_bytes(b"one")
+    before = _order("etcd", "3.6.16", f"{archive}#etcd")
+    archive.write_bytes(b"three")
+
+    assert before.url == str(archive)
+    assert _order("etcd", "3.6.16", f"{archive}#etcd").key != before.key
+
+
+def test_a_path_may_have_a_hash_sign_in_it(tmp_path: Path) -> None:
+    program = tmp_path / "c#" / "etcd"
+    program.parent.mkdir()
+    program.touch()
+
+    placed = place(Wanted(name="etcd", version="3.6.16", explicit=str(program)), _LINUX)
+
+    assert isinstance(placed, Local)
+
+
+def test_a_program_that_we_do_not_know_may_be_given() -> None:
+    wanted = Wanted(name="kwok-controller", version="v0.8.0", explicit="/usr/bin/kwok")
+
+    assert place(wanted, _LINUX) == Local(
+        name="kwok-controller", version="v0.8.0", value="/usr/bin/kwok"
+    )
+
+
+def test_a_program_that_we_do_not_know_cannot_be_had() -> None:
+    with pytest.raises(ArtifactError, match="'nothing'") as caught:
+        place(Wanted(name="nothing", version="1.36.3"), _LINUX)
+
+    assert "kube-apiserver" in str(caught.value.hint)
+
+
+def test_a_version_that_is_none_is_refused() -> None:
+    with pytest.raises(UsageError):
+        place(Wanted(name="kubectl", version="latest"), _LINUX)

@@ -1,0 +1,75 @@
+import io
+import json
+
+import pytest
+
+from kwokctl.cli.output import failures
+from kwokctl.cli.output.plain import Plain
+from kwokctl.errors import BusyError, KwokctlError, UsageError
+
+ERROR = BusyError("the cluster 'x' is busy", hint="wait", detail="pid 7\nsince noon")
+
+
+def told(*errors: KwokctlError, as_json: bool = False) -> str:
+    stream = io.StringIO()
+    failures.tell(errors, Plain(stream), as_json=as_json)
+    return stream.getvalue()
+
+
+def test_an_error_is_told_with_what_to_do_and_what_a_program_said() -> None:
+    assert told(ERROR) == (
+        "error: the cluster 'x' is busy\nhint: wait\noutput: pid 7\nsince noon\n"
+    )
+
+
+def test_a_program_gets_each_error_as_one_line() -> None:
+    assert json.loads(told(ERROR, as_json=True)) == {
+        "error": {
+            "id": "busy",
+            "message": "the cluster 'x' is busy",
+            "hint": "wait",
+            "output": "pid 7\nsince noon",
+        }
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "is_json"),
+    [
+        ("get clusters -o json", True),
+        ("get clusters -ojson", True),
+        ("get clusters --output=json", True),
+        ("get clusters --output json --nonsense", True),
+        ("get clusters -o yaml", False),
+        ("json -o", False),
+        ("kubectl get pods -o json", False),
+        ("--name x kubectl get pods -o json", False),
+    ],
+)
+def test_json_is_wanted_even_when_the_words_are_wrong_but_not_for_another_tool(
+    words: str, is_json: bool
+) -> None:
+    assert failures.wants_json(words.split()) is is_json
+
+
+def test_errors_of_tasks_that_failed_together_are_all_told() -> None:
+    inner = ExceptionGroup("inner", [UsageError("b")])
+    group = ExceptionGroup("outer", [ERROR, inner])
+    assert [str(error) for error in failures.expected(group)] == [str(ERROR), "b"]
+
+
+def test_a_group_that_holds_a_bug_is_a_bug() -> None:
+    assert list(failures.expected(ExceptionGroup("outer", [ERROR, KeyError("x")]))) == []
+    assert list(failures.expected(KeyError("x"))) == []
+
+
+def test_what_the_machine_refuses_is_told_with_the_file() -> None:
+    refused = PermissionError(13, "Permission denied", "/root/.kwok")
+    assert [str(e) for e in failures.expected(refused)] == ["permission denied: '/root/.kwok'"]
+
+
+def test_a_full_disk_is_told_with_what_frees_space() -> None:
+    (told,) = failures.expected(OSError(28, "No space left on device", "/disk/kwok.yaml"))
+    assert str(told) == "no space left on device: '/disk/kwok.yaml'"
+    assert told.hint
+    assert "delete cluster" in told.hint

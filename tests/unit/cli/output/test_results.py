@@ -1,0 +1,90 @@
+import subprocess
+import sys
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+import pytest
+
+from kwokctl.cli.output import results
+from tests.support.shell_rig import shell
+
+
+class Colour(StrEnum):
+    RED = "red"
+
+
+@dataclass(frozen=True)
+class Inner:
+    host_port: int
+
+
+@dataclass(frozen=True)
+class Outer:
+    kube_version: str
+    path: Path
+    colour: Colour
+    ports: tuple[Inner, ...]
+    found: None = None
+
+
+VALUE = Outer(kube_version="v1", path=Path("/x"), colour=Colour.RED, ports=(Inner(host_port=1),))
+
+
+def test_values_become_json_with_the_names_that_kubernetes_would_use(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    results.emit_data([VALUE], "json")
+    assert capfd.readouterr().out == (
+        "[\n  {\n"
+        '    "kubeVersion": "v1",\n    "path": "/x",\n    "colour": "red",\n'
+        '    "ports": [\n      {\n        "hostPort": 1\n      }\n    ],\n    "found": null\n'
+        "  }\n]\n"
+    )
+
+
+def test_values_become_yaml_in_the_same_order(capfd: pytest.CaptureFixture[str]) -> None:
+    results.emit_data(VALUE, "yaml")
+    assert capfd.readouterr().out == (
+        "kubeVersion: v1\npath: /x\ncolour: red\nports:\n- hostPort: 1\nfound: null\n"
+    )
+
+
+def test_columns_are_as_wide_as_their_widest_cell_and_cells_keep_to_one_line(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    results.emit_table(("NAME", "STATUS"), [("kwok", "Ready"), ("much-longer", "Error:\nlost")])
+    assert capfd.readouterr().out == (
+        "NAME          STATUS\nkwok          Ready\nmuch-longer   Error: lost\n"
+    )
+
+
+def test_nothing_at_all_is_written_for_no_result(capfd: pytest.CaptureFixture[str]) -> None:
+    results.emit("")
+    assert capfd.readouterr().out == ""
+
+
+_TABLE = """
+from kwokctl.cli import results
+widths = results.emit_table(("NAME", "MESSAGE"), [("etcd", "m" * 100)])
+results.emit_table((), [("x", "later")], widths=widths)
+"""
+
+
+def test_a_table_is_no_wider_than_the_terminal_that_it_is_on(environ: dict[str, str]) -> None:
+    with shell([sys.executable, "-c", _TABLE], environ | {"COLUMNS": "40"}) as terminal:
+        table = terminal.until(r"^NAME .*\n(?P<row>.*)\n(?P<later>.*)\n")
+    assert table["row"] == "etcd   " + "m" * 32 + "…"
+    assert table["later"] == "x      later"
+
+
+def test_a_table_in_a_pipe_is_whole(environ: dict[str, str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _TABLE], env=environ, capture_output=True, text=True, check=True
+    )
+    assert "m" * 100 in done.stdout
+
+
+@pytest.fixture
+def environ() -> dict[str, str]:
+    return {"PYTHONPATH": str(Path(__file__).parents[4]), "COLUMNS": "40"}

@@ -1,0 +1,64 @@
+from pathlib import Path
+
+import pytest
+
+from kwokctl.cli.parsing.options import chosen_options, cluster_parameters, kubeconfig_path
+from kwokctl.config.not_served import NOT_SERVED
+from kwokctl.config.options import spellings
+from kwokctl.errors import NotServedError, UsageError
+
+
+def test_every_option_with_a_flag_is_a_parameter_once() -> None:
+    names = [parameter.name for parameter in cluster_parameters()]
+    assert len(names) == len(set(names))
+    assert {s.field for s in spellings() if s.flag} <= set(names)
+
+
+def test_only_what_was_given_is_chosen() -> None:
+    words = {"etcd_port": "2379", "etcd_tls": False, "kube_version": None, "enable": None}
+    assert chosen_options(words) == {"etcd_port": 2379, "etcd_tls": False}
+
+
+def test_lists_are_parted_at_commas_and_arguments_for_components_are_not() -> None:
+    words = {"enable": ["a, b", "c"], "extra_args": ["etcd=x=1,2", "etcd=y"]}
+    assert chosen_options(words) == {
+        "enable": ("a", "b", "c"),
+        "extra_args": ("etcd=x=1,2", "etcd=y"),
+    }
+
+
+def test_a_port_that_is_no_number_is_refused_with_its_flag() -> None:
+    with pytest.raises(UsageError, match="'--etcd-port' is 'http', not a whole number"):
+        chosen_options({"etcd_port": "http"})
+
+
+@pytest.mark.parametrize("option", [o for o in NOT_SERVED if o.flag], ids=lambda o: o.flag)
+def test_an_option_that_is_not_served_is_refused_by_name(option: object) -> None:
+    flag, is_switch, default = option.flag, option.is_switch, option.default  # type: ignore[attr-defined]  # pytest's ids
+    value = (not default) if is_switch else "something"
+    with pytest.raises(NotServedError, match=f"'{flag}' is not supported yet"):
+        chosen_options({flag.removeprefix("--").replace("-", "_"): value})
+
+
+def test_an_option_that_is_not_served_may_ask_for_nothing() -> None:
+    words = {"secure_port": True, "enable_metrics_server": False, "prometheus_port": "0"}
+    assert chosen_options(words) == {}
+
+
+def test_the_kubeconfig_is_the_one_given_and_none_if_that_is_empty() -> None:
+    assert kubeconfig_path("/x/config", {"KUBECONFIG": "/y"}) == Path("/x/config")
+    assert kubeconfig_path("", {"KUBECONFIG": "/y"}) is None
+
+
+def test_of_several_kubeconfigs_the_first_that_exists_is_changed_else_the_last(
+    tmp_path: Path,
+) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    environ = {"KUBECONFIG": f"{first}::{second}"}
+    assert kubeconfig_path(None, environ) == second
+    first.touch()
+    assert kubeconfig_path(None, environ) == first
+
+
+def test_without_any_word_it_is_the_one_in_the_home_folder() -> None:
+    assert kubeconfig_path(None, {}) == Path.home() / ".kube" / "config"

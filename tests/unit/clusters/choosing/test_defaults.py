@@ -1,0 +1,48 @@
+from dataclasses import replace
+
+import pytest
+
+from kwokctl.clusters.choosing.defaults import Choices, choices
+from kwokctl.clusters.state.stages import stage_documents
+from kwokctl.components.plan import BUILDERS
+from kwokctl.config.options import ClusterOptions
+
+PLAIN = ClusterOptions()
+
+
+def made(options: ClusterOptions, *chosen: str) -> Choices:
+    return choices(options, frozenset(chosen), tuple(BUILDERS))
+
+
+def test_a_plain_cluster_writes_to_etcd_and_beats_as_real_nodes_do() -> None:
+    found = made(PLAIN)
+
+    assert found.options.node_heartbeat == "real"
+    assert [note.partition(" (")[0] for note in found.notes] == ["data path: etcd"]
+
+
+def test_what_was_asked_for_stays_asked_for() -> None:
+    assert made(PLAIN).options.data_path == "auto"
+
+
+@pytest.mark.parametrize(
+    "options", [replace(PLAIN, data_path="api"), replace(PLAIN, kube_audit_policy="p")]
+)
+def test_heartbeats_through_the_api_are_stretched(options: ClusterOptions) -> None:
+    found = made(options)
+
+    assert found.options.node_heartbeat == "stretched"
+    assert found.notes[0].startswith("data path: api (")
+
+
+def test_an_etcd_that_does_not_sync_is_told_with_its_price() -> None:
+    found = made(replace(PLAIN, etcd_fsync="off"))
+
+    assert "power cut" in found.notes[1]
+
+
+def test_without_heartbeats_no_stage_refreshes_nodes() -> None:
+    stages = stage_documents(made(replace(PLAIN, node_heartbeat="off")).options, [])
+
+    assert not any("heartbeat" in stage["metadata"]["name"] for stage in stages)
+    assert any(stage["metadata"]["name"] == "node-initialize" for stage in stages)

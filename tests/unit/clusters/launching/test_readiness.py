@@ -1,0 +1,39 @@
+"""What is said of components that do not come up."""
+
+import pytest
+
+from kwokctl.clusters.launching.readiness import told_when_late, wait_ready
+from kwokctl.errors import ComponentError, TimedOutError
+from kwokctl.model import (
+    ETCD,
+    Artifact,
+    ClusterName,
+    Component,
+    HttpProbe,
+    Limits,
+    State,
+)
+from tests.support.fake_runtime import FakeRuntime
+
+CLUSTER = ClusterName("main")
+LIMITED = Component(
+    name=ETCD,
+    artifact=Artifact(name=ETCD, version="3.6.16"),
+    limits=Limits(memory=96 << 20),
+    ready=(HttpProbe(url="http://127.0.0.1:1/health"),),
+)
+
+
+async def test_the_memory_limit_of_a_component_that_has_exited_is_named() -> None:
+    runtime = FakeRuntime(found={ETCD: State.STOPPED})
+
+    with pytest.raises(ComponentError, match=r"'etcd' \(limited to 96Mi of memory\) has exited"):
+        await wait_ready(runtime, CLUSTER, [LIMITED])
+
+
+async def test_the_memory_limit_of_a_component_that_is_late_is_named() -> None:
+    runtime = FakeRuntime(found={ETCD: State.RUNNING})
+
+    with pytest.raises(TimedOutError, match=r"'etcd' \(limited to 96Mi of memory\) is not ready"):
+        async with told_when_late(runtime, CLUSTER, [LIMITED], 0.05):
+            await wait_ready(runtime, CLUSTER, [LIMITED])

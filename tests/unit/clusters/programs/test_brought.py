@@ -1,0 +1,98 @@
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kwokctl.clusters.programs.brought import with_brought
+from kwokctl.clusters.state.home import Home
+from kwokctl.config.options import ClusterOptions
+from kwokctl.errors import ArtifactError, UsageError
+from kwokctl.host.paths import WorkDir
+from kwokctl.model import ETCD, KUBE_APISERVER, KWOK_CONTROLLER, Artifact
+from tests.support.fake_runtime import BringingRuntime
+
+NAMES = [ETCD, KUBE_APISERVER, KWOK_CONTROLLER]
+OWN_IMAGE = "mine/node:v1.36.9"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(workdir=WorkDir(tmp_path), cache=tmp_path / "cache")
+
+
+@pytest.fixture
+def runtime() -> BringingRuntime:
+    runtime = BringingRuntime()
+    runtime.node_images.engine.here.add(OWN_IMAGE)
+    return runtime
+
+
+def given(folder: Path, **options: Any) -> ClusterOptions:
+    """Give a kind of one's own and an image, and let nothing be fetched."""
+    program = folder / "kind"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    usual = ClusterOptions(
+        kind_binary=str(program), kind_node_image=OWN_IMAGE, artifact_source="offline"
+    )
+    return replace(usual, **options)
+
+
+async def found(
+    home: Home,
+    runtime: BringingRuntime,
+    options: ClusterOptions,
+    settled: Mapping[Any, Artifact] | None = None,
+) -> dict[str, Artifact]:
+    return await with_brought(home, runtime, options, NAMES, settled=settled, is_exact=False)
+
+
+async def test_what_a_runtime_brings_is_not_fetched_and_has_the_version_of_the_image(
+    home: Home, runtime: BringingRuntime, tmp_path: Path
+) -> None:
+    artifacts = await found(home, runtime, given(tmp_path))
+
+    assert artifacts[ETCD] == Artifact(name=ETCD, version="3.6.16")
+    assert artifacts[KUBE_APISERVER] == Artifact(name=KUBE_APISERVER, version="v1.36.9")
+    assert artifacts[KWOK_CONTROLLER].command
+    assert artifacts["kind"].command == (str(tmp_path / "kind"),)
+    assert artifacts["kind"].image == OWN_IMAGE
+
+
+async def test_without_an_image_the_program_that_makes_nodes_is_not_looked_for(
+    home: Home, runtime: BringingRuntime, tmp_path: Path
+) -> None:
+    options = given(tmp_path, kind_node_image="nobody/node", kind_binary="/not/there")
+
+    with pytest.raises(ArtifactError, match="'nobody/node' is not here"):
+        await found(home, runtime, options)
+
+
+async def test_a_cluster_that_exists_needs_no_image(
+    home: Home, runtime: BringingRuntime, tmp_path: Path
+) -> None:
+    settled = {KUBE_APISERVER: Artifact(name=KUBE_APISERVER, version="v1.36.4")}
+    runtime.node_images.engine.here.clear()
+
+    artifacts = await found(home, runtime, given(tmp_path), settled)
+
+    assert artifacts[KUBE_APISERVER].version == "v1.36.4"
+    assert artifacts["kind"].image == OWN_IMAGE
+
+
+async def test_the_users_own_kind_is_found_on_the_path(
+    home: Home, runtime: BringingRuntime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = replace(given(tmp_path), kind_binary="")
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    assert (await found(home, runtime, options))["kind"].command == (str(tmp_path / "kind"),)
+
+
+async def test_a_program_that_would_not_be_used_is_refused(
+    home: Home, runtime: BringingRuntime, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match="'--etcd-binary' is not for this runtime"):
+        await found(home, runtime, given(tmp_path, etcd_binary="/e"))

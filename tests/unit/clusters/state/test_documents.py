@@ -1,0 +1,83 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kwokctl.clusters.state.documents import controller_options, kept_documents, remarks
+from kwokctl.config.documents import Document
+from kwokctl.config.options import ClusterOptions
+
+OPTIONS = ClusterOptions()
+OWN = ClusterOptions(kwok_controller_binary="/bin/true")
+
+
+def document(kind: str, **body: Any) -> Document:
+    whole = {"kind": kind, **body}
+    return Document(kind=kind, api_version="", name="x", body=whole, source="mine.yaml, document 1")
+
+
+def configuration(**options: Any) -> Document:
+    return document("KwokConfiguration", options=options)
+
+
+def test_documents_for_the_controller_are_kept_and_its_configurations_become_one() -> None:
+    logs = document("Logs", spec={"logs": []})
+    given = [
+        configuration(cidr="10.1.0.0/16", nodeIP="192.0.2.1"),
+        document("KwokctlConfiguration"),
+        logs,
+        configuration(cidr="10.2.0.0/16"),
+        document("Stage"),
+    ]
+
+    kept = kept_documents(OPTIONS, given)
+
+    assert [body["kind"] for body in kept] == ["KwokConfiguration", "Logs"]
+    assert controller_options(kept) == {"cidr": "10.2.0.0/16", "nodeIP": "192.0.2.1"}
+    assert kept[1] == logs.body
+
+
+def test_paths_are_those_of_the_callers_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    logs = document("Logs", spec={"logs": [{"containers": ["a"], "logsFile": "a.log"}]})
+    shell = document("Exec", spec={"execs": [{"local": {"workDir": "/srv"}}]})
+
+    first, second = kept_documents(OPTIONS, [logs, shell])
+
+    assert first["spec"]["logs"][0]["logsFile"] == f"{tmp_path}/a.log"
+    assert second["spec"]["execs"][0]["local"]["workDir"] == "/srv"
+    assert logs.body["spec"]["logs"][0]["logsFile"] == "a.log"
+
+
+def test_another_controller_is_told_how_much_to_do_at_once() -> None:
+    [kept] = kept_documents(OWN, [configuration(podPlayStageParallelism=9, nodeLeaseParallelism=0)])
+
+    assert kept["options"] == {
+        "podPlayStageParallelism": 9,
+        "nodePlayStageParallelism": 4,
+        "nodeLeaseParallelism": 4,
+        "podsOnNodeSyncParallelism": 1,
+    }
+    assert kept["apiVersion"] == "config.kwok.x-k8s.io/v1alpha1"
+    assert kept_documents(OPTIONS, []) == ()
+
+
+def test_what_has_no_effect_is_said() -> None:
+    given = [
+        configuration(nodePort=1, enableProfilingHandler=False),
+        document("Logs"),
+        document("Metric"),
+        document("KwokctlResource"),
+        document("ResourcePatch"),
+    ]
+
+    said = list(remarks(OPTIONS, given))
+
+    assert len(said) == 4
+    assert "'KwokConfiguration.options.nodePort' is ignored" in said[0]
+    assert "'KwokConfiguration.options.enableProfilingHandler', 'Logs', 'Metric'" in said[1]
+    assert "'KwokctlResource'" in said[2]
+    assert "'ResourcePatch'" in said[3]
+    assert not any("'Logs'" in line for line in remarks(OWN, given))

@@ -1,0 +1,217 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kwokctl.clusters.state import saved as saved_clusters
+from kwokctl.clusters.state.drift import differences
+from kwokctl.clusters.state.home import cluster_name
+from kwokctl.clusters.state.saved import Saved, cluster_names, is_foreign, load, save, used_ports
+from kwokctl.components.plan import BUILDERS
+from kwokctl.config.documents import Document
+from kwokctl.config.options import ClusterOptions
+from kwokctl.config.resolve import Resolved
+from kwokctl.errors import ConfigError, ConflictError, NotFoundError
+from kwokctl.host.paths import WorkDir
+from kwokctl.model import KUBE_SCHEDULER, KWOK_CONTROLLER, Artifact
+from tests.support.fake_runtime import BringingRuntime, FakeRuntime
+
+NAME = cluster_name("dev")
+STAGE = {"apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "Stage", "metadata": {"name": "mine"}}
+SAVED = Saved(
+    name=NAME,
+    options=ClusterOptions(
+        etcd_port=2379,
+        kube_apiserver_port=6443,
+        kube_controller_manager_port=10257,
+        kube_scheduler_port=10259,
+        controller_port=10247,
+        runtime="fake",
+    ),
+    names=tuple(BUILDERS),
+    artifacts={n: Artifact(name=n, version="v1", command=("/bin/true",)) for n in BUILDERS},
+    extra_args={KUBE_SCHEDULER: {"v": "4", "bare": None}},
+    stages=(STAGE,),
+)
+
+
+@pytest.fixture
+def workdir(tmp_path: Path) -> WorkDir:
+    made = WorkDir(tmp_path)
+    paths = made.cluster(NAME)
+    save(paths, SAVED, SAVED.plan(FakeRuntime(), paths))
+    return made
+
+
+def test_what_is_saved_is_read_back_the_same(workdir: WorkDir) -> None:
+    assert load(workdir.cluster(NAME), NAME) == SAVED
+
+
+def test_documents_for_the_runtime_are_kept_beside_the_stages(tmp_path: Path) -> None:
+    paths = WorkDir(tmp_path).cluster(NAME)
+    runtime = BringingRuntime()
+    kind = Artifact(name="kind", version="v1", command=("/bin/true",), image="node")
+    kept = replace(
+        SAVED,
+        documents=({"kind": "Cluster", "networking": {}},),
+        artifacts={**SAVED.artifacts, "kind": kind},
+    )
+    plan = kept.plan(runtime, paths)
+    save(paths, kept, plan)
+
+    assert plan.maker == kind
+    assert plan.documents == kept.documents
+    found = load(paths, NAME)
+    assert (found.stages, found.documents) == (kept.stages, kept.documents)
+
+
+def test_documents_for_the_controller_are_kept_beside_those_for_the_runtime(
+    tmp_path: Path,
+) -> None:
+    paths = WorkDir(tmp_path).cluster(NAME)
+    configuration = {"kind": "KwokConfiguration", "options": {"nodeIP": "192.0.2.7"}}
+    kept = replace(
+        SAVED,
+        kept=(configuration, {"kind": "Logs", "spec": {"logs": []}}),
+        documents=({"kind": "Cluster"},),
+    )
+    plan = kept.plan(FakeRuntime(), paths)
+    save(paths, kept, plan)
+
+    assert load(paths, NAME) == kept
+    args = plan.components[KWOK_CONTROLLER].args
+    assert not any(word.startswith("--node-ip") for word in args)
+
+
+def test_documents_for_the_controller_that_differ_are_told(tmp_path: Path) -> None:
+    logs = Document(kind="Logs", api_version="", name="a", body={"kind": "Logs"}, source="here")
+
+    assert (
+        differences(replace(SAVED, kept=({"kind": "Logs"},)), asked(ClusterOptions()), [logs]) == ()
+    )
+    assert differences(SAVED, asked(ClusterOptions()), []) == ()
+    assert differences(SAVED, asked(ClusterOptions()), [logs]) == (
+        "documents for the controller: they are not the same",
+    )
+
+
+def test_a_state_from_before_the_newest_options_is_read_with_their_defaults(
+    workdir: WorkDir,
+) -> None:
+    paths = workdir.cluster(NAME)
+    newest = ("dataPath:", "enableCRDs:", "etcdFsync:", "goGC:", "nodeHeartbeat:")
+    lines = paths.saved.read_text().splitlines(keepends=True)
+    old = [line for line in lines if not line.strip().startswith(newest)]
+    assert len(old) == len(lines) - len(newest)
+    paths.saved.write_text("".join(old))
+
+    assert load(paths, NAME) == SAVED
+
+
+def test_a_cluster_is_a_folder_that_holds_its_state(workdir: WorkDir) -> None:
+    (workdir.clusters / "no-cluster").mkdir()
+
+    assert cluster_names(workdir) == [NAME]
+
+
+def test_the_ports_of_other_clusters_are_taken_even_when_they_do_not_run(workdir: WorkDir) -> None:
+    assert used_ports(workdir, but=cluster_name("other")) >= {2379, 6443, 10257, 10259, 10247}
+    assert used_ports(workdir, but=NAME) == frozenset()
+
+
+def test_an_absent_cluster_is_named_with_the_command_that_makes_it(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError) as caught:
+        load(WorkDir(tmp_path).cluster(NAME), NAME)
+
+    assert caught.value.hint == "create it with: kwokctl create cluster --name dev"
+
+
+@pytest.mark.parametrize(
+    ("name", "named"), [("devv", "did you mean 'dev'?"), ("prod", "the clusters are: dev")]
+)
+def test_who_names_an_absent_cluster_is_shown_those_there_are(
+    workdir: WorkDir, name: str, named: str
+) -> None:
+    absent = cluster_name(name)
+
+    with pytest.raises(NotFoundError) as caught:
+        load(workdir.cluster(absent), absent)
+
+    create = f"create it with: kwokctl create cluster --name {name}"
+    assert caught.value.hint == f"{named}; {create}"
+
+
+def test_a_cluster_of_the_original_is_told_apart(workdir: WorkDir) -> None:
+    paths = workdir.cluster(NAME)
+    text = paths.saved.read_text().replace(saved_clusters.MAKER, "").replace("maker:", "other:")
+    paths.saved.write_text(text)
+
+    assert is_foreign(paths)
+    with pytest.raises(ConflictError, match="made by the original"):
+        load(paths, NAME)
+
+
+@pytest.mark.parametrize("text", ["", "kind: Pod\n", "a: [", "- 1\n"])
+def test_a_garbled_state_is_named_with_the_remedy(workdir: WorkDir, text: str) -> None:
+    paths = workdir.cluster(NAME)
+    paths.saved.write_text(text)
+
+    with pytest.raises(ConfigError):
+        load(paths, NAME)
+
+
+def asked(options: ClusterOptions, *chosen: str) -> Resolved:
+    return Resolved(options=options, chosen=frozenset(chosen), warnings=())
+
+
+def test_the_same_words_are_no_difference() -> None:
+    assert differences(SAVED, asked(SAVED.options, "kube_version", "etcd_port"), []) == ()
+
+
+def test_defaults_that_nobody_chose_are_no_difference() -> None:
+    assert differences(SAVED, asked(ClusterOptions()), []) == ()
+
+
+def test_each_difference_is_named() -> None:
+    wanted = replace(
+        ClusterOptions(),
+        kube_version="v1.35.4",
+        etcd_port=2400,
+        disable=("kube-scheduler",),
+        extra_args=("kube-scheduler=v=6", "etcd=log-level=debug"),
+    )
+    document = Document(kind="Stage", api_version="", name="", body={"kind": "Stage"}, source="f")
+
+    found = differences(
+        SAVED, asked(wanted, "kube_version", "etcd_port", "disable", "extra_args"), [document]
+    )
+
+    assert found == (
+        "--kube-version: it has 'v1.36.3', asked for 'v1.35.4'",
+        "--etcd-port: it has 2379, asked for 2400",
+        "it has the component 'kube-scheduler', which is not asked for",
+        "--extra-args kube-scheduler=v: it has '4', asked for '6'",
+        "--extra-args etcd=log-level: it has none, asked for 'debug'",
+        "it has other Stage documents",
+    )
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "difference"),
+    [
+        ("memory_limit", ("4Gi", "etcd=1Gi"), "--memory-limit: it has none, asked for '4Gi,etcd=1Gi'"),
+        ("etcd_tls", False, "--etcd-tls: it has on, asked for off"),
+        ("quiet_pull", True, None),
+        ("nodes", 10, None),
+        ("enable", (), None),
+        ("kube_runtime_config", "", None),
+    ],
+)  # fmt: skip
+def test_a_difference_is_written_as_a_person_gives_the_option(
+    option: str, value: object, difference: str | None
+) -> None:
+    wanted = replace(ClusterOptions(), **{option: value})  # type: ignore[arg-type]  # any of its fields
+
+    found = differences(SAVED, asked(wanted, option), [])
+
+    assert found == ((difference,) if difference else ())

@@ -1,0 +1,323 @@
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from kwokctl import assets
+from kwokctl.config.documents import Document
+from kwokctl.controller.engine.conditions import NodeStatus, Words
+from kwokctl.controller.engine.step_player import Player
+from kwokctl.controller.metrics import Metrics
+from kwokctl.controller.stages.functions import NODE_CONDITIONS, Kubelet, common, for_nodes
+from kwokctl.controller.stages.reader import read_stages
+from kwokctl.dataplane.port import Target
+from kwokctl.expr import yaml
+from kwokctl.expr.duration import parse_time
+from kwokctl.kube.client import PatchType
+from kwokctl.kube.resource import NODES, PODS
+from tests.support.fake_cluster import FakeCluster
+
+BORN, BEFORE, SINCE = "2026-01-01T00:00:00Z", "2026-01-01T12:00:00Z", "2026-01-02T00:00:00Z"
+NOW = "2026-01-03T00:00:00Z"
+HEALTHY = {kind: Words(*words) for kind, *words in NODE_CONDITIONS}
+PRESSURE: Mapping[str, Any] = {"status": "True", "reason": "Mine", "message": "somebody's"}
+KINDS = tuple(HEALTHY)
+
+Json = dict[str, Any]
+
+
+def said(kind: str, words: Words | None = None, /, **more: Any) -> Json:
+    """Make a condition, a healthy one unless told otherwise."""
+    return {"type": kind, **(words or HEALTHY[kind])._asdict(), **more}
+
+
+def stored(kind: str, words: Words | None = None, /, **more: Any) -> Json:
+    times: Json = {"lastHeartbeatTime": SINCE, "lastTransitionTime": SINCE}
+    return said(kind, words, **times) | more
+
+
+def silent(kind: str) -> Json:
+    """Make a condition as the controller-manager leaves it when a node is not heard of."""
+    words = Words("Unknown", "NodeStatusUnknown", "Kubelet stopped posting node status.")
+    return stored(kind, words)
+
+
+def report(kind: str) -> Json:
+    return {"type": kind, "lastHeartbeatTime": NOW}
+
+
+def node(*conditions: Json) -> Json:
+    metadata = {"name": "n", "creationTimestamp": BORN}
+    return {"metadata": metadata, "status": {"conditions": list(conditions)}}
+
+
+def sent(
+    have: Json,
+    *items: Json,
+    to: NodeStatus | None = None,
+    patch_type: PatchType = PatchType.STRATEGIC,
+) -> Any:
+    """Tell which conditions are sent to a node when a Stage renders some."""
+    document = {"status": {"conditions": list(items)}}
+    composed = (to or NodeStatus()).compose(have, document, patch_type, parse_time(NOW))
+    assert document == {"status": {"conditions": list(items)}}
+    return composed["status"].get("conditions")
+
+
+def test_a_condition_that_keeps_its_status_keeps_its_transition_time() -> None:
+    have = node(stored("Ready"))
+
+    assert sent(have, said("Ready", lastTransitionTime=NOW)) == [said("Ready")]
+    assert sent(have, {"type": "Ready", "reason": "Other", "lastTransitionTime": BORN}) == [
+        {"type": "Ready", "reason": "Other"}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rendered", "expected"),
+    [
+        (None, NOW),
+        (BORN, NOW),
+        (SINCE, NOW),
+        ("2026-01-02T18:00:00Z", "2026-01-02T18:00:00Z"),
+        ("2026-01-02T20:00:00.25+02:00", "2026-01-02T20:00:00.25+02:00"),
+        ("2026-01-03T00:00:01Z", NOW),
+        ("yesterday", NOW),
+        ({}, NOW),
+    ],
+)
+def test_a_status_changes_now_unless_a_stage_says_when_and_that_can_be(
+    rendered: Any, expected: str
+) -> None:
+    item = {"type": "Ready", "status": "False"}
+    times = {} if rendered is None else {"lastTransitionTime": rendered}
+
+    assert sent(node(stored("Ready")), item | times) == [item | {"lastTransitionTime": expected}]
+
+
+def test_a_new_condition_is_not_as_old_as_its_node() -> None:
+    item = {"type": "Gpu", "status": "False"}
+
+    for rendered, expected in ((BORN, NOW), (BEFORE, BEFORE)):
+        (found,) = sent(node(), item | {"lastTransitionTime": rendered})
+        assert found["lastTransitionTime"] == expected
+
+
+def test_a_report_refreshes_what_is_our_own() -> None:
+    assert sent(node(stored("Ready")), report("Ready")) == [report("Ready")]
+
+
+def test_a_report_completes_what_is_missing() -> None:
+    (found,) = sent(node(), report("Ready"))
+
+    assert found == said("Ready", lastHeartbeatTime=NOW, lastTransitionTime=NOW)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_report_ends_the_silence_that_the_controller_manager_has_noted(kind: str) -> None:
+    (found,) = sent(node(silent(kind)), report(kind))
+
+    assert found == said(kind, lastHeartbeatTime=NOW, lastTransitionTime=NOW)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        PRESSURE,
+        {"message": "another"},
+        {"reason": "Another"},
+        {"status": "Unknown", "reason": "Another"},
+        {"reason": None},
+    ],
+)
+def test_a_report_leaves_alone_what_somebody_else_has_said(words: Json) -> None:
+    have = node(stored("MemoryPressure", **words), stored("Ready"))
+
+    assert sent(have, report("MemoryPressure"), report("Ready")) == [report("Ready")]
+    assert sent(have, report("MemoryPressure")) is None
+
+
+def test_conditions_that_are_not_spoken_of_are_not_sent() -> None:
+    have = node(stored("Ready"), {"type": "Gpu", **PRESSURE})
+
+    assert sent(have, *map(report, KINDS[:1])) == [report("Ready")]
+
+
+def test_a_statement_is_obeyed_whoever_spoke_before() -> None:
+    have = node(stored("MemoryPressure", **PRESSURE))
+
+    (found,) = sent(have, said("MemoryPressure"))
+
+    assert found == said("MemoryPressure", lastTransitionTime=NOW)
+
+
+def test_a_report_knows_what_stages_have_said() -> None:
+    status, words = NodeStatus(), Words("True", "Leak", "memory leaks")
+    sent(node(stored("MemoryPressure")), said("MemoryPressure", words), to=status)
+
+    have = node(stored("MemoryPressure", words))
+    assert sent(have, report("MemoryPressure"), to=status) == [report("MemoryPressure")]
+    assert sent(have, report("MemoryPressure"), to=NodeStatus()) is None
+
+
+def test_what_somebody_else_has_said_does_not_become_ours_by_being_repeated() -> None:
+    status, have = NodeStatus(), node(stored("Ready", reason="Mine"))
+
+    (found,) = sent(have, {**report("Ready"), "status": "True"}, to=status)
+    assert found == {**report("Ready"), "status": "True"}
+    assert sent(have, report("Ready"), to=status) is None
+
+
+def test_what_stages_have_said_is_not_remembered_without_end() -> None:
+    status = NodeStatus()
+    for number in range(1000):
+        words = Words("True", "Leak", f"{number} bytes")
+        sent(node(stored("MemoryPressure")), said("MemoryPressure", words), to=status)
+
+    old, new = (Words("True", "Leak", f"{number} bytes") for number in (0, 999))
+    assert sent(node(stored("MemoryPressure", old)), report("MemoryPressure"), to=status) is None
+    assert sent(node(stored("MemoryPressure", new)), report("MemoryPressure"), to=status)
+
+
+def test_a_stage_alone_speaks_of_a_type_of_its_own() -> None:
+    have = node({"type": "Gpu", **PRESSURE, "lastTransitionTime": SINCE})
+
+    assert sent(have, report("Gpu")) == [report("Gpu")]
+
+
+def overlay(words: Words) -> NodeStatus:
+    def of_leaking(node: Json) -> Mapping[str, Words]:
+        return {"MemoryPressure": words} if "leaks" in node["metadata"] else {}
+
+    return NodeStatus([lambda _: {"MemoryPressure": HEALTHY["MemoryPressure"]}, of_leaking])
+
+
+@pytest.mark.parametrize("item", [report("MemoryPressure"), said("MemoryPressure")])
+def test_an_overlay_speaks_above_kubelet_and_stages(item: Json) -> None:
+    words = Words("True", "Leak", "memory leaks")
+    have = node(stored("MemoryPressure"))
+
+    assert sent(have, report("MemoryPressure"), to=overlay(words)) == [report("MemoryPressure")]
+    have["metadata"]["leaks"] = True
+    assert sent(have, item, to=overlay(words)) == [
+        {**item, **words._asdict(), "lastTransitionTime": NOW}
+    ]
+
+
+def test_a_patch_that_replaces_the_list_keeps_what_is_not_to_change() -> None:
+    foreign = stored("MemoryPressure", **PRESSURE)
+    have = node(stored("Ready"), foreign, silent("DiskPressure"))
+    items = [
+        said("Ready", message="other", lastTransitionTime=NOW),
+        report("MemoryPressure"),
+        report("DiskPressure"),
+        report("PIDPressure"),
+    ]
+
+    found = sent(have, *items, patch_type=PatchType.MERGE)
+
+    assert found == [
+        said("Ready", message="other", lastTransitionTime=SINCE),
+        foreign,
+        stored("DiskPressure", lastHeartbeatTime=NOW, lastTransitionTime=NOW),
+        said("PIDPressure", lastHeartbeatTime=NOW, lastTransitionTime=NOW),
+    ]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        None,
+        {},
+        {"status": None},
+        {"status": {"phase": "Running"}},
+        {"status": {"conditions": []}},
+        {"status": {"conditions": None}},
+        {"status": {"conditions": [report("Ready"), {"$patch": "replace"}]}},
+        {"status": {"conditions": [report("Ready"), {"type": "Gpu", "$patch": "delete"}]}},
+        {"status": {"conditions": [report("Ready"), {"status": "True"}]}},
+        {"status": {"conditions": [report("Ready"), {"type": "Gpu", "reason": None}]}},
+        {"status": {"conditions": [report("Ready"), {"type": "Gpu", "status": True}]}},
+    ],
+)
+def test_what_is_no_plain_list_of_conditions_is_left_as_it_is(document: Any) -> None:
+    have = node(stored("Ready", **PRESSURE))
+
+    assert NodeStatus().compose(have, document, PatchType.STRATEGIC, 0.0) is document
+
+
+def test_a_json_patch_is_left_as_it_is() -> None:
+    document = [{"op": "replace", "path": "/status/conditions", "value": [report("Ready")]}]
+
+    assert NodeStatus().compose(node(), document, PatchType.JSON, 0.0) is document
+
+
+def test_a_stage_may_say_when_a_node_of_unknown_age_has_changed() -> None:
+    have = {"metadata": {"name": "n"}}
+
+    (found,) = sent(have, said("Ready", lastTransitionTime=BORN))
+
+    assert found["lastTransitionTime"] == BORN
+
+
+def played(name: str, have: Json) -> FakeCluster:
+    """Let a shipped Stage be played on a node, with the time of day at `NOW`."""
+    (body,) = yaml.load_all(assets.text(f"stages/{name}.yaml"))
+    document = Document(kind="Stage", api_version="", name=name, body=body, source=name)
+    (stage,) = read_stages([document])
+    cluster = FakeCluster(NODES, PODS)
+    value = cluster.put(NODES, have)
+    player = Player(cluster, cluster, Metrics(), lambda: parse_time(NOW))
+    functions = for_nodes(common(lambda: parse_time(NOW)), Kubelet())
+    (step,) = stage.steps
+    asyncio.run(player.play(step, Target(NODES, None, "n"), value, functions))
+    return cluster
+
+
+def conditions(cluster: FakeCluster) -> dict[str, Json]:
+    found: list[Json] = cluster.object(NODES, "n")["status"]["conditions"]
+    return {condition["type"]: condition for condition in found}
+
+
+@pytest.mark.parametrize(
+    ("name", "ready"),
+    [
+        ("node-initialize", silent("Ready")),
+        ("node-heartbeat", stored("Ready")),
+        ("node-heartbeat-with-lease", stored("Ready")),
+    ],
+)
+def test_no_shipped_stage_touches_what_somebody_else_has_said(name: str, ready: Json) -> None:
+    pressure = stored("MemoryPressure", **PRESSURE)
+    gpu = {"type": "Gpu", "status": "False"}
+    have = node(ready, pressure, gpu, silent("DiskPressure"), stored("PIDPressure"))
+
+    found = conditions(played(name, have))
+
+    since = NOW if name == "node-initialize" else SINCE
+    fresh: Json = {"lastHeartbeatTime": NOW, "lastTransitionTime": NOW}
+    assert _in_seconds(found) == {
+        "Ready": stored("Ready", lastHeartbeatTime=NOW, lastTransitionTime=since),
+        "MemoryPressure": pressure,
+        "Gpu": gpu,
+        "DiskPressure": stored("DiskPressure", **fresh),
+        "PIDPressure": stored("PIDPressure", lastHeartbeatTime=NOW),
+        "NetworkUnavailable": stored("NetworkUnavailable", **fresh),
+    }
+
+
+def test_without_leases_a_node_gives_signs_of_life_whatever_is_said_of_it() -> None:
+    found = conditions(played("node-heartbeat", node(stored("Ready", message="mine"))))
+
+    expected = stored("Ready", message="mine", lastHeartbeatTime=NOW)
+    assert _in_seconds(found)["Ready"] == expected
+
+
+def _in_seconds(found: dict[str, Json]) -> dict[str, Json]:
+    """Cut the fractions of times, as the API server does."""
+    cut = {NOW.replace("Z", ".000000000Z"): NOW}
+    return {
+        kind: {name: cut.get(value, value) for name, value in condition.items()}
+        for kind, condition in found.items()
+    }

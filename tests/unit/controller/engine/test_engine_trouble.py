@@ -1,0 +1,174 @@
+"""What becomes of an object whose stage fails: it is tried again, and stops nobody else."""
+
+import asyncio
+import logging
+from typing import Any
+
+import pytest
+
+from kwokctl.controller.stages.model import EventStep
+from kwokctl.dataplane.port import Target
+from kwokctl.errors import ApiError, ExpressionError
+from kwokctl.kube.resource import PODS
+from tests.support.engine_rig import (
+    BUSY,
+    CONFLICT,
+    INVALID,
+    RUN,
+    Rig,
+    has,
+    patch,
+    pod,
+    stage,
+    story,
+)
+
+
+def test_a_transient_error_is_tried_again_from_the_step_that_failed() -> None:
+    first = patch({"first": "x"})
+    second = patch({"second": "x"})
+
+    @story(stage("both", [has("status.phase", "Pending")], first, second, patch({"phase": "Done"})))
+    async def _(rig: Rig) -> None:
+        def break_second(target: Target) -> None:
+            if len(rig.cluster.writes) in {2, 3}:
+                rig.cluster.refuse.append(BUSY)
+
+        rig.cluster.before_write = break_second
+        rig.cluster.put(PODS, pod())
+        await asyncio.sleep(0.9)
+        assert len(rig.cluster.writes) == 2
+        await asyncio.sleep(10)
+
+        assert rig.phase() == "Done"
+        assert len(rig.cluster.writes) == 5
+
+
+def test_an_api_that_is_away_for_long_is_asked_less_and_less_but_at_least_twice_a_minute() -> None:
+    @story(RUN)
+    async def _(rig: Rig) -> None:
+        rig.cluster.refuse.extend([BUSY] * 20)
+        rig.cluster.put(PODS, pod())
+        await asyncio.sleep(15 * 60)
+
+        assert rig.phase() == "Running"
+        assert len(rig.cluster.writes) == 21
+
+
+def test_a_conflict_is_answered_by_looking_at_the_object_at_once() -> None:
+    @story(RUN)
+    async def _(rig: Rig) -> None:
+        rig.cluster.refuse.append(CONFLICT)
+        rig.cluster.put(PODS, pod())
+        await asyncio.sleep(0.5)
+
+        assert rig.cluster.writes == [("patch", "p"), ("get", "p"), ("patch", "p")]
+        assert rig.phase() == "Running"
+
+
+def test_an_object_that_changed_its_mind_is_not_played_after_a_conflict() -> None:
+    @story(RUN)
+    async def _(rig: Rig) -> None:
+        def change(_: Target) -> None:
+            rig.cluster.before_write = None
+            rig.cluster._watchers.clear()
+            rig.cluster.change(PODS, "p", "ns", status={"phase": "Failed"})
+            rig.cluster.refuse.append(CONFLICT)
+
+        rig.cluster.before_write = change
+        rig.cluster.put(PODS, pod())
+        await asyncio.sleep(60)
+
+        assert rig.cluster.writes == [("patch", "p"), ("get", "p")]
+        assert rig.phase() == "Failed"
+
+
+def test_a_lasting_error_is_told_once_and_tried_again_slowly(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    @story(RUN)
+    async def _(rig: Rig) -> None:
+        rig.cluster.refuse.extend([INVALID] * 40)
+        for number in range(10):
+            rig.cluster.put(PODS, pod(f"p{number}"))
+        await asyncio.sleep(100)
+
+        assert [rig.phase(f"p{n}") for n in range(10)] == ["Running"] * 10
+        assert len(rig.cluster.writes) == 50
+
+    assert len([r for r in caplog.records if r.levelno == logging.ERROR]) == 1
+
+
+def test_a_stage_that_fails_for_good_does_not_keep_the_others_from_their_turn() -> None:
+    def refuse(_: Any) -> Any:
+        raise ExpressionError("no")
+
+    bad = stage("bad", [has("status.phase", "Pending")], patch(refuse))
+
+    @story(bad, RUN)
+    async def _(rig: Rig) -> None:
+        for number in range(20):
+            rig.cluster.put(PODS, pod(f"p{number}"))
+        await asyncio.sleep(1000)
+
+        assert [rig.phase(f"p{n}") for n in range(20)] == ["Running"] * 20
+
+
+def test_what_is_missing_elsewhere_does_not_make_the_object_rest_for_good() -> None:
+    missing = ApiError("namespace not found", status=404, reason="NotFound")
+    event = EventStep(type="Normal", reason="Seen", message="")
+
+    @story(stage("tell", [], event))
+    async def _(rig: Rig) -> None:
+        rig.cluster.refuse.append(missing)
+        rig.cluster.put(PODS, pod())
+        await asyncio.sleep(60)
+
+        assert [verb for verb, _ in rig.cluster.writes] == ["create", "get", "create"]
+
+
+def test_an_object_that_changes_is_not_left_to_wait_for_the_slow_retry() -> None:
+    @story(RUN)
+    async def _(rig: Rig) -> None:
+        rig.cluster.refuse.extend([INVALID] * 8)
+        rig.cluster.put(PODS, pod())
+        await asyncio.sleep(700)
+        tried = len(rig.cluster.writes)
+        rig.cluster.change(PODS, "p", "ns", metadata={"labels": {"a": "b"}})
+        await asyncio.sleep(2)
+
+        assert len(rig.cluster.writes) == tried + 1
+
+
+def test_a_template_that_fails_stops_nobody_else(caplog: pytest.LogCaptureFixture) -> None:
+    def render(value: Any) -> Any:
+        if value["metadata"]["name"] == "bad":
+            raise ExpressionError("no such field")
+        if value["metadata"]["name"] == "worse":
+            raise ZeroDivisionError
+        return {"phase": "Running"}
+
+    @story(stage("run", [has("status.phase", "Pending")], patch(render)))
+    async def _(rig: Rig) -> None:
+        for name in ("bad", "worse", "good"):
+            rig.cluster.put(PODS, pod(name))
+        await asyncio.sleep(60)
+
+        assert [rig.phase(name) for name in ("bad", "worse", "good")] == [
+            "Pending",
+            "Pending",
+            "Running",
+        ]
+
+    assert "no such field" in caplog.text
+
+
+def test_a_conflict_that_cannot_be_looked_into_is_tried_again_all_the_same() -> None:
+    @story(RUN)
+    async def _(rig: Rig) -> None:
+        rig.cluster.refuse.append(CONFLICT)
+        rig.cluster.refuse_reads.append(BUSY)
+        rig.cluster.put(PODS, pod())
+        await asyncio.sleep(10)
+
+        assert rig.phase() == "Running"

@@ -1,0 +1,108 @@
+import logging
+
+import pytest
+
+from kwokctl.controller.nodes.address_pool import AddressBook
+
+
+def test_the_first_address_is_the_one_after_the_address_of_the_cidr() -> None:
+    book = AddressBook()
+
+    assert [book.allocate("10.0.3.0/24") for _ in range(2)] == ["10.0.3.1", "10.0.3.2"]
+    assert book.allocate("10.0.4.7/24") == "10.0.4.8"
+    assert book.allocate("fd00:0:0:2::/64") == "fd00:0:0:2::1"
+
+
+def test_a_used_up_cidr_is_continued_with_shared_addresses_after_one_warning(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    book = AddressBook()
+    with caplog.at_level(logging.WARNING):
+        first = [book.allocate("10.0.0.0/29") for _ in range(8)]
+        second = [book.allocate("10.0.1.0/29") for _ in range(8)]
+
+    assert first[:6] == [f"10.0.0.{n}" for n in range(1, 7)]
+    assert first[6:] == ["100.64.0.1", "100.64.0.2"]
+    assert second[6:] == ["100.64.0.3", "100.64.0.4"]
+    assert len(caplog.records) == 1
+
+
+def test_a_used_up_ipv6_cidr_is_continued_with_local_addresses() -> None:
+    book = AddressBook()
+
+    assert [book.allocate("fd00::/127") for _ in range(2)] == ["fd00::1", "fd00:64::1"]
+
+
+def test_a_freed_address_is_used_again_lowest_first_and_only_once() -> None:
+    book = AddressBook()
+    given = [book.allocate("10.0.0.0/24") for _ in range(4)]
+    book.release([given[2], given[0]])
+    book.release([given[0]])
+
+    again = [book.allocate("10.0.0.0/24") for _ in range(3)]
+
+    assert again == ["10.0.0.1", "10.0.0.3", "10.0.0.5"]
+
+
+def test_an_address_that_a_pod_has_is_not_handed_out() -> None:
+    book = AddressBook()
+
+    assert book.take("10.0.0.2", ("10.0.0.0/24",))
+    assert not book.take("10.0.0.2", ("10.0.0.0/24",))
+    assert [book.allocate("10.0.0.0/24") for _ in range(2)] == ["10.0.0.1", "10.0.0.3"]
+
+
+def test_a_taken_address_comes_back_when_it_is_released() -> None:
+    book = AddressBook()
+    book.take("10.0.0.1", ("10.0.0.0/24",))
+    assert book.allocate("10.0.0.0/24") == "10.0.0.2"
+
+    book.release(["10.0.0.1"])
+
+    assert book.allocate("10.0.0.0/24") == "10.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("cidr", "addresses"),
+    [
+        ("10.0.0.250/24", ["10.0.0.251", "10.0.0.252", "10.0.0.253", "10.0.0.254"]),
+        ("10.0.0.250/255.255.255.0", ["10.0.0.251", "10.0.0.252", "10.0.0.253", "10.0.0.254"]),
+        ("10.0.0.0/31", ["10.0.0.1"]),
+        ("10.0.0.1", []),
+        ("255.255.255.253/0", ["255.255.255.254"]),
+        ("fd00::fffd/112", ["fd00::fffe", "fd00::ffff"]),
+    ],
+)
+def test_a_cidr_ends_before_its_broadcast_address(cidr: str, addresses: list[str]) -> None:
+    book = AddressBook()
+    given = [book.allocate(cidr) for _ in range(len(addresses) + 1)]
+    assert given[:-1] == addresses
+    assert given[-1] in {"100.64.0.1", "fd00:64::1"}
+
+
+def test_cidrs_that_overlap_never_give_the_same_address() -> None:
+    book = AddressBook()
+    cidrs = ("10.0.0.0/16", "10.0.0.0/24", "10.0.0.1/24", "10.0.0.0/28")
+
+    given = [book.allocate(cidr) for _ in range(400) for cidr in cidrs]
+
+    assert len(set(given)) == len(given)
+
+
+def test_what_is_no_address_is_not_taken() -> None:
+    book = AddressBook()
+
+    assert not book.take("")
+    assert not book.take("10.0.0.256")
+    assert len(book) == 0
+
+
+def test_a_pool_of_one_address_works() -> None:
+    book = AddressBook()
+
+    assert book.allocate("10.1.0.1/32") == "100.64.0.1"
+
+
+def test_what_is_no_cidr_is_an_error() -> None:
+    with pytest.raises(ValueError, match="nonsense"):
+        AddressBook().allocate("nonsense")

@@ -1,0 +1,76 @@
+from random import Random
+
+from kwokctl.controller.scheduling.schedule import Schedule
+
+
+def test_keys_come_out_when_they_are_due_and_in_order() -> None:
+    schedule: Schedule[str] = Schedule()
+    schedule.put("late", 3.0)
+    schedule.put("early", 1.0)
+    schedule.put("middle", 2.0)
+
+    assert list(schedule.pop_due(2.0)) == ["early", "middle"]
+    assert list(schedule.pop_due(2.9)) == []
+    assert list(schedule.pop_due(3.0)) == ["late"]
+    assert len(schedule) == 0
+
+
+def test_a_later_put_replaces_the_earlier_one() -> None:
+    schedule: Schedule[str] = Schedule()
+    schedule.put("a", 1.0)
+    schedule.put("a", 5.0)
+
+    assert schedule.next_due() == 5.0
+    assert list(schedule.pop_due(4.0)) == []
+    assert list(schedule.pop_due(5.0)) == ["a"]
+
+
+def test_put_again_with_the_same_time_comes_out_once() -> None:
+    schedule: Schedule[str] = Schedule()
+    schedule.put("a", 1.0)
+    schedule.put("a", 1.0)
+
+    assert list(schedule.pop_due(1.0)) == ["a"]
+
+
+def test_a_forgotten_key_does_not_come_out() -> None:
+    schedule: Schedule[str] = Schedule()
+    schedule.put("a", 1.0)
+    schedule.forget("a")
+    schedule.forget("never put")
+
+    assert schedule.next_due() is None
+    assert list(schedule.pop_due(9.0)) == []
+
+
+def test_keys_due_at_the_same_time_keep_the_order_they_were_put_in() -> None:
+    schedule: Schedule[object] = Schedule()
+    keys = [object() for _ in range(5)]
+    for key in keys:
+        schedule.put(key, 1.0)
+
+    assert list(schedule.pop_due(1.0)) == keys
+
+
+def test_a_key_may_be_put_again_while_the_due_ones_are_taken() -> None:
+    schedule: Schedule[int] = Schedule()
+    for key in range(200):
+        schedule.put(key, float(key))
+
+    seen = []
+    for key in schedule.pop_due(99.0):
+        seen.append(key)
+        schedule.put(key, key + 1000.0)
+
+    assert seen == list(range(100))
+    assert len(schedule) == 200
+
+
+def test_the_heap_does_not_grow_with_replaced_entries() -> None:
+    schedule: Schedule[int] = Schedule()
+    random = Random(1)
+    for _ in range(10_000):
+        schedule.put(random.randrange(10), random.random())
+
+    assert len(schedule._heap) < 200
+    assert len(list(schedule.pop_due(1.0))) == 10

@@ -1,0 +1,122 @@
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from kwokctl.controller.nodes.pod_ips import PodAddresses
+from kwokctl.controller.nodes.registry import Node, Nodes
+from kwokctl.controller.scheduling.delay_queue import Agenda
+from kwokctl.controller.serving.scale_api import Desk, NotNowError
+from kwokctl.kube.resource import LEASES, NODES, PODS
+from tests.support import virtual_time
+
+
+class Rig:
+    """A desk for two nodes."""
+
+    def __init__(self) -> None:
+        nodes = Nodes()
+        nodes.put(Node("n", "u", ("10.0.0.0/24", "fd00::/64"), ("192.0.2.1",)))
+        self.addresses = PodAddresses(nodes, default_cidr="10.9.0.0/24", node_ip="")
+        nodes.put(Node("plain", "v", (), ()))
+        self.agenda = Agenda()
+        self.desk = Desk(self.addresses, self.agenda)
+
+    def reserve(self, **nodes: int) -> Any:
+        return json.loads(self.desk.reserve(json.dumps({"nodes": nodes}).encode()))
+
+
+@pytest.fixture
+async def rig() -> Rig:
+    return Rig()
+
+
+async def test_it_tells_how_far_the_watches_have_come(rig: Rig) -> None:
+    rig.desk.note(NODES, 8)
+    rig.desk.note(PODS, 9)
+    rig.desk.note(LEASES, 10)
+
+    assert json.loads(rig.desk.seen()) == {"nodes": 8, "pods": 9}
+
+
+async def test_every_pod_gets_addresses_of_its_node_that_no_other_has(rig: Rig) -> None:
+    rig.addresses.note("other", "n", ["10.0.0.2"])
+
+    found = rig.reserve(n=2, plain=1)
+
+    assert found["n"] == {
+        "hosts": ["192.0.2.1"],
+        "pods": [["10.0.0.1", "fd00::1"], ["10.0.0.3", "fd00::2"]],
+    }
+    assert found["plain"]["pods"] == [["10.9.0.1"]]
+    assert rig.addresses.of_pod("next", "n", host_network=False) == ("10.0.0.4", "fd00::3")
+
+
+async def test_only_the_addresses_of_nodes_may_be_asked_for(rig: Rig) -> None:
+    assert rig.reserve(n=0)["n"] == {"hosts": ["192.0.2.1"], "pods": []}
+    assert len(rig.addresses) == 0
+
+
+async def test_a_pod_that_is_seen_with_its_reserved_addresses_keeps_them(rig: Rig) -> None:
+    (addresses,) = rig.reserve(n=1)["n"]["pods"]
+    rig.addresses.note("uid", "n", addresses)
+
+    rig.addresses.expire(now=float("inf"))
+    assert len(rig.addresses) == 2
+
+    rig.addresses.release("uid")
+    assert len(rig.addresses) == 0
+
+
+async def test_addresses_that_no_pod_was_seen_with_are_taken_back(rig: Rig) -> None:
+    rig.reserve(n=3)
+
+    rig.addresses.expire(now=0.0)
+    assert len(rig.addresses) == 6
+
+    rig.addresses.expire(now=float("inf"))
+    assert len(rig.addresses) == 0
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b'{"nodes":{"n":-1}}', b'{"nodes":{"n":99999}}'])
+async def test_a_question_that_makes_no_sense_is_refused(rig: Rig, body: bytes) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        rig.desk.reserve(body)
+
+    assert len(rig.addresses) == 0
+
+
+async def test_only_for_nodes_that_are_played_addresses_are_reserved(rig: Rig) -> None:
+    with pytest.raises(NotNowError, match="'elsewhere'"):
+        rig.reserve(n=1, elsewhere=1)
+
+    assert len(rig.addresses) == 0
+
+
+async def test_there_is_a_limit_to_what_is_reserved_at_once(rig: Rig) -> None:
+    for _ in range(10):
+        rig.reserve(n=20_000)
+
+    with pytest.raises(NotNowError, match="400000"):
+        rig.reserve(plain=1)
+
+    assert rig.reserve(n=0)["n"]["pods"] == []
+    rig.addresses.expire(now=float("inf"))
+    assert len(rig.reserve(plain=1)["plain"]["pods"]) == 1
+
+
+def test_reserved_addresses_that_no_pod_uses_are_free_again_after_their_time() -> None:
+    async def story() -> None:
+        rig = Rig()
+        rig.reserve(n=1)
+        await asyncio.sleep(300)
+        rig.reserve(n=2)
+
+        await asyncio.sleep(301)
+        assert len(rig.addresses) == 4
+
+        await asyncio.sleep(300)
+        assert len(rig.addresses) == 0
+
+    virtual_time.run(story())

@@ -1,0 +1,115 @@
+import asyncio
+import random
+from itertools import count
+
+import pytest
+
+from kwokctl.dataplane.pacing import FIRST, MOST, PATIENCE, Window
+from tests.support import virtual_time
+
+
+async def write(window: Window, number: int, *, delay: float, at_once: int = 64) -> float:
+    """Write so often, each seen `delay` seconds later; returns the seconds that it took."""
+    loop = asyncio.get_running_loop()
+    start, revisions = loop.time(), count(window.latest + 1)
+
+    async def writer() -> None:
+        for _ in range(number // at_once):
+            await window.turn()
+            await asyncio.sleep(0.001)
+            revision = next(revisions)
+            window.written(revision)
+            loop.call_later(delay, window.seen, revision)
+
+    await asyncio.gather(*(writer() for _ in range(at_once)))
+    return loop.time() - start
+
+
+def test_a_writer_starts_gently() -> None:
+    async def story() -> int:
+        window = Window()
+        turns = [asyncio.ensure_future(window.turn()) for _ in range(1000)]
+        await asyncio.sleep(PATIENCE / 2)
+        given = sum(turn.done() for turn in turns)
+        for turn in turns:
+            turn.cancel()
+        return given
+
+    assert virtual_time.run(story()) == FIRST
+
+
+def test_it_writes_more_while_the_watch_follows_soon() -> None:
+    async def story() -> int:
+        window = Window()
+        await write(window, 6400, delay=0.02)
+        return window.size
+
+    assert virtual_time.run(story()) > 20 * FIRST
+
+
+def test_it_writes_less_when_the_watch_falls_behind() -> None:
+    async def story() -> tuple[int, int]:
+        window = Window()
+        await write(window, 6400, delay=0.02)
+        best = window.size
+        await write(window, 6400, delay=2.0)
+        return best, window.size
+
+    best, late = virtual_time.run(story())
+
+    assert FIRST <= late < best / 2
+
+
+def test_never_more_is_unseen_than_a_watcher_can_queue() -> None:
+    async def story() -> list[int]:
+        window = Window(first=MOST)
+        unseen = []
+        task = asyncio.ensure_future(write(window, 64_000, delay=0.3, at_once=640))
+        while not task.done():
+            unseen.append(window.unseen)
+            await asyncio.sleep(0.01)
+        return unseen
+
+    assert max(virtual_time.run(story())) <= MOST
+
+
+def test_a_watch_that_shows_nothing_lets_some_through_all_the_same() -> None:
+    async def story() -> float:
+        window, loop = Window(), asyncio.get_running_loop()
+        for revision in range(1, FIRST + 1):
+            await window.turn()
+            window.written(revision)
+        start = loop.time()
+        await window.turn()
+        return loop.time() - start
+
+    assert virtual_time.run(story()) == pytest.approx(PATIENCE, rel=0.2)
+
+
+def test_what_was_seen_before_it_was_told_as_written_is_not_waited_for() -> None:
+    async def story() -> int:
+        window = Window()
+        await window.turn()
+        window.seen(7)
+        window.written(7)
+        return window.unseen
+
+    assert virtual_time.run(story()) == 0
+
+
+def test_turns_of_writes_that_failed_or_were_given_up_are_free_again() -> None:
+    async def story() -> int:
+        chance = random.Random(4)
+        window = Window()
+        for _ in range(50):
+            turns = [asyncio.ensure_future(window.turn()) for _ in range(FIRST + 10)]
+            await asyncio.sleep(chance.random() * 0.02)
+            for turn in turns:
+                if turn.done():
+                    window.lost()
+                else:
+                    turn.cancel()
+            await asyncio.gather(*turns, return_exceptions=True)
+        return window.unseen
+
+    assert virtual_time.run(story()) == 0

@@ -1,0 +1,113 @@
+from collections.abc import AsyncIterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from kwokctl.errors import EtcdGoneError, EtcdRefusedError
+from kwokctl.etcd import shim
+from kwokctl.etcd.kv import maintenance
+from kwokctl.etcd.kv.kv import Compare, Get, KeyValue, Kv, Put, Txn, TxnAnswer
+from tests.support.grpc_server import Server, Session
+from tests.support.http2_peer import answer, refusal
+
+
+class Scripted:
+    """Gives one answer to all, and keeps what it was asked last."""
+
+    def __init__(self) -> None:
+        self.asked = b""
+        self.answer = b""
+        self.refusal: tuple[int, bytes] | None = None
+
+    def __call__(self, session: Session, stream: int, content: bytes) -> bytes:
+        self.asked = content
+        return refusal(stream, *self.refusal) if self.refusal else answer(stream, self.answer)
+
+
+@pytest.fixture
+def rpc() -> Any:
+    return shim.load().etcdrpc
+
+
+@pytest.fixture
+def etcd() -> Scripted:
+    return Scripted()
+
+
+@pytest.fixture
+async def kv(etcd: Scripted) -> AsyncIterator[Kv]:
+    with TemporaryDirectory(prefix="etcd-") as folder:
+        async with Server(etcd).listening(Path(folder, "s")) as target, Kv(target) as client:
+            yield client
+
+
+async def test_a_transaction_is_asked_for_and_told(kv: Kv, etcd: Scripted, rpc: Any) -> None:
+    etcd.answer = rpc.TxnResponse(
+        header=rpc.ResponseHeader(revision=70), succeeded=True, responses=[{"response_put": {}}]
+    ).SerializeToString()
+
+    told = await kv.txn(Txn((Compare(b"k", 7),), (Put(b"k", b"v"),), (Get(b"k"),)))
+
+    assert told == TxnAnswer(True, 70, (None,))
+    asked = rpc.TxnRequest.FromString(etcd.asked)
+    assert [compare.mod_revision for compare in asked.compare] == [7]
+    assert [len(asked.success), len(asked.failure)] == [1, 1]
+
+
+async def test_a_key_is_read_or_not_there(kv: Kv, etcd: Scripted, rpc: Any) -> None:
+    assert await kv.get(b"k") is None
+    etcd.answer = rpc.RangeResponse(
+        kvs=[{"key": b"k", "value": b"v", "create_revision": 3, "mod_revision": 5, "version": 2}]
+    ).SerializeToString()
+
+    assert await kv.get(b"k") == KeyValue(b"k", b"v", 3, 5)
+    assert rpc.RangeRequest.FromString(etcd.asked) == rpc.RangeRequest(key=b"k")
+
+
+async def test_a_page_is_asked_for_with_its_options(kv: Kv, etcd: Scripted, rpc: Any) -> None:
+    etcd.answer = rpc.RangeResponse(more=True, count=9).SerializeToString()
+
+    page = await kv.page(b"a", b"b", limit=1, revision=4, keys_only=True)
+
+    assert (page.items, page.more, page.count) == ([], True, 9)
+    assert rpc.RangeRequest.FromString(etcd.asked) == rpc.RangeRequest(
+        key=b"a", range_end=b"b", limit=1, revision=4, keys_only=True
+    )
+
+
+async def test_a_compaction_is_asked_for(kv: Kv, etcd: Scripted, rpc: Any) -> None:
+    await kv.compact(12)
+
+    assert rpc.CompactionRequest.FromString(etcd.asked).revision == 12
+
+
+async def test_alarms_are_taken_back_one_by_one(kv: Kv, etcd: Scripted, rpc: Any) -> None:
+    etcd.answer = rpc.AlarmResponse(
+        alarms=[rpc.AlarmMember(memberID=3, alarm=rpc.NOSPACE)]
+    ).SerializeToString()
+
+    await maintenance.disarm(kv)
+
+    asked = rpc.AlarmRequest.FromString(etcd.asked)
+    assert (asked.action, asked.memberID) == (rpc.AlarmRequest.DEACTIVATE, 3)
+    await maintenance.defragment(kv)
+    assert etcd.asked == b""
+
+
+async def test_a_refusal_is_told_with_its_status(kv: Kv, etcd: Scripted) -> None:
+    etcd.refusal = 14, b"etcdserver: request timed out"
+
+    with pytest.raises(EtcdRefusedError, match="timed out") as refused:
+        await kv.get(b"k")
+
+    assert refused.value.code == 14
+    assert not refused.value.is_outcome_known
+
+
+async def test_an_answer_that_is_no_message_is_told(kv: Kv, etcd: Scripted) -> None:
+    etcd.answer = b"\x0a\xff"
+
+    with pytest.raises(EtcdGoneError, match="cannot be read"):
+        await kv.get(b"k")

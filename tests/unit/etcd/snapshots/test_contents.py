@@ -1,0 +1,75 @@
+from pathlib import Path
+
+import pytest
+
+from kwokctl.etcd.snapshots.bolt import DamagedError
+from kwokctl.etcd.snapshots.contents import Found, last_revision, look
+from tests.support.bolt_file import PAGE, database
+
+KUBERNETES = ["/registry/namespaces/kube-system", "/registry/pods/default/a", "/registry/x"]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "db"
+
+
+@pytest.mark.parametrize("per_leaf", [1, 2, 100], ids=["deep", "flat", "inlined"])
+def test_keys_under_a_prefix_are_found(path: Path, per_leaf: int) -> None:
+    path.write_bytes(database(["foo", *KUBERNETES], per_leaf=per_leaf))
+
+    assert look(path, "/registry") == Found(is_wanted=True)
+    assert look(path, "/reg") == Found(is_wanted=False, others=("/registry",))
+    assert last_revision(path) == 4
+
+
+def test_what_was_only_deleted_is_not_there(path: Path) -> None:
+    path.write_bytes(database(["foo"], deleted=["/registry/pods/default/a"]))
+
+    assert look(path, "/registry") == Found(is_wanted=False)
+    assert last_revision(path) == 2
+
+
+def test_an_etcd_without_keys_has_no_revision(path: Path) -> None:
+    path.write_bytes(database([]))
+
+    assert look(path, "/registry") == Found(is_wanted=False)
+    assert last_revision(path) == 0
+
+
+@pytest.mark.parametrize("page", range(2, 9))
+@pytest.mark.parametrize("fill", [b"\0", b"\xff"], ids=["zeros", "ones"])
+def test_a_damaged_page_is_never_more_than_an_error(path: Path, page: int, fill: bytes) -> None:
+    whole = database(["foo", *KUBERNETES, "bar", "baz"], per_leaf=2)
+    assert len(whole) == 8 * PAGE
+    path.write_bytes(whole[: page * PAGE] + fill * PAGE + whole[(page + 1) * PAGE :])
+
+    if page in (3, 8):
+        # Of the free pages, and beyond the end.
+        assert last_revision(path) == 6
+        return
+    with pytest.raises(DamagedError):
+        look(path, "/elsewhere")
+
+
+def test_half_a_meta_page_gives_way_to_the_other(path: Path) -> None:
+    whole = bytearray(database(KUBERNETES))
+    whole[16 + 48] ^= 0xFF
+    whole[PAGE : 2 * PAGE] = database(KUBERNETES)[:PAGE]
+    path.write_bytes(whole)
+
+    assert look(path, "/registry").is_wanted
+    path.write_bytes(bytes(2 * PAGE))
+    with pytest.raises(DamagedError, match="no meta page"):
+        look(path, "/registry")
+
+
+def test_pages_that_refer_to_each_other_are_damage(path: Path) -> None:
+    whole = bytearray(database(KUBERNETES, per_leaf=1))
+    # The branch is the last page: let its first child be itself.
+    branch = len(whole) // PAGE - 1
+    whole[branch * PAGE + 16 + 8 : branch * PAGE + 16 + 16] = branch.to_bytes(8, "little")
+    path.write_bytes(whole)
+
+    with pytest.raises(DamagedError, match="circle"):
+        look(path, "/registry")

@@ -1,0 +1,118 @@
+import copy
+from typing import Any
+
+import pytest
+
+from kwokctl.errors import ExpressionError
+from kwokctl.kube.client import PatchType
+from kwokctl.kube.patching.apply import UnknownPatchError, apply_patch
+
+POD = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "p", "uid": "u", "resourceVersion": "7", "labels": {"a": "b"}},
+    "spec": {"nodeName": "n"},
+    "status": {"phase": "Pending", "message": "m", "qosClass": "BestEffort"},
+}
+
+both_merges = pytest.mark.parametrize("patch_type", [PatchType.MERGE, PatchType.STRATEGIC])
+
+
+def patched(patch: Any, patch_type: PatchType, kind: str = "Pod") -> Any:
+    before = copy.deepcopy((POD, patch))
+    result = apply_patch(POD, patch, patch_type, kind)
+    assert (POD, patch) == before
+    return result
+
+
+@both_merges
+def test_a_merge_adds_changes_and_removes(patch_type: PatchType) -> None:
+    status = {"phase": "Running", "message": None, "absent": None, "podIP": "10.0.0.1"}
+
+    result = patched({"status": status}, patch_type)
+
+    assert result["status"] == {
+        "phase": "Running", "qosClass": "BestEffort", "podIP": "10.0.0.1",
+    }  # fmt: skip
+
+
+@both_merges
+def test_what_did_not_change_is_shared(patch_type: PatchType) -> None:
+    result = patched({"status": {"phase": "Running"}}, patch_type)
+
+    assert result["spec"] is POD["spec"]
+    assert result["metadata"] is POD["metadata"]
+
+
+@both_merges
+def test_nulls_of_a_new_map_are_left_out(patch_type: PatchType) -> None:
+    result = patched({"metadata": {"annotations": {"x": "y", "z": None}}}, patch_type)
+
+    assert result["metadata"]["annotations"] == {"x": "y"}
+
+
+@both_merges
+def test_a_null_within_a_list_is_not_certain(patch_type: PatchType) -> None:
+    statuses = [{"name": "c", "lastState": {"running": [{"startedAt": None}]}}]
+
+    with pytest.raises(UnknownPatchError, match="null within the list"):
+        patched({"status": {"containerStatuses": statuses}}, patch_type)
+
+
+@pytest.mark.parametrize("patch_type", PatchType)
+def test_a_patch_of_the_wrong_form_is_not_certain(patch_type: PatchType) -> None:
+    with pytest.raises(UnknownPatchError):
+        patched("text", patch_type)
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        {"metadata": {"uid": "other"}},
+        {"metadata": {"resourceVersion": "8"}},
+        {"metadata": {"deletionTimestamp": "2024-01-01T00:00:00Z"}},
+        {"metadata": None},
+        {"kind": "Node"},
+        {"apiVersion": None},
+    ],
+)
+@both_merges
+def test_what_identifies_an_object_is_not_to_be_patched(patch: Any, patch_type: PatchType) -> None:
+    with pytest.raises(UnknownPatchError, match="than the object"):
+        patched(patch, patch_type)
+
+
+@both_merges
+def test_the_uid_of_the_object_may_stand_in_a_patch(patch_type: PatchType) -> None:
+    assert patched({"metadata": {"uid": "u", "resourceVersion": "7"}}, patch_type) == POD
+
+
+def test_a_merge_patch_replaces_lists_and_what_is_of_another_type() -> None:
+    pod = {"status": {"conditions": [{"type": "A"}], "phase": "Running"}}
+    patch = {"status": {"conditions": [{"type": "B"}], "phase": {"a": 1, "b": None}}}
+
+    result = apply_patch(pod, patch, PatchType.MERGE, "Any")
+
+    assert result == {"status": {"conditions": [{"type": "B"}], "phase": {"a": 1}}}
+
+
+def test_a_patch_that_leaves_no_object_is_not_certain() -> None:
+    with pytest.raises(UnknownPatchError, match="not an object"):
+        apply_patch([1, 2], [{"op": "remove", "path": "/0"}], PatchType.JSON, "Pod")
+
+
+def test_an_apply_is_the_servers() -> None:
+    with pytest.raises(UnknownPatchError, match="the server's"):
+        patched({}, PatchType.APPLY)
+
+
+def test_strategic_merges_of_other_kinds_are_not_known() -> None:
+    with pytest.raises(UnknownPatchError, match="'Lease'"):
+        patched({}, PatchType.STRATEGIC, "Lease")
+
+
+def test_the_error_says_what_to_do_and_is_one_of_a_patch() -> None:
+    with pytest.raises(ExpressionError) as raised:
+        patched({}, PatchType.APPLY)
+
+    assert raised.value.hint == "send the patch to the API server"

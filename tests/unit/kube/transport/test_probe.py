@@ -1,0 +1,82 @@
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from kwokctl.kube.transport.pool import probe
+from kwokctl.model import HttpProbe
+from tests.support.certificates import Certificates, certificates
+from tests.support.fake_api_server import Reply, Request, serving
+
+
+async def _by_path(request: Request, reply: Reply) -> None:
+    if request.path == "/cut":
+        reply.cut()
+    else:
+        await reply.send(b"ok", status=int(request.path[1:]))
+
+
+def _files(folder: Path, known: Certificates) -> tuple[Path, Path, Path]:
+    paths = (folder / "ca.crt", folder / "me.crt", folder / "me.key")
+    for path, content in zip(paths, (known.ca, known.client.cert, known.client.key), strict=True):
+        path.write_bytes(content)
+    return paths
+
+
+@pytest.mark.parametrize(
+    ("path", "holds"), [("/200", True), ("/500", False), ("/403", False), ("/cut", False)]
+)
+async def test_it_holds_when_the_answer_is_200(path: str, holds: bool) -> None:
+    async with serving(_by_path) as server:
+        assert await probe(HttpProbe(url=f"{server.url}{path}")) is holds
+
+
+async def test_the_query_is_sent(tmp_path: Path) -> None:
+    async with serving(_by_path) as server:
+        assert await probe(HttpProbe(url=f"{server.url}/200?verbose=1"))
+    assert server.requests[0].query == {"verbose": "1"}
+
+
+async def test_who_we_are_is_shown_and_the_server_is_checked(tmp_path: Path) -> None:
+    known = certificates()
+    ca, cert, key = _files(tmp_path, known)
+    async with serving(_by_path, context=known.server_context(demand_client=True)) as server:
+        url = f"{server.url}/200"
+        assert await probe(HttpProbe(url=url, ca=ca, cert=cert, key=key))
+        assert not await probe(HttpProbe(url=url, ca=ca))
+        ca.write_bytes(certificates("other").ca)
+        other = tmp_path / "other.crt"
+        other.write_bytes(certificates("other").ca)
+        assert not await probe(HttpProbe(url=url, ca=other, cert=cert, key=key))
+
+
+async def test_certificates_that_were_made_anew_are_read_again(tmp_path: Path) -> None:
+    old, new = certificates("old"), certificates("new")
+    ca, cert, key = _files(tmp_path, old)
+    async with serving(_by_path, context=new.server_context(demand_client=True)) as server:
+        asked = HttpProbe(url=f"{server.url}/200", ca=ca, cert=cert, key=key)
+        assert not await probe(asked)
+        _files(tmp_path, new)
+        assert await probe(asked)
+
+
+async def test_a_unix_socket_is_dialled_if_there_is_one(tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    async with serving(_by_path, socket=path):
+        assert await probe(HttpProbe(url="http://localhost/200", socket=path))
+    assert not await probe(HttpProbe(url="http://localhost/200", socket=path))
+
+
+@pytest.mark.parametrize("url", ["https://127.0.0.1:1/", "http://[", "nonsense", "http://x:99999/"])
+async def test_whatever_goes_wrong_is_a_no(url: str, tmp_path: Path) -> None:
+    assert not await probe(HttpProbe(url=url, ca=tmp_path / "absent"))
+
+
+async def test_it_can_be_cancelled() -> None:
+    async def never(request: Request, reply: Reply) -> None:
+        await asyncio.Event().wait()
+
+    async with serving(never) as server:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await probe(HttpProbe(url=server.url))

@@ -1,0 +1,168 @@
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pytest
+
+from kwokctl.errors import ConfigError
+from kwokctl.expr import yaml
+from kwokctl.model import ETCD, Artifact, Component, ComponentName, Mount, Port
+from runtimes.kind.nodes.configuration import configuration
+from runtimes.kind.pods.kubeadm import pod_patch
+from runtimes.kind.pods.pod_settings import Manner
+from tests.support import golden
+from tests.unit.runtimes.kind.plans import OPTIONS, PATHS, plan
+
+MANNER = Manner(root=PATHS.root, user=1000, group=1000, grace=10.0, revive=False)
+OWN: dict[str, Any] = {
+    "kind": "Cluster",
+    "apiVersion": "kind.x-k8s.io/v1alpha4",
+    "networking": {"disableDefaultCNI": True, "podSubnet": "10.1.0.0/16"},
+    "featureGates": {"Mine": True},
+    "kubeadmConfigPatches": ["kind: ClusterConfiguration\n"],
+    "nodes": [
+        {"role": "worker"},
+        {
+            "role": "control-plane",
+            "extraMounts": [{"hostPath": "/srv", "containerPath": "/srv"}],
+            "extraPortMappings": [{"containerPort": 30000, "hostPort": 30000}],
+            "labels": {"mine": "too"},
+        },
+    ],
+}
+
+
+def made(*documents: dict[str, Any], kube: str = "v1.36.3") -> dict[str, Any]:
+    return configuration(plan(OPTIONS, *documents, kube=kube), PATHS, has_cgroup_v1=False)
+
+
+def patched(found: dict[str, Any], kind: str) -> dict[str, Any]:
+    """Return what kubeadm is told in one of its documents."""
+    texts = [yaml.load_all(text)[0] for text in found["kubeadmConfigPatches"]]
+    patch: dict[str, Any] = next(text for text in texts if text["kind"] == kind)
+    return patch
+
+
+def test_kind_is_told_what_was_reviewed() -> None:
+    found = configuration(plan(), PATHS, has_cgroup_v1=True)
+
+    golden.check("kind/kind.yaml", yaml.dump_all([found]))
+
+
+def test_what_a_made_image_lacks_is_left_out_unless_the_user_wants_it() -> None:
+    found = configuration(plan(), PATHS, has_cgroup_v1=False, is_bare=True)
+
+    assert found["networking"]["disableDefaultCNI"] is True
+    assert found["networking"]["kubeProxyMode"] == "none"
+    assert patched(found, "InitConfiguration")["skipPhases"] == [
+        "preflight", "addon/kube-proxy", "addon/coredns",
+    ]  # fmt: skip
+
+    own = {"kind": "Cluster", "networking": {"kubeProxyMode": "nftables"}}
+    theirs = configuration(plan(OPTIONS, own), PATHS, has_cgroup_v1=False, is_bare=True)
+    assert theirs["networking"]["kubeProxyMode"] == "nftables"
+
+
+def test_pods_see_what_was_reviewed() -> None:
+    patches = [
+        pod_patch(component, manner=MANNER)
+        for component in plan().components.values()
+        if component.name != "kwok-controller"
+    ]
+
+    golden.check("kind/pods.yaml", yaml.dump_all(patches))
+
+
+def test_the_users_own_configuration_is_merged_in() -> None:
+    found = made(OWN)
+
+    node, worker = found["nodes"]
+    assert found["networking"]["podSubnet"] == "10.1.0.0/16"
+    assert found["networking"]["apiServerPort"] == OPTIONS.kube_apiserver_port
+    assert found["featureGates"] == {"Mine": True}
+    assert found["kubeadmConfigPatches"][-1] == "kind: ClusterConfiguration\n"
+    assert node["labels"] == {"mine": "too"}
+    assert {"hostPath": "/srv", "containerPath": "/srv"} in node["extraMounts"]
+    assert {"containerPort": 30000, "hostPort": 30000} in node["extraPortMappings"]
+    assert worker == {"role": "worker"}
+
+
+@pytest.mark.parametrize(
+    ("own", "place"),
+    [
+        ({"name": "mine"}, "'name'"),
+        ({"networking": {"apiServerPort": 6443}}, "'networking.apiServerPort'"),
+        ({"networking": {"apiServerAddress": "0.0.0.0"}}, "'networking.apiServerAddress'"),
+        ({"nodes": [{"role": "control-plane", "image": "mine"}]}, r"'nodes\[\].image'"),
+        ({"nodes": [{"role": "control-plane"}, {"role": "control-plane"}]}, "has 2 nodes"),
+        ({"nodes": [{"role": "worker"}]}, "has 0 nodes"),
+    ],
+)
+def test_what_kwokctl_says_cannot_be_said_twice(own: dict[str, Any], place: str) -> None:
+    with pytest.raises(ConfigError, match=place):
+        made(own)
+
+
+def test_two_configurations_are_one_too_many() -> None:
+    with pytest.raises(ConfigError, match="2 documents"):
+        made(OWN, OWN)
+
+
+def test_an_older_kubeadm_is_given_its_arguments_as_a_mapping() -> None:
+    old = patched(made(kube="v1.35.4"), "ClusterConfiguration")
+    new = patched(made(), "ClusterConfiguration")
+
+    assert old["scheduler"]["extraArgs"]["leader-elect"] == "false"
+    assert {"name": "leader-elect", "value": "false"} in new["scheduler"]["extraArgs"]
+
+
+def test_a_component_that_is_switched_off_is_not_described() -> None:
+    options = replace(OPTIONS, disable=("kube-scheduler",))
+    found = configuration(plan(options), PATHS, has_cgroup_v1=False)
+
+    assert "scheduler" not in patched(found, "ClusterConfiguration")
+    assert 10259 not in [port["containerPort"] for port in found["nodes"][0]["extraPortMappings"]]
+
+
+def test_a_kubelet_is_told_to_stand_cgroup_v1_where_it_would_not() -> None:
+    def kinds(kube: str) -> list[str]:
+        found = configuration(plan(kube=kube), PATHS, has_cgroup_v1=True)
+        return [yaml.load_all(text)[0]["kind"] for text in found["kubeadmConfigPatches"]]
+
+    assert "KubeletConfiguration" in kinds("v1.36.3")
+    assert "KubeletConfiguration" not in kinds("v1.30.0")
+
+
+def test_more_names_for_the_certificate_do_not_take_away_those_of_kind() -> None:
+    options = replace(OPTIONS, kube_apiserver_cert_sans=("api.example",))
+    found = configuration(plan(options), PATHS, has_cgroup_v1=False)
+
+    names = patched(found, "ClusterConfiguration")["apiServer"]["certSANs"]
+    assert names == ["localhost", "127.0.0.1", "api.example"]
+
+
+def test_only_etcd_whose_files_are_the_users_is_run_as_the_user() -> None:
+    users = {
+        name: pod_patch(component, manner=MANNER)["spec"].get("securityContext")
+        for name, component in plan().components.items()
+    }
+
+    assert users.pop(ETCD) == {"runAsUser": 1000, "runAsGroup": 1000}
+    assert set(users.values()) == {None}
+
+
+def test_a_component_that_kubeadm_does_not_make_is_published_and_its_files_are_seen() -> None:
+    more = Component(
+        name=ComponentName("metrics"),
+        artifact=Artifact(name="metrics", version="v1", image="example/metrics:v1"),
+        ports=(Port(name="https", port=4443, host_port=30000),),
+        mounts=(Mount(host_path=Path("/usr/lib"), mount_path=PurePosixPath("/usr/lib")),),
+    )
+    planned = plan()
+    planned = replace(planned, components={**planned.components, more.name: more})
+
+    (node,) = configuration(planned, PATHS, has_cgroup_v1=False)["nodes"]
+
+    ports = {port["containerPort"]: port["hostPort"] for port in node["extraPortMappings"]}
+    assert ports[4443] == 30000
+    assert {"hostPath": "/usr/lib", "containerPath": "/mnt/host/usr/lib"} in node["extraMounts"]

@@ -1,0 +1,69 @@
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from kwokctl.model import ETCD, KUBE_SCHEDULER
+from runtimes.kind.pods.manifests_aside import putting_aside, taking_up
+
+GETENT = """\
+#!/bin/sh
+[ "$1" = ahostsv4 ] && echo "{address} STREAM node"
+"""
+
+
+@pytest.fixture
+def at(tmp_path: Path) -> Path:
+    """A node's folder with two manifests."""
+    (tmp_path / "manifests").mkdir()
+    (tmp_path / "bin").mkdir()
+    for name in (ETCD, KUBE_SCHEDULER):
+        (tmp_path / "manifests" / f"{name}.yaml").write_text("at: 10.89.0.4:1, not: 10.89.0.41\n")
+    return tmp_path
+
+
+@pytest.fixture
+def run(at: Path) -> Callable[..., None]:
+    """Run a command on a node that has this address."""
+
+    def run(command: tuple[str, ...], *, address: str = "10.89.0.4") -> None:
+        getent = at / "bin" / "getent"
+        getent.write_text(GETENT.format(address=address))
+        getent.chmod(0o755)
+        path = f"{at / 'bin'}:{os.environ['PATH']}"
+        subprocess.run(command, check=True, env={**os.environ, "PATH": path})
+
+    return run
+
+
+def manifests(folder: Path) -> set[str]:
+    return {file.stem for file in folder.glob("*.yaml")}
+
+
+def test_manifests_are_put_aside_and_taken_up_again_whether_or_not_they_are_there(
+    at: Path, run: Callable[..., None]
+) -> None:
+    here = PurePosixPath(at)
+    for _ in range(2):
+        run(putting_aside([ETCD], here))
+    assert manifests(at / "manifests") == {KUBE_SCHEDULER}
+    assert manifests(at / "stopped") == {ETCD}
+
+    for _ in range(2):
+        run(taking_up([ETCD], here))
+    assert manifests(at / "manifests") == {ETCD, KUBE_SCHEDULER}
+
+
+def test_what_is_put_aside_follows_the_node_to_another_address(
+    at: Path, run: Callable[..., None]
+) -> None:
+    here = PurePosixPath(at)
+    run(putting_aside([ETCD], here))
+    run(putting_aside([KUBE_SCHEDULER], here), address="10.89.0.5")
+    assert "at: 10.89.0.5:1, not: 10.89.0.41" in (at / "stopped" / "etcd.yaml").read_text()
+
+    run(taking_up([ETCD], here), address="10.89.0.6")
+
+    assert "at: 10.89.0.6:1, not: 10.89.0.41" in (at / "manifests" / "etcd.yaml").read_text()

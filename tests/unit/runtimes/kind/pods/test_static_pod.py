@@ -1,0 +1,99 @@
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pytest
+
+from kwokctl.model import Artifact, Component, ComponentName, HttpProbe, Limits, Mount, Port
+from runtimes.kind.pods.pod_settings import Manner
+from runtimes.kind.pods.static_pod import static_pod
+from tests.unit.runtimes.kind.plans import PATHS
+
+METRICS = Component(
+    name=ComponentName("metrics"),
+    artifact=Artifact(name="metrics", version="v1", command=("/store/metrics", "serve")),
+    args=("--port=30000",),
+    env={"GOGC": "50"},
+    ports=(Port(name="https", port=4443, host_port=30000),),
+    mounts=(
+        Mount(host_path=PATHS.pki, mount_path=PurePosixPath("/pki")),
+        Mount(host_path=Path("/usr/lib"), mount_path=PurePosixPath("/usr/lib")),
+    ),
+    ready=(HttpProbe(url="https://127.0.0.1:30000/readyz?verbose"),),
+)
+MANNER = Manner(root=PATHS.root, user=1000, group=100, grace=10.0, revive=False)
+
+
+def made(component: Component = METRICS, manner: Manner = MANNER) -> dict[str, Any]:
+    return static_pod(component, image="example/metrics:v1", manner=manner)
+
+
+def container(component: Component = METRICS) -> dict[str, Any]:
+    found: dict[str, Any] = made(component)["spec"]["containers"][0]
+    return found
+
+
+def test_its_program_is_run_in_its_image_with_what_it_was_given() -> None:
+    found = container()
+
+    assert found["image"] == "example/metrics:v1"
+    assert found["imagePullPolicy"] == "Never"
+    assert found["command"] == ["metrics", "serve"]
+    assert found["args"] == ["--port=30000"]
+    assert found["env"] == [{"name": "GOGC", "value": "50"}]
+
+
+def test_it_uses_the_nodes_network_and_is_as_critical_as_the_control_plane() -> None:
+    spec = made()["spec"]
+
+    assert spec["hostNetwork"] is True
+    assert spec["priorityClassName"] == "system-node-critical"
+    assert made()["metadata"]["namespace"] == "kube-system"
+
+
+def test_it_is_run_as_the_user_with_nothing_that_it_does_not_need() -> None:
+    rights, inner = made()["spec"]["securityContext"], container()["securityContext"]
+
+    assert (rights["runAsUser"], rights["runAsGroup"]) == (1000, 100)
+    assert inner["capabilities"] == {"drop": ["ALL"]}
+    assert inner["readOnlyRootFilesystem"] is True
+
+
+def test_files_from_outside_the_clusters_folder_do_not_cover_those_of_the_node() -> None:
+    places = [volume.get("hostPath") for volume in made()["spec"]["volumes"]]
+
+    assert places == [{"path": str(PATHS.pki)}, {"path": "/mnt/host/usr/lib"}, None]
+    assert container()["volumeMounts"][1]["mountPath"] == "/usr/lib"
+
+
+def test_the_kubelet_asks_for_readiness_at_the_port_inside() -> None:
+    asked = container()["readinessProbe"]["httpGet"]
+
+    assert asked == {"scheme": "HTTPS", "path": "/readyz?verbose", "port": 4443}
+
+
+@pytest.mark.parametrize(
+    "probe",
+    [
+        HttpProbe(url="https://127.0.0.1:30000/readyz", cert=Path("/pki/admin.crt")),
+        HttpProbe(url="http://localhost/health", socket=Path("/run/etcd.sock")),
+        HttpProbe(url="https://127.0.0.1:6443/api/v1/nodes"),
+    ],
+)
+def test_what_the_kubelet_cannot_ask_it_is_not_told_to(probe: HttpProbe) -> None:
+    assert "readinessProbe" not in container(replace(METRICS, ready=(probe,)))
+
+
+def test_it_is_revived_only_where_that_is_wanted() -> None:
+    assert made()["spec"]["restartPolicy"] == "Never"
+    assert made(manner=replace(MANNER, revive=True))["spec"]["restartPolicy"] == "Always"
+
+
+def test_limits_bound_it_and_ask_for_nothing() -> None:
+    bounded = container(replace(METRICS, limits=Limits(memory=1024, cpus=0.5)))
+
+    assert bounded["resources"] == {
+        "limits": {"memory": "1024", "cpu": "0.5"},
+        "requests": {"memory": "0", "cpu": "0"},
+    }
+    assert "resources" not in container()

@@ -39,7 +39,7 @@ folder, else it has its default.
 |---|---|
 | 0 | done, or nothing was to do |
 | 1 | it failed; standard error says why and what to do |
-| 2 | the words were wrong, or ask for what is not served yet |
+| 2 | invalid arguments, or something that is not supported yet |
 | 128 + N | signal N has ended it: 130 after Ctrl-C; what was half-made is undone first |
 
 Results go to standard output, all else to standard error. With `-o json` or `-o yaml` commands that

@@ -1,7 +1,7 @@
 """What can go wrong, as a person who uses kwokctl can understand it.
 
     KwokctlError            exit 1   the one type the command line catches
-    ├── UsageError          exit 2   the words of the command were wrong
+    ├── UsageError          exit 2   invalid arguments, options or settings
     │   └── NotServedError  exit 2   an option of the original that is not served yet
     ├── ConfigError                  a document or a saved file does not say what it must
     ├── ExpressionError              a template or a query cannot be compiled or run
@@ -40,7 +40,7 @@ class KwokctlError(Exception):
 
 
 class UsageError(KwokctlError):
-    """The words of the command were wrong."""
+    """Invalid arguments, options or settings."""
 
     exit_code: ClassVar[int] = 2
     id: ClassVar[str] = "usage"

@@ -82,7 +82,7 @@ class Invocation:
     ) -> "Invocation":
         """Return the same with the flags of one more word of the command."""
         if dry_run:
-            raise NotServedError("'--dry-run' is not served yet")
+            raise NotServedError("'--dry-run' is not supported yet")
         if level is not None:
             from kwokctl.cli.output import diagnosis
 

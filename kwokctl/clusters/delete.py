@@ -115,7 +115,7 @@ def _remove_context(
             home.progress.note(
                 f"'{current}' is the current context now"
                 if current
-                else "no context is current now"
+                else "the kubeconfig has no current context now"
             )
     except KwokctlError as e:
         if kubeconfigs.may_name(kubeconfig, context):

@@ -1,4 +1,4 @@
-"""Runs the controller as a process of its own, until it is told to end."""
+"""Runs the controller as a process of its own, until a signal ends it."""
 
 import asyncio
 import gc
@@ -93,7 +93,7 @@ async def serve(settings: Settings, access: Access, holder: str) -> None:
     try:
         await _serve(settings, pool, holder)
     except asyncio.CancelledError:
-        log.info("told to end")
+        log.info("received a signal to end")
     finally:
         await pool.close()
 

@@ -207,7 +207,7 @@ PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",)
             {"restore_snapshot": RESTORED},
             [
                 (
-                    "cluster 'kwok' holds again what 'a.db' does; clients that watch must list again. "
+                    "cluster 'kwok' is restored from 'a.db'; clients must list again before they watch. "
                     "See what there is with:"
                 ),
                 "kwokctl kubectl get nodes,pods --all-namespaces",
@@ -238,6 +238,11 @@ PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",)
             ],
         ),
         (
+            "scale pod --replicas 0",
+            {"scale_within": ScaleResult(kind="Pod", name="pod", deleted=5, existing=5)},
+            ["'pod' has 0 pods (5 deleted)"],
+        ),
+        (
             "artifacts build --kube-version v1.36.3",
             {"build": PROGRAMS},
             ["the programs for Kubernetes v1.36.3 are in the store"],
@@ -245,7 +250,7 @@ PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",)
         (
             "artifacts images",
             {"stock_images": ["etcd:1"]},
-            ["etcd:1 is in the container engine"],
+            ["1 image is in the container engine"],
         ),
     ],
 )

@@ -126,7 +126,7 @@ def test_the_help_of_a_command_has_its_options_in_sections(kwokctl: Kwokctl) -> 
         (
             "create cluster mine",
             (
-                "error: 'kwokctl create cluster' does not take the word 'mine'\n"
+                "error: 'kwokctl create cluster' takes no argument 'mine'\n"
                 "hint: name a cluster with '--name mine'\n"
             ),
         ),
@@ -163,19 +163,19 @@ def test_the_help_of_a_command_has_its_options_in_sections(kwokctl: Kwokctl) -> 
         ),
         (
             "--dry-run stop cluster",
-            "error: '--dry-run' is not served yet\n",
+            "error: '--dry-run' is not supported yet\n",
         ),
         (
             "port-forward etcd 8080:http",
-            "error: 'kwokctl port-forward' is not served yet\n",
+            "error: 'kwokctl port-forward' is not supported yet\n",
         ),
         (
             "snapshot export -h",
-            "error: 'kwokctl snapshot export' is not served yet\n",
+            "error: 'kwokctl snapshot export' is not supported yet\n",
         ),
         (
             "snapshot save --path x --format k8s",
-            "error: '--format k8s' is not served yet\nhint: use --format etcd\n",
+            "error: '--format k8s' is not supported yet\nhint: use --format etcd\n",
         ),
         (
             "snapshot save",

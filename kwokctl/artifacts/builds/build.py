@@ -40,7 +40,7 @@ class Build:
     async def run(self, store: Store) -> None:
         """Build the programs and put them into the store.
 
-        Raises ArtifactError when there is no Go to be had, no such module, or it does not compile.
+        Raises ArtifactError when there is no Go, no such module, or it does not compile.
         """
         await asyncio.to_thread(remove_tree, self._folder)
         await asyncio.to_thread((self._folder / "tmp").mkdir, parents=True)
@@ -121,7 +121,7 @@ class Build:
         texts = await asyncio.to_thread(_texts, modules)
         if missing := [path for path in paths if path not in texts]:
             raise ArtifactError(
-                f"there is no Go module '{missing[0]}' of version {self._version} to be had",
+                f"the Go proxy has no module '{missing[0]}' of version {self._version}",
                 hint=f"'go list -m -versions {missing[0]}' shows the versions that your GOPROXY has",
                 detail="\n".join(m["Error"] for m in modules if m.get("Error")) or None,
             )

@@ -144,7 +144,7 @@ class _Reader:
     def _too_many(self) -> None:
         word = self._plain[len(self._arguments)]
         hint = None if self._arguments else f"name a cluster with '--name {word}'"
-        raise self._wrong(f"'{self._command}' does not take the word '{word}'", hint)
+        raise self._wrong(f"'{self._command}' takes no argument '{word}'", hint)
 
     def _wrong(self, message: str, hint: str | None = None) -> UsageError:
         return UsageError(message, hint=hint or f"see '{self._command} --help'")

@@ -140,7 +140,7 @@ def images(
     verb = "is" if len(names) == 1 else "are"
     where = f"{verb} in '{save}'" if save else f"{verb} in the container engine"
     outcome = Outcome(
-        message=f"{', '.join(names)} {where}",
+        message=f"{amount(len(names), 'images')} {where}",
         result={"images": names, "file": save or load or ""},
     )
     conclude(call, outcome, output)

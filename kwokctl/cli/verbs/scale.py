@@ -161,10 +161,11 @@ def scale(
     )
     tool = f"kubectl --kubeconfig {kubeconfig}" if kubeconfig else f"{call.itself} kubectl"
     within = f" -n {namespace}" if namespace else ""
+    see = f"{tool}{within} get {_plural(result.kind)} -l {request.selector}"
     outcome = Outcome(
         message=in_words(result, is_waited_for=bool(wait)),
         lead="See them with",
-        then=(f"{tool}{within} get {_plural(result.kind)} -l {request.selector}",),
+        then=(see,) if result.count else (),
         cluster="" if kubeconfig else call.name,
         changed=not result.is_unchanged,
         result=result,
@@ -231,5 +232,5 @@ async def scale_within(
     except TimeoutError as e:
         raise TimedOutError(
             f"scaling '{request.set_name}' took longer than {limit:g} s",
-            hint="what was made stays; the same command goes on",
+            hint="nothing is undone; repeat the command to continue",
         ) from e

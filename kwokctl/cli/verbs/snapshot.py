@@ -89,8 +89,8 @@ def restore(
 
     restored = call.run(restore_snapshot, call.home, call.cluster, Path(path))
     outcome = Outcome(
-        message=f"cluster '{call.name}' holds again what '{restored.path}' does; clients that watch "
-        "must list again",
+        message=f"cluster '{call.name}' is restored from '{restored.path}'; clients must list again before "
+        "they watch",
         lead="See what there is with",
         then=(f"{call.itself} kubectl get nodes,pods --all-namespaces",),
         cluster=call.name,
@@ -102,9 +102,9 @@ def restore(
 def _check(file_format: str, kinds: list[str] | None) -> None:
     if file_format != "etcd":
         raise NotServedError(
-            f"'--format {file_format}' is not served yet", hint="use --format etcd"
+            f"'--format {file_format}' is not supported yet", hint="use --format etcd"
         )
     if kinds:
         raise NotServedError(
-            "'--filter' is not served yet", hint="an etcd snapshot holds all kinds"
+            "'--filter' is not supported yet", hint="an etcd snapshot holds all kinds"
         )

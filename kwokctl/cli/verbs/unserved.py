@@ -26,7 +26,7 @@ def refusing(name: str, instead: str) -> Callable[[Invocation, list[str]], None]
     """Make the command that refuses whatever it is asked and says what serves meanwhile."""
 
     def refuse(_call: Invocation, _words: list[str]) -> None:
-        """Not served yet."""
-        raise NotServedError(f"'kwokctl {name}' is not served yet", hint=instead)
+        """Not supported yet."""
+        raise NotServedError(f"'kwokctl {name}' is not supported yet", hint=instead)
 
     return refuse

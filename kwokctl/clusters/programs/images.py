@@ -173,7 +173,7 @@ async def _as_images(
                 found[choice.name] = choice.artifact
         if troubles:
             first, others = next(iter(troubles.values())), len(troubles) - 1
-            also = f", nor {others} more" if others else ""
+            also = f" (and {others} others)" if others > 1 else " (and 1 other)" if others else ""
             home.progress.note(f"{first}{also}; made from programs instead")
     return {name: artifact for name, artifact in found.items() if artifact.image}
 

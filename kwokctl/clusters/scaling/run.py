@@ -167,7 +167,7 @@ class _Scaling:
             yield
         except asyncio.CancelledError:
             for stands in self._stand(changes):
-                note = f"at least {stands}; what exists stays, the same command goes on"
+                note = f"at least {stands}; nothing is undone; repeat the command to continue"
                 self._place.progress.note(note)
             raise
         except KwokctlError:

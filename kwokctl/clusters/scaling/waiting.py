@@ -52,7 +52,7 @@ async def wait_for(
             f"{_late(len(late), number, resource)} of the set '{set_name}' "
             f"{'is' if len(late) == 1 else 'are'} not {state} after {round(seconds, 1):g} s",
             detail=await _named(late, place.reader),
-            hint="nothing was undone: what is there stays, and the same command goes on waiting",
+            hint="nothing is undone; repeat the command to wait again",
         ) from e
 
 

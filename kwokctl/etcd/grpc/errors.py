@@ -43,7 +43,7 @@ def explained(error: Exception) -> str:
         case ssl.SSLError():
             return f"no TLS: {error.reason or error}"
         case ConnectionRefusedError() | FileNotFoundError():
-            return "nobody listens there"
+            return "connection refused"
         case OSError(strerror=str(why)):
             return why
         case _:

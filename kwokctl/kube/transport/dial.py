@@ -93,7 +93,7 @@ def _explained(address: Address, error: OSError) -> ApiError:
         case TimeoutError():
             return ApiError(f"{where} does not answer", status=0, reason=TIMEOUT)
         case ConnectionRefusedError() | FileNotFoundError():
-            return ApiError(f"nobody listens at {where}", status=0, reason=REFUSED)
+            return ApiError(f"{where} refuses connections", status=0, reason=REFUSED)
         case _:
             why = error.strerror or str(error)
             return ApiError(f"{where} cannot be reached: {why}", status=0, reason=UNREACHABLE)

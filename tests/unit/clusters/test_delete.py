@@ -239,4 +239,4 @@ async def test_when_all_go_no_context_is_current(home: Home, config: Path, told:
     await delete_all(home, kubeconfig=config, force=False)
 
     assert entries.current_context(config) == ""
-    assert told.lines == ["no context is current now"]
+    assert told.lines == ["the kubeconfig has no current context now"]

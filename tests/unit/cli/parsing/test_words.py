@@ -78,7 +78,7 @@ def test_an_empty_value_stays_a_value() -> None:
         ("node --output", "'--output' needs a value", "see 'kwokctl test --help'"),
         ("node --tls=maybe", "'--tls' is a switch", None),
         ("--force", "'kwokctl test' needs KIND", "see 'kwokctl test --help'"),
-        ("node gpu more", "does not take the word 'more'", "see 'kwokctl test --help'"),
+        ("node gpu more", "takes no argument 'more'", "see 'kwokctl test --help'"),
     ],
 )
 def test_wrong_words_are_told_in_words_of_ours(given: str, message: str, hint: str | None) -> None:

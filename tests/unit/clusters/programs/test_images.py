@@ -100,7 +100,7 @@ async def test_where_no_registry_answers_programs_are_taken_and_that_is_told_in_
 ) -> None:
     assert await taken(home, FakeImages()) == PROGRAMS
     (line,) = told.lines
-    assert line == f"'{ETCD_IMAGE}' cannot be pulled, nor 1 more; made from programs instead"
+    assert line == f"'{ETCD_IMAGE}' cannot be pulled (and 1 other); made from programs instead"
 
 
 async def test_only_what_the_registry_lacks_is_made_from_its_program(home: Home) -> None:

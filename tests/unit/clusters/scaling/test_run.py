@@ -162,7 +162,7 @@ def test_an_interrupt_says_what_exists_and_how_to_go_on() -> None:
         scale(cluster, listener, interrupt_after=12, kind="pod", replicas=0)
 
     made, deleted = listener.notes
-    stays = "what exists stays, the same command goes on"
+    stays = "nothing is undone; repeat the command to continue"
     assert re.fullmatch(rf"at least \d+ of 2,000 pods exist; {stays}", made)
     assert re.fullmatch(rf"at least \d+ of \d+ pods are deleted; {stays}", deleted)
 

@@ -25,6 +25,7 @@ from kwokctl.components.kwok_controller import kubelet_address
 from kwokctl.components.setting import Setting
 from kwokctl.config.data_path import Choice
 from kwokctl.config.documents import Document
+from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.quantity import to_bytes
 from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.dataplane.api import ApiPlane
@@ -68,7 +69,11 @@ async def scale(
     """
     templates = load_templates(documents)
     # What is wrong with the template's parameters is wrong in any cluster, and without one.
-    edited(find_template(templates, request.kind).parameters, request.params)
+    template = find_template(templates, request.kind)
+    for unused in template.unused(edited(template.parameters, request.params)):
+        near = did_you_mean(unused, template.declared)
+        what = f"the template '{template.name}' does not mention the parameter '{unused}'"
+        home.progress.warn(f"{what}; {near}" if near else what)
     if kubeconfig is not None:
         if data_path == "etcd":
             raise UsageError(

@@ -1,5 +1,6 @@
 """Resource templates: what the objects look like that `scale` makes."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,22 @@ class ResourceTemplate:
     template: str
     source: str
     """Where it was read, for messages."""
+
+    @property
+    def declared(self) -> list[str]:
+        """The names of the parameters that it gives a value."""
+        return list(self.parameters) if isinstance(self.parameters, dict) else []
+
+    def unused(self, parameters: Any) -> list[str]:
+        """Name those of the `parameters` that it neither declares nor mentions in its text.
+
+        Only those at the top: what lies below them may be used as a whole, as labels are.
+        """
+        names = parameters if isinstance(parameters, dict) else ()
+        return [n for n in names if n not in self.declared and not self._mentions(n)]
+
+    def _mentions(self, name: str) -> bool:
+        return bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", self.template))
 
 
 def load_templates(documents: Sequence[Document]) -> Mapping[str, ResourceTemplate]:

@@ -256,3 +256,28 @@ async def test_the_users_own_templates_make_objects_of_any_kind(
 
     stored = cluster.objects["configmaps", "default", "settings-000001"]
     assert stored["data"] == {"a": "c"}
+
+
+@pytest.mark.parametrize(
+    ("program", "warnings"),
+    [
+        (
+            ".alocatable.cpu = 1",
+            [
+                "the template 'node' does not mention the parameter 'alocatable'; did you mean 'allocatable'?"
+            ],
+        ),
+        (".foo.bar = 3", ["the template 'node' does not mention the parameter 'foo'"]),
+        (".allocatable.gpu = 1", []),
+    ],
+)
+async def test_a_parameter_that_the_template_does_not_use_is_named(
+    home: Home, program: str, warnings: list[str]
+) -> None:
+    told = Told()
+    request = ScaleRequest(kind="node", params=(program,))
+
+    with pytest.raises(NotFoundError, match="no cluster called 'dev'"):
+        await scale(replace(home, progress=told), NAME, request, documents=[])
+
+    assert told.warnings == warnings

@@ -82,3 +82,22 @@ def test_an_unknown_template_with_nothing_near_names_the_known() -> None:
         find_template(load_templates([]), "volume")
 
     assert caught.value.hint == "there are: node, pod"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "unused"),
+    [
+        ({"a": 2, "foo": {"bar": 3}}, ["foo"]),
+        ({"a": 2, "extra": 1}, []),
+        ({"a": 2, "text": 1, "ex": 1, "a-key": 1, "no-key": 1}, ["ex", "no-key"]),
+        ([1, 2], []),
+    ],
+)
+def test_a_parameter_that_is_neither_declared_nor_mentioned_is_unused(
+    parameters: Any, unused: list[str]
+) -> None:
+    mine = resource(
+        "mine", template='kind: Text{{ .extra }}{{ index . "text" "a-key" }}', parameters={"a": 1}
+    )
+
+    assert load_templates([mine])["mine"].unused(parameters) == unused

@@ -19,11 +19,17 @@ Command = tuple[list[str], dict[str, str]]
 async def kubectl_command(home: Home, name: ClusterName, *, dials: bool = True) -> Command:
     """Return kubectl for a cluster: the one given, else that of the PATH, else kwokctl's own.
 
-    Raises ComponentError if it is to dial the API server and that does not listen.
+    Raises ComponentError if it is to dial the API server and that does not listen. Warns if etcd
+    does not: the API server then keeps kubectl waiting for a minute and names no cause.
     """
     saved = load(home.paths(name), name)
     if dials:
         await _demand(home, saved, KUBE_APISERVER, saved.options.kube_apiserver_port)
+        if await _refusing(home, saved, ETCD, saved.options.etcd_port):
+            home.progress.warn(
+                f"'{ETCD}' of the cluster '{name}' does not run, so that most requests time out; "
+                f"{_start(name)}"
+            )
     on_path = None if saved.options.kubectl_binary else shutil.which("kubectl")
     program = [on_path] if on_path else await _own(home, name, "kubectl")
     return [*program, f"--kubeconfig={home.paths(name).kubeconfig}"], {}
@@ -61,24 +67,34 @@ def etcdctl_environment(home: Home, name: ClusterName) -> dict[str, str]:
 
 
 async def _demand(home: Home, saved: Saved, component: ComponentName, port: int) -> None:
-    """Raise ComponentError, with the remedy, unless a component listens."""
-    paths = home.paths(saved.name)
-    address = saved.setting(home.runtime(saved.options.runtime), paths).address(component, port)
+    """Raise ComponentError, with the remedy, if a component refuses connections."""
+    address = await _refusing(home, saved, component, port)
+    if address is None:
+        return
+    is_stopped = home.paths(saved.name).stopped.exists()
+    state = "is stopped" if is_stopped else f"has no {component} that listens at '{address}'"
+    look = "" if is_stopped else f"; its log: kwokctl --name {saved.name} logs {component}"
+    raise ComponentError(f"the cluster '{saved.name}' {state}", hint=_start(saved.name) + look)
+
+
+async def _refusing(home: Home, saved: Saved, component: ComponentName, port: int) -> str | None:
+    """Return the address of a component that refuses connections; None if it does not."""
+    setting = saved.setting(home.runtime(saved.options.runtime), home.paths(saved.name))
+    address = setting.address(component, port)
     host, _, number = address.rpartition(":")
     try:
         async with asyncio.timeout(_PATIENCE):
             _, writer = await asyncio.open_connection(host.strip("[]"), int(number))
-    except ConnectionRefusedError as e:
-        is_stopped = paths.stopped.exists()
-        state = "is stopped" if is_stopped else f"has no {component} that listens at '{address}'"
-        look = "" if is_stopped else f"; its log: kwokctl --name {saved.name} logs {component}"
-        raise ComponentError(
-            f"the cluster '{saved.name}' {state}",
-            hint=f"start it with: kwokctl start cluster --name {saved.name}{look}",
-        ) from e
+    except ConnectionRefusedError:
+        return address
     except (OSError, TimeoutError):
-        return  # the tool itself says best what is wrong
+        return None  # the tool itself says best what is wrong
     writer.close()
+    return None
+
+
+def _start(name: ClusterName) -> str:
+    return f"start it with: kwokctl start cluster --name {name}"
 
 
 async def _own(home: Home, name: ClusterName, tool: str) -> list[str]:

@@ -4,16 +4,30 @@ from collections.abc import Iterable, Mapping
 
 from kwokctl.config.nearest import did_you_mean
 
+_MOVE = (
+    "'kwokctl snapshot save' keeps what a cluster holds, "
+    "'kwokctl --name OTHER snapshot restore' puts it into another one"
+)
 _MEANT: Mapping[str, Mapping[str, str]] = {
     "kwokctl": {
+        "clone": _MOVE,
+        "clusters": "'kwokctl get clusters'",
+        "components": "'kwokctl get components'",
+        "doctor": "'kwokctl get components -o wide' shows what does not run, and why",
         "down": "'kwokctl delete cluster' or 'kwokctl stop cluster'",
         "hack": "'kwokctl etcdctl' reads and writes etcd",
+        "images": "'kwokctl artifacts images'",
+        "kubeconfig": "'kwokctl get kubeconfig'",
         "list": "'kwokctl get clusters'",
         "ls": "'kwokctl get clusters'",
+        "open": "'kwokctl get components -o wide' shows every component's ports",
+        "prune": "'kwokctl artifacts prune'",
         "ps": "'kwokctl get components -o wide'",
+        "rename": _MOVE,
         "restart": "'kwokctl stop cluster', then 'kwokctl start cluster'",
         "restore": "'kwokctl snapshot restore'",
         "save": "'kwokctl snapshot save'",
+        "shell": "'kwokctl env' prints the variables that a shell needs",
         "status": "'kwokctl get clusters -o wide' or 'kwokctl get components -o wide'",
         "up": "'kwokctl create cluster' or 'kwokctl start cluster'",
         "version": "'kwokctl --version'",

@@ -85,10 +85,9 @@ def load(paths: ClusterPaths, name: ClusterName) -> Saved:
     """
     if not paths.saved.is_file():
         create = f"create it with: kwokctl create cluster --name {name}"
-        raise NotFoundError(
-            f"there is no cluster called '{name}'",
-            hint="; ".join(filter(None, (existing(paths, name), create))),
-        )
+        there = existing(paths, name)
+        joint = " If not, " if there.endswith("?") else "; " if there else ""
+        raise NotFoundError(f"there is no cluster called '{name}'", hint=f"{there}{joint}{create}")
     head, *others = _documents(paths.saved)
     if _maker(head) != MAKER:
         raise ConflictError(

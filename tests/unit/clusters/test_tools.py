@@ -1,5 +1,6 @@
 import socket
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from kwokctl.errors import ComponentError
 from kwokctl.model import ClusterName
 from tests.support.fake_runtime import FakeRuntime
 from tests.support.saved_cluster import home_with
+from tests.support.told import Told
 
 NAME = cluster_name("dev")
 
@@ -61,14 +63,33 @@ async def test_what_needs_no_server_runs_all_the_same(home: Home) -> None:
     assert argv == ["/bin/true", f"--kubeconfig={home.paths(NAME).kubeconfig}"]
 
 
-async def test_a_tool_runs_when_its_server_listens(home: Home, port: int) -> None:
+@pytest.mark.parametrize(
+    ("listening", "warnings"),
+    [
+        ("", []),
+        (
+            "kubeApiserverPort: ",
+            [
+                (
+                    "'etcd' of the cluster 'dev' does not run, so that most requests time out; "
+                    "start it with: kwokctl start cluster --name dev"
+                )
+            ],
+        ),
+    ],
+)
+async def test_kubectl_runs_when_its_server_listens_and_a_dead_etcd_is_named(
+    home: Home, port: int, listening: str, warnings: list[str]
+) -> None:
+    told = Told()
     with socket.socket() as server:
-        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         server.bind(("127.0.0.1", 0))
         server.listen()
-        path = home.paths(NAME).saved
-        path.write_text(path.read_text().replace(str(port), str(server.getsockname()[1])))
+        path, number = home.paths(NAME).saved, server.getsockname()[1]
+        text = path.read_text().replace(f"{listening}{port}", f"{listening}{number}")
+        path.write_text(text)
 
-        argv, _ = await kubectl_command(home, NAME)
+        argv, _ = await kubectl_command(replace(home, progress=told), NAME)
 
     assert argv[0] == "/bin/true"
+    assert told.lines == warnings

@@ -127,7 +127,7 @@ def test_an_absent_cluster_is_named_with_the_command_that_makes_it(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("name", "named"), [("devv", "did you mean 'dev'?"), ("prod", "the clusters are: dev")]
+    ("name", "named"), [("devv", "did you mean 'dev'? If not,"), ("prod", "the clusters are: dev;")]
 )
 def test_who_names_an_absent_cluster_is_shown_those_there_are(
     workdir: WorkDir, name: str, named: str
@@ -138,7 +138,7 @@ def test_who_names_an_absent_cluster_is_shown_those_there_are(
         load(workdir.cluster(absent), absent)
 
     create = f"create it with: kwokctl create cluster --name {name}"
-    assert caught.value.hint == f"{named}; {create}"
+    assert caught.value.hint == f"{named} {create}"
 
 
 def test_a_cluster_of_the_original_is_told_apart(workdir: WorkDir) -> None:

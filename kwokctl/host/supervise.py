@@ -18,6 +18,9 @@ _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _DEAD = frozenset("ZXx")
 _POLL = 0.01
 _MOMENT = 0.0005
+_LAST_PID = 4_194_304
+"""No process has a larger number (PID_MAX_LIMIT,
+https://man7.org/linux/man-pages/man5/proc_sys_kernel.5.html)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +34,18 @@ class Process:
 
     @property
     def is_alive(self) -> bool:
-        """Whether this very process still runs; a zombie does not."""
+        """Whether this very process still runs; a zombie does not.
+
+        One that does not lead a session was never launched here, whatever a pid file says of it.
+        """
         if self.boot != _BOOT_ID.read_text(encoding="ascii").strip():
             return False
         try:
             fields = _stat_fields(self.pid)
         except OSError:
             return False
-        return fields[0] not in _DEAD and fields[19] == self.start
+        leads = fields[3] == str(self.pid)
+        return leads and fields[0] not in _DEAD and fields[19] == self.start
 
     @property
     def words(self) -> list[str]:
@@ -56,7 +63,7 @@ def read_pid_file(path: Path) -> Process | None:
         words = path.read_text(encoding="ascii", errors="replace").split()
     except FileNotFoundError:
         return None
-    if len(words) != 3 or not words[0].isdigit():
+    if len(words) != 3 or not words[0].isdigit() or not 0 < int(words[0]) <= _LAST_PID:
         return None
     return Process(int(words[0]), words[1], words[2])
 

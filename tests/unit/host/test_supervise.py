@@ -172,6 +172,19 @@ async def test_stopping_another_process_of_the_same_number_leaves_it_alone(
     assert process.is_alive
 
 
+async def test_a_process_that_was_not_launched_in_its_own_session_is_another(
+    programs: Programs,
+) -> None:
+    process = await programs.start(["/bin/sh", "-c", "sleep 600; echo woken"])
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    await eventually(lambda: children.read_text(encoding="ascii"))
+    child = int(children.read_text(encoding="ascii"))
+    start = Path(f"/proc/{child}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[19]
+
+    # Stopping it would wait forever: it has no group of its number that a signal could reach.
+    assert not replace(process, pid=child, start=start).is_alive
+
+
 async def test_a_stopped_process_is_gone(programs: Programs) -> None:
     process = await programs.start(SLEEP)
 
@@ -223,7 +236,10 @@ def _runs(pid: int) -> bool:
     return stat.exists() and ") Z" not in stat.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("content", ["", "12", "12 34", "x 1 y", "nonsense"])
+@pytest.mark.parametrize(
+    "content",
+    ["", "12", "12 34", "x 1 y", "nonsense", "-1 1 y", "0 1 y", "4194305 1 y", f"{10**20} 1 y"],
+)
 def test_half_a_pid_file_tells_of_nobody(tmp_path: Path, content: str) -> None:
     (tmp_path / "p.pid").write_text(content, encoding="ascii")
 

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from kwokctl.clusters.launching.readiness import disk_is_full
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.status import Status, component_statuses
 from kwokctl.errors import EtcdGoneError, UnavailableError
@@ -20,14 +21,18 @@ _PATIENCE = 10.0
 async def outage(home: Home, name: ClusterName) -> UnavailableError | None:
     """Return what is wrong with a cluster of kwokctl's own; None if all its components run."""
     found = await component_statuses(home, name)
-    down = [f"'{component.name}'" for component in found if component.status is Status.STOPPED]
+    stopped = [component for component in found if component.status is Status.STOPPED]
+    down = [f"'{component.name}'" for component in stopped]
     if not down:
         return None
     what = f"the cluster '{name}' is stopped"
     if len(down) < len(found):
         verb = "does" if len(down) == 1 else "do"
         what = f"{' and '.join(down)} of the cluster '{name}' {verb} not run"
-    return UnavailableError(what, hint=f"start it with: kwokctl start cluster --name {name}")
+    again = f"start it with: kwokctl start cluster --name {name}"
+    if any(disk_is_full(component.message) for component in stopped):
+        again = f"the disk of '{home.paths(name).root}' is full: free space there, then {again}"
+    return UnavailableError(what, hint=again)
 
 
 async def watch_etcd(kv: Kv, progress: Progress) -> None:

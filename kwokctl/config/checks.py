@@ -190,7 +190,7 @@ def kubernetes(word: str) -> Fault | None:
     try:
         major, minor, _ = kube_version(word)[1:].split(".", 2)
     except KwokctlError:
-        return Fault("not a Kubernetes version with three numbers", hint)
+        return Fault("not a Kubernetes version of three numbers, the first of them 1", hint)
     if major != "1" or int(minor) < OLDEST_MINOR:
         return Fault("a Kubernetes version that is not supported", hint)
     return None

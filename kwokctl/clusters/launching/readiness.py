@@ -19,6 +19,8 @@ _TAIL_LINES = 20
 _MEBI = 1024 * 1024
 _LONGEST_STACKS = 200
 """Lines."""
+_NO_SPACE = "no space left on device"
+"""Go's text for ENOSPC (https://pkg.go.dev/syscall#Errno.Error)."""
 _STACK = re.compile(r"goroutine \d+ \[")
 
 
@@ -69,6 +71,11 @@ async def log_tail(runtime: Runtime, cluster: ClusterName, name: ComponentName) 
     return "\n".join(lines[: next(panicked, None)][-_TAIL_LINES:])
 
 
+def disk_is_full(log: str) -> bool:
+    """Tell whether the end of a log gives a full disk as the reason."""
+    return _NO_SPACE in log
+
+
 @asynccontextmanager
 async def told_when_late(
     runtime: Runtime, cluster: ClusterName, components: Collection[Component], seconds: float | None
@@ -99,12 +106,14 @@ async def _all_alive(
     for component in components:
         if states.get(component.name) is not State.RUNNING:
             remark = (await remarks(runtime, cluster)).get(component.name)
+            log = await log_tail(runtime, cluster, component.name)
+            whole = f"its whole log: kwokctl --name {cluster} logs {component.name}"
             raise ComponentError(
                 f"'{component.name}' has exited: {remark}"
                 if remark
                 else f"{_with_limit(component)} has exited",
-                hint=f"its whole log: kwokctl --name {cluster} logs {component.name}",
-                detail=await log_tail(runtime, cluster, component.name) or None,
+                hint=f"its disk is full: free space there; {whole}" if disk_is_full(log) else whole,
+                detail=log or None,
             )
 
 

@@ -1,13 +1,19 @@
 import asyncio
+from pathlib import Path
 
 import pytest
 
-from kwokctl.clusters.outage import watch_etcd
+from kwokctl.clusters.outage import outage, watch_etcd
+from kwokctl.components.plan import BUILDERS
+from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import EtcdGoneError
 from kwokctl.etcd.grpc.channel import Channel
+from kwokctl.model import ETCD, ClusterName, State
 from tests.support import virtual_time
+from tests.support.fake_runtime import FakeRuntime
 from tests.support.listener import Listener
 from tests.support.memory_etcd import MemoryEtcd
+from tests.support.saved_cluster import home_with
 
 
 class Etcd(MemoryEtcd):
@@ -58,3 +64,22 @@ def test_an_etcd_that_does_not_come_back_ends_what_waits_for_it() -> None:
         virtual_time.run(watched("++" + 30 * "-", listener))
 
     assert len(listener.warnings) == 1
+
+
+@pytest.mark.parametrize(
+    ("log", "begins"),
+    [(b"panic: no space left on device\n", "the disk of '"), (b"signal: killed\n", "start it")],
+)
+async def test_the_remedy_for_a_component_that_a_full_disk_has_ended(
+    tmp_path: Path, log: bytes, begins: str
+) -> None:
+    found = dict.fromkeys(BUILDERS, State.RUNNING) | {ETCD: State.STOPPED}
+    name = ClusterName("main")
+    home = home_with(tmp_path, name, ClusterOptions(), FakeRuntime(found=found, log=log))
+
+    down = await outage(home, name)
+
+    assert down
+    assert down.hint
+    assert down.hint.startswith(begins)
+    assert down.hint.endswith("start it with: kwokctl start cluster --name main")

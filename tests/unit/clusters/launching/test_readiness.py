@@ -37,3 +37,13 @@ async def test_the_memory_limit_of_a_component_that_is_late_is_named() -> None:
     with pytest.raises(TimedOutError, match=r"'etcd' \(limited to 96Mi of memory\) is not ready"):
         async with told_when_late(runtime, CLUSTER, [LIMITED], 0.05):
             await wait_ready(runtime, CLUSTER, [LIMITED])
+
+
+async def test_a_full_disk_is_given_as_the_reason_of_an_exit() -> None:
+    runtime = FakeRuntime(found={ETCD: State.STOPPED}, log=b"panic: no space left on device\n")
+
+    with pytest.raises(ComponentError) as failed:
+        await wait_ready(runtime, CLUSTER, [LIMITED])
+
+    assert failed.value.hint
+    assert failed.value.hint.startswith("its disk is full: free space there;")

@@ -51,12 +51,15 @@ class HeldPorts:
     def hold(self, name: str, wanted: int = 0) -> int:
         """Hold a port for the program called `name` and return it; 0 picks a free one.
 
-        Raises ConflictError, naming who has it, for a wanted port that is taken.
+        Raises ConflictError, naming who has it, for a wanted port that is taken. Wanted ports are
+        held before others are picked: those avoid them.
         """
         if wanted:
+            self._check_own(name, wanted)
             held = self._free(wanted) or self._unused(wanted)
             if held is None:
                 raise in_use(name, wanted)
+            self._taken.add(wanted)
             self._held[name] = held
             return wanted
         for port in range(self._highest, _LOWEST - 1, -1):
@@ -80,6 +83,14 @@ class HeldPorts:
         for name in names:
             if held := self._held.pop(name, None):
                 held.close()
+
+    def _check_own(self, name: str, port: int) -> None:
+        for other, held in self._held.items():
+            if held.getsockname()[1] == port:
+                raise ConflictError(
+                    f"port {port} is wanted for '{other}' and for '{name}'",
+                    hint="give each a port of its own, or 0 to have one chosen",
+                )
 
     def _free(self, port: int) -> socket.socket | None:
         """Take a port that no socket at all is bound to, at this address or at any other."""

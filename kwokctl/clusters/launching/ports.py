@@ -42,11 +42,11 @@ def held_ports(
     """
     check_local(options.bind_address)
     taken = saved_clusters.used_ports(home.workdir, but=cluster)
+    wanted = {name: getattr(options, field) for name, field in FIELDS.items() if name in names}
     with HeldPorts(taken=taken, address=options.bind_address, highest=_highest(home)) as held:
         chosen: dict[str, Any] = {
-            field: held.hold(name, getattr(options, field))
-            for name, field in FIELDS.items()
-            if name in names
+            FIELDS[name]: held.hold(name, wanted[name])
+            for name in sorted(wanted, key=lambda name: not wanted[name])
         }
         yield replace(options, **chosen), held
 

@@ -41,6 +41,23 @@ def test_ports_are_different_and_none_that_another_cluster_was_given() -> None:
     assert len({first, *found}) == 4
 
 
+def test_one_port_for_two_programs_is_refused_with_both_names() -> None:
+    with held() as ports:
+        port = ports.hold("etcd")
+
+        with pytest.raises(ConflictError, match=f"port {port}.*'etcd' and for 'kube-apiserver'"):
+            ports.hold("kube-apiserver", port)
+
+
+def test_a_port_that_is_picked_is_none_that_another_program_wants() -> None:
+    with held() as ports:
+        next_one = ports.hold("a")
+    with held() as ports:
+        ports.hold("a", next_one)
+
+        assert ports.hold("b") != next_one
+
+
 def test_a_held_port_is_kept_from_whoever_looks_for_a_free_one() -> None:
     with held() as mine, held() as others, socket.socket() as another:
         port = mine.hold("a")

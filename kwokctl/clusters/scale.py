@@ -22,7 +22,6 @@ from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved, load
 from kwokctl.components import etcd
 from kwokctl.components.kwok_controller import kubelet_address
-from kwokctl.components.setting import Setting
 from kwokctl.config.data_path import Choice
 from kwokctl.config.documents import Document
 from kwokctl.config.nearest import did_you_mean
@@ -117,6 +116,8 @@ class Route:
     """Whether it is another one than was said when the cluster was made."""
     managed_fields: str = "auto"
     kubelet: Kubelet = NO_KUBELET
+    knows_kubelet: bool = True
+    """False if only the running controller knows its name."""
 
 
 FOREIGN = Route(choice=Choice(path="api", why="the cluster is not one of kwokctl's"))
@@ -134,6 +135,7 @@ async def scale_with(
     async with AsyncExitStack() as stack:
         pool = await stack.enter_async_context(Pool(access, connections=AT_ONCE + 1))
         client = Client(pool)
+        desk = await _desk(stack, route)
         place = Place(
             reader=ApiReader(client),
             plane=ApiPlane(pool),
@@ -143,7 +145,7 @@ async def scale_with(
             insists=route.insists,
             tells_path=route.is_news,
             turn=turn,
-            kubelet=route.kubelet,
+            kubelet=route.kubelet if route.knows_kubelet else await _asked(desk, route.kubelet),
             book=ClusterBook(client),
         )
         if route.etcd:
@@ -154,7 +156,7 @@ async def scale_with(
             await status(kv)  # at once: the API server would let every request wait
             place = replace(place, room=Room(kv, route.quota, progress))
             if route.choice.path == "etcd":
-                place = replace(place, direct=await _direct(stack, route, kv, client))
+                place = replace(place, direct=_direct(desk, route, kv, client))
         return await scale_set(request, templates, place)
 
 
@@ -166,6 +168,9 @@ def _route(home: Home, saved: Saved, data_path: str | None) -> Route:
         saved = replace(saved, options=replace(saved.options, data_path=data_path))
     choice = saved.data_path()
     setting, options = saved.setting(runtime, paths), saved.options
+    node = kubelet_address(setting)
+    # On kind there is an address only when there is a network.
+    is_known = node.name != node.ip or node.ip == dialled(setting.bind(KWOK_CONTROLLER))
     return Route(
         choice=choice,
         etcd=etcd.target(setting),
@@ -176,17 +181,8 @@ def _route(home: Home, saved: Saved, data_path: str | None) -> Route:
         insists=options.data_path == "etcd",
         is_news=choice != usual,
         managed_fields=options.managed_fields,
-        kubelet=_kubelet(setting),
-    )
-
-
-def _kubelet(setting: Setting) -> Kubelet:
-    """Return what new nodes say of their kubelets; no name that is not one before the cluster runs."""
-    node = kubelet_address(setting)
-    is_known = node.name != node.ip or node.ip == dialled(setting.bind(KWOK_CONTROLLER))
-    return Kubelet(
-        name=node.name if is_known else "",
-        port=setting.options.controller_port,
+        kubelet=Kubelet(name=node.name if is_known else "", port=options.controller_port),
+        knows_kubelet=is_known,
     )
 
 
@@ -211,13 +207,26 @@ def _turn(home: Home, access: Access) -> Turn:
     return taken
 
 
-async def _direct(stack: AsyncExitStack, route: Route, kv: Kv, client: Client) -> Direct:
-    desk = await stack.enter_async_context(Pool(Access(server=route.controller), connections=2))
+async def _desk(stack: AsyncExitStack, route: Route) -> Desk:
+    """Return what asks the cluster's controller; it dials when something is asked."""
+    pool = await stack.enter_async_context(Pool(Access(server=route.controller), connections=2))
+    return Desk(pool, route.controller_token)
+
+
+async def _asked(desk: Desk, known: Kubelet) -> Kubelet:
+    """Ask the controller, which knows the addresses of a cluster that runs; else keep what is known."""
+    try:
+        return await desk.kubelet()
+    except ApiError:
+        return known
+
+
+def _direct(desk: Desk, route: Route, kv: Kv, client: Client) -> Direct:
     return Direct(
         store=Store(kv),
         keys=Keys(route.prefix),
         client=client,
-        desk=Desk(desk, route.controller_token),
+        desk=desk,
         ended=EndedWatches(client.pool, every=_ASK_EVERY, clock=time.monotonic),
         wall=time.time,  # noqa: TID251 - the clock itself: it is passed on from here
         managed_fields=route.managed_fields,

@@ -13,6 +13,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import msgspec
+
 from kwokctl import __version__
 from kwokctl.controller.cluster.admission_watch import Guards
 from kwokctl.controller.cluster.open_plane import open_plane
@@ -27,6 +29,7 @@ from kwokctl.controller.settings import Settings, read_settings
 from kwokctl.controller.wiring import Controller, Surroundings
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.etcd import EtcdPlane
+from kwokctl.dataplane.scale_protocol import KubeletEndpoint
 from kwokctl.errors import KwokctlError, UnavailableError, UsageError
 from kwokctl.host.event_loop import new_event_loop
 from kwokctl.host.heap import give_back
@@ -119,6 +122,9 @@ async def _serve(settings: Settings, pool: Pool, holder: str) -> None:
     answers = Answers(
         is_ready=lambda: work is not None and work.following.is_synced,
         metrics=metrics,
+        kubelet=msgspec.json.encode(
+            KubeletEndpoint(name=settings.kubelet.name, port=settings.kubelet.port)
+        ),
         seen=lambda: work.controller.desk.seen() if work else None,
         reserve=lambda body: work.controller.desk.reserve(body) if work else None,
     )

@@ -1,7 +1,7 @@
 """What is asked of a running controller by who writes nodes and pods beside it.
 
-`GET /seen` answers a `Seen`; `POST /pod-addresses` with a `Wanted` answers `Addresses` by the name
-of the node.
+`GET /seen` answers a `Seen`; `GET /kubelet` answers a `KubeletEndpoint`; `POST /pod-addresses` with a
+`Wanted` answers `Addresses` by the name of the node.
 """
 
 import msgspec
@@ -15,6 +15,13 @@ class Seen(msgspec.Struct):
 
     nodes: int = 0
     pods: int = 0
+
+
+class KubeletEndpoint(msgspec.Struct):
+    """Where the API server reaches the kubelets of all fake nodes."""
+
+    name: str = ""
+    port: int = 0
 
 
 class Wanted(msgspec.Struct):

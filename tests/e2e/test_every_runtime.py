@@ -33,7 +33,7 @@ REQUESTS = (
     "GET /metrics", "GET /configz", "GET /flagz", "GET /statusz", "GET /debug/pprof/",
     "GET /debug/vars", "GET /logs/", "GET /pods", "GET /api", "GET /api/v1/namespaces",
     "GET /openapi/v2", "GET /members", "GET /raft/probing", "POST /raft {}",
-    'POST /v3/kv/range {"key":"AA=="}', "GET /seen", 'POST /pod-addresses {"nodes":{}}',
+    'POST /v3/kv/range {"key":"AA=="}', "GET /seen", "GET /kubelet", 'POST /pod-addresses {"nodes":{}}',
 )  # fmt: skip
 """What another user may try: a little of all that Kubernetes, etcd and the controller serve."""
 HEALTH = frozenset({"GET /healthz", "GET /livez", "GET /readyz"})

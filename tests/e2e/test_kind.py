@@ -100,6 +100,16 @@ def test_the_users_own_configuration_of_kind_is_heeded(main: Installed) -> None:
     assert node["metadata"]["labels"]["from"] == "the-user"
 
 
+def test_new_nodes_name_the_controllers_address_before_their_first_heartbeat(
+    main: Installed,
+) -> None:
+    main.ok("scale", "node", "fresh", "--replicas", "1", "--wait")
+    (node,) = main.objects("nodes", "--selector", "kwok.x-k8s.io/kwokctl-scale=fresh")
+    main.ok("scale", "node", "fresh", "--replicas", "0", "--wait")
+
+    assert "InternalDNS" in {each["type"] for each in node["status"]["addresses"]}
+
+
 async def test_the_port_holds_as_with_any_runtime(main: Installed) -> None:
     """What `tests/contract` says of every runtime, as far as kubeadm's components can show it."""
     host, name = Host(WorkDir(main.workdir)), ClusterName("main")

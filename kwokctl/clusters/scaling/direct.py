@@ -9,9 +9,10 @@ from pathlib import Path
 import msgspec
 
 from kwokctl.clusters.scaling.retrying import retried
+from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.dataplane.copies.json_stamp import CannotStampError
 from kwokctl.dataplane.keys import Keys, is_readable
-from kwokctl.dataplane.scale_protocol import Addresses, Seen, Wanted
+from kwokctl.dataplane.scale_protocol import Addresses, KubeletEndpoint, Seen, Wanted
 from kwokctl.dataplane.store import Store
 from kwokctl.errors import ApiError
 from kwokctl.etcd.kv.kv import KeyValue
@@ -90,6 +91,12 @@ class Desk:
     async def seen(self) -> Seen:
         """Ask how far the controller's watches have come."""
         return msgspec.json.decode(await self._ask("GET", "/seen"), type=Seen)
+
+    async def kubelet(self) -> Kubelet:
+        """Ask where the API server reaches the kubelets of fake nodes."""
+        body = await self._ask("GET", "/kubelet")
+        found = msgspec.json.decode(body, type=KubeletEndpoint)
+        return Kubelet(name=found.name, port=found.port)
 
     async def addresses(
         self, nodes: Sequence[str], *, of_pods: bool

@@ -60,6 +60,8 @@ class Answers:
 
     is_ready: Callable[[], bool]
     metrics: Callable[[], Awaitable[str]]
+    kubelet: bytes
+    """Where the API server reaches the kubelets of fake nodes, as JSON."""
     seen: Callable[[], bytes | None]
     """How far the watches have come, as JSON; None before there are any."""
     reserve: Callable[[bytes], bytes | None]
@@ -81,6 +83,9 @@ def routes(answers: Answers) -> Sequence[Route]:
     async def seen(_: bytes) -> Response:
         return _json(answers.seen())
 
+    async def kubelet(_: bytes) -> Response:
+        return _json(answers.kubelet)
+
     async def reserve(body: bytes) -> Response:
         try:
             return _json(answers.reserve(body))
@@ -95,6 +100,7 @@ def routes(answers: Answers) -> Sequence[Route]:
         Route("GET", "/readyz", Right.NONE, ready),
         Route("GET", "/metrics", Right.OWNER, metrics),
         Route("GET", "/seen", Right.OWNER, seen),
+        Route("GET", "/kubelet", Right.OWNER, kubelet),
         Route("POST", "/pod-addresses", Right.OWNER, reserve),
     )
 

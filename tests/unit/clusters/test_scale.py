@@ -12,22 +12,29 @@ from kwokctl.clusters.scale import scale
 from kwokctl.clusters.scaling.positions import NAME as POSITIONS
 from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 from kwokctl.clusters.state.home import Home, cluster_name
-from kwokctl.clusters.state.saved import save
+from kwokctl.clusters.state.saved import Saved, save
 from kwokctl.config.documents import Document
+from kwokctl.controller.serving.authorization import Guard
+from kwokctl.controller.serving.routes import routes
+from kwokctl.controller.serving.server import Server
 from kwokctl.errors import ApiError, BusyError, NotFoundError, UnavailableError, UsageError
 from kwokctl.host.files import locked, turn
 from kwokctl.host.paths import WorkDir
 from kwokctl.kube.kubeconfig.access import load_access
 from kwokctl.kube.resource import CONFIG_MAPS, NODES, PODS
-from kwokctl.model import ETCD, State
+from kwokctl.model import ETCD, ClusterName, NodeAddress, State
 from kwokctl.progress import Silent
+from kwokctl.runtime import Site
 from tests.support import fake_etcd
 from tests.support.cluster_server import ClusterServer
+from tests.support.controller_answers import answers
 from tests.support.eventually import eventually
 from tests.support.fake_api_server import serving
 from tests.support.fake_cluster import FakeCluster
 from tests.support.fake_runtime import FakeRuntime
+from tests.support.installed import taken_port
 from tests.support.listener import Listener
+from tests.support.sites import HostLikeSite
 from tests.unit.clusters.state.test_saved import SAVED
 
 
@@ -145,6 +152,62 @@ async def test_a_cluster_of_ours_is_scaled_by_its_name(home: Home, cluster: Fake
     assert again.is_unchanged
     assert (fewer.deleted, fewer.existing) == (2, 3)
     assert names(cluster) == ["node-000000"]
+
+
+class _Late(HostLikeSite):
+    """A site that has the address of the controller only when the cluster runs, as kind's."""
+
+    def node_address(self) -> NodeAddress:
+        return NodeAddress(name="gateway", ip="gateway")
+
+
+class _LateRuntime(FakeRuntime):
+    def site(self, cluster: ClusterName) -> Site:
+        return _Late()
+
+
+async def _addresses_of_a_new_node(
+    home: Home, cluster: FakeCluster, saved: Saved
+) -> list[dict[str, str]]:
+    """Scale to one node where only the controller knows its own address; return the node's."""
+    runtime = _LateRuntime()
+    paths, home = home.paths(NAME), replace(home, load_runtime=runtime.load)
+    async with ours(home, cluster):
+        save(paths, saved, saved.plan(runtime, paths))
+        paths.controller_token.write_text("secret")
+        request = ScaleRequest(kind="node", replicas=1)
+        await scale(home, NAME, request, documents=(), data_path="api")
+    addresses: list[dict[str, str]] = cluster.objects["nodes", "", "node-000000"]["status"][
+        "addresses"
+    ]
+    return addresses
+
+
+async def test_new_nodes_have_the_kubelets_address_that_only_the_controller_knows(
+    home: Home, cluster: FakeCluster
+) -> None:
+    told = answers(kubelet=b'{"name":"172.18.0.1","port":1234}')
+    server = Server(routes(told), Guard("secret"))
+    await server.start("127.0.0.1", 0)
+    try:
+        options = replace(SAVED.options, controller_port=server.port)
+        addresses = await _addresses_of_a_new_node(home, cluster, replace(SAVED, options=options))
+    finally:
+        server.close()
+
+    assert {"type": "InternalDNS", "address": "172.18.0.1"} in addresses
+
+
+async def test_nodes_are_made_without_an_answer_of_the_controller_too(
+    home: Home, cluster: FakeCluster
+) -> None:
+    with taken_port() as port:
+        pass
+    options = replace(SAVED.options, controller_port=port)
+
+    addresses = await _addresses_of_a_new_node(home, cluster, replace(SAVED, options=options))
+
+    assert "InternalDNS" not in {address["type"] for address in addresses}
 
 
 async def test_etcd_is_not_written_to_in_a_cluster_of_others(home: Home, tmp_path: Path) -> None:

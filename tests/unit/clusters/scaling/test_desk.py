@@ -8,15 +8,13 @@ import pytest
 
 from kwokctl.clusters.scaling.direct import Desk
 from kwokctl.controller.serving.authorization import Guard
-from kwokctl.controller.serving.routes import Answers, routes
+from kwokctl.controller.serving.routes import routes
 from kwokctl.controller.serving.server import Server
+from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.errors import ApiError
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.pool import Pool
-
-
-async def _no_metrics() -> str:
-    return ""
+from tests.support.controller_answers import answers
 
 
 def answer(_: bytes) -> bytes:
@@ -26,13 +24,12 @@ def answer(_: bytes) -> bytes:
 @asynccontextmanager
 async def desk(file: Path, token: str) -> AsyncIterator[Desk]:
     """Yield what asks a controller whose token is `token`."""
-    answers = Answers(
-        is_ready=lambda: True,
-        metrics=_no_metrics,
-        seen=lambda: b'{"nodes":7,"pods":8}',
+    told = answers(
+        kubelet=b'{"name":"10.0.0.1","port":10247}',
+        seen=b'{"nodes":7,"pods":8}',
         reserve=answer,
     )
-    server = Server(routes(answers), Guard(token))
+    server = Server(routes(told), Guard(token))
     await server.start("127.0.0.1", 0)
     try:
         async with Pool(Access(server=f"http://127.0.0.1:{server.port}")) as pool:
@@ -51,6 +48,7 @@ async def test_the_token_is_shown_as_the_file_has_it_now(tmp_path: Path) -> None
         file.write_text("present\n")
 
         assert (await at.seen()).pods == 8
+        assert await at.kubelet() == Kubelet(name="10.0.0.1", port=10247)
         found = await at.addresses(["n", "n"], of_pods=True)
         assert list(found) == [(("10.0.0.1",), ("192.0.2.1",)), (("10.0.0.2",), ("192.0.2.1",))]
 

@@ -9,26 +9,18 @@ import pytest
 
 from kwokctl.controller.serving.authorization import Guard
 from kwokctl.controller.serving.kubelet_answers import KubeletAnswers, response
-from kwokctl.controller.serving.routes import Answers, routes
+from kwokctl.controller.serving.routes import routes
 from kwokctl.controller.serving.server import Server
 from kwokctl.errors import ConfigError
 from tests.support.certificates import certificates
+from tests.support.controller_answers import answers
 
 WHY = "since the containers of fake pods do not run"
 
 
-async def no_metrics() -> str:
-    return ""
-
-
-ANSWERS = Answers(
-    is_ready=lambda: True, metrics=no_metrics, seen=lambda: None, reserve=lambda _: None
-)
-
-
 @asynccontextmanager
 async def listening(kubelet: KubeletAnswers | None) -> AsyncIterator[int]:
-    server = Server(routes(ANSWERS), Guard(""), kubelet)
+    server = Server(routes(answers()), Guard(""), kubelet)
     await server.start("127.0.0.1", 0)
     try:
         yield server.port

@@ -36,6 +36,7 @@ def answers(ready: bool) -> Answers:
     return Answers(
         is_ready=lambda: ready,
         metrics=metrics,
+        kubelet=b'{"name":"localhost"}',
         seen=lambda: b'{"nodes":7}' if ready else None,
         reserve=reserve,
     )
@@ -198,7 +199,7 @@ async def test_addresses_are_reserved_for_json_of_a_told_length_only(
     assert answer is None or text == answer
 
 
-GUARDED = ("GET /metrics", "HEAD /metrics", "GET /seen", "POST /pod-addresses")
+GUARDED = ("GET /metrics", "HEAD /metrics", "GET /seen", "GET /kubelet", "POST /pod-addresses")
 
 
 @pytest.mark.parametrize(

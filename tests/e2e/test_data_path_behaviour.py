@@ -146,7 +146,7 @@ def test_a_pod_that_is_held_goes_when_it_is_let_go(cluster: Installed) -> None:
 
     waited = cluster.refused("scale", "pod", "placed", "--replicas", "0", "--wait", "2s")
 
-    assert "placed-000000 still exists" in waited
+    assert "placed-000000 still exists until the finalizer" in waited
     until("the others are gone", lambda: pods(cluster, "placed").keys() == {"placed-000000"})
     assert "deletionTimestamp" in pods(cluster, "placed")["placed-000000"]["metadata"]
     patch(cluster, "placed-000000", FREE)

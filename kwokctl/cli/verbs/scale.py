@@ -165,7 +165,7 @@ def scale(
     outcome = Outcome(
         message=in_words(result, is_waited_for=bool(wait)),
         lead="See them with",
-        then=(see,) if result.count else (),
+        then=(see,) if result.count or result.held else (),
         cluster="" if kubeconfig else call.name,
         changed=not result.is_unchanged,
         result=result,
@@ -185,7 +185,16 @@ def in_words(result: "ScaleResult", *, is_waited_for: bool = False) -> str:
     ]
     return (
         f"'{result.name}' has {objects_of(result)}{ready} ({', '.join(changes) or 'nothing to do'})"
+        f"{_held(result)}"
     )
+
+
+def _held(result: "ScaleResult") -> str:
+    """Say how many objects that were deleted exist all the same."""
+    if not result.held:
+        return ""
+    verb, whose = ("exists", "its") if result.held == 1 else ("exist", "their")
+    return f"; {result.held:,} more {verb} until {whose} finalizers are removed"
 
 
 def objects_of(result: "ScaleResult") -> str:

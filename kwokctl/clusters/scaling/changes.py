@@ -17,6 +17,8 @@ class Changes:
     surplus: tuple[Known, ...]
     missing: Serials
     """Serials of the objects to make."""
+    held: int = 0
+    """How many that are deleted, or have been, exist until their finalizers are removed."""
 
 
 class Names(Collection[str]):
@@ -51,10 +53,12 @@ def changes_for(request: ScaleRequest, members: Collection[Known]) -> Changes:
     living = sorted((m for m in members if not m.is_going), key=lambda m: (m.created, m.name))
     size = request.replicas if request.may_shrink else max(request.replicas, len(living))
     kept, surplus = living[:size], living[size:]
+    going = [member for member in members if member.is_going]
     return Changes(
         kept=tuple(member.name for member in kept),
         surplus=tuple(surplus),
         missing=_missing(request, members, size - len(kept)),
+        held=sum(member.is_held for member in (*surplus, *going)),
     )
 
 

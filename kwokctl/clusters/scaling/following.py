@@ -51,7 +51,7 @@ class Following:
         wrong = {name: Verdict(name, MISSING) for name in self.wanted if name not in self._late}
         for name, late in self._late.items():
             if name not in self.wanted:
-                wrong[name] = Verdict(name, "still exists")
+                wrong[name] = Verdict(name, _still_exists(late))
             elif late is not None:
                 wrong[name] = late
         return [wrong[name] for name in sorted(wrong)]
@@ -69,3 +69,14 @@ class Following:
             self.ready += 1 if is_ready else -1
             if is_ready:
                 self._on_ready(name)
+
+
+def _still_exists(late: Verdict | None) -> str:
+    """Say that an object exists that is not wanted, and which finalizers keep it."""
+    if late is None or not late.held_by:
+        return "still exists"
+    plural = "" if len(late.held_by) == 1 else "s"
+    names = ", ".join(f"'{name}'" for name in late.held_by)
+    return (
+        f"still exists until the finalizer{plural} {names} {'is' if not plural else 'are'} removed"
+    )

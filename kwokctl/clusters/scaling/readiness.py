@@ -9,12 +9,18 @@ from dataclasses import dataclass
 import msgspec
 
 _NOT_READY_TAINT = "node.kubernetes.io/not-ready"
+_GOING = "is being deleted"
 _RUNNING = frozenset({"Running", "Succeeded"})
 
 
 class _Metadata(msgspec.Struct, rename="camel"):
     name: str
     deletion_timestamp: str | None = None
+    finalizers: list[str] | None = None
+
+    @property
+    def held_by(self) -> tuple[str, ...]:
+        return tuple(self.finalizers or ()) if self.deletion_timestamp else ()
 
 
 class _Condition(msgspec.Struct):
@@ -74,6 +80,8 @@ class Verdict:
     """What it lacks, for people; None if it is ready."""
     node: str = ""
     """Of a pod that does not run: the node that it is bound to."""
+    held_by: tuple[str, ...] = ()
+    """Of an object that is being deleted: its finalizers."""
 
 
 Judge = Callable[[bytes | msgspec.Raw], Verdict]
@@ -100,20 +108,20 @@ def _node(raw: bytes | msgspec.Raw) -> Verdict:
     node = _decode_node(raw)
     ready = node.status.condition("Ready")
     if node.metadata.deletion_timestamp:
-        lacks: str | None = "is being deleted"
+        lacks: str | None = _GOING
     elif ready is None or ready.status != "True":
         lacks = "is not Ready" + (f": {ready.message or ready.reason}" if ready else "")
     elif any(taint.key == _NOT_READY_TAINT for taint in node.spec.taints or ()):
         lacks = f"has the taint {_NOT_READY_TAINT}"
     else:
         lacks = None
-    return Verdict(node.metadata.name, lacks)
+    return Verdict(node.metadata.name, lacks, held_by=node.metadata.held_by)
 
 
 def _pod(raw: bytes | msgspec.Raw) -> Verdict:
     pod = _decode_pod(raw)
     if pod.metadata.deletion_timestamp:
-        return Verdict(pod.metadata.name, "is being deleted")
+        return Verdict(pod.metadata.name, _GOING, held_by=pod.metadata.held_by)
     if pod.status.phase in _RUNNING:
         return Verdict(pod.metadata.name, None)
     scheduled = pod.status.condition("PodScheduled")
@@ -125,4 +133,5 @@ def _pod(raw: bytes | msgspec.Raw) -> Verdict:
 
 def _object(raw: bytes | msgspec.Raw) -> Verdict:
     metadata = _decode_object(raw).metadata
-    return Verdict(metadata.name, "is being deleted" if metadata.deletion_timestamp else None)
+    lacks = _GOING if metadata.deletion_timestamp else None
+    return Verdict(metadata.name, lacks, held_by=metadata.held_by)

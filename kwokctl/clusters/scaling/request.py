@@ -120,6 +120,8 @@ class ScaleResult:
     deleted: int = 0
     existing: int = 0
     """Members there were before."""
+    held: int = 0
+    """Deleted members that exist until their finalizers are removed."""
 
     @property
     def count(self) -> int:

@@ -102,6 +102,7 @@ class _Scaling:
             created=len(changes.missing),
             deleted=len(changes.surplus),
             existing=len(changes.kept) + len(changes.surplus),
+            held=changes.held if request.wait is None else 0,
         )
 
     @property

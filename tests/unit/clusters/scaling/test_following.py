@@ -82,3 +82,17 @@ async def test_laggards_are_in_the_order_of_their_names() -> None:
     assert [f"{late.name} {late.lacks}" for late in following.laggards()] == [
         "n0 does not exist", "n1 is Pending", "n2 does not exist",
     ]  # fmt: skip
+
+
+async def test_finalizers_are_named_that_keep_what_is_not_wanted() -> None:
+    following = Following("", lambda _: None)
+    going = Verdict("x", "is being deleted", held_by=("a/b", "c/d"))
+
+    async def changes() -> AsyncIterator[Sequence[Change]]:
+        yield [Change(True, going)]
+
+    await following.follow(changes())
+
+    assert following.laggards() == [
+        Verdict("x", "still exists until the finalizers 'a/b', 'c/d' are removed")
+    ]

@@ -73,6 +73,15 @@ def test_what_is_being_deleted_is_not_ready(kind: str) -> None:
     assert lacks(kind, body) == "is being deleted"
 
 
+@pytest.mark.parametrize("kind", ["Node", "Pod", "ConfigMap"])
+def test_finalizers_hold_only_what_is_being_deleted(kind: str) -> None:
+    metadata = {"name": "a", "finalizers": ["x/y"]}
+    going = metadata | {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+
+    assert judge_of(kind)(json.dumps({"metadata": metadata}).encode()).held_by == ()
+    assert judge_of(kind)(json.dumps({"metadata": going}).encode()).held_by == ("x/y",)
+
+
 def test_an_object_of_another_kind_is_ready_when_it_exists() -> None:
     assert lacks("ConfigMap", {"data": {"a": "b"}}) is None
 

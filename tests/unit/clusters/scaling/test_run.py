@@ -234,7 +234,15 @@ def test_shrinking_waits_until_finalizers_are_gone() -> None:
     with pytest.raises(TimedOutError) as caught:
         scale(cluster, kind="node", replicas=0, wait=1)
 
-    assert caught.value.detail == "node-000000 still exists"
+    assert caught.value.detail == "node-000000 still exists until the finalizer 'x/y' is removed"
+
+
+def test_what_finalizers_hold_is_counted_unless_it_was_waited_for() -> None:
+    cluster = MemoryCluster(on_create=lambda body: body["metadata"].update(finalizers=["x/y"]))
+    scale(cluster, kind="node", replicas=2)
+
+    assert scale(cluster, kind="node", replicas=1).held == 1
+    assert scale(cluster, kind="node", replicas=1).held == 1  # it was deleted by the run before
 
 
 def test_an_unknown_template_is_refused_before_the_cluster_is_asked() -> None:

@@ -238,7 +238,10 @@ PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",)
             "scale pod --replicas 0",
             {"scale_within": ScaleResult(kind="Pod", name="pod", deleted=9, existing=9, held=1)},
             [
-                "'pod' has 0 pods (9 deleted); 1 more exists until its finalizers are removed",
+                (
+                    "'pod' has 0 pods (9 deleted); 1 more exists until its finalizers are removed. "
+                    "See them with:"
+                ),
                 "kwokctl kubectl get pods -l kwok.x-k8s.io/kwokctl-scale=pod",
             ],
         ),

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -17,15 +18,50 @@ def text(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
+def prose(document: Path) -> str:
+    """Return a document without its code blocks."""
+    whole = document.read_text(encoding="utf-8")
+    return re.sub(r"^ *```.*?^ *```", "", whole, flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(document: Path) -> set[str]:
+    """Return the anchors of a document's headings, which repeated ones share out by a number.
+
+    The rules: https://docs.github.com/en/get-started/writing-on-github (section links).
+    """
+    found: Counter[str] = Counter()
+    names = set()
+    for heading in re.findall(r"^#+ +(.+?) *$", prose(document), re.MULTILINE):
+        words = re.sub(r"\[(.*?)\]\(.*?\)", r"\1", heading).lower()
+        name = re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
+        names.add(f"{name}-{found[name]}" if found[name] else name)
+        found[name] += 1
+    return names
+
+
+def leads_somewhere(document: Path, link: str) -> bool:
+    """Say whether a link inside the repository has its file and its heading."""
+    path, _, anchor = link.partition("#")
+    target = document.parent / path if path else document
+    return target.exists() and (not anchor or anchor in anchors(target))
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_inside_the_repository_lead_somewhere(document: Path) -> None:
-    prose = re.sub(
-        r"^```.*?^```", "", document.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
-    )
-    targets = re.findall(r"\]\(([^)#\s]+)[^)]*\)", prose)
+    links = re.findall(r"\]\(\s*([^)\s]+)[^)]*\)", prose(document))
 
-    lost = [t for t in targets if "://" not in t and not (document.parent / t).exists()]
-    assert lost == []
+    inside = [link for link in links if "://" not in link]
+    assert [link for link in inside if not leads_somewhere(document, link)] == []
+
+
+def test_a_link_to_a_heading_that_does_not_exist_leads_nowhere(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# A `page`: [one](x.md)\n\n```\n# no heading\n```\n\n## Twice\n\n## Twice\n")
+
+    found = ["#a-page-one", "page.md#twice", "#twice-1", "page.md"]
+    lost = ["#no-heading", "#twice-2", "page.md#once", "other.md"]
+
+    assert [link for link in found + lost if leads_somewhere(page, link)] == found
 
 
 def test_the_architecture_names_the_floors_in_the_order_of_the_contracts() -> None:

@@ -18,6 +18,8 @@ class Outcome:
     """What introduces the commands with which one goes on."""
     then: tuple[str, ...] = ()
     """Those commands."""
+    remark: str = ""
+    """What a person should know besides: the last line."""
     cluster: str = ""
     changed: bool = True
     """Whether anything is different from before."""
@@ -35,6 +37,8 @@ def conclude(call: Invocation, outcome: Outcome, output: str) -> None:
         call.console.line(outcome.message + lead)
         for command in outcome.then:
             call.console.line(f"  {command}")
+        if outcome.remark:
+            call.console.line(outcome.remark)
         return
     document = {
         "command": call.command,

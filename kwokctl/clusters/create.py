@@ -23,6 +23,7 @@ from kwokctl.clusters.state.home import Home, context_name
 from kwokctl.clusters.state.saved import Saved, load
 from kwokctl.clusters.state.stages import runtime_documents, stage_documents
 from kwokctl.components import kube_apiserver
+from kwokctl.config.data_path import Choice
 from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import Resolved
@@ -59,6 +60,8 @@ class Created:
     server: str
     existed: bool
     drift: tuple[str, ...]
+    data_path: Choice
+    """How fake kubelets and `scale` write, and why."""
     seconds: float
     started: tuple[ComponentName, ...] = ()
     """The components that did not run before."""
@@ -88,9 +91,10 @@ async def create_cluster(home: Home, request: CreateRequest) -> Created:
                     hint="delete it first, or leave out --fail-on-drift",
                     detail="\n".join(drift),
                 )
+            data_path = saved.data_path()
             server, started = await _continue(home, request, saved)
         else:
-            drift = ()
+            drift, data_path = (), wanted.choices.data_path
             server, started = await _create(home, request, wanted)
         target = request.kubeconfig or paths.kubeconfig
         if request.kubeconfig:
@@ -102,6 +106,7 @@ async def create_cluster(home: Home, request: CreateRequest) -> Created:
         server=server,
         existed=existed,
         drift=drift,
+        data_path=data_path,
         seconds=time.monotonic() - began,
         started=started,
     )

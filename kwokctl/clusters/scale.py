@@ -120,7 +120,7 @@ class Route:
     """False if only the running controller knows its name."""
 
 
-FOREIGN = Route(choice=Choice(path="api", why="the cluster is not one of kwokctl's"))
+FOREIGN = Route(choice=Choice(path="api", why="kwokctl did not create this cluster"))
 
 
 async def scale_with(

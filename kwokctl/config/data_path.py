@@ -13,6 +13,7 @@ from kwokctl.config.resolve import parse_extra_args
 from kwokctl.model import KUBE_APISERVER, KWOK_CONTROLLER
 
 Path = Literal["api", "etcd"]
+_WAYS: Mapping[Path, str] = {"api": "through the API server", "etcd": "straight to etcd"}
 Arguments = Mapping[str, Mapping[str, str | None]]
 """Arguments of the user's for components: by component, then by flag."""
 
@@ -40,7 +41,7 @@ class Choice:
 
     def __str__(self) -> str:
         """Say it in one line."""
-        return f"data path: {self.path} ({self.why})"
+        return f"writes: {_WAYS[self.path]} ({self.why})"
 
 
 def choose_data_path(options: ClusterOptions, *, extra_args: Arguments | None = None) -> Choice:
@@ -49,7 +50,7 @@ def choose_data_path(options: ClusterOptions, *, extra_args: Arguments | None = 
     `extra_args` are those of a saved cluster; without them the ones in `options` count.
     """
     if options.data_path == "api":
-        return Choice(path="api", why="asked for")
+        return Choice(path="api", why="as asked")
     if extra_args is None:
         named = [word.partition("=")[0] for word in options.extra_args]
         extra_args = parse_extra_args(options.extra_args, named)
@@ -58,28 +59,28 @@ def choose_data_path(options: ClusterOptions, *, extra_args: Arguments | None = 
         return _insisted(skipped)
     if skipped:
         return Choice(path="api", why=skipped)
-    return Choice(path="etcd", why="fast, without the API server's admission; see --data-path")
+    return Choice(path="etcd", why="fast; see --data-path")
 
 
 def _insisted(skipped: str) -> Choice:
     if skipped:
-        return Choice(path="etcd", why=f"asked for, although {skipped}")
-    return Choice(path="etcd", why="asked for; admission, validation and audit do not see it")
+        return Choice(path="etcd", why=f"as asked, although {skipped}")
+    return Choice(path="etcd", why="as asked; admission, validation and audit do not see them")
 
 
 def _obstacles(options: ClusterOptions, arguments: Mapping[str, str | None]) -> Iterator[str]:
     """Name each reason not to write past the API server unless that is insisted on."""
     if options.kube_audit_policy:
-        yield "the audit log would not show what is written past the API server"
+        yield "the audit log would not show what is written straight to etcd"
     if options.kwok_controller_binary:
         yield "another controller than the embedded one is used"
     if not _has_controller(options):
         yield f"the cluster has no '{KWOK_CONTROLLER}'"
     for flag in arguments:
         if flag.startswith("audit-"):
-            yield f"'{flag}' of the API server would not see what is written past it"
+            yield f"'{flag}' of the API server would not see what is written straight to etcd"
         elif flag in _SEEN_BY_OTHERS:
-            yield f"'{flag}' of the API server would not be heeded"
+            yield f"'{flag}' of the API server would not apply"
         elif flag in _STORED_ELSEWHERE:
             yield f"'{flag}' of the API server changes where or how objects are stored"
 

@@ -70,7 +70,7 @@ class Guard:
     """API groups and resources without subresources; `*` means all."""
 
     def watches(self, resource: Resource) -> bool:
-        """Tell whether it has a say on objects of a kind, or a subresource of theirs."""
+        """Tell whether it applies to objects of a kind, or a subresource of theirs."""
         return any(
             not groups.isdisjoint({"*", resource.group})
             and not plurals.isdisjoint({"*", resource.plural})

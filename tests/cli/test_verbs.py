@@ -18,6 +18,7 @@ from kwokctl.clusters.delete import Deleted
 from kwokctl.clusters.scaling.request import ScaleResult
 from kwokctl.clusters.snapshot import Restored
 from kwokctl.clusters.status import ClusterStatus, ComponentStatus, Status
+from kwokctl.config.data_path import Choice
 from kwokctl.errors import BusyError, ComponentError, TimedOutError
 from kwokctl.etcd.snapshots.snapshot import SavedSnapshot
 from kwokctl.model import Artifact, ClusterName, ComponentName, Port
@@ -50,6 +51,7 @@ def created(**changes: Any) -> Created:
         "server": "https://127.0.0.1:32764",
         "existed": False,
         "drift": (),
+        "data_path": Choice(path="etcd", why="fast"),
         "seconds": 2.1,
     }
     return Created(**(values | changes))
@@ -133,8 +135,17 @@ def test_afterwards_the_user_is_told_what_can_be_done(
             "  kubectl --context kwok-mine get nodes\n"
             "  kwokctl --name mine scale node --replicas 1000\n"
             "  kwokctl --name mine delete cluster\n"
+            "writes: straight to etcd (fast)\n"
         ),
     )
+
+
+def test_the_data_path_of_a_cluster_that_exists_is_not_repeated(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runner.answers["create_cluster"] = created(existed=True)
+    assert words("create cluster") == 0
+    assert "writes:" not in capfd.readouterr().err
 
 
 def test_what_differs_from_the_request_is_told_line_by_line(

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.data_paths import data_paths
 from tests.support.installed import Installed, until
 
 pytestmark = [
@@ -28,7 +29,7 @@ def cluster(installed: Installed) -> Iterator[Installed]:
     words = ("--on-nodes", "type=kwok", "--param", RESOURCES, "--wait", "60s")
     done = installed.run("scale", "pod", "--replicas", str(NODES), *words)
     assert done.code == 0, done.err
-    assert "data path: api" not in done.err
+    assert "api" not in data_paths(done.err)
     yield installed
     installed.ok("delete", "cluster")
 

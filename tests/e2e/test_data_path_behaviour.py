@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.data_paths import data_paths
 from tests.support.installed import TELLING, Installed, condition, until
 
 pytestmark = [
@@ -55,7 +56,7 @@ def scale(cluster: Installed, *words: str) -> None:
     """Scale, and see that it went the cluster's way."""
     done = cluster.run(*TELLING, "scale", *words)
     assert done.code == 0, done.err
-    assert f"data path: {cluster.name.removeprefix('by-')} (" in done.err
+    assert data_paths(done.err) == [cluster.name.removeprefix("by-")]
 
 
 def pods(cluster: Installed, set_name: str) -> Mapping[str, Json]:

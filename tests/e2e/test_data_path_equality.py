@@ -9,6 +9,7 @@ import pytest
 
 from kwokctl.dataplane.copies.difference import difference, spelled, value_at
 from kwokctl.dataplane.copies.variable_fields import Path
+from tests.support.data_paths import data_paths
 from tests.support.installed import TELLING, Installed
 
 pytestmark = [
@@ -61,7 +62,7 @@ def fill(cluster: Installed, kind: str, name: str, *words: str) -> None:
     all_words = (*TELLING, "scale", kind, name, "--replicas", str(NUMBER), "--wait", "60s", *words)
     done = cluster.run(*all_words)
     assert done.code == 0, done.err
-    assert re.findall(r"data path: (\w+)", done.err) == [cluster.name]
+    assert data_paths(done.err) == [cluster.name]
 
 
 def objects(cluster: Installed, *words: str) -> Objects:

@@ -1,7 +1,6 @@
 """Where webhooks, policies and quotas have a say, everything goes through the API, and that is said."""
 
 import os
-import re
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ import pytest
 
 from kwokctl.clusters.scaling.stamping import AT_ONCE
 from kwokctl.kube.resource import PODS
+from tests.support.data_paths import data_paths
 from tests.support.installed import PATIENCE, TELLING, Finished, Installed, until
 from tests.support.planes import stored, until_stored
 
@@ -79,9 +79,9 @@ def scale(cluster: Installed, *words: str) -> Finished:
 
 
 def said(done: Finished) -> list[str]:
-    """Return the data paths that were told."""
+    """Return the data paths that a successful command has named."""
     assert done.code == 0, done.err
-    return re.findall(r"data path: (\w+) ", done.err)
+    return data_paths(done.err)
 
 
 def refused(cluster: Installed) -> bool:
@@ -104,7 +104,10 @@ def test_a_policy_is_heeded_by_those_who_scale(cluster: Installed) -> None:
         first, insisted = scale(cluster, *odd), scale(cluster, *odd, "--data-path", "etcd")
         nodes = scale(cluster, "node", "more", "--replicas", "30")
 
-    assert "api (ValidatingAdmissionPolicy 'no-odd-pods' has a say on pods)" in fine.err
+    assert (
+        "through the API server (ValidatingAdmissionPolicy 'no-odd-pods' applies to pods)"
+        in fine.err
+    )
     assert said(fine) == ["api"]
     assert "that is odd" in first.err
     assert "that is odd" in insisted.err
@@ -138,7 +141,7 @@ def test_webhooks_are_asked(cluster: Installed, kind: str) -> None:
     with there(cluster, WEBHOOK.replace("KIND", kind)):
         done = scale(cluster, "node", set_name, "--replicas", "30", "--wait")
 
-    assert f"api ({kind} 'nobody' has a say on nodes)" in done.err
+    assert f"through the API server ({kind} 'nobody' applies to nodes)" in done.err
     assert said(done) == ["api"]
     assert said(scale(cluster, "node", set_name, "--replicas", "0", "--wait")) == ["etcd"]
 
@@ -151,7 +154,7 @@ def test_a_quota_is_kept_in_its_namespace(cluster: Installed) -> None:
         too_many = scale(cluster, "pod", "--replicas", "60", *limited)
         elsewhere = scale(cluster, "pod", "--replicas", "30", *ON_NODES)
 
-    assert "api (the namespace 'limited' has a ResourceQuota)" in some.err
+    assert "through the API server (the namespace 'limited' has a ResourceQuota)" in some.err
     assert too_many.code == 1
     assert "exceeded quota" in too_many.err
     assert said(elsewhere) == ["etcd"]
@@ -207,7 +210,9 @@ def test_what_comes_while_objects_are_copied_ends_that(cluster: Installed) -> No
     said = ended(cluster, scaling, "changing", before)
     cluster.kubectl("delete", "-f", "-", stdin=POLICY.replace("RESOURCES", "pods"))
 
-    assert "data path: api (ValidatingAdmissionPolicy 'no-odd-pods' has a say on pods)" in said
+    assert (
+        "through the API server (ValidatingAdmissionPolicy 'no-odd-pods' applies to pods)" in said
+    )
     assert "that is odd" in said
     assert f"of {MANY:,} pods exist" in said
 
@@ -219,7 +224,7 @@ def test_a_quota_that_comes_while_objects_are_copied_is_kept(cluster: Installed)
         before = len(stored(cluster, PODS, "measured"))
     said = ended(cluster, scaling, "measured", before)
 
-    assert "data path: api (the namespace 'measured' has a ResourceQuota)" in said
+    assert "through the API server (the namespace 'measured' has a ResourceQuota)" in said
     assert "exceeded quota" in said
 
 
@@ -237,7 +242,7 @@ def test_what_comes_when_objects_are_only_waited_for_is_in_nobodys_way(cluster: 
 
     assert waiting.returncode == 128 + signal.SIGINT
     assert "30 of 30 pods exist" in "".join(made)
-    assert "data path: api" not in "".join(made)
+    assert "api" not in data_paths("".join(made))
 
 
 def test_nothing_is_written_to_a_namespace_that_has_gone(cluster: Installed) -> None:

@@ -9,6 +9,7 @@ import pytest
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.paging import Query
 from kwokctl.kube.resource import NODES, PODS, Resource
+from tests.support.data_paths import data_paths
 from tests.support.eventually import eventually
 from tests.support.followers import Follower, Manner
 from tests.support.installed import PATIENCE, TELLING, Installed
@@ -64,7 +65,7 @@ async def ignorant(
         running = [tasks.create_task(each.run()) for each in present]
         running += [tasks.create_task(come(each, random.randrange(events))) for each in coming]
         said = await asyncio.to_thread(cluster.run, *TELLING, "scale", *words, "--wait", "60s")
-        assert (said.code, "data path: etcd" in said.err) == (0, True), said.err
+        assert (said.code, data_paths(said.err)) == (0, ["etcd"]), said.err
         everybody = [*present, *coming]
         wrong = await differences(client, resource, everybody)
         for task in running:

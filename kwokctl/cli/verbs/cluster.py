@@ -203,6 +203,7 @@ def _creation(
             f"{call.itself} {'get components -o wide' if scaled else 'scale node --replicas 1000'}",
             f"{call.itself} delete cluster",
         ),
+        remark="" if created.existed else str(created.data_path),
         cluster=created.name,
         changed=any((created.started, not created.existed, *(not r.is_unchanged for r in scaled))),
         result={**results.plain(created), "scaled": scaled},

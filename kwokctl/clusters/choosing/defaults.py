@@ -1,10 +1,10 @@
-"""What is chosen for a new cluster where its user left it open, and what is told about it."""
+"""What is chosen for a new cluster where its user left it open, and what the user should know."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
 
 from kwokctl.components.heartbeat import settle_heartbeat
-from kwokctl.config.data_path import choose_data_path
+from kwokctl.config.data_path import Choice, choose_data_path
 from kwokctl.config.options import ClusterOptions
 from kwokctl.model import KUBE_CONTROLLER_MANAGER, ComponentName
 
@@ -19,6 +19,7 @@ class Choices:
     """The options with every choice made, and a line for each that a user should know."""
 
     options: ClusterOptions
+    data_path: Choice
     notes: tuple[str, ...]
 
 
@@ -29,7 +30,7 @@ def choices(
 ) -> Choices:
     """Make the choices for a new cluster of the named components.
 
-    `chosen` are the options that somebody gave. Raises UsageError and UnavailableError for options
+    `chosen` are the options that the user gave. Raises UsageError and UnavailableError for options
     that contradict each other or this machine.
     """
     data_path = choose_data_path(options)
@@ -40,4 +41,4 @@ def choices(
         is_monitored=KUBE_CONTROLLER_MANAGER in names,
     )
     unsafe = (_NO_FSYNC,) if options.etcd_fsync == "off" else ()
-    return Choices(options=settled, notes=(str(data_path), *unsafe))
+    return Choices(options=settled, data_path=data_path, notes=unsafe)

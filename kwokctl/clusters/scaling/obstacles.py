@@ -120,7 +120,7 @@ class Obstacles:
         if self._is_going:
             yield f"the namespace '{self._namespace}' is being deleted"
         if guards := self._guards.on(self._resource):
-            yield f"{guards[0]} has a say on {self._resource.plural}"
+            yield f"{guards[0]} applies to {self._resource.plural}"
         if self._quotas:
             yield f"the namespace '{self._namespace}' has a ResourceQuota"
 

@@ -196,9 +196,7 @@ class _Scaling:
         yield
         await direct.ended.ask()
         ended = direct.ended.new
-        text = (
-            f"watches that the API server ended since they fell behind, and that resumed: {ended:,}"
-        )
+        text = f"the API server ended {ended:,} watches that fell behind; they have resumed"
         if ended > number * _MUCH:
             self._place.progress.note(text)
         elif ended:

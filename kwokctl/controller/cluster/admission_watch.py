@@ -61,7 +61,7 @@ class Guards:
             await asyncio.sleep(delay)
 
     def _leave(self) -> None:
-        """Leave to the API what any of them has a say on, and say so when that changes."""
+        """Leave to the API what any of them applies to, and say so when that changes."""
         found = {kind: names for kind in _KINDS if (names := self._guards.on(kind))}
         left = frozenset(found)
         if left == self._left:

@@ -192,8 +192,7 @@ async def test_what_was_chosen_is_told_and_saved_so_that_a_start_has_the_same_fl
     with pytest.raises(UnavailableError):
         await create_cluster(mine, replace(request(options), keep_on_failure=True))
 
-    assert notes.told[0].startswith("data path: ")
-    assert "power cut" in notes.told[1]
+    assert "power cut" in notes.told[0]
     saved = load(mine.paths(NAME), NAME)
     assert saved.options.node_heartbeat in {"real", "stretched"}
     written = yaml.load_all(mine.paths(NAME).saved.read_text())[0]
@@ -201,7 +200,6 @@ async def test_what_was_chosen_is_told_and_saved_so_that_a_start_has_the_same_fl
     plan = saved.plan(runtime, mine.paths(NAME))
     assert args == {name: component.args for name, component in plan.components.items()}
     assert "--unsafe-no-fsync=true" in args["etcd"]
-    assert saved.data_path().path in notes.told[0]
 
 
 async def test_two_commands_cannot_change_one_cluster_at_once(tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ def test_a_plain_cluster_writes_to_etcd_and_beats_as_real_nodes_do() -> None:
     found = made(PLAIN)
 
     assert found.options.node_heartbeat == "real"
-    assert [note.partition(" (")[0] for note in found.notes] == ["data path: etcd"]
+    assert found.data_path.path == "etcd"
+    assert found.notes == ()
 
 
 def test_what_was_asked_for_stays_asked_for() -> None:
@@ -32,13 +33,13 @@ def test_heartbeats_through_the_api_are_stretched(options: ClusterOptions) -> No
     found = made(options)
 
     assert found.options.node_heartbeat == "stretched"
-    assert found.notes[0].startswith("data path: api (")
+    assert found.data_path.path == "api"
 
 
 def test_an_etcd_that_does_not_sync_is_told_with_its_price() -> None:
     found = made(replace(PLAIN, etcd_fsync="off"))
 
-    assert "power cut" in found.notes[1]
+    assert "power cut" in found.notes[0]
 
 
 def test_without_heartbeats_no_stage_refreshes_nodes() -> None:

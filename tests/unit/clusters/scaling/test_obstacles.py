@@ -70,7 +70,7 @@ async def test_what_exists_at_the_start_is_known_and_not_told_again() -> None:
     cluster.there[POLICIES] = [policy("pods")]
 
     async with watching(cluster) as obstacles:
-        assert obstacles.why == "ValidatingAdmissionPolicy 'p' has a say on pods"
+        assert obstacles.why == "ValidatingAdmissionPolicy 'p' applies to pods"
 
     assert cluster.told == []
 
@@ -88,7 +88,7 @@ async def test_what_comes_meanwhile_is_told_and_goes_again() -> None:
 
     assert cluster.told == [
         "the namespace 'load' has a ResourceQuota",
-        "ValidatingAdmissionPolicy 'p' has a say on pods",
+        "ValidatingAdmissionPolicy 'p' applies to pods",
     ]
 
 

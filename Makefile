@@ -35,7 +35,7 @@ check: $(VENV)/made ## format, lint, types, import contracts, generated pages; n
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	@$(BIN)/python docs/generate_cli.py --check || { echo "docs/reference/cli.md is old: make docs" >&2; exit 1; }
+	@$(BIN)/python docs/generate_cli.py --check || { echo "docs/reference/cli.md or a page in docs/reference/cli is old: make docs" >&2; exit 1; }
 	@$(BIN)/python docs/render_performance.py --check || { echo "docs/explanation/performance.md is old: make docs" >&2; exit 1; }
 
 unit: $(VENV)/made ## tests that need nothing but Python

@@ -1,7 +1,7 @@
-"""Writes `docs/reference/cli.md` from the commands and the options table themselves.
+"""Writes `docs/reference/cli.md` and a page for each command, from the commands themselves.
 
-`python docs/generate_cli.py` writes the file; with `--check` it only tells, by its exit code,
-whether the file is what would be written.
+`python docs/generate_cli.py` writes the files; with `--check` it only compares them, and exits with
+1 if one is missing, old, or of a command that does not exist any more.
 """  # noqa: INP001 - a program, not a package
 
 import re
@@ -19,65 +19,97 @@ from kwokctl.cli.parsing import commands, grammar
 from kwokctl.config.not_served import NOT_SERVED
 from kwokctl.config.options import ClusterOptions, Spelling, spellings
 
-TARGET = Path(__file__).parent / "reference" / "cli.md"
+INDEX = Path(__file__).parent / "reference" / "cli.md"
+FOLDER = INDEX.with_suffix("")
 _DEFAULT = re.compile(r"\s*\[default: (.*)\]$")
-_HEAD = """\
-# Command line
+_WRITTEN = "<!-- Written by docs/generate_cli.py; `make docs` writes it anew. -->"
+_HEAD = f"""\
+# Commands
 
-<!-- Written by docs/generate_cli.py; `make docs` writes it anew. -->
+{_WRITTEN}
+"""
+_RULES = """\
+## How words are read
 
-Flags are read as the original kwokctl reads them: `--flag=value` and `--flag value` are the same, a
-switch takes `=true` and `=false`, a duration is written `90s`, `15m` or `1h30m`, and a bare number
-counts seconds. The flags of [every command](#every-command) stand in front of the command or behind
-it; in front of it for `kubectl` and `etcdctl`, which get all words after their name.
+The rules are those of the original kwokctl: `--flag=value` and `--flag value` are the same, a switch
+takes `=true` and `=false`, a duration is written `90s`, `15m` or `1h30m`, and a bare number counts
+seconds. The options of [every command](#options-of-every-command) may be written before the command
+or after it; for `kubectl` and `etcdctl` only before it, because these tools get all words after their
+name.
 
-An option is taken from its flag, else from its environment variable, else from the
-`KwokctlConfiguration` documents of `--config` (the last one wins) and of `kwok.yaml` in the work
-folder, else it has its default.
+kwokctl takes the value of an option from its flag; else from its environment variable; else from the
+`KwokctlConfiguration` documents of `--config`, of which the last one wins, and of `kwok.yaml` in the
+work folder; else it uses the default ([environment variables and option keys](environment.md)).
 
 | exit code | meaning |
 |---|---|
-| 0 | done, or nothing was to do |
-| 1 | it failed; standard error says why and what to do |
-| 2 | invalid arguments, or something that is not supported yet |
-| 128 + N | signal N has ended it: 130 after Ctrl-C; what was half-made is undone first |
+| 0 | success, also if there was nothing to do |
+| 1 | failure; standard error says why, and what to do |
+| 2 | invalid arguments, or an option that is not supported yet |
+| 128 + N | ended by signal N: 130 after Ctrl-C; half-made things are undone first |
 
-Results go to standard output, all else to standard error. With `-o json` or `-o yaml` commands that
-change something print [one document](results.md). With `-o json` an error is one line, the last of
-standard error: `{"error": {"id", "message", "hint", "output"}}`; the `id` never changes.
+Results go to standard output, everything else to standard error. With `-o json` or `-o yaml` a
+command that changes something prints [one document](results.md). With `-o json` an
+[error](errors.md) is one line, the last of standard error:
+`{"error": {"id", "message", "hint", "output"}}`; the `id` never changes.
 """
 
 
-def reference() -> str:
-    """Return the text of the page."""
+def pages() -> dict[Path, str]:
+    """Return the text of each page."""
     tree = app.build()
-    return "\n".join([_HEAD, *_everywhere(tree), *_sections(tree, "kwokctl"), *_not_served()])
+    found = list(_commands(tree, "kwokctl"))
+    below = {_file(path): "\n".join(_page(command, path)) for command, path in found}
+    index = "\n".join([_HEAD, *_listed(found), _RULES, *_everywhere(tree), *_not_supported()])
+    return {INDEX: index, **below}
 
 
-def _everywhere(tree: Any) -> Iterator[str]:
-    yield "## Every command\n"
-    own = [p for p in tree.params if grammar.panel_of(p) == commands.EVERYWHERE]
-    yield from _table(own)
+def _file(path: str) -> Path:
+    words = path.split()[1:]
+    return FOLDER / f"{'-'.join(words)}.md"
 
 
-def _sections(command: Any, path: str) -> Iterator[str]:
+def _commands(command: Any, path: str) -> Iterator[tuple[Any, str]]:
+    """Yield the commands that do something, each with all words of its name."""
     for name, below in command.commands.items():
         if below.hidden:
             continue
         here = f"{path} {name}"
         if hasattr(below, "commands"):
-            yield from _sections(below, here)
+            yield from _commands(below, here)
         else:
-            yield from _section(below, here)
+            yield below, here
 
 
-def _section(command: Any, path: str) -> Iterator[str]:
+def _listed(found: Sequence[tuple[Any, str]]) -> Iterator[str]:
+    yield "| command | what it does |"
+    yield "|---|---|"
+    for command, path in sorted(found, key=lambda each: each[1]):
+        file = _file(path)
+        summary, *_ = _paragraphs(command)
+        yield f"| [`{path}`]({file.parent.name}/{file.name}) | {_cell(summary)} |"
+    yield ""
+
+
+def _everywhere(tree: Any) -> Iterator[str]:
+    yield "## Options of every command\n"
+    own = [p for p in tree.params if grammar.panel_of(p) == commands.EVERYWHERE]
+    yield from _table(own)
+
+
+def _paragraphs(command: Any) -> list[str]:
+    return [" ".join(each.split()) for each in (command.help or "").strip().split("\n\n")]
+
+
+def _page(command: Any, path: str) -> Iterator[str]:
     own = [p for p in command.params if grammar.panel_of(p) != commands.EVERYWHERE]
-    yield f"## `{path}`\n"
+    yield f"# `{path}`\n"
+    yield f"{_WRITTEN}\n"
+    for paragraph in _paragraphs(command):
+        yield f"{paragraph}\n"
     yield f"```\n{' '.join([path, *_usage(command, own)])}\n```\n"
-    for paragraph in (command.help or "").strip().split("\n\n"):
-        yield " ".join(paragraph.split()) + "\n"
     if lines := grammar.examples(command):
+        yield "Examples:\n"
         yield "\n".join(["```sh", *lines, "```\n"])
     panels: dict[str, list[Any]] = {}
     for param in own:
@@ -87,10 +119,11 @@ def _section(command: Any, path: str) -> Iterator[str]:
     places = {spelling.field: spelling for spelling in spellings()} if is_create else {}
     for panel, params in panels.items():
         if len(panels) > 1:
-            yield f"**{panel}**\n"
+            yield f"## {panel}\n"
         yield from _table(params, places if all(p.name in places for p in params) else {})
     if is_create:
         yield from _without_flag()
+    yield f"See also the [options of every command](../{INDEX.name}#options-of-every-command).\n"
 
 
 def _usage(command: Any, params: Sequence[Any]) -> Iterator[str]:
@@ -125,7 +158,7 @@ def _table(
 
 def _without_flag() -> Iterator[str]:
     """Write the options that have no flag, and so are in no help."""
-    yield "**Without a flag**\n"
+    yield "## Without a flag\n"
     yield "| configuration | default | environment | meaning |"
     yield "|---|---|---|---|"
     defaults = {f.name: f.default for f in fields(ClusterOptions)}
@@ -139,12 +172,12 @@ def _without_flag() -> Iterator[str]:
     yield ""
 
 
-def _not_served() -> Iterator[str]:
-    yield "## Not served yet\n"
+def _not_supported() -> Iterator[str]:
+    yield "## Not supported yet\n"
     yield (
-        "Refused by name, never ignored: the commands `config`, `export logs`, `port-forward`, "
-        "`kectl` and `snapshot export`, `--dry-run`, `snapshot --format k8s` and `--filter`, and "
-        "these options of `create cluster`:\n"
+        "kwokctl refuses by name, and never ignores, the commands `config`, `export logs`, "
+        "`port-forward`, `kectl` and `snapshot export`, `--dry-run`, `snapshot --format k8s` and "
+        "`--filter`, and these options of `create cluster`:\n"
     )
     yield ", ".join(_code(option.flag or option.key) for option in NOT_SERVED) + ".\n"
 
@@ -165,12 +198,21 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
+def _is_written(wanted: Mapping[Path, str]) -> bool:
+    there = [path for path in (INDEX, *FOLDER.glob("*")) if path.is_file()]
+    return {path: path.read_text(encoding="utf-8") for path in there} == wanted
+
+
 def main() -> int:
-    """Write the page, or compare it."""
-    text = reference()
+    """Write the pages, or compare them."""
+    wanted = pages()
     if "--check" in sys.argv[1:]:
-        return int(not TARGET.is_file() or TARGET.read_text(encoding="utf-8") != text)
-    TARGET.write_text(text, encoding="utf-8")
+        return int(not _is_written(wanted))
+    FOLDER.mkdir(exist_ok=True)
+    for path in FOLDER.glob("*.md"):
+        path.unlink()
+    for path, text in wanted.items():
+        path.write_text(text, encoding="utf-8")
     return 0
 
 

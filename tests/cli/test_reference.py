@@ -1,4 +1,4 @@
-"""The page that is made from the commands themselves."""
+"""The pages that are made from the commands themselves."""
 
 import re
 import shlex
@@ -16,11 +16,15 @@ from kwokctl.cli.parsing.words import rewrite, rewrite_leading
 from kwokctl.config.options import spellings
 
 ROOT = Path(__file__).parents[2]
-_PROGRAM = "import sys; sys.path.insert(0, 'docs'); import generate_cli; print(generate_cli.reference())"  # fmt: skip
+_PROGRAM = """
+import sys; sys.path.insert(0, "docs")
+import generate_cli
+print("\\n".join(generate_cli.pages().values()))
+"""
 
 
-def page(columns: str) -> str:
-    """Return the page as it is made in a terminal of this width."""
+def pages(columns: str) -> str:
+    """Return the pages as they are made in a terminal of this width."""
     program = [sys.executable, "-c", _PROGRAM]
     return subprocess.run(
         program, cwd=ROOT, env={"COLUMNS": columns}, capture_output=True, text=True, check=True
@@ -29,14 +33,14 @@ def page(columns: str) -> str:
 
 @pytest.fixture(scope="module")
 def wide() -> str:
-    return page("200")
+    return pages("200")
 
 
-def test_the_page_does_not_depend_on_the_terminal(wide: str) -> None:
-    assert page("40") == wide
+def test_the_pages_do_not_depend_on_the_terminal(wide: str) -> None:
+    assert pages("40") == wide
 
 
-def test_every_way_to_give_an_option_is_on_the_page(wide: str) -> None:
+def test_every_way_to_give_an_option_is_on_a_page(wide: str) -> None:
     for spelling in spellings():
         for written in (spelling.env, spelling.key):
             assert not written or f"`{written}`" in wide
@@ -47,8 +51,10 @@ def test_every_way_to_give_an_option_is_on_the_page(wide: str) -> None:
 @pytest.mark.parametrize(
     "command", ["create cluster", "get kubeconfig", "scale", "snapshot restore", "kubectl"]
 )
-def test_every_command_has_its_section(wide: str, command: str) -> None:
-    assert f"## `kwokctl {command}`" in wide
+def test_every_command_has_its_page(wide: str, command: str) -> None:
+    file = f"{command.replace(' ', '-')}.md"
+    assert f"| [`kwokctl {command}`](cli/{file}) | " in wide
+    assert f"\n# `kwokctl {command}`\n" in wide
 
 
 def test_no_table_has_a_row_of_another_width(wide: str) -> None:

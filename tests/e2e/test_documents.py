@@ -1,5 +1,7 @@
 """Documents whose every command is run, in their order, as they stand."""
 
+import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -65,3 +67,32 @@ def test_every_command_of_the_document_works(installed: Installed, document: str
     assert installed.processes() == {}
     assert kubeconfig_names(installed.kubeconfig)["contexts"] == ["elsewhere"]
     assert list(place.iterdir()) == []
+
+
+def test_the_script_of_the_ci_page_keeps_the_logs_of_a_failure_and_leaves_no_cluster(
+    installed: Installed,
+) -> None:
+    page = (ROOT / "docs/how-to/run-in-ci.md").read_text(encoding="utf-8")
+    [script_of_the_page] = re.findall(r"^```bash\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    place = installed.folder / "ci"
+    place.mkdir()
+
+    done = subprocess.run(
+        ["bash", "-c", script_of_the_page + "exit 3  # a test of the job's that fails\n"],
+        cwd=place,
+        env=installed.environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+
+    assert done.returncode == 3, done.stdout[-2000:] + done.stderr[-4000:]
+    logs = place / "kwokctl-logs"
+    components = [each["name"] for each in json.loads((logs / "components.json").read_bytes())]
+    assert "etcd" in components
+    assert all((logs / f"{name}.log").stat().st_size for name in components)
+    assert "cluster 'ci' is deleted" in done.stderr
+    assert list(installed.temporary.glob("tmp.*")) == []
+    assert kubeconfig_names(installed.kubeconfig)["contexts"] == ["elsewhere"]

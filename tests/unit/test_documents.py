@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from kwokctl import errors
+from kwokctl.artifacts import node_images, versions
+from kwokctl.config.checks import OLDEST_MINOR
 from kwokctl.config.options import spellings
 
 ROOT = Path(__file__).parents[2]
@@ -122,3 +124,55 @@ def test_the_makefile_s_targets_are_listed_by_the_first_of_them() -> None:
         "clean",
     ]
     assert set(wanted) <= set(targets)
+
+
+def rows(section: str) -> list[tuple[str, ...]]:
+    """Return the rows of the tables in a section of the page on versions."""
+    page = text("docs/reference/versions.md")
+    body = page.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    lines = [line.strip("| ") for line in body.splitlines() if line.startswith("| ")]
+    return [tuple(cell.strip() for cell in line.split("|")) for line in lines[1:]]
+
+
+def minors(words: str) -> range:
+    """Read `1.31 to 1.33`, or `1.34 and later`, which ends at a release that is still to come."""
+    found = [int(minor) for minor in re.findall(r"\b1\.(\d+)", words)]
+    last = found[-1] if " to " in words else found[0] + 20
+    return range(found[0], last + 1)
+
+
+def test_the_page_on_versions_names_the_etcd_of_each_kubernetes() -> None:
+    written = {
+        minor: etcd for words, etcd in rows("Kubernetes and etcd") for minor in minors(words)
+    }
+
+    assert min(written) == OLDEST_MINOR
+    assert written == {minor: versions.etcd_version(f"v1.{minor}.0") for minor in written}
+    assert f"Kubernetes `{versions.DEFAULT_KUBE_VERSION}`" in text("docs/reference/versions.md")
+    assert re.search(rf"from\s+1\.{OLDEST_MINOR} on", text("docs/reference/versions.md"))
+
+
+def test_the_page_on_versions_names_the_node_images_of_kind() -> None:
+    written = {kind: [f"v{kube}" for kube in kubes.split(", ")] for kind, kubes in rows("kind")}
+
+    assert written == {kind: list(images) for kind, images in node_images._PUBLISHED.items()}
+    assert f"kind `{versions.DEFAULT_KIND_VERSION}`" in text("docs/reference/versions.md")
+
+
+def test_the_page_on_versions_names_the_pythons_of_the_package() -> None:
+    project = tomllib.loads(text("pyproject.toml"))["project"]
+    declared = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
+
+    [supported] = [cells[1] for cells in rows("Python and the machine") if cells[0] == "Python"]
+
+    assert supported.split(", ") == declared
+    assert project["requires-python"] == f">={declared[0]}"
+
+
+def test_the_index_of_the_documentation_lists_every_page() -> None:
+    index = text("docs/README.md")
+    folders = ("explanation", "how-to", "reference")
+    pages = [page for folder in folders for page in ROOT.glob(f"docs/{folder}/*.md")]
+
+    names = [f"{page.parent.name}/{page.name}" for page in pages]
+    assert [name for name in sorted(names) if f"]({name})" not in index] == []

@@ -77,7 +77,7 @@ build: $(VENV)/made ## sdist and wheel in dist/
 
 # Without components the tests that need them are skipped, and say why.
 components: $(VENV)/made
-	@$(BIN)/kwokctl artifacts build >/dev/null || echo "components: not to be had; tests that need them are skipped"
+	@$(BIN)/kwokctl artifacts build >/dev/null || echo "components: not available; tests that need them are skipped"
 
 clean: ## remove the environment and everything else that git ignores
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage

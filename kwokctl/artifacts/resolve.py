@@ -60,7 +60,7 @@ async def resolve(
         except OSError as e:
             raise ArtifactError(
                 f"'{e.filename or cache}' cannot be used: {e.strerror or e}",
-                hint="free some space or mend the permissions, or choose another cache folder "
+                hint="free some space or correct the permissions, or choose another cache folder "
                 "with XDG_CACHE_HOME",
             ) from e
     return {one.name: found[one.name] for one in wanted}

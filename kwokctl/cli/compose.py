@@ -65,7 +65,9 @@ class _Interrupts:
         loop = asyncio.get_running_loop()
 
         def cancel() -> None:
-            loop.call_later(_PATIENCE, self._console.line, "cleaning up; once more ends at once")
+            loop.call_later(
+                _PATIENCE, self._console.line, "cleaning up; a second signal ends at once"
+            )
             if task is not None:
                 task.cancel()
 

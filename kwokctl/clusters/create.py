@@ -216,12 +216,12 @@ async def _undone_on_failure(
                 f"'kwokctl delete cluster --name {request.name}'"
             )
             raise
-        with home.progress.step(f"Undoing what was made of '{request.name}'"):
+        with home.progress.step(f"Removing what was made of '{request.name}'"):
             await runtime.uninstall(request.name)
             remove_private_folder(home.paths(request.name).sockets)
             _remove_new(root, before)
         if isinstance(e, ComponentError):
-            e.hint = "its whole log stays when this is repeated with --keep-on-failure"
+            e.hint = "to keep its whole log, repeat this with --keep-on-failure"
         raise
 
 

@@ -161,7 +161,7 @@ async def _take_down(home: Home, name: ClusterName, paths: ClusterPaths, *, forc
         if not force:
             raise ConflictError(
                 str(e),
-                hint=f"to delete it all the same: kwokctl delete cluster --force --name {name}",
+                hint=f"to delete it anyway: kwokctl delete cluster --force --name {name}",
             ) from e
         raise
     await _remove(home, saved, force=force)
@@ -181,7 +181,7 @@ async def _remove(home: Home, saved: Saved, *, force: bool) -> None:
         if not force:
             raise UnavailableError(
                 str(e),
-                hint=f"{e.hint}; or give up what is there, and delete the files of the cluster: "
+                hint=f"{e.hint}; or leave what is there, and delete the files of the cluster: "
                 f"kwokctl delete cluster --force --name {name}",
                 detail=e.detail,
             ) from e

@@ -146,7 +146,7 @@ async def _undone_on_failure(home: Home, runtime: Runtime, saved: Saved) -> Asyn
                 await start_saved(home, runtime, saved, wait=None)
         except KwokctlError as again:
             home.progress.warn(
-                f"the former data are whole, but the cluster does not run: {again}; "
+                f"the former data are complete, but the cluster does not run: {again}; "
                 f"start it with: kwokctl start cluster --name {saved.name}"
             )
         else:

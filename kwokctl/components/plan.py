@@ -54,7 +54,7 @@ def selected(options: ClusterOptions) -> tuple[ComponentName, ...]:
     """Return the components that the options ask for.
 
     Raises UsageError for an unknown one or when etcd or the API server would be left out, and
-    NotServedError for one of the original's that is not served yet.
+    NotServedError for one of the original's that is not supported yet.
     """
     disabled = set(options.disable)
     if options.disable_kube_scheduler:
@@ -99,7 +99,7 @@ def _published(component: Component, setting: Setting) -> Component:
 
 
 def known_limits(options: ClusterOptions) -> Mapping[str, Limits]:
-    """Return the limits of components by name; UsageError for what is no limit.
+    """Return the limits of components by name; UsageError for what is not a limit.
 
     The controller has one only where it is named: it serves the whole fleet.
     """

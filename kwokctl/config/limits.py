@@ -22,7 +22,7 @@ def parse_limits(
 ) -> Mapping[str, Limits]:
     """Return the limits of each component that has one.
 
-    A limit without a name is for each but the `spared`. Raises UsageError for what is no limit,
+    A limit without a name is for each but the `spared`. Raises UsageError for what is not a limit,
     and for a component that is not `known`.
     """
     memory = _parsed("--memory-limit", options.memory_limit, known, spared, _memory)
@@ -49,7 +49,7 @@ def _parsed(
             value = read(text)
         except ConfigError as e:
             raise UsageError(
-                f"'{flag} {word}' is no limit", hint=f"for example: {flag} {_EXAMPLES[flag]}"
+                f"'{flag} {word}' is not a limit", hint=f"for example: {flag} {_EXAMPLES[flag]}"
             ) from e
         if not sign:
             every = {each: value for each in known if each not in spared}
@@ -76,5 +76,5 @@ def _memory(text: str) -> int:
 def _cpus(text: str) -> float:
     number = float(text) if _DECIMAL.fullmatch(text) else 0.0
     if not _LEAST_CPUS <= number <= _MOST_CPUS:
-        raise ConfigError(f"'{text}' is no number of processors")
+        raise ConfigError(f"'{text}' is not a number of processors")
     return number

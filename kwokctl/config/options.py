@@ -75,8 +75,8 @@ class ClusterOptions:
 
     runtime: str = _option(
         "",
-        "Where components run: binary (processes), docker (containers), kind or kind-podman (a node "
-        "of kind's) [default: auto, the first of binary and docker that can run here]",
+        "Where components run: binary (processes), docker (containers), kind or kind-podman (in a node "
+        "made by kind) [default: auto, the first of binary and docker that can run here]",
         group=_GENERAL,
         metavar="NAME",
     )
@@ -98,13 +98,13 @@ class ClusterOptions:
     quiet_pull: bool = _option(False, "Show no progress of downloads and builds", group=_GENERAL)
     bind_address: str = _option(
         "127.0.0.1",
-        "Address on which components listen; the original listens on all",
+        "Address on which components listen; the original kwokctl listens on all",
         group=_GENERAL,
         metavar="IP",
     )
     restart: str = _option(
         "no",
-        "Revive components that die: no or on-failure",
+        "Restart components that die: no or on-failure",
         group=_GENERAL,
         metavar="POLICY",
         choices=("no", "on-failure"),
@@ -235,7 +235,7 @@ class ClusterOptions:
     )
     etcd_tls: bool = _option(
         True,
-        "Ask for a client certificate on etcd's port; off for tools that expect a plain one",
+        "Require a client certificate on etcd's port; off for tools that expect a plain one",
         group=_ETCD,
         key="etcdTLS",
     )
@@ -386,7 +386,7 @@ class ClusterOptions:
     )
     heartbeat_factor: int = _option(
         5,
-        "Stretches every heartbeat time; 0 and 1 leave them",
+        "Factor by which every heartbeat time is multiplied; 0 or 1 turns that off",
         group=_NODES,
         env="",
         metavar="N",

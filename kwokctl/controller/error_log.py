@@ -22,7 +22,7 @@ class Complaints:
             return
         self._told.add(mark)
         log.error(
-            "stage %r on %s %r: %s (told once; it is tried again, ever more slowly)",
+            "stage %r on %s %r: %s (logged once; retried with increasing delays)",
             stage,
             self._kind,
             key,

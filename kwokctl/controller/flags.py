@@ -45,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
     made = _Parser(
         prog="kwok",
         allow_abbrev=False,
-        description="Plays the kubelets of fake nodes: nodes become Ready, pods run and end, "
+        description="Does the work of kubelets for fake nodes: nodes become Ready, pods run and end, "
         "as Stage documents say.",
     )
     add = made.add_argument
@@ -53,8 +53,8 @@ def parser() -> argparse.ArgumentParser:
     add("--kubeconfig", help="how to reach the cluster (default: ~/.kube/config if it exists)")
     add("--master", default="", help="address of the API server, instead of the kubeconfig's")
     add("-c", "--config", action="append", default=[], help="file of documents; may be repeated")
-    add("--manage-all-nodes", dest="manageAllNodes", **switch, help="play every node")
-    add("--manage-single-node", dest="manageSingleNode", help="play one node, by name")
+    add("--manage-all-nodes", dest="manageAllNodes", **switch, help="manage every node")
+    add("--manage-single-node", dest="manageSingleNode", help="manage one node, by name")
     add("--manage-nodes-with-annotation-selector", dest="manageNodesWithAnnotationSelector")
     add("--manage-nodes-with-label-selector", dest="manageNodesWithLabelSelector")
     add("--disregard-status-with-annotation-selector", help=argparse.SUPPRESS,
@@ -64,7 +64,7 @@ def parser() -> argparse.ArgumentParser:
     add("--cidr", help="addresses of pods on nodes without a pod CIDR (default: 10.0.0.0/24)")
     add("--node-ip", dest="nodeIP", help="address of nodes that have none")
     add("--node-name", dest="nodeName", help="host name of nodes that have none")
-    add("--node-port", dest="nodePort", type=_whole, help="kubelet port that nodes tell")
+    add("--node-port", dest="nodePort", type=_whole, help="kubelet port in the status of nodes")
     add("--server-address", dest="serverAddress", help="host:port for health and metrics")
     add("--server-token-file", type=Path,
         help="file for a new token, which clients must show for all but health; without this flag they get health only")  # fmt: skip
@@ -88,7 +88,11 @@ def _add_etcd(add: Callable[..., Any]) -> None:
     add("--data-path", choices=("api", "auto", "etcd"), default="api",
         help="how statuses and leases are written: through the API, or past it where nothing is skipped (auto) or in any case (etcd)")  # fmt: skip
     add("--etcd-endpoint", default="", help="etcd of the cluster: unix:PATH or HOST:PORT")
-    add("--etcd-cafile", type=Path, help="CA of etcd's certificate; without it no TLS is spoken")
+    add(
+        "--etcd-cafile",
+        type=Path,
+        help="CA of etcd's certificate; without it connections have no TLS",
+    )
     add("--etcd-certfile", type=Path, help="certificate to show to etcd")
     add("--etcd-keyfile", type=Path, help="key of that certificate")
     add("--etcd-prefix", default="/registry", help="prefix of all keys in etcd")

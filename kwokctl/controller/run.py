@@ -220,7 +220,9 @@ def _access(settings: Settings) -> Access:
     elif settings.master:
         access = Access(server=settings.master)
     else:
-        raise UsageError("no cluster to work for", hint="give a kubeconfig with --kubeconfig")
+        raise UsageError(
+            "there is no cluster to connect to", hint="give a kubeconfig with --kubeconfig"
+        )
     return replace(access, server=settings.master.rstrip("/")) if settings.master else access
 
 

@@ -23,7 +23,7 @@ class MessageError(EtcdGoneError):
         """Say what is wrong with them."""
         super().__init__(
             f"an answer of etcd cannot be read: {why}",
-            hint="whether it was done is unknown: look before it is repeated",
+            hint="the request may or may not have been carried out: check before repeating it",
         )
 
 

@@ -47,7 +47,7 @@ def resolve(text: str) -> Scalar:
     match = NUMBER.match(text if text[0] == "." else text.replace("_", ""))
     if match is None:
         if NOT_FINITE.match(text):
-            raise ValueError(f"'{text}' is no number that JSON can hold")
+            raise ValueError(f"'{text}' is not a number that JSON can hold")
         return text
     kind = match.lastgroup
     if kind is None or kind == "float":

@@ -83,7 +83,7 @@ def _authority(folder: Path) -> _Authority:
     if others:
         raise ConfigError(
             f"{folder} holds certificates ({', '.join(sorted(others))}), but not their authority",
-            hint="put ca.crt and ca.key back, or delete the cluster and create it anew",
+            hint="put ca.crt and ca.key back, or delete the cluster and create it again",
         )
     made = _make_authority()
     _write_pair(folder, "ca", made.cert, made.key)

@@ -127,7 +127,7 @@ def in_use(name: str, port: int) -> ConflictError:
     owner = _listener(port)
     return ConflictError(
         f"port {port}, wanted for '{name}', is in use{f' by {owner}' if owner else ''}",
-        hint="end the program that uses it, or have the cluster made with another port",
+        hint="end the program that uses it, or choose another port for the cluster",
     )
 
 

@@ -161,7 +161,7 @@ class DockerRuntime:
         if container is None:
             raise ComponentError(
                 f"'{name}' cannot be started: its container is gone",
-                hint="'kwokctl start cluster' makes it anew",
+                hint="'kwokctl start cluster' creates it again",
             )
         try:
             await self._engine.start(container.name)

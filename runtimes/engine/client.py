@@ -290,7 +290,7 @@ def _unreachable(url: str, remedy: str, error: BaseException) -> UnavailableErro
     if any(word in str(error) for word in _OF_TLS):
         return UnavailableError(
             f"the container engine at '{url}' asks for a certificate that it trusts, or shows one "
-            "that we do not",
+            "that kwokctl does not trust",
             hint="let DOCKER_CERT_PATH name a folder with the ca.pem, cert.pem and key.pem for it",
             detail=str(error),
         )

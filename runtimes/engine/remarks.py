@@ -20,7 +20,7 @@ async def remark_on(engine: Engine, container: str) -> str:
     why, again = _why(told), int(told.get("RestartCount") or 0)
     if not why and told["State"].get("ExitCode") in _NOT_RUN:
         why = await _misfit(engine, told["Image"])
-    times = f"begun anew {again} times" if again > 1 else "begun anew once" if again else ""
+    times = f"restarted {again} times" if again > 1 else "restarted once" if again else ""
     return "; ".join(filter(None, (times, why)))
 
 
@@ -29,7 +29,7 @@ def _why(told: Mapping[str, Any]) -> str:
     if state.get("OOMKilled"):
         limit = told["HostConfig"].get("Memory")
         if limit:
-            return f"killed: it wanted more memory than its limit of {limit // _MEBI}Mi"
+            return f"killed: it exceeded its memory limit of {limit // _MEBI}Mi"
         return "killed: this machine had no memory left"
     return str(state.get("Error") or "")
 

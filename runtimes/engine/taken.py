@@ -24,5 +24,5 @@ def conflict(name: str, said: str | None) -> ConflictError | None:
 def _unnamed(name: str) -> ConflictError:
     return ConflictError(
         f"a port wanted for '{name}' is in use",
-        hint="end the program that uses it, or have the cluster made with another port",
+        hint="end the program that uses it, or choose another port for the cluster",
     )

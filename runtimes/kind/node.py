@@ -183,6 +183,6 @@ class Node:
         except TimeoutError as e:
             raise TimedOutError(
                 f"'{', '.join(names)}' {problem} on the node '{self.name}'",
-                hint="its last words, or those of the kubelet, are below",
+                hint="the last lines of its log, or of the kubelet's, are below",
                 detail=await self.complaint(names) or None,
             ) from e

@@ -138,4 +138,4 @@ def test_a_shell_completes_commands_values_names_and_files(typed: Shell) -> None
 @pytest.mark.parametrize("typed", ["zsh", "fish"], indirect=True)
 def test_a_shell_that_shows_meanings_shows_them_whole(typed: Shell) -> None:
     typed.type("kwokctl \t\t")
-    typed.until("Print the script that completes kwokctl's words in a shell")
+    typed.until("Print the script that completes kwokctl's commands and options in a shell")

@@ -80,4 +80,4 @@ def test_a_table_is_for_people(words: Words, capfd: pytest.CaptureFixture[str]) 
 
     lines = capfd.readouterr().out.splitlines()
     assert lines[0].split() == ["WHAT", "SIZE"]
-    assert "lease renewals a second   10.0" in lines
+    assert "lease renewals per second   10.0" in lines

@@ -361,7 +361,7 @@ def test_a_cluster_whose_nodes_fail_stays_and_the_user_learns_how_to_go_on(
     assert words("--name mine create cluster --nodes 5 --pods 5") == code
 
     assert (
-        "the cluster 'mine' is up and stays; go on with: kwokctl --name mine scale node --replicas 5"
+        "the cluster 'mine' is running and is kept; continue with: kwokctl --name mine scale node --replicas 5"
         in capfd.readouterr().err
     )
     assert [verb for verb, _, _ in runner.calls] == ["create_cluster", "scale_within"]

@@ -35,20 +35,21 @@ Cluster commands:
   start     Start a cluster that was stopped
   stop      Stop a cluster and keep its data
   get       Show clusters, their components and access
-  scale     Make or delete objects until there are as many as asked for
-  plan      Estimate what so many nodes and pods need of etcd and memory
+  scale     Create or delete objects until there are as many as asked for
+  plan      Estimate the etcd size and the memory that nodes and pods need
   snapshot  Save and restore a cluster's data
-  logs      Print what a component has written
+  logs      Print the log of a component
 
 Tools:
-  kubectl     Run kubectl on a cluster; all words after it are kubectl's
-  etcdctl     Run etcdctl on a cluster's etcd; all words after it are
-              etcdctl's
+  kubectl     Run kubectl on a cluster; all arguments after it go to kubectl
+  etcdctl     Run etcdctl on a cluster's etcd; all arguments after it go to
+              etcdctl
   env         Print the variables with which kubectl and etcdctl work on a
               cluster
-  completion  Print the script that completes kwokctl's words in a shell
+  completion  Print the script that completes kwokctl's commands and options
+              in a shell
   help        Print the help of a command: kwokctl help create cluster
-  artifacts   Look after the programs that clusters run
+  artifacts   Manage the programs that clusters run
 
 Options:
   --version  Print the version

@@ -241,7 +241,7 @@ async def test_a_component_that_is_killed_for_want_of_memory_is_told_so(
     limited = replace(plan.components[FIRST], limits=Limits(memory=64 << 20))
     await runtime.install(replace(plan, components={**plan.components, FIRST: limited}))
 
-    killed = "killed: it wanted more memory than its limit of 64Mi"
+    killed = "killed: it exceeded its memory limit of 64Mi"
     with pytest.raises(ComponentError, match=f"'{FIRST}' has exited: {killed}"):
         await started(host, runtime, plan, none_held())
     assert (await runtime.remarks(CLUSTER))[FIRST] == killed

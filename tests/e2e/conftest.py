@@ -35,7 +35,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> None:
     builder = Installed.within(tmp_path_factory.mktemp("programs"))
     done = builder.run("artifacts", "build", timeout=1500)
     if done.code:
-        pytest.skip(f"the components are not to be had here: {done.err.strip()[-600:]}")
+        pytest.skip(f"the components are not available here: {done.err.strip()[-600:]}")
 
 
 @pytest.fixture(scope="module")

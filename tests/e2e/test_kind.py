@@ -228,7 +228,7 @@ def test_an_image_that_cannot_be_had_is_told_with_a_remedy(main: Installed, own:
         "--kind-node-image", "127.0.0.1:1/nobody/node:v1.36.3",
     )  # fmt: skip
 
-    assert "'127.0.0.1:1/nobody/node:v1.36.3', is not here and cannot be pulled" in said
+    assert "'127.0.0.1:1/nobody/node:v1.36.3', and it cannot be pulled" in said
     assert "KWOK_KIND_NODE_IMAGE" in said
     assert "artifacts images --runtime kind --build" in said
     assert docker.containers() == [NODE]

@@ -63,7 +63,7 @@ def test_scaling_stops_with_whole_objects_when_etcd_fills_meanwhile(small: Insta
 
     assert stopped.code == 1
     assert "stopped: etcd holds" in stopped.err
-    assert "what has been made is whole" in stopped.err
+    assert "what has been made is complete" in stopped.err
     nodes = small.objects("nodes")
     assert 100 < len(nodes) < 8000
     assert {condition(node, "Ready") for node in nodes} == {"True"}

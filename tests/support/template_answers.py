@@ -32,7 +32,7 @@ REFUSED = (
     "where in memory",
     "a missing value cannot be changed",  # Go takes nothing from a map that is nil
     "has no part from",  # Go shows what lies behind a list in memory
-    "of a float is not served",
+    "of a float is not supported",
     "text of that length",
     "cannot be indented by",
 )

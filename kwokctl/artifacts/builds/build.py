@@ -51,7 +51,7 @@ class Build:
         except CommandError as e:
             raise ArtifactError(
                 f"{self._title} could not be built from Go modules",
-                hint="Go says why below; its settings, such as GOPROXY, are yours",
+                hint="Go's output is below; it uses your own settings, such as GOPROXY",
                 detail=e.detail or str(e),
             ) from e
         finally:

@@ -36,7 +36,7 @@ def extract(
                     break
     except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError) as e:
         raise ArtifactError(
-            f"'{title}' is not a whole tar or zip archive",
+            f"'{title}' is not a complete tar or zip archive",
             hint="'#' is for archives only: give the address of a program itself without it",
             detail=str(e) or None,
         ) from e

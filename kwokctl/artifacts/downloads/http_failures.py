@@ -63,7 +63,7 @@ def _lasting(error: BaseException) -> str | None:
         case ssl.SSLCertVerificationError():
             return "its certificate is not trusted"
         case ssl.SSLError() if not isinstance(error, ssl.SSLEOFError):
-            return "it does not speak TLS as we do"
+            return "it does not support the versions of TLS that kwokctl does"
         case OSError(errno=code) if code in _NO_WAY:
             return error.strerror.lower() if error.strerror else "no route"
         case _:

@@ -46,7 +46,7 @@ def completion(
         ),
     ],
 ) -> None:
-    """Print the script that completes kwokctl's words in a shell."""
+    """Print the script that completes kwokctl's commands and options in a shell."""
     results.emit(assets.text(f"completion/kwokctl.{_SCRIPTS[shell]}"))
 
 

@@ -21,7 +21,7 @@ Kubeconfig = Annotated[
     typer.Option(
         "--kubeconfig",
         metavar="FILE",
-        help="Kubeconfig that holds the context; empty to touch none "
+        help="Kubeconfig that holds the context; empty for none "
         "[default: $KUBECONFIG or ~/.kube/config]",
     ),
 ]
@@ -30,7 +30,7 @@ Wait = Annotated[
     typer.Option(
         "--wait",
         metavar="DURATION",
-        help=f"Wait at most so long until all is ready, such as 90s or 15m; {DEFAULT_WAIT} when "
+        help=f"Wait at most this long until everything is ready, such as 90s or 15m; {DEFAULT_WAIT} when "
         "no value follows [default: 0s, do not wait]",
         parser=duration("--wait"),
     ),
@@ -40,7 +40,7 @@ Timeout = Annotated[
     typer.Option(
         "--timeout",
         metavar="DURATION",
-        help="Give up after so long; --wait has a clock of its own [default: 0s, never]",
+        help="Give up after this long; --wait counts separately [default: 0s, never]",
         parser=duration("--timeout"),
     ),
 ]

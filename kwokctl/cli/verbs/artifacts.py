@@ -32,7 +32,7 @@ _KubeVersion = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     below = commands.group(
-        app, "artifacts", "Look after the programs that clusters run.", panel=commands.TOOLS
+        app, "artifacts", "Manage the programs that clusters run.", panel=commands.TOOLS
     )
     commands.command(below, "list")(show)
     building = ("kwokctl artifacts build --kube-version v1.35.4",)
@@ -85,7 +85,7 @@ def images(
     *,
     pull: Annotated[bool, typer.Option("--pull", help="Pull them from their registry")] = False,
     build: Annotated[
-        bool, typer.Option("--build", help="Make them from programs, which are built if need be")
+        bool, typer.Option("--build", help="Make them from programs, which are built if necessary")
     ] = False,
     save: Annotated[
         str | None,
@@ -101,14 +101,16 @@ def images(
         typer.Option(
             "--load",
             metavar="FILE",
-            help="Take those of a file, and get nothing else",
+            help="Load them from a file, and get nothing else",
             parser=checked("--load", file),
         ),
     ] = None,
     runtime: Annotated[
         str | None,
         typer.Option(
-            "--runtime", metavar="NAME", help="Whose images [default: the first that has any]"
+            "--runtime",
+            metavar="NAME",
+            help="Runtime that the images are for [default: the first that uses images]",
         ),
     ] = None,
     kube_version: _KubeVersion = None,
@@ -154,7 +156,7 @@ def verify(
     ] = False,
     output: Output = "",
 ) -> None:
-    """Read every program in the store in full and tell which have changed; exit 1 if any has.
+    """Read every program in the store in full and report which have changed; exit 1 if any has.
 
     json and yaml give the changed ones as 'artifacts list' does.
     """

@@ -59,7 +59,7 @@ def create(
     timeout: Timeout = None,
     kubeconfig: Kubeconfig = None,
     keep_on_failure: Annotated[
-        bool, typer.Option("--keep-on-failure", help="Leave what was made when it fails")
+        bool, typer.Option("--keep-on-failure", help="If it fails, keep what was made")
     ] = False,
     fail_on_drift: Annotated[
         bool,
@@ -68,7 +68,7 @@ def create(
     output: Output = "",
     **words: Any,
 ) -> None:
-    """Create a cluster, or go on with one that was left half-made.
+    """Create a cluster, or continue one that was left half-made.
 
     A cluster that exists keeps its settings; a warning names each one that differs from the request.
     """
@@ -142,7 +142,7 @@ def delete(
 def start(
     call: Invocation, *, wait: Wait = None, timeout: Timeout = None, output: Output = ""
 ) -> None:
-    """Start a cluster; what runs already goes on."""
+    """Start a cluster; components that already run are left alone."""
     from kwokctl.clusters.start import start_cluster
 
     started = call.run(

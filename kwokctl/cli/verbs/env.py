@@ -43,7 +43,7 @@ def env(
         typer.Option(
             "--shell",
             metavar="SHELL",
-            help="Whose language to write: bash, zsh or fish [default: that of $SHELL, else bash]",
+            help="Shell to write for: bash, zsh or fish [default: that of $SHELL, else bash]",
             parser=one_of("--shell", "", *_SHELLS),
         ),
     ] = "",

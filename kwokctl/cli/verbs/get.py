@@ -78,7 +78,7 @@ def components(
         typer.Option(
             "--watch",
             "-w",
-            help="Go on, and print a component again when it changes; as table without --output",
+            help="Keep running, and print a component again when it changes; as table without --output",
         ),
     ] = False,
 ) -> None:

@@ -32,7 +32,8 @@ def logs(
         typer.Argument(metavar="COMPONENT", help="A component of the cluster, or 'audit'"),
     ],
     follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Go on with what it writes from now on")
+        bool,
+        typer.Option("--follow", "-f", help="Keep running, and print what it writes from now on"),
     ] = False,
     tail: Annotated[
         int | None,
@@ -53,7 +54,7 @@ def logs(
         ),
     ] = None,
 ) -> None:
-    """Print what a component has written.
+    """Print the log of a component.
 
     For --since the times in the lines count; a line without one is as old as the line before it.
     """

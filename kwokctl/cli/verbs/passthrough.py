@@ -26,7 +26,7 @@ def register(app: typer.Typer) -> None:
 
 
 def kubectl(call: Invocation, words: list[str]) -> None:
-    """Run kubectl on a cluster; all words after it are kubectl's."""
+    """Run kubectl on a cluster; all arguments after it go to kubectl."""
     from kwokctl.clusters.tools import kubectl_command
 
     argv, env = call.run(kubectl_command, call.home, call.cluster, dials=dials(words))
@@ -34,7 +34,7 @@ def kubectl(call: Invocation, words: list[str]) -> None:
 
 
 def etcdctl(call: Invocation, words: list[str]) -> None:
-    """Run etcdctl on a cluster's etcd; all words after it are etcdctl's."""
+    """Run etcdctl on a cluster's etcd; all arguments after it go to etcdctl."""
     from kwokctl.clusters.tools import etcdctl_command
 
     argv, env = call.run(etcdctl_command, call.home, call.cluster, dials=dials(words))

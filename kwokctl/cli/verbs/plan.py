@@ -101,7 +101,7 @@ def plan(
         ),
     ] = "table",
 ) -> None:
-    """Estimate what so many nodes and pods need of etcd and memory.
+    """Estimate the etcd size and the memory that nodes and pods need.
 
     The options are those of the cluster if it exists, else of the one that 'create cluster' would
     make. Exits with 1 if it does not fit etcd's quota or this machine's memory. json and yaml give
@@ -165,9 +165,9 @@ def _table(plan: "Plan") -> None:
     rows = [
         ("nodes", f"{plan.nodes:,}"),
         ("pods", f"{plan.pods:,}"),
-        ("lease renewals a second", f"{plan.lease_writes_per_second:,.1f}"),
+        ("lease renewals per second", f"{plan.lease_writes_per_second:,.1f}"),
         ("etcd: size", f"{to_text(plan.etcd_bytes)} of {to_text(plan.etcd_quota)}"),
-        ("etcd: history an hour", to_text(plan.etcd_bytes_per_hour)),
+        ("etcd: history per hour", to_text(plan.etcd_bytes_per_hour)),
         ("memory: kube-apiserver", to_text(plan.apiserver_memory)),
         ("memory: kwok-controller", to_text(plan.controller_memory)),
         ("memory: the others", to_text(plan.others_memory)),

@@ -70,7 +70,7 @@ def populate(
 @contextmanager
 def _going_on(call: Invocation, command: str) -> Iterator[None]:
     """Say, when it fails or is interrupted, that the cluster stays and how to go on."""
-    stays = f"the cluster '{call.name}' is up and stays; go on with: {command}"
+    stays = f"the cluster '{call.name}' is running and is kept; continue with: {command}"
     try:
         yield
     except KwokctlError as e:

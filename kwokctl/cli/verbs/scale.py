@@ -130,7 +130,7 @@ def scale(
     timeout: Timeout = None,
     output: Output = "",
 ) -> None:
-    """Make or delete objects until there are as many as asked for.
+    """Create or delete objects until there are as many as asked for.
 
     They are named NAME-000000, NAME-000001 and so on; the oldest are kept.
     """

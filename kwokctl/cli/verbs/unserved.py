@@ -1,4 +1,4 @@
-"""Commands of the original that are refused by name because they are not served yet."""
+"""Commands of the original that are refused by name because they are not supported yet."""
 
 from collections.abc import Callable
 

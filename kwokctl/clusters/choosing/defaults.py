@@ -9,8 +9,8 @@ from kwokctl.config.options import ClusterOptions
 from kwokctl.model import KUBE_CONTROLLER_MANAGER, ComponentName
 
 _NO_FSYNC = (
-    "etcd does not wait for the disk: a power cut or a crash of the machine may cost the last "
-    "writes or the whole cluster; a program that is killed costs nothing"
+    "etcd does not wait for the disk: a power cut or a crash of the machine may lose the last "
+    "writes or the whole cluster; killing a program loses nothing"
 )
 
 

@@ -91,6 +91,4 @@ async def _images(home: Home, asked: str) -> tuple[Runtime, Images]:
         return runtime, images
     if missing:
         raise missing[0]
-    raise UsageError(
-        f"the runtime '{asked}' starts no images" if asked else "no runtime starts images"
-    )
+    raise UsageError(f"the runtime '{asked}' uses no images" if asked else "no runtime uses images")

@@ -70,7 +70,7 @@ async def artifacts(
         found = await _as_images(home, runtime.images, options, choices, settled or {})
     elif given := [name for name in names if _given(options, name)]:
         home.progress.warn(
-            f"the runtime '{runtime.name}' starts programs: the images given for "
+            f"the runtime '{runtime.name}' runs programs: the images given for "
             f"{', '.join(given)} are not used"
         )
     rest = [name for name in names if name not in found]
@@ -158,7 +158,7 @@ async def _as_images(
     if source is Source.OFFLINE:
         if lost := [choice.image for choice in missing if choice.is_given]:
             raise ArtifactError(
-                f"the image '{lost[0]}' is not here",
+                f"the engine does not have the image '{lost[0]}'",
                 hint=f"docker pull {lost[0]}; or leave out '--artifact-source offline'",
             )
         missing = []

@@ -95,7 +95,7 @@ class Copies:
         try:
             return await self._direct.desk.addresses(nodes, of_pods=of_pods)
         except ApiError as e:
-            raise CannotStampError(f"the controller cannot be asked: {e}") from e
+            raise CannotStampError(f"the controller does not answer: {e}") from e
 
 
 def fitting(sample: Json) -> Callable[[Copy], bool]:

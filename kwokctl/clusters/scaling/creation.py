@@ -80,7 +80,7 @@ class Creation:
     ) -> None:
         """Make objects, many at a time, `tell`ing of each.
 
-        When it fails, what has been made is whole, and doing the same again makes the rest.
+        When it fails, what has been made is complete, and doing the same again makes the rest.
         """
 
         async def make(place: tuple[int, int]) -> None:
@@ -122,7 +122,7 @@ class Creation:
         elif error.reason == "NotFound" and self.namespace and "namespaces" in str(error):
             raise NotFoundError(
                 f"there is no namespace '{self.namespace}'",
-                hint=f"make it first: kubectl create namespace {self.namespace}",
+                hint=f"create it first: kubectl create namespace {self.namespace}",
             ) from error
         else:
             raise error
@@ -130,10 +130,12 @@ class Creation:
     def _taken(self, by: Known | str) -> ConflictError:
         kind = self.resource.kind.lower()
         if isinstance(by, str):
-            return ConflictError(f"{kind} '{by}' came and went", hint="do the same again")
+            return ConflictError(
+                f"{kind} '{by}' was created and deleted meanwhile", hint="repeat the command"
+            )
         if by.set_name == self.request.set_name:
             return ConflictError(
-                f"{kind} '{by.name}' is still being deleted", hint="do the same again in a while"
+                f"{kind} '{by.name}' is still being deleted", hint="repeat the command later"
             )
         owner = f"of the set '{by.set_name}'" if by.set_name else "not made by 'scale'"
         return ConflictError(

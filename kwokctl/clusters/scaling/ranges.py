@@ -73,6 +73,6 @@ def _gaps(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int | None]]:
 def _span(text: str) -> tuple[int, int]:
     match = _WRITTEN.fullmatch(text)
     if match is None:
-        raise ValueError(f"'{text}' is no range of numbers")
+        raise ValueError(f"'{text}' is not a range of numbers")
     first = int(match[1])
     return first, int(match[2] or first) + 1

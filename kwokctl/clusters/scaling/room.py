@@ -28,8 +28,8 @@ _WORTH_CLEARING = 0.1
 _ADDED_TO_PODS = 2_000
 """What the API server and the controller add to a rendered pod: defaults, status, managed fields."""
 _HINT = (
-    "delete objects, or make the cluster anew with a larger --etcd-quota-backend-size; "
-    "--force goes on all the same"
+    "delete objects, or create the cluster again with a larger --etcd-quota-backend-size; "
+    "--force continues anyway"
 )
 
 
@@ -85,7 +85,7 @@ class Room:
             if found.db_size > FULL * quota:
                 raise CapacityError(
                     f"stopped: etcd holds {to_text(found.db_size)}, {FULL:.0%} of its quota of "
-                    f"{to_text(quota)}; what has been made is whole",
+                    f"{to_text(quota)}; what has been made is complete",
                     hint=_HINT,
                 )
 

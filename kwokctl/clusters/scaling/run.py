@@ -36,7 +36,7 @@ _MANY = 1000
 """Objects for which it is looked whether etcd has room for them."""
 _MUCH = 0.05
 """Watches that are ended for each object written, above which that is said."""
-_FEW = Choice(path="api", why="so few objects are not worth another way")
+_FEW = Choice(path="api", why="there are few objects")
 
 
 async def scale_set(

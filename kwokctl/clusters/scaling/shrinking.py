@@ -20,7 +20,7 @@ _CONTROLLERS = Resource(
 )
 _MORE_THAN_THEMSELVES = frozenset({NAMESPACES, SERVICES, _CONTROLLERS})
 """Namespaces are emptied, the addresses of services freed, the pods of old controllers orphaned."""
-_WHY = "more than the object itself has to be seen to when it goes"
+_WHY = "deleting such an object has effects on others"
 
 
 class Shrinking:

@@ -60,7 +60,7 @@ class Spread:
         raise CapacityError(
             f"there is no room for {amount(number, PODS)}: {amount(len(self._nodes), NODES)}{which} "
             f"can take {free:,} more (allocatable.pods)",
-            hint="make more nodes, or nodes for more pods with "
+            hint="create more nodes, or nodes for more pods with "
             "--param '.allocatable.pods = 250'; --force ignores their limit",
         )
 
@@ -71,7 +71,7 @@ async def spread_of(request: ScaleRequest, selector: str, reader: Reader) -> Spr
     if not limits:
         raise NotFoundError(
             f"no node has the labels '{selector}'",
-            hint="make some first: kwokctl scale node --replicas 10",
+            hint="create some first: kwokctl scale node --replicas 10",
         )
     return Spread(request, limits)
 

@@ -64,7 +64,7 @@ def remarks(options: ClusterOptions, documents: Sequence[Document]) -> Iterator[
     given = {name for each in documents if each.kind == KIND for name in _options_of(each)}
     for name, decider in _SETTLED_BY_CLUSTER.items():
         if name in given:
-            yield f"'{KIND}.options.{name}' is ignored: it is settled by the cluster ({decider})"
+            yield f"'{KIND}.options.{name}' is ignored: the cluster sets it ({decider})"
     if not options.kwok_controller_binary and (found := without_effect(documents)):
         yield (
             f"{', '.join(found)}: kept in the cluster's kwok.yaml, but not supported yet by the "

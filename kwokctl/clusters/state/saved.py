@@ -206,6 +206,6 @@ def _parse(
         )
     except (KeyError, TypeError) as e:
         raise ConfigError(
-            f"{path} lacks or garbles {e}",
+            f"{path} has no valid {e}",
             hint="restore the file, or remove the cluster with: kwokctl delete cluster --force",
         ) from e

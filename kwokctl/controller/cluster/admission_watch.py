@@ -69,7 +69,7 @@ class Guards:
         self._left = left
         self._plane.leave(left)
         if not left:
-            log.info("no webhook or policy is passed by any more: writing to etcd")
+            log.info("no webhook or policy applies any more: writing to etcd")
             return
         plurals = " and ".join(sorted(kind.plural for kind in left))
         names = sorted(set().union(*found.values()))

@@ -117,6 +117,6 @@ def _requirement(part: str) -> Requirement:
         key, wanted = found["key"], not found["not"]
         return lambda have: (key in have) == wanted
     raise UsageError(
-        f"'{part}' is no part of a selector",
+        f"'{part}' is not part of a selector",
         hint="write key=value, key!=value, key in (a,b), key notin (a,b), key or !key",
     )

@@ -79,7 +79,7 @@ class Desk:
         for node, pods in wanted.items():
             families = self._addresses.families(node)
             if families is None:
-                raise NotNowError(f"this controller plays no node '{node}'")
+                raise NotNowError(f"this controller manages no node '{node}'")
             number += pods * families
         if number > _MOST_RESERVED:
             raise NotNowError(f"more than {_MOST_RESERVED} pod addresses would be reserved at once")

@@ -179,7 +179,7 @@ class _Reader:
         unknown = template.required - (functions.POD_NAMES if is_pod else functions.NAMES)
         if unknown:
             names = ", ".join(sorted(unknown))
-            raise self._fault(path, f"calls what is no function for a {kind.name}: {names}")
+            raise self._fault(path, f"calls what is not a function for a {kind.name}: {names}")
         return template
 
     def _compiled(self, compile_: Callable[[], T], path: str) -> T:
@@ -191,7 +191,7 @@ class _Reader:
     def _no_cel(self, path: str) -> NotServedError:
         return NotServedError(
             f"{self._document.source}: stage '{self._name}': '{path}' is an expression in CEL, "
-            "which is not served yet",
+            "which is not supported yet",
             hint="write it in jq",
         )
 

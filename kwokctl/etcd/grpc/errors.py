@@ -13,14 +13,14 @@ def gone(target: str, why: str) -> EtcdGoneError:
     """Return the error for a call whose outcome nobody knows."""
     return EtcdGoneError(
         f"etcd at '{target}' was lost: {why}",
-        hint="what was under way may have been done or not: look before it is repeated",
+        hint="the request may or may not have been carried out: check before repeating it",
     )
 
 
 def unreachable(target: str, why: str) -> EtcdGoneError:
     """Return the error for a call that was never sent."""
     return EtcdGoneError(
-        f"etcd at '{target}' cannot be reached: {why}", hint="see that the cluster is started"
+        f"etcd at '{target}' cannot be reached: {why}", hint="make sure that the cluster runs"
     )
 
 

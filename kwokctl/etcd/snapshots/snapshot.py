@@ -80,7 +80,7 @@ def check_objects(path: Path, prefix: str) -> None:
         found = look(path, prefix)
     except DamagedError as e:
         raise SnapshotError(
-            f"'{path}' is damaged, although its sum is right: {e}",
+            f"'{path}' is damaged, although its checksum is right: {e}",
             hint="use another copy of the file",
         ) from e
     if found.is_wanted:
@@ -165,7 +165,7 @@ class _Sink:
         whole = self.size % _PAGE_BYTES == _SUM_BYTES
         if not whole or self._sum.digest() != self._held:
             raise SnapshotError(
-                "the snapshot that etcd sent is not whole", hint="try again; nothing was written"
+                "the snapshot that etcd sent is incomplete", hint="try again; nothing was written"
             )
 
 
@@ -202,7 +202,7 @@ def _published(path: Path, *, force: bool) -> Iterator[BinaryIO]:
             path.touch(mode=0o600, exist_ok=False)
         temporary.replace(path)
     except FileExistsError as e:
-        raise ConflictError(f"'{path}' exists by now", hint="choose another path") from e
+        raise ConflictError(f"'{path}' was created meanwhile", hint="choose another path") from e
     except OSError as e:
         raise _unwritable(path, e) from e
     finally:
@@ -223,7 +223,7 @@ def _check_shape(path: Path, file: BinaryIO, size: int) -> None:
         )
     if size % _PAGE_BYTES != _SUM_BYTES:
         raise SnapshotError(
-            f"'{path}' is not whole: it has been cut, or is a database file without a sum",
+            f"'{path}' is incomplete: it was cut off, or is a database file without a checksum",
             hint="use a file that 'snapshot save' has written",
         )
 
@@ -238,6 +238,6 @@ def _check_sum(path: Path, file: BinaryIO) -> None:
         left -= len(chunk)
     if found.digest() != file.read(_SUM_BYTES):
         raise SnapshotError(
-            f"'{path}' is damaged: its content does not match its own sum",
+            f"'{path}' is damaged: its content does not match its checksum",
             hint="use another copy of the file",
         )

@@ -55,8 +55,8 @@ class Launches:
             return Launch(**json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError) as e:
             raise ConfigError(
-                f"{path} does not tell how '{name}' is launched",
-                hint="write it anew with: kwokctl start cluster",
+                f"{path} does not say how '{name}' is launched",
+                hint="write it again with: kwokctl start cluster",
             ) from e
 
     def stop_waves(self) -> Iterator[list[ComponentName]]:

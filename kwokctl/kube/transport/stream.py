@@ -145,7 +145,7 @@ class Stream(Wire):
 
     def _check_silence(self, seconds: float) -> None:
         if not self.heard and not self.is_paused:
-            why = f"the API server has said nothing for {seconds:g} s"
+            why = f"the API server has sent nothing for {seconds:g} s"
             self.fail(ApiError(why, status=0, reason=TIMEOUT))
             return
         self.heard = False

@@ -47,7 +47,7 @@ class KindNodeImages:
         elif not await self.engine.has(given):
             if not may_pull:
                 raise ArtifactError(
-                    f"the image of the node, '{given}', is not here",
+                    f"the engine does not have the node image '{given}'",
                     hint="load it, or leave out '--artifact-source offline'",
                 )
             await self._pull(given, came)
@@ -112,7 +112,7 @@ class KindNodeImages:
             await self.engine.pull(image, came=came)
         except ArtifactError as e:
             raise ArtifactError(
-                f"the image of the node, '{image}', is not here and cannot be pulled",
+                f"the engine does not have the node image '{image}', and it cannot be pulled",
                 hint="name another, or a file that holds it, with --kind-node-image or "
                 "KWOK_KIND_NODE_IMAGE; KWOK_KIND_NODE_IMAGE_PREFIX names another registry; "
                 "'kwokctl artifacts images --runtime kind --build' makes one without a registry",
@@ -144,7 +144,7 @@ class KindNodeImages:
             if version := (await asyncio.to_thread(read)).strip():
                 return version
         raise ArtifactError(
-            f"'{image}' is no image of a node of kind's: there is no '{_VERSION}' in it",
+            f"'{image}' is not a node image of kind: there is no '{_VERSION}' in it",
             hint="'kind build node-image' makes one; those of kind's project are "
             "'kindest/node:VERSION'",
         )

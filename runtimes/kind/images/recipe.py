@@ -99,7 +99,7 @@ async def install_debian(root: Path, say: Callable[[str], None]) -> None:
     except CommandError as e:
         raise ArtifactError(
             f"debootstrap cannot install Debian '{_DEBIAN}'",
-            hint="it says why below; it downloads packages from a mirror of Debian, through the "
+            hint="its output is below; it downloads packages from a mirror of Debian, through the "
             "proxy that http_proxy names",
             detail=e.detail,
         ) from e

@@ -108,7 +108,7 @@ def _refuse_ours(own: Mapping[str, Any]) -> None:
         for key in place.split("."):
             value = value.get(key) if isinstance(value, Mapping) else None
         if value:
-            raise ConfigError(f"'{place}' of kind's configuration is not yours to say", hint=why)
+            raise ConfigError(f"'{place}' of kind's configuration cannot be set", hint=why)
 
 
 def _nodes(own: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -118,11 +118,11 @@ def _nodes(own: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     if len(first) != 1:
         raise ConfigError(
             f"kind's configuration has {len(first)} nodes of the role '{_CONTROL_PLANE}'",
-            hint="one is what kwokctl can save, restore and write to directly",
+            hint="kwokctl supports one such node",
         )
     if first[0].get("image"):
         raise ConfigError(
-            "'nodes[].image' of kind's configuration is not yours to say",
+            "'nodes[].image' of kind's configuration cannot be set",
             hint="the image of the node is an option of kwokctl: --kind-node-image",
         )
     return [first[0], *(node for node in nodes if node is not first[0])]

@@ -35,7 +35,7 @@ class Creation:
         except (OSError, ValueError, TypeError) as e:
             raise ComponentError(
                 f"how the node is made is not told in '{folder / _FILE}'",
-                hint="'kwokctl start cluster' writes it anew",
+                hint="'kwokctl start cluster' writes it again",
             ) from e
 
     async def run(self, folder: Path, environment: Mapping[str, str]) -> None:
@@ -57,7 +57,7 @@ class Creation:
             is_there = any(words in (e.detail or "") for words in _EXISTS)
             raise (NodesExistError if is_there else ComponentError)(
                 f"kind cannot make the cluster '{self.project}'",
-                hint="kind says why below, and after it the component that has died, or the kubelet",
+                hint="the output of kind is below, then that of the component that died, or of the kubelet",
                 detail=e.detail,
             ) from e
 

@@ -57,7 +57,7 @@ def test_the_first_signal_cancels_so_that_what_was_made_is_undone(number: signal
         compose.run_verb(Plain(stream), create)
     assert caught.value.args == (number,)
     assert done == ["undone"]
-    assert stream.getvalue() == "cleaning up; once more ends at once\n"
+    assert stream.getvalue() == "cleaning up; a second signal ends at once\n"
 
 
 _STUBBORN = """

@@ -131,7 +131,7 @@ def test_documents_come_back_one_by_one() -> None:
         ("{1: a, '1': b}", "the key '1' is repeated at line 1, column 8"),
         ("~: 1", "a mapping key must be a text, not 'None' at line 1, column 1"),
         ("<<: 1", "only mappings can be merged"),
-        ("a: .inf", "'.inf' is no number that JSON can hold at line 1, column 4"),
+        ("a: .inf", "'.inf' is not a number that JSON can hold at line 1, column 4"),
         ("a: !!int x", "'x' is no int"),
         ("[" * 2000, "nested too deeply|line"),
     ],

@@ -55,7 +55,7 @@ def _exactly(step: Callable[[Decimal, Decimal], Decimal]) -> Callable[..., float
 def _decimal(value: Any) -> Decimal:
     number = real(value)
     if not math.isfinite(number):
-        raise Fault(f"{kind(value)} is no number to reckon with")
+        raise Fault(f"{kind(value)} is not a number to calculate with")
     return Decimal(shortest(number))
 
 

@@ -233,7 +233,7 @@ def _integer(form: Form, value: int) -> str | None:
 def _float(form: Form, value: float) -> str | None:
     precision = form.precision
     if form.verb in {"b", "x", "X"}:
-        raise Fault(f"'%{form.verb}' of a float is not served")
+        raise Fault(f"'%{form.verb}' of a float is not supported")
     match form.verb:
         case "v" | "g" | "G" if precision is None:
             written = shortest(abs(value))

@@ -66,7 +66,7 @@ def test_a_link_is_no_member(tmp_path: Path) -> None:
 def test_what_is_no_archive_is_refused_by_its_title(tmp_path: Path) -> None:
     (tmp_path / "archive").write_bytes(b"#!/bin/sh\n")
 
-    with pytest.raises(ArtifactError, match="'https://it' is not a whole tar or zip archive"):
+    with pytest.raises(ArtifactError, match="'https://it' is not a complete tar or zip archive"):
         extract(tmp_path / "archive", {"etcd"}, tmp_path / "out", title="https://it")
 
 
@@ -74,5 +74,5 @@ def test_half_an_archive_is_refused(tmp_path: Path) -> None:
     archive = _tar(tmp_path / "archive", {"release/etcd": bytes(range(256)) * 400})
     archive.write_bytes(archive.read_bytes()[: archive.stat().st_size // 2])
 
-    with pytest.raises(ArtifactError, match="is not a whole tar or zip archive"):
+    with pytest.raises(ArtifactError, match="is not a complete tar or zip archive"):
         extract(archive, {"etcd"}, tmp_path / "out", title="it")

@@ -39,9 +39,9 @@ def check(folder: Path, *documents: dict[str, Any], **options: Any) -> None:
     [
         ({"disable": ("etcd",)}, "cannot be without 'etcd'"),
         ({"extra_args": ("nonsense",)}, "is not COMPONENT=KEY=VALUE"),
-        ({"memory_limit": ("much",)}, "is no limit"),
-        ({"cpu_limit": ("٣",)}, "is no limit"),
-        ({"cpu_limit": ("1e999",)}, "is no limit"),
+        ({"memory_limit": ("much",)}, "is not a limit"),
+        ({"cpu_limit": ("٣",)}, "is not a limit"),
+        ({"cpu_limit": ("1e999",)}, "is not a limit"),
         ({"runtime": "banana"}, "no runtime called 'banana'"),
         ({"runtime": "lima"}, "'lima' is not supported yet"),
         ({"node_heartbeat": "off", "heartbeat_factor": 3}, "contradict each other"),

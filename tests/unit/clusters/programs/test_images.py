@@ -156,7 +156,7 @@ async def test_nothing_takes_the_place_of_what_was_named(
 
 
 async def test_an_image_that_is_named_and_must_be_here_is_told(home: Home) -> None:
-    with pytest.raises(ArtifactError, match="'mine/etcd:v9' is not here"):
+    with pytest.raises(ArtifactError, match="does not have the image 'mine/etcd:v9'"):
         await taken(home, FakeImages(), etcd_image="mine/etcd:v9", artifact_source="offline")
 
 
@@ -201,7 +201,7 @@ async def test_a_runtime_of_programs_says_that_it_does_not_use_an_image(
 
     assert all(artifact.command for artifact in found.values())
     assert told.lines == [
-        "the runtime 'fake' starts programs: the images given for etcd are not used"
+        "the runtime 'fake' runs programs: the images given for etcd are not used"
     ]
 
 

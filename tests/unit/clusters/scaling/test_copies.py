@@ -108,7 +108,7 @@ async def test_without_a_controller_pods_on_nodes_cannot_be_copied() -> None:
     controller = Controller()
     controller.is_away = True
 
-    with pytest.raises(CannotStampError, match="the controller cannot be asked"):
+    with pytest.raises(CannotStampError, match="the controller does not answer"):
         await anext(copies(controller).batches(Serials([range(3)]), on_host=False))
 
     unplaced = await anext(

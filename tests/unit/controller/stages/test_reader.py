@@ -218,11 +218,11 @@ def test_the_last_document_of_a_name_counts() -> None:
         ),
         (
             spec(steps=[{"patch": {"template": "a: {{ Nwo }} {{ PodIP }}"}}]),
-            ["spec.steps[0].patch.template", "no function for a Pod: Nwo"],
+            ["spec.steps[0].patch.template", "not a function for a Pod: Nwo"],
         ),
         (
             spec("Node", steps=[{"apply": {"template": "a: {{ PodIP }}"}}]),
-            ["spec.steps[0].apply.template", "no function for a Node: PodIP"],
+            ["spec.steps[0].apply.template", "not a function for a Node: PodIP"],
         ),
     ],
 )

@@ -153,7 +153,7 @@ async def test_a_lost_connection_leaves_the_outcome_of_what_was_sent_unknown() -
     error = await wrong(sent)
     assert isinstance(error, EtcdGoneError)
     assert "Connection reset by peer" in str(error)
-    assert "may have been done or not" in (error.hint or "")
+    assert "may or may not have been carried out" in (error.hint or "")
     assert isinstance(await wrong(waiting), NotProcessedError)
     assert peer.client.lost.is_set()
     assert not peer.client.is_usable

@@ -78,7 +78,7 @@ async def test_a_file_that_appears_meanwhile_is_not_overwritten(tmp_path: Path) 
     etcd = FakeEtcd()
     etcd.parts = parts()
 
-    with pytest.raises(ConflictError, match="exists by now"):
+    with pytest.raises(ConflictError, match="was created meanwhile"):
         await save(etcd, path)
     assert path.read_text() == "precious"
 
@@ -96,8 +96,8 @@ async def test_where_nothing_can_be_written_is_named(tmp_path: Path) -> None:
         (b"", "is empty"),
         (b"hello", "is not an etcd snapshot"),
         (b"x" * 544, "is not an etcd snapshot"),
-        (DATABASE, "is not whole"),
-        (WHOLE[:-7], "is not whole"),
+        (DATABASE, "is incomplete"),
+        (WHOLE[:-7], "is incomplete"),
         (WHOLE[:100] + b"x" + WHOLE[101:], "is damaged"),
     ],
 )

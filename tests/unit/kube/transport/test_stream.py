@@ -65,7 +65,7 @@ async def test_a_stream_that_falls_silent_ends_with_an_error() -> None:
         _pool(server) as pool,
         pool.stream("/s", silence=0.05) as stream,
     ):
-        with pytest.raises(ApiError, match="said nothing"):
+        with pytest.raises(ApiError, match="sent nothing"):
             await stream.read()
 
 

@@ -50,9 +50,9 @@ e2e: $(VENV)/made components ## the whole product with the real components
 smoke: $(VENV)/made ## the wheel, installed alone and through pipx
 	$(BIN)/python -m pytest tests/packaging $(T)
 
-# pytest comes last: its summary is the last line.
-test: $(VENV)/made check components ## everything that can run on this machine
-	$(BIN)/python -m pytest tests/unit tests/cli tests/contract tests/packaging tests/e2e $(T)
+# The tests come last: their summary is the last line.
+test: $(VENV)/made check components ## everything that can run on this machine, in lanes side by side
+	$(BIN)/python -m tests.support.lanes $(T)
 
 bench: $(VENV)/made ## measure, and print figures beside their goals; B=NAME chooses one, such as soak
 	$(BIN)/python -m benchmarks $(B)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from blockbuster import blockbuster_ctx
 
-from tests.support import engines, runtime_page
+from tests.support import engines, lanes, runtime_page
 
 _TESTS = Path(__file__).parent
 _MAY_LEAVE = {"packaging", "e2e"}
@@ -37,6 +37,24 @@ def _suite(request: pytest.FixtureRequest) -> str:
 
 # Without this, Python 3.11 opens a loop for whoever asks for the current one, and nobody closes it.
 asyncio.set_event_loop(None)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--engine",
+        choices=lanes.ENGINES,
+        help="run only the tests that need this container engine, or none",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests that need another engine than asked for."""
+    asked = config.getoption("--engine")
+    if asked is None:
+        return
+    needs = {item: lanes.engine_of(mark.name for mark in item.iter_markers()) for item in items}
+    config.hook.pytest_deselected(items=[item for item in items if needs[item] != asked])
+    items[:] = [item for item in items if needs[item] == asked]
 
 
 @pytest.fixture(scope="session")

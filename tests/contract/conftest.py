@@ -27,8 +27,9 @@ from kwokctl.model import (
 )
 from kwokctl.runtime import Runtime
 from tests.support import contract_node
-from tests.support.contract_node import Node, free_port
+from tests.support.contract_node import Node
 from tests.support.node_image import NoImageError
+from tests.support.ports import free_port
 from tests.support.runtime_page import NAME as WRITTEN
 
 SERVER = Path(__file__).parents[1] / "support" / "programs" / "server.py"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.installed import Installed, scripts, taken_port
+from tests.support.ports import free_port
 
 pytestmark = [
     pytest.mark.e2e,
@@ -79,8 +80,7 @@ def test_processes_have_no_limits(cluster: Installed) -> None:
 
 
 def test_a_port_that_is_taken_while_the_cluster_is_stopped_is_told(cluster: Installed) -> None:
-    with taken_port() as port:
-        pass
+    port = free_port()
     cluster.ok(*CREATE, "--wait=60s", "--etcd-port", str(port))
     cluster.ok("stop", "cluster")
 

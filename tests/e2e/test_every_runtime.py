@@ -56,9 +56,9 @@ DISCOVERY = frozenset({"GET /api", "GET /openapi/v2"})
     params=[
         "binary",
         pytest.param("docker", marks=pytest.mark.docker),
-        pytest.param("podman", marks=pytest.mark.docker),
+        pytest.param("podman", marks=pytest.mark.podman),
         pytest.param("kind", marks=pytest.mark.kind),
-        pytest.param("kind-podman", marks=pytest.mark.kind),
+        pytest.param("kind-podman", marks=[pytest.mark.kind, pytest.mark.podman]),
     ],
 )
 def place(request: pytest.FixtureRequest, programs: None) -> Iterator[Place]:
@@ -74,8 +74,7 @@ def place(request: pytest.FixtureRequest, programs: None) -> Iterator[Place]:
 def _image() -> Path:
     """Return the file of the node's image, for whose making Docker is used."""
     try:
-        with engines.started() as maker:
-            return asyncio.run(node_image(maker.url))
+        return asyncio.run(node_image(engines.engine()))
     except (engines.NoEngineError, NoImageError, KwokctlError) as e:
         pytest.skip(f"no image of a node: {e}")
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -69,7 +70,7 @@ def daemon() -> Iterator[engines.Daemon]:
 @pytest.fixture(scope="module")
 def image(daemon: engines.Daemon, programs: None) -> Path:
     try:
-        return asyncio.run(node_image(daemon.url))
+        return asyncio.run(node_image(nullcontext(daemon.url)))
     except (NoImageError, KwokctlError) as e:
         pytest.skip(f"no image of a node: {e}")
 

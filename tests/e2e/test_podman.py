@@ -11,7 +11,7 @@ from tests.support.installed import Installed
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.components,
-    pytest.mark.docker,
+    pytest.mark.podman,
     pytest.mark.story,
     pytest.mark.timeout(180, func_only=True),
 ]

@@ -1,7 +1,7 @@
 """A node of kind's for the contract: made by kind once, with stand-ins placed in it by each test."""
 
-import socket
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -30,6 +30,7 @@ from runtimes.kind.images.image import KindNodeImages
 from runtimes.kind.provider import docker
 from runtimes.kind.runtime import KindRuntime
 from tests.support.node_image import node_image
+from tests.support.ports import free_port
 
 _KIND = "kind"
 
@@ -99,7 +100,7 @@ async def node(folder: Path, cluster: ClusterName) -> Node:
     images = KindNodeImages(engine)
     image = await images.made(DEFAULT_KUBE_VERSION)
     if not image:
-        image = (await images.engine.load(await node_image(engine.endpoint.url)))[0]
+        image = (await images.engine.load(await node_image(nullcontext(engine.endpoint.url))))[0]
     names = (ETCD, KUBE_APISERVER)
     saved = Saved(
         name=cluster,
@@ -113,10 +114,3 @@ async def node(folder: Path, cluster: ClusterName) -> Node:
         stages=(),
     )
     return Node(host=Host(WorkDir(folder)), saved=saved)
-
-
-def free_port() -> int:
-    """Return a port that nobody has now."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])

@@ -4,9 +4,14 @@ import os
 import shutil
 import subprocess
 from collections.abc import Sequence
+from pathlib import Path
+
+from kwokctl.host.files import locked
 
 _ELSEWHERE = ("/usr/lib/podman", "/usr/libexec/podman")
 """Folders of programs that no PATH has."""
+_LOCK = Path("/var/lib/apt/kwokctl-tests.lock")
+"""In a folder that only root may write to."""
 _PATIENCE = 600.0
 
 
@@ -16,15 +21,25 @@ class NotInstallableError(Exception):
 
 def install(programs: Sequence[str], packages: Sequence[str]) -> None:
     """Install `packages` unless all `programs` are there; raise NotInstallableError if that fails."""
-    places = os.pathsep.join((os.environ.get("PATH", os.defpath), *_ELSEWHERE))
-    missing = [program for program in programs if not shutil.which(program, path=places)]
-    if not missing:
+    if not (missing := _missing(programs)):
         return
     lacking = f"'{missing[0]}' is not installed"
     if os.getuid() != 0:
         raise NotInstallableError(f"{lacking}, and only root may install it")
     if not shutil.which("apt-get"):
         raise NotInstallableError(f"{lacking}, and there is no apt-get to install it with")
+    # Tests that run beside these may install, too.
+    with locked(_LOCK, what="apt-get", wait=2 * _PATIENCE):
+        if _missing(programs):
+            _install(packages, lacking)
+
+
+def _missing(programs: Sequence[str]) -> list[str]:
+    places = os.pathsep.join((os.environ.get("PATH", os.defpath), *_ELSEWHERE))
+    return [program for program in programs if not shutil.which(program, path=places)]
+
+
+def _install(packages: Sequence[str], lacking: str) -> None:
     settings = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for words in (["update"], ["install", "-y", "--no-install-recommends", *packages]):
         try:

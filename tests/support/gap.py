@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.support.installed import Installed, taken_port
+from tests.support.installed import Installed
+from tests.support.ports import free_port
 
 _TAKER = Path(__file__).parent / "programs" / "taker.py"
 
@@ -14,8 +15,7 @@ _TAKER = Path(__file__).parent / "programs" / "taker.py"
 @contextmanager
 def port_taken_in_the_gap(cluster: Installed) -> Iterator[int]:
     """Yield a port that is free until the cluster's ports have been chosen and are written down."""
-    with taken_port() as port:
-        pass
+    port = free_port()
     written = cluster.workdir / "clusters" / cluster.name / "kwok.yaml"
     taker = subprocess.Popen([sys.executable, "-S", str(_TAKER), str(port), str(written)])
     try:

@@ -1,6 +1,7 @@
 """The image of kind's node as the product makes it, kept as a file for the engines of the tests."""
 
-import os
+import asyncio
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 from kwokctl.artifacts.resolve import Source, resolve
@@ -8,6 +9,7 @@ from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
 from kwokctl.clusters.programs.node_image import make_node_image, parts
 from kwokctl.clusters.state.home import Home
 from kwokctl.config.options import ClusterOptions
+from kwokctl.host.files import turn
 from kwokctl.host.paths import WorkDir, cache_dir
 from kwokctl.progress import Silent
 from runtimes.engine.client import Engine
@@ -15,31 +17,50 @@ from runtimes.engine.endpoint import Endpoint
 from runtimes.kind.images.image import KindNodeImages, made_name
 from tests.support.debian import NotInstallableError, install
 
+_OPTIONS = ClusterOptions()
+
 
 class NoImageError(Exception):
     """The image cannot be had here, and this is why."""
 
 
-async def node_image(docker_host: str) -> Path:
-    """Return a file that holds the image; make it with the engine at `docker_host` if need be."""
-    images = KindNodeImages(Engine(Endpoint(url=docker_host)))
-    options = ClusterOptions()
+async def node_image(maker: AbstractContextManager[str]) -> Path:
+    """Return a file that holds the image.
+
+    `maker` yields the address of an engine; it is entered only if the image must be made.
+    """
     programs = await resolve(
-        parts(images, options), source=Source.AUTO, cache=cache_dir(), progress=Silent()
+        parts(_images(""), _OPTIONS), source=Source.AUTO, cache=cache_dir(), progress=Silent()
     )
     paths = {name: Path(artifact.command[0]) for name, artifact in programs.items()}
     mark = made_name(paths, DEFAULT_KUBE_VERSION).rpartition("-")[2]
     file = cache_dir() / "tests" / f"node-{mark}.tar"
-    if not file.exists():
-        _obtain_debootstrap()
-        home = Home(workdir=WorkDir(cache_dir() / "tests"), cache=cache_dir())
-        name = await make_node_image(home, images, options)
-        partial = file.with_suffix(f".{os.getpid()}")
-        await images.engine.save([name], partial)
-        partial.rename(file)
-        for old in set(file.parent.glob("node-*.tar")) - {file}:
-            old.unlink(missing_ok=True)
+    # Tests that run beside these may want it, too.
+    async with turn(file.with_suffix(".lock"), doing="making a node image", waiting=_ignore):
+        if not file.exists():
+            with ExitStack() as stack:
+                docker_host = await asyncio.to_thread(stack.enter_context, maker)
+                await _make(_images(docker_host), file)
     return file
+
+
+async def _make(images: KindNodeImages, file: Path) -> None:
+    _obtain_debootstrap()
+    home = Home(workdir=WorkDir(cache_dir() / "tests"), cache=cache_dir())
+    name = await make_node_image(home, images, _OPTIONS)
+    partial = file.with_suffix(".partial")
+    await images.engine.save([name], partial)
+    partial.rename(file)
+    for old in set(file.parent.glob("node-*")) - {file, file.with_suffix(".lock")}:
+        old.unlink(missing_ok=True)
+
+
+def _images(docker_host: str) -> KindNodeImages:
+    return KindNodeImages(Engine(Endpoint(url=docker_host)))
+
+
+def _ignore(owner: str) -> None:
+    """Say nothing of who makes it meanwhile."""
 
 
 def _obtain_debootstrap() -> None:

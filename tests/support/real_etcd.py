@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import socket
 import subprocess
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from kwokctl.etcd.kv import maintenance
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.host.paths import cache_dir
 from kwokctl.progress import Silent
+from tests.support.ports import free_port
 
 _PATIENCE = 30.0
 
@@ -37,10 +37,7 @@ class RealEtcd:
     """
 
     def __init__(self, program: str, folder: Path, *extra: str, is_secure: bool = False) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        self.port = f"127.0.0.1:{port}"
+        self.port = f"127.0.0.1:{free_port()}"
         self.target = f"unix:{folder / 'etcd.sock'}"
         url = f"{'https' if is_secure else 'http'}://{self.port}"
         self._command = [

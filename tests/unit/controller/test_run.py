@@ -1,7 +1,6 @@
 import asyncio
 import json
 import logging
-import socket
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -21,6 +20,7 @@ from tests.support.cluster_server import ClusterServer
 from tests.support.eventually import eventually
 from tests.support.fake_api_server import FakeApiServer, serving
 from tests.support.fake_cluster import FakeCluster
+from tests.support.ports import free_port
 
 NAMESPACE_STAGE = """
 kind: Stage
@@ -81,13 +81,6 @@ class Story:
 
 async def until(holds: Callable[[], object]) -> None:
     await eventually(holds)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @asynccontextmanager

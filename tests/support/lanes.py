@@ -1,0 +1,171 @@
+"""Run the tests in lanes, side by side: `python -m tests.support.lanes`, with words for pytest.
+
+Most tests wait for programs that start and stop, so a lane that waits leaves its processor to
+another. What two tests cannot use at once is used in one lane only, one test after the other:
+Docker, whose rules of the packet filter a second dockerd would write anew, and Podman.
+
+Each lane is a pytest of its own. Its lines are shown as it writes them, its failures when it ends;
+the skipped and failed tests of all lanes, and their numbers, come last.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+
+ENGINES = ("none", "docker", "podman")
+"""What a test may need to run containers: the choices of the option `--engine`."""
+
+NO_TESTS = 5
+"""The exit code of a pytest that has found nothing to run."""
+
+_ROOT = Path(__file__).parents[2]
+_START, _SUMMARY = "test session starts", "short test summary info"
+_HEADING = re.compile(r"=+ (.+?) =+")
+_NUMBERS = re.compile(r" in [\d.]+s\b")
+_OUTCOME = re.compile(r"(\d+) (passed|failed|error|skipped|xfailed|xpassed)")
+
+
+_WITH_PROGRAMS = ("tests/contract", "tests/e2e")
+LANES: Mapping[str, Sequence[str]] = {
+    "docker": (*_WITH_PROGRAMS, "--engine=docker"),
+    "podman": (*_WITH_PROGRAMS, "--engine=podman"),
+    "processes": (*_WITH_PROGRAMS, "--engine=none"),
+    "python": ("tests/unit", "tests/cli", "tests/packaging"),
+}
+"""What selects the tests of each lane; each test is in one of them."""
+
+
+def engine_of(marks: Iterable[str]) -> str:
+    """Return the engine that a test with these marks needs."""
+    found = set(marks)
+    if "podman" in found:
+        return "podman"
+    return "docker" if found & {"docker", "kind"} else "none"
+
+
+@dataclass(slots=True)
+class Report:
+    """How a lane has ended."""
+
+    code: int = 0
+    details: list[str] = field(default_factory=list)
+    """The sections of failures, and others."""
+    summary: list[str] = field(default_factory=list)
+    """The tests that were skipped or have failed, a line each."""
+    numbers: str = ""
+    """How many tests have passed, failed and so on, and in what time."""
+
+
+class Run:
+    """A lane's pytest at work."""
+
+    def __init__(self, name: str, command: Sequence[str]) -> None:
+        self._name = name
+        self._process = subprocess.Popen(
+            command,
+            cwd=_ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+
+    def interrupt(self) -> None:
+        """End it as Ctrl-C does, with the command that its test runs: it deletes what it has made."""
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGINT)
+
+    def follow(self) -> Report:
+        """Show what it does until it has ended."""
+        assert self._process.stdout is not None
+        report = self._read(line.rstrip() for line in self._process.stdout)
+        report.code = self._process.wait()
+        ended = report.numbers or f"ended with exit code {report.code}"
+        self._show("\n".join([*report.details, ended]))
+        return report
+
+    def _read(self, lines: Iterable[str]) -> Report:
+        report, heading = Report(), _START
+        for line in lines:
+            found = _HEADING.fullmatch(line)
+            heading = found[1] if found else heading
+            if heading == _START:
+                self._show("" if found else line)
+            elif heading == _SUMMARY:
+                report.summary += [] if found else [line]
+            elif _NUMBERS.search(heading):
+                report.numbers = heading
+            else:
+                report.details.append(line)
+        return report
+
+    def _show(self, text: str) -> None:
+        if text:
+            # One write: the lines of another lane come before or after it.
+            sys.stdout.write(f"{self._name:<9} | {text}\n")
+            sys.stdout.flush()
+
+
+def commands(words: Sequence[str]) -> Mapping[str, Sequence[str]]:
+    """Return how the pytest of each lane is called, with more words of the caller."""
+    pytest = [sys.executable, "-m", "pytest", "--no-header"]
+    # Lanes would overwrite each other's record of what has failed.
+    return {
+        name: [*pytest, "-o", f"cache_dir=.pytest_cache/{name}", *own, *words]
+        for name, own in LANES.items()
+    }
+
+
+def run(commands: Mapping[str, Sequence[str]]) -> int:
+    """Run a pytest for each lane; return the exit code of them all."""
+    began = time.monotonic()
+    runs: list[Run] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        for each in runs:
+            each.interrupt()
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupt)
+    runs += [Run(name, command) for name, command in commands.items()]
+    with ThreadPoolExecutor(len(runs)) as pool:
+        reports = list(pool.map(Run.follow, runs))
+    _conclude(reports, time.monotonic() - began)
+    return exit_code(report.code for report in reports)
+
+
+def _conclude(reports: Sequence[Report], seconds: float) -> None:
+    print(f" {_SUMMARY} ".center(80, "="))
+    for report in reports:
+        print("".join(f"{line}\n" for line in report.summary), end="")
+    numbers = total(report.numbers for report in reports)
+    print(f" {numbers} in {seconds:.0f}s ({len(reports)} lanes) ".center(80, "="))
+
+
+def total(numbers: Iterable[str]) -> str:
+    """Add up the numbers of tests by their outcome."""
+    sums: Counter[str] = Counter()
+    for number, outcome in _OUTCOME.findall("\n".join(numbers)):
+        sums[outcome] += int(number)
+    return ", ".join(f"{number} {outcome}" for outcome, number in sums.items()) or "no tests ran"
+
+
+def exit_code(codes: Iterable[int]) -> int:
+    """Return 0 if all is well; that a lane has no tests matters only if none has any."""
+    found = set(codes)
+    return max(map(abs, found - {NO_TESTS}), default=NO_TESTS)
+
+
+if __name__ == "__main__":
+    sys.exit(run(commands(sys.argv[1:])))

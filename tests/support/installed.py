@@ -1,7 +1,9 @@
 """The installed command, run as a user runs it, with clusters and a kubeconfig of its own."""
 
+import asyncio
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -11,12 +13,16 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-PATIENCE = 60.0
+from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
+from tests.support import store
+
+PATIENCE = 180.0
 """Seconds after which something that must come is given up."""
 
 TELLING = ("--v", "DEBUG")
@@ -91,6 +97,10 @@ class Installed:
             "PATH": f"{scripts()}:{kept.get('PATH', os.defpath)}",
         }
 
+    @property
+    def _own_kubeconfig(self) -> Path:
+        return self.workdir / "clusters" / self.name / "kubeconfig.yaml"
+
     def called(self, name: str) -> "Installed":
         """Return the same for another cluster."""
         return replace(self, name=name)
@@ -107,7 +117,7 @@ class Installed:
             start_new_session=True,
         )
 
-    def run(self, *words: str, stdin: str = "", timeout: float = 120, **settings: str) -> Finished:
+    def run(self, *words: str, stdin: str = "", timeout: float = 300, **settings: str) -> Finished:
         """Run a command to its end, whatever that is; `settings` go into its environment."""
         done = subprocess.run(
             [*command(), "--name", self.name, *words],
@@ -120,21 +130,30 @@ class Installed:
         )
         return Finished(done.returncode, done.stdout, done.stderr)
 
-    def ok(self, *words: str, stdin: str = "", timeout: float = 120) -> str:
+    def ok(self, *words: str, stdin: str = "", timeout: float = 300) -> str:
         """Run a command that must succeed; return its standard output."""
         done = self.run(*words, stdin=stdin, timeout=timeout)
         assert done.code == 0, f"{' '.join(words)}: exit {done.code}\n{done.out}{done.err}"
         return done.out
 
-    def refused(self, *words: str, timeout: float = 120, **settings: str) -> str:
+    def refused(self, *words: str, timeout: float = 300, **settings: str) -> str:
         """Run a command that must fail with exit code 1; return what it said."""
         done = self.run(*words, timeout=timeout, **settings)
         assert done.code == 1, f"{' '.join(words)}: exit {done.code}\n{done.out}{done.err}"
         return done.err
 
     def kubectl(self, *words: str, stdin: str = "") -> str:
-        """Run kubectl against the cluster."""
-        return self.ok("kubectl", *words, stdin=stdin)
+        """Run kubectl against the cluster, as `kwokctl kubectl` does.
+
+        That command's own work, once more Python for each of thousands of calls, is left out.
+        """
+        done = subprocess.run(
+            [_kubectl(), f"--kubeconfig={self._own_kubeconfig}", *words],
+            env=self.environment, input=stdin,
+            capture_output=True, text=True, timeout=300, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{' '.join(words)}: {done.stdout}{done.stderr}"
+        return done.stdout
 
     def objects(self, *words: str) -> list[dict[str, Any]]:
         """Get Kubernetes objects."""
@@ -204,6 +223,13 @@ def scripts() -> Path:
     return Path(sysconfig.get_path("scripts"))
 
 
+@cache
+def _kubectl() -> str:
+    """Return the kubectl that `kwokctl kubectl` runs."""
+    on_path = None if os.environ.get("KWOK_KUBECTL_BINARY") else shutil.which("kubectl")
+    return on_path or asyncio.run(store.program("kubectl", DEFAULT_KUBE_VERSION))
+
+
 def condition(of: dict[str, Any], kind: str) -> str:
     """Return the status of a condition of a Kubernetes object; empty if it has none such."""
     return next((c["status"] for c in of["status"]["conditions"] if c["type"] == kind), "")
@@ -212,9 +238,13 @@ def condition(of: dict[str, Any], kind: str) -> str:
 def until(what: str, holds: Callable[[], object], *, patience: float = PATIENCE) -> None:
     """Wait until something holds; fail when patience is at an end."""
     deadline = time.monotonic() + patience
+    asked = time.monotonic()
     while not holds():
-        assert time.monotonic() < deadline, f"in vain: {what}"
-        time.sleep(0.05)
+        now = time.monotonic()
+        assert now < deadline, f"in vain: {what}"
+        # At least half of the time is left to those who must make it hold.
+        time.sleep(max(0.05, now - asked))
+        asked = time.monotonic()
 
 
 def listens(port: int, at: str = "127.0.0.1") -> bool:

@@ -6,28 +6,19 @@ import signal
 import subprocess
 from pathlib import Path
 
-from kwokctl.artifacts.locations import Wanted
-from kwokctl.artifacts.resolve import Source, resolve
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION, etcd_version
 from kwokctl.errors import EtcdGoneError
 from kwokctl.etcd.kv import maintenance
 from kwokctl.etcd.kv.kv import Kv
-from kwokctl.host.paths import cache_dir
-from kwokctl.progress import Silent
+from tests.support import store
 from tests.support.ports import free_port
 
-_PATIENCE = 30.0
+_PATIENCE = 90.0
 
 
 async def program() -> str:
     """Return where etcd is. Raises ArtifactError when the store has none."""
-    wanted = Wanted(
-        name="etcd",
-        version=etcd_version(DEFAULT_KUBE_VERSION),
-        explicit=os.environ.get("KWOK_ETCD_BINARY"),
-    )
-    found = await resolve([wanted], source=Source.OFFLINE, cache=cache_dir(), progress=Silent())
-    return found["etcd"].command[0]
+    return await store.program("etcd", etcd_version(DEFAULT_KUBE_VERSION))
 
 
 class RealEtcd:

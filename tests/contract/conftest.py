@@ -40,12 +40,12 @@ States = Mapping[ComponentName, State]
 Asked = Callable[[], Awaitable[States]]
 
 
-IN_CONTAINERS = [pytest.mark.docker, pytest.mark.timeout(120, func_only=True)]
+IN_CONTAINERS = [pytest.mark.docker, pytest.mark.timeout(600, func_only=True)]
 ON_KIND = [
     pytest.mark.docker,
     pytest.mark.components,
     pytest.mark.kind,
-    pytest.mark.timeout(300, func_only=True),
+    pytest.mark.timeout(600, func_only=True),
 ]
 
 

@@ -13,7 +13,7 @@ from tests.support.installed import Installed, until
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.components,
-    pytest.mark.timeout(180, func_only=True),
+    pytest.mark.timeout(600, func_only=True),
 ]
 
 Json = Any
@@ -24,9 +24,9 @@ RESOURCES = '.containers[0].resources = {requests: {cpu: "100m", memory: "64Mi"}
 
 @pytest.fixture(scope="module")
 def cluster(installed: Installed) -> Iterator[Installed]:
-    installed.ok("create", "cluster", "--wait", "60s", "--etcd-fsync", "off")
-    installed.ok("scale", "node", "a", "--replicas", str(NODES), "--wait", "60s")
-    words = ("--on-nodes", "type=kwok", "--param", RESOURCES, "--wait", "60s")
+    installed.ok("create", "cluster", "--wait", "180s", "--etcd-fsync", "off")
+    installed.ok("scale", "node", "a", "--replicas", str(NODES), "--wait", "180s")
+    words = ("--on-nodes", "type=kwok", "--param", RESOURCES, "--wait", "180s")
     done = installed.run("scale", "pod", "--replicas", str(NODES), *words)
     assert done.code == 0, done.err
     assert "api" not in data_paths(done.err)
@@ -66,7 +66,7 @@ def test_pods_that_were_copied_have_no_managed_fields(cluster: Installed) -> Non
 
 def test_the_status_of_a_deployment_s_pod_is_the_controller_s(cluster: Installed) -> None:
     cluster.kubectl("create", "deployment", "web", "--image", "nginx")
-    cluster.kubectl("wait", "--for=condition=Available", "deployment/web", "--timeout=60s")
+    cluster.kubectl("wait", "--for=condition=Available", "deployment/web", "--timeout=180s")
 
     (found,) = cluster.objects("pods", "-l", "app=web", "--show-managed-fields")
 
@@ -133,7 +133,7 @@ def test_an_in_place_resize_changes_the_status(cluster: Installed) -> None:
 
 def test_an_ephemeral_container_runs(cluster: Installed) -> None:
     cluster.run(
-        "kubectl", "debug", "pod-000003", "--image", "busybox", "-c", "debugger", timeout=60
+        "kubectl", "debug", "pod-000003", "--image", "busybox", "-c", "debugger", timeout=180
     )
 
     def has_status() -> bool:
@@ -149,7 +149,7 @@ def test_sets_share_out_networks_and_addresses(cluster: Installed) -> None:
     cluster.ok("scale", "node", "b", "--replicas", "5")
     together = [cluster.start("scale", "node", name, "--replicas", "26") for name in "cd"]
     for each in together:
-        _, said = each.communicate(timeout=60)
+        _, said = each.communicate(timeout=180)
         assert each.returncode == 0, said
     cluster.ok("scale", "node", "b", "--replicas", "2")
     cluster.ok("scale", "node", "a", "--replicas", str(NODES + 3))

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.installed import Installed, condition, until
 
-pytestmark = [pytest.mark.e2e, pytest.mark.components, pytest.mark.timeout(180, func_only=True)]
+pytestmark = [pytest.mark.e2e, pytest.mark.components, pytest.mark.timeout(600, func_only=True)]
 
 DOCUMENTS = """\
 apiVersion: config.kwok.x-k8s.io/v1alpha1

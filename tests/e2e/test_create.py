@@ -26,10 +26,10 @@ from tests.support.installed import (
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.components,
-    pytest.mark.timeout(180, func_only=True),
+    pytest.mark.timeout(600, func_only=True),
 ]
 
-CREATE = ("create", "cluster", "--wait", "60s")
+CREATE = ("create", "cluster", "--wait", "180s")
 
 MOMENTS: dict[str, Callable[[Path], bool]] = {
     "folder made": lambda cluster: cluster.is_dir(),
@@ -65,7 +65,7 @@ def interrupted(cluster: Installed, moment: Callable[[Path], bool], number: int)
         until("that moment", lambda: moment(folder) or creation.poll() is not None)
         assert creation.poll() is None
         kill(creation.pid, number)
-        said = creation.communicate(timeout=60)[1]
+        said = creation.communicate(timeout=180)[1]
     finally:
         if creation.poll() is None:
             end(creation)
@@ -254,7 +254,7 @@ def test_components_listen_where_they_are_told_to_and_are_found_there(installed:
 
     assert all(listens(port, address) for port in cluster.ports())
     assert not any(listens(port) for port in cluster.ports())
-    cluster.ok("scale", "node", "--replicas", "30", "--wait", "60s")
+    cluster.ok("scale", "node", "--replicas", "30", "--wait", "180s")
     assert cluster.ok("etcdctl", "get", "--prefix", "--count-only", "--write-out=fields", "/")
     cluster.ok("delete", "cluster")
 

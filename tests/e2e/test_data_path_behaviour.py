@@ -14,7 +14,7 @@ pytestmark = [
     pytest.mark.e2e,
     pytest.mark.components,
     pytest.mark.story,
-    pytest.mark.timeout(180, func_only=True),
+    pytest.mark.timeout(600, func_only=True),
 ]
 
 Json = Any
@@ -119,7 +119,7 @@ def test_pods_that_the_scheduler_places_run_too_and_have_other_addresses(
 
 def test_a_deployment_runs_and_is_collected_with_its_pods(cluster: Installed) -> None:
     cluster.kubectl("create", "deployment", "web", "--image=nginx", "--replicas=10")
-    cluster.kubectl("rollout", "status", "deployment/web", "--timeout=60s")
+    cluster.kubectl("rollout", "status", "deployment/web", "--timeout=180s")
 
     cluster.kubectl("delete", "deployment", "web")
 

@@ -15,7 +15,7 @@ from tests.support.installed import TELLING, Installed
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.components,
-    pytest.mark.timeout(180, func_only=True),
+    pytest.mark.timeout(600, func_only=True),
 ]
 
 Json = Any
@@ -59,7 +59,7 @@ def clusters(installed: Installed) -> Iterator[Mapping[str, Installed]]:
 
 
 def fill(cluster: Installed, kind: str, name: str, *words: str) -> None:
-    all_words = (*TELLING, "scale", kind, name, "--replicas", str(NUMBER), "--wait", "60s", *words)
+    all_words = (*TELLING, "scale", kind, name, "--replicas", str(NUMBER), "--wait", "180s", *words)
     done = cluster.run(*all_words)
     assert done.code == 0, done.err
     assert data_paths(done.err) == [cluster.name]

@@ -18,7 +18,7 @@ from tests.support.storm import Storm
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.components,
-    pytest.mark.timeout(180, func_only=True),
+    pytest.mark.timeout(600, func_only=True),
 ]
 
 Json = Any
@@ -145,7 +145,7 @@ def test_pods_run_in_a_storm_of_labels_and_keep_them_all(cluster: Installed) -> 
     async def race() -> list[str]:
         async with connected(cluster) as client:
             storm = Storm(client, "kwok.x-k8s.io/kwokctl-scale=stormy")
-            words = ("scale", "pod", "stormy", "--replicas", str(number), "--wait", "60s")
+            words = ("scale", "pod", "stormy", "--replicas", str(number), "--wait", "180s")
             return await storm.during(asyncio.to_thread(cluster.ok, *words), number)
 
     assert asyncio.run(race()) == []

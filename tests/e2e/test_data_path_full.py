@@ -21,7 +21,7 @@ from tests.support.planes import Reached, reached
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.components,
-    pytest.mark.timeout(180, func_only=True),
+    pytest.mark.timeout(600, func_only=True),
 ]
 
 Json = Any
@@ -40,7 +40,7 @@ LEASE = Lease(
 @pytest.fixture(scope="module")
 def cluster(installed: Installed) -> Iterator[Installed]:
     room = ("--etcd-quota-backend-size", ROOM, "--etcd-fsync", "off")
-    installed.ok("create", "cluster", "--wait", "60s", *room, *ONLY_STORAGE)
+    installed.ok("create", "cluster", "--wait", "180s", *room, *ONLY_STORAGE)
     yield installed
     installed.ok("delete", "cluster")
 

@@ -17,7 +17,7 @@ from tests.support.planes import stored, until_stored
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.components,
-    pytest.mark.timeout(180, func_only=True),
+    pytest.mark.timeout(600, func_only=True),
 ]
 
 POLICY = """\
@@ -132,7 +132,7 @@ def test_a_policy_is_heeded_by_fake_kubelets(cluster: Installed) -> None:
         cluster.kubectl("run", "odd", "--image=busybox")
         until("the status is refused", lambda: "that is odd" in log())
 
-    cluster.kubectl("wait", "--for=condition=Ready", "pod/odd", "--timeout=60s")
+    cluster.kubectl("wait", "--for=condition=Ready", "pod/odd", "--timeout=180s")
 
 
 @pytest.mark.parametrize("kind", ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"])

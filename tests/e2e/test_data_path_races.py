@@ -20,7 +20,7 @@ from tests.support.racing.race import Race
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.components,
-    pytest.mark.timeout(180, func_only=True),
+    pytest.mark.timeout(600, func_only=True),
 ]
 
 Json = Any
@@ -33,7 +33,7 @@ TURNS = 150
 
 @pytest.fixture(scope="module")
 def cluster(installed: Installed) -> Iterator[Installed]:
-    words = ("create", "cluster", "--wait", "60s", "--etcd-fsync", "off", *ONLY_STORAGE)
+    words = ("create", "cluster", "--wait", "180s", "--etcd-fsync", "off", *ONLY_STORAGE)
     installed.ok(*words)
 
     async def fill() -> None:

@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.e2e,
     pytest.mark.components,
     pytest.mark.story,
-    pytest.mark.timeout(180, func_only=True),
+    pytest.mark.timeout(600, func_only=True),
 ]
 
 NODE_NUMBER, POD_NUMBER = 600, 1200
@@ -30,7 +30,7 @@ LATE = 20
 @pytest.fixture(scope="module")
 def cluster(installed: Installed) -> Iterator[Installed]:
     few = ("--disable", "kube-scheduler")
-    installed.ok("create", "cluster", "--wait", "60s", "--etcd-fsync", "off", *few)
+    installed.ok("create", "cluster", "--wait", "180s", "--etcd-fsync", "off", *few)
     yield installed
     installed.ok("delete", "cluster")
 
@@ -64,7 +64,7 @@ async def ignorant(
         present, coming = [pilot, follower(0), follower(2)], [follower(n) for n in range(LATE)]
         running = [tasks.create_task(each.run()) for each in present]
         running += [tasks.create_task(come(each, random.randrange(events))) for each in coming]
-        said = await asyncio.to_thread(cluster.run, *TELLING, "scale", *words, "--wait", "60s")
+        said = await asyncio.to_thread(cluster.run, *TELLING, "scale", *words, "--wait", "180s")
         assert (said.code, data_paths(said.err)) == (0, ["etcd"]), said.err
         everybody = [*present, *coming]
         wrong = await differences(client, resource, everybody)

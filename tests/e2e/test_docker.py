@@ -16,7 +16,7 @@ pytestmark = [
     pytest.mark.components,
     pytest.mark.docker,
     pytest.mark.story,
-    pytest.mark.timeout(180, func_only=True),
+    pytest.mark.timeout(600, func_only=True),
 ]
 
 IN_CONTAINERS = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"]
@@ -97,14 +97,14 @@ def test_a_killed_container_shows_as_stopped_and_start_revives_it(main: Installe
     assert scheduler["status"] == "Stopped"
     assert scheduler["message"].strip()
 
-    main.ok("start", "cluster", "--wait", "60s")
+    main.ok("start", "cluster", "--wait", "180s")
     assert main.statuses() == {"Ready"}
 
 
 def test_a_removed_container_is_made_anew_and_the_data_stay(main: Installed) -> None:
     docker.words("rm", "--force", "kwok-main-etcd")
 
-    main.ok("start", "cluster", "--wait", "60s")
+    main.ok("start", "cluster", "--wait", "180s")
 
     assert nodes(main) == 100
 
@@ -113,7 +113,7 @@ def test_a_removed_network_is_made_anew(main: Installed) -> None:
     main.ok("stop", "cluster")
     docker.words("network", "rm", "kwok-main")
 
-    main.ok("start", "cluster", "--wait", "60s")
+    main.ok("start", "cluster", "--wait", "180s")
 
     assert main.statuses() == {"Ready"}
 
@@ -131,7 +131,7 @@ def test_a_cluster_is_started_again_after_a_restart_of_the_engine(
     daemon.restart()
     until("the components show as Stopped", lambda: "Stopped" in main.statuses())
 
-    main.ok("start", "cluster", "--wait", "60s")
+    main.ok("start", "cluster", "--wait", "180s")
 
     assert main.statuses() == {"Ready"}
     assert nodes(main) == 100

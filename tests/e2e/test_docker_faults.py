@@ -15,7 +15,7 @@ pytestmark = [
     pytest.mark.e2e,
     pytest.mark.components,
     pytest.mark.docker,
-    pytest.mark.timeout(240, func_only=True),
+    pytest.mark.timeout(600, func_only=True),
 ]
 
 SMALL = (
@@ -44,7 +44,7 @@ def cluster(
 
 def docker(*words: str) -> list[str]:
     done = subprocess.run(
-        ["docker", *words], capture_output=True, text=True, timeout=60, check=True
+        ["docker", *words], capture_output=True, text=True, timeout=180, check=True
     )
     return done.stdout.split()
 
@@ -81,13 +81,13 @@ def test_processes_have_no_limits(cluster: Installed) -> None:
 
 def test_a_port_that_is_taken_while_the_cluster_is_stopped_is_told(cluster: Installed) -> None:
     port = free_port()
-    cluster.ok(*CREATE, "--wait=60s", "--etcd-port", str(port))
+    cluster.ok(*CREATE, "--wait=180s", "--etcd-port", str(port))
     cluster.ok("stop", "cluster")
 
     with taken_port(port):
         assert str(port) in cluster.refused("start", "cluster")
 
-    cluster.ok("start", "cluster", "--wait=60s")
+    cluster.ok("start", "cluster", "--wait=180s")
 
 
 def test_a_user_who_may_not_use_the_engine_is_told_how(cluster: Installed, engine: str) -> None:
@@ -97,7 +97,7 @@ def test_a_user_who_may_not_use_the_engine_is_told_how(cluster: Installed, engin
         ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--",
          f"{scripts()}/kwokctl", "create", "cluster", "--runtime", "docker", "--kubeconfig="],
         env=cluster.environment | {"KWOK_WORKDIR": "/tmp/nobody", "HOME": "/nonexistent", "KUBECONFIG": ""},
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=180, check=False,
     )  # fmt: skip
 
     if "Permission denied" in done.stderr and "engine" not in done.stderr:
@@ -109,7 +109,7 @@ def test_a_user_who_may_not_use_the_engine_is_told_how(cluster: Installed, engin
 
 def test_a_full_volume_is_told_in_etcds_words_and_nothing_is_left(cluster: Installed) -> None:
     with _small_volume(cluster.workdir.with_name("small")) as small:
-        said = cluster.refused(*CREATE, "--wait=60s", KWOK_WORKDIR=str(small))
+        said = cluster.refused(*CREATE, "--wait=180s", KWOK_WORKDIR=str(small))
 
         assert "'etcd' has exited" in said
         assert "no space left on device" in said

@@ -16,7 +16,7 @@ pytestmark = [
     pytest.mark.e2e,
     pytest.mark.components,
     pytest.mark.docker,
-    pytest.mark.timeout(240, func_only=True),
+    pytest.mark.timeout(600, func_only=True),
 ]
 
 
@@ -89,7 +89,11 @@ def test_a_cluster_lives_in_it_by_variables_and_by_a_context(
     cluster: Installed, guarded: Guarded, tmp_path: Path
 ) -> None:
     made = cluster.run(
-        *CREATE, "--wait=90s", "--disable=kube-scheduler", timeout=200, **_by(guarded, guarded.ours)
+        *CREATE,
+        "--wait=180s",
+        "--disable=kube-scheduler",
+        timeout=300,
+        **_by(guarded, guarded.ours),
     )
     assert made.code == 0, made.err
 
@@ -100,7 +104,7 @@ def test_a_cluster_lives_in_it_by_variables_and_by_a_context(
         ["docker", "--config", str(tmp_path), "context", "create", "guarded", "--docker", endpoint],
         check=True, capture_output=True,
     )  # fmt: skip
-    listed = cluster.run("get", "components", "-o", "table", timeout=60, **by_context)
+    listed = cluster.run("get", "components", "-o", "table", timeout=180, **by_context)
     assert listed.out.count("Ready") == 4, listed.err
 
     deleted = cluster.run("delete", "cluster", timeout=120, **by_context)
@@ -112,7 +116,7 @@ def test_who_has_no_certificate_that_it_accepts_is_told_so(
     cluster: Installed, guarded: Guarded, tmp_path: Path, which: str
 ) -> None:
     certificates = guarded.strangers if which == "strangers" else tmp_path
-    said = cluster.refused(*CREATE, timeout=60, **_by(guarded, certificates))
+    said = cluster.refused(*CREATE, timeout=180, **_by(guarded, certificates))
 
     assert guarded.url in said
     assert "certificate" in said

@@ -14,7 +14,7 @@ from tests.support.tour import commands, script
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.components,
-    pytest.mark.timeout(300, func_only=True),
+    pytest.mark.timeout(600, func_only=True),
 ]
 
 ROOT = Path(__file__).parents[2]

@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.e2e,
     pytest.mark.components,
     pytest.mark.story(by="place"),
-    pytest.mark.timeout(420, func_only=True),
+    pytest.mark.timeout(600, func_only=True),
 ]
 
 NODES, PODS = 100, 20
@@ -144,7 +144,7 @@ def _stranger(main: Installed, shows: str, folder: Path) -> Stranger:
 def test_nodes_and_pods_come_to_life(place: Place, main: Installed) -> None:
     main.ok("scale", "node", "--replicas", str(NODES), "--wait")
     main.kubectl("create", "deployment", "web", "--image=nginx", f"--replicas={PODS}")
-    main.kubectl("rollout", "status", "deployment/web", "--timeout=90s")
+    main.kubectl("rollout", "status", "deployment/web", "--timeout=180s")
 
     pods = main.objects("pods")
     assert [pod["status"]["phase"] for pod in pods] == ["Running"] * PODS

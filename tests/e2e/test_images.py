@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.components,
     pytest.mark.docker,
     pytest.mark.story,
-    pytest.mark.timeout(240, func_only=True),
+    pytest.mark.timeout(600, func_only=True),
 ]
 
 CREATE = ("create", "cluster", "--runtime", "docker")
@@ -46,7 +46,7 @@ KUBERNETES = ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
 
 def docker(*words: str) -> list[str]:
     done = subprocess.run(
-        ["docker", *words], capture_output=True, text=True, timeout=60, check=True
+        ["docker", *words], capture_output=True, text=True, timeout=180, check=True
     )
     return done.stdout.split()
 
@@ -66,7 +66,7 @@ def test_images_are_pulled_from_the_registry_that_is_named_and_kept(
 ) -> None:
     with registry() as mirror:
         _publish_all(mirror, programs_by_name)
-        done = main.run(*CREATE, "--wait=90s", timeout=200, **mirrors(mirror.host))
+        done = main.run(*CREATE, "--wait=180s", timeout=300, **mirrors(mirror.host))
         assert done.code == 0, done.err
         assert f"Pulling etcd, {', '.join(KUBERNETES)} from {mirror.host}" in done.err
         images = docker(
@@ -89,7 +89,7 @@ def _publish_all(mirror: Registry, programs_by_name: dict[str, Path]) -> None:
 
 def test_a_cluster_starts_again_without_its_registry(main: Installed) -> None:
     main.ok("stop", "cluster")
-    main.ok("start", "cluster", "--wait", "90s")
+    main.ok("start", "cluster", "--wait", "180s")
 
     assert {one["status"] for one in main.components().values()} == {"Ready"}
     main.ok("delete", "cluster")
@@ -119,7 +119,7 @@ def test_an_image_for_another_machine_is_told_when_it_cannot_run(
         foreign.write_bytes(_of_another_machine(programs_by_name["kube-scheduler"]))
         image = mirror.publish("foreign", "v1", foreign, architecture=_other())
         said = main.refused(
-            *CREATE, "--artifact-source=build", "--wait=90s", f"--kube-scheduler-image={image}"
+            *CREATE, "--artifact-source=build", "--wait=180s", f"--kube-scheduler-image={image}"
         )
         foreign.unlink()
 

@@ -25,7 +25,7 @@ pytestmark = [
     pytest.mark.components,
     pytest.mark.kind,
     pytest.mark.story,
-    pytest.mark.timeout(420, func_only=True),
+    pytest.mark.timeout(600, func_only=True),
 ]
 
 NODE = "kwok-main-control-plane"

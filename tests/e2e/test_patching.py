@@ -30,7 +30,7 @@ from tests.support.random_patches import (
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.components,
-    pytest.mark.timeout(180, func_only=True),
+    pytest.mark.timeout(600, func_only=True),
 ]
 
 Json = Any
@@ -45,7 +45,7 @@ TRIES = 100
 
 @pytest.fixture(scope="module")
 def cluster(installed: Installed) -> Iterator[Installed]:
-    installed.ok("create", "cluster", "--wait", "60s", *ONLY_STORAGE)
+    installed.ok("create", "cluster", "--wait", "180s", *ONLY_STORAGE)
 
     async def fill(client: Client) -> None:
         account = {"metadata": {"name": "default"}}

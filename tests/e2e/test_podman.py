@@ -13,7 +13,7 @@ pytestmark = [
     pytest.mark.components,
     pytest.mark.podman,
     pytest.mark.story,
-    pytest.mark.timeout(180, func_only=True),
+    pytest.mark.timeout(600, func_only=True),
 ]
 
 COMPONENTS = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"]
@@ -68,6 +68,6 @@ def test_a_removed_container_is_made_anew_and_the_data_stay(main: Installed) -> 
     command.words("rm", "--force", "--time", "0", "kwok-main-etcd")
     assert "Stopped" in main.statuses()
 
-    main.ok("start", "cluster", "--wait", "60s")
+    main.ok("start", "cluster", "--wait", "180s")
 
     assert nodes(main) == 50

@@ -13,7 +13,7 @@ pytestmark = [
     pytest.mark.e2e,
     pytest.mark.components,
     pytest.mark.story,
-    pytest.mark.timeout(180, func_only=True),
+    pytest.mark.timeout(600, func_only=True),
 ]
 
 SHORT_TIMES = """\

@@ -13,7 +13,7 @@ from tests.support.installed import Installed, condition, until
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.components,
-    pytest.mark.timeout(180, func_only=True),
+    pytest.mark.timeout(600, func_only=True),
 ]
 
 _MEBIBYTE = 1 << 20

@@ -19,7 +19,7 @@ from tests.support.random_shapes import ODD, places, random_object
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.components,
-    pytest.mark.timeout(180, func_only=True),
+    pytest.mark.timeout(600, func_only=True),
 ]
 
 Json = Any
@@ -40,7 +40,7 @@ resources = pytest.mark.parametrize("resource", [NODES, PODS], ids=lambda r: r.k
 
 @pytest.fixture(scope="module")
 def cluster(installed: Installed) -> Iterator[Installed]:
-    installed.ok("create", "cluster", "--wait", "60s", *ONLY_STORAGE)
+    installed.ok("create", "cluster", "--wait", "180s", *ONLY_STORAGE)
 
     async def fill(client: Client) -> None:
         account = {"metadata": {"name": "default"}}

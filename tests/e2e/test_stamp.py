@@ -27,7 +27,7 @@ from tests.support.installed import Installed, command
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.components,
-    pytest.mark.timeout(180, func_only=True),
+    pytest.mark.timeout(600, func_only=True),
 ]
 
 Json = Any
@@ -108,7 +108,7 @@ class Sample:
 
 @pytest.fixture(scope="module")
 def cluster(installed: Installed) -> Iterator[Installed]:
-    installed.ok("create", "cluster", "--wait", "60s", *ONLY_STORAGE)
+    installed.ok("create", "cluster", "--wait", "180s", *ONLY_STORAGE)
     installed.kubectl("create", "-f", "-", stdin=WIDGETS)
     installed.kubectl("wait", "--for=condition=established", "crd/widgets.example.com")
 
@@ -216,7 +216,7 @@ def _put(cluster: Installed, key: str, value: bytes) -> None:
         env=cluster.environment,
         input=value,
         check=True,
-        timeout=60,
+        timeout=180,
         stdout=subprocess.DEVNULL,
     )
 

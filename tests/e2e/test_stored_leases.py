@@ -18,7 +18,7 @@ from tests.support.planes import KEYS, reached
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.components,
-    pytest.mark.timeout(180, func_only=True),
+    pytest.mark.timeout(600, func_only=True),
 ]
 
 Json = Any
@@ -26,7 +26,7 @@ Json = Any
 
 @pytest.fixture(scope="module")
 def cluster(installed: Installed) -> Iterator[Installed]:
-    installed.ok("create", "cluster", "--wait", "60s", *ONLY_STORAGE)
+    installed.ok("create", "cluster", "--wait", "180s", *ONLY_STORAGE)
     yield installed
     installed.ok("delete", "cluster")
 

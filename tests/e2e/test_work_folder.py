@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.e2e,
     pytest.mark.components,
     pytest.mark.story,
-    pytest.mark.timeout(180, func_only=True),
+    pytest.mark.timeout(600, func_only=True),
 ]
 
 ODD = "a,b %20\"#?\\'é"
@@ -58,7 +58,7 @@ def test_a_work_folder_may_have_any_name(cluster: Installed) -> None:
     saved = str(cluster.folder / "saved.db")
 
     cluster.ok("create", "cluster", "--wait")
-    cluster.ok("scale", "node", "--replicas", "20", "--wait", "60s")
+    cluster.ok("scale", "node", "--replicas", "20", "--wait", "180s")
     cluster.ok("snapshot", "save", "--path", saved)
     cluster.ok("scale", "node", "--replicas", "0")
     cluster.ok("snapshot", "restore", "--path", saved)
@@ -85,7 +85,7 @@ def test_a_full_disk_is_in_the_way_only_of_what_needs_room(cluster: Installed) -
     assert f"no space left on device: '{folder}" in said
     assert "delete cluster" in said
     (cluster.folder / "filling").unlink()
-    cluster.ok("start", "cluster", "--wait", "60s")
+    cluster.ok("start", "cluster", "--wait", "180s")
     assert len(cluster.objects("nodes")) == 20
 
 

@@ -12,7 +12,7 @@ from tests.support.runtime_page import NAME, files
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.components,
-    pytest.mark.timeout(120, func_only=True),
+    pytest.mark.timeout(600, func_only=True),
 ]
 
 

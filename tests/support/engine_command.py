@@ -25,6 +25,6 @@ class EngineCommand:
 
     def _run(self, *arguments: str, err: int) -> str:
         done = subprocess.run(
-            [self.program, *arguments], stdout=PIPE, stderr=err, text=True, timeout=60, check=True
+            [self.program, *arguments], stdout=PIPE, stderr=err, text=True, timeout=180, check=True
         )
         return done.stdout

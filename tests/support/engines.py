@@ -22,7 +22,7 @@ LEAN_RUNTIME = Path(__file__).parent / "programs" / "oci-runtime"
 """What an engine runs containers with where it lacks the capability to raise limits."""
 _PROGRAMS = ("dockerd", "iptables")
 _PACKAGES = ("docker.io", "iptables")
-_PATIENCE = 60.0
+_PATIENCE = 180.0
 _POOL = "base=10.213.0.0/16,size=24"
 """Addresses that no other engine's networks are likely to have."""
 _CAP_SYS_RESOURCE = 24

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-_PATIENCE = 30.0
+_PATIENCE = 90.0
 
 
 async def eventually(holds: Callable[[], object]) -> None:

@@ -107,4 +107,4 @@ def _end_processes(at: Path) -> None:
 def _unmount(at: Path) -> None:
     places = (line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines())
     for place in reversed([place for place in places if place.startswith(f"{at}/")]):
-        subprocess.run(["umount", place], capture_output=True, timeout=60, check=False)
+        subprocess.run(["umount", place], capture_output=True, timeout=180, check=False)

@@ -2,6 +2,7 @@
 
 import asyncio
 import ssl
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -52,7 +53,7 @@ class Session(asyncio.Protocol):
     def __init__(self, server: Server) -> None:
         self._server = server
         self._data = b""
-        self._bodies: dict[int, bytes] = {}
+        self._bodies: defaultdict[int, bytearray] = defaultdict(bytearray)
         self.transport: asyncio.Transport
         self.asked = 0
         self.resets: list[int] = []
@@ -87,13 +88,13 @@ class Session(asyncio.Protocol):
             self.resets.append(stream)
         if kind != frames.DATA:
             return
-        self._bodies[stream] = self._bodies.get(stream, b"") + payload
+        self._bodies[stream] += payload
         self.transport.write(frames.window_update(0, len(payload)))
         if not flags & frames.END_STREAM:
             self.transport.write(frames.window_update(stream, len(payload)))
             return
         self.asked += 1
-        said: Any = self._server.reply(self, stream, self._bodies.pop(stream)[5:])
+        said: Any = self._server.reply(self, stream, bytes(self._bodies.pop(stream)[5:]))
         if said is None:
             self.transport.close()
         else:

@@ -213,7 +213,7 @@ async def test_no_answer_in_time_is_an_error_and_the_connection_is_dropped() -> 
             await asyncio.Event().wait()
         await reply.send(b"ok")
 
-    async with serving(handle) as server, _pool(server, connections=1, timeout=0.2) as pool:
+    async with serving(handle) as server, _pool(server, connections=1, timeout=2.0) as pool:
         with pytest.raises(ApiError) as caught:
             await pool.request("GET", "/never")
         assert (caught.value.status, caught.value.reason) == (0, TIMEOUT)

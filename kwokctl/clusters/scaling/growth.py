@@ -7,7 +7,7 @@ from kwokctl.clusters.scaling.creation import Creation
 from kwokctl.clusters.scaling.mould import Mould
 from kwokctl.clusters.scaling.obstacles import Way
 from kwokctl.clusters.scaling.pace import Pace
-from kwokctl.clusters.scaling.pacing import paced
+from kwokctl.clusters.scaling.pacing import SILENT, UNPLACED, paced
 from kwokctl.clusters.scaling.place import Place, amount
 from kwokctl.clusters.scaling.placing import Placing
 from kwokctl.clusters.scaling.positions import NAME
@@ -16,7 +16,7 @@ from kwokctl.clusters.scaling.stamping import WORTH, Stamping
 from kwokctl.config.data_path import Choice
 from kwokctl.dataplane.copies.json_stamp import CannotStampError
 from kwokctl.errors import ApiError
-from kwokctl.kube.resource import NODES
+from kwokctl.kube.resource import NODES, PODS
 from kwokctl.progress import Step
 
 
@@ -103,7 +103,8 @@ class Growth:
         try:
             await stamping.prepare(serials, before=before, tell=tell)
             resource, namespace = self._creation.resource, self._creation.namespace
-            async with paced(way.direct, resource, namespace, step) as window:
+            silence = UNPLACED if resource == PODS and node_of is None else SILENT
+            async with paced(way.direct, resource, namespace, step, silence=silence) as window:
                 await stamping.write(window, tell)
         except CannotStampError as e:
             if self._place.insists:

@@ -7,7 +7,7 @@ from kwokctl.clusters.scaling.creation import AT_ONCE
 from kwokctl.clusters.scaling.deletion import Deletion
 from kwokctl.clusters.scaling.in_flight import for_each
 from kwokctl.clusters.scaling.obstacles import Way
-from kwokctl.clusters.scaling.pacing import paced
+from kwokctl.clusters.scaling.pacing import SILENT, UNPLACED, paced
 from kwokctl.clusters.scaling.place import Place, amount
 from kwokctl.clusters.scaling.reading import Known
 from kwokctl.config.data_path import Choice
@@ -96,7 +96,8 @@ class Shrinking:
         if way is not None:
             try:
                 resource, namespace = deletion.resource, deletion.namespace
-                async with paced(way.direct, resource, namespace, step) as window:
+                silence = UNPLACED if resource == PODS else SILENT
+                async with paced(way.direct, resource, namespace, step, silence=silence) as window:
                     await deletion.through_etcd(surplus, way, window, tell)
             except CannotStampError as e:
                 if self._place.insists:

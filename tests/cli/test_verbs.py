@@ -557,6 +557,32 @@ def test_components_are_shown_in_columns_a_dead_one_with_its_last_line(
     assert capfd.readouterr().out == text
 
 
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        (
+            '{"level":"warn","ts":"2026-11-22T09:35:43.6Z","msg":"no lease","error":"disk full"}',
+            "no lease: disk full",
+        ),
+        ('{"level":"info","msg":"closed etcd server"}', "closed etcd server"),
+        ('{"level":"info"}', '{"level":"info"}'),
+        ('["msg"]', '["msg"]'),
+        ("17", "17"),
+    ],
+)
+def test_of_a_log_in_json_the_message_is_shown(
+    words: Words,
+    runner: RecordingRunner,
+    capfd: pytest.CaptureFixture[str],
+    line: str,
+    shown: str,
+) -> None:
+    runner.answers["component_statuses"] = [replace(ETCD, message=f"first\n{line}\n")]
+    assert words("get components -o wide") == 0
+    row = capfd.readouterr().out.splitlines()[-1]
+    assert row == f"etcd   Stopped   3.6.16    client:32765   {shown}"
+
+
 async def changes(*batches: list[ComponentStatus]) -> AsyncIterator[list[ComponentStatus]]:
     for batch in batches:
         yield batch

@@ -70,7 +70,8 @@ def create(
 ) -> None:
     """Create a cluster, or continue one that was left half-made.
 
-    A cluster that exists keeps its settings; a warning names each one that differs from the request.
+    Without --wait it returns when the API server is ready. A cluster that exists keeps its settings;
+    a warning names each one that differs from the request.
     """
     import os
 

@@ -1,7 +1,9 @@
 """`get`: what there is, for people and for programs."""
 
+import json
 import os
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -285,4 +287,11 @@ def _ports(status: "ComponentStatus") -> str:
 
 
 def _last_line(text: str) -> str:
-    return text.rstrip().rpartition("\n")[2]
+    """Return the last line of a message; of a log in JSON, as etcd's is, what a person reads first."""
+    line = text.rstrip().rpartition("\n")[2]
+    with suppress(ValueError):
+        fields = json.loads(line)
+        if isinstance(fields, dict) and isinstance(fields.get("msg"), str):
+            reason = fields.get("error")
+            return f"{fields['msg']}: {reason}" if reason else fields["msg"]
+    return line

@@ -158,7 +158,8 @@ async def turn(path: Path, *, doing: str, waiting: Callable[[str], None]) -> Asy
     heard: str | None = None
     with _lock_file(path) as file:
         while not _try_lock(file.fileno()):
-            if (owner := lock_owner(path)) != heard:
+            # An owner that is just letting go, or has just begun, has no note there.
+            if (owner := lock_owner(path)) != heard and (owner or heard is None):
                 heard = owner
                 waiting(owner or "another process is busy")
             await asyncio.sleep(_POLL)

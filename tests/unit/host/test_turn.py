@@ -3,6 +3,7 @@ import os
 from pathlib import Path
 
 from kwokctl.host.files import lock_owner, locked, sign, turn
+from tests.support import virtual_time
 from tests.support.eventually import eventually
 
 
@@ -37,6 +38,33 @@ async def test_who_waits_hears_what_the_owner_does(tmp_path: Path) -> None:
     me = f"process {os.getpid()} is"
     assert heard == [f"{me} downloading", f"{me} building"]
     assert order == ["first", "second"]
+
+
+def test_who_waits_hears_nothing_of_an_owner_that_is_just_letting_go(tmp_path: Path) -> None:
+    virtual_time.run(_while_a_note_is_missing(tmp_path))
+
+
+async def _while_a_note_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    heard: list[str] = []
+
+    async def second() -> None:
+        async with turn(path, doing="more", waiting=heard.append):
+            pass
+
+    async with (
+        asyncio.TaskGroup() as tasks,
+        turn(path, doing="downloading", waiting=heard.append) as lock,
+    ):
+        tasks.create_task(second())
+        await asyncio.sleep(60)
+        os.truncate(lock, 0)
+        await asyncio.sleep(60)
+        sign(lock, "building")
+        await asyncio.sleep(60)
+
+    me = f"process {os.getpid()} is"
+    assert heard == [f"{me} downloading", f"{me} building"]
 
 
 async def test_an_inherited_lock_is_held_until_the_child_has_ended(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from kwokctl.clusters.launching.launch import bring_up
 from kwokctl.clusters.launching.port_conflicts import portless
 from kwokctl.clusters.launching.ports import held_ports
 from kwokctl.clusters.launching.readiness import unready
+from kwokctl.clusters.locks import alone
 from kwokctl.clusters.programs.images import artifacts
 from kwokctl.clusters.programs.needed import TOOLS
 from kwokctl.clusters.state.data_folders import forget_former, settle
@@ -28,7 +29,7 @@ from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import Resolved
 from kwokctl.errors import ComponentError, ConflictError, KwokctlError
-from kwokctl.host.files import locked, remove_private_folder, remove_tree
+from kwokctl.host.files import remove_private_folder, remove_tree
 from kwokctl.kube.kubeconfig import entries
 from kwokctl.model import ClusterName, ComponentName, State
 from kwokctl.runtime import Runtime
@@ -75,7 +76,7 @@ async def create_cluster(home: Home, request: CreateRequest) -> Created:
     """
     began = time.monotonic()
     wanted = wanted_cluster(home, request.resolved, request.documents)
-    with locked(home.workdir.cluster_lock(request.name), what=f"the cluster '{request.name}'"):
+    with alone(home.workdir, request.name):
         paths = home.paths(request.name)
         context = context_name(request.name)
         if request.kubeconfig:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kwokctl import registry
+from kwokctl.clusters.locks import alone
 from kwokctl.clusters.state import go_kwokctl
 from kwokctl.clusters.state.home import Home, context_name
 from kwokctl.clusters.state.saved import Saved, cluster_names, is_foreign, load
 from kwokctl.errors import ConfigError, ConflictError, KwokctlError, UnavailableError
-from kwokctl.host.files import locked, remove_private_folder, remove_tree
+from kwokctl.host.files import remove_private_folder, remove_tree
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.kube.kubeconfig import entries as kubeconfigs
 from kwokctl.model import ClusterName
@@ -48,7 +49,7 @@ async def _delete(
     heirs: Collection[ClusterName],
 ) -> bool:
     """Delete a cluster; one of the heirs gets the current context if it was this cluster's."""
-    with locked(home.workdir.cluster_lock(name), what=f"the cluster '{name}'"):
+    with alone(home.workdir, name):
         paths = home.paths(name)
         existed = paths.saved.is_file()
         if existed:

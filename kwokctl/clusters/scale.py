@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from kwokctl.clusters.locks import using
 from kwokctl.clusters.outage import outage, watch_etcd
 from kwokctl.clusters.scaling.api_reading import ApiReader
 from kwokctl.clusters.scaling.creation import AT_ONCE
@@ -36,7 +37,6 @@ from kwokctl.etcd.kv.maintenance import status
 from kwokctl.etcd.target import EtcdTarget
 from kwokctl.host import files
 from kwokctl.host.addresses import dialled
-from kwokctl.host.files import locked
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.terminated_watchers import EndedWatches
 from kwokctl.kube.kubeconfig.access import Access, load_access
@@ -84,8 +84,7 @@ async def scale(
         return await scale_with(access, request, templates, home.progress, FOREIGN, turn)
     saved = load(home.paths(name), name)
     access = load_access(home.paths(name).own_kubeconfig)
-    lock = home.workdir.cluster_lock(name)
-    with locked(lock, what=f"the cluster '{name}'", shared=True):
+    with using(home.workdir, name):
         route = _route(home, saved, data_path)
         turn = _turn(home, access)
         try:

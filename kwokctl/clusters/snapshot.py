@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from kwokctl.clusters.locks import alone, using
 from kwokctl.clusters.programs.needed import programs
 from kwokctl.clusters.start import start_saved
 from kwokctl.clusters.state.data_folders import exchange, put_back, settle
@@ -24,7 +25,7 @@ from kwokctl.etcd.snapshots.bolt import DamagedError
 from kwokctl.etcd.snapshots.contents import last_revision
 from kwokctl.etcd.snapshots.snapshot import SavedSnapshot
 from kwokctl.etcd.target import EtcdTarget
-from kwokctl.host.files import locked, remove_tree
+from kwokctl.host.files import remove_tree
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import ETCD, ClusterName, State
 from kwokctl.runtime import Runtime
@@ -54,8 +55,7 @@ async def save_snapshot(home: Home, name: ClusterName, path: Path, *, force: boo
 
     Raises ConflictError if the file is there and `force` is not given.
     """
-    lock = home.workdir.cluster_lock(name)
-    with locked(lock, what=f"the cluster '{name}'", shared=True):
+    with using(home.workdir, name):
         paths = home.paths(name)
         saved = load(paths, name)
         runtime = home.runtime(saved.options.runtime)
@@ -74,7 +74,7 @@ async def restore_snapshot(home: Home, name: ClusterName, path: Path) -> Restore
     not.
     """
     began = time.monotonic()
-    with locked(home.workdir.cluster_lock(name), what=f"the cluster '{name}'"):
+    with alone(home.workdir, name):
         snapshot.verify(path)
         paths = home.paths(name)
         saved = load(paths, name)

@@ -5,12 +5,12 @@ from dataclasses import replace
 from kwokctl.clusters.launching.launch import bring_up
 from kwokctl.clusters.launching.port_conflicts import portless
 from kwokctl.clusters.launching.ports import held_ports
+from kwokctl.clusters.locks import starting
 from kwokctl.clusters.programs.images import artifacts
 from kwokctl.clusters.state.data_folders import forget_former, settle
 from kwokctl.clusters.state.files import write_files
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved, load
-from kwokctl.host.files import locked
 from kwokctl.model import ClusterName, ComponentName
 from kwokctl.runtime import Runtime
 
@@ -23,7 +23,7 @@ async def start_cluster(
     timeout: float | None = None,  # noqa: ASYNC109 - the user's own limit, told in the error
 ) -> tuple[ComponentName, ...]:
     """Start what does not run, a stopped cluster or a component that has died; return what that was."""
-    with locked(home.workdir.cluster_lock(name), what=f"the cluster '{name}'"):
+    with starting(home.workdir, name):
         saved = load(home.paths(name), name)
         runtime = home.runtime(saved.options.runtime)
         await runtime.check()

@@ -4,10 +4,10 @@ from contextlib import suppress
 from dataclasses import replace
 
 from kwokctl.clusters.launching.readiness import unready
+from kwokctl.clusters.locks import alone
 from kwokctl.clusters.state.data_folders import forget_former, settle
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import load
-from kwokctl.host.files import locked
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import ClusterName, ComponentName, Plan, State
 from kwokctl.progress import Silent
@@ -16,7 +16,7 @@ from kwokctl.runtime import Runtime
 
 async def stop_cluster(home: Home, name: ClusterName) -> tuple[ComponentName, ...]:
     """Stop every component, each before those it uses; return those that ran."""
-    with locked(home.workdir.cluster_lock(name), what=f"the cluster '{name}'"):
+    with alone(home.workdir, name):
         paths = home.paths(name)
         saved = load(paths, name)
         runtime = home.runtime(saved.options.runtime)

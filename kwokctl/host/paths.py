@@ -195,6 +195,10 @@ class WorkDir:
         """Return the lock under which a cluster is changed."""
         return self.locks / f"cluster-{name}.lock"
 
+    def start_lock(self, name: ClusterName) -> Path:
+        """Return the lock under which what does not run of a cluster is started."""
+        return self.locks / f"start-{name}.lock"
+
     def set_lock(self, identity: str) -> Path:
         """Return the lock under which one set of objects of a cluster is scaled."""
         digest = hashlib.sha256(identity.encode()).hexdigest()[:16]

@@ -42,9 +42,16 @@ Piece = bytes | Slot
 
 
 class CannotStampError(KwokctlError):
-    """Objects of a set differ in more than what is known to differ, or otherwise than expected."""
+    """Objects of a set differ in more than what is known to differ, or otherwise than expected.
+
+    A user sees it only after insisting on etcd: with `auto` the API server gets the objects.
+    """
 
     id: ClassVar[str] = "cannot-stamp"
+
+    def __init__(self, message: str) -> None:
+        """Say why there can be no copies, and what to do instead."""
+        super().__init__(message, hint="repeat it with --data-path auto, which uses the API then")
 
 
 class Stamp:

@@ -318,6 +318,7 @@ def test_no_copies_are_made_of_what_does_not_differ_as_expected(
         stamp_for(changed(pod, change), pod_copy)
 
     assert message in str(caught.value)
+    assert "--data-path auto" in (caught.value.hint or "")
 
 
 def test_a_long_value_is_told_in_short() -> None:

@@ -176,3 +176,11 @@ def test_the_index_of_the_documentation_lists_every_page() -> None:
 
     names = [f"{page.parent.name}/{page.name}" for page in pages]
     assert [name for name in sorted(names) if f"]({name})" not in index] == []
+
+
+def test_the_map_of_the_code_names_files_and_packages_that_exist() -> None:
+    page = text("docs/explanation/code-map.md")
+    paths = re.findall(r"`((?:controller|dataplane|clusters)/[\w/]+(?:\.py|/))`", page)
+
+    assert len(paths) >= 30
+    assert [path for path in paths if not (ROOT / "kwokctl" / path).exists()] == []

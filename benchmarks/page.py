@@ -18,45 +18,46 @@ _HEAD = """\
 
 <!-- Written by docs/render_performance.py from performance.json, which `make bench` writes. -->
 
-What fleets cost by both [data paths](data-paths.md), on clusters just made by `kwokctl create cluster` with all
-components. A time runs from the command's start until an independent watch has seen the last object as it shall be.
+What nodes and pods cost on both [data paths](data-paths.md), in new clusters of `kwokctl create cluster` with all
+components. A time is measured from the start of the command until an independent watch has seen the last object in its
+final state.
 """
 _TABLE = """\
-## Beside the goals
+## Goals and results
 
-The goals hold for the default, `etcd`. "Go" is the original kwokctl with kwok v0.8 on such a machine. Where the
-API path was measured with fewer objects, the number is given.
+The goals are for the default, `etcd`. "Go" is the original kwokctl with kwok v0.8 on a similar machine. Where the API path
+was measured with fewer objects, the table gives their number.
 """
 _ENDED = """\
-## Watchers that were ended
+## Terminated watchers
 
-The API server ends a watcher that does not keep up; it then resumes, or lists again. On a young cluster the
-queues of watchers are ten events long, whoever writes; on an established one none should be ended
-([why](data-paths.md#not-faster-than-watchers-can-follow)). The watches that measure are counted too.
+The API server ends a watcher that does not keep up; the client then resumes, or lists again. In a new cluster the queues of
+watchers are ten events long, on both paths; in an established one none should be ended
+([why](data-paths.md#not-faster-than-watchers-can-follow)). The numbers include the watches that measure.
 """
 _CPU = """\
 ## CPU of each program
 
-Milliseconds for one object while the work lasts, heartbeats of the nodes included; `kwokctl` is the command
-itself, and the watches that measure ran on the same cores.
+Milliseconds per object during the work, including the heartbeats of the nodes; `kwokctl` is the command, and the watches
+that measure ran on the same cores.
 """
 _REST = """\
-## At rest, and memory
+## Idle CPU, and memory
 
 Percent of one core, and MB of resident memory.
 """
 _GROWTH = """\
 ## Growth
 
-Nodes from 1,000 to 20,000, each fleet in a fresh cluster. The two diagrams have different scales.
+Nodes from 1,000 to 20,000, each number in a new cluster. The two diagrams have different scales.
 
 ![Seconds until all nodes are Ready, by data path](performance.svg)
 """
 _SOAK = """\
 ## Half an hour
 
-10,000 nodes, and a hundred pods a second that come and go: one half stamped and deleted by `scale`, the other
-created and deleted by a client through the API and played by the controller. Memory in MB, minute by minute:
+10,000 nodes, and 100 pods per second that are created and deleted: one half by `scale`, the other by a client through the
+API. Memory in MB per minute:
 """
 
 

@@ -1,6 +1,8 @@
 """Documents that say what the code says too must say the same."""
 
+import html
 import re
+import runpy
 import tomllib
 from collections import Counter
 from pathlib import Path
@@ -184,3 +186,11 @@ def test_the_map_of_the_code_names_files_and_packages_that_exist() -> None:
 
     assert len(paths) >= 30
     assert [path for path in paths if not (ROOT / "kwokctl" / path).exists()] == []
+
+
+def test_the_picture_of_the_readme_shows_the_commands_that_its_script_records() -> None:
+    names = runpy.run_path(str(ROOT / "docs/record_terminal.py"), run_name="recorder")
+    shown = html.unescape(text("docs/terminal.svg")).replace("\xa0", " ")
+
+    assert [command for command in names["COMMANDS"] if command not in shown] == []
+    assert "](docs/terminal.svg)" in text("README.md")

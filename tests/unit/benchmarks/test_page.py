@@ -33,7 +33,9 @@ def test_what_was_not_measured_is_a_dash_beside_its_goal() -> None:
     assert "Not measured yet" in text
     assert line(EMPTY, "| 100,000 pods spread over 10,000 nodes").endswith("| 50 s | - | - | - |")
     assert all(row.unit in text for row in ROWS.values())
-    assert [each for each in text.splitlines() if each.startswith("## ")] == ["## Beside the goals"]
+    assert [each for each in text.splitlines() if each.startswith("## ")] == [
+        "## Goals and results"
+    ]
 
 
 def test_a_figure_of_fewer_objects_than_the_goal_speaks_of_says_so() -> None:

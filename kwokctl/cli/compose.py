@@ -20,7 +20,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE = 0.3
-"""Seconds after which somebody who has interrupted wants to know why it goes on."""
+"""Seconds after an interrupt until the command says why it has not ended yet."""
 
 
 def home(progress: Progress) -> Home:

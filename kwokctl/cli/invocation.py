@@ -40,7 +40,7 @@ class Invocation:
     """The words that name the command: `create cluster`."""
     began: float = field(default_factory=time.monotonic)
     is_quiet: bool = False
-    """Whether results are for a program, so that nobody listens to progress."""
+    """Whether results are for a program, so that progress is not shown."""
 
     @property
     def home(self) -> "Home":
@@ -67,7 +67,7 @@ class Invocation:
         return cluster_name(self.name)
 
     def quietly(self, *, unless: bool = False) -> "Invocation":
-        """Return the same with nobody listening to progress."""
+        """Return the same without progress."""
         return self if unless else replace(self, is_quiet=True)
 
     def documents(self) -> "tuple[Document, ...]":

@@ -31,7 +31,7 @@ def main() -> None:
 def run(words: Sequence[str], runner: "Runner | None" = None) -> int:
     """Run the command and return its exit code; `runner` stands in for what runs the verbs.
 
-    1 is an error, 2 are wrong words, 128 and more a signal; what is not an error of ours is a bug
+    1 is an error, 2 invalid arguments, 128 and more a signal; any other exception is a bug
     and keeps its traceback.
     """
     try:

@@ -20,7 +20,7 @@ class Console(Progress, Protocol):
         ...
 
     def line(self, text: str = "", *, label: str = "") -> None:
-        """Write a line or several; `label` is ours and may be coloured, `text` may be anybody's."""
+        """Write a line or several; `label` is kwokctl's and may be coloured, `text` may come from any source."""
         ...
 
     def abandon(self) -> None:

@@ -1,4 +1,4 @@
-"""Log lines for whoever looks for a fault: as text on a terminal, as JSON lines elsewhere."""
+"""Log lines for finding faults: as text on a terminal, as JSON lines elsewhere."""
 
 import logging
 import re
@@ -41,7 +41,7 @@ def set_level(text: str, stream: TextIO | None = None) -> None:
 
 
 def begin(stream: TextIO | None = None) -> None:
-    """Write our log lines from INFO on unless a level was set, and nobody else's ever."""
+    """Write kwokctl's log lines from INFO on unless a level was set, and never those of libraries."""
     if not logging.getLogger(_LOGGERS[0]).handlers:
         set_level("INFO", stream)
     logging.getLogger().addHandler(logging.NullHandler())

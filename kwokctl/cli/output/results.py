@@ -33,7 +33,7 @@ def emit_bytes(content: bytes) -> None:
 
 
 def reader_is_gone() -> bool:
-    """Tell whether nobody reads standard output any more, as with `| head`; if so, let it go."""
+    """Tell whether the reader of standard output has ended, as with `| head`; if so, let it go."""
     poll = select.poll()
     poll.register(sys.stdout.fileno(), 0)
     if not any(event & select.POLLERR for _, event in poll.poll(0)):

@@ -1,4 +1,4 @@
-"""One step of long work as it is told to a person: what is done, of how much, in what time."""
+"""One step of long work as a person sees it: how much is done, of what total, in what time."""
 
 from collections import deque
 from dataclasses import dataclass, field

@@ -25,7 +25,7 @@ class Writer:
     def line(self, text: str = "", *, label: str = "") -> None:
         """Write `label`, coloured as it deserves, and `text`, freed of control characters.
 
-        A log on a full disk, or a terminal that is gone, does not end what would be told.
+        A log on a full disk, or a terminal that is gone, does not end the command.
         """
         colour = _COLOURS.get(label.strip()) if self.is_coloured else None
         painted = f"\x1b[{colour}m{label}\x1b[0m" if colour else label

@@ -65,7 +65,7 @@ def test_nothing_at_all_is_written_for_no_result(capfd: pytest.CaptureFixture[st
 
 
 _TABLE = """
-from kwokctl.cli import results
+from kwokctl.cli.output import results
 widths = results.emit_table(("NAME", "MESSAGE"), [("etcd", "m" * 100)])
 results.emit_table((), [("x", "later")], widths=widths)
 """

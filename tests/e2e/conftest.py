@@ -5,11 +5,12 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Generator, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
+from tests.support.direct import ONLY_STORAGE
 from tests.support.installed import Installed
 
 _NAMED = [
@@ -40,10 +41,24 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.fixture(scope="module")
 def installed(programs: None) -> Iterator[Installed]:
-    """Give a module clusters of its own, and take them away whatever happens.
+    """Give a module clusters of its own, and take them away whatever happens."""
+    with _installed() as kwokctl:
+        yield kwokctl
 
-    The folder's path is short, as a user's is: unix sockets lie in it.
-    """
+
+@pytest.fixture(scope="session")
+def storage(programs: None) -> Iterator[Installed]:
+    """Share a cluster that only stores what modules write to it; each deletes what it has written."""
+    with _installed() as cluster:
+        cluster.ok("create", "cluster", "--wait", "--etcd-fsync", "off", *ONLY_STORAGE)
+        # No pod is accepted without it, and no controller makes it here.
+        cluster.kubectl("create", "serviceaccount", "default")
+        yield cluster
+
+
+@contextmanager
+def _installed() -> Iterator[Installed]:
+    # A short path, as a user's is: unix sockets lie in it.
     folder = Path(tempfile.mkdtemp(prefix="kwokctl-e2e-"))
     kwokctl = Installed.within(folder)
     try:

@@ -12,9 +12,9 @@ from kwokctl.kube.patching.apply import apply_patch
 from kwokctl.kube.patching.managed_fields import STATUS_KEYS, after_status_update
 from kwokctl.kube.patching.merge_keys import LISTS, Fields, ListRule
 from kwokctl.kube.patching.unknown_patch import UnknownPatchError
-from kwokctl.kube.resource import NODES, PODS, SERVICE_ACCOUNTS, Resource
+from kwokctl.kube.resource import NODES, PODS, Resource
 from kwokctl.kube.transport.pool import JSON
-from tests.support.direct import ONLY_STORAGE, answer, ask, encoded
+from tests.support.direct import answer, ask, encoded
 from tests.support.installed import Installed
 from tests.support.random_patches import (
     NODE,
@@ -44,13 +44,9 @@ TRIES = 100
 
 
 @pytest.fixture(scope="module")
-def cluster(installed: Installed) -> Iterator[Installed]:
-    installed.ok("create", "cluster", "--wait", "180s", *ONLY_STORAGE)
-
+def cluster(storage: Installed) -> Iterator[Installed]:
     async def fill(client: Client) -> None:
-        account = {"metadata": {"name": "default"}}
         template = {"metadata": {"name": "patched"}, "template": {"spec": POD["spec"]}}
-        await client.create(SERVICE_ACCOUNTS, "default", encoded(account))
         await client.create(NODES, None, encoded(NODE))
         await client.create(PODS, "default", encoded(POD))
         await client.create(POD_TEMPLATES, "default", encoded(template))
@@ -59,9 +55,11 @@ def cluster(installed: Installed) -> Iterator[Installed]:
             PODS, "default", "patched", status, PatchType.MERGE, subresource="status"
         )
 
-    ask(installed, fill)
-    yield installed
-    installed.ok("delete", "cluster")
+    ask(storage, fill)
+    yield storage
+    made = ("node/patched", "pod/patched", "podtemplate/patched")
+    storage.kubectl("patch", *made, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+    storage.kubectl("delete", *made, "--force")
 
 
 class Comparison:

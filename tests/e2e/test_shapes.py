@@ -11,8 +11,8 @@ import pytest
 from kwokctl.dataplane.shapes import check_status
 from kwokctl.dataplane.shapes.checking import TYPES
 from kwokctl.kube.client import Client
-from kwokctl.kube.resource import NODES, PODS, SERVICE_ACCOUNTS, Resource
-from tests.support.direct import ONLY_STORAGE, answer, ask, encoded
+from kwokctl.kube.resource import NODES, PODS, Resource
+from tests.support.direct import answer, ask, encoded
 from tests.support.installed import Installed
 from tests.support.random_shapes import ODD, places, random_object
 
@@ -38,21 +38,8 @@ ROOTS = (f"{CORE}NodeStatus", f"{CORE}PodStatus")
 resources = pytest.mark.parametrize("resource", [NODES, PODS], ids=lambda r: r.kind)
 
 
-@pytest.fixture(scope="module")
-def cluster(installed: Installed) -> Iterator[Installed]:
-    installed.ok("create", "cluster", "--wait", "180s", *ONLY_STORAGE)
-
-    async def fill(client: Client) -> None:
-        account = {"metadata": {"name": "default"}}
-        await client.create(SERVICE_ACCOUNTS, "default", encoded(account))
-
-    ask(installed, fill)
-    yield installed
-    installed.ok("delete", "cluster")
-
-
 def test_every_type_has_exactly_the_fields_that_the_api_server_publishes(
-    cluster: Installed,
+    storage: Installed,
 ) -> None:
     async def schemas(client: Client) -> Json:
         return (await answer(client.call("GET", DOCUMENT)))[1]["components"]["schemas"]
@@ -62,7 +49,7 @@ def test_every_type_has_exactly_the_fields_that_the_api_server_publishes(
         for name, fields in TYPES.items()
         for field, word in fields.items()
     }
-    published = set(_fields(ask(cluster, schemas), ROOTS))
+    published = set(_fields(ask(storage, schemas), ROOTS))
 
     assert sorted(published - known) == []
     assert sorted(known - published) == []
@@ -70,7 +57,7 @@ def test_every_type_has_exactly_the_fields_that_the_api_server_publishes(
 
 @resources
 def test_the_api_server_decodes_whatever_is_right_here(
-    cluster: Installed, resource: Resource
+    storage: Installed, resource: Resource
 ) -> None:
     random = Random(resource.kind)
 
@@ -80,12 +67,12 @@ def test_the_api_server_decodes_whatever_is_right_here(
             assert check_status(resource, encoded(status)) is None, status
             await _assert_is_decoded(client, resource, status)
 
-    ask(cluster, post)
+    ask(storage, post)
 
 
 @resources
 def test_the_api_server_shows_what_is_right_here_when_it_finds_it_in_etcd(
-    cluster: Installed, resource: Resource
+    storage: Installed, resource: Resource
 ) -> None:
     random = Random(f"stored {resource.kind}")
     stored: dict[str, Json] = {}
@@ -95,10 +82,13 @@ def test_the_api_server_shows_what_is_right_here_when_it_finds_it_in_etcd(
         stored[name]["metadata"]["uid"] = name
     puts = [f"put {_FOLDERS[resource]}{name} {_quoted(made)}" for name, made in stored.items()]
 
-    said = cluster.ok("etcdctl", "txn", stdin="\n" + "\n".join(puts) + "\n\n\n")
+    said = storage.ok("etcdctl", "txn", stdin="\n" + "\n".join(puts) + "\n\n\n")
 
-    assert said.count("OK") == STORED
-    assert ask(cluster, partial(_names, resource=resource)) >= stored.keys()
+    try:
+        assert said.count("OK") == STORED
+        assert ask(storage, partial(_names, resource=resource)) >= stored.keys()
+    finally:
+        storage.ok("etcdctl", "del", "--prefix", f"{_FOLDERS[resource]}stored")
 
 
 async def _names(client: Client, *, resource: Resource) -> set[str]:
@@ -118,7 +108,7 @@ def _quoted(made: Json) -> str:
 
 @resources
 def test_whatever_the_api_server_does_not_decode_is_wrong_here(
-    cluster: Installed, resource: Resource
+    storage: Installed, resource: Resource
 ) -> None:
     random = Random(f"odd {resource.kind}")
 
@@ -132,7 +122,7 @@ def test_whatever_the_api_server_does_not_decode_is_wrong_here(
                 wrong += 1
         return wrong
 
-    assert ask(cluster, post) > TRIES
+    assert ask(storage, post) > TRIES
 
 
 async def _assert_is_decoded(client: Client, resource: Resource, status: Json) -> None:

@@ -4,7 +4,6 @@ import base64
 import dataclasses
 import json
 import subprocess
-from collections.abc import Iterator
 from dataclasses import dataclass
 from time import time
 from typing import Any
@@ -20,8 +19,8 @@ from kwokctl.dataplane.copies.json_stamp import Copy, Stamp, stamp_of
 from kwokctl.dataplane.copies.protobuf_stamp import protobuf_stamp
 from kwokctl.dataplane.keys import Keys
 from kwokctl.kube.client import Client, PatchType
-from kwokctl.kube.resource import SERVICE_ACCOUNTS, Resource
-from tests.support.direct import ONLY_STORAGE, ask, encoded
+from kwokctl.kube.resource import Resource
+from tests.support.direct import ask, encoded
 from tests.support.installed import Installed, command
 
 pytestmark = [
@@ -107,18 +106,10 @@ class Sample:
 
 
 @pytest.fixture(scope="module")
-def cluster(installed: Installed) -> Iterator[Installed]:
-    installed.ok("create", "cluster", "--wait", "180s", *ONLY_STORAGE)
-    installed.kubectl("create", "-f", "-", stdin=WIDGETS)
-    installed.kubectl("wait", "--for=condition=established", "crd/widgets.example.com")
-
-    async def fill(client: Client) -> None:
-        account = {"metadata": {"name": "default"}}
-        await client.create(SERVICE_ACCOUNTS, "default", encoded(account))
-
-    ask(installed, fill)
-    yield installed
-    installed.ok("delete", "cluster")
+def cluster(storage: Installed) -> Installed:
+    storage.kubectl("create", "-f", "-", stdin=WIDGETS)
+    storage.kubectl("wait", "--for=condition=established", "crd/widgets.example.com")
+    return storage
 
 
 @pytest.mark.parametrize("kind", ["node", "pod", "deployment", "job", "widget"])

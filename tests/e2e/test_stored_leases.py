@@ -1,7 +1,6 @@
 """Leases in etcd mean to kube-apiserver what they mean to us, whoever has written them."""
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ from kwokctl.dataplane.leases.decode import StoredLease, read_lease, stored_leas
 from kwokctl.dataplane.leases.encode import Lease
 from kwokctl.etcd.kv.kv import Put, Txn
 from kwokctl.kube.resource import LEASES, NODE_LEASES
-from tests.support.direct import ONLY_STORAGE, encoded
+from tests.support.direct import encoded
 from tests.support.installed import Installed
 from tests.support.leases import METADATA
 from tests.support.planes import KEYS, reached
@@ -24,14 +23,7 @@ pytestmark = [
 Json = Any
 
 
-@pytest.fixture(scope="module")
-def cluster(installed: Installed) -> Iterator[Installed]:
-    installed.ok("create", "cluster", "--wait", "180s", *ONLY_STORAGE)
-    yield installed
-    installed.ok("delete", "cluster")
-
-
-def test_what_we_store_is_shown_by_the_api(cluster: Installed) -> None:
+def test_what_we_store_is_shown_by_the_api(storage: Installed) -> None:
     lease = Lease(
         METADATA,
         holder="host_1",
@@ -42,7 +34,7 @@ def test_what_we_store_is_shown_by_the_api(cluster: Installed) -> None:
     )
 
     async def stored() -> Json:
-        async with reached(cluster) as ways:
+        async with reached(storage) as ways:
             await ways.kv.txn(Txn((), (Put(KEYS.key(LEASES, NODE_LEASES, "ours"), lease.value()),)))
             return await ways.client.get(LEASES, NODE_LEASES, "ours")
 
@@ -52,7 +44,7 @@ def test_what_we_store_is_shown_by_the_api(cluster: Installed) -> None:
     assert found == lease.document()
 
 
-def test_what_the_api_stores_is_shown_by_us(cluster: Installed) -> None:
+def test_what_the_api_stores_is_shown_by_us(storage: Installed) -> None:
     kept = {"name", "labels", "annotations", "ownerReferences", "finalizers"}
     metadata = {name: METADATA[name] for name in kept} | {"name": "theirs"}
     spec = {
@@ -65,7 +57,7 @@ def test_what_the_api_stores_is_shown_by_us(cluster: Installed) -> None:
     body = encoded({"metadata": metadata, "spec": spec})
 
     async def stored() -> tuple[bytes, StoredLease | None]:
-        async with reached(cluster) as ways:
+        async with reached(storage) as ways:
             answer = await ways.client.create(LEASES, NODE_LEASES, body)
             found = await ways.kv.get(KEYS.key(LEASES, NODE_LEASES, "theirs"))
             assert found is not None

@@ -140,6 +140,6 @@ class Receiver:
             case frames.GOAWAY:
                 self._events.on_goaway(read_word(payload, exactly=False))
             case frames.PUSH_PROMISE | frames.CONTINUATION:
-                raise PeerError("a frame comes that nobody has asked for")
+                raise PeerError("a frame comes that was not requested")
             case _:
                 pass

@@ -1,6 +1,7 @@
 """What happens to a cluster on a node of kind's: each step stands on those before it."""
 
 import asyncio
+import json
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -84,9 +85,18 @@ def own(installed: Installed) -> str:
 @pytest.fixture(scope="module")
 def main(installed: Installed, image: Path) -> Installed:
     main = installed.called("main")
-    create(main, "--kind-node-image", str(image), "--wait")
+    create(main, "--kind-node-image", str(image), "--memory-limit", "etcd=2Gi", "--wait")
     main.ok("scale", "node", "--replicas", "100", "--wait")
     return main
+
+
+def test_a_limit_reaches_a_pod_that_kubeadm_makes(main: Installed) -> None:
+    words = ("-n", "kube-system", "-o", "jsonpath={.spec.containers[0].resources}")
+
+    found = json.loads(main.kubectl("get", "pod", f"etcd-{NODE}", *words))
+
+    assert found["limits"] == {"memory": str(2 * 1024**3)}
+    assert found["requests"]["memory"] == "0"
 
 
 def patched(patches: str) -> str:

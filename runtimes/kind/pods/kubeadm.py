@@ -19,7 +19,7 @@ from kwokctl.model import (
     ComponentName,
     Plan,
 )
-from runtimes.kind.pods.pod_settings import Manner
+from runtimes.kind.pods.pod_settings import Manner, resources
 from runtimes.kind.pods.volumes import sight, volumes
 
 MAKES = frozenset({ETCD, KUBE_APISERVER, KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER})
@@ -86,13 +86,14 @@ def configurations(
 
 
 def pod_patch(component: Component, *, manner: Manner) -> dict[str, Any]:
-    """Return the strategic merge patch of a component's pod: what it sees of the node's files.
+    """Return the strategic merge patch of a component's pod: what it sees of the node's files,
+    and its limits.
 
     etcd is run as the user, whose files its data are; the others read what kubeadm lets root alone
     read.
     """
     specification: dict[str, Any] = {
-        "containers": [{"name": component.name, **sight(component)}],
+        "containers": [{"name": component.name, **sight(component), **resources(component.limits)}],
         "volumes": volumes(component, manner.root),
         "terminationGracePeriodSeconds": manner.patience,
     }

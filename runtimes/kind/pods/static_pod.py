@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from kwokctl.model import Component, HttpProbe, Limits
-from runtimes.kind.pods.pod_settings import Manner
+from kwokctl.model import Component, HttpProbe
+from runtimes.kind.pods.pod_settings import Manner, resources
 from runtimes.kind.pods.volumes import sight, volumes
 
 _CRITICAL = {"priorityClassName": "system-node-critical", "priority": 2000001000}
@@ -65,7 +65,7 @@ def _container(component: Component, image: str) -> dict[str, Any]:
             "capabilities": {"drop": ["ALL"]},
         },
         **_probe(component),
-        **_resources(component.limits),
+        **resources(component.limits),
     }
 
 
@@ -86,12 +86,3 @@ def _asked_inside(component: Component, probe: HttpProbe) -> Iterator[dict[str, 
         if port.host_port == url.port:
             path = f"{url.path}?{url.query}" if url.query else url.path
             yield {"scheme": url.scheme.upper(), "path": path or "/", "port": port.port}
-
-
-def _resources(limits: Limits) -> dict[str, Any]:
-    """Bound memory and processors; without a request of its own the limit would be asked for."""
-    said = {"memory": str(limits.memory), "cpu": str(limits.cpus)}
-    bounds = {name: text for name, text in said.items() if float(text)}
-    if not bounds:
-        return {}
-    return {"resources": {"limits": bounds, "requests": dict.fromkeys(bounds, "0")}}

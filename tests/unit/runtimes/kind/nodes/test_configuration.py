@@ -6,7 +6,7 @@ import pytest
 
 from kwokctl.errors import ConfigError
 from kwokctl.expr import yaml
-from kwokctl.model import ETCD, Artifact, Component, ComponentName, Mount, Port
+from kwokctl.model import ETCD, Artifact, Component, ComponentName, Limits, Mount, Port
 from runtimes.kind.nodes.configuration import configuration
 from runtimes.kind.pods.kubeadm import pod_patch
 from runtimes.kind.pods.pod_settings import Manner
@@ -149,6 +149,18 @@ def test_only_etcd_whose_files_are_the_users_is_run_as_the_user() -> None:
 
     assert users.pop(ETCD) == {"runAsUser": 1000, "runAsGroup": 1000}
     assert set(users.values()) == {None}
+
+
+def test_limits_bound_what_kubeadm_makes_and_ask_for_nothing() -> None:
+    etcd = plan().components[ETCD]
+    limited = replace(etcd, limits=Limits(memory=1024, cpus=0.5))
+
+    (bounded,) = pod_patch(limited, manner=MANNER)["spec"]["containers"]
+
+    assert bounded["resources"] == {
+        "limits": {"memory": "1024", "cpu": "0.5"},
+        "requests": {"memory": "0", "cpu": "0"},
+    }
 
 
 def test_a_component_that_kubeadm_does_not_make_is_published_and_its_files_are_seen() -> None:

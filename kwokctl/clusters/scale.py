@@ -1,22 +1,20 @@
-"""Scales nodes, pods and other objects, in a cluster of ours or anybody's."""
+"""Scales nodes, pods and other objects, in a cluster of kwokctl or any other."""
 
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
+from kwokctl.clusters.etcd_quota import EtcdQuota
 from kwokctl.clusters.locks import using
 from kwokctl.clusters.outage import outage, watch_etcd
-from kwokctl.clusters.scaling.api_reading import ApiReader
-from kwokctl.clusters.scaling.creation import AT_ONCE
-from kwokctl.clusters.scaling.direct import Desk, Direct
-from kwokctl.clusters.scaling.in_flight import beside
-from kwokctl.clusters.scaling.mould import NO_KUBELET, edited
-from kwokctl.clusters.scaling.place import Place, Turn
-from kwokctl.clusters.scaling.positions import ClusterBook
+from kwokctl.clusters.scaling.context import Oversight, ScaleContext, Turn
+from kwokctl.clusters.scaling.networks import ClusterBook
+from kwokctl.clusters.scaling.reader import ClusterApiReader
+from kwokctl.clusters.scaling.render import NO_KUBELET, edited
 from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
-from kwokctl.clusters.scaling.room import Room
 from kwokctl.clusters.scaling.run import scale_set
 from kwokctl.clusters.scaling.templates import ResourceTemplate, find_template, load_templates
 from kwokctl.clusters.state.home import Home
@@ -29,7 +27,13 @@ from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.quantity import to_bytes
 from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.dataplane.api import ApiPlane
+from kwokctl.dataplane.bulk.api import AT_ONCE
+from kwokctl.dataplane.etcd import EtcdRoute
+from kwokctl.dataplane.in_flight import beside
 from kwokctl.dataplane.keys import Keys
+from kwokctl.dataplane.open_plane import open_plane
+from kwokctl.dataplane.retrying import retried
+from kwokctl.dataplane.scale_protocol import ControllerClient
 from kwokctl.dataplane.store import Store
 from kwokctl.errors import ApiError, UnavailableError, UsageError
 from kwokctl.etcd.kv.kv import Kv
@@ -40,6 +44,7 @@ from kwokctl.host.addresses import dialled
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.terminated_watchers import EndedWatches
 from kwokctl.kube.kubeconfig.access import Access, load_access
+from kwokctl.kube.resource import PODS
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.model import KWOK_CONTROLLER, ClusterName
 from kwokctl.progress import Progress
@@ -61,7 +66,7 @@ async def scale(
 
     `data_path` is taken instead of the cluster's own.
 
-    The resource templates among `documents` come before the built-in ones. A cluster of ours is
+    The resource templates among `documents` come before the built-in ones. A cluster of kwokctl is
     not stopped, restored or deleted meanwhile; scaling several sets of it at once is fine, and runs
     that scale the same set do so one after the other. Errors are those of `scale_set`, ApiError, and
     UnavailableError, which names the components that do not run.
@@ -97,7 +102,7 @@ async def scale(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Route:
+class ScaleRoute:
     """Which way a cluster is written to, and what lies on it."""
 
     choice: Choice
@@ -119,7 +124,7 @@ class Route:
     """False if only the running controller knows its name."""
 
 
-FOREIGN = Route(choice=Choice(path="api", why="kwokctl did not create this cluster"))
+FOREIGN = ScaleRoute(choice=Choice(path="api", why="kwokctl did not create this cluster"))
 
 
 async def scale_with(
@@ -127,40 +132,39 @@ async def scale_with(
     request: ScaleRequest,
     templates: Mapping[str, ResourceTemplate],
     progress: Progress,
-    route: Route,
+    route: ScaleRoute,
     turn: Turn,
 ) -> ScaleResult:
-    """Give a set of objects its size in the cluster that `access` reaches, whoever made it."""
+    """Give a set of objects its size in the cluster that `access` reaches, whichever tool created it."""
     async with AsyncExitStack() as stack:
         pool = await stack.enter_async_context(Pool(access, connections=AT_ONCE + 1))
         client = Client(pool)
-        desk = await _desk(stack, route)
-        place = Place(
-            reader=ApiReader(client),
-            plane=ApiPlane(pool),
+        controller = await _controller(stack, route)
+        etcd_route = None
+        kv = None if route.etcd is None else await _kv(stack, route.etcd, progress)
+        if kv is not None and route.etcd is not None and route.choice.path == "etcd":
+            etcd_route = _etcd_route(route, kv, route.etcd.address, controller)
+        wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
+        context = ScaleContext(
+            reader=ClusterApiReader(client),
+            plane=await open_plane(ApiPlane(pool), etcd_route, wall),
             progress=progress,
-            wall=time.time,  # noqa: TID251 - the clock itself: it is passed on from here
+            wall=wall,
             choice=route.choice,
+            oversight=None if etcd_route is None else _oversight(pool, etcd_route),
+            managed_fields=route.managed_fields,
+            etcd_quota=None if kv is None else EtcdQuota(kv, route.quota, progress),
             insists=route.insists,
             tells_path=route.is_news,
             turn=turn,
-            kubelet=route.kubelet if route.knows_kubelet else await _asked(desk, route.kubelet),
+            kubelet=await _kubelet(controller, route),
             book=ClusterBook(client),
         )
-        if route.etcd:
-            at = route.etcd
-            kv = Kv(at.address, ca=at.ca, cert=at.cert, key=at.key)
-            await stack.enter_async_context(kv)
-            await stack.enter_async_context(beside(watch_etcd(kv, progress)))
-            await status(kv)  # at once: the API server would let every request wait
-            place = replace(place, room=Room(kv, route.quota, progress))
-            if route.choice.path == "etcd":
-                place = replace(place, direct=_direct(desk, route, kv, client))
-        return await scale_set(request, templates, place)
+        return await scale_set(request, templates, context)
 
 
-def _route(home: Home, saved: Saved, data_path: str | None) -> Route:
-    """Choose the way into a cluster of ours: as it was made, unless `data_path` says otherwise."""
+def _route(home: Home, saved: Saved, data_path: str | None) -> ScaleRoute:
+    """Choose the way into a cluster of kwokctl: as it was created, unless `data_path` says otherwise."""
     runtime, paths = home.runtime(saved.options.runtime), home.paths(saved.name)
     usual = saved.data_path()
     if data_path is not None:
@@ -170,7 +174,7 @@ def _route(home: Home, saved: Saved, data_path: str | None) -> Route:
     node = kubelet_address(setting)
     # On kind there is an address only when there is a network.
     is_known = node.name != node.ip or node.ip == dialled(setting.bind(KWOK_CONTROLLER))
-    return Route(
+    return ScaleRoute(
         choice=choice,
         etcd=etcd.target(setting),
         quota=to_bytes(options.etcd_quota_backend_size),
@@ -206,27 +210,51 @@ def _turn(home: Home, access: Access) -> Turn:
     return taken
 
 
-async def _desk(stack: AsyncExitStack, route: Route) -> Desk:
+async def _kv(stack: AsyncExitStack, at: EtcdTarget, progress: Progress) -> Kv:
+    """Dial etcd, and watch whether it answers as long as the `stack` lasts."""
+    kv = Kv(at.address, ca=at.ca, cert=at.cert, key=at.key)
+    await stack.enter_async_context(kv)
+    await stack.enter_async_context(beside(watch_etcd(kv, progress)))
+    await status(kv)  # at once: the API server would let every request wait
+    return kv
+
+
+async def _controller(stack: AsyncExitStack, route: ScaleRoute) -> ControllerClient:
     """Return what asks the cluster's controller; it dials when something is asked."""
     pool = await stack.enter_async_context(Pool(Access(server=route.controller), connections=2))
-    return Desk(pool, route.controller_token)
+    return ControllerClient(pool, route.controller_token)
 
 
-async def _asked(desk: Desk, known: Kubelet) -> Kubelet:
-    """Ask the controller, which knows the addresses of a cluster that runs; else keep what is known."""
+async def _kubelet(controller: ControllerClient, route: ScaleRoute) -> Kubelet:
+    """Ask the controller where kubelets are reached, if only it knows; else keep what is known."""
+    if route.knows_kubelet:
+        return route.kubelet
     try:
-        return await desk.kubelet()
+        found = await controller.kubelet()
     except ApiError:
-        return known
+        return route.kubelet
+    return Kubelet(name=found.name, port=found.port)
 
 
-def _direct(desk: Desk, route: Route, kv: Kv, client: Client) -> Direct:
-    return Direct(
+def _etcd_route(route: ScaleRoute, kv: Kv, address: str, controller: ControllerClient) -> EtcdRoute:
+    return EtcdRoute(
+        address=address,
         store=Store(kv),
         keys=Keys(route.prefix),
-        client=client,
-        desk=desk,
-        ended=EndedWatches(client.pool, every=_ASK_EVERY, clock=time.monotonic),
-        wall=time.time,  # noqa: TID251 - the clock itself: it is passed on from here
-        managed_fields=route.managed_fields,
+        controller=controller,
+        insists=route.insists,
+    )
+
+
+def _oversight(pool: Pool, route: EtcdRoute) -> Oversight:
+    async def pod_names(namespace: str | None, prefix: str) -> set[str]:
+        key = route.keys.key(PODS, namespace, prefix)
+        begin = len(key) - len(prefix.encode())
+        found = await retried(partial(route.store.keys, key))
+        return {each[begin:].decode() for each in found}
+
+    return Oversight(
+        pool=pool,
+        ended=EndedWatches(pool, every=_ASK_EVERY, clock=time.monotonic),
+        pod_names=pod_names,
     )

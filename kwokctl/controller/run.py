@@ -7,8 +7,9 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,7 +18,6 @@ import msgspec
 
 from kwokctl import __version__
 from kwokctl.controller.cluster.admission_watch import Guards
-from kwokctl.controller.cluster.open_plane import open_plane
 from kwokctl.controller.cluster.reader import ApiReader
 from kwokctl.controller.cluster.watchers import Following
 from kwokctl.controller.leases.identity import own_identity
@@ -25,12 +25,18 @@ from kwokctl.controller.serving.authorization import Guard
 from kwokctl.controller.serving.kubelet_answers import KubeletAnswers
 from kwokctl.controller.serving.routes import Answers, routes
 from kwokctl.controller.serving.server import Server
-from kwokctl.controller.settings import Settings, read_settings
+from kwokctl.controller.settings import EtcdAccess, Settings, read_settings
 from kwokctl.controller.wiring import Controller, Surroundings
+from kwokctl.controller.write_errors import backoff
 from kwokctl.dataplane.api import ApiPlane
-from kwokctl.dataplane.etcd import EtcdPlane
+from kwokctl.dataplane.etcd import EtcdRoute
+from kwokctl.dataplane.keys import Keys
+from kwokctl.dataplane.open_plane import open_plane
+from kwokctl.dataplane.port import DataPlane
 from kwokctl.dataplane.scale_protocol import KubeletEndpoint
+from kwokctl.dataplane.store import Store
 from kwokctl.errors import KwokctlError, UnavailableError, UsageError
+from kwokctl.etcd.kv.kv import Kv
 from kwokctl.host.event_loop import new_event_loop
 from kwokctl.host.heap import give_back
 from kwokctl.host.paths import home_folder
@@ -136,21 +142,40 @@ async def _serve(settings: Settings, pool: Pool, holder: str) -> None:
     try:
         random = Random()  # noqa: S311 - chance of stages, not a secret
         wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
-        plane = await open_plane(settings.etcd, ApiPlane(pool, manager=_MANAGER), wall, random)
+        plane = await _plane(settings.etcd, pool, random, wall)
         client = Client(pool)
         around = Surroundings(plane=plane, reader=ApiReader(client), random=random, wall=wall)
         controller = Controller(settings, holder, around)
         controller.metrics.ask(lambda: {(NAME, ()): ended.number})
-        guards: Guards | None = None
-        if isinstance(plane, EtcdPlane):
-            controller.metrics.ask(plane.figures)
-            insists = settings.etcd is not None and settings.etcd.insists
-            guards = None if insists else Guards(plane, pool, random)
+        controller.metrics.ask(plane.figures)
+        insists = settings.etcd is not None and settings.etcd.insists
+        guards = Guards(plane, pool, random) if plane.past_api and not insists else None
         work = _Work(controller, Following(client, controller, settings.selection, random))
         log.info("playing %d stages as %s", len(settings.stages), holder)
         await _play(work, guards)
     finally:
         server.close()
+
+
+async def _plane(
+    access: EtcdAccess | None, pool: Pool, random: Random, wall: Callable[[], float]
+) -> DataPlane:
+    """Choose how the controller writes; waits until the cluster answers."""
+    api = ApiPlane(pool, manager=_MANAGER)
+    if access is None:
+        return api
+    at = access.target
+    route = EtcdRoute(
+        address=at.address,
+        store=Store(Kv(at.address, ca=at.ca, cert=at.cert, key=at.key)),
+        keys=Keys(access.prefix),
+        managed_fields=access.managed_fields,
+    )
+    pauses = (backoff(tries, random, first=0.2, most=5.0) for tries in count(1))
+    plane = await open_plane(api, route, wall, pauses=pauses)
+    if plane.past_api:
+        log.info("writing statuses and leases to etcd at '%s'", at.address)
+    return plane
 
 
 async def _play(work: _Work, guards: Guards | None) -> None:

@@ -21,7 +21,7 @@ from kwokctl.controller.serving.scale_api import Desk
 from kwokctl.controller.settings import Settings
 from kwokctl.controller.stages import functions
 from kwokctl.controller.stages.model import Kind, Stage, by_kind
-from kwokctl.dataplane.port import DataPlane
+from kwokctl.dataplane.port import KubeletWriter
 from kwokctl.kube.resource import NODES, PODS, Resource
 
 NODE, POD = Kind("v1", "Node"), Kind("v1", "Pod")
@@ -31,7 +31,7 @@ NODE, POD = Kind("v1", "Node"), Kind("v1", "Pod")
 class Surroundings:
     """What the controller is placed in: a cluster, chance and time."""
 
-    plane: DataPlane
+    plane: KubeletWriter
     reader: Reader
     random: Random
     wall: Callable[[], float]

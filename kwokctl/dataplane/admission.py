@@ -51,17 +51,17 @@ class _Metadata(msgspec.Struct):
     name: str
 
 
-class _Guard(msgspec.Struct):
+class _Configuration(msgspec.Struct):
     metadata: _Metadata
     webhooks: list[_Webhook] | None = None
     spec: _Spec | None = None
 
 
-_decode = msgspec.json.Decoder(_Guard).decode
+_decode = msgspec.json.Decoder(_Configuration).decode
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class AdmissionControl:
     """Something that is asked, or that decides, when objects of certain kinds are written."""
 
     name: str
@@ -69,7 +69,7 @@ class Guard:
     rules: tuple[tuple[frozenset[str], frozenset[str]], ...]
     """API groups and resources without subresources; `*` means all."""
 
-    def watches(self, resource: Resource) -> bool:
+    def applies_to(self, resource: Resource) -> bool:
         """Tell whether it applies to objects of a kind, or a subresource of theirs."""
         return any(
             not groups.isdisjoint({"*", resource.group})
@@ -78,14 +78,14 @@ class Guard:
         )
 
 
-def read_guard(kind: str, raw: bytes | msgspec.Raw) -> Guard:
+def read_admission_control(kind: str, raw: bytes | msgspec.Raw) -> AdmissionControl:
     """Read a webhook configuration or an admission policy."""
-    guard = _decode(raw)
-    rules = [rule for hook in guard.webhooks or () for rule in hook.rules or ()]
-    if guard.spec is not None and guard.spec.match_constraints is not None:
-        rules += guard.spec.match_constraints.resource_rules or ()
-    return Guard(
-        name=f"{kind} '{guard.metadata.name}'",
+    found = _decode(raw)
+    rules = [rule for hook in found.webhooks or () for rule in hook.rules or ()]
+    if found.spec is not None and found.spec.match_constraints is not None:
+        rules += found.spec.match_constraints.resource_rules or ()
+    return AdmissionControl(
+        name=f"{kind} '{found.metadata.name}'",
         rules=tuple(
             (
                 frozenset(rule.api_groups or ()),

@@ -6,15 +6,15 @@ from contextlib import aclosing
 
 import msgspec
 
-from kwokctl.dataplane.admission import WATCHED, Guard, read_guard
+from kwokctl.dataplane.admission import WATCHED, AdmissionControl, read_admission_control
 from kwokctl.errors import ApiError
 from kwokctl.kube.collections.watch import EventType, watch
 from kwokctl.kube.resource import Resource
 from kwokctl.kube.transport.pool import Pool
 
 
-class Guards:
-    """The webhooks and policies that there are, as far as the watches have told.
+class AdmissionWatch:
+    """The webhooks and policies that there are, as far as the watches have shown.
 
     The bindings of policies are not looked at: a policy counts from the moment it exists.
     """
@@ -23,13 +23,15 @@ class Guards:
         """Read by `pool`; call `changed` whenever there may be more or fewer of them."""
         self._pool = pool
         self._changed = changed
-        self._found: dict[tuple[Resource, str], Guard] = {}
+        self._found: dict[tuple[Resource, str], AdmissionControl] = {}
         self._pending = set(WATCHED)
         self._known = asyncio.Event()
 
     def on(self, resource: Resource) -> list[str]:
         """Return the names of those that have a say on a kind."""
-        return sorted(guard.name for guard in self._found.values() if guard.watches(resource))
+        return sorted(
+            control.name for control in self._found.values() if control.applies_to(resource)
+        )
 
     async def known(self) -> None:
         """Wait until all kinds of them have been listed once."""
@@ -49,8 +51,8 @@ class Guards:
             self._listed(resource)
 
     async def _follow(self, resource: Resource) -> None:
-        def decode(raw: bytes | msgspec.Raw) -> Guard:
-            return read_guard(resource.kind, raw)
+        def decode(raw: bytes | msgspec.Raw) -> AdmissionControl:
+            return read_admission_control(resource.kind, raw)
 
         async with aclosing(watch(self._pool, resource, decoder=decode)) as batches:
             async for batch in batches:

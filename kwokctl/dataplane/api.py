@@ -1,13 +1,23 @@
 """The data plane that goes through the Kubernetes API, as kubelets do."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from urllib.parse import quote
 
 import orjson
 
+from kwokctl.dataplane.bulk.api import ApiBulk
 from kwokctl.dataplane.leases.decode import read_lease
-from kwokctl.dataplane.port import Json, Patch, Renewal, Renewed, Target
+from kwokctl.dataplane.port import (
+    Figures,
+    Json,
+    NewObjects,
+    OldObjects,
+    Patch,
+    Renewal,
+    Renewed,
+    Target,
+)
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import LEASES, NODE_LEASES, Resource
@@ -22,10 +32,12 @@ class ApiPlane:
     """Writes over a pool of connections; one request is one write."""
 
     leases_at_once = 1
+    past_api = False
 
     def __init__(self, pool: Pool, *, manager: str = FIELD_MANAGER) -> None:
-        """Use the pool, and own it: `close` closes it. The cluster notes `manager` as the writer."""
-        self._pool = pool
+        """Use the pool, which stays its owner's to close. The cluster records `manager` as the writer."""
+        self.pool = pool
+        self.bulk = ApiBulk(self)
         self.manager = manager
         self._query = f"?fieldManager={manager}"
 
@@ -77,12 +89,27 @@ class ApiPlane:
         body = orjson.dumps(options) if options else b""
         await self._send("DELETE", _path(target), body)
 
-    def seen(self, resource: Resource, version: int) -> None:
-        """Take note that one's own watch has come to a version: the API server paces us itself."""
+    async def create_copies(self, new: NewObjects) -> None:
+        """Create objects by single requests, many at once."""
+        await self.bulk.create(new)
 
-    async def close(self) -> None:
-        """Let the connections go."""
-        await self._pool.close()
+    async def delete_many(self, old: OldObjects) -> None:
+        """Delete objects by single requests, many at once."""
+        await self.bulk.delete(old)
+
+    def seen(self, resource: Resource, version: int) -> None:
+        """Do nothing: the API server itself paces those who write through it."""
+
+    def lag(self, resource: Resource) -> float:  # noqa: ARG002 - the port's signature
+        """Return 0: no write waits for a watch."""
+        return 0.0
+
+    def leave(self, resources: Collection[Resource]) -> None:
+        """Do nothing: everything is written through the API."""
+
+    def figures(self) -> Figures:
+        """Return nothing."""
+        return {}
 
     async def _renew(self, renewal: Renewal) -> Renewed:
         document = renewal.lease.document()
@@ -105,7 +132,7 @@ class ApiPlane:
         headers: Mapping[str, str] | None = None
         if as_user:
             headers = {"Impersonate-User": quote(as_user, safe=":@/+=,. ")}
-        response = await self._pool.request(
+        response = await self.pool.request(
             method, path, body=body, content_type=content_type, headers=headers
         )
         if response.status >= 400:

@@ -1,26 +1,40 @@
 """The data plane that writes to etcd what kubelets write most, and all else through the API.
 
 What goes to etcd: status patches of nodes and pods whose result is certain, deletions of pods that
-nothing holds back, and leases. Each write is computed from the object as it was seen and compares
-its version, so that one who writes meanwhile is never undone.
+nothing holds back, leases, and many objects at once: as copies, and their deletion. Each write is computed from the object as it was seen and compares
+its version, so that what another client writes meanwhile is never undone.
 """
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import orjson
 
 from kwokctl.dataplane.api import ApiPlane
+from kwokctl.dataplane.bulk.etcd import EtcdBulk
+from kwokctl.dataplane.bulk.locate import BulkAccess
 from kwokctl.dataplane.keys import Keys, is_readable
 from kwokctl.dataplane.leases.decode import stored_lease
 from kwokctl.dataplane.pacing import Window
-from kwokctl.dataplane.port import Json, Patch, Renewal, Renewed, Target
+from kwokctl.dataplane.port import (
+    Figures,
+    Json,
+    NewObjects,
+    OldObjects,
+    Patch,
+    Renewal,
+    Renewed,
+    Target,
+)
+from kwokctl.dataplane.scale_protocol import ControllerClient
 from kwokctl.dataplane.shapes import check_status
 from kwokctl.dataplane.store import TOGETHER, Store, Stored, value_of
 from kwokctl.dataplane.uid import new_uid
 from kwokctl.errors import ApiError
 from kwokctl.etcd.kv.kv import KeyValue, TxnAnswer
 from kwokctl.expr.duration import format_time
+from kwokctl.kube.client import Client
 from kwokctl.kube.patching.apply import UnknownPatchError, apply_patch
 from kwokctl.kube.patching.managed_fields import after_status_update
 from kwokctl.kube.resource import LEASES, NODE_LEASES, NODES, PODS, Resource
@@ -28,38 +42,59 @@ from kwokctl.kube.resource import LEASES, NODE_LEASES, NODES, PODS, Resource
 _KINDS = frozenset({NODES, PODS})
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EtcdRoute:
+    """The way to a cluster's etcd, for writes past the API server."""
+
+    address: str
+    """Where etcd is, for messages."""
+    store: Store
+    keys: Keys
+    controller: ControllerClient | None = None
+    """What gives addresses to pods, and tells how far its watches are; for bulk writes."""
+    managed_fields: bool = True
+    """Whether a status records which client owns which of its fields."""
+    insists: bool = False
+    """Whether bulk writes fail rather than go through the API."""
+
+
 class EtcdPlane:
     """Writes to etcd beside the API server, which shows it to everybody through its watch cache."""
 
     leases_at_once = TOGETHER
+    past_api = True
 
     def __init__(
         self,
         api: ApiPlane,
-        store: Store,
-        keys: Keys,
+        route: EtcdRoute,
         wall: Callable[[], float],
         windows: Callable[[], Window] = Window,
-        *,
-        managed_fields: bool = True,
     ) -> None:
-        """Own `api`; `wall` is the time of day. Must be called where an event loop runs.
-
-        With `managed_fields` it is noted who has written which fields, as the API server does.
-        """
+        """Write by `route`, else by `api`; `wall` is the time of day. Needs a running event loop."""
         self._api = api
-        self._store = store
-        self._keys = keys
+        self._store = route.store
+        self._keys = route.keys
         self._wall = wall
-        self._managed_fields = managed_fields
+        self._managed_fields = route.managed_fields
         self.windows = {NODES: windows(), PODS: windows()}
-        """By kind, what holds writers back; who watches tells them how far he has come."""
-        self._watched: Collection[Resource] = ()
+        """By kind, what holds single writes back; `seen` tells them how far the watch has come."""
+        self._left: Collection[Resource] = ()
         self._proven: dict[Resource, bool] = {}
+        access = BulkAccess(
+            store=route.store,
+            keys=route.keys,
+            client=Client(api.pool),
+            api=api.bulk,
+            controller=route.controller,
+            wall=wall,
+            is_left=self._is_left,
+        )
+        self._bulk = EtcdBulk(access, windows, insists=route.insists)
 
     def leave(self, resources: Collection[Resource]) -> None:
-        """Write objects of these kinds through the API from now on: something there watches over them."""
-        self._watched = frozenset(resources)
+        """Write objects of these kinds, and of no others, through the API from now on."""
+        self._left = frozenset(resources)
 
     async def create(
         self, resource: Resource, namespace: str | None, body: bytes, *, as_user: str = ""
@@ -94,7 +129,7 @@ class EtcdPlane:
 
     async def renew(self, renewals: Sequence[Renewal]) -> Sequence[Renewed]:
         """Write leases of nodes together."""
-        if LEASES in self._watched:
+        if self._is_left(LEASES):
             return await self._api.renew(renewals)
         writes = [self._lease(renewal) for renewal in renewals]
         try:
@@ -130,15 +165,27 @@ class EtcdPlane:
         window = self.windows[target.resource]
         await window.write(partial(self._store.remove, (), key, version))
 
+    async def create_copies(self, new: NewObjects) -> None:
+        """Create objects in etcd, as copies of two that went through the API."""
+        await self._bulk.create(new)
+
+    async def delete_many(self, old: OldObjects) -> None:
+        """Delete objects in etcd, each by itself."""
+        await self._bulk.delete(old)
+
+    def lag(self, resource: Resource) -> float:
+        """Return for how many seconds watches have not shown a write of a bulk."""
+        return self._bulk.lag(resource)
+
     def seen(self, resource: Resource, version: int) -> None:
         """Take note that one's own watch of a kind has come to a version."""
         window = self.windows.get(resource)
         if window is not None:
             window.seen(version)
 
-    def figures(self) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
+    def figures(self) -> Figures:
         """Return how writers are paced, as metrics by name and labels."""
-        found: dict[tuple[str, tuple[tuple[str, str], ...]], float] = {}
+        found: Figures = {}
         for resource, window in self.windows.items():
             labels = (("kind", resource.kind),)
             found["kwok_controller_watch_delay_seconds", labels] = window.delay
@@ -146,10 +193,8 @@ class EtcdPlane:
             found["kwok_controller_held_writes_total", labels] = window.held
         return found
 
-    async def close(self) -> None:
-        """Let the connections go."""
-        await self._api.close()
-        await self._store.kv.close()
+    def _is_left(self, resource: Resource) -> bool:
+        return bool(self._left) and resource in self._left
 
     async def _takes(self, target: Target, current: Json) -> bool:
         """Tell whether objects of this kind are written to etcd.
@@ -157,7 +202,7 @@ class EtcdPlane:
         The first object of a kind shows whether it lies where it is thought to be, unencrypted.
         """
         resource = target.resource
-        if resource not in _KINDS or resource in self._watched:
+        if resource not in _KINDS or self._is_left(resource):
             return False
         if not current["metadata"].get("resourceVersion", "").isdecimal():
             return False

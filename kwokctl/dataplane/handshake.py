@@ -17,7 +17,7 @@ from kwokctl.errors import ApiError
 from kwokctl.kube.resource import LEASES, NODE_LEASES
 
 NAME = "kwok-handshake"
-"""Always the same: what one who was killed has left behind, the next one finds and takes away."""
+"""Always the same: what a controller that was killed has left behind, the next one finds and deletes."""
 _TARGET = Target(LEASES, NODE_LEASES, NAME)
 
 
@@ -49,7 +49,7 @@ async def handshake(
 
 
 async def _made(api: ApiPlane, lease: bytes) -> bytes:
-    """Make the lease, instead of one that somebody has left behind."""
+    """Make the lease, instead of one that another controller has left behind."""
     try:
         return await api.create(LEASES, NODE_LEASES, lease)
     except ApiError as e:

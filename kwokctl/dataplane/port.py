@@ -1,15 +1,19 @@
 """The port through which fake kubelets and `scale` write to a cluster.
 
+Two protocols, one for each of them; every adapter serves both.
+
 Whatever implements it may have many calls in flight and must keep each object's writes in the order
 of its calls. A write computed from an older copy of an object must never undo what others have
 written since.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import msgspec
 
+from kwokctl.dataplane.copies.variable_fields import Varying
 from kwokctl.dataplane.leases.decode import StoredLease
 from kwokctl.dataplane.leases.encode import Lease
 from kwokctl.errors import ApiError
@@ -17,6 +21,11 @@ from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import Resource
 
 Json = Any
+
+WORTH = 24
+"""Fewer objects are created through the API: it takes two of them to make copies."""
+Figures = dict[tuple[str, tuple[tuple[str, str], ...]], float]
+"""Metrics by name and labels."""
 
 
 class Target(msgspec.Struct, frozen=True, gc=False):
@@ -34,7 +43,7 @@ class Patch(msgspec.Struct, frozen=True, kw_only=True):
     type: PatchType
     subresource: str = ""
     as_user: str = ""
-    """Who does it, if not we; the cluster must allow that."""
+    """The user to impersonate; the cluster must allow that."""
 
 
 class Renewal(msgspec.Struct, frozen=True):
@@ -53,16 +62,93 @@ class Renewed(msgspec.Struct, frozen=True):
     version: str = ""
     """The resourceVersion of the lease that was written; empty if none was."""
     found: StoredLease | None = None
-    """The lease as it is now: ours if it was created, or that of somebody who wrote before us."""
+    """The lease as it is now: ours if it was created, or that of another client that wrote before."""
     error: ApiError | None = None
 
 
-class DataPlane(Protocol):
-    """Where fake kubelets and `scale` write.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewObjects:
+    """Objects of one kind that are created together, one for each serial."""
+
+    resource: Resource
+    namespace: str | None
+    serials: Sequence[int]
+    name_of: Callable[[int], str]
+    body: Callable[[int], dict[str, Json]]
+    """Renders the object with a serial as it is sent to the API server."""
+    varying: Callable[[Mapping[int, Json]], Varying]
+    """Returns what is derived from the serial, given the first objects by their serials."""
+    node_of: Callable[[int], str] | None = None
+    """Returns the node of a pod by its serial; None if the objects are on no node."""
+    lacks: Callable[[bytes], str | None] | None = None
+    """Returns what an object lacks until a fake kubelet has given it its status, None if nothing.
+
+    None where no kubelet does: such objects are copied as they were created.
+    """
+    managed_fields: bool = True
+    """Whether copies record which client owns which fields."""
+    namespace_version: Callable[[], int] = int
+    """Returns the version of the namespace in which it was last seen to exist."""
+    turn: Callable[[], Awaitable[None]] | None = None
+    """Waits for a turn to create the next object through the API."""
+    on_created: Callable[[], None]
+    """Called once for each object."""
+    on_refused: Callable[[ApiError, str], Awaitable[None]]
+    """Called with the API server's refusal of an object, and its name.
+
+    Raises what it means, or returns if the object exists after all.
+    """
+    on_api: Callable[[str], None]
+    """Called with the reason when what is left cannot be written past the API server."""
+
+
+class ObjectVersion(Protocol):
+    """An object as it was last seen."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def uid(self) -> str:
+        """What tells it from another object that has the same name later."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """Its resourceVersion."""
+        ...
+
+    @property
+    def is_held(self) -> bool:
+        """Whether finalizers hold it back when it is deleted."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldObjects:
+    """Objects of one kind and namespace that are deleted together."""
+
+    resource: Resource
+    namespace: str | None
+    objects: Sequence[ObjectVersion]
+    grace_seconds: int = 0
+    look: Callable[[Target], Awaitable[ObjectVersion | None]]
+    """Looks at one of them again; None if it does not exist."""
+    on_deleted: Callable[[], None]
+    """Called once for each object."""
+    on_api: Callable[[str], None]
+    """Called with the reason when they cannot be deleted past the API server."""
+
+
+class KubeletWriter(Protocol):
+    """Where fake kubelets write.
 
     Every method raises ApiError when the cluster refuses, with its reason: `Conflict` for a write
-    that builds on an older copy. `current` is the object as it is known; who has it gives it, since
-    some implementations can do with it in one step what otherwise takes the API server's help.
+    that builds on an older copy. `current` is the object as it is known; a caller that has it
+    passes it, since some adapters can do with it in one step what otherwise takes the API server's
+    help.
     """
 
     leases_at_once: int
@@ -71,7 +157,7 @@ class DataPlane(Protocol):
     async def create(
         self, resource: Resource, namespace: str | None, body: bytes, *, as_user: str = ""
     ) -> bytes:
-        """Create one object, status included where the kind keeps it, and return it as stored."""
+        """Create one object through the API, which completes and admits it; return it as stored."""
         ...
 
     async def patch(self, target: Target, patch: Patch, *, current: Json = None) -> Json:
@@ -94,9 +180,47 @@ class DataPlane(Protocol):
         ...
 
     def seen(self, resource: Resource, version: int) -> None:
-        """Take note that one's own watch of a kind has come to a version: it paces writes."""
+        """Take note that the caller's watch of a kind has come to a version: it paces writes."""
         ...
 
-    async def close(self) -> None:
-        """Finish what is under way and let the connections go."""
+
+class BulkWriter(Protocol):
+    """Where `scale` writes.
+
+    When a method fails, what it has written is whole, and calling it again for what is left
+    completes it. Both raise ApiError when the cluster refuses, and CannotStampError if the objects
+    had to be written past the API server and cannot be.
+    """
+
+    async def create_copies(self, new: NewObjects) -> None:
+        """Create objects that differ in little more than their names; none is overwritten."""
+        ...
+
+    async def delete_many(self, old: OldObjects) -> None:
+        """Delete exactly these objects, nodes with their leases; finalizers are honoured.
+
+        What another client has deleted, or replaced by an object of the same name, is passed over.
+        """
+        ...
+
+    def lag(self, resource: Resource) -> float:
+        """Return for how many seconds watches have not shown a write; 0 if writes do not wait."""
+        ...
+
+
+class DataPlane(KubeletWriter, BulkWriter, Protocol):
+    """What every adapter serves; callers do not ask which one it is."""
+
+    past_api: bool
+    """Whether it writes past the API server's admission.
+
+    Its user then watches webhooks and policies, and calls `leave` for the kinds that they admit.
+    """
+
+    def leave(self, resources: Collection[Resource]) -> None:
+        """Write objects of these kinds, and of no others, through the API from now on."""
+        ...
+
+    def figures(self) -> Figures:
+        """Return how writers are paced."""
         ...

@@ -1,10 +1,18 @@
-"""What is asked of a running controller by who writes nodes and pods beside it.
+"""What a command that writes nodes and pods beside a running controller asks it, and how.
 
 `GET /seen` answers a `Seen`; `GET /kubelet` answers a `KubeletEndpoint`; `POST /pod-addresses` with a
 `Wanted` answers `Addresses` by the name of the node.
 """
 
+import asyncio
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
 import msgspec
+
+from kwokctl.errors import ApiError
+from kwokctl.kube.transport.pool import Pool, Response
 
 TOGETHER = 10_000
 """Pods for which addresses are asked for at a time."""
@@ -36,3 +44,76 @@ class Addresses(msgspec.Struct):
     hosts: list[str]
     pods: list[list[str]]
     """For each pod its addresses, one of each family that the node has."""
+
+
+class ControllerClient:
+    """Asks the running controller; every method raises ApiError when it does not answer."""
+
+    def __init__(self, pool: Pool, token: Path) -> None:
+        """Use the connections of `pool`, which lead to the controller's port.
+
+        `token` is the file of the token that it asks for.
+        """
+        self._pool = pool
+        self._token = token
+        self._headers: Mapping[str, str] | None = None
+
+    async def seen(self) -> Seen:
+        """Ask how far the controller's watches have come."""
+        return msgspec.json.decode(await self._ask("GET", "/seen"), type=Seen)
+
+    async def kubelet(self) -> KubeletEndpoint:
+        """Ask where the API server reaches the kubelets of fake nodes."""
+        body = await self._ask("GET", "/kubelet")
+        return msgspec.json.decode(body, type=KubeletEndpoint)
+
+    async def addresses(
+        self, nodes: Sequence[str], *, of_pods: bool
+    ) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+        """Return for a pod on each of `nodes`, in their order, its addresses and its node's.
+
+        At most `TOGETHER` can be asked for.
+        Without `of_pods` only those of the nodes are asked for, and a pod has the same.
+        """
+        found = await self._reserve(nodes, of_pods=of_pods)
+        return _in_order(nodes, found, of_pods=of_pods)
+
+    async def _reserve(self, nodes: Sequence[str], *, of_pods: bool) -> dict[str, Addresses]:
+        wanted = Counter(nodes) if of_pods else dict.fromkeys(nodes, 0)
+        body = msgspec.json.encode(Wanted(nodes=dict(wanted)))
+        answer = await self._ask("POST", "/pod-addresses", body)
+        return msgspec.json.decode(answer, type=dict[str, Addresses])
+
+    async def _ask(self, method: str, path: str, body: bytes = b"") -> bytes:
+        response = await self._request(method, path, body)
+        if response.status == 401:  # a controller that has been started again has another token
+            self._headers = None
+            response = await self._request(method, path, body)
+        if response.status != 200:
+            text = response.body.decode(errors="replace").strip()
+            raise ApiError(
+                f"the controller answers {response.status}: {text}", status=response.status
+            )
+        return response.body
+
+    async def _request(self, method: str, path: str, body: bytes) -> Response:
+        if self._headers is None:
+            token = await asyncio.to_thread(_read, self._token)
+            self._headers = {"Authorization": f"Bearer {token}"}
+        return await self._pool.request(method, path, body=body, headers=self._headers)
+
+
+def _in_order(
+    nodes: Sequence[str], found: dict[str, Addresses], *, of_pods: bool
+) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    pods = {node: iter(addresses.pods) for node, addresses in found.items()}
+    for node in nodes:
+        hosts = tuple(found[node].hosts)
+        yield (tuple(next(pods[node])) if of_pods else hosts), hosts
+
+
+def _read(token: Path) -> str:
+    try:
+        return token.read_text(encoding="ascii").strip()
+    except OSError as e:
+        raise ApiError(f"'{token}' cannot be read: {e.strerror}", status=401) from e

@@ -90,7 +90,7 @@ class Store:
 
         Each is written if its own key is as it is known; else its answer has what is stored. Those
         that replace something are written all or none at first, which is cheaper for everybody, for
-        mostly nobody else has written any of them.
+        mostly no other client has written any of them.
         """
         if all(version for _, version in writes):
             compares = tuple(Compare(each.key, version) for each, version in writes)

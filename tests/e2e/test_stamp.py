@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from kwokctl.clusters.scaling.mould import Mould
-from kwokctl.clusters.scaling.pattern import Pattern
+from kwokctl.clusters.scaling.render import Pattern, Renderer
 from kwokctl.clusters.scaling.request import ScaleRequest
 from kwokctl.clusters.scaling.templates import ResourceTemplate, load_templates
 from kwokctl.dataplane.copies.json_stamp import Copy, Stamp, stamp_of
@@ -147,17 +146,17 @@ def _sample(cluster: Installed, kind: str) -> Sample:
     }
     parameters = ('.nodeName = "n" | .hostNetwork = false',) if kind == "pod" else ()
     request = ScaleRequest(kind=kind, params=parameters, replicas=1000)
-    mould = Mould((dict(load_templates([])) | templates)[kind], request, time)
-    pattern = mould.pattern()
+    renderer = Renderer((dict(load_templates([])) | templates)[kind], request, time)
+    pattern = renderer.pattern()
     assert pattern is not None
 
     async def create(client: Client) -> tuple[Resource, list[Json]]:
-        first = mould.stamp(0)
+        first = renderer.stamp(0)
         resource = await client.resource_for(first["apiVersion"], first["kind"])
         namespace = "default" if resource.namespaced else None
         made = []
         for serial in (0, 1):
-            body = mould.stamp(serial)
+            body = renderer.stamp(serial)
             name = body["metadata"]["name"]
             await client.create(resource, namespace, encoded(body))
             if kind == "pod":

@@ -18,11 +18,11 @@ pytestmark = [
 RENDER = """
 import time
 from kwokctl import assets
-from kwokctl.clusters.scaling.mould import Mould
+from kwokctl.clusters.scaling.render import Renderer
 from kwokctl.clusters.scaling.request import ScaleRequest
 from kwokctl.clusters.scaling.templates import find_template, load_templates
 template = find_template(load_templates(()), "node")
-node = Mould(template, ScaleRequest(kind="node"), time.time).stamp(7)
+node = Renderer(template, ScaleRequest(kind="node"), time.time).stamp(7)
 print(node["metadata"]["name"], assets.root())
 """
 

@@ -12,16 +12,15 @@ from kwokctl.dataplane.port import Json, Patch, Renewal, Renewed, Target
 from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import LEASES, NODE_LEASES, Resource
+from tests.support.through_api import ThroughApi
 
 Watcher = Callable[[str, bytes], None]
 
 _LIST_KEYS = {"conditions": "type", "addresses": "type", "podIPs": "ip", "hostIPs": "ip"}
 
 
-class FakeCluster:
+class FakeCluster(ThroughApi):
     """Behaves as the API server does for the writes of fake kubelets; is its own data plane."""
-
-    leases_at_once = 1
 
     def __init__(self, *resources: Resource) -> None:
         self.objects: dict[tuple[str, str, str], dict[str, Any]] = {}
@@ -157,9 +156,6 @@ class FakeCluster:
 
     def seen(self, resource: Resource, version: int) -> None:
         """Nothing is paced."""
-
-    async def close(self) -> None:
-        """Nothing is under way."""
 
     async def get(self, target: Target) -> bytes:
         self.writes.append(("get", target.name))

@@ -15,6 +15,7 @@ from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.wiring import Controller, Surroundings
 from kwokctl.dataplane.leases.encode import micro_time
+from kwokctl.dataplane.port import KubeletWriter
 from kwokctl.kube.resource import LEASES, NODE_LEASES, NODES, PODS
 from tests.support.fake_cluster import FakeCluster
 from tests.support.shipped_stages import shipped
@@ -53,6 +54,7 @@ class Rig:
         lease_seconds: int = 40,
         selection: Selection | None = None,
         stages: tuple[Stage, ...] | None = None,
+        plane_of: Callable[[FakeCluster], KubeletWriter] = lambda cluster: cluster,
     ) -> None:
         self.cluster = cluster or FakeCluster(NODES, PODS, LEASES)
         settings = Settings(
@@ -69,7 +71,7 @@ class Rig:
         )
         loop = asyncio.get_running_loop()
         around = Surroundings(
-            plane=self.cluster,
+            plane=plane_of(self.cluster),
             reader=self.cluster,
             random=Random(1),
             wall=lambda: START + loop.time(),

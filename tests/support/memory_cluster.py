@@ -7,12 +7,13 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from kwokctl.clusters.scaling.reader import Change, Existing
 from kwokctl.clusters.scaling.readiness import Judge, Verdict, judge_of
-from kwokctl.clusters.scaling.reading import Change, Known
 from kwokctl.clusters.scaling.request import LABEL
 from kwokctl.dataplane.port import Patch, Renewal, Renewed, Target
 from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.kube.resource import KNOWN, NODES, PODS, Resource
+from tests.support.through_api import ThroughApi
 
 Json = dict[str, Any]
 
@@ -22,10 +23,9 @@ def refused(status: int, reason: str, message: str) -> ApiError:
 
 
 @dataclass
-class MemoryCluster:
+class MemoryCluster(ThroughApi):
     """Keeps objects by kind, namespace and name; counts seconds as objects come."""
 
-    leases_at_once = 1
     objects: dict[tuple[str, str | None, str], Json] = field(default_factory=dict)
     namespaces: set[str] = field(default_factory=lambda: {"default"})
     writes: list[tuple[str, str]] = field(default_factory=list)
@@ -63,7 +63,7 @@ class MemoryCluster:
 
     async def select(
         self, resource: Resource, namespace: str | None, selector: str
-    ) -> AsyncIterator[Known]:
+    ) -> AsyncIterator[Existing]:
         for body in self._selected(resource, namespace, selector):
             yield self._known(body)
 
@@ -82,7 +82,7 @@ class MemoryCluster:
             if kind == "Pod" and body.get("spec", {}).get("nodeName")
         )
 
-    async def pods_on(self, node: str) -> AsyncIterator[Known]:
+    async def pods_on(self, node: str) -> AsyncIterator[Existing]:
         for (kind, namespace, _), body in list(self.objects.items()):
             if kind == "Pod" and body.get("spec", {}).get("nodeName") == node:
                 yield replace(self._known(body), namespace=namespace or "")
@@ -93,7 +93,7 @@ class MemoryCluster:
             if verdict.lacks:
                 yield verdict
 
-    async def get(self, target: Target) -> Known | None:
+    async def get(self, target: Target) -> Existing | None:
         body = self.objects.get((target.resource.kind, target.namespace, target.name))
         return None if body is None else self._known(body)
 
@@ -158,9 +158,6 @@ class MemoryCluster:
     def seen(self, resource: Resource, version: int) -> None:
         """Nothing is paced."""
 
-    async def close(self) -> None:
-        """Nothing is open."""
-
     def _create(self, resource: Resource, namespace: str | None, body: Json) -> bytes:
         name = body["metadata"]["name"]
         self.before_create(body)
@@ -192,9 +189,9 @@ class MemoryCluster:
         ]
 
     @staticmethod
-    def _known(body: Json) -> Known:
+    def _known(body: Json) -> Existing:
         metadata = body["metadata"]
-        return Known(
+        return Existing(
             name=metadata["name"],
             uid=metadata["uid"],
             created=metadata["creationTimestamp"],

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from kwokctl.dataplane.api import ApiPlane
-from kwokctl.dataplane.etcd import EtcdPlane
+from kwokctl.dataplane.etcd import EtcdPlane, EtcdRoute
 from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.store import Store
 from kwokctl.etcd.kv.kv import Kv, prefix_end
@@ -57,8 +57,10 @@ async def reached(cluster: Installed) -> AsyncIterator[Reached]:
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(connected(cluster))
         kv = await stack.enter_async_context(Kv(target))
-        plane = EtcdPlane(ApiPlane(Pool(access)), Store(Kv(target)), KEYS, time.time)
-        stack.push_async_callback(plane.close)
+        pool = await stack.enter_async_context(Pool(access))
+        own = await stack.enter_async_context(Kv(target))
+        route = EtcdRoute(address=target, store=Store(own), keys=KEYS)
+        plane = EtcdPlane(ApiPlane(pool), route, time.time)
         yield Reached(client=client, plane=plane, kv=kv)
 
 

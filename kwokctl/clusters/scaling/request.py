@@ -1,4 +1,4 @@
-"""What somebody asks `scale` to do, checked before anything is touched."""
+"""A request to `scale`, checked before anything is touched."""
 
 import re
 from dataclasses import dataclass

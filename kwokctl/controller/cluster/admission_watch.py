@@ -34,7 +34,7 @@ class Guards:
         """Tell `plane` what to leave; read by `pool`."""
         self._plane = plane
         self._random = random
-        self._guards = admission_watch.Guards(pool, self._leave)
+        self._guards = admission_watch.AdmissionWatch(pool, self._leave)
         self._left: frozenset[Resource] = frozenset()
 
     async def known(self) -> None:

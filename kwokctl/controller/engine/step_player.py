@@ -17,7 +17,7 @@ from kwokctl.controller.stages.model import (
     PatchStep,
     Step,
 )
-from kwokctl.dataplane.port import DataPlane, Patch, Target
+from kwokctl.dataplane.port import KubeletWriter, Patch, Target
 from kwokctl.errors import ApiError, ExpressionError
 from kwokctl.expr.duration import format_time
 from kwokctl.kube.client import PatchType
@@ -32,7 +32,7 @@ class Player:
     """Writes what one step of a stage asks for, unless it would change nothing."""
 
     def __init__(
-        self, plane: DataPlane, reader: Reader, metrics: Metrics, wall: Callable[[], float]
+        self, plane: KubeletWriter, reader: Reader, metrics: Metrics, wall: Callable[[], float]
     ) -> None:
         """Write through `plane`; `wall` is the time of day for events."""
         self._plane = plane

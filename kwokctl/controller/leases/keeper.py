@@ -15,7 +15,7 @@ from kwokctl.controller.scheduling.delay_queue import Agenda
 from kwokctl.controller.scheduling.worker_queue import BatchQueue
 from kwokctl.controller.write_errors import Trouble, backoff, trouble
 from kwokctl.dataplane.leases.decode import StoredLease, read_lease
-from kwokctl.dataplane.port import DataPlane, Renewal, Renewed, Target
+from kwokctl.dataplane.port import KubeletWriter, Renewal, Renewed, Target
 from kwokctl.errors import ApiError
 from kwokctl.kube.resource import LEASES, NODE_LEASES
 
@@ -47,7 +47,7 @@ class Terms:
 class Outside:
     """What the keeper works with."""
 
-    plane: DataPlane
+    plane: KubeletWriter
     reader: Reader
     agenda: Agenda
     metrics: Metrics

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from kwokctl.dataplane.admission import read_guard
+from kwokctl.dataplane.admission import read_admission_control
 from kwokctl.kube.resource import DEPLOYMENTS, NODES, PODS, Resource
 
 
@@ -25,17 +25,17 @@ def webhook(*rules: tuple[list[str], list[str]]) -> bytes:
 def test_a_webhook_watches_over_what_its_rules_name(
     groups: list[str], plurals: list[str], watched: set[Resource]
 ) -> None:
-    guard = read_guard("ValidatingWebhookConfiguration", webhook((groups, plurals)))
+    rule = read_admission_control("ValidatingWebhookConfiguration", webhook((groups, plurals)))
 
-    assert {r for r in (PODS, NODES, DEPLOYMENTS) if guard.watches(r)} == watched
+    assert {r for r in (PODS, NODES, DEPLOYMENTS) if rule.applies_to(r)} == watched
 
 
 def test_a_policy_watches_over_its_constraints() -> None:
     rules = [{"apiGroups": [""], "resources": ["nodes"]}]
     body = {"metadata": {"name": "p"}, "spec": {"matchConstraints": {"resourceRules": rules}}}
 
-    guard = read_guard("ValidatingAdmissionPolicy", json.dumps(body).encode())
+    rule = read_admission_control("ValidatingAdmissionPolicy", json.dumps(body).encode())
 
-    assert guard.watches(NODES)
-    assert not guard.watches(PODS)
-    assert guard.name == "ValidatingAdmissionPolicy 'p'"
+    assert rule.applies_to(NODES)
+    assert not rule.applies_to(PODS)
+    assert rule.name == "ValidatingAdmissionPolicy 'p'"

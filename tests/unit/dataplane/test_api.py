@@ -24,12 +24,8 @@ async def answering(
     async def handle(_: Request, reply: Reply) -> None:
         await reply.send(body, status=status)
 
-    async with serving(handle) as server:
-        plane = ApiPlane(Pool(Access(server=server.url)))
-        try:
-            yield plane, server
-        finally:
-            await plane.close()
+    async with serving(handle) as server, Pool(Access(server=server.url)) as pool:
+        yield ApiPlane(pool), server
 
 
 def line(request: Request) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kwokctl.dataplane.api import ApiPlane
-from kwokctl.dataplane.etcd import EtcdPlane
+from kwokctl.dataplane.etcd import EtcdPlane, EtcdRoute
 from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.leases.encode import Lease
 from kwokctl.dataplane.port import Json, Patch, Renewal, Target
@@ -45,6 +45,10 @@ class Api(ApiPlane):
         return ()
 
 
+def route(etcd: MemoryEtcd, **options: Any) -> EtcdRoute:
+    return EtcdRoute(address="", store=Store(etcd), keys=Keys("/registry"), **options)
+
+
 class Rig:
     """A plane over an etcd in memory that holds one pod."""
 
@@ -56,7 +60,7 @@ class Rig:
         version = self.etcd.put(KEY, value or json.dumps(self.pod).encode())
         seen = {**metadata, "resourceVersion": str(version)}
         self.seen: dict[str, Any] = {**self.pod, "metadata": seen, "status": {"phase": "Pending"}}
-        self.plane = EtcdPlane(self.api, Store(self.etcd), Keys("/registry"), lambda: 0.0)
+        self.plane = EtcdPlane(self.api, route(self.etcd), lambda: 0.0)
 
     @property
     def stored(self) -> Any:
@@ -105,9 +109,7 @@ async def test_who_has_written_a_status_is_noted() -> None:
 async def test_who_has_written_a_status_is_not_noted_where_that_is_not_wanted() -> None:
     rig = Rig()
     rig.seen["metadata"]["managedFields"] = [CREATED]
-    plane = EtcdPlane(
-        rig.api, Store(rig.etcd), Keys("/registry"), lambda: 0.0, managed_fields=False
-    )
+    plane = EtcdPlane(rig.api, route(rig.etcd, managed_fields=False), lambda: 0.0)
 
     await plane.patch(POD, RUNNING, current=rig.seen)
 

@@ -1,14 +1,19 @@
 from dataclasses import replace
+from random import Random
 
-from kwokctl.clusters.scaling.changes import Names, changes_for
-from kwokctl.clusters.scaling.reading import Known
+import pytest
+
+from kwokctl.clusters.scaling.changes import Names, Ranges, Serials, changes_for
+from kwokctl.clusters.scaling.reader import Existing
 from kwokctl.clusters.scaling.request import ScaleRequest
 
 ASKED = ("pod-7", "pod-0", "pod-899999999", "pod-900000000", "other-1", "pod-01")
 
 
-def known(name: str, created: str = "2026-01-01T00:00:00Z", *, is_going: bool = False) -> Known:
-    return Known(name=name, uid=f"uid-{name}", created=created, set_name="pod", is_going=is_going)
+def known(name: str, created: str = "2026-01-01T00:00:00Z", *, is_going: bool = False) -> Existing:
+    return Existing(
+        name=name, uid=f"uid-{name}", created=created, set_name="pod", is_going=is_going
+    )
 
 
 def request(replicas: int, *, serial_length: int = 1) -> ScaleRequest:
@@ -80,3 +85,79 @@ def test_a_set_of_hundreds_of_millions_is_not_written_out() -> None:
     assert len(names) == 900_000_000
     assert {"pod-7", "pod-0", "pod-899999999"} <= {name for name in ASKED if name in names}
     assert not {"pod-900000000", "other-1", "pod-01"} & {name for name in ASKED if name in names}
+
+
+def test_the_lowest_free_numbers_are_taken() -> None:
+    assert list(Serials.lowest_free(4, [])) == [0, 1, 2, 3]
+    assert list(Serials.lowest_free(4, [1, 2, 9])) == [0, 3, 4, 5]
+    assert list(Serials.lowest_free(0, [1])) == []
+
+
+def test_numbers_behave_like_a_tuple() -> None:
+    random = Random(1)
+    for _ in range(300):
+        taken = {random.randrange(30) for _ in range(random.randrange(20))}
+        number = random.randrange(25)
+        serials = Serials.lowest_free(number, taken)
+        plain = tuple(n for n in range(100) if n not in taken)[:number]
+
+        assert tuple(serials) == plain
+        assert len(serials) == number
+        start, stop = sorted(random.randrange(30) for _ in range(2))
+        assert tuple(serials[start:stop]) == plain[start:stop]
+        assert tuple(serials[start:]) == plain[start:]
+        assert [serials[n] for n in range(-number, number)] == [*plain, *plain]
+        assert [serials.index(n) for n in plain] == list(range(number))
+        assert [n for n in range(-5, 60) if n in serials] == list(plain)
+
+
+@pytest.mark.parametrize("wrong", [-1, 2, 100])
+def test_a_number_that_is_not_there_has_no_place(wrong: int) -> None:
+    with pytest.raises(ValueError, match=str(wrong)):
+        Serials.lowest_free(5, [2]).index(wrong)
+
+
+def test_hundreds_of_millions_are_ranges() -> None:
+    serials = Serials.lowest_free(10**9, [5])
+
+    assert serials[10**9 - 1] == 10**9
+    assert serials.index(10**9) == 10**9 - 1
+    assert len(serials[2:]) == 10**9 - 2
+
+
+@pytest.mark.parametrize("text", ["", "7", "0-99", "5-9,0,20-21"])
+def test_ranges_are_read_as_they_are_written(text: str) -> None:
+    assert str(Ranges.read(text)) == text
+
+
+@pytest.mark.parametrize("text", ["a", "1-", "-1", "1-2-3", "1 2"])
+def test_what_are_no_ranges_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="not a range"):
+        Ranges.read(text)
+
+
+def test_numbers_keep_their_places() -> None:
+    ranges = Ranges.read("5-7,0,20-21")
+
+    assert [ranges[place] for place in range(len(ranges))] == [5, 6, 7, 0, 20, 21]
+    with pytest.raises(IndexError):
+        ranges[6]
+
+
+def test_ranges_grow_by_the_lowest_numbers_that_are_free() -> None:
+    others = [Ranges.read("0-2,10-11"), Ranges.read("1-4")]
+
+    grown = Ranges.read("7").grown(6, others)
+
+    assert str(grown) == "7,5-6,8-9,12"
+    assert str(grown.grown(7, others)) == "7,5-6,8-9,12-13"
+
+
+def test_ranges_that_are_long_enough_stay() -> None:
+    assert str(Ranges.read("3-9").grown(2, [])) == "3-9"
+    assert str(Ranges().grown(100, [])) == "0-99"
+
+
+def test_the_first_numbers_are_kept() -> None:
+    assert str(Ranges.read("5-7,0,20-21").first(4)) == "5-7,0"
+    assert str(Ranges.read("5-7").first(0)) == ""

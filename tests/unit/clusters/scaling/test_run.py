@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.clusters.scaling.place import Place
+from kwokctl.clusters.scaling.context import ScaleContext
 from kwokctl.clusters.scaling.request import LABEL, ScaleRequest, ScaleResult
 from kwokctl.clusters.scaling.run import scale_set
 from kwokctl.clusters.scaling.templates import load_templates
@@ -24,7 +24,7 @@ def scale(
 ) -> ScaleResult:
     """Scale; `interrupt_after` so many objects have been made or deleted, it is cancelled."""
     listener = listener or Listener()
-    place = Place(
+    context = ScaleContext(
         reader=cluster,
         plane=cluster,
         progress=listener,
@@ -37,7 +37,7 @@ def scale(
         assert task is not None
         if interrupt_after is not None:
             listener.on_advance = lambda done: task.cancel() if done == interrupt_after else None
-        return await scale_set(ScaleRequest(**request), load_templates([]), place)
+        return await scale_set(ScaleRequest(**request), load_templates([]), context)
 
     return virtual_time.run(run())
 

@@ -1,0 +1,78 @@
+"""In which cluster a set is scaled, by what, and where progress is reported."""
+
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass
+
+from kwokctl.clusters.etcd_quota import EtcdQuota
+from kwokctl.clusters.scaling.networks import Book
+from kwokctl.clusters.scaling.reader import ClusterReader
+from kwokctl.clusters.scaling.render import NO_KUBELET
+from kwokctl.config.data_path import Choice
+from kwokctl.controller.stages.functions import Kubelet
+from kwokctl.dataplane.port import DataPlane
+from kwokctl.kube.collections.terminated_watchers import EndedWatches
+from kwokctl.kube.resource import Resource
+from kwokctl.kube.transport.pool import Pool
+from kwokctl.progress import Progress
+
+Turn = Callable[[str, str], AbstractAsyncContextManager[object]]
+"""Waits for its turn to change a set, which is named; the text says what is done with it then."""
+
+
+def at_once(_set: str, _doing: str) -> AbstractAsyncContextManager[object]:
+    """Wait for no other command."""
+    return nullcontext()
+
+
+NamesLike = Callable[[str | None, str], Awaitable[Collection[str]]]
+"""Returns the names of all pods of a namespace that begin with a prefix, and costs little."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Oversight:
+    """What tells whether writes past the API server are right, and how they are followed."""
+
+    pool: Pool
+    """Leads to the API server: webhooks, policies and quotas are watched there."""
+    ended: EndedWatches
+    pod_names: NamesLike
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScaleContext:
+    """The cluster in which a set is scaled."""
+
+    reader: ClusterReader
+    plane: DataPlane
+    progress: Progress
+    wall: Callable[[], float]
+    """The time of day as a POSIX time stamp."""
+    choice: Choice
+    """How objects are written, according to the cluster's options."""
+    oversight: Oversight | None = None
+    """What writes past the API server need; None if everything goes through it."""
+    managed_fields: str = "auto"
+    """Which copies have managed fields: with on and off all or none, with auto all but pods."""
+    etcd_quota: EtcdQuota | None = None
+    """The space of the cluster's etcd, if it can be asked."""
+    book: Book | None = None
+    """Where the positions of nodes are remembered; None where that is not possible."""
+    kubelet: Kubelet = NO_KUBELET
+    """Where the API server reaches the controller in place of the kubelets, as far as it is known."""
+    insists: bool = False
+    """Whether etcd is written to though webhooks, policies or quotas are passed by."""
+    tells_path: bool = False
+    """Whether the data path is reported though nothing is in the way."""
+    turn: Turn = at_once
+    """Keeps other runs from changing the same set at the same time."""
+
+    def note_api(self, why: str) -> None:
+        """Report why objects are written through the API."""
+        self.progress.note(str(Choice(path="api", why=why)))
+
+
+def amount(number: int, resource: Resource, *, more: bool = False) -> str:
+    """Return so many objects of a kind, or so many `more`, in words."""
+    noun = resource.kind.lower() if number == 1 else resource.plural
+    return f"{number:,} more {noun}" if more else f"{number:,} {noun}"

@@ -1,0 +1,243 @@
+"""Creates the missing objects of a set, and never over an object of another client."""
+
+from bisect import bisect_left
+from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from kwokctl.clusters.scaling.changes import Names, Serials
+from kwokctl.clusters.scaling.context import ScaleContext, amount
+from kwokctl.clusters.scaling.networks import NAME
+from kwokctl.clusters.scaling.placement import Placing
+from kwokctl.clusters.scaling.rate import Pace, held_back
+from kwokctl.clusters.scaling.reader import Existing, others_than
+from kwokctl.clusters.scaling.readiness import judge_of
+from kwokctl.clusters.scaling.render import Renderer
+from kwokctl.clusters.scaling.request import ScaleRequest
+from kwokctl.dataplane.copies.variable_fields import Varying
+from kwokctl.dataplane.port import NewObjects, Target
+from kwokctl.errors import ApiError, ConflictError, NotFoundError
+from kwokctl.kube.resource import NODES, PODS, Resource
+
+Json = Any
+
+TTL = "node.alpha.kubernetes.io/ttl"
+"""The annotation by which kube-controller-manager tells kubelets how long to cache secrets.
+
+Its TTL controller writes on every node a value that grows with the number of nodes, in one more
+write for each node that has another value. A node that is born with the right value saves it.
+"""
+_UP_TO = (100, 500, 1000, 2000, 10000)
+"""Nodes; while a cluster grows it passes to the next value when it has more than these."""
+_SECONDS = ("0", "15", "30", "60", "300", "600")
+
+
+class SetCreation:
+    """The objects of a set that are yet to be created."""
+
+    def __init__(
+        self,
+        request: ScaleRequest,
+        resource: Resource,
+        context: ScaleContext,
+        renderer: Renderer,
+        placing: Placing,
+    ) -> None:
+        """Create objects of a kind in `context`, rendered and placed."""
+        self._request = request
+        self._resource = resource
+        self._namespace = request.namespace if resource.namespaced else None
+        self._context = context
+        self._renderer = renderer
+        self._placing = placing
+        self.made = 0
+        """How many have been created so far."""
+
+    async def make(
+        self, serials: Serials, members: int, pace: Pace | None, version: Callable[[], int] = int
+    ) -> None:
+        """Create the objects with these serials; the set has `members` already.
+
+        `version` gives that of the namespace, where it is watched.
+        """
+        resource, context = self._resource, self._context
+        before = members + await self.others(Names(self._request, serials))
+        await self._settle_positions(serials[-1] + 1)
+        title = self._title(len(serials), members)
+        total = len(serials)
+        with context.progress.step(title, total=total, unit=resource.plural) as step:
+
+            def on_created() -> None:
+                self.made += 1
+                step.advance()
+
+            turn = None if pace is None else pace.turn
+            new = self.objects(serials, before, on_created, turn, version)
+            async with held_back(context, resource, step):
+                await context.plane.create_copies(new)
+
+    def objects(
+        self,
+        serials: Serials,
+        before: int,
+        on_created: Callable[[], None],
+        turn: Callable[[], Awaitable[None]] | None = None,
+        version: Callable[[], int] = int,
+    ) -> NewObjects:
+        """Return what is created: `before` is how many of the kind there are."""
+
+        def number_of(serial: int) -> int:
+            return before + serials.index(serial) + 1
+
+        return NewObjects(
+            resource=self._resource,
+            namespace=self._namespace,
+            serials=serials,
+            name_of=self._request.object_name,
+            body=partial(self._body, number_of),
+            varying=partial(self._varying, number_of),
+            node_of=self._placing.node_of,
+            lacks=self._lacks(),
+            managed_fields=self._has_managed_fields(),
+            namespace_version=version,
+            turn=turn,
+            on_created=on_created,
+            on_refused=self.explain,
+            on_api=self._context.note_api,
+        )
+
+    async def others(self, wanted: Container[str]) -> int:
+        """Count the objects that are not of the set, before anything is created.
+
+        Raises ConflictError if one has a name that is `wanted`.
+        """
+        number = 0
+        selector = others_than(self._request.set_name)
+        async for existing in self._context.reader.select(
+            self._resource, self._namespace, selector
+        ):
+            number += 1
+            if existing.name in wanted:
+                raise self._taken(existing)
+        return number
+
+    async def give_back(self, kept: Sequence[str]) -> None:
+        """Let other sets have the networks and addresses of nodes that exist no longer."""
+        book = self._context.book
+        if book is None or self._resource != NODES:
+            return
+        serials = map(self._request.serial_of, kept)
+        used = max((serial for serial in serials if serial is not None), default=-1) + 1
+        try:
+            await self._renderer.positions.give_back(used, book)
+        except ApiError as e:
+            if e.reason != "Forbidden":
+                raise
+
+    async def explain(self, error: ApiError, name: str) -> None:
+        """Raise what a refusal means; return if it means that the object exists after all.
+
+        Raises NotFoundError if the namespace does not exist.
+        """
+        if error.reason == "AlreadyExists":
+            await self._make_sure_it_is_of_the_set(name)
+        elif error.reason == "NotFound" and self._namespace and "namespaces" in str(error):
+            raise NotFoundError(
+                f"there is no namespace '{self._namespace}'",
+                hint=f"create it first: kubectl create namespace {self._namespace}",
+            ) from error
+        else:
+            raise error
+
+    def _title(self, number: int, members: int) -> str:
+        if not members:
+            return f"Creating {amount(number, self._resource)}"
+        return f"Creating {amount(number, self._resource, more=True)}, to {members + number:,}"
+
+    def _body(self, number_of: Callable[[int], int], serial: int) -> dict[str, Json]:
+        body = self._placing.stamp(serial)
+        if self._resource == NODES:
+            _annotate(body, number_of(serial))
+        return body
+
+    def _varying(self, number_of: Callable[[int], int], samples: Mapping[int, Json]) -> Varying:
+        pattern = self._renderer.pattern()
+        varying = {} if pattern is None else dict(pattern.varying)
+        if self._resource == NODES:
+            varying.update(_ttl(samples, number_of))
+        return varying
+
+    def _lacks(self) -> Callable[[bytes], str | None] | None:
+        """Return what an object lacks until it is ready; None if no fake kubelet follows it."""
+        if self._resource != NODES and self._placing.node_of is None:
+            return None
+        judge = judge_of(self._resource.kind)
+        return lambda raw: judge(raw).lacks
+
+    def _has_managed_fields(self) -> bool:
+        wanted = self._context.managed_fields
+        return wanted == "on" or (wanted == "auto" and self._resource != PODS)
+
+    async def _settle_positions(self, number: int) -> None:
+        """Share out networks and addresses, if that is for nodes."""
+        context = self._context
+        if context.book is None or self._resource != NODES:
+            return
+        starts = self._renderer.starts()
+        if not starts:
+            return
+        try:
+            await self._renderer.positions.settle(number, starts, context.book, context.reader)
+        except ApiError as e:
+            if e.reason != "Forbidden":
+                raise
+            context.progress.warn(
+                f"networks and addresses of other sets may be repeated: '{NAME}' cannot be written"
+            )
+
+    async def _make_sure_it_is_of_the_set(self, name: str) -> None:
+        """Tell whether an object that exists all of a sudden is what an unanswered request made."""
+        target = Target(self._resource, self._namespace, name)
+        existing = await self._context.reader.get(target)
+        set_name = self._request.set_name
+        if existing is None or existing.set_name != set_name or existing.is_going:
+            raise self._taken(existing or name)
+
+    def _taken(self, by: Existing | str) -> ConflictError:
+        kind = self._resource.kind.lower()
+        if isinstance(by, str):
+            return ConflictError(
+                f"{kind} '{by}' was created and deleted meanwhile", hint="repeat the command"
+            )
+        if by.set_name == self._request.set_name:
+            return ConflictError(
+                f"{kind} '{by.name}' is still being deleted", hint="repeat the command later"
+            )
+        owner = f"of the set '{by.set_name}'" if by.set_name else "not made by 'scale'"
+        return ConflictError(
+            f"{kind} '{by.name}' exists already and is {owner}; nothing is ever overwritten",
+            hint=f"choose another name for the set: kwokctl scale {self._request.kind} NAME",
+        )
+
+
+def ttl_for(nodes: int) -> str:
+    """Return the value for the node that makes a growing cluster have this many `nodes`."""
+    return _SECONDS[bisect_left(_UP_TO, nodes)]
+
+
+def _annotate(node: dict[str, Json], nodes: int) -> None:
+    """Annotate the node that makes the cluster have this many `nodes`, if it is annotated at all."""
+    annotations = node["metadata"].get("annotations")
+    if annotations and TTL in annotations:
+        annotations[TTL] = ttl_for(nodes)
+
+
+def _ttl(samples: Mapping[int, Json], number_of: Callable[[int], int]) -> Varying:
+    """Let each copy have the annotation that fits the number of nodes when it comes."""
+    real = {
+        serial: body["metadata"].get("annotations", {}).get(TTL) for serial, body in samples.items()
+    }
+    if not any(real.values()):
+        return {}
+    path = ("metadata", "annotations", TTL)
+    return {path: lambda serial: real.get(serial) or ttl_for(number_of(serial))}

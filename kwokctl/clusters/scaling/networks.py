@@ -1,0 +1,277 @@
+"""Gives every node of a set networks and addresses of its own, so that those of no two sets are the same.
+
+A template counts on from where it starts (`AddCIDR`, `AddIP`); how far is the position of the object.
+Sets that start alike share out the positions. The cluster itself remembers them, in a ConfigMap: it is
+changed by its version, so that sets can be scaled at the same time, and is in every snapshot.
+
+Tens of thousands of copies count from the same few starts: each is read once, and counting is done
+with plain integers.
+"""
+
+import asyncio
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from ipaddress import IPv6Address, ip_address, ip_network
+from socket import AF_INET6, inet_ntoa, inet_ntop
+from typing import Any, Protocol
+
+import msgspec
+import orjson
+
+from kwokctl.clusters.scaling.changes import Ranges
+from kwokctl.clusters.scaling.reader import ClusterReader
+from kwokctl.clusters.scaling.request import LABEL, ScaleRequest
+from kwokctl.errors import ApiError, ExpressionError
+from kwokctl.kube.client import Client
+from kwokctl.kube.resource import CONFIG_MAPS, NODES
+
+NAME, _NAMESPACE = "kwokctl-node-positions", "kube-system"
+_PATIENCE = 10.0
+_LOOK_AGAIN = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What a set has."""
+
+    starts: frozenset[str]
+    """The networks and addresses that it counts on from."""
+    positions: Ranges
+
+
+@dataclass(frozen=True, slots=True)
+class BookPage:
+    """What is remembered, in a version."""
+
+    shares: Mapping[str, Share]
+    """By the names of sets."""
+    version: str
+
+
+class Book(Protocol):
+    """Where the shares of all sets are remembered. Both methods raise ApiError."""
+
+    async def read(self) -> BookPage | None:
+        """Return what is remembered, None if nothing ever was."""
+        ...
+
+    async def write(self, page: BookPage) -> bool:
+        """Remember a page in place of its version; False if it has been changed since."""
+        ...
+
+
+class Positions:
+    """The positions of one set's objects: their serials until others are settled."""
+
+    def __init__(self, request: ScaleRequest) -> None:
+        """Begin with the serials."""
+        self._request = request
+        self._settled = Ranges()
+
+    def of(self, serial: int) -> int:
+        """Return the position of the object with a serial."""
+        return self._settled[serial] if serial < len(self._settled) else serial
+
+    async def settle(
+        self, number: int, starts: Collection[str], book: Book, reader: ClusterReader
+    ) -> None:
+        """Have a position for each of so many serials that no other set has.
+
+        `starts` are the networks and addresses that the template counts on from.
+        """
+        name, wanted = self._request.set_name, frozenset(starts)
+        while True:
+            page = await book.read() or BookPage(await _as_serials(reader, wanted), "")
+            own = page.shares.get(name)
+            has = own.positions if own and own.starts == wanted else Ranges()
+            others = [
+                share.positions
+                for set_name, share in page.shares.items()
+                if set_name != name and share.starts & wanted
+            ]
+            self._settled = has.grown(number, others)
+            if len(has) >= number:
+                return
+            share = Share(wanted, self._settled)
+            if await book.write(BookPage({**page.shares, name: share}, page.version)):
+                return
+
+    async def give_back(self, number: int, book: Book) -> None:
+        """Keep the positions of so many serials only: others may have the rest."""
+        name = self._request.set_name
+        while (page := await book.read()) is not None and name in page.shares:
+            own = page.shares[name]
+            if len(own.positions) <= number:
+                return
+            shares = {**page.shares, name: Share(own.starts, own.positions.first(number))}
+            if not number:
+                del shares[name]
+            if await book.write(BookPage(shares, page.version)):
+                return
+
+
+async def _as_serials(reader: ClusterReader, starts: frozenset[str]) -> dict[str, Share]:
+    """Return the shares of sets of which none has been remembered: positions were serials then."""
+    most: dict[str, int] = {}
+    async for known in reader.select(NODES, None, LABEL):
+        name = known.set_name or ""
+        serial = known.name.removeprefix(f"{name}-")
+        if serial.isdecimal():
+            most[name] = max(most.get(name, 0), int(serial) + 1)
+    return {name: Share(starts, Ranges([(0, number)])) for name, number in most.items()}
+
+
+class _Written(msgspec.Struct):
+    """A share as it is remembered."""
+
+    starts: list[str]
+    positions: str
+
+
+class ClusterBook:
+    """Remembers in a ConfigMap of the cluster."""
+
+    def __init__(self, client: Client) -> None:
+        """Ask through a client."""
+        self._client = client
+
+    async def read(self) -> BookPage | None:
+        """Return what is remembered; what cannot be read counts as nothing."""
+        found = await self._client.find(CONFIG_MAPS, _NAMESPACE, NAME)
+        if found is None:
+            return None
+        shares = {name: _share(text) for name, text in (found.get("data") or {}).items()}
+        return BookPage(shares, found["metadata"]["resourceVersion"])
+
+    async def write(self, page: BookPage) -> bool:
+        """Write a page, unless it has been changed since it was read."""
+        metadata: dict[str, Any] = {"name": NAME, "namespace": _NAMESPACE}
+        if page.version:
+            metadata["resourceVersion"] = page.version
+        data = {name: _text(share) for name, share in sorted(page.shares.items())}
+        body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+        try:
+            if page.version:
+                await self._client.update(CONFIG_MAPS, _NAMESPACE, NAME, orjson.dumps(body))
+            else:
+                await self._create(orjson.dumps(body))
+        except ApiError as e:
+            if e.reason not in {"Conflict", "AlreadyExists"}:
+                raise
+            return False
+        return True
+
+    async def _create(self, body: bytes) -> None:
+        """Create the ConfigMap; a cluster that has just been started gets its namespace in a moment."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + _PATIENCE
+        while True:
+            try:
+                await self._client.create(CONFIG_MAPS, _NAMESPACE, body)
+            except ApiError as e:
+                if e.reason != "NotFound" or loop.time() > deadline:
+                    raise
+            else:
+                return
+            await asyncio.sleep(_LOOK_AGAIN)
+
+
+def _text(share: Share) -> str:
+    written = _Written(starts=sorted(share.starts), positions=str(share.positions))
+    return msgspec.json.encode(written).decode()
+
+
+def _share(text: str) -> Share:
+    try:
+        written = msgspec.json.decode(text, type=_Written)
+        return Share(frozenset(written.starts), Ranges.read(written.positions))
+    except ValueError:
+        return Share(frozenset(), Ranges())
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """Where counting begins."""
+
+    address: int
+    step: int
+    """How many addresses further the next one lies."""
+    end: int
+    """How many addresses there are."""
+    version: int
+    suffix: str = ""
+
+    def moved(self, count: int) -> str | None:
+        """Return what lies `count` steps further, None where the addresses end."""
+        address = self.address + count * self.step
+        if not 0 <= address < self.end:
+            return None
+        return _written(address, self.version) + self.suffix
+
+
+def add_cidr(cidr: str, count: int) -> str:
+    """Return the network of the same size that lies `count` networks after `cidr`.
+
+    Counting is plain: the 65,536th /24 after 10.0.0.0/24 is 11.0.0.0/24. It never starts over, so
+    no two counts give the same network; ExpressionError is raised where the addresses end.
+    """
+    moved = _network(str(cidr)).moved(_whole(count, "AddCIDR"))
+    if moved is None:
+        raise ExpressionError(
+            f"AddCIDR: there are no {count} networks of the size of '{cidr}' after it",
+            hint="start from a lower network, or use smaller ones, with --param",
+        )
+    return moved
+
+
+def add_ip(address: str, count: int) -> str:
+    """Return the address that lies `count` addresses after `address`.
+
+    Raises ExpressionError where the addresses end.
+    """
+    moved = _address(str(address)).moved(_whole(count, "AddIP"))
+    if moved is None:
+        raise ExpressionError(
+            f"AddIP: there are no {count} addresses after '{address}'",
+            hint="start from a lower address with --param",
+        )
+    return moved
+
+
+@lru_cache(maxsize=256)
+def _network(cidr: str) -> _Start:
+    try:
+        network = ip_network(cidr, strict=False)
+    except ValueError as e:
+        raise ExpressionError(f"AddCIDR: '{cidr}' is not a network such as 10.0.0.0/24") from e
+    return _Start(
+        address=int(network.network_address),
+        step=network.num_addresses,
+        end=1 << network.max_prefixlen,
+        version=network.version,
+        suffix=f"/{network.prefixlen}",
+    )
+
+
+@lru_cache(maxsize=256)
+def _address(address: str) -> _Start:
+    try:
+        first = ip_address(address)
+    except ValueError as e:
+        raise ExpressionError(f"AddIP: '{address}' is not an address such as 192.0.2.1") from e
+    return _Start(address=int(first), step=1, end=1 << first.max_prefixlen, version=first.version)
+
+
+def _written(address: int, version: int) -> str:
+    if version == 4:
+        return inet_ntoa(address.to_bytes(4, "big"))
+    if address >> 96:
+        return inet_ntop(AF_INET6, address.to_bytes(16, "big"))
+    return str(IPv6Address(address))  # libraries differ in those that hold an IPv4 address
+
+
+def _whole(count: object, function: str) -> int:
+    if not isinstance(count, int) or isinstance(count, bool):
+        raise ExpressionError(f"{function}: '{count}' is not a whole number")
+    return count

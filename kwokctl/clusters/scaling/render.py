@@ -1,0 +1,261 @@
+"""Renders the objects of a set from a resource template, or finds the pattern that gives them all.
+
+Parameters are edited, the template is rendered, and each object is labelled as a member of its set. A
+pattern is what the objects have in common and how they differ: it makes them without the template.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from kwokctl.clusters.scaling.networks import Positions, add_cidr, add_ip
+from kwokctl.clusters.scaling.request import LABEL, ScaleRequest
+from kwokctl.clusters.scaling.templates import ResourceTemplate
+from kwokctl.controller.stages.functions import Kubelet, common, for_nodes
+from kwokctl.dataplane.copies.variable_fields import Path
+from kwokctl.errors import ConfigError, ExpressionError, UsageError
+from kwokctl.expr import gotemplate, jq
+from kwokctl.expr.gotemplate.symbolic import SAYS_THE_SAME
+from kwokctl.expr.gotemplate.symbols import Compiler, NotSymbolicError, Symbol, stripped
+from kwokctl.host.allowance import MEMORY, SECONDS, bounded
+
+Json = Any
+OfSerial = Callable[[int], Json]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pattern:
+    """The object that a template gives for every serial."""
+
+    body: Json
+    """The object, with symbols where it differs."""
+    slots: Mapping[Path, OfSerial]
+    """What gives each value that differs, by serial; equal functions for what is made alike.
+
+    They raise ExpressionError where a template would.
+    """
+    names: frozenset[Path]
+    """Those of the slots that hold the object's name and nothing else."""
+
+    @property
+    def varying(self) -> Mapping[Path, OfSerial]:
+        """What differs and is not just the name."""
+        return {path: slot for path, slot in self.slots.items() if path not in self.names}
+
+    def body_for(self, serial: int) -> Json:
+        """Return the object with this number."""
+        return self._filled(self.body, (), serial)
+
+    def _filled(self, value: Json, path: Path, serial: int) -> Json:
+        if isinstance(value, dict):
+            return {key: self._filled(item, (*path, key), serial) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self._filled(item, (*path, n), serial) for n, item in enumerate(value)]
+        return self.slots[path](serial) if path in self.slots else value
+
+
+def pattern_of(
+    body: Json, name_of: Callable[[int], str], position_of: Callable[[int], int] = int
+) -> Pattern:
+    """Return the pattern for an object in which `Name`, `Index` and `Position` are symbols.
+
+    `name_of` gives an object's name by its serial, `position_of` its position. Raises NotSymbolicError for a symbol as a key.
+    """
+    compiler = Compiler({"Name": name_of, "Index": int, "Position": position_of})
+    symbols = dict(_symbols(body, ()))
+    slots = {path: compiler.function(symbol) for path, symbol in symbols.items()}
+    names = frozenset(
+        path
+        for path, symbol in symbols.items()
+        # A name that YAML takes for a number is none.
+        if _is_name(symbol) and slots[path](0) == name_of(0)
+    )
+    return Pattern(body=body, slots=slots | dict.fromkeys(names, name_of), names=names)
+
+
+def _symbols(value: Json, path: Path) -> Iterator[tuple[Path, Symbol]]:
+    if isinstance(value, Symbol):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if isinstance(key, Symbol):
+                raise NotSymbolicError("a key of a map is another one for each object")
+            yield from _symbols(item, (*path, key))
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from _symbols(item, (*path, number))
+
+
+def _is_name(symbol: Symbol) -> bool:
+    root = stripped(symbol, SAYS_THE_SAME)
+    return isinstance(root, Symbol) and root.function == "Name"
+
+
+_OWN = ("Name", "Index", "Position")
+"""The functions that give every object something of its own."""
+NO_KUBELET = Kubelet()
+"""For clusters whose controller is not known."""
+
+
+class Renderer:
+    """A resource template ready to be stamped out.
+
+    Made before the cluster is touched: raises UsageError for a parameter that cannot be edited so,
+    and ConfigError for a template that is none.
+    """
+
+    def __init__(
+        self,
+        template: ResourceTemplate,
+        request: ScaleRequest,
+        wall: Callable[[], float],
+        kubelet: Kubelet = NO_KUBELET,
+    ) -> None:
+        """Edit the parameters and compile the template; `wall` is the time of day, POSIX.
+
+        `kubelet` says where the kubelets of the cluster's fake nodes are reached.
+        """
+        self._request = request
+        self._made_of = template
+        self._parameters = edited(template.parameters, request.params)
+        self.positions = Positions(request)
+        """How far its objects count on from where the template starts."""
+        self._functions = {
+            **for_nodes(common(wall), kubelet),
+            "Namespace": lambda: request.namespace,
+            "AddCIDR": add_cidr,
+            "AddIP": add_ip,
+        }
+        try:
+            self._template = gotemplate.compile(template.template, name=template.name)
+        except ExpressionError as e:
+            raise ConfigError(f"{template.source}: {e}", hint=e.hint) from e
+
+    def starts(self) -> frozenset[str]:
+        """Return the networks and addresses that objects count on from, if it is by their position."""
+        starts: set[str] = set()
+        asked: list[int] = []
+
+        def position() -> int:
+            asked.append(0)
+            return 0
+
+        def noted(start: object, count: object) -> str:
+            starts.add(str(start))
+            return f"{start} {count}"
+
+        functions = {**self._functions, "Position": position, "AddCIDR": noted, "AddIP": noted}
+        self._rendered(0, functions)
+        return frozenset(starts) if asked else frozenset()
+
+    def stamp(self, serial: int) -> dict[str, Json]:
+        """Return the object with this number; ConfigError if the template does not give one."""
+        return self._stamp(serial, self._functions)
+
+    def pattern(self) -> Pattern | None:
+        """Return what the objects have in common; None if that is not certain.
+
+        It is not where a template branches on an object's name or index. What the pattern gives is
+        tried for the first two objects and the one after the last.
+        """
+        now = self._functions["Now"]()
+        functions = {**self._functions, "Now": lambda: now}
+        try:
+            body = self._template.render_symbols(self._parameters, functions, _OWN)
+            self._labelled(body).setdefault("name", Symbol("Name"))
+            pattern = pattern_of(body, self._request.object_name, self.positions.of)
+            for serial in {0, 1, self._request.replicas}:
+                if not _alike(pattern.body_for(serial), self._stamp(serial, functions)):
+                    return None
+        except (ConfigError, ExpressionError):
+            return None
+        return pattern
+
+    def _stamp(self, serial: int, functions: Mapping[str, Callable[..., Json]]) -> dict[str, Json]:
+        position = self.positions.of(serial)
+        body = self._rendered(serial, {**functions, "Position": lambda: position})
+        return self._checked(body, self._request.object_name(serial))
+
+    def _rendered(self, serial: int, functions: Mapping[str, Callable[..., Json]]) -> Json:
+        name = self._request.object_name(serial)
+        functions = {**functions, "Name": lambda: name, "Index": lambda: serial}
+        try:
+            return self._template.render_object(self._parameters, functions)
+        except ExpressionError as e:
+            where = f"{self._made_of.source}, for '{name}'"
+            raise ConfigError(f"{where}: {e}", hint=e.hint) from e
+
+    def _checked(self, body: Json, name: str) -> dict[str, Json]:
+        """Make sure that the object is one, has its name, and carries the label of its set."""
+        metadata = self._labelled(body)
+        if metadata.setdefault("name", name) != name:
+            raise self._fault(
+                f"names the object '{metadata['name']}' instead of '{name}'",
+                hint="write 'name: {{ Name }}' in the template",
+            )
+        checked: dict[str, Json] = body
+        return checked
+
+    def _labelled(self, body: Json) -> dict[str, Json]:
+        """Make sure that the object is one, with the label of its set; return its metadata."""
+        if not isinstance(body, dict):
+            raise self._fault("gives no object with 'apiVersion' and 'kind'")
+        for field in ("apiVersion", "kind"):
+            if not isinstance(body.get(field), str) or not body[field]:
+                raise self._fault(f"gives an object without '{field}'")
+        metadata = _mapping_in(body, "metadata")
+        labels = None if metadata is None else _mapping_in(metadata, "labels")
+        if metadata is None or labels is None:
+            raise self._fault("gives an object whose 'metadata' or 'labels' is not a mapping")
+        labels[LABEL] = self._request.set_name
+        return metadata
+
+    def _fault(self, problem: str, *, hint: str | None = None) -> ConfigError:
+        made_of = self._made_of
+        return ConfigError(f"{made_of.source}: template '{made_of.name}' {problem}", hint=hint)
+
+
+def edited(parameters: Json, programs: tuple[str, ...]) -> Json:
+    """Return the parameters as the jq `programs` make them, one after the other.
+
+    Raises UsageError for a program that is none, or that does not give exactly one result.
+    """
+    value = deepcopy(parameters)
+    for program in programs:
+        try:
+            with bounded():
+                results = jq.compile(program).run(value)
+        except (MemoryError, TimeoutError) as e:
+            raise UsageError(
+                f"--param '{program}' takes more than {MEMORY >> 30} GiB or {SECONDS:g} s",
+                hint="it must turn all parameters into new ones: '.allocatable.cpu = \"64\"'",
+            ) from e
+        except ExpressionError as e:
+            raise UsageError(
+                f"--param: {e}",
+                hint=e.hint or "it is a jq program, such as '.nodeName = \"node-000000\"'",
+            ) from e
+        if len(results) != 1:
+            raise UsageError(
+                f"--param '{program}' gives {len(results)} results instead of one",
+                hint="it must turn all parameters into new ones: '.allocatable.cpu = \"64\"'",
+            )
+        value = results[0]
+    return value
+
+
+def _alike(first: Json, second: Json) -> bool:
+    """Tell whether two objects are the same JSON: here 1 is not True."""
+    option = orjson.OPT_SORT_KEYS
+    return orjson.dumps(first, option=option) == orjson.dumps(second, option=option)
+
+
+def _mapping_in(body: dict[str, Json], field: str) -> dict[str, Json] | None:
+    """Return the mapping under `field`, put there if there is nothing; None if it is none."""
+    if body.get(field) is None:
+        body[field] = {}
+    value = body[field]
+    return value if isinstance(value, dict) else None

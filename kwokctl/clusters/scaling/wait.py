@@ -1,0 +1,228 @@
+"""Waits until a set is as asked for, and names the laggards if it takes too long."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from os.path import commonprefix
+from typing import Protocol
+
+from kwokctl.clusters.scaling.context import NamesLike, ScaleContext, amount
+from kwokctl.clusters.scaling.reader import Change, ClusterReader
+from kwokctl.clusters.scaling.readiness import Verdict, word_for
+from kwokctl.dataplane.in_flight import beside
+from kwokctl.dataplane.port import Target
+from kwokctl.errors import ApiError, TimedOutError
+from kwokctl.kube.resource import NODES, Resource
+from kwokctl.progress import Step
+
+_NAMED = 10
+"""Laggards that are named one by one."""
+_LOOK_EVERY = 5.0
+"""Seconds after which the step says what is waited for."""
+
+
+class Goal(Protocol):
+    """What is waited for."""
+
+    async def complete(self, tell: Callable[[int], None]) -> None:
+        """Return when it is reached; `tell` is called with how many more objects are ready."""
+        ...
+
+    def laggards(self) -> list[Verdict]:
+        """Return the objects that are not ready, and what is wrong with each."""
+        ...
+
+
+async def wait_for(
+    goal: Goal,
+    seconds: float,
+    number: int,
+    resource: Resource,
+    set_name: str,
+    context: ScaleContext,
+) -> None:
+    """Wait, `seconds` at most if not 0, until the `number` objects of a set are ready.
+
+    Raises TimedOutError, which names the laggards.
+    """
+    title, state = f"Waiting until no {resource.plural} are left", "gone"
+    if number:
+        verb, state = "is" if number == 1 else "are", word_for(resource.kind)
+        title = f"Waiting until {amount(number, resource)} {verb} {state}"
+    try:
+        with context.progress.step(title, total=number, unit=resource.plural) as step:
+            async with asyncio.timeout(seconds or None), beside(_tell(goal, context.reader, step)):
+                await goal.complete(step.advance)
+    except TimeoutError as e:
+        late = goal.laggards()
+        raise TimedOutError(
+            f"{_late(len(late), number, resource)} of the set '{set_name}' "
+            f"{'is' if len(late) == 1 else 'are'} not {state} after {round(seconds, 1):g} s",
+            detail=await _named(late, context.reader),
+            hint="nothing is undone; repeat the command to wait again",
+        ) from e
+
+
+def _late(late: int, number: int, resource: Resource) -> str:
+    """Say how many are late, of how many."""
+    return amount(late, resource) if late >= number else f"{late:,} of {amount(number, resource)}"
+
+
+async def _tell(goal: Goal, reader: ClusterReader, step: Step) -> None:
+    """Say now and then what is wrong with one of those that are waited for."""
+    while True:
+        await asyncio.sleep(_LOOK_EVERY)
+        lines = await _explained(goal.laggards()[:1], reader)
+        step.say("".join(lines))
+
+
+async def _named(late: Sequence[Verdict], reader: ClusterReader) -> str:
+    """Return lines that name the first of many laggards, and how many more there are."""
+    more = [f"and {len(late) - _NAMED:,} more"] if len(late) > _NAMED else []
+    return "\n".join([*await _explained(late[:_NAMED], reader), *more])
+
+
+async def _explained(late: Sequence[Verdict], reader: ClusterReader) -> list[str]:
+    """Return what is wrong with each; no kubelet looks at pods whose node does not exist."""
+    nodes = {each.node for each in late if each.node}
+    absent = {node for node in nodes if not await _exists(node, reader)}
+    return [
+        f"{each.name} {each.lacks}"
+        + (f": its node '{each.node}' does not exist" if each.node in absent else "")
+        for each in late
+    ]
+
+
+async def _exists(node: str, reader: ClusterReader) -> bool:
+    try:
+        return await reader.get(Target(NODES, None, node)) is not None
+    except ApiError:
+        return True  # as far as is known
+
+
+MISSING = "does not exist"
+"""What an object lacks that has vanished, or has never been made."""
+
+
+class ReadinessWatch:
+    """What a watch has shown so far of a set that shall consist of certain objects, all ready."""
+
+    def __init__(self, wanted: Collection[str], on_ready: Callable[[str], None]) -> None:
+        """Expect the objects called `wanted`; tell `on_ready` of each that becomes ready."""
+        self.wanted = wanted
+        self.ready = 0
+        """How many of the wanted objects are ready."""
+        self._on_ready = on_ready
+        self._late: dict[str, Verdict | None] = {}
+        """What each object that exists lacks; None if it is ready."""
+        self._is_listed = False
+        self._news = asyncio.Event()
+
+    async def follow(self, changes: AsyncIterator[Sequence[Change]]) -> None:
+        """Take note of every change until cancelled."""
+        async for batch in changes:
+            for change in batch:
+                self._note(change)
+            self._is_listed = self._is_listed or not batch
+            self._news.set()
+
+    async def complete(self, tell: Callable[[int], None]) -> None:
+        """Return when exactly the wanted objects exist, once all have been listed, and are ready.
+
+        `tell` is called with how many more of them are ready than when it was called last.
+        """
+        told = 0
+        while True:
+            self._news.clear()
+            tell(self.ready - told)
+            told = self.ready
+            if self._is_listed and self.ready == len(self.wanted) == len(self._late):
+                return
+            await self._news.wait()
+
+    def laggards(self) -> list[Verdict]:
+        """Return the objects that are not as wanted, by their names, and what is wrong with each."""
+        wrong = {name: Verdict(name, MISSING) for name in self.wanted if name not in self._late}
+        for name, late in self._late.items():
+            if name not in self.wanted:
+                wrong[name] = Verdict(name, _still_exists(late))
+            elif late is not None:
+                wrong[name] = late
+        return [wrong[name] for name in sorted(wrong)]
+
+    def _note(self, change: Change) -> None:
+        verdict = change.verdict
+        name = verdict.name
+        was_ready = self._late.get(name, verdict) is None
+        is_ready = change.exists and verdict.lacks is None
+        if change.exists:
+            self._late[name] = None if is_ready else verdict
+        else:
+            self._late.pop(name, None)
+        if name in self.wanted and is_ready != was_ready:
+            self.ready += 1 if is_ready else -1
+            if is_ready:
+                self._on_ready(name)
+
+
+_FIRST, _MOST = 0.1, 1.0
+"""Seconds between looks."""
+
+
+class Stragglers:
+    """The pods of a set that have been made, but do not run.
+
+    Only these are read: reading a hundred thousand pods takes longer than making them. When there
+    are none any more, the names of all show whether some have vanished meanwhile.
+    """
+
+    def __init__(
+        self,
+        reader: ClusterReader,
+        namespace: str | None,
+        selector: str,
+        wanted: Collection[str],
+        names_like: NamesLike,
+    ) -> None:
+        """Expect that the pods called `wanted`, all there are, will run."""
+        self._reader = reader
+        self._namespace = namespace
+        self._selector = selector
+        self._wanted = frozenset(wanted)
+        self._names_like = names_like
+        self._late: Sequence[Verdict] = ()
+
+    async def complete(self, tell: Callable[[int], None]) -> None:
+        """Return when all run; `tell` is called with how many more do than when last called."""
+        told, pause = 0, _FIRST
+        while True:
+            late = self._reader.late_pods(self._namespace, self._selector)
+            self._late = [verdict async for verdict in late] or await self._vanished()
+            running = len(self._wanted) - len(self._late)
+            tell(running - told)
+            told = running
+            if not self._late:
+                return
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _MOST)
+
+    async def _vanished(self) -> list[Verdict]:
+        # The least and the greatest have in common what all have.
+        ends = min(self._wanted, default=""), max(self._wanted, default="")
+        prefix = commonprefix(ends)  # noqa: RUF071 - names, not paths
+        names = await self._names_like(self._namespace, prefix)
+        return [Verdict(name, MISSING) for name in sorted(self._wanted.difference(names))]
+
+    def laggards(self) -> list[Verdict]:
+        """Return the pods that do not run, and what is wrong with each."""
+        return list(self._late)
+
+
+def _still_exists(late: Verdict | None) -> str:
+    """Say that an object exists that is not wanted, and which finalizers keep it."""
+    if late is None or not late.held_by:
+        return "still exists"
+    plural = "" if len(late.held_by) == 1 else "s"
+    names = ", ".join(f"'{name}'" for name in late.held_by)
+    return (
+        f"still exists until the finalizer{plural} {names} {'is' if not plural else 'are'} removed"
+    )

@@ -1,0 +1,1 @@
+"""How a data plane creates and deletes many objects: through the API, or in etcd as copies."""

@@ -1,0 +1,100 @@
+"""Creates and deletes many objects through the API, one request each, many at once."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import TypeVar
+
+import orjson
+
+from kwokctl.dataplane.in_flight import for_each
+from kwokctl.dataplane.port import KubeletWriter, NewObjects, ObjectVersion, OldObjects, Target
+from kwokctl.dataplane.retrying import retried
+from kwokctl.errors import ApiError
+
+AT_ONCE = 32
+"""Requests under way at a time."""
+
+_ACCOUNT_PATIENCE = 10.0
+"""Seconds to wait for the service account of a namespace that has just been made."""
+_ACCOUNT_POLL = 0.1
+_GONE = frozenset({"NotFound", "Conflict"})
+"""It has been deleted already, or it has and another has its name now."""
+
+Created = TypeVar("Created")
+
+
+class ApiBulk:
+    """Does by single requests what others do at once."""
+
+    def __init__(self, plane: KubeletWriter) -> None:
+        """Create and delete by `plane`."""
+        self._plane = plane
+
+    async def create(self, new: NewObjects) -> None:
+        """Create the first object alone, so that what is wrong with all shows before the others.
+
+        When it fails, what has been created is complete, and doing the same again creates the rest.
+        """
+        if not new.serials:
+            return
+        await patiently(partial(self.create_one, new, new.serials[0]))
+        new.on_created()
+
+        async def create(serial: int) -> None:
+            if new.turn is not None:
+                await new.turn()
+            await self.create_one(new, serial)
+            new.on_created()
+
+        await for_each(new.serials[1:], create, at_once=AT_ONCE)
+
+    async def create_one(self, new: NewObjects, serial: int) -> bytes | None:
+        """Create an object, and return it as the cluster made it; None if it existed after all."""
+        body = new.body(serial)
+        data = orjson.dumps(body)
+        try:
+            return await retried(partial(self._plane.create, new.resource, new.namespace, data))
+        except ApiError as e:
+            await new.on_refused(e, body["metadata"]["name"])
+            return None
+
+    async def delete(self, old: OldObjects) -> None:
+        """Delete the objects; one that has finalizers lives on until they are gone."""
+
+        async def delete(each: ObjectVersion) -> None:
+            await self.delete_one(old, each)
+            old.on_deleted()
+
+        await for_each(old.objects, delete, at_once=AT_ONCE)
+
+    async def delete_one(self, old: OldObjects, each: ObjectVersion) -> None:
+        """Delete an object unless it is gone, or another has its name."""
+        target = Target(old.resource, old.namespace, each.name)
+        delete = partial(self._plane.delete, target, grace_seconds=old.grace_seconds, uid=each.uid)
+        try:
+            await retried(delete)
+        except ApiError as e:
+            if e.reason not in _GONE:
+                raise
+
+
+async def patiently(create: Callable[[], Awaitable[Created]]) -> Created:
+    """Do what `create` does as soon as the namespace has its service account.
+
+    A namespace that has just been made has none yet.
+    """
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + _ACCOUNT_PATIENCE
+    while True:
+        try:
+            return await create()
+        except ApiError as e:
+            if not _lacks_account(e) or loop.time() > deadline:
+                raise
+        await asyncio.sleep(_ACCOUNT_POLL)
+
+
+def _lacks_account(error: ApiError) -> bool:
+    text = str(error).lower()
+    return error.reason == "Forbidden" and "serviceaccount" in text and "not found" in text

@@ -1,0 +1,190 @@
+"""Makes the objects of a set as copies of two real ones, written to etcd.
+
+The first two go through the API, as every object does otherwise: they are admitted, completed, and
+brought to their status. A copy of the first must come out as the second is; a third is then read
+back from the API server before all others are written. The last one must have been admitted, too,
+before any is made: its values are the longest.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import orjson
+
+from kwokctl.dataplane.bulk.copy_values import CopyValues, fitting
+from kwokctl.dataplane.bulk.locate import BulkAccess, Located, locate
+from kwokctl.dataplane.bulk.samples import SAMPLES, Sample, create_samples, in_protobuf
+from kwokctl.dataplane.copies.json_stamp import CannotStampError, Copy, Stamp, in_order, stamp_of
+from kwokctl.dataplane.copies.protobuf_stamp import protobuf_stamp
+from kwokctl.dataplane.in_flight import for_each
+from kwokctl.dataplane.pacing import Window
+from kwokctl.dataplane.port import NewObjects
+from kwokctl.dataplane.retrying import retried
+from kwokctl.dataplane.store import Stored
+from kwokctl.errors import ApiError
+from kwokctl.etcd.kv.kv import Compare
+from kwokctl.kube.collections.paging import Query, list_pages
+from kwokctl.kube.resource import NAMESPACES
+
+Json = Any
+
+AT_ONCE = 64
+"""Transactions under way at a time."""
+
+
+class _NotWrittenError(Exception):
+    """A copy was not written: something is in the way, or has its name."""
+
+
+async def prepared(new: NewObjects, access: BulkAccess) -> "CopyWriter":
+    """Create the first two objects, and make the stamp from them.
+
+    Raises CannotStampError when copies would not be right: then the objects created are as good as
+    any, and the others can be created through the API.
+    """
+    first, second = await create_samples(new, access)
+    located = await locate(access, new.resource, new.namespace, first.name, first.version)
+    values = CopyValues(new, access)
+    stamp = await _stamp(new, first, second, values)
+    # As protocol buffers objects are smaller, and the API server reads them faster.
+    smaller = protobuf_stamp(await in_protobuf(new, access, first, located), stamp)
+    return CopyWriter(
+        new,
+        access,
+        located=located,
+        sample=first.body,
+        values=values,
+        makers=(stamp.make, stamp.make if smaller is None else smaller.make),
+    )
+
+
+async def _stamp(new: NewObjects, first: Sample, second: Sample, values: CopyValues) -> Stamp:
+    varying = new.varying({each.serial: each.body for each in (first, second)})
+    return stamp_of(
+        first.body,
+        second.body,
+        await values.of_sample(first),
+        await values.of_sample(second),
+        varying,
+        managed_fields=new.managed_fields,
+    )
+
+
+class CopyWriter:
+    """Writes the copies of one real object."""
+
+    def __init__(
+        self,
+        new: NewObjects,
+        access: BulkAccess,
+        *,
+        located: Located,
+        sample: Json,
+        values: CopyValues,
+        makers: tuple[Callable[[Copy], bytes], Callable[[Copy], bytes]],
+    ) -> None:
+        """Write what `new` lacks beside its samples, of which `located` is the first in etcd.
+
+        The `makers` give a copy as JSON, and as it is stored.
+        """
+        self._new = new
+        self._access = access
+        self._located = located
+        self._values = values
+        self._make_json, self._make = makers
+        self._fits = fitting(sample)
+        self._is_on_host = bool(sample.get("spec", {}).get("hostNetwork"))
+        self._namespace_key = b""
+        if new.namespace is not None:
+            self._namespace_key = access.keys.key(NAMESPACES, None, new.namespace)
+
+    async def write(self, window: Window) -> None:
+        """Write copies of all others to etcd; the first is read back.
+
+        Copies that something is in the way of are created through the API. Raises CannotStampError
+        if that is all that is left: what has been created then are the first ones.
+        """
+        on_created = self._new.on_created
+
+        async def write(copy: Copy) -> None:
+            try:
+                await self._one(copy, window)
+            except Exception:
+                window.stop()
+                raise
+            on_created()
+
+        is_proven = False
+        serials = self._new.serials[SAMPLES:]
+        async for copies in self._values.batches(serials, on_host=self._is_on_host):
+            if not is_proven:
+                await self._prove(next(copies), window)
+                on_created()
+                is_proven = True
+            await for_each(copies, write, at_once=AT_ONCE)
+
+    async def _one(self, copy: Copy, window: Window) -> None:
+        """Write one copy, or make the object through the API."""
+        if not self._access.is_left(self._new.resource):
+            try:
+                await self._add(copy, window)
+            except _NotWrittenError:
+                pass
+            else:
+                return
+        await self._access.api.create_one(self._new, copy.serial)
+
+    async def _prove(self, copy: Copy, window: Window) -> None:
+        """Write one copy, and take it away again unless the API server shows it as it is."""
+        new, client = self._new, self._access.client
+        try:
+            revision = await self._add(copy, window)
+        except _NotWrittenError as e:
+            raise CannotStampError(str(e)) from e
+        wanted = orjson.loads(self._make_json(copy))
+        try:
+            shown = in_order(await client.get(new.resource, new.namespace, copy.name))
+            is_as_written = shown["metadata"].pop("resourceVersion") == str(revision)
+            query = Query(
+                resource=new.resource,
+                namespace=new.namespace,
+                field_selector=f"metadata.name={copy.name}",
+            )
+            pages = [page async for page in list_pages(client.pool, query)]
+            is_listed = sum(len(page.objects) for page in pages) == 1
+        except ApiError:
+            await self._take_back(copy, revision)
+            raise
+        # A client that has changed it meanwhile has read it.
+        if not is_listed or (is_as_written and shown != wanted):
+            await self._take_back(copy, revision)
+            raise CannotStampError(f"the API server does not show '{copy.name}' as it was written")
+
+    async def _take_back(self, copy: Copy, revision: int) -> None:
+        """Delete a copy unless another client has changed or deleted it."""
+        with suppress(ApiError):
+            await self._access.store.remove((), self._located.key_of(copy.name), revision)
+
+    async def _add(self, copy: Copy, window: Window) -> int:
+        """Write one copy; returns the revision."""
+        if not self._fits(copy):
+            raise _NotWrittenError(f"the node of '{copy.name}' has other kinds of addresses")
+        stored = Stored(self._located.key_of(copy.name), self._make(copy))
+        return await window.write(partial(self._stored, stored, copy.name))
+
+    async def _stored(self, stored: Stored, name: str) -> int:
+        new = self._new
+        if self._access.is_left(new.resource):
+            raise _NotWrittenError(f"{new.resource.plural} are left to the API")
+        given: tuple[Compare, ...] = ()
+        if self._namespace_key:
+            # What is written to a namespace once it has gone would never be collected.
+            given = (Compare(self._namespace_key, new.namespace_version()),)
+        try:
+            return await retried(partial(self._access.store.add, (stored,), given))
+        except ApiError as e:
+            if e.reason != "AlreadyExists":
+                raise
+            raise _NotWrittenError(f"'{name}' was made meanwhile") from e

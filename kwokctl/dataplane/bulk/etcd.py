@@ -1,0 +1,99 @@
+"""Creates many objects as copies in etcd, and deletes many there; through the API where that is right."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from kwokctl.dataplane.bulk.copy_writer import prepared
+from kwokctl.dataplane.bulk.deletion import delete_in_etcd
+from kwokctl.dataplane.bulk.locate import BulkAccess
+from kwokctl.dataplane.bulk.watch_progress import SILENT, UNPLACED, WatchProgress, follow_watches
+from kwokctl.dataplane.copies.json_stamp import CannotStampError
+from kwokctl.dataplane.in_flight import beside
+from kwokctl.dataplane.pacing import Window
+from kwokctl.dataplane.port import WORTH, NewObjects, OldObjects
+from kwokctl.kube.resource import NAMESPACES, PODS, SERVICES, Resource
+
+_CONTROLLERS = Resource(
+    "", "v1", "replicationcontrollers", "ReplicationController", namespaced=True
+)
+_MORE_THAN_THEMSELVES = frozenset({NAMESPACES, SERVICES, _CONTROLLERS})
+"""Namespaces are emptied, the addresses of services freed, the pods of old controllers orphaned."""
+_WHY = "deleting such an object has effects on others"
+
+
+class EtcdBulk:
+    """Does in etcd what is certain there, and leaves the rest to the API."""
+
+    def __init__(
+        self, access: BulkAccess, new_window: Callable[[], Window], *, insists: bool
+    ) -> None:
+        """Write by `access`; with `insists` raise what else is a reason to take the API."""
+        self._access = access
+        self._new_window = new_window
+        self._insists = insists
+        self._windows: dict[Resource, Window] = {}
+
+    async def create(self, new: NewObjects) -> None:
+        """Create objects as copies of the first two; few objects through the API."""
+        if len(new.serials) < WORTH or self._access.is_left(new.resource):
+            await self._access.api.create(new)
+            return
+        created = 0
+
+        def on_created() -> None:
+            nonlocal created
+            created += 1
+            new.on_created()
+
+        try:
+            writer = await prepared(replace(new, on_created=on_created), self._access)
+            silence = UNPLACED if new.resource == PODS and new.node_of is None else SILENT
+            async with self._window(new.resource, new.namespace, silence) as window:
+                await writer.write(window)
+        except CannotStampError as e:
+            self._fall_back(new.resource, new.on_api, e)
+            await self._access.api.create(replace(new, serials=new.serials[created:]))
+
+    async def delete(self, old: OldObjects) -> None:
+        """Delete objects in etcd; through the API if they have time to end, or others depend on them."""
+        if old.resource in _MORE_THAN_THEMSELVES and not self._access.is_left(old.resource):
+            old.on_api(_WHY)
+        elif not old.grace_seconds and not self._access.is_left(old.resource):
+            try:
+                silence = UNPLACED if old.resource == PODS else SILENT
+                async with self._window(old.resource, old.namespace, silence) as window:
+                    await delete_in_etcd(old, self._access, window)
+            except CannotStampError as e:
+                self._fall_back(old.resource, old.on_api, e)
+            else:
+                return
+        await self._access.api.delete(old)
+
+    def lag(self, resource: Resource) -> float:
+        """Return for how many seconds the oldest write has not been shown by watches."""
+        window = self._windows.get(resource)
+        return window.lag if window is not None else 0.0
+
+    def _fall_back(
+        self, resource: Resource, on_api: Callable[[str], None], error: CannotStampError
+    ) -> None:
+        """Report why the API is taken, or raise that, unless the caller has left the kind to it."""
+        if self._access.is_left(resource):
+            return
+        if self._insists:
+            raise error
+        on_api(str(error))
+
+    @asynccontextmanager
+    async def _window(
+        self, resource: Resource, namespace: str | None, silence: float
+    ) -> AsyncIterator[Window]:
+        """Yield a window that follows the watches of a kind."""
+        window = self._windows[resource] = self._new_window()
+        try:
+            progress = WatchProgress(self._access, resource, namespace, silence)
+            async with beside(follow_watches(window, progress)):
+                yield window
+        finally:
+            del self._windows[resource]

@@ -1,0 +1,64 @@
+"""Finds where the objects of a kind are in etcd, and holds what bulk writes past the API work with."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kwokctl.dataplane.bulk.api import ApiBulk
+from kwokctl.dataplane.copies.json_stamp import CannotStampError
+from kwokctl.dataplane.keys import Keys, is_readable
+from kwokctl.dataplane.scale_protocol import ControllerClient
+from kwokctl.dataplane.store import Store
+from kwokctl.etcd.kv.kv import KeyValue
+from kwokctl.kube.client import Client
+from kwokctl.kube.resource import Resource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BulkAccess:
+    """A cluster's etcd, its API to compare with, and its controller."""
+
+    store: Store
+    keys: Keys
+    client: Client
+    api: ApiBulk
+    """For what must not be written past the API server."""
+    controller: ControllerClient | None
+    wall: Callable[[], float]
+    """The time of day as a POSIX time stamp."""
+    is_left: Callable[[Resource], bool]
+    """Whether objects of a kind are to be written through the API now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Located:
+    """An object of a kind, found in etcd."""
+
+    folder: bytes
+    """What the keys of the kind and namespace begin with.
+
+    It is taken from this object's key, not computed: API groups under `k8s.io` may be built in or
+    those of custom resources, whose keys differ, and only an object that exists tells which.
+    """
+    stored: KeyValue
+
+    def key_of(self, name: str) -> bytes:
+        """Return the key of another object of the kind and namespace."""
+        return self.folder + name.encode()
+
+
+async def locate(
+    access: BulkAccess, resource: Resource, namespace: str | None, name: str, version: int
+) -> Located:
+    """Look for an object that exists in etcd: others of its kind are beside it.
+
+    It was last written in `version`, or later. Raises CannotStampError if it is not in etcd where
+    it is thought to be, or not as it is.
+    """
+    for key in access.keys.candidates(resource, namespace, name):
+        found = await access.store.get(key)
+        if found is None or found.mod_revision < version:
+            continue
+        if not is_readable(found.value):
+            raise CannotStampError("values in etcd are encrypted")
+        return Located(folder=key.removesuffix(name.encode()), stored=found)
+    raise CannotStampError(f"'{name}' is not where it was expected in etcd")

@@ -1,0 +1,72 @@
+"""Finds out how far the watches of a cluster have come, to hold writes to etcd back to that.
+
+Nodes and pods are watched by the controller of the cluster, a watcher like any other: it is asked
+how far it has come, which costs less than another watch on a hundred thousand pods. Of other kinds
+the API server's watch cache is asked: a GET with a `resourceVersion` is answered once the cache has
+reached it (https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions).
+
+The cache is asked for nodes and pods, too, while the controller comes to nothing new: its watches
+leave out pods that are on no node, and nodes that it does not manage.
+"""
+
+import asyncio
+from contextlib import suppress
+
+from kwokctl.dataplane.bulk.locate import BulkAccess
+from kwokctl.dataplane.pacing import Window
+from kwokctl.errors import ApiError
+from kwokctl.kube.resource import NODES, PODS, Resource
+
+SILENT = 5.0
+"""Seconds without news from the controller after which the cache is asked."""
+UNPLACED = 1.0
+"""The same for pods that may be on no node: the controller sees them only when they are placed."""
+_LOOK_EVERY = 0.03
+
+
+class WatchProgress:
+    """Up to which revision watches have come, as the controller or the API server tells."""
+
+    def __init__(
+        self, access: BulkAccess, resource: Resource, namespace: str | None, silence: float
+    ) -> None:
+        """Ask the API server after `silence` seconds without news from the controller."""
+        self._controller = access.controller
+        self._pool = access.client.pool
+        self._resource = resource
+        self._path = f"{resource.path(namespace, 'none')}?resourceVersion="
+        self._silence = silence
+        self._position = 0
+        self._silent_since: float | None = None
+
+    async def reached(self, revision: int) -> int:
+        """Return the revision that watches have reached, of writes up to `revision`."""
+        if self._controller is not None and self._resource in (NODES, PODS):
+            with suppress(ApiError):  # without a controller the cache is the next best
+                seen = await self._controller.seen()
+                position = seen.nodes if self._resource == NODES else seen.pods
+                if not self._is_silent(position, revision):
+                    return position
+        response = await self._pool.request("GET", f"{self._path}{revision}")
+        return revision if response.status in {200, 404} else 0
+
+    def _is_silent(self, position: int, revision: int) -> bool:
+        """Tell whether the controller has been at `position` for long, short of `revision`."""
+        now = asyncio.get_running_loop().time()
+        if position > self._position or position >= revision:
+            self._position, self._silent_since = position, None
+        elif self._silent_since is None:
+            self._silent_since = now
+        return self._silent_since is not None and now - self._silent_since >= self._silence
+
+
+async def follow_watches(window: Window, progress: WatchProgress) -> None:
+    """Tell a window how far watches have come, until cancelled."""
+    while True:
+        await asyncio.sleep(_LOOK_EVERY)
+        if not window.unseen or not window.latest:
+            continue
+        try:
+            window.seen(await progress.reached(window.latest))
+        except ApiError:
+            continue  # the window lets a little through until there is an answer again

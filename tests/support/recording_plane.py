@@ -1,0 +1,89 @@
+"""A data plane that writes nothing itself: it records each call and passes it on to another one."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any
+
+from kwokctl.dataplane.port import (
+    DataPlane,
+    Figures,
+    NewObjects,
+    ObjectVersion,
+    OldObjects,
+    Patch,
+    Renewal,
+    Renewed,
+    Target,
+)
+from kwokctl.kube.resource import Resource
+
+
+class RecordingPlane:
+    """An adapter of the port that knows nothing of the two that ship."""
+
+    def __init__(self, plane: DataPlane) -> None:
+        self._plane = plane
+        self.leases_at_once = plane.leases_at_once
+        self.past_api = plane.past_api
+        self.calls: list[tuple[str, str]] = []
+        """What was asked for, and of which objects: their names, a kind, or how many."""
+        self.done = 0
+        """Objects of bulk writes that have been created or deleted."""
+
+    async def create(
+        self, resource: Resource, namespace: str | None, body: bytes, *, as_user: str = ""
+    ) -> bytes:
+        self.calls.append(("create", resource.kind))
+        return await self._plane.create(resource, namespace, body, as_user=as_user)
+
+    async def patch(self, target: Target, patch: Patch, *, current: Any = None) -> Any:
+        self.calls.append(("patch", target.name))
+        return await self._plane.patch(target, patch, current=current)
+
+    async def renew(self, renewals: Sequence[Renewal]) -> Sequence[Renewed]:
+        self.calls += [("renew", renewal.node) for renewal in renewals]
+        return await self._plane.renew(renewals)
+
+    async def delete(
+        self,
+        target: Target,
+        *,
+        grace_seconds: int | None = None,
+        uid: str | None = None,
+        current: Any = None,
+    ) -> None:
+        self.calls.append(("delete", target.name))
+        await self._plane.delete(target, grace_seconds=grace_seconds, uid=uid, current=current)
+
+    async def create_copies(self, new: NewObjects) -> None:
+        self.calls.append(("create_copies", f"{len(new.serials)} {new.resource.plural}"))
+
+        def on_created() -> None:
+            self.done += 1
+            new.on_created()
+
+        await self._plane.create_copies(replace(new, on_created=on_created))
+
+    async def delete_many(self, old: OldObjects) -> None:
+        objects: Sequence[ObjectVersion] = old.objects
+        self.calls.append(("delete_many", f"{len(objects)} {old.resource.plural}"))
+
+        def on_deleted() -> None:
+            self.done += 1
+            old.on_deleted()
+
+        await self._plane.delete_many(replace(old, on_deleted=on_deleted))
+
+    def seen(self, resource: Resource, version: int) -> None:
+        self.calls.append(("seen", resource.kind))
+        self._plane.seen(resource, version)
+
+    def lag(self, resource: Resource) -> float:
+        return self._plane.lag(resource)
+
+    def leave(self, resources: Collection[Resource]) -> None:
+        self.calls.append(("leave", " ".join(sorted(each.plural for each in resources))))
+        self._plane.leave(resources)
+
+    def figures(self) -> Figures:
+        return self._plane.figures()

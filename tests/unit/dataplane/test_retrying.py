@@ -1,0 +1,39 @@
+"""What is done once more, and for how long."""
+
+import asyncio
+
+import pytest
+
+from kwokctl.dataplane.retrying import retried
+from kwokctl.errors import ApiError
+from tests.support import virtual_time
+
+
+def answered_after(seconds: float, status: int) -> float:
+    """Return when there is an answer from a server that has recovered after some seconds."""
+
+    async def work() -> None:
+        if asyncio.get_running_loop().time() < seconds:
+            raise ApiError("no", status=status)
+
+    async def times() -> float:
+        await retried(work)
+        return asyncio.get_running_loop().time()
+
+    return virtual_time.run(times())
+
+
+def test_a_server_that_is_being_started_again_is_waited_for() -> None:
+    assert answered_after(10, status=0) >= 10
+
+
+def test_a_server_that_cannot_answer_is_given_up_before_one_that_is_not_there() -> None:
+    assert answered_after(3, status=503) >= 3
+    with pytest.raises(ApiError):
+        answered_after(10, status=503)
+
+
+@pytest.mark.parametrize("status", [403, 404, 409, 422])
+def test_a_refusal_is_an_answer(status: int) -> None:
+    with pytest.raises(ApiError):
+        answered_after(0.01, status=status)

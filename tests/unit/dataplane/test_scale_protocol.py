@@ -1,0 +1,58 @@
+"""`scale` and the controller's own server."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from kwokctl.controller.serving.authorization import Guard
+from kwokctl.controller.serving.routes import routes
+from kwokctl.controller.serving.server import Server
+from kwokctl.dataplane.scale_protocol import ControllerClient, KubeletEndpoint
+from kwokctl.errors import ApiError
+from kwokctl.kube.kubeconfig.access import Access
+from kwokctl.kube.transport.pool import Pool
+from tests.support.controller_answers import answers
+
+
+def answer(_: bytes) -> bytes:
+    return b'{"n":{"hosts":["192.0.2.1"],"pods":[["10.0.0.1"],["10.0.0.2"]]}}'
+
+
+@asynccontextmanager
+async def client(file: Path, token: str) -> AsyncIterator[ControllerClient]:
+    """Yield what asks a controller whose token is `token`."""
+    told = answers(
+        kubelet=b'{"name":"10.0.0.1","port":10247}',
+        seen=b'{"nodes":7,"pods":8}',
+        reserve=answer,
+    )
+    server = Server(routes(told), Guard(token))
+    await server.start("127.0.0.1", 0)
+    try:
+        async with Pool(Access(server=f"http://127.0.0.1:{server.port}")) as pool:
+            yield ControllerClient(pool, file)
+    finally:
+        server.close()
+
+
+async def test_the_token_is_shown_as_the_file_has_it_now(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text("former\n")
+    async with client(file, "present") as at:
+        with pytest.raises(ApiError, match="answers 401"):
+            await at.seen()
+
+        file.write_text("present\n")
+
+        assert (await at.seen()).pods == 8
+        assert await at.kubelet() == KubeletEndpoint(name="10.0.0.1", port=10247)
+        found = await at.addresses(["n", "n"], of_pods=True)
+        assert list(found) == [(("10.0.0.1",), ("192.0.2.1",)), (("10.0.0.2",), ("192.0.2.1",))]
+
+
+async def test_a_missing_token_is_named(tmp_path: Path) -> None:
+    async with client(tmp_path / "token", "present") as at:
+        with pytest.raises(ApiError, match="/token' cannot be read"):
+            await at.seen()

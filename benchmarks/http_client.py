@@ -17,7 +17,7 @@ import msgspec
 import uvloop
 
 from benchmarks.report import Row, report
-from kwokctl.controller.engine.decoded import SeenPod
+from kwokctl.controller.engine.decoded import DecodedPod
 from kwokctl.kube.collections.watch import watch
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import PODS
@@ -81,7 +81,7 @@ async def _watch(access: Access) -> None:
     seen = 0
     async with (
         Pool(access) as pool,
-        aclosing(watch(pool, PODS, decoder=msgspec.json.Decoder(SeenPod).decode)) as batches,
+        aclosing(watch(pool, PODS, decoder=msgspec.json.Decoder(DecodedPod).decode)) as batches,
     ):
         async for batch in batches:
             seen += len(batch)

@@ -6,8 +6,6 @@
     ├── ConfigError                  a document or a saved file does not say what it must
     ├── ExpressionError              a template or a query cannot be compiled or run
     ├── UnavailableError             something that is needed is not on this machine
-    │   └── EtcdGoneError            etcd did not answer: what was under way may be done or not
-    ├── EtcdRefusedError             etcd answered, and refused
     ├── CommandError                 a program that was run failed
     ├── NotFoundError                what was named does not exist
     ├── ConflictError                what was named is taken by something else
@@ -17,7 +15,12 @@
     ├── TimedOutError                a wait has reached its deadline
     ├── CapacityError                what is asked for does not fit etcd's quota or the machine
     ├── SnapshotError                a snapshot file cannot be trusted
-    └── ApiError                     the Kubernetes API refused a request
+    ├── CannotStampError             an object cannot be copied in etcd
+    └── RequestError                 a request to a cluster failed; `path` says where it was sent
+        ├── ApiError                 the Kubernetes API refused a request, or did not answer
+        ├── EtcdConflictError        what is in etcd is not what a write builds on
+        ├── EtcdGoneError            etcd did not answer: what was under way may be done or not
+        └── EtcdRefusedError         etcd answered, and refused
 
 `id` is stable: scripts may compare it. The message is lower-case without a full stop and names
 things in quotes; `hint` says what to do now; `detail` is what a program said.
@@ -68,40 +71,6 @@ class UnavailableError(KwokctlError):
     """Something that is needed is not on this machine."""
 
     id: ClassVar[str] = "unavailable"
-
-
-class EtcdGoneError(UnavailableError):
-    """No answer came from etcd: whether what was under way has been done is unknown."""
-
-    id: ClassVar[str] = "etcd-gone"
-
-
-class EtcdRefusedError(KwokctlError):
-    """Etcd answered, and refused.
-
-    `code` is the gRPC status (https://grpc.io/docs/guides/status-codes/), never 0.
-    """
-
-    id: ClassVar[str] = "etcd-refused"
-
-    def __init__(self, message: str, *, code: int, hint: str | None = None) -> None:
-        """Keep the gRPC status beside the message, in which etcd's own words stand."""
-        super().__init__(message, hint=hint)
-        self.code = code
-
-    @property
-    def is_full(self) -> bool:
-        """Whether the database has reached its quota: only deletions are accepted until it shrinks."""
-        return self.code == 8 and "database space exceeded" in str(self)
-
-    @property
-    def is_outcome_known(self) -> bool:
-        """Whether nothing was changed for certain; a server that ran out of time may still do it."""
-        return self.code not in _UNDECIDED
-
-
-_UNDECIDED = frozenset((1, 2, 4, 13, 14, 15))
-"""CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, INTERNAL, UNAVAILABLE, DATA_LOSS."""
 
 
 class CommandError(KwokctlError):
@@ -158,14 +127,38 @@ class SnapshotError(KwokctlError):
     id: ClassVar[str] = "snapshot-invalid"
 
 
-class ApiError(KwokctlError):
-    """The Kubernetes API refused a request.
+class CannotStampError(KwokctlError):
+    """An object cannot be copied in etcd: copies would differ in more than what is known to differ.
 
-    `status` is the HTTP status (0 when no answer came); `reason` is the machine-readable
+    A user sees it only after insisting on etcd: with `auto` the API server gets the objects.
+    """
+
+    id: ClassVar[str] = "cannot-stamp"
+
+    def __init__(self, message: str) -> None:
+        """Say why there can be no copies, and what to do instead."""
+        super().__init__(message, hint="repeat it with --data-path auto, which uses the API then")
+
+
+class RequestError(KwokctlError):
+    """A request to a cluster failed; which class it is says where the request was sent.
+
+    `status` is the HTTP status that the API server has, or would have, answered with; 0 when no
+    answer came, or one that may be another soon. `reason` is the machine-readable
     `metav1.Status.reason`, such as `AlreadyExists`.
     """
 
+    path: ClassVar[str]
+    """Where the request was sent, for messages."""
+    status: int = 0
+    reason: str = ""
+
+
+class ApiError(RequestError):
+    """The Kubernetes API refused a request, or did not answer."""
+
     id: ClassVar[str] = "api"
+    path: ClassVar[str] = "the API server"
 
     def __init__(
         self, message: str, *, status: int, reason: str = "", hint: str | None = None
@@ -174,3 +167,48 @@ class ApiError(KwokctlError):
         super().__init__(message, hint=hint)
         self.status = status
         self.reason = reason
+
+
+class EtcdConflictError(RequestError):
+    """What is stored in etcd is not what a write builds on: nothing was written.
+
+    `status` and `reason` are those with which the API server would refuse the same write.
+    """
+
+    id: ClassVar[str] = "etcd-conflict"
+    path: ClassVar[str] = "etcd"
+
+    def __init__(self, message: str, *, status: int, reason: str) -> None:
+        """Keep the HTTP status and the Kubernetes reason beside the message."""
+        super().__init__(message)
+        self.status = status
+        self.reason = reason
+
+
+class EtcdGoneError(RequestError):
+    """No answer came from etcd: whether what was under way has been done is unknown."""
+
+    id: ClassVar[str] = "etcd-gone"
+    path: ClassVar[str] = "etcd"
+    reason: str = "EtcdUnavailable"
+
+
+class EtcdRefusedError(RequestError):
+    """Etcd answered, and refused.
+
+    `code` is the gRPC status (https://grpc.io/docs/guides/status-codes/), never 0.
+    """
+
+    id: ClassVar[str] = "etcd-refused"
+    path: ClassVar[str] = "etcd"
+    reason: str = "EtcdUnavailable"
+
+    def __init__(self, message: str, *, code: int, hint: str | None = None) -> None:
+        """Keep the gRPC status beside the message, in which etcd's own words stand."""
+        super().__init__(message, hint=hint)
+        self.code = code
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the database has reached its quota: only deletions are accepted until it shrinks."""
+        return self.code == 8 and "database space exceeded" in str(self)

@@ -1,5 +1,6 @@
 """Creates a cluster, continues one that was half made, or finds that it is there already."""
 
+import asyncio
 import shutil
 import time
 from collections.abc import AsyncIterator, Sequence
@@ -32,6 +33,7 @@ from kwokctl.errors import ComponentError, ConflictError, KwokctlError
 from kwokctl.host.files import remove_private_folder, remove_tree
 from kwokctl.kube.kubeconfig import entries
 from kwokctl.model import ClusterName, ComponentName, State
+from kwokctl.progress import Progress
 from kwokctl.runtime import Runtime
 
 
@@ -99,7 +101,7 @@ async def create_cluster(home: Home, request: CreateRequest) -> Created:
             server, started = await _create(home, request, wanted)
         target = request.kubeconfig or paths.kubeconfig
         if request.kubeconfig:
-            _give_context(target, paths.kubeconfig, context)
+            await _give_context(home.progress, target, paths.kubeconfig, context)
     return Created(
         name=request.name,
         context=context,
@@ -113,17 +115,20 @@ async def create_cluster(home: Home, request: CreateRequest) -> Created:
     )
 
 
+_WITHOUT_CONTEXT = "the cluster runs: repeat the command to add its context"
+
 _Started = tuple[str, tuple[ComponentName, ...]]
 """The URL of an API server, and the components that did not run before."""
 
 
-def _give_context(target: Path, source: Path, context: str) -> None:
+async def _give_context(progress: Progress, target: Path, source: Path, context: str) -> None:
     try:
-        entries.merge_context(target, source, context)
+        await entries.merge_context(target, source, context)
     except KwokctlError as e:
-        e.hint = "; ".join(
-            filter(None, (e.hint, "the cluster runs: repeat the command to add its context"))
-        )
+        e.hint = "; ".join(filter(None, (e.hint, _WITHOUT_CONTEXT)))
+        raise
+    except asyncio.CancelledError:
+        progress.warn(_WITHOUT_CONTEXT)
         raise
 
 

@@ -58,7 +58,7 @@ async def _delete(
             _remove_all_but_state(paths)
         try:
             if kubeconfig:
-                _remove_context(home, name, kubeconfig, heirs=heirs, existed=existed)
+                await _remove_context(home, name, kubeconfig, heirs=heirs, existed=existed)
         finally:
             if existed:
                 remove_tree(paths.root)
@@ -89,7 +89,7 @@ def _remove_all_but_state(paths: ClusterPaths) -> None:
             remove_tree(entry)
 
 
-def _remove_context(
+async def _remove_context(
     home: Home,
     name: ClusterName,
     kubeconfig: Path,
@@ -104,7 +104,7 @@ def _remove_context(
     context, root = context_name(name), home.paths(name).root
     try:
         was_current = kubeconfigs.current_context(kubeconfig) == context
-        removed = kubeconfigs.remove_context(
+        removed = await kubeconfigs.remove_context(
             kubeconfig, context, home=root, only_into_home=not existed
         )
         if not removed:
@@ -112,7 +112,7 @@ def _remove_context(
         if not existed:
             home.progress.note(f"removed the context '{context}', which was left behind")
         if was_current:
-            current = kubeconfigs.make_current(kubeconfig, _contexts(home, heirs))
+            current = await kubeconfigs.make_current(kubeconfig, _contexts(home, heirs))
             home.progress.note(
                 f"'{current}' is the current context now"
                 if current

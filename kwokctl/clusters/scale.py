@@ -35,7 +35,7 @@ from kwokctl.dataplane.open_plane import open_plane
 from kwokctl.dataplane.retrying import retried
 from kwokctl.dataplane.scale_protocol import ControllerClient
 from kwokctl.dataplane.store import Store
-from kwokctl.errors import ApiError, UnavailableError, UsageError
+from kwokctl.errors import RequestError, UnavailableError, UsageError
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.etcd.kv.maintenance import status
 from kwokctl.etcd.target import EtcdTarget
@@ -68,7 +68,7 @@ async def scale(
 
     The resource templates among `documents` come before the built-in ones. A cluster of kwokctl is
     not stopped, restored or deleted meanwhile; scaling several sets of it at once is fine, and runs
-    that scale the same set do so one after the other. Errors are those of `scale_set`, ApiError, and
+    that scale the same set do so one after the other. Errors are those of `scale_set`, RequestError, and
     UnavailableError, which names the components that do not run.
     """
     templates = load_templates(documents)
@@ -94,8 +94,8 @@ async def scale(
         turn = _turn(home, access)
         try:
             return await scale_with(access, request, templates, home.progress, route, turn)
-        except (ApiError, UnavailableError) as e:
-            down = None if isinstance(e, ApiError) and e.status else await outage(home, name)
+        except (RequestError, UnavailableError) as e:
+            down = None if isinstance(e, RequestError) and e.status else await outage(home, name)
             if down is None:
                 raise
             raise down from e
@@ -231,7 +231,7 @@ async def _kubelet(controller: ControllerClient, route: ScaleRoute) -> Kubelet:
         return route.kubelet
     try:
         found = await controller.kubelet()
-    except ApiError:
+    except RequestError:
         return route.kubelet
     return Kubelet(name=found.name, port=found.port)
 

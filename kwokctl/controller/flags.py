@@ -1,4 +1,4 @@
-"""The flags of the controller: the original's, and those that tell where etcd is."""
+"""The flags of the controller: the original's, and those that say where etcd is."""
 
 import argparse
 from collections.abc import Callable

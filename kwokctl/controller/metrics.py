@@ -32,7 +32,7 @@ _HELP = {
 
 
 class Metrics:
-    """Counters, and the gauges that are asked for when somebody looks."""
+    """Counters, and the gauges that are computed when the metrics are read."""
 
     def __init__(self) -> None:
         """Begin with all counters at zero."""

@@ -1,4 +1,4 @@
-"""What the controller is told: flags, and the documents of its configuration files."""
+"""The settings of the controller: flags, and the documents of its configuration files."""
 
 import argparse
 from collections.abc import Sequence
@@ -41,12 +41,12 @@ class EtcdAccess:
     insists: bool
     """Whether webhooks and policies are passed by, too."""
     managed_fields: bool = True
-    """Whether it is noted who has written which fields."""
+    """Whether `metadata.managedFields` of what goes to etcd is kept up to date."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Everything the controller is told."""
+    """All settings of the controller."""
 
     kubeconfig: Path | None
     master: str
@@ -61,7 +61,7 @@ class Settings:
     lease_seconds: int
     """0 for no leases."""
     holder_identity: str
-    """Empty for a name that nobody else has."""
+    """Empty for a name that no other controller has."""
     verbosity: int
     certificate: tuple[Path, Path] | None = None
     """Certificate and key that are shown to clients that speak TLS; None to speak plain HTTP only."""

@@ -1,4 +1,4 @@
-"""Puts the controller together: who knows whom. What it watches is told to it from outside."""
+"""Puts the controller together. `cluster.watchers` calls it with what happens in the cluster."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from kwokctl.controller.engine.context import World
-from kwokctl.controller.engine.engine import Engine
-from kwokctl.controller.engine.hooks import Care, NodeCare, NoLeases, PlainCare, PodCare
-from kwokctl.controller.engine.step_player import Player
-from kwokctl.controller.leases.keeper import LeaseKeeper, Outside, Terms
-from kwokctl.controller.leases.ownership import Fleet
+from kwokctl.controller.engine.context import EngineContext
+from kwokctl.controller.engine.engine import StageEngine
+from kwokctl.controller.engine.hooks import Hooks, NodeHooks, NoLeases, PlainHooks, PodHooks
+from kwokctl.controller.engine.step_player import StepPlayer
+from kwokctl.controller.leases.keeper import LeaseContext, LeaseKeeper, LeaseTerms
+from kwokctl.controller.leases.ownership import Engines, Ownership
 from kwokctl.controller.metrics import Metrics
-from kwokctl.controller.nodes.pod_ips import PodAddresses
-from kwokctl.controller.nodes.registry import Nodes
-from kwokctl.controller.reading import Reader
-from kwokctl.controller.scheduling.delay_queue import Agenda
-from kwokctl.controller.serving.scale_api import Desk
+from kwokctl.controller.nodes.pod_ips import PodIPs
+from kwokctl.controller.nodes.registry import NodeRegistry
+from kwokctl.controller.object_reader import ObjectReader
+from kwokctl.controller.scheduling.delay_queue import DelayQueue
+from kwokctl.controller.serving.scale_api import ScaleApi
 from kwokctl.controller.settings import Settings
 from kwokctl.controller.stages import functions
 from kwokctl.controller.stages.model import Kind, Stage, by_kind
@@ -28,11 +28,11 @@ NODE, POD = Kind("v1", "Node"), Kind("v1", "Pod")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class ControllerContext:
     """What the controller is placed in: a cluster, chance and time."""
 
     plane: KubeletWriter
-    reader: Reader
+    reader: ObjectReader
     random: Random
     wall: Callable[[], float]
     """The time of day as a POSIX time stamp."""
@@ -45,81 +45,78 @@ class Controller:
     addresses all the same.
     """
 
-    def __init__(self, settings: Settings, holder: str, around: Surroundings) -> None:
+    def __init__(self, settings: Settings, holder: str, context: ControllerContext) -> None:
         """Hold leases as `holder`; must be called on the running loop."""
         self.metrics = Metrics()
-        self.agenda = Agenda()
+        self.delay_queue = DelayQueue()
         self.pods_listed = asyncio.Event()
         """Set it when all pods are known: until then no new pod gets an address that one may have."""
         self._settings = settings
-        self._around = around
+        self._context = context
         self._stages = by_kind(settings.stages)
-        self._shared = functions.common(around.wall)
-        self._world = World(
-            agenda=self.agenda,
-            player=Player(around.plane, around.reader, self.metrics, around.wall),
-            reader=around.reader,
+        self._shared = functions.common(context.wall)
+        self._engine_context = EngineContext(
+            delay_queue=self.delay_queue,
+            step_player=StepPlayer(context.plane, context.reader, self.metrics, context.wall),
+            reader=context.reader,
             metrics=self.metrics,
-            random=around.random,
-            wall=around.wall,
+            random=context.random,
+            wall=context.wall,
         )
-        self._assemble(settings, holder, around)
-        self.desk = Desk(self._addresses, self.agenda)
-        self.metrics.ask(lambda: {("kwok_controller_waiting", ()): len(self.agenda)})
+        self._assemble(settings, holder, context)
+        self.scale_api = ScaleApi(self._addresses, self.delay_queue)
+        self.metrics.ask(lambda: {("kwok_controller_waiting", ()): len(self.delay_queue)})
 
-    def _assemble(self, settings: Settings, holder: str, around: Surroundings) -> None:
-        nodes, kubelet = Nodes(), settings.kubelet
-        addresses = PodAddresses(nodes, default_cidr=settings.cidr, node_ip=kubelet.ip)
+    def _assemble(self, settings: Settings, holder: str, context: ControllerContext) -> None:
+        nodes, kubelet = NodeRegistry(), settings.kubelet
+        addresses = PodIPs(nodes, default_cidr=settings.cidr, node_ip=kubelet.ip)
         self._addresses = addresses
-        self._fleet = Fleet(
-            nodes, around.reader, self.agenda, around.random, syncs=settings.parallelism.syncs
-        )
-        self.keeper = self._keeper(settings, holder, around) if settings.lease_seconds else None
-        leases = self.keeper or NoLeases(self._fleet.changed)
-        node_care = NodeCare(
-            nodes,
-            settings.selection,
-            functions.for_nodes(self._shared, kubelet),
-            leases,
-            self._fleet.gone,
-        )
+        self.keeper = self._keeper(settings, holder, nodes) if settings.lease_seconds else None
+        leases = self.keeper or NoLeases(nodes.set_hold)
+        node_functions = functions.for_nodes(self._shared, kubelet)
+        node_hooks = NodeHooks(nodes, settings.selection, node_functions, leases)
         pod_functions = functions.for_pods(self._shared, kubelet, addresses)
-        pod_care = PodCare(nodes, settings.selection, addresses, pod_functions, leases)
+        pod_hooks = PodHooks(nodes, settings.selection, addresses, pod_functions, leases)
         counts = settings.parallelism
-        self.nodes = self._fleet.node_engine = self._engine(NODES, NODE, node_care, counts.nodes)
-        self.pods = self._fleet.pod_engine = self._engine(PODS, POD, pod_care, counts.pods)
+        self.nodes = self._engine(NODES, NODE, node_hooks, counts.nodes)
+        self.pods = self._engine(PODS, POD, pod_hooks, counts.pods)
+        engines = Engines(nodes=self.nodes, pods=self.pods)
+        self._ownership = Ownership(
+            nodes, engines, context.reader, self.delay_queue, context.random, syncs=counts.syncs
+        )
         self.metrics.ask(lambda: {("kwok_controller_pod_addresses", ()): len(addresses)})
 
-    def _keeper(self, settings: Settings, holder: str, around: Surroundings) -> LeaseKeeper:
+    def _keeper(self, settings: Settings, holder: str, nodes: NodeRegistry) -> LeaseKeeper:
+        context = self._context
         return LeaseKeeper(
-            Terms(holder=holder, duration=settings.lease_seconds),
-            Outside(
-                plane=around.plane,
-                reader=around.reader,
-                agenda=self.agenda,
+            LeaseTerms(holder=holder, duration=settings.lease_seconds),
+            LeaseContext(
+                plane=context.plane,
+                reader=context.reader,
+                delay_queue=self.delay_queue,
                 metrics=self.metrics,
-                random=around.random,
-                wall=around.wall,
+                random=context.random,
+                wall=context.wall,
             ),
-            self._fleet.changed,
+            nodes.set_hold,
             workers=settings.parallelism.leases,
         )
 
     def seen(self, resource: Resource, version: int) -> None:
         """Take note that the watch of a kind has come to a version."""
-        self._around.plane.seen(resource, version)
-        self.desk.note(resource, version)
+        self._context.plane.seen(resource, version)
+        self.scale_api.note(resource, version)
 
     def other_kinds(self) -> Mapping[Kind, Sequence[Stage]]:
         """Return the stages for kinds that are neither nodes nor pods."""
         return {kind: stages for kind, stages in self._stages.items() if kind not in {NODE, POD}}
 
-    def other(self, resource: Resource, stages: Sequence[Stage]) -> Engine:
+    def other(self, resource: Resource, stages: Sequence[Stage]) -> StageEngine:
         """Make an engine for another kind."""
         kubelet = self._settings.kubelet
-        care = PlainCare(functions.for_nodes(self._shared, kubelet))
+        hooks = PlainHooks(functions.for_nodes(self._shared, kubelet))
         players = self._settings.parallelism.others
-        return Engine(resource, stages, care, self._world, players=players)
+        return StageEngine(resource, stages, hooks, self._engine_context, players=players)
 
     async def run(self) -> None:
         """Play and renew until cancelled."""
@@ -127,15 +124,19 @@ class Controller:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self.nodes.run())
                 tasks.create_task(self._run_pods())
-                tasks.create_task(self._fleet.run())
+                tasks.create_task(self._ownership.run())
                 if self.keeper is not None:
                     tasks.create_task(self.keeper.run())
         finally:
-            self.agenda.close()
+            self.delay_queue.close()
 
     async def _run_pods(self) -> None:
         await self.pods_listed.wait()
         await self.pods.run()
 
-    def _engine(self, resource: Resource, kind: Kind, care: Care[Any], players: int) -> Engine:
-        return Engine(resource, self._stages.get(kind, ()), care, self._world, players=players)
+    def _engine(
+        self, resource: Resource, kind: Kind, hooks: Hooks[Any], players: int
+    ) -> StageEngine:
+        return StageEngine(
+            resource, self._stages.get(kind, ()), hooks, self._engine_context, players=players
+        )

@@ -1,9 +1,12 @@
-"""What an error of the API means for whoever wanted to write, and how long to wait. Pure."""
+"""What the errors of writes mean: whether to try again, when, and what to log."""
 
+import logging
 from enum import Enum
 from random import Random
 
-from kwokctl.errors import ApiError
+from kwokctl.errors import KwokctlError, RequestError
+
+log = logging.getLogger(__name__)
 
 _TRANSIENT_STATUS = frozenset({0, 408, 429, 500, 502, 503, 504})
 _TRANSIENT_REASONS = frozenset(
@@ -18,7 +21,7 @@ SOONEST = 1.0
 """The first wait after an error that may pass, in seconds."""
 
 
-class Trouble(Enum):
+class ErrorKind(Enum):
     """What kind of error it was."""
 
     TRANSIENT = "transient"
@@ -31,15 +34,15 @@ class Trouble(Enum):
     """The write is wrong, or not allowed, until something else changes."""
 
 
-def trouble(error: ApiError) -> Trouble:
+def error_kind(error: RequestError) -> ErrorKind:
     """Tell what an error means."""
     if error.status in _TRANSIENT_STATUS or error.reason in _TRANSIENT_REASONS:
-        return Trouble.TRANSIENT
+        return ErrorKind.TRANSIENT
     if error.status == 409 and error.reason != "AlreadyExists":
-        return Trouble.CONFLICT
+        return ErrorKind.CONFLICT
     if error.status in {404, 410}:
-        return Trouble.GONE
-    return Trouble.LASTING
+        return ErrorKind.GONE
+    return ErrorKind.LASTING
 
 
 def backoff(tries: int, random: Random, *, first: float, most: float) -> float:
@@ -50,14 +53,39 @@ def backoff(tries: int, random: Random, *, first: float, most: float) -> float:
     return min(first * 2.0 ** min(tries - 1, 32), most) * random.uniform(1.0, 1.2)
 
 
-def wait_after(kind: Trouble, tries: int, random: Random) -> float:
+def wait_after(kind: ErrorKind, tries: int, random: Random) -> float:
     """Return how long an object waits after its last play has failed for the `tries`th time.
 
     A conflict is tried again at once, unless that goes on. What may pass is tried at least twice a
     minute, so that a cluster that comes back is not kept waiting; what lasts, ever more slowly.
     """
-    if kind is Trouble.CONFLICT and tries <= _CONFLICTS_AT_ONCE:
+    if kind is ErrorKind.CONFLICT and tries <= _CONFLICTS_AT_ONCE:
         return 0.0
-    if kind is Trouble.LASTING:
+    if kind is ErrorKind.LASTING:
         return backoff(tries, random, first=_LASTING_FIRST, most=_LASTING_MOST)
     return backoff(tries, random, first=SOONEST, most=_MOST)
+
+
+class ErrorLog:
+    """Logs each kind of error once: with ten thousand objects it may come ten thousand times."""
+
+    def __init__(self, kind: str) -> None:
+        """Log what goes wrong with the objects of a kind."""
+        self._kind = kind
+        self._logged: set[tuple[str, str, str]] = set()
+
+    def log_once(self, stage: str, key: str, error: Exception) -> None:
+        """Log an error of a Stage, the first time that the Stage has an error of its kind."""
+        mark = (stage, type(error).__name__, str(getattr(error, "reason", "")))
+        if mark in self._logged:
+            return
+        self._logged.add(mark)
+        log.error(
+            "stage %r on %s %r%s: %s (logged once; retried with increasing delays)",
+            stage,
+            self._kind,
+            key,
+            f", sent to {error.path}" if isinstance(error, RequestError) else "",
+            error,
+            exc_info=None if isinstance(error, KwokctlError) else error,
+        )

@@ -31,7 +31,7 @@ from kwokctl.dataplane.scale_protocol import ControllerClient
 from kwokctl.dataplane.shapes import check_status
 from kwokctl.dataplane.store import TOGETHER, Store, Stored, value_of
 from kwokctl.dataplane.uid import new_uid
-from kwokctl.errors import ApiError
+from kwokctl.errors import EtcdConflictError, RequestError
 from kwokctl.etcd.kv.kv import KeyValue, TxnAnswer
 from kwokctl.expr.duration import format_time
 from kwokctl.kube.client import Client
@@ -134,7 +134,7 @@ class EtcdPlane:
         writes = [self._lease(renewal) for renewal in renewals]
         try:
             answers = await self._store.change_many(writes)
-        except ApiError as e:
+        except RequestError as e:
             return [Renewed(error=e) for _ in renewals]
         return [
             _renewed(renewal, stored, answer)
@@ -216,7 +216,7 @@ class EtcdPlane:
     def _changed_status(self, current: Json, patch: Patch, kind: str) -> Json | None:
         """Return the object as a status patch makes it; None if that is not certain."""
         try:
-            changed = apply_patch(current, patch.document, patch.type, kind)
+            changed = patch.result or apply_patch(current, patch.document, patch.type, kind)
             for field in changed.keys() | current.keys():
                 after, before = changed.get(field), current.get(field)
                 if after is not before and after != before and field != "status":
@@ -243,6 +243,6 @@ def _renewed(renewal: Renewal, stored: Stored, answer: TxnAnswer) -> Renewed:
         return Renewed(version=str(answer.revision), found=made)
     found = answer.answers[0]
     if not isinstance(found, KeyValue):
-        return Renewed(error=ApiError("the lease is gone", status=404, reason="NotFound"))
-    error = ApiError("the lease has been modified", status=409, reason="Conflict")
+        return Renewed(error=EtcdConflictError("the lease is gone", status=404, reason="NotFound"))
+    error = EtcdConflictError("the lease has been modified", status=409, reason="Conflict")
     return Renewed(error=error, found=stored_lease(found.value, found.mod_revision))

@@ -13,7 +13,7 @@ from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.keys import Keys, is_readable
 from kwokctl.dataplane.port import Target
 from kwokctl.dataplane.store import Store
-from kwokctl.errors import ApiError
+from kwokctl.errors import ApiError, RequestError
 from kwokctl.kube.resource import LEASES, NODE_LEASES
 
 NAME = "kwok-handshake"
@@ -41,7 +41,7 @@ async def handshake(
         problem = await _problem(store, key, version)
         if problem is None:
             await store.remove((), key, version)
-    except ApiError as e:
+    except RequestError as e:
         problem = str(e)
     if problem is not None:
         await api.delete(_TARGET)

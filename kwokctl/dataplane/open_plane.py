@@ -8,7 +8,7 @@ from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.etcd import EtcdPlane, EtcdRoute
 from kwokctl.dataplane.handshake import handshake
 from kwokctl.dataplane.port import DataPlane
-from kwokctl.errors import ApiError
+from kwokctl.errors import RequestError
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ async def _problem(
     for tries, pause in enumerate(pauses):
         try:
             return await handshake(api, route.store, route.keys, wall)
-        except ApiError as e:
+        except RequestError as e:
             log.log(logging.DEBUG if tries else logging.WARNING, "%s; trying again", e)
         await asyncio.sleep(pause)
     return None

@@ -16,7 +16,7 @@ import msgspec
 from kwokctl.dataplane.copies.variable_fields import Varying
 from kwokctl.dataplane.leases.decode import StoredLease
 from kwokctl.dataplane.leases.encode import Lease
-from kwokctl.errors import ApiError
+from kwokctl.errors import ApiError, RequestError
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import Resource
 
@@ -44,6 +44,8 @@ class Patch(msgspec.Struct, frozen=True, kw_only=True):
     subresource: str = ""
     as_user: str = ""
     """The user to impersonate; the cluster must allow that."""
+    result: Json | None = None
+    """The object with the patch applied, where the caller has computed that."""
 
 
 class Renewal(msgspec.Struct, frozen=True):
@@ -63,7 +65,7 @@ class Renewed(msgspec.Struct, frozen=True):
     """The resourceVersion of the lease that was written; empty if none was."""
     found: StoredLease | None = None
     """The lease as it is now: ours if it was created, or that of another client that wrote before."""
-    error: ApiError | None = None
+    error: RequestError | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,10 +147,10 @@ class OldObjects:
 class KubeletWriter(Protocol):
     """Where fake kubelets write.
 
-    Every method raises ApiError when the cluster refuses, with its reason: `Conflict` for a write
-    that builds on an older copy. `current` is the object as it is known; a caller that has it
-    passes it, since some adapters can do with it in one step what otherwise takes the API server's
-    help.
+    Every method raises RequestError when the cluster refuses, or does not answer, with its reason:
+    `Conflict` for a write that builds on an older copy. `current` is the object as it is known; a
+    caller that has it passes it, since some adapters can do with it in one step what otherwise
+    takes the API server's help.
     """
 
     leases_at_once: int
@@ -188,7 +190,7 @@ class BulkWriter(Protocol):
     """Where `scale` writes.
 
     When a method fails, what it has written is whole, and calling it again for what is left
-    completes it. Both raise ApiError when the cluster refuses, and CannotStampError if the objects
+    completes it. Both raise RequestError when the cluster refuses, and CannotStampError if the objects
     had to be written past the API server and cannot be.
     """
 

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import orjson
 
-from kwokctl.errors import ApiError, EtcdGoneError, EtcdRefusedError
+from kwokctl.errors import EtcdConflictError
 from kwokctl.etcd.kv.kv import Compare, Delete, Get, KeyValue, Kv, Put, Txn, TxnAnswer, prefix_end
 
 Json = Any
@@ -30,7 +30,10 @@ class Stored(msgspec.Struct, frozen=True, gc=False):
 
 
 class Store:
-    """Writes values, each only if its key is as it is known; raises ApiError as the API would."""
+    """Writes values, each only if its key is as it is known.
+
+    Every method raises EtcdConflictError if that is not so, and what `Kv` raises.
+    """
 
     def __init__(self, kv: Kv) -> None:
         """Write through `kv`, which stays its owner's to close."""
@@ -38,38 +41,32 @@ class Store:
 
     async def get(self, key: bytes) -> KeyValue | None:
         """Return what is stored under a key."""
-        try:
-            return await self.kv.get(key)
-        except (EtcdGoneError, EtcdRefusedError) as e:
-            raise _unavailable(e) from e
+        return await self.kv.get(key)
 
     async def keys(self, prefix: bytes) -> list[bytes]:
         """Return the keys that begin with a prefix."""
-        try:
-            page = await self.kv.page(prefix, prefix_end(prefix), keys_only=True)
-        except (EtcdGoneError, EtcdRefusedError) as e:
-            raise _unavailable(e) from e
+        page = await self.kv.page(prefix, prefix_end(prefix), keys_only=True)
         return [each.key for each in page.items]
 
     async def add(self, objects: Sequence[Stored], given: Sequence[Compare] = ()) -> int:
         """Store objects of different resources together, none if a key is taken.
 
-        Returns the revision of the write; ApiError `AlreadyExists` if a key is taken, or if
+        Returns the revision of the write; EtcdConflictError `AlreadyExists` if a key is taken, or if
         something else is not as `given`.
         """
         compares = (*(Compare(each.key, 0, of_creation=True) for each in objects), *given)
         puts = tuple(Put(each.key, each.value) for each in objects)
-        answer = await self._txn(Txn(compares, puts))
+        answer = await self.kv.txn(Txn(compares, puts))
         if not answer.succeeded:
-            raise ApiError("the object exists already", status=409, reason="AlreadyExists")
+            raise EtcdConflictError("the object exists already", status=409, reason="AlreadyExists")
         return answer.revision
 
     async def change(self, key: bytes, value: bytes, version: int) -> int:
         """Replace what was stored in revision `version`; returns the revision of the write.
 
-        Raises ApiError: `Conflict` if it has been written since, `NotFound` if it is gone.
+        Raises EtcdConflictError: `Conflict` if it has been written since, `NotFound` if it is gone.
         """
-        answer = await self._txn(Txn((Compare(key, version),), (Put(key, value),), (Get(key),)))
+        answer = await self.kv.txn(Txn((Compare(key, version),), (Put(key, value),), (Get(key),)))
         if not answer.succeeded:
             raise _changed(answer)
         return answer.revision
@@ -77,10 +74,10 @@ class Store:
     async def remove(self, keys: Sequence[bytes], key: bytes, version: int) -> int:
         """Delete what was stored under `key` in revision `version`, and with it other `keys`.
 
-        Raises ApiError like `change`.
+        Raises EtcdConflictError like `change`.
         """
         deletes = tuple(Delete(each) for each in (key, *keys))
-        answer = await self._txn(Txn((Compare(key, version),), deletes, (Get(key),)))
+        answer = await self.kv.txn(Txn((Compare(key, version),), deletes, (Get(key),)))
         if not answer.succeeded:
             raise _changed(answer)
         return answer.revision
@@ -95,7 +92,7 @@ class Store:
         if all(version for _, version in writes):
             compares = tuple(Compare(each.key, version) for each, version in writes)
             puts = tuple(Put(each.key, each.value) for each, _ in writes)
-            answer = await self._txn(Txn(compares, puts))
+            answer = await self.kv.txn(Txn(compares, puts))
             if answer.succeeded:
                 return [TxnAnswer(True, answer.revision, ())] * len(writes)
         answers: list[TxnAnswer] = []
@@ -113,14 +110,8 @@ class Store:
             )
             for each, version in writes
         )
-        answer = await self._txn(Txn((), parts))
+        answer = await self.kv.txn(Txn((), parts))
         return [part for part in answer.answers if isinstance(part, TxnAnswer)]
-
-    async def _txn(self, txn: Txn) -> TxnAnswer:
-        try:
-            return await self.kv.txn(txn)
-        except (EtcdGoneError, EtcdRefusedError) as e:
-            raise _unavailable(e) from e
 
 
 def value_of(document: Json, api_version: str, kind: str) -> bytes:
@@ -132,11 +123,7 @@ def value_of(document: Json, api_version: str, kind: str) -> bytes:
     return orjson.dumps(body)
 
 
-def _changed(answer: TxnAnswer) -> ApiError:
+def _changed(answer: TxnAnswer) -> EtcdConflictError:
     if answer.answers[0] is None:
-        return ApiError("the object is gone", status=404, reason="NotFound")
-    return ApiError("the object has been modified", status=409, reason="Conflict")
-
-
-def _unavailable(error: EtcdGoneError | EtcdRefusedError) -> ApiError:
-    return ApiError(str(error), status=0, reason="EtcdUnavailable", hint=error.hint)
+        return EtcdConflictError("the object is gone", status=404, reason="NotFound")
+    return EtcdConflictError("the object has been modified", status=409, reason="Conflict")

@@ -5,8 +5,6 @@ Only numbers that are not negative, and what has a length; that is all that etcd
 
 from collections.abc import Iterator
 
-from kwokctl.errors import EtcdGoneError
-
 _SMALL = [bytes((n,)) for n in range(128)]
 
 VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
@@ -16,15 +14,8 @@ Field = tuple[int, int, int]
 """A field's mark; its value if that is a number, else where its bytes begin; where it ends."""
 
 
-class MessageError(EtcdGoneError):
-    """Bytes are not the message that they should be: what they tell is unknown."""
-
-    def __init__(self, why: str) -> None:
-        """Say what is wrong with them."""
-        super().__init__(
-            f"an answer of etcd cannot be read: {why}",
-            hint="the request may or may not have been carried out: check before repeating it",
-        )
+class MessageError(ValueError):
+    """Bytes are not the message that they should be."""
 
 
 def varint(number: int) -> bytes:

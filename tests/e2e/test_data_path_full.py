@@ -9,7 +9,7 @@ import pytest
 
 from kwokctl.dataplane.leases.encode import Lease
 from kwokctl.dataplane.port import Patch, Renewal, Target
-from kwokctl.errors import ApiError, EtcdRefusedError
+from kwokctl.errors import EtcdRefusedError
 from kwokctl.etcd.kv import maintenance
 from kwokctl.etcd.kv.kv import Delete, Kv, Put, Txn
 from kwokctl.kube.client import PatchType
@@ -57,8 +57,8 @@ async def fill(kv: Kv) -> int:
     raise AssertionError("etcd takes everything")
 
 
-async def refusal(asked: Awaitable[object]) -> ApiError:
-    with pytest.raises(ApiError) as caught:
+async def refusal(asked: Awaitable[object]) -> EtcdRefusedError:
+    with pytest.raises(EtcdRefusedError) as caught:
         await asked
     return caught.value
 
@@ -90,8 +90,7 @@ async def use(ways: Reached) -> None:
     (renewal,) = await ways.plane.renew([Renewal("fake", renewed.version, LEASE)])
     await ways.plane.delete(doomed, grace_seconds=0, current=other)
 
-    assert "database space exceeded" in str(refused)
-    assert (refused.status, refused.reason) == (0, "EtcdUnavailable")
+    assert refused.is_full
     assert renewal.error is not None
     assert "database space exceeded" in str(renewal.error)
     assert await ways.client.find(PODS, "default", "doomed") is None

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from kwokctl.controller.serving.routes import Answers
+from kwokctl.controller.serving.routes import Handlers
 
 
 def answers(
@@ -10,9 +10,9 @@ def answers(
     kubelet: bytes = b"{}",
     seen: bytes | None = None,
     reserve: Callable[[bytes], bytes | None] = lambda _: None,
-) -> Answers:
+) -> Handlers:
     """Return the answers of a controller that is ready and has no metrics."""
-    return Answers(
+    return Handlers(
         is_ready=lambda: True,
         metrics=_no_metrics,
         kubelet=kubelet,

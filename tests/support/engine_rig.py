@@ -9,15 +9,15 @@ from typing import Any
 
 import msgspec
 
-from kwokctl.controller.engine.context import World
-from kwokctl.controller.engine.decoded import Seen
-from kwokctl.controller.engine.engine import Engine
-from kwokctl.controller.engine.object_state import Entry
-from kwokctl.controller.engine.step_player import Player
+from kwokctl.controller.engine.context import EngineContext
+from kwokctl.controller.engine.decoded import DecodedObject
+from kwokctl.controller.engine.engine import StageEngine
+from kwokctl.controller.engine.object_state import ObjectState
+from kwokctl.controller.engine.step_player import StepPlayer
 from kwokctl.controller.metrics import Metrics
-from kwokctl.controller.scheduling.delay_queue import Agenda
+from kwokctl.controller.scheduling.delay_queue import DelayQueue
 from kwokctl.controller.stages.model import Delay, Kind, PatchStep, Stage, Step
-from kwokctl.controller.stages.selectors import Condition, Selector
+from kwokctl.controller.stages.selectors import Requirement, Selector
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import CONFIG_MAPS, PODS
@@ -53,32 +53,32 @@ class Renders:
 
 
 @dataclass
-class Care:
+class Hooks:
     """Lets everything be played unless told otherwise."""
 
     is_open: bool = True
     is_allowed: bool = True
     left: list[str] = field(default_factory=list)
 
-    def seen(self, entry: Entry, seen: Seen) -> bool:
+    def seen(self, state: ObjectState, seen: DecodedObject) -> bool:
         return self.is_allowed
 
-    def gone(self, entry: Entry) -> None:
-        self.left.append(entry.key)
+    def gone(self, state: ObjectState) -> None:
+        self.left.append(state.key)
 
-    def is_ready(self, entry: Entry) -> bool:
+    def is_ready(self, state: ObjectState) -> bool:
         return self.is_open
 
-    def functions(self, entry: Entry) -> Mapping[str, Any]:
+    def functions(self, state: ObjectState) -> Mapping[str, Any]:
         return {}
 
 
-def has(path: str, *values: str) -> Condition:
-    return Condition(Path(tuple(path.split("."))), "In", frozenset(values))
+def has(path: str, *values: str) -> Requirement:
+    return Requirement(Path(tuple(path.split("."))), "In", frozenset(values))
 
 
-def lacks(path: str) -> Condition:
-    return Condition(Path(tuple(path.split("."))), "DoesNotExist")
+def lacks(path: str) -> Requirement:
+    return Requirement(Path(tuple(path.split("."))), "DoesNotExist")
 
 
 def patch(render: Any, *, subresource: str = "", **more: Any) -> PatchStep:
@@ -91,7 +91,7 @@ def patch(render: Any, *, subresource: str = "", **more: Any) -> PatchStep:
     )
 
 
-def stage(name: str, when: Sequence[Condition], *steps: Step, **more: Any) -> Stage:
+def stage(name: str, when: Sequence[Requirement], *steps: Step, **more: Any) -> Stage:
     return Stage(
         name=name, kind=POD, selector=Selector(conditions=tuple(when)), steps=steps, **more
     )
@@ -113,23 +113,23 @@ class Rig:
 
     def __init__(self, *stages: Stage, players: int = 64) -> None:
         self.cluster = FakeCluster(PODS, CONFIG_MAPS)
-        self.care = Care()
+        self.hooks = Hooks()
         self.metrics = Metrics()
-        self.agenda = Agenda()
+        self.delay_queue = DelayQueue()
         wall = asyncio.get_running_loop().time
-        world = World(
-            agenda=self.agenda,
-            player=Player(self.cluster, self.cluster, self.metrics, wall),
+        context = EngineContext(
+            delay_queue=self.delay_queue,
+            step_player=StepPlayer(self.cluster, self.cluster, self.metrics, wall),
             reader=self.cluster,
             metrics=self.metrics,
             random=Random(1),
             wall=wall,
         )
-        self.engine = Engine(PODS, stages, self.care, world, players=players)
+        self.engine = StageEngine(PODS, stages, self.hooks, context, players=players)
         self.cluster.watch(PODS, self.tell)
 
     def tell(self, change: str, raw: bytes) -> None:
-        seen = msgspec.json.decode(raw, type=Seen)
+        seen = msgspec.json.decode(raw, type=DecodedObject)
         if change == "DELETED":
             self.engine.drop(seen)
         else:
@@ -146,7 +146,7 @@ class Rig:
                 yield
             finally:
                 task.cancel()
-                self.agenda.close()
+                self.delay_queue.close()
 
 
 def story(

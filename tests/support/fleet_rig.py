@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 
-from kwokctl.controller.engine.decoded import Seen, SeenNode, SeenPod
+from kwokctl.controller.engine.decoded import DecodedNode, DecodedObject, DecodedPod
 from kwokctl.controller.nodes.selection import Selection, select
 from kwokctl.controller.settings import Settings
 from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.controller.stages.model import Stage
-from kwokctl.controller.wiring import Controller, Surroundings
+from kwokctl.controller.wiring import Controller, ControllerContext
 from kwokctl.dataplane.leases.encode import micro_time
 from kwokctl.dataplane.port import KubeletWriter
 from kwokctl.kube.resource import LEASES, NODE_LEASES, NODES, PODS
@@ -70,28 +70,28 @@ class Rig:
             verbosity=0,
         )
         loop = asyncio.get_running_loop()
-        around = Surroundings(
+        context = ControllerContext(
             plane=plane_of(self.cluster),
             reader=self.cluster,
             random=Random(1),
             wall=lambda: START + loop.time(),
         )
-        self.controller = Controller(settings, holder, around)
+        self.controller = Controller(settings, holder, context)
         self.controller.pods_listed.set()
         self.pods_deaf = False
         self.cluster.watch(NODES, self.tell_node)
         self.cluster.watch(PODS, self.tell_pod)
 
     def tell_node(self, change: str, raw: bytes) -> None:
-        self._tell(self.controller.nodes, SeenNode, change, raw)
+        self._tell(self.controller.nodes, DecodedNode, change, raw)
 
     def tell_pod(self, change: str, raw: bytes) -> None:
         if not self.pods_deaf:
-            self._tell(self.controller.pods, SeenPod, change, raw)
+            self._tell(self.controller.pods, DecodedPod, change, raw)
 
     def _tell(self, engine: Any, shape: type[Any], change: str, raw: bytes) -> None:
         if change == "DELETED":
-            engine.drop(msgspec.json.decode(raw, type=Seen))
+            engine.drop(msgspec.json.decode(raw, type=DecodedObject))
         else:
             engine.note(msgspec.json.decode(raw, type=shape), raw)
 

@@ -5,6 +5,7 @@ import re
 import runpy
 import tomllib
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -87,12 +88,37 @@ def test_every_variable_and_key_of_an_option_is_documented() -> None:
 def test_every_error_id_is_documented_and_no_other() -> None:
     rows = re.findall(r"^\| `([a-z-]+)` \|", text("docs/reference/errors.md"), re.MULTILINE)
 
-    ids = {
-        value.id
-        for value in vars(errors).values()
-        if isinstance(value, type) and issubclass(value, errors.KwokctlError)
+    assert sorted(rows) == sorted({error.id for _, error in tree(errors.KwokctlError)})
+
+
+def test_the_tree_of_errors_is_the_one_that_its_module_draws() -> None:
+    drawn = re.findall(r"^ {4}([ │├└─]*)(\w+Error) ", errors.__doc__ or "", re.MULTILINE)
+
+    assert {(len(indent) // 4, name) for indent, name in drawn} == {
+        (depth, error.__name__) for depth, error in tree(errors.KwokctlError)
     }
-    assert sorted(rows) == sorted(ids)
+
+
+@pytest.mark.parametrize("package", ["kwokctl", "runtimes"])
+def test_errors_get_their_ids_in_one_module(package: str) -> None:
+    files = {str(p.relative_to(ROOT)): p.read_text("utf-8") for p in (ROOT / package).rglob("*.py")}
+    given = [
+        name
+        for name, source in files.items()
+        if re.search(r"^    id: ClassVar", source, re.MULTILINE)
+    ]
+
+    assert given == [f"{package}/errors.py"] * (package == "kwokctl")
+
+
+def tree(
+    error: type[errors.KwokctlError], depth: int = 0
+) -> Iterator[tuple[int, type[errors.KwokctlError]]]:
+    """Yield the errors of the module with their depths in the tree, an error before those below it."""
+    yield depth, error
+    for each in error.__subclasses__():
+        if each.__module__ == errors.__name__:
+            yield from tree(each, depth + 1)
 
 
 @pytest.mark.parametrize(

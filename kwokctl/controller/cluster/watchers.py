@@ -1,7 +1,6 @@
-"""Tells the controller what happens in a cluster: lists first, then every change."""
+"""Feeds the controller with what happens in a cluster: lists first, then every change."""
 
 import asyncio
-import logging
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from random import Random
@@ -9,12 +8,12 @@ from typing import Any
 
 import msgspec
 
-from kwokctl.controller.engine.decoded import Seen, SeenNode, SeenPod, version_of
-from kwokctl.controller.engine.engine import Engine
+from kwokctl.controller.cluster.retrying import until_answered
+from kwokctl.controller.engine.decoded import DecodedNode, DecodedObject, DecodedPod, version_of
+from kwokctl.controller.engine.engine import StageEngine
 from kwokctl.controller.nodes.selection import Selection
 from kwokctl.controller.stages.model import Kind, Stage
 from kwokctl.controller.wiring import Controller
-from kwokctl.controller.write_errors import backoff
 from kwokctl.dataplane.leases.decode import StoredLease, read_lease
 from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.kube.client import Client
@@ -23,20 +22,17 @@ from kwokctl.kube.collections.paging import Query
 from kwokctl.kube.collections.watch import EventType, watch
 from kwokctl.kube.resource import LEASES, NODE_LEASES, Resource
 
-log = logging.getLogger(__name__)
-
-_RETRY_FIRST, _RETRY_MOST = 0.2, 5.0
 _GATHER = 0.03
 """Seconds between looks at a watch while much happens: a kubelet takes far longer to start a pod."""
 
 
-class Following:
+class ClusterWatchers:
     """Follows nodes, then pods, then other kinds; whatever fails is tried again for ever."""
 
     def __init__(
         self, client: Client, controller: Controller, selection: Selection, random: Random
     ) -> None:
-        """Read with `client` and tell `controller`."""
+        """Watch with `client`, and call `controller` with every change."""
         self._client = client
         self._controller = controller
         self._selection = selection
@@ -68,7 +64,7 @@ class Following:
     async def _list_leases(self) -> None:
         keeper = self._controller.keeper
         if keeper is not None:
-            keeper.seed(await self._until_answered(self._leases))
+            keeper.seed(await until_answered(self._leases, self._random))
         self._done("leases")
 
     async def _leases(self) -> list[StoredLease]:
@@ -88,7 +84,7 @@ class Following:
 
         await self._follow(
             self._controller.nodes,
-            SeenNode,
+            DecodedNode,
             synced,
             label_selector=self._selection.label_selector,
             field_selector=self._selection.node_field_selector,
@@ -102,7 +98,7 @@ class Following:
         await self._nodes_synced.wait()
         await self._follow(
             self._controller.pods,
-            SeenPod,
+            DecodedPod,
             synced,
             field_selector=self._selection.pod_field_selector,
         )
@@ -114,16 +110,16 @@ class Following:
             try:
                 return await self._client.resource_for(kind.api_version, kind.name)
             except (ApiError, NotFoundError):
-                self._done(name)  # it may come later, or never: nobody has to wait for it
+                self._done(name)  # it may come later, or never: readiness does not wait for it
                 raise
 
-        engine = self._controller.other(await self._until_answered(find), stages)
+        engine = self._controller.other(await until_answered(find, self._random), stages)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(engine.run())
-            tasks.create_task(self._follow(engine, Seen, lambda: self._done(name)))
+            tasks.create_task(self._follow(engine, DecodedObject, lambda: self._done(name)))
 
     async def _follow(
-        self, engine: Engine, shape: type[Any], synced: Callable[[], None], **selectors: str
+        self, engine: StageEngine, shape: type[Any], synced: Callable[[], None], **selectors: str
     ) -> None:
         decode = msgspec.json.Decoder(shape).decode
 
@@ -149,19 +145,7 @@ class Following:
                     if batch and (last := batch[-1].object) is not None:
                         self._controller.seen(engine.resource, version_of(last.metadata))
 
-        await self._until_answered(once)
-
-    async def _until_answered(self, ask: Callable[[], Any]) -> Any:
-        """Ask until there is an answer; the first refusal is told, the others are not."""
-        tries = 0
-        while True:
-            try:
-                return await ask()
-            except (ApiError, NotFoundError) as e:
-                tries += 1
-                log.log(logging.WARNING if tries == 1 else logging.DEBUG, "%s; trying again", e)
-            delay = backoff(tries, self._random, first=_RETRY_FIRST, most=_RETRY_MOST)
-            await asyncio.sleep(delay)
+        await until_answered(once, self._random)
 
     def _done(self, what: str) -> None:
         self._pending.discard(what)

@@ -1,9 +1,9 @@
 """What becomes of a node's conditions when a Stage speaks of them: the one place that decides it.
 
-Voices lie above each other: the fake kubelet, which finds its node healthy; what Stages have said; and
+Layers lie above each other: the fake kubelet, which finds its node healthy; what Stages have set; and
 overlays. In what a Stage renders, a condition with a status, a reason or a message is a statement,
-which is obeyed. One with times only is a report: a sign of life, which says what the topmost voice
-says and keeps silent where somebody else has said something different.
+which is written. One with times only is a report, a heartbeat: it repeats what the topmost layer
+says, and is left out where another program has set something different.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,18 +18,18 @@ from kwokctl.kube.client import PatchType
 Json = Any
 
 
-class Words(NamedTuple):
-    """What somebody says of a condition."""
+class ConditionText(NamedTuple):
+    """What a layer says of a condition."""
 
     status: str
     reason: str
     message: str
 
 
-Layer = Callable[[Json], Mapping[str, Words]]
-"""What a voice says of a node's conditions, by their types, given the node as it is now."""
+Layer = Callable[[Json], Mapping[str, ConditionText]]
+"""What a layer says of a node's conditions, by their types, given the node as it is now."""
 
-_HEALTHY = {kind: Words(*words) for kind, *words in NODE_CONDITIONS}
+_HEALTHY = {kind: ConditionText(*words) for kind, *words in NODE_CONDITIONS}
 _SILENCE = frozenset({"NodeStatusUnknown", "NodeStatusNeverUpdated"})
 """Reasons with which the controller-manager marks the conditions of a node that is not heard of.
 
@@ -39,7 +39,7 @@ _MOST_REMEMBERED = 256
 _TRANSITION = "lastTransitionTime"
 
 
-class NodeStatus:
+class ConditionComposer:
     """Makes what a Stage renders for a node's status fit to be sent.
 
     Nothing is kept of any node. What Stages said last is remembered for all nodes together, so that
@@ -49,7 +49,7 @@ class NodeStatus:
     def __init__(self, overlays: Sequence[Layer] = ()) -> None:
         """Let `overlays` speak above the Stages, each above those before it."""
         self._overlays = tuple(overlays)
-        self._remembered: dict[tuple[str, Words], None] = {}
+        self._remembered: dict[tuple[str, ConditionText], None] = {}
 
     def compose(self, node: Json, document: Json, patch_type: PatchType, now: float) -> Json:
         """Return the patch to send in place of `document` to a node that is now as `node`.
@@ -79,13 +79,15 @@ class NodeStatus:
             del status["conditions"]
         return {**document, "status": status}
 
-    def _over(self, node: Json) -> Mapping[str, Words]:
-        over: dict[str, Words] = {}
+    def _over(self, node: Json) -> Mapping[str, ConditionText]:
+        over: dict[str, ConditionText] = {}
         for layer in self._overlays:
             over.update(layer(node))
         return over
 
-    def _said(self, item: Json, have: Json, over: Words | None, *, replaces: bool) -> Json | None:
+    def _said(
+        self, item: Json, have: Json, over: ConditionText | None, *, replaces: bool
+    ) -> Json | None:
         """Return the condition that an item asks for; None to leave alone what there is."""
         if _is_report(item):
             return self._report(item, have, over)
@@ -96,7 +98,7 @@ class NodeStatus:
             self._remember(item["type"], words)
         return item
 
-    def _report(self, item: Json, have: Json, over: Words | None) -> Json | None:
+    def _report(self, item: Json, have: Json, over: ConditionText | None) -> Json | None:
         kind = item["type"]
         top = over or _HEALTHY.get(kind)
         if top is None:  # the Stage alone speaks of it
@@ -110,7 +112,7 @@ class NodeStatus:
             return None
         return item if over is None else _in_full(item, over)
 
-    def _remember(self, kind: str, words: Words) -> None:
+    def _remember(self, kind: str, words: ConditionText) -> None:
         if words == _HEALTHY.get(kind):
             return
         self._remembered[kind, words] = None
@@ -132,7 +134,7 @@ def _conditions_in(document: Json, patch_type: PatchType) -> Sequence[Json] | No
 def _is_plain(item: Json) -> bool:
     if not isinstance(item, dict) or not isinstance(item.get("type"), str) or "$patch" in item:
         return False
-    for field in Words._fields:  # noqa: SIM110 - `all` costs a generator for each condition
+    for field in ConditionText._fields:  # noqa: SIM110 - `all` costs a generator for each condition
         if not isinstance(item.get(field, ""), str):
             return False
     return True
@@ -142,12 +144,12 @@ def _is_report(item: Json) -> bool:
     return "status" not in item and "reason" not in item and "message" not in item
 
 
-def _words(condition: Json) -> Words:
+def _words(condition: Json) -> ConditionText:
     get = condition.get
-    return Words(get("status") or "", get("reason") or "", get("message") or "")
+    return ConditionText(get("status") or "", get("reason") or "", get("message") or "")
 
 
-def _in_full(item: Json, words: Words) -> Json:
+def _in_full(item: Json, words: ConditionText) -> Json:
     return {**item, "status": words.status, "reason": words.reason, "message": words.message}
 
 

@@ -4,19 +4,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from kwokctl.controller.engine.step_player import Player
+from kwokctl.controller.engine.step_player import StepPlayer
 from kwokctl.controller.metrics import Metrics
-from kwokctl.controller.reading import Reader
-from kwokctl.controller.scheduling.delay_queue import Agenda
+from kwokctl.controller.object_reader import ObjectReader
+from kwokctl.controller.scheduling.delay_queue import DelayQueue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class World:
+class EngineContext:
     """Time, chance, the cluster, and what is counted."""
 
-    agenda: Agenda
-    player: Player
-    reader: Reader
+    delay_queue: DelayQueue
+    step_player: StepPlayer
+    reader: ObjectReader
     metrics: Metrics
     random: Random
     wall: Callable[[], float]

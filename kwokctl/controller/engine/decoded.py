@@ -1,4 +1,4 @@
-"""What is decoded of every object that a watch tells.
+"""What is decoded of every object in the events of a watch.
 
 Decoding only these fields costs a fraction of a full decode, which is done only when there is a
 stage to choose or to play.
@@ -19,27 +19,27 @@ class SelectableMetadata(Metadata, rename="camel"):
     annotations: dict[str, str] | None = None
 
 
-class Seen(msgspec.Struct, gc=False):
+class DecodedObject(msgspec.Struct, gc=False):
     """An object of any kind."""
 
     metadata: Metadata
 
 
-class Address(msgspec.Struct, gc=False):
+class DecodedAddress(msgspec.Struct, gc=False):
     """An address of a node."""
 
     type: str = ""
     address: str = ""
 
 
-class Condition(msgspec.Struct, gc=False):
+class NodeCondition(msgspec.Struct, gc=False):
     """What holds of a node, or does not."""
 
     type: str = ""
     status: str = ""
 
 
-class PodAddress(msgspec.Struct, gc=False):
+class PodIP(msgspec.Struct, gc=False):
     """An address of a pod."""
 
     ip: str = ""
@@ -55,11 +55,11 @@ class NodeSpec(msgspec.Struct, rename={"pod_cidr": "podCIDR", "pod_cidrs": "podC
 class NodeStatus(msgspec.Struct, gc=False):
     """What a node is."""
 
-    addresses: list[Address] | None = None
-    conditions: list[Condition] | None = None
+    addresses: list[DecodedAddress] | None = None
+    conditions: list[NodeCondition] | None = None
 
 
-class SeenNode(msgspec.Struct, gc=False):
+class DecodedNode(msgspec.Struct, gc=False):
     """A node."""
 
     metadata: SelectableMetadata
@@ -78,10 +78,10 @@ class PodStatus(msgspec.Struct, rename={"pod_ip": "podIP", "pod_ips": "podIPs"},
     """What a pod is."""
 
     pod_ip: str = ""
-    pod_ips: list[PodAddress] | None = None
+    pod_ips: list[PodIP] | None = None
 
 
-class SeenPod(msgspec.Struct, gc=False):
+class DecodedPod(msgspec.Struct, gc=False):
     """A pod."""
 
     metadata: SelectableMetadata
@@ -89,7 +89,7 @@ class SeenPod(msgspec.Struct, gc=False):
     status: PodStatus = msgspec.field(default_factory=PodStatus)
 
 
-SeenAny = Seen | SeenNode | SeenPod
+Decoded = DecodedObject | DecodedNode | DecodedPod
 
 
 def version_of(metadata: Metadata) -> int:

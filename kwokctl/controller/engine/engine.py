@@ -9,63 +9,62 @@ from typing import Any
 
 import orjson
 
-from kwokctl.controller.engine.context import World
-from kwokctl.controller.engine.decoded import UNKNOWN, SeenAny, version_of
-from kwokctl.controller.engine.hooks import Care
-from kwokctl.controller.engine.object_state import Entry
-from kwokctl.controller.error_log import Complaints
+from kwokctl.controller.engine.context import EngineContext
+from kwokctl.controller.engine.decoded import UNKNOWN, Decoded, version_of
+from kwokctl.controller.engine.hooks import Hooks
+from kwokctl.controller.engine.object_state import ObjectState
 from kwokctl.controller.scheduling.worker_queue import WorkQueue
 from kwokctl.controller.stages.choice import basis, pick, seconds
 from kwokctl.controller.stages.model import Stage
-from kwokctl.controller.write_errors import SOONEST, Trouble, trouble, wait_after
+from kwokctl.controller.write_errors import SOONEST, ErrorKind, ErrorLog, error_kind, wait_after
 from kwokctl.dataplane.port import Target
-from kwokctl.errors import ApiError
+from kwokctl.errors import RequestError
 from kwokctl.kube.resource import Resource
 
 Json = Any
 
 
-class Engine:
+class StageEngine:
     """All objects of one kind, and what is to happen to each of them."""
 
     def __init__(
         self,
         resource: Resource,
         stages: Sequence[Stage],
-        care: Care[Any],
-        world: World,
+        hooks: Hooks[Any],
+        context: EngineContext,
         *,
         players: int,
     ) -> None:
         """Play `stages` on the objects of `resource`, `players` objects at a time."""
         self.resource = resource
         self._stages = tuple(stages)
-        self._care = care
-        self._world = world
-        self._entries: dict[str, Entry] = {}
-        self._queue: WorkQueue[Entry] = WorkQueue(self._work, players)
+        self._hooks = hooks
+        self._context = context
+        self._states: dict[str, ObjectState] = {}
+        self._queue: WorkQueue[ObjectState] = WorkQueue(self._work, players)
         self._players = players
-        self._complaints = Complaints(resource.kind)
-        world.metrics.ask(
+        self._errors = ErrorLog(resource.kind)
+        context.metrics.ask(
             lambda: {
-                ("kwok_controller_objects", (("kind", resource.kind),)): len(self._entries),
+                ("kwok_controller_objects", (("kind", resource.kind),)): len(self._states),
                 ("kwok_controller_queue_length", (("kind", resource.kind),)): len(self._queue),
             }
         )
 
     def __len__(self) -> int:
         """Count the objects."""
-        return len(self._entries)
+        return len(self._states)
 
-    def get(self, key: str) -> Entry | None:
+    def get(self, key: str) -> ObjectState | None:
         """Return an object by its key, "namespace/name" or "name"; None if there is none."""
-        return self._entries.get(key)
+        return self._states.get(key)
 
     async def run(self) -> None:
         """Play until cancelled."""
         await self._queue.run()
 
-    def note(self, seen: SeenAny, raw: bytes, *, listed: bool = False) -> None:
+    def note(self, seen: Decoded, raw: bytes, *, listed: bool = False) -> None:
         """Take note of an object that exists; what is older than what is known is left out.
 
         What was `listed` counts though it be older: a cluster may have been set back to a snapshot.
@@ -74,220 +73,222 @@ class Engine:
         name, namespace = metadata.name, metadata.namespace
         key = f"{namespace}/{name}" if namespace else name
         version = version_of(metadata)
-        entry = self._entries.get(key)
-        if entry is not None and entry.uid != metadata.uid:
-            self._remove(entry)
-            entry = None
-        if entry is None:
-            entry = self._entries[key] = Entry(self, key, metadata)
-        elif version == entry.version or (0 <= version < entry.version and not listed):
+        state = self._states.get(key)
+        if state is not None and state.uid != metadata.uid:
+            self._remove(state)
+            state = None
+        if state is None:
+            state = self._states[key] = ObjectState(self, key, metadata)
+        elif version == state.version or (0 <= version < state.version and not listed):
             return
-        entry.version = version
-        entry.parked = not self._care.seen(entry, seen)
-        if entry.parked:
-            self._stop(entry)
+        state.version = version
+        state.parked = not self._hooks.seen(state, seen)
+        if state.parked:
+            self._stop(state)
             return
-        entry.raw, entry.value = raw, None
-        if entry.busy:
-            entry.news = True
-        elif self._care.is_ready(entry):
-            self._look(entry)
+        state.raw, state.value = raw, None
+        if state.busy:
+            state.news = True
+        elif self._hooks.is_ready(state):
+            self._look(state)
 
-    def drop(self, seen: SeenAny) -> None:
+    def drop(self, seen: Decoded) -> None:
         """Take note that an object exists no longer."""
         metadata = seen.metadata
         namespace = metadata.namespace
         key = f"{namespace}/{metadata.name}" if namespace else metadata.name
-        entry = self._entries.get(key)
-        if entry is not None and (not metadata.uid or entry.uid == metadata.uid):
-            self._remove(entry)
+        state = self._states.get(key)
+        if state is not None and (not metadata.uid or state.uid == metadata.uid):
+            self._remove(state)
 
     def wake(self, key: str) -> bool:
         """Look at an object that may be written to from now on; False if it has to be read first."""
-        entry = self._entries.get(key)
-        if entry is None:
+        state = self._states.get(key)
+        if state is None:
             return True
-        if entry.parked:
-            entry.version = UNKNOWN
+        if state.parked:
+            state.version = UNKNOWN
             return False
-        if entry.busy:
-            entry.news = True
+        if state.busy:
+            state.news = True
         else:
-            self._look(entry)
+            self._look(state)
         return True
 
     def park(self, key: str) -> None:
-        """Leave an object alone until it is woken: somebody else writes to it."""
-        entry = self._entries.get(key)
-        if entry is not None:
-            entry.parked = True
-            self._stop(entry)
+        """Leave an object alone until it is woken: another controller writes to it."""
+        state = self._states.get(key)
+        if state is not None:
+            state.parked = True
+            self._stop(state)
 
-    def ready(self, entry: Entry) -> None:
+    def ready(self, state: ObjectState) -> None:
         """Play an object's stage as soon as a player is free."""
-        if not entry.queued:
-            entry.queued = True
-            self._queue.put(entry)
+        if not state.queued:
+            state.queued = True
+            self._queue.put(state)
 
-    def _remove(self, entry: Entry) -> None:
-        del self._entries[entry.key]
-        self._stop(entry)
-        self._care.gone(entry)
+    def _remove(self, state: ObjectState) -> None:
+        del self._states[state.key]
+        self._stop(state)
+        self._hooks.gone(state)
 
-    def _stop(self, entry: Entry) -> None:
-        if entry.stage is not None:
-            self._world.agenda.forget(entry)
-        entry.rest()
+    def _stop(self, state: ObjectState) -> None:
+        if state.stage is not None:
+            self._context.delay_queue.forget(state)
+        state.rest()
 
-    def _look(self, entry: Entry) -> None:
+    def _look(self, state: ObjectState) -> None:
         """Choose what is to happen to an object as it is now.
 
         As long as it gives the same grounds for the choice, what waits for it goes on waiting.
         """
-        if not entry.is_known:
+        if not state.is_known:
             return
-        world = self._world
-        value = entry.opened()
+        context = self._context
+        value = state.opened()
         found = basis(self._stages, value)
         if not found.matches:
-            self._stop(entry)
+            self._stop(state)
             return
-        if entry.stage is not None and entry.basis == found:
-            entry.fold()
-            self._hurry(entry)
+        if state.stage is not None and state.basis == found:
+            state.fold()
+            self._hurry(state)
             return
-        stage = pick(found, world.random)
+        stage = pick(found, context.random)
         is_same = (
-            stage is entry.stage and entry.basis is not None and entry.basis.times == found.times
+            stage is state.stage and state.basis is not None and state.basis.times == found.times
         )
-        entry.basis = found
+        state.basis = found
         if stage is None or is_same:
-            entry.fold()
+            state.fold()
             return
-        entry.stage, entry.step, entry.tries = stage, 0, 0
-        delay = seconds(stage.delay, value, world.wall(), world.random)
+        state.stage, state.step, state.tries = stage, 0, 0
+        delay = seconds(stage.delay, value, context.wall(), context.random)
         if delay > 0 or len(self._queue) >= self._players:
-            entry.fold()
-        self._soon(entry, delay)
+            state.fold()
+        self._soon(state, delay)
 
-    def _soon(self, entry: Entry, delay: float) -> None:
-        entry.due = self._world.agenda.now() + delay
+    def _soon(self, state: ObjectState, delay: float) -> None:
+        state.due = self._context.delay_queue.now() + delay
         if delay > 0:
-            self._world.agenda.put(entry, delay)
+            self._context.delay_queue.put(state, delay)
         else:
-            self._world.agenda.forget(entry)
-            self.ready(entry)
+            self._context.delay_queue.forget(state)
+            self.ready(state)
 
-    def _hurry(self, entry: Entry) -> None:
+    def _hurry(self, state: ObjectState) -> None:
         """Do not let an object that has changed wait long for the next try."""
-        if entry.tries > 1:
-            entry.tries = 1
-            self._soon(entry, SOONEST)
+        if state.tries > 1:
+            state.tries = 1
+            self._soon(state, SOONEST)
 
-    async def _work(self, entry: Entry) -> None:
-        entry.queued = False
-        stage, version = entry.stage, entry.version
-        lag = self._world.agenda.now() - entry.due
-        if stage is None or not entry.is_known or entry.busy or lag < 0:
+    async def _work(self, state: ObjectState) -> None:
+        state.queued = False
+        stage, version = state.stage, state.version
+        lag = self._context.delay_queue.now() - state.due
+        if stage is None or not state.is_known or state.busy or lag < 0:
             return
-        if not self._care.is_ready(entry):
-            entry.fold()
-            entry.stage = entry.basis = None
+        if not self._hooks.is_ready(state):
+            state.fold()
+            state.stage = state.basis = None
             return
-        self._world.metrics.count("kwok_controller_play_lag_seconds_sum", lag)
-        entry.busy, entry.news = True, False
+        self._context.metrics.count("kwok_controller_play_lag_seconds_sum", lag)
+        state.busy, state.news = True, False
         try:
-            await self._play(entry, stage)
+            await self._play(state, stage)
         except Exception as e:  # an object that cannot be dealt with must not stop all others
-            outcome = trouble(e) if isinstance(e, ApiError) else Trouble.LASTING
-            await self._recover(entry, stage, outcome, e)
+            outcome = error_kind(e) if isinstance(e, RequestError) else ErrorKind.LASTING
+            await self._recover(state, stage, outcome, e)
         else:
             self._count(stage, "ok")
-            entry.busy = False
-            self._after(entry, stage, version)
+            state.busy = False
+            self._after(state, stage, version)
 
-    async def _play(self, entry: Entry, stage: Stage) -> None:
+    async def _play(self, state: ObjectState, stage: Stage) -> None:
         """Do the steps that are not done yet, each on what the last has made of the object."""
-        functions = self._care.functions(entry)
-        target = Target(self.resource, entry.namespace or None, entry.name)
-        value = entry.opened()
-        for step in stage.steps[entry.step :]:
-            answer = await self._world.player.play(step, target, value, functions)
+        functions = self._hooks.functions(state)
+        target = Target(self.resource, state.namespace or None, state.name)
+        value = state.opened()
+        for step in stage.steps[state.step :]:
+            answer = await self._context.step_player.play(step, target, value, functions)
             if answer is not None:
                 value = answer
-                self._take(entry, value)
-            entry.step += 1
+                self._take(state, value)
+            state.step += 1
 
     @staticmethod
-    def _take(entry: Entry, value: Json) -> bool:
+    def _take(state: ObjectState, value: Json) -> bool:
         """Go on with an object as an answer shows it; False if something newer was seen."""
         version = int(value["metadata"].get("resourceVersion", UNKNOWN))
-        if version <= entry.version:
+        if version <= state.version:
             return False
-        entry.version, entry.raw, entry.value = version, None, value
+        state.version, state.raw, state.value = version, None, value
         return True
 
-    def _after(self, entry: Entry, stage: Stage, version: int) -> None:
+    def _after(self, state: ObjectState, stage: Stage, version: int) -> None:
         """Look at the object again if it is another one now, or if the stage says so."""
-        if not self._is_ours(entry):
+        if not self._is_ours(state):
             return
-        entry.stage = entry.basis = None
-        entry.step = entry.tries = 0
+        state.stage = state.basis = None
+        state.step = state.tries = 0
         is_repeated = stage.immediate_next and stage.delay is not None
-        if not stage.deletes and (entry.news or entry.version != version or is_repeated):
-            self._look(entry)
+        if not stage.deletes and (state.news or state.version != version or is_repeated):
+            self._look(state)
         else:
-            entry.rest()
+            state.rest()
 
     async def _recover(
-        self, entry: Entry, stage: Stage, outcome: Trouble, error: Exception
+        self, state: ObjectState, stage: Stage, outcome: ErrorKind, error: Exception
     ) -> None:
         """Do what an error asks for: wait, look at the object again, or let it rest."""
         self._count(stage, outcome.value)
-        if outcome in {Trouble.CONFLICT, Trouble.GONE} and self._is_ours(entry):
-            outcome = await self._read_again(entry, outcome)
-        entry.busy = False
-        if not self._is_ours(entry):
+        if outcome in {ErrorKind.CONFLICT, ErrorKind.GONE} and self._is_ours(state):
+            outcome = await self._read_again(state, outcome)
+        state.busy = False
+        if not self._is_ours(state):
             return
-        entry.fold()
-        if outcome is Trouble.GONE and not entry.news:
-            entry.rest()
+        state.fold()
+        if outcome is ErrorKind.GONE and not state.news:
+            state.rest()
             return
-        if entry.news:
-            self._look(entry)
-        if entry.stage is stage and not entry.queued:
-            if outcome is Trouble.LASTING:
-                self._complaints.tell(stage.name, entry.key, error)
-                self._pick_again(entry)
-            entry.tries += 1
-            self._soon(entry, wait_after(outcome, entry.tries, self._world.random))
+        if state.news:
+            self._look(state)
+        if state.stage is stage and not state.queued:
+            if outcome is ErrorKind.LASTING:
+                self._errors.log_once(stage.name, state.key, error)
+                self._pick_again(state)
+            state.tries += 1
+            self._soon(state, wait_after(outcome, state.tries, self._context.random))
 
-    def _pick_again(self, entry: Entry) -> None:
+    def _pick_again(self, state: ObjectState) -> None:
         """Give the other stages that match a chance, since this one does not come to an end."""
-        if entry.basis is not None and len(entry.basis.matches) > 1:
-            stage = pick(entry.basis, self._world.random)
-            if stage is not entry.stage:
-                entry.stage, entry.step = stage, 0
+        if state.basis is not None and len(state.basis.matches) > 1:
+            stage = pick(state.basis, self._context.random)
+            if stage is not state.stage:
+                state.stage, state.step = stage, 0
 
-    async def _read_again(self, entry: Entry, outcome: Trouble) -> Trouble:
-        """Read an object that is not as it was thought to be; tell what that means for the error.
+    async def _read_again(self, state: ObjectState, outcome: ErrorKind) -> ErrorKind:
+        """Read an object that is not as it was thought to be; return what that means for the error.
 
         If it is still there, it was something else that could not be found.
         """
-        target = Target(self.resource, entry.namespace or None, entry.name)
+        target = Target(self.resource, state.namespace or None, state.name)
         try:
-            raw = await self._world.reader.get(target)
-        except ApiError as e:
-            return trouble(e)
+            raw = await self._context.reader.get(target)
+        except RequestError as e:
+            return error_kind(e)
         value = orjson.loads(raw)
-        if value["metadata"].get("uid") != entry.uid:
-            return Trouble.GONE
-        if self._is_ours(entry) and not entry.parked:
-            entry.news = self._take(entry, value) or entry.news
-        return Trouble.LASTING if outcome is Trouble.GONE else outcome
+        if value["metadata"].get("uid") != state.uid:
+            return ErrorKind.GONE
+        if self._is_ours(state) and not state.parked:
+            state.news = self._take(state, value) or state.news
+        return ErrorKind.LASTING if outcome is ErrorKind.GONE else outcome
 
-    def _is_ours(self, entry: Entry) -> bool:
-        return not entry.parked and self._entries.get(entry.key) is entry
+    def _is_ours(self, state: ObjectState) -> bool:
+        return not state.parked and self._states.get(state.key) is state
 
     def _count(self, stage: Stage, outcome: str) -> None:
-        self._world.metrics.count("kwok_controller_plays_total", stage=stage.name, outcome=outcome)
+        self._context.metrics.count(
+            "kwok_controller_plays_total", stage=stage.name, outcome=outcome
+        )

@@ -1,12 +1,12 @@
-"""What is special about nodes and pods: who holds a node, what lies on it, and its addresses."""
+"""What is special about nodes and pods: whether this controller holds a node, what lies on it, and its addresses."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
-from kwokctl.controller.engine.decoded import Seen, SeenNode, SeenPod
-from kwokctl.controller.engine.object_state import Entry
-from kwokctl.controller.nodes.pod_ips import PodAddresses
-from kwokctl.controller.nodes.registry import Hold, Node, Nodes
+from kwokctl.controller.engine.decoded import DecodedNode, DecodedObject, DecodedPod
+from kwokctl.controller.engine.object_state import ObjectState
+from kwokctl.controller.nodes.pod_ips import PodIPs
+from kwokctl.controller.nodes.registry import Hold, ManagedNode, NodeRegistry
 from kwokctl.controller.nodes.selection import Selection
 
 _NOTHING: Mapping[str, str] = {}
@@ -15,51 +15,51 @@ _NOTHING: Mapping[str, str] = {}
 S_contra = TypeVar("S_contra", contravariant=True)
 
 
-class Care(Protocol[S_contra]):
+class Hooks(Protocol[S_contra]):
     """What is special about the objects of a kind, which are seen as `S_contra`."""
 
-    def seen(self, entry: Entry, seen: S_contra) -> bool:
+    def seen(self, state: ObjectState, seen: S_contra) -> bool:
         """Take note of an object as it is now; False if this controller may not write to it."""
         ...
 
-    def gone(self, entry: Entry) -> None:
+    def gone(self, state: ObjectState) -> None:
         """Take note that an object exists no longer."""
         ...
 
-    def is_ready(self, entry: Entry) -> bool:
+    def is_ready(self, state: ObjectState) -> bool:
         """Tell whether stages may be played on an object right now."""
         ...
 
-    def functions(self, entry: Entry) -> Mapping[str, Any]:
+    def functions(self, state: ObjectState) -> Mapping[str, Any]:
         """Return the functions that templates may call for an object."""
         ...
 
 
-class PlainCare:
+class PlainHooks:
     """Kinds of which nothing is special."""
 
     def __init__(self, functions: Mapping[str, Any]) -> None:
         """Offer `functions` to templates."""
         self._functions = functions
 
-    def seen(self, entry: Entry, seen: Seen) -> bool:  # noqa: ARG002 - the port's signature
+    def seen(self, state: ObjectState, seen: DecodedObject) -> bool:  # noqa: ARG002 - the port's signature
         """Play it."""
         return True
 
-    def gone(self, entry: Entry) -> None:
+    def gone(self, state: ObjectState) -> None:
         """Take note that an object exists no longer: nothing to do."""
 
-    def is_ready(self, entry: Entry) -> bool:  # noqa: ARG002 - the port's signature
+    def is_ready(self, state: ObjectState) -> bool:  # noqa: ARG002 - the port's signature
         """Play it at any time."""
         return True
 
-    def functions(self, entry: Entry) -> Mapping[str, Any]:  # noqa: ARG002 - the port's signature
+    def functions(self, state: ObjectState) -> Mapping[str, Any]:  # noqa: ARG002 - the port's signature
         """Return the functions for all."""
         return self._functions
 
 
 class Leases(Protocol):
-    """Who decides whether this controller may write to a node."""
+    """Decides whether this controller may write to a node."""
 
     def want(self, node: str, uid: str, *, can_wait: bool) -> None:
         """Begin to hold a node, a little later if there is nothing to do on it yet."""
@@ -92,69 +92,66 @@ class NoLeases:
         """Hold a node no longer: nothing to do."""
 
 
-class NodeCare:
+class NodeHooks:
     """Nodes: selected, held by lease, and known to the pods on them."""
 
     def __init__(
         self,
-        nodes: Nodes,
+        nodes: NodeRegistry,
         selection: Selection,
         functions: Mapping[str, Any],
         leases: Leases,
-        gone: Callable[[str], None],
     ) -> None:
-        """Tell `gone` the name of each node that is managed no longer."""
+        """Manage the nodes of the selection, each as soon as its lease is held."""
         self._nodes = nodes
         self._selection = selection
         self._functions = functions
         self._leases = leases
-        self._gone = gone
 
-    def seen(self, entry: Entry, seen: SeenNode) -> bool:
+    def seen(self, state: ObjectState, seen: DecodedNode) -> bool:
         """Take note of a node; False if it is not managed or held by another controller."""
         metadata = seen.metadata
         selection = self._selection
         if not selection.manages(metadata.annotations or _NOTHING, metadata.labels or _NOTHING):
-            self.gone(entry)
+            self.gone(state)
             return False
         spec = seen.spec
         cidrs = tuple(spec.pod_cidrs or ((spec.pod_cidr,) if spec.pod_cidr else ()))
-        node = self._nodes.get(entry.name)
-        if node is not None and node.uid == entry.uid:
+        node = self._nodes.get(state.name)
+        if node is not None and node.uid == state.uid:
             node.cidrs, node.addresses = cidrs, _addresses(seen)
             return node.hold is not Hold.FOREIGN
-        node = Node(entry.name, entry.uid, cidrs, _addresses(seen))
+        node = ManagedNode(state.name, state.uid, cidrs, _addresses(seen))
         self._nodes.put(node)
-        can_wait = _is_ready(seen) and not self._nodes.pods(entry.name)
-        self._leases.want(entry.name, entry.uid, can_wait=can_wait)
+        can_wait = _is_ready(seen) and not self._nodes.pods(state.name)
+        self._leases.want(state.name, state.uid, can_wait=can_wait)
         return node.hold is not Hold.FOREIGN
 
-    def gone(self, entry: Entry) -> None:
+    def gone(self, state: ObjectState) -> None:
         """Take note that a node exists no longer, or is managed no longer."""
-        node = self._nodes.get(entry.name)
-        if node is not None and node.uid == entry.uid:
-            self._nodes.remove(entry.name)
-            self._leases.forget(entry.name)
-            self._gone(entry.name)
+        node = self._nodes.get(state.name)
+        if node is not None and node.uid == state.uid:
+            self._nodes.remove(state.name)
+            self._leases.forget(state.name)
 
-    def is_ready(self, entry: Entry) -> bool:
+    def is_ready(self, state: ObjectState) -> bool:
         """Tell whether the node is held."""
-        node = self._nodes.get(entry.name)
+        node = self._nodes.get(state.name)
         return node is not None and node.hold is Hold.HELD
 
-    def functions(self, entry: Entry) -> Mapping[str, Any]:  # noqa: ARG002 - the port's signature
+    def functions(self, state: ObjectState) -> Mapping[str, Any]:  # noqa: ARG002 - the port's signature
         """Return the functions for nodes."""
         return self._functions
 
 
-class PodCare:
+class PodHooks:
     """Pods: of managed nodes only, with addresses of their own."""
 
     def __init__(
         self,
-        nodes: Nodes,
+        nodes: NodeRegistry,
         selection: Selection,
-        addresses: PodAddresses,
+        addresses: PodIPs,
         functions: Mapping[str, Any],
         leases: Leases,
     ) -> None:
@@ -165,51 +162,51 @@ class PodCare:
         self._addresses = addresses
         self._functions = functions
 
-    def seen(self, entry: Entry, seen: SeenPod) -> bool:
+    def seen(self, state: ObjectState, seen: DecodedPod) -> bool:
         """Take note of a pod; False if its node is not managed or held by another controller."""
         metadata, status = seen.metadata, seen.status
-        if not entry.node:
-            entry.node = seen.spec.node_name
-            self._nodes.add_pod(entry.node, entry.key)
+        if not state.node:
+            state.node = seen.spec.node_name
+            self._nodes.add_pod(state.node, state.key)
         if (status.pod_ips or status.pod_ip) and not seen.spec.host_network:
             addresses = [item.ip for item in status.pod_ips or ()] or [status.pod_ip]
-            self._addresses.note(entry.uid, entry.node, addresses)
+            self._addresses.note(state.uid, state.node, addresses)
         if self._selection.disregards(
             metadata.annotations or _NOTHING, metadata.labels or _NOTHING
         ):
             return False
-        node = self._nodes.get(entry.node)
+        node = self._nodes.get(state.node)
         if node is not None and node.hold is Hold.PENDING:
-            self._leases.hurry(entry.node)
+            self._leases.hurry(state.node)
         return node is not None and node.hold is not Hold.FOREIGN
 
-    def gone(self, entry: Entry) -> None:
+    def gone(self, state: ObjectState) -> None:
         """Take note that a pod exists no longer."""
-        self._nodes.remove_pod(entry.node, entry.key)
-        self._addresses.release(entry.uid)
+        self._nodes.remove_pod(state.node, state.key)
+        self._addresses.release(state.uid)
 
-    def is_ready(self, entry: Entry) -> bool:
+    def is_ready(self, state: ObjectState) -> bool:
         """Tell whether the pod's node is held."""
-        node = self._nodes.get(entry.node)
+        node = self._nodes.get(state.node)
         return node is not None and node.hold is Hold.HELD
 
-    def functions(self, entry: Entry) -> Mapping[str, Any]:
+    def functions(self, state: ObjectState) -> Mapping[str, Any]:
         """Return the functions for pods, `PodIP` being the address of this one."""
 
         def pod_ip() -> str:
-            return next(iter(addresses.of_pod(entry.uid, entry.node, host_network=False)), "")
+            return next(iter(addresses.of_pod(state.uid, state.node, host_network=False)), "")
 
         addresses = self._addresses
         return {**self._functions, "PodIP": pod_ip}
 
 
-def _is_ready(seen: SeenNode) -> bool:
+def _is_ready(seen: DecodedNode) -> bool:
     """Tell whether a node's own condition says so."""
     conditions = seen.status.conditions or ()
     return any(each.type == "Ready" and each.status == "True" for each in conditions)
 
 
-def _addresses(seen: SeenNode) -> tuple[str, ...]:
+def _addresses(seen: DecodedNode) -> tuple[str, ...]:
     """Return a node's addresses: internal ones first, then external ones."""
     found = seen.status.addresses or ()
     return tuple(

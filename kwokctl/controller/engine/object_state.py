@@ -10,16 +10,16 @@ from kwokctl.controller.stages.model import Stage
 from kwokctl.kube.collections.known_objects import Metadata
 
 
-class Home(Protocol):
-    """Who plays an object."""
+class StateOwner(Protocol):
+    """The engine that plays an object."""
 
-    def ready(self, entry: "Entry") -> None:
-        """Be told that the time of an object's stage has come."""
+    def ready(self, state: "ObjectState") -> None:
+        """Take note that the delay of an object's Stage is over."""
         ...
 
 
-class Entry:
-    """One object: who it is, how far it is known, and what is to happen to it next."""
+class ObjectState:
+    """One object: its identity, how far it is known, and what is to happen to it next."""
 
     __slots__ = (
         "basis",
@@ -42,7 +42,7 @@ class Entry:
         "version",
     )
 
-    def __init__(self, engine: Home, key: str, metadata: Metadata) -> None:
+    def __init__(self, engine: StateOwner, key: str, metadata: Metadata) -> None:
         """Begin with an object of which nothing is known but its name."""
         self.engine = engine
         self.key = key

@@ -1,15 +1,11 @@
-"""What a patch would change. Pure: JSON values in, an answer out.
-
-Knows the three patch types of the Kubernetes API well enough to tell that a patch would change
-nothing, so that it need not be sent: RFC 6902, RFC 7386, and the strategic merge of nodes and pods.
-"""
+"""The patches that the steps of a Stage ask for. Pure."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from kwokctl.errors import ExpressionError
 from kwokctl.kube.client import PatchType
-from kwokctl.kube.patching.merge_keys import LISTS, NOTHING, ListRule, Rule
+from kwokctl.kube.patching.apply import UnknownPatchError, apply_patch
 
 Json = Any
 
@@ -32,98 +28,30 @@ def rooted(document: Json, root: str, patch_type: PatchType) -> Json:
     ]
 
 
-def is_noop(current: Json, patch: Json, patch_type: PatchType, kind: str) -> bool:
-    """Tell whether a patch would surely leave an object as it is.
+def result_of(current: Json, patch: Json, patch_type: PatchType, kind: str) -> Json | None:
+    """Return `current` itself if a patch changes nothing, or else the object with the patch applied.
 
-    False is the safe answer: it is given for whatever is not understood here.
+    None where the patch changes a plain value, so that it is sent in any case, and where the result
+    is not certain: then the data plane computes it, if it needs it.
     """
-    match patch_type:
-        case PatchType.MERGE:
-            return _merge_is_noop(current, patch)
-        case PatchType.STRATEGIC:
-            return _strategic_is_noop(current, patch, LISTS.get(kind, NOTHING))
-        case PatchType.JSON:
-            return _json_is_noop(current, patch)
-        case PatchType.APPLY:
-            return False
+    if patch_type is not PatchType.JSON and isinstance(patch, dict) and _sets(current, patch):
+        return None
+    try:
+        return apply_patch(current, patch, patch_type, kind)
+    except UnknownPatchError:
+        return None
 
 
-def _merge_is_noop(current: Json, patch: Json) -> bool:
-    if not isinstance(patch, dict):
-        return bool(current == patch)
-    if not isinstance(current, dict):
-        return False
-    for key, wanted in patch.items():
-        if wanted is None:
-            if key in current:
-                return False
-        elif key not in current or not _merge_is_noop(current[key], wanted):
-            return False
-    return True
-
-
-def _strategic_is_noop(current: Json, patch: Json, rule: Rule) -> bool:
-    if isinstance(rule, ListRule) and isinstance(patch, list) and isinstance(current, list):
-        return _list_is_noop(current, patch, rule)
-    if isinstance(rule, ListRule) or not isinstance(patch, dict) or not isinstance(current, dict):
-        return bool(current == patch)
+def _sets(current: Json, patch: Json) -> bool:
+    """Tell whether a patch surely sets a plain value, outside of lists, to another."""
     for name, wanted in patch.items():
-        if name.startswith("$"):
-            return False
-        if wanted is None or name not in current:
-            if wanted is not None or current.get(name) is not None:
-                return False
-            continue
-        if not _strategic_is_noop(current[name], wanted, rule.get(name, NOTHING)):
-            return False
-    return True
-
-
-def _list_is_noop(current: Sequence[Json], patch: Sequence[Json], rule: ListRule) -> bool:
-    if rule.key is None:
-        return current == patch
-    if not rule.key:
-        return all(wanted in current for wanted in patch)
-    known = {item.get(rule.key): item for item in current if isinstance(item, dict)}
-    for wanted in patch:
-        if not isinstance(wanted, dict) or wanted.get(rule.key) not in known:
-            return False
-        if not _strategic_is_noop(known[wanted.get(rule.key)], wanted, rule.fields):
-            return False
-    return True
-
-
-def _json_is_noop(current: Json, patch: Json) -> bool:
-    if not isinstance(patch, list):
-        return False
-    for step in patch:
-        if not isinstance(step, dict) or step.get("op") not in {"add", "replace", "test"}:
-            return False
-        found, value = _at(current, str(step.get("path", "")))
-        if not found or value != step.get("value"):
-            return False
-        if step["op"] == "add" and _is_in_list(current, str(step["path"])):
-            return False
-    return True
-
-
-def _at(document: Json, pointer: str) -> tuple[bool, Json]:
-    """Follow an RFC 6901 pointer; the first part tells whether there is anything."""
-    value = document
-    for word in pointer.split("/")[1:]:
-        name = word.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, dict) and name in value:
-            value = value[name]
-        elif isinstance(value, list) and name.isdecimal() and int(name) < len(value):
-            value = value[int(name)]
-        else:
-            return False, None
-    return True, value
-
-
-def _is_in_list(document: Json, pointer: str) -> bool:
-    """Tell whether a pointer names an item of a list, where `add` inserts instead of replacing."""
-    return isinstance(_at(document, pointer.rpartition("/")[0])[1], list)
+        known = current.get(name)
+        if isinstance(wanted, dict):
+            if not isinstance(known, dict) or _sets(known, wanted):
+                return True
+        elif known != wanted and not isinstance(wanted, list):
+            return True
+    return False
 
 
 def finalizers_after(

@@ -6,9 +6,9 @@ from typing import Any
 import orjson
 
 from kwokctl.controller.engine import patches
-from kwokctl.controller.engine.conditions import NodeStatus
+from kwokctl.controller.engine.conditions import ConditionComposer
 from kwokctl.controller.metrics import Metrics
-from kwokctl.controller.reading import Reader
+from kwokctl.controller.object_reader import ObjectReader
 from kwokctl.controller.stages.model import (
     ApplyStep,
     DeleteStep,
@@ -28,25 +28,29 @@ Json = Any
 _COMPONENT = "kwok_controller"
 
 
-class Player:
+class StepPlayer:
     """Writes what one step of a stage asks for, unless it would change nothing."""
 
     def __init__(
-        self, plane: KubeletWriter, reader: Reader, metrics: Metrics, wall: Callable[[], float]
+        self,
+        plane: KubeletWriter,
+        reader: ObjectReader,
+        metrics: Metrics,
+        wall: Callable[[], float],
     ) -> None:
         """Write through `plane`; `wall` is the time of day for events."""
         self._plane = plane
         self._reader = reader
         self._metrics = metrics
         self._wall = wall
-        self._node_status = NodeStatus()
+        self._conditions = ConditionComposer()
 
     async def play(
         self, step: Step, target: Target, value: Json, functions: Mapping[str, Any]
     ) -> Json | None:
         """Do one step; returns the object as stored if the step has patched it, else None.
 
-        `value` is the object as it is now. Raises ApiError when the cluster refuses, and
+        `value` is the object as it is now. Raises RequestError when the cluster refuses, and
         ExpressionError when a template does not render something that can be sent.
         """
         match step:
@@ -69,8 +73,9 @@ class Player:
             step.template.render_object(value, functions), step.root, step.type
         )
         if step.subresource == "status" and target.resource == NODES:
-            document = self._node_status.compose(value, document, step.type, self._wall())
-        if patches.is_noop(value, document, step.type, target.resource.kind):
+            document = self._conditions.compose(value, document, step.type, self._wall())
+        result = patches.result_of(value, document, step.type, target.resource.kind)
+        if result is value:
             self._metrics.count("kwok_controller_writes_saved_total", verb="patch")
             return None
         if step.subresource in {"", "status"}:
@@ -81,6 +86,7 @@ class Player:
             type=step.type,
             subresource=step.subresource,
             as_user=step.as_user,
+            result=result,
         )
         return await self._plane.patch(target, patch, current=value)
 

@@ -1,1 +1,1 @@
-"""The leases of nodes: who holds a node, and how its lease is renewed."""
+"""The leases of nodes: which controller holds a node, and how its lease is renewed."""

@@ -1,4 +1,4 @@
-"""Whose a node's lease is, and what to write into it. Pure.
+"""Which controller holds a node's lease, and what to write into it. Pure.
 
 Leases are `coordination.k8s.io/v1` objects in the namespace `kube-node-lease`, one for each node and
 with its name, as kubelets keep them.
@@ -13,7 +13,7 @@ from kwokctl.kube.resource import NODE_LEASES
 
 
 @dataclass(slots=True, eq=False)
-class Claim:
+class LeaseClaim:
     """What this controller knows and writes of one node's lease."""
 
     node: str
@@ -24,7 +24,7 @@ class Claim:
     """Since when the lease is held, as a POSIX time stamp; 0 if it is not yet."""
     transitions: int = 0
     _kept: dict[str, Any] = field(default_factory=dict)
-    """Who the lease is, and what somebody else has given it: labels, finalizers, its deletion."""
+    """The identity of the lease, and what other programs have given it: labels, finalizers, its deletion."""
     _lease: Lease | None = None
 
     @property

@@ -1,24 +1,25 @@
-"""Keeps what is played in step with what is held: nodes won, lost and gone, and the pods on them."""
+"""Lets the engines play the nodes that are held, with the pods on them, and no others."""
 
 import logging
+from dataclasses import dataclass
 from random import Random
 
 import msgspec
 
-from kwokctl.controller.engine.decoded import SeenNode, SeenPod
-from kwokctl.controller.engine.engine import Engine
-from kwokctl.controller.nodes.registry import Hold, Nodes
-from kwokctl.controller.reading import Reader
-from kwokctl.controller.scheduling.delay_queue import Agenda
+from kwokctl.controller.engine.decoded import DecodedNode, DecodedPod
+from kwokctl.controller.engine.engine import StageEngine
+from kwokctl.controller.nodes.registry import Hold, ManagedNode, NodeRegistry
+from kwokctl.controller.object_reader import ObjectReader
+from kwokctl.controller.scheduling.delay_queue import DelayQueue
 from kwokctl.controller.scheduling.worker_queue import WorkQueue
-from kwokctl.controller.write_errors import Trouble, backoff, trouble
+from kwokctl.controller.write_errors import ErrorKind, backoff, error_kind
 from kwokctl.dataplane.port import Target
-from kwokctl.errors import ApiError
+from kwokctl.errors import RequestError
 
 log = logging.getLogger(__name__)
 
-_NODE = msgspec.json.Decoder(SeenNode)
-_POD = msgspec.json.Decoder(SeenPod)
+_NODE = msgspec.json.Decoder(DecodedNode)
+_POD = msgspec.json.Decoder(DecodedPod)
 _RETRY_FIRST, _RETRY_MOST = 1.0, 30.0
 
 
@@ -36,46 +37,58 @@ class _Sync:
         self.queue.put(self)
 
 
-class Fleet:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engines:
+    """The engines of nodes and of pods."""
+
+    nodes: StageEngine
+    pods: StageEngine
+
+
+class Ownership:
     """The nodes with their pods, as far as this controller may write to them.
 
     Objects of nodes that others hold are not kept; when such a node is won they are read again.
     """
 
     def __init__(
-        self, nodes: Nodes, reader: Reader, agenda: Agenda, random: Random, *, syncs: int = 4
+        self,
+        nodes: NodeRegistry,
+        engines: Engines,
+        reader: ObjectReader,
+        delay_queue: DelayQueue,
+        random: Random,
+        *,
+        syncs: int = 4,
     ) -> None:
-        """Read the objects of at most `syncs` nodes at a time."""
+        """Follow the holds of `nodes`; read the objects of at most `syncs` nodes at a time."""
         self._nodes = nodes
+        self._engines = engines
         self._reader = reader
-        self._agenda = agenda
+        self._delay_queue = delay_queue
         self._random = random
         self._queue: WorkQueue[_Sync] = WorkQueue(self._sync, syncs)
-        self.node_engine: Engine
-        self.pod_engine: Engine
+        nodes.listen(self)
 
     async def run(self) -> None:
         """Read objects again until cancelled."""
         await self._queue.run()
 
-    def changed(self, name: str, hold: Hold) -> None:
-        """Take note that a node's lease was won or lost."""
-        node = self._nodes.get(name)
-        if node is None:
-            return
-        node.hold = hold
-        if hold is Hold.FOREIGN:
-            self.node_engine.park(name)
+    def changed(self, node: ManagedNode) -> None:
+        """Play a node and its pods if the node is held, none of them if another controller holds it."""
+        name = node.name
+        if node.hold is Hold.FOREIGN:
+            self._engines.nodes.park(name)
             self.gone(name)
-        elif hold is Hold.HELD:
-            known = [self.pod_engine.wake(key) for key in self._nodes.pods(name)]
-            if not self.node_engine.wake(name) or not all(known):
+        elif node.hold is Hold.HELD:
+            known = [self._engines.pods.wake(key) for key in self._nodes.pods(name)]
+            if not self._engines.nodes.wake(name) or not all(known):
                 self._queue.put(_Sync(name, self._queue))
 
     def gone(self, name: str) -> None:
-        """Leave the pods of a node alone: it is gone, or not ours any more."""
+        """Leave the pods of a node alone, which is gone or held by another controller."""
         for key in self._nodes.pods(name):
-            self.pod_engine.park(key)
+            self._engines.pods.park(key)
 
     async def _sync(self, sync: _Sync) -> None:
         node = self._nodes.get(sync.node)
@@ -83,8 +96,8 @@ class Fleet:
             return
         try:
             await self._read(sync.node)
-        except ApiError as e:
-            if trouble(e) is Trouble.GONE:
+        except RequestError as e:
+            if error_kind(e) is ErrorKind.GONE:
                 return
             sync.tries += 1
             log.log(
@@ -94,15 +107,17 @@ class Fleet:
                 e,
             )
             delay = backoff(sync.tries, self._random, first=_RETRY_FIRST, most=_RETRY_MOST)
-            self._agenda.put(sync, delay)
+            self._delay_queue.put(sync, delay)
 
     async def _read(self, name: str) -> None:
-        entry = self.node_engine.get(name)
-        if entry is not None and entry.parked:
-            raw = await self._reader.get(Target(self.node_engine.resource, None, name))
-            self.node_engine.note(_NODE.decode(raw), raw)
-        keys = [self.pod_engine.get(key) for key in self._nodes.pods(name)]
-        if any(entry is not None and entry.parked for entry in keys):
+        state = self._engines.nodes.get(name)
+        if state is not None and state.parked:
+            raw = await self._reader.get(Target(self._engines.nodes.resource, None, name))
+            self._engines.nodes.note(_NODE.decode(raw), raw)
+        pods = [self._engines.pods.get(key) for key in self._nodes.pods(name)]
+        if any(state is not None and state.parked for state in pods):
             selector = f"spec.nodeName={name}"
-            for raw in await self._reader.list(self.pod_engine.resource, field_selector=selector):
-                self.pod_engine.note(_POD.decode(raw), raw)
+            for raw in await self._reader.list(
+                self._engines.pods.resource, field_selector=selector
+            ):
+                self._engines.pods.note(_POD.decode(raw), raw)

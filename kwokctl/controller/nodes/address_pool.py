@@ -32,7 +32,7 @@ class _Pool:
         return self.first <= number <= self.last
 
 
-class AddressBook:
+class AddressPool:
     """Hands out addresses of CIDRs and takes them back.
 
     A freed address is used again, the lowest first, before a new one is. A CIDR that is used up
@@ -61,7 +61,7 @@ class AddressBook:
     def take(self, address: str, cidrs: Iterable[str] = ()) -> bool:
         """Mark an address that a pod already has; `cidrs` are those of its node.
 
-        False means that it cannot be marked: somebody has it, or it is no address.
+        False means that it cannot be marked: another pod has it, or it is no address.
         """
         try:
             number = _number(address)

@@ -2,26 +2,26 @@
 
 from collections.abc import Sequence
 
-from kwokctl.controller.nodes.address_pool import AddressBook
-from kwokctl.controller.nodes.registry import Nodes
+from kwokctl.controller.nodes.address_pool import AddressPool
+from kwokctl.controller.nodes.registry import NodeRegistry
 
 
-class PodAddresses:
+class PodIPs:
     """Gives each pod the addresses it has or is to have, the same ones as long as it lives."""
 
-    def __init__(self, nodes: Nodes, *, default_cidr: str, node_ip: str) -> None:
+    def __init__(self, nodes: NodeRegistry, *, default_cidr: str, node_ip: str) -> None:
         """Use `default_cidr` for nodes without a pod CIDR, `node_ip` for nodes without address."""
         self._nodes = nodes
-        self._book = AddressBook()
+        self._pool = AddressPool()
         self._default = (default_cidr,)
         self._node_ips = (node_ip,) if node_ip else ()
         self._owned: dict[str, tuple[str, ...]] = {}
         self._reserved: dict[str, float] = {}
-        """Addresses that somebody else writes into pods, with the time until which he may."""
+        """Addresses that `scale` writes into pods, with the time until which it may."""
 
     def __len__(self) -> int:
         """Count the addresses in use."""
-        return len(self._book)
+        return len(self._pool)
 
     @property
     def reserved(self) -> int:
@@ -43,7 +43,7 @@ class PodAddresses:
             return self.of_node(node)
         owned = self._owned.get(uid)
         if owned is None:
-            owned = tuple(map(self._book.allocate, self._cidrs(node)))
+            owned = tuple(map(self._pool.allocate, self._cidrs(node)))
             self._owned[uid] = owned
         return owned
 
@@ -55,15 +55,15 @@ class PodAddresses:
 
     def release(self, uid: str) -> None:
         """Take back the addresses of a pod that exists no longer."""
-        self._book.release(self._owned.pop(uid, ()))
+        self._pool.release(self._owned.pop(uid, ()))
 
     def reserve(self, node: str, number: int, *, until: float) -> list[tuple[str, ...]]:
-        """Hand out addresses for so many pods of a node that somebody else makes.
+        """Hand out addresses for so many pods of a node that `scale` makes.
 
         Those that no pod has been seen with by the time `until` can be taken back by `expire`.
         """
         cidrs = self._cidrs(node)
-        found = [tuple(map(self._book.allocate, cidrs)) for _ in range(number)]
+        found = [tuple(map(self._pool.allocate, cidrs)) for _ in range(number)]
         self._reserved.update((address, until) for addresses in found for address in addresses)
         return found
 
@@ -75,13 +75,13 @@ class PodAddresses:
         late = [address for address, until in self._reserved.items() if until <= now]
         for address in late:
             del self._reserved[address]
-        self._book.release(late)
+        self._pool.release(late)
         return min(self._reserved.values(), default=None)
 
     def _take(self, address: str, cidrs: Sequence[str]) -> bool:
         if self._reserved.pop(address, None) is not None:
             return True
-        return self._book.take(address, cidrs)
+        return self._pool.take(address, cidrs)
 
     def _cidrs(self, name: str) -> tuple[str, ...]:
         node = self._nodes.get(name)

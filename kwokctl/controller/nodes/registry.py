@@ -1,9 +1,10 @@
-"""The nodes that this controller plays, and the pods that lie on each."""
+"""The nodes that this controller plays, the pods on each, and which of the nodes it may write to."""
 
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from typing import Protocol
 
 
 class Hold(Enum):
@@ -17,7 +18,7 @@ class Hold(Enum):
 
 
 @dataclass(slots=True)
-class Node:
+class ManagedNode:
     """What is kept of a managed node."""
 
     name: str
@@ -29,33 +30,60 @@ class Node:
     hold: Hold = Hold.PENDING
 
 
-class Nodes:
+class HoldListener(Protocol):
+    """What follows the holds of nodes."""
+
+    def changed(self, node: ManagedNode) -> None:
+        """Take note of a node whose hold has changed, or was confirmed."""
+        ...
+
+    def gone(self, name: str) -> None:
+        """Take note that a node is not managed any more."""
+        ...
+
+
+class NodeRegistry:
     """Managed nodes by name, and the keys of the pods on every node."""
 
     def __init__(self) -> None:
         """Begin with no node."""
-        self._nodes: dict[str, Node] = {}
+        self._nodes: dict[str, ManagedNode] = {}
         self._pods: defaultdict[str, set[str]] = defaultdict(set)
+        self._listeners: list[HoldListener] = []
 
     def __len__(self) -> int:
         """Count the managed nodes."""
         return len(self._nodes)
 
-    def __iter__(self) -> Iterator[Node]:
+    def __iter__(self) -> Iterator[ManagedNode]:
         """Go through the managed nodes."""
         return iter(self._nodes.values())
 
-    def get(self, name: str) -> Node | None:
+    def get(self, name: str) -> ManagedNode | None:
         """Return a managed node, or None."""
         return self._nodes.get(name)
 
-    def put(self, node: Node) -> None:
+    def put(self, node: ManagedNode) -> None:
         """Add or replace a managed node."""
         self._nodes[node.name] = node
+
+    def listen(self, listener: HoldListener) -> None:
+        """Call `listener` from now on."""
+        self._listeners.append(listener)
+
+    def set_hold(self, name: str, hold: Hold) -> None:
+        """Take note that a node's lease was won or lost, if the node is managed."""
+        node = self._nodes.get(name)
+        if node is not None:
+            node.hold = hold
+            for listener in self._listeners:
+                listener.changed(node)
 
     def remove(self, name: str) -> None:
         """Forget a node; its pods stay known."""
         self._nodes.pop(name, None)
+        for listener in self._listeners:
+            listener.gone(name)
 
     def pods(self, name: str) -> tuple[str, ...]:
         """Return the keys of the pods on a node, managed or not."""

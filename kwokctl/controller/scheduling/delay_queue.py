@@ -1,4 +1,4 @@
-"""The one clockwork of the controller: calls whoever is due, with one timer for everybody."""
+"""Calls what is due at its time, with one timer for all that wait."""
 
 import asyncio
 from typing import Protocol
@@ -10,7 +10,7 @@ class Waiter(Protocol):
     """Something that waits for its time."""
 
     def on_due(self) -> None:
-        """Be told that the time has come; must return at once."""
+        """Do what is due now; must return at once."""
         ...
 
     def __hash__(self) -> int:
@@ -18,18 +18,18 @@ class Waiter(Protocol):
         ...
 
 
-class Agenda:
+class DelayQueue:
     """A schedule that runs on the loop's clock; there is no task and no timer for each waiter."""
 
     def __init__(self) -> None:
-        """Begin with nobody waiting; must be called on the running loop."""
+        """Begin empty; must be called on the running loop."""
         self._loop = asyncio.get_running_loop()
         self._schedule: Schedule[Waiter] = Schedule()
         self._timer: asyncio.TimerHandle | None = None
         self._alarm = float("inf")
 
     def __len__(self) -> int:
-        """Count who waits."""
+        """Count what waits."""
         return len(self._schedule)
 
     def now(self) -> float:
@@ -37,7 +37,7 @@ class Agenda:
         return self._loop.time()
 
     def put(self, waiter: Waiter, delay: float) -> None:
-        """Call `waiter.on_due` after `delay` seconds, instead of whenever it was due before."""
+        """Call `waiter.on_due` after `delay` seconds, instead of at the time it was due before."""
         self.put_at(waiter, self._loop.time() + delay)
 
     def put_at(self, waiter: Waiter, due: float) -> None:
@@ -47,11 +47,11 @@ class Agenda:
             self._set_alarm(due)
 
     def forget(self, waiter: Waiter) -> bool:
-        """Do not call a waiter any more; tell whether it waited."""
+        """Do not call a waiter any more; return whether it waited."""
         return self._schedule.forget(waiter)
 
     def close(self) -> None:
-        """Call nobody any more."""
+        """Call nothing any more."""
         if self._timer is not None:
             self._timer.cancel()
 

@@ -1,4 +1,4 @@
-"""Who is due when. Pure: time is an argument, and nothing here waits."""
+"""What is due when. Pure: time is an argument, and nothing here waits."""
 
 import heapq
 from collections.abc import Hashable, Iterator
@@ -10,7 +10,7 @@ _SLACK = 64
 
 
 class Schedule(Generic[K]):
-    """One heap for all times at which anybody is due; a later `put` of a key replaces its time.
+    """One heap for all times at which something is due; a later `put` of a key replaces its time.
 
     Times are seconds on whatever clock the caller keeps. Keys that are due at the same time share
     one place in the heap and come out in the order in which they were put: thousands of renewals
@@ -20,7 +20,7 @@ class Schedule(Generic[K]):
     __slots__ = ("_due", "_entries", "_heap", "_keys_at")
 
     def __init__(self) -> None:
-        """Begin with nobody waiting."""
+        """Begin empty."""
         self._heap: list[float] = []
         self._keys_at: dict[float, list[K]] = {}
         self._due: dict[K, float] = {}
@@ -46,11 +46,11 @@ class Schedule(Generic[K]):
             self._rebuild()
 
     def forget(self, key: K) -> bool:
-        """Let a key wait no longer; tell whether it did."""
+        """Let a key wait no longer; return whether it did."""
         return self._due.pop(key, None) is not None
 
     def next_due(self) -> float | None:
-        """Return when the first key is due, or None if nobody waits."""
+        """Return when the first key is due, or None if nothing waits."""
         while self._heap:
             due = self._heap[0]
             if any(self._due.get(key) == due for key in self._keys_at[due]):

@@ -1,1 +1,1 @@
-"""The HTTP port of the controller: its routes, who may use them, and what they answer."""
+"""The HTTP port of the controller: its routes, which clients may use them, and what they answer."""

@@ -5,8 +5,13 @@ makes a new one whenever it starts, so that a token that another program has
 seen, one that had taken the port meanwhile, is worthless afterwards.
 """
 
+import asyncio
 import hmac
 from enum import Enum
+from pathlib import Path
+
+from kwokctl.errors import UnavailableError
+from kwokctl.host.tokens import new_token
 
 _SCHEME = b"bearer"
 
@@ -15,12 +20,12 @@ class Right(Enum):
     """What a client must be allowed to do to get an answer."""
 
     NONE = "none"
-    """For every client: answers that tell no more than that the controller lives."""
+    """For every client: answers that reveal no more than that the controller lives."""
     OWNER = "owner"
     """For clients that can read the cluster's own files."""
 
 
-class Guard:
+class Authorizer:
     """Knows which credentials give which rights."""
 
     def __init__(self, token: str | None) -> None:
@@ -36,3 +41,16 @@ class Guard:
             return False
         # In a time that does not depend on how much of it is right.
         return hmac.compare_digest(shown.strip(), self._token)
+
+
+async def owner_authorizer(token_file: Path | None) -> Authorizer:
+    """Write a new token to a file, and return what authorizes its bearers; without a file nothing is."""
+    if token_file is None:
+        return Authorizer(None)
+    try:
+        return Authorizer(await asyncio.to_thread(new_token, token_file))
+    except OSError as e:
+        raise UnavailableError(
+            f"the token cannot be written to '{token_file}': {e.strerror}",
+            hint="give another file with --server-token-file",
+        ) from e

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from kwokctl.controller.serving.authorization import Right
-from kwokctl.controller.serving.scale_api import NotNowError
+from kwokctl.controller.serving.scale_api import RetryLaterError
 
 JSON = "application/json"
 _TEXT = "text/plain; version=0.0.4; charset=utf-8"
@@ -22,7 +22,7 @@ _AGAIN = ("Retry-After: 1",)
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
+class HttpResponse:
     """An answer."""
 
     status: int
@@ -31,7 +31,7 @@ class Response:
     headers: tuple[str, ...] = ()
 
     def encoded(self, *, with_body: bool, is_kept: bool) -> bytes:
-        """Write it as HTTP/1.1 has it; `is_kept` tells whether the connection is."""
+        """Write it as HTTP/1.1 has it; `is_kept` says whether the connection is."""
         body = self.content.encode() if isinstance(self.content, str) else self.content
         lines = (
             f"HTTP/1.1 {self.status} {_REASONS[self.status]}",
@@ -44,18 +44,18 @@ class Response:
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class HttpRoute:
     """One thing that can be asked for."""
 
     method: str
     path: str
     right: Right
-    answer: Callable[[bytes], Awaitable[Response]]
+    answer: Callable[[bytes], Awaitable[HttpResponse]]
     """Gets the body of the request; called only for clients that have the right."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answers:
+class Handlers:
     """Where the answers come from."""
 
     is_ready: Callable[[], bool]
@@ -68,45 +68,45 @@ class Answers:
     """Reserves addresses of pods: JSON in and out; ValueError for what cannot be read."""
 
 
-def routes(answers: Answers) -> Sequence[Route]:
+def routes(handlers: Handlers) -> Sequence[HttpRoute]:
     """Return all that can be asked for; HEAD is answered wherever GET is."""
 
-    async def live(_: bytes) -> Response:
-        return Response(200, "ok")
+    async def live(_: bytes) -> HttpResponse:
+        return HttpResponse(200, "ok")
 
-    async def ready(_: bytes) -> Response:
-        return Response(200, "ok") if answers.is_ready() else _NOT_SYNCED
+    async def ready(_: bytes) -> HttpResponse:
+        return HttpResponse(200, "ok") if handlers.is_ready() else _NOT_SYNCED
 
-    async def metrics(_: bytes) -> Response:
-        return Response(200, await answers.metrics())
+    async def metrics(_: bytes) -> HttpResponse:
+        return HttpResponse(200, await handlers.metrics())
 
-    async def seen(_: bytes) -> Response:
-        return _json(answers.seen())
+    async def seen(_: bytes) -> HttpResponse:
+        return _json(handlers.seen())
 
-    async def kubelet(_: bytes) -> Response:
-        return _json(answers.kubelet)
+    async def kubelet(_: bytes) -> HttpResponse:
+        return _json(handlers.kubelet)
 
-    async def reserve(body: bytes) -> Response:
+    async def reserve(body: bytes) -> HttpResponse:
         try:
-            return _json(answers.reserve(body))
+            return _json(handlers.reserve(body))
         except ValueError as e:
-            return Response(400, f"{e}\n")
-        except NotNowError as e:
-            return Response(503, f"{e}\n", headers=_AGAIN)
+            return HttpResponse(400, f"{e}\n")
+        except RetryLaterError as e:
+            return HttpResponse(503, f"{e}\n", headers=_AGAIN)
 
     return (
-        Route("GET", "/healthz", Right.NONE, live),
-        Route("GET", "/livez", Right.NONE, live),
-        Route("GET", "/readyz", Right.NONE, ready),
-        Route("GET", "/metrics", Right.OWNER, metrics),
-        Route("GET", "/seen", Right.OWNER, seen),
-        Route("GET", "/kubelet", Right.OWNER, kubelet),
-        Route("POST", "/pod-addresses", Right.OWNER, reserve),
+        HttpRoute("GET", "/healthz", Right.NONE, live),
+        HttpRoute("GET", "/livez", Right.NONE, live),
+        HttpRoute("GET", "/readyz", Right.NONE, ready),
+        HttpRoute("GET", "/metrics", Right.OWNER, metrics),
+        HttpRoute("GET", "/seen", Right.OWNER, seen),
+        HttpRoute("GET", "/kubelet", Right.OWNER, kubelet),
+        HttpRoute("POST", "/pod-addresses", Right.OWNER, reserve),
     )
 
 
-_NOT_SYNCED = Response(503, "not synced")
+_NOT_SYNCED = HttpResponse(503, "not synced")
 
 
-def _json(body: bytes | None) -> Response:
-    return _NOT_SYNCED if body is None else Response(200, body, JSON)
+def _json(body: bytes | None) -> HttpResponse:
+    return _NOT_SYNCED if body is None else HttpResponse(200, body, JSON)

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from kwokctl.controller.nodes.pod_ips import PodAddresses
-from kwokctl.controller.scheduling.delay_queue import Agenda
+from kwokctl.controller.nodes.pod_ips import PodIPs
+from kwokctl.controller.scheduling.delay_queue import DelayQueue
 from kwokctl.dataplane.scale_protocol import Addresses, Seen, Wanted
 from kwokctl.kube.resource import NODES, PODS, Resource
 
@@ -18,17 +18,17 @@ _MOST_RESERVED = 400_000
 (https://kubernetes.io/docs/setup/best-practices/cluster-large/)."""
 
 
-class NotNowError(Exception):
+class RetryLaterError(Exception):
     """The request cannot be served yet, but may be soon."""
 
 
-class Desk:
+class ScaleApi:
     """Tells what has been seen, and reserves pod addresses."""
 
-    def __init__(self, addresses: PodAddresses, agenda: Agenda) -> None:
+    def __init__(self, addresses: PodIPs, delay_queue: DelayQueue) -> None:
         """Answer from `addresses`."""
         self._addresses = addresses
-        self._agenda = agenda
+        self._delay_queue = delay_queue
         self._seen = Seen()
 
     def note(self, resource: Resource, version: int) -> None:
@@ -45,7 +45,7 @@ class Desk:
     def reserve(self, body: bytes) -> bytes:
         """Reserve addresses for pods that `scale` makes, until they are seen or time is over.
 
-        Raises ValueError for a bad question; NotNowError for a node that is not played here, or has
+        Raises ValueError for a bad question; RetryLaterError for a node that is not played here, or has
         not been seen yet, and where too many addresses are reserved already.
         """
         try:
@@ -54,11 +54,11 @@ class Desk:
             raise ValueError(str(e)) from e
         if sum(wanted.values()) > _MOST or any(number < 0 for number in wanted.values()):
             raise ValueError(f"addresses are reserved for at most {_MOST} pods at a time")
-        now = self._agenda.now()
+        now = self._delay_queue.now()
         upcoming = self._addresses.expire(now)
         self._check_room(wanted)
         until = now + _RESERVED_FOR
-        self._agenda.put_at(self, until if upcoming is None else upcoming)
+        self._delay_queue.put_at(self, until if upcoming is None else upcoming)
         answer = {
             node: Addresses(
                 hosts=list(self._addresses.of_node(node)),
@@ -70,16 +70,18 @@ class Desk:
 
     def on_due(self) -> None:
         """Take back what was reserved for too long."""
-        upcoming = self._addresses.expire(self._agenda.now())
+        upcoming = self._addresses.expire(self._delay_queue.now())
         if upcoming is not None:
-            self._agenda.put_at(self, upcoming)
+            self._delay_queue.put_at(self, upcoming)
 
     def _check_room(self, wanted: Mapping[str, int]) -> None:
         number = self._addresses.reserved
         for node, pods in wanted.items():
             families = self._addresses.families(node)
             if families is None:
-                raise NotNowError(f"this controller manages no node '{node}'")
+                raise RetryLaterError(f"this controller manages no node '{node}'")
             number += pods * families
         if number > _MOST_RESERVED:
-            raise NotNowError(f"more than {_MOST_RESERVED} pod addresses would be reserved at once")
+            raise RetryLaterError(
+                f"more than {_MOST_RESERVED} pod addresses would be reserved at once"
+            )

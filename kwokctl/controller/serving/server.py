@@ -10,10 +10,10 @@ import logging
 from collections.abc import Sequence
 from contextlib import suppress
 
-from kwokctl.controller.serving.authorization import Guard, Right
+from kwokctl.controller.serving.authorization import Authorizer, Right
 from kwokctl.controller.serving.kubelet_answers import CLIENT_HELLO, KubeletAnswers
-from kwokctl.controller.serving.routes import JSON, Response, Route
-from kwokctl.errors import UsageError
+from kwokctl.controller.serving.routes import JSON, HttpResponse, HttpRoute
+from kwokctl.errors import UnavailableError, UsageError
 
 log = logging.getLogger(__name__)
 
@@ -29,21 +29,33 @@ class Server:
     """Listens, and answers each request by the route of its method and path."""
 
     def __init__(
-        self, routes: Sequence[Route], guard: Guard, kubelet: KubeletAnswers | None = None
+        self,
+        routes: Sequence[HttpRoute],
+        authorizer: Authorizer,
+        kubelet: KubeletAnswers | None = None,
     ) -> None:
-        """Answer by `routes` the clients to which `guard` gives the right; `kubelet` answers TLS."""
+        """Answer by `routes` the clients to which `authorizer` gives the right; `kubelet` answers TLS."""
         self._routes = {(route.method, route.path): route for route in routes}
-        self._guard = guard
+        self._authorizer = authorizer
         self._kubelet = kubelet
         self._strangers: dict[asyncio.StreamWriter, None] = {}
         """Oldest first."""
         self._server: asyncio.Server | None = None
 
     async def start(self, host: str, port: int) -> None:
-        """Listen; OSError if the address is taken or does not exist. Commas part several hosts."""
-        self._server = await asyncio.start_server(
-            self._serve, host.split(","), port, limit=_LONGEST_HEAD, reuse_address=True
-        )
+        """Listen at a port of one host, or of several with commas between them.
+
+        Raises UnavailableError if an address is taken or does not exist.
+        """
+        try:
+            self._server = await asyncio.start_server(
+                self._serve, host.split(","), port, limit=_LONGEST_HEAD, reuse_address=True
+            )
+        except OSError as e:
+            raise UnavailableError(
+                f"cannot serve on '{host}:{port}': {e.strerror}",
+                hint="give another address with --server-address",
+            ) from e
 
     @property
     def port(self) -> int:
@@ -96,14 +108,14 @@ class Server:
 
     async def _answer(
         self, request: "_Request", reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> Response:
+    ) -> HttpResponse:
         method, path = request.method, request.path
         route = self._routes.get(("GET" if method == "HEAD" else method, path))
         if route is None:
             is_known = any(known == path for _, known in self._routes)
             return _WRONG_METHOD if is_known or method not in {"GET", "HEAD"} else _UNKNOWN
         # Before anything of a body is read.
-        if not self._guard.allows(route.right, request.header(b"authorization")):
+        if not self._authorizer.allows(route.right, request.header(b"authorization")):
             return _UNAUTHORIZED
         if route.right is not Right.NONE:
             self._strangers.pop(writer, None)
@@ -151,15 +163,15 @@ class _Request:
         return self.method == "POST" or not self.header(b"content-length")
 
 
-_UNKNOWN = Response(404, "not found\n")
-_WRONG_METHOD = Response(405, "method not allowed\n")
-_UNAUTHORIZED = Response(
+_UNKNOWN = HttpResponse(404, "not found\n")
+_WRONG_METHOD = HttpResponse(405, "method not allowed\n")
+_UNAUTHORIZED = HttpResponse(
     401,
     "show the token of --server-token-file: 'Authorization: Bearer TOKEN'\n",
     headers=("WWW-Authenticate: Bearer",),
 )
-_NO_JSON = Response(415, f"the body must be {JSON}\n")
-_TOO_LONG = Response(413, "the body is too long, or its length is missing\n")
+_NO_JSON = HttpResponse(415, f"the body must be {JSON}\n")
+_TOO_LONG = HttpResponse(413, "the body is too long, or its length is missing\n")
 
 
 async def _end(writer: asyncio.StreamWriter) -> None:

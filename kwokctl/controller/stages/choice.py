@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from kwokctl.controller.stages.model import Delay, Stage
-from kwokctl.controller.stages.selectors import Known, Query
+from kwokctl.controller.stages.selectors import FieldQuery, Known
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import parse_duration, parse_time
 
@@ -82,7 +82,9 @@ def _weight(stage: Stage, value: Json) -> int | None:
         return None
 
 
-def _time(query: Query | None, otherwise: float | None, value: Json, now: float) -> float | None:
+def _time(
+    query: FieldQuery | None, otherwise: float | None, value: Json, now: float
+) -> float | None:
     """Read a delay: a Go duration or a moment in RFC 3339; an empty text means no delay at all."""
     found = _first(query, value)
     if not isinstance(found, str):
@@ -99,7 +101,7 @@ def _time(query: Query | None, otherwise: float | None, value: Json, now: float)
         return otherwise
 
 
-def _first(query: Query | None, value: Json) -> Json:
+def _first(query: FieldQuery | None, value: Json) -> Json:
     if query is None:
         return None
     found = query.values(value)

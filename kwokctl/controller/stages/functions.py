@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from kwokctl import __version__
-from kwokctl.controller.nodes.pod_ips import PodAddresses
+from kwokctl.controller.nodes.pod_ips import PodIPs
 from kwokctl.controller.stages.identifiers import container_id, image_id, uuid_for
 from kwokctl.expr.duration import format_time
 
@@ -82,9 +82,7 @@ def for_nodes(shared: Mapping[str, Any], kubelet: Kubelet) -> dict[str, Any]:
     }
 
 
-def for_pods(
-    shared: Mapping[str, Any], kubelet: Kubelet, addresses: PodAddresses
-) -> dict[str, Any]:
+def for_pods(shared: Mapping[str, Any], kubelet: Kubelet, addresses: PodIPs) -> dict[str, Any]:
     """Return the functions for pods."""
 
     def node_ips_with(node: str) -> list[str]:

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from kwokctl.controller.stages.selectors import Known, Query, Selector
+from kwokctl.controller.stages.selectors import FieldQuery, Known, Selector
 from kwokctl.kube.client import PatchType
 
 Json = Any
 
 
-class Template(Protocol):
+class ObjectTemplate(Protocol):
     """A compiled Go template that renders a document."""
 
     def render_object(self, data: Json, functions: Mapping[str, Any], /) -> Json:
@@ -54,7 +54,7 @@ class DeleteStep:
 class PatchStep:
     """Patch the object, or one of its subresources, with what the template renders."""
 
-    template: Template
+    template: ObjectTemplate
     root: str
     subresource: str
     type: PatchType
@@ -65,7 +65,7 @@ class PatchStep:
 class ApplyStep:
     """Create or patch the object that the template renders, whatever it is."""
 
-    template: Template
+    template: ObjectTemplate
     subresource: str
     type: PatchType
     as_user: str
@@ -79,9 +79,9 @@ class Delay:
     """How long a stage waits: all in seconds, `…_from` computed from the object."""
 
     base: float = 0.0
-    base_from: Query | None = None
+    base_from: FieldQuery | None = None
     bound: float | None = None
-    bound_from: Query | None = None
+    bound_from: FieldQuery | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -93,7 +93,7 @@ class Stage:
     selector: Selector | None
     steps: tuple[Step, ...]
     weight: int = 0
-    weight_from: Query | None = None
+    weight_from: FieldQuery | None = None
     delay: Delay | None = None
     immediate_next: bool = False
 

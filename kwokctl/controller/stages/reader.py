@@ -15,12 +15,12 @@ from kwokctl.controller.stages.model import (
     EventStep,
     FinalizersStep,
     Kind,
+    ObjectTemplate,
     PatchStep,
     Stage,
     Step,
-    Template,
 )
-from kwokctl.controller.stages.selectors import Condition, Query, Selector
+from kwokctl.controller.stages.selectors import FieldQuery, Requirement, Selector
 from kwokctl.errors import ConfigError, ExpressionError, NotServedError
 from kwokctl.expr import gotemplate, jq
 from kwokctl.kube.client import PatchType
@@ -92,7 +92,7 @@ class _Reader:
             ),
         )
 
-    def _condition(self, shape: schema.ConditionShape, path: str) -> Condition:
+    def _condition(self, shape: schema.ConditionShape, path: str) -> Requirement:
         if shape.cel is not None:
             raise self._no_cel(f"{path}.cel")
         if shape.jq is not None:
@@ -106,7 +106,7 @@ class _Reader:
             raise self._fault(f"{path}.values", f"must not be empty with the operator '{operator}'")
         if operator in {"Exists", "DoesNotExist"} and values:
             raise self._fault(f"{path}.values", f"must be empty with the operator '{operator}'")
-        return Condition(self._query(key, f"{path}.key"), operator, frozenset(values))
+        return Requirement(self._query(key, f"{path}.key"), operator, frozenset(values))
 
     def _delay(self, shape: schema.DelayShape) -> Delay:
         bound = shape.jitter_duration_milliseconds
@@ -117,7 +117,7 @@ class _Reader:
             bound_from=self._source(shape.jitter_duration_from, "spec.delay.jitterDurationFrom"),
         )
 
-    def _source(self, shape: schema.SourceShape | None, path: str) -> Query | None:
+    def _source(self, shape: schema.SourceShape | None, path: str) -> FieldQuery | None:
         if shape is None:
             return None
         if shape.cel is not None:
@@ -170,10 +170,10 @@ class _Reader:
             as_user=_username(shape.impersonation),
         )
 
-    def _query(self, source: str, path: str) -> Query:
+    def _query(self, source: str, path: str) -> FieldQuery:
         return self._compiled(lambda: jq.compile(source), path)
 
-    def _template(self, source: str, kind: Kind, path: str) -> Template:
+    def _template(self, source: str, kind: Kind, path: str) -> ObjectTemplate:
         template = self._compiled(lambda: gotemplate.compile(source, name=self._name), path)
         is_pod = kind == Kind("v1", "Pod")
         unknown = template.required - (functions.POD_NAMES if is_pod else functions.NAMES)

@@ -71,7 +71,7 @@ class DelayShape(_Shape):
 
 
 class EventShape(_Shape):
-    """A Kubernetes event to tell."""
+    """A Kubernetes event to create."""
 
     type: str = ""
     reason: str = ""

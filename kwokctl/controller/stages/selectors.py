@@ -7,7 +7,7 @@ from typing import Any, Protocol
 Json = Any
 
 
-class Query(Protocol):
+class FieldQuery(Protocol):
     """A compiled jq expression.
 
     `values` leaves out nulls, and all results if one is an error; the object's numbers are floats.
@@ -18,12 +18,12 @@ class Query(Protocol):
         ...
 
 
-Known = dict[Query, Sequence[Json]]
+Known = dict[FieldQuery, Sequence[Json]]
 """What expressions have found in one object."""
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class Requirement:
     """A condition on what a jq expression finds in an object.
 
     Results are compared as text, booleans as JSON spells them. Of numbers, only the integers that
@@ -31,7 +31,7 @@ class Condition:
     (https://github.com/kubernetes-sigs/kwok/blob/main/pkg/utils/expression/selector.go).
     """
 
-    query: Query
+    query: FieldQuery
     operator: str
     values: frozenset[str] = frozenset()
 
@@ -61,7 +61,7 @@ class Selector:
 
     labels: tuple[tuple[str, str], ...] = ()
     annotations: tuple[tuple[str, str], ...] = ()
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[Requirement, ...] = ()
 
     def matches(self, value: Mapping[str, Json], known: Known | None = None) -> bool:
         """Tell whether a stage with this selector is for an object.

@@ -6,11 +6,11 @@ from typing import Any
 
 from kwokctl.dataplane.bulk.locate import BulkAccess
 from kwokctl.dataplane.bulk.samples import Sample
-from kwokctl.dataplane.copies.json_stamp import CannotStampError, Copy
+from kwokctl.dataplane.copies.json_stamp import Copy
 from kwokctl.dataplane.port import NewObjects
 from kwokctl.dataplane.scale_protocol import TOGETHER
 from kwokctl.dataplane.uid import new_uid
-from kwokctl.errors import ApiError
+from kwokctl.errors import ApiError, CannotStampError
 from kwokctl.expr.duration import format_time
 
 Json = Any

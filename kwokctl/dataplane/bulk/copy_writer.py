@@ -16,14 +16,14 @@ import orjson
 from kwokctl.dataplane.bulk.copy_values import CopyValues, fitting
 from kwokctl.dataplane.bulk.locate import BulkAccess, Located, locate
 from kwokctl.dataplane.bulk.samples import SAMPLES, Sample, create_samples, in_protobuf
-from kwokctl.dataplane.copies.json_stamp import CannotStampError, Copy, Stamp, in_order, stamp_of
+from kwokctl.dataplane.copies.json_stamp import Copy, Stamp, in_order, stamp_of
 from kwokctl.dataplane.copies.protobuf_stamp import protobuf_stamp
 from kwokctl.dataplane.in_flight import for_each
 from kwokctl.dataplane.pacing import Window
 from kwokctl.dataplane.port import NewObjects
 from kwokctl.dataplane.retrying import retried
 from kwokctl.dataplane.store import Stored
-from kwokctl.errors import ApiError
+from kwokctl.errors import CannotStampError, RequestError
 from kwokctl.etcd.kv.kv import Compare
 from kwokctl.kube.collections.paging import Query, list_pages
 from kwokctl.kube.resource import NAMESPACES
@@ -154,7 +154,7 @@ class CopyWriter:
             )
             pages = [page async for page in list_pages(client.pool, query)]
             is_listed = sum(len(page.objects) for page in pages) == 1
-        except ApiError:
+        except RequestError:
             await self._take_back(copy, revision)
             raise
         # A client that has changed it meanwhile has read it.
@@ -164,7 +164,7 @@ class CopyWriter:
 
     async def _take_back(self, copy: Copy, revision: int) -> None:
         """Delete a copy unless another client has changed or deleted it."""
-        with suppress(ApiError):
+        with suppress(RequestError):
             await self._access.store.remove((), self._located.key_of(copy.name), revision)
 
     async def _add(self, copy: Copy, window: Window) -> int:
@@ -184,7 +184,7 @@ class CopyWriter:
             given = (Compare(self._namespace_key, new.namespace_version()),)
         try:
             return await retried(partial(self._access.store.add, (stored,), given))
-        except ApiError as e:
+        except RequestError as e:
             if e.reason != "AlreadyExists":
                 raise
             raise _NotWrittenError(f"'{name}' was made meanwhile") from e

@@ -7,7 +7,7 @@ from kwokctl.dataplane.in_flight import for_each
 from kwokctl.dataplane.pacing import Window
 from kwokctl.dataplane.port import ObjectVersion, OldObjects, Target
 from kwokctl.dataplane.retrying import retried
-from kwokctl.errors import ApiError
+from kwokctl.errors import RequestError
 from kwokctl.kube.resource import LEASES, NODE_LEASES, NODES
 
 TRANSACTIONS_AT_ONCE = 64
@@ -52,7 +52,7 @@ class _Deletion:
         while latest is not None and not latest.is_held and not is_left(resource):
             try:
                 await self._window.write(partial(self._remove, latest))
-            except ApiError as e:
+            except RequestError as e:
                 latest = await self._looked_at_again(each, e)
             else:
                 latest = None
@@ -63,7 +63,9 @@ class _Deletion:
         words = self._leases(each.name), self._located.key_of(each.name), int(each.version)
         return await retried(partial(self._access.store.remove, *words))
 
-    async def _looked_at_again(self, each: ObjectVersion, error: ApiError) -> ObjectVersion | None:
+    async def _looked_at_again(
+        self, each: ObjectVersion, error: RequestError
+    ) -> ObjectVersion | None:
         """Return an object that has changed meanwhile as it is; None if it is gone."""
         if error.reason == "NotFound":
             return None

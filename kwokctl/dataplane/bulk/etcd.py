@@ -8,10 +8,10 @@ from kwokctl.dataplane.bulk.copy_writer import prepared
 from kwokctl.dataplane.bulk.deletion import delete_in_etcd
 from kwokctl.dataplane.bulk.locate import BulkAccess
 from kwokctl.dataplane.bulk.watch_progress import SILENT, UNPLACED, WatchProgress, follow_watches
-from kwokctl.dataplane.copies.json_stamp import CannotStampError
 from kwokctl.dataplane.in_flight import beside
 from kwokctl.dataplane.pacing import Window
 from kwokctl.dataplane.port import WORTH, NewObjects, OldObjects
+from kwokctl.errors import CannotStampError
 from kwokctl.kube.resource import NAMESPACES, PODS, SERVICES, Resource
 
 _CONTROLLERS = Resource(

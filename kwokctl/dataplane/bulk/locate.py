@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kwokctl.dataplane.bulk.api import ApiBulk
-from kwokctl.dataplane.copies.json_stamp import CannotStampError
 from kwokctl.dataplane.keys import Keys, is_readable
 from kwokctl.dataplane.scale_protocol import ControllerClient
 from kwokctl.dataplane.store import Store
+from kwokctl.errors import CannotStampError
 from kwokctl.etcd.kv.kv import KeyValue
 from kwokctl.kube.client import Client
 from kwokctl.kube.resource import Resource

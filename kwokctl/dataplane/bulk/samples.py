@@ -10,10 +10,9 @@ import orjson
 
 from kwokctl.dataplane.bulk.api import patiently
 from kwokctl.dataplane.bulk.locate import BulkAccess, Located
-from kwokctl.dataplane.copies.json_stamp import CannotStampError
 from kwokctl.dataplane.port import NewObjects
 from kwokctl.dataplane.retrying import retried
-from kwokctl.errors import ApiError
+from kwokctl.errors import ApiError, CannotStampError
 
 Json = Any
 

@@ -8,7 +8,6 @@ import re
 from collections.abc import Container, Iterable, Iterator
 from itertools import count
 from operator import itemgetter
-from typing import ClassVar
 
 import orjson
 
@@ -24,10 +23,10 @@ from kwokctl.dataplane.copies.variable_fields import (
     fraction_digits,
     is_time,
 )
-from kwokctl.errors import KwokctlError
+from kwokctl.errors import CannotStampError
 from kwokctl.kube.patching.managed_fields import identity
 
-__all__ = ["CannotStampError", "Copy", "Path", "Stamp", "Varying", "stamp_of"]
+__all__ = ["Copy", "Path", "Stamp", "Varying", "stamp_of"]
 
 _DROPPED = ("resourceVersion",)
 """Metadata that is etcd's to give."""
@@ -39,19 +38,6 @@ _SHOWN = 80
 """Characters of a value that a message shows."""
 
 Piece = bytes | Slot
-
-
-class CannotStampError(KwokctlError):
-    """Objects of a set differ in more than what is known to differ, or otherwise than expected.
-
-    A user sees it only after insisting on etcd: with `auto` the API server gets the objects.
-    """
-
-    id: ClassVar[str] = "cannot-stamp"
-
-    def __init__(self, message: str) -> None:
-        """Say why there can be no copies, and what to do instead."""
-        super().__init__(message, hint="repeat it with --data-path auto, which uses the API then")
 
 
 class Stamp:

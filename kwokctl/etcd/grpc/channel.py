@@ -26,7 +26,7 @@ class Channel:
         self._dialling = asyncio.Lock()
         self._dialled_at = float("-inf")
         self._attempts = 0
-        self._failure: UnavailableError | None = None
+        self._failure: EtcdGoneError | UnavailableError | None = None
         self._is_closed = False
 
     async def call(self, path: str, message: bytes, *, within: float) -> bytes:
@@ -96,7 +96,7 @@ class Channel:
         self._failure = None
         try:
             connection = await dial(self._address)
-        except UnavailableError as e:
+        except (EtcdGoneError, UnavailableError) as e:
             self._failure = e
             self._attempts += 1
             raise

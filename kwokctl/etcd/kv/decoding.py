@@ -2,14 +2,17 @@
 
 Field numbers are those of rpc.proto and kv.proto
 (https://github.com/etcd-io/etcd/tree/release-3.6/api). Fields that are not named are passed over.
-Anything that is no such answer raises EtcdGoneError: what it tells is unknown.
+`answer_by` turns an answer that cannot be read into EtcdGoneError: what it tells is unknown.
 
 What comes by the thousands, headers and items, is read by patterns of how etcd writes them: one
 match costs a fifth of a walk through the fields. Whatever looks different is walked through.
 """
 
 import re
+from collections.abc import Callable
+from typing import TypeVar
 
+from kwokctl.errors import EtcdGoneError
 from kwokctl.etcd.kv.operations import Answer, KeyValue, Page, TxnAnswer
 from kwokctl.etcd.protobuf import LENGTH, VARINT, MessageError, fields, mark
 
@@ -40,6 +43,20 @@ _USUAL_ITEM = re.compile(
 )
 _DID = b"\x10\x01"
 """The field of a TxnResponse that succeeded."""
+
+
+T = TypeVar("T")
+
+
+def answer_by(read: Callable[[bytes], T], data: bytes) -> T:
+    """Decode an answer by `read`; raises EtcdGoneError for one that cannot be read."""
+    try:
+        return read(data)
+    except MessageError as e:
+        raise EtcdGoneError(
+            f"an answer of etcd cannot be read: {e}",
+            hint="the request may or may not have been carried out: check before repeating it",
+        ) from e
 
 
 def read_txn(data: bytes) -> TxnAnswer:

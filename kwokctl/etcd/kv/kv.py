@@ -58,7 +58,7 @@ class Kv:
     async def get(self, key: bytes, *, within: float = _WITHIN) -> KeyValue | None:
         """Return what is stored at a key, or None."""
         answer = await self.channel.call(_RANGE, encoding.range_request(key), within=within)
-        return decoding.first(decoding.read_page(answer))
+        return decoding.first(decoding.answer_by(decoding.read_page, answer))
 
     async def page(  # noqa: PLR0913 - the options of one request
         self,
@@ -84,12 +84,14 @@ class Kv:
             keys_only=keys_only,
             count_only=count_only,
         )
-        return decoding.read_page(await self.channel.call(_RANGE, request, within=within))
+        answer = await self.channel.call(_RANGE, request, within=within)
+        return decoding.answer_by(decoding.read_page, answer)
 
     async def txn(self, txn: Txn, *, within: float = _WITHIN) -> TxnAnswer:
         """Do a transaction: all of it, or what it has for the other case."""
         request = encoding.txn_request(txn)
-        return decoding.read_txn(await self.channel.call(_TXN, request, within=within))
+        answer = await self.channel.call(_TXN, request, within=within)
+        return decoding.answer_by(decoding.read_txn, answer)
 
     async def compact(self, revision: int, *, within: float = _WITHIN) -> None:
         """Forget what was overwritten or deleted before a revision; wait until that is done."""

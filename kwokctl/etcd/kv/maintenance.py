@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from kwokctl.etcd.kv.decoding import header_revision
+from kwokctl.etcd.kv.decoding import answer_by, header_revision
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.etcd.protobuf import LENGTH, VARINT, fields, mark, tag, varint
 
@@ -58,7 +58,8 @@ class Alarm:
 
 async def status(kv: Kv, *, within: float = _WITHIN) -> MemberStatus:
     """Ask how etcd is."""
-    return read_status(await kv.channel.call(f"{_SERVICE}/Status", b"", within=within))
+    answer = await kv.channel.call(f"{_SERVICE}/Status", b"", within=within)
+    return answer_by(read_status, answer)
 
 
 def read_status(answer: bytes) -> MemberStatus:
@@ -93,7 +94,8 @@ async def defragment(kv: Kv, *, within: float = _DEFRAGMENT_WITHIN) -> None:
 
 async def alarms(kv: Kv, *, within: float = _WITHIN) -> tuple[Alarm, ...]:
     """Ask for the alarms that are raised."""
-    return read_alarms(await kv.channel.call(f"{_SERVICE}/Alarm", b"", within=within))
+    answer = await kv.channel.call(f"{_SERVICE}/Alarm", b"", within=within)
+    return answer_by(read_alarms, answer)
 
 
 def read_alarms(answer: bytes) -> tuple[Alarm, ...]:

@@ -1,4 +1,4 @@
-"""How to reach a cluster and as whom, read from anybody's kubeconfig."""
+"""How to reach a cluster and as whom, read from any kubeconfig."""
 
 import base64
 import binascii
@@ -16,7 +16,7 @@ Entry = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """Where an API server is, whom to trust and who we are. PEM is bytes."""
+    """Where an API server is, what to trust and as whom to connect. PEM is bytes."""
 
     server: str
     """Such as `https://127.0.0.1:6443`, with a path if the API lies below one."""
@@ -27,7 +27,7 @@ class Access:
     basic: tuple[str, str] | None = None
     """A name and a password, for a proxy before the API server that asks for them."""
     insecure: bool = False
-    """Trust anybody."""
+    """Trust any server."""
     tls_server_name: str | None = None
     """The name in the server's certificate, if it is not the one that is dialled."""
     namespace: str = "default"

@@ -67,18 +67,19 @@ def check_mergeable(target: Files, context: str, home: Path) -> None:
     _refuse_foreign(opened, {table: {"name": context} for table in _TABLES}, context, home)
 
 
-def merge_context(target: Files, source: Path, context: str) -> Path:
+async def merge_context(target: Files, source: Path, context: str) -> Path:
     """Put a context of the kubeconfig `source`, with its cluster and user, into the user's.
 
     It becomes the current one. Entries of the same names are replaced if they lead to the same
-    folder as `source` or to this machine; ConflictError if they are somebody else's. Returns the
+    folder as `source` or to this machine; ConflictError if they are of another cluster. Returns the
     file that has the context now. Safe to repeat; when it fails, nothing has changed.
     """
     files = _files(target)
     files = _existing(files) or files[-1:]
-    new = _entries(KubeconfigFile.read(source), context)
-    with editing(files) as opened:
-        _refuse_foreign(opened, new, context, source.absolute().parent)
+    read = KubeconfigFile.read(source)
+    new = _entries(read, context)
+    async with editing(files) as opened:
+        _refuse_foreign(opened, new, context, read.folder)
         for table, entry in new.items():
             holder = next((f for f in opened if f.find(table, entry["name"])), opened[0])
             holder.put(table, entry)
@@ -88,16 +89,16 @@ def merge_context(target: Files, source: Path, context: str) -> Path:
         return _verified(files, new, context)
 
 
-def remove_context(
+async def remove_context(
     target: Files, context: str, *, home: Path | None = None, only_into_home: bool = False
 ) -> bool:
-    """Take a context out of the user's kubeconfig, and its cluster and user if nobody else's.
+    """Take a context out of the user's kubeconfig, and its cluster and user if no other context has them.
 
-    What leads neither into the folder `home` nor to this machine is not ours: it stays; with
+    What leads neither into the folder `home` nor to this machine was not made by kwokctl: it stays; with
     `only_into_home` so does what leads to this machine alone. Returns whether there was anything
     to remove. Safe to repeat.
     """
-    with editing(_existing(_files(target))) as files:
+    async with editing(_existing(_files(target))) as files:
         names = _names(files, context)
         if not _is_ours(files, names, home):
             return False
@@ -122,12 +123,12 @@ def current_context(target: Files) -> str:
     return next((file.current for file in files if file.current), "")
 
 
-def make_current(target: Files, candidates: Mapping[str, Path]) -> str:
-    """Make a context current where none is: the first of the candidates that is there and ours.
+async def make_current(target: Files, candidates: Mapping[str, Path]) -> str:
+    """Make a context current where none is: the first of the candidates that is there and was made by kwokctl.
 
     The candidates are given with the folder of their cluster. Returns the current context.
     """
-    with editing(_existing(_files(target))) as files:
+    async with editing(_existing(_files(target))) as files:
         found = next((file.current for file in files if file.current), "")
         for context, home in candidates.items():
             holder = next((f for f in files if f.find("contexts", context)), None)
@@ -197,7 +198,7 @@ def _refuse_foreign(
 
 
 def _is_ours(files: Sequence[KubeconfigFile], names: Mapping[str, str], home: Path | None) -> bool:
-    """Tell whether every cluster of the name is ours, or, if there is none, every user."""
+    """Tell whether every cluster of the name was made by kwokctl, or, if there is none, every user."""
     for table in ("clusters", "users"):
         found = list(_inner(files, table, names[table]))
         if found:
@@ -216,7 +217,7 @@ def _leads_home(
 def _inner(files: Sequence[KubeconfigFile], table: str, name: str) -> Iterator[tuple[Entry, Path]]:
     for file in files:
         if entry := file.find(table, name):
-            yield entry.get(_TABLES[table]) or {}, file.path.absolute().parent
+            yield entry.get(_TABLES[table]) or {}, file.folder
 
 
 def _verified(files: Sequence[Path], new: Mapping[str, Entry], context: str) -> Path:

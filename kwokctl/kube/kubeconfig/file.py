@@ -3,7 +3,7 @@
 import contextlib
 import copy
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from errno import EACCES
 from pathlib import Path
 from typing import Any, Self
@@ -20,7 +20,7 @@ _EMPTY = {"apiVersion": "v1", "kind": "Config"}
 
 
 class KubeconfigFile:
-    """What a kubeconfig file says, with everything that we do not understand."""
+    """What a kubeconfig file says, with everything that kwokctl does not understand."""
 
     def __init__(self, path: Path, document: Entry, *, existed: bool) -> None:
         """Hold a document; `read` makes one."""
@@ -57,6 +57,11 @@ class KubeconfigFile:
         if not isinstance(document, dict):
             raise ConfigError(f"'{path}' is not a kubeconfig: it holds no mapping", hint=_ANOTHER)
         return cls(path, document, existed=True)
+
+    @property
+    def folder(self) -> Path:
+        """The folder that relative names in the file start from."""
+        return self.path.absolute().parent
 
     @property
     def current(self) -> str:
@@ -96,7 +101,7 @@ class KubeconfigFile:
         entries.append(dict(entry))
 
     def drop(self, table: str, name: str) -> bool:
-        """Remove the entries of a name; tell whether there were any."""
+        """Remove the entries of a name; return whether there were any."""
         entries = self.entries(table)
         kept = [each for each in entries if each["name"] != name]
         self._document[table] = kept
@@ -124,14 +129,14 @@ class KubeconfigFile:
             raise _unwritable(self.path, e) from e
 
 
-@contextlib.contextmanager
-def editing(paths: Sequence[Path]) -> Iterator[list[KubeconfigFile]]:
+@contextlib.asynccontextmanager
+async def editing(paths: Sequence[Path]) -> AsyncIterator[list[KubeconfigFile]]:
     """Read files and keep others from changing them until they have been saved."""
-    with contextlib.ExitStack() as stack:
+    async with contextlib.AsyncExitStack() as stack:
         for path in sorted(paths):
             try:
                 _make_folder(path.parent)
-                stack.enter_context(locked(path))
+                await stack.enter_async_context(locked(path))
             except OSError as e:
                 raise _unwritable(path, e) from e
         yield [KubeconfigFile.read(path) for path in paths]

@@ -1,14 +1,15 @@
-"""The lock by which kubectl and we take turns with a kubeconfig.
+"""The lock by which kubectl and kwokctl take turns with a kubeconfig.
 
-As in client-go it is a file beside the kubeconfig, `<file>.lock`, that exists while somebody
-changes it. Ours say whose they are, so one left by a kwokctl that was killed is not in the way.
+As in client-go it is a file beside the kubeconfig, `<file>.lock`, that exists while a program
+changes it. Those of kwokctl name their process, so one left by a kwokctl that was killed is removed.
 """
 
+import asyncio
 import contextlib
 import os
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 from kwokctl.errors import BusyError
@@ -17,8 +18,8 @@ _WAIT = 10.0
 _POLL = 0.02
 
 
-@contextlib.contextmanager
-def locked(kubeconfig: Path, *, wait: float = _WAIT) -> Iterator[None]:
+@contextlib.asynccontextmanager
+async def locked(kubeconfig: Path, *, wait: float = _WAIT) -> AsyncIterator[None]:
     """Hold the lock of a kubeconfig; BusyError after `wait` seconds in vain."""
     lock = Path(f"{kubeconfig}.lock")
     deadline = time.monotonic() + wait
@@ -30,11 +31,11 @@ def locked(kubeconfig: Path, *, wait: float = _WAIT) -> Iterator[None]:
                 f"another program is changing the kubeconfig '{kubeconfig}'",
                 hint=f"if there is none, remove '{lock}' and repeat",
             )
-        time.sleep(_POLL)
+        await asyncio.sleep(_POLL)
     try:
         yield
     finally:
-        lock.unlink(missing_ok=True)
+        _release(lock)
 
 
 def _take(lock: Path) -> bool:
@@ -51,12 +52,16 @@ def _take(lock: Path) -> bool:
     return True
 
 
+def _release(lock: Path) -> None:
+    lock.unlink(missing_ok=True)
+
+
 def _signature() -> str:
     return f"kwokctl on {socket.gethostname()}, process"
 
 
 def _clear_away(lock: Path) -> bool:
-    """Remove a lock of ours whose owner is dead.
+    """Remove a lock of a kwokctl that is dead.
 
     Another process may do the same just now and take the lock: so it is moved aside, which only
     one can do, and moved back if it turns out to be a new one.

@@ -1,4 +1,4 @@
-"""Tells whether an entry of a kubeconfig was made for a cluster of ours."""
+"""Whether an entry of a kubeconfig was made for a cluster of kwokctl."""
 
 import ipaddress
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ _FILES = ("certificate-authority", "client-certificate", "client-key")
 def is_of_cluster(entry: Mapping[str, Any], folder: Path, home: Path | None) -> bool:
     """Tell whether a cluster or user entry leads to this machine or into the folder `home`.
 
-    `folder` is where the kubeconfig lies, for relative names. Whatever says nothing is nobody's,
+    `folder` is where the kubeconfig lies, for relative names. An empty entry is of no cluster,
     and may be replaced.
     """
     if home is not None and lies_in(entry, folder, home):

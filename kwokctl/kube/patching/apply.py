@@ -1,14 +1,14 @@
 """What the API server makes of a patch. Pure: JSON values in, a JSON value out.
 
-Only what is certain: whoever gets UnknownPatchError sends the patch to the API server, which knows
-better, or says what is wrong with it.
+Only what is certain: on UnknownPatchError the caller sends the patch to the API server, which applies it
+or says what is wrong with it.
 """
 
 from typing import Any
 
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.patching import json_patch, merge_patch, strategic_merge
-from kwokctl.kube.patching.merge_keys import LISTS
+from kwokctl.kube.patching.merge_keys import LISTS, NOTHING
 from kwokctl.kube.patching.unknown_patch import UnknownPatchError
 
 __all__ = ["UnknownPatchError", "apply_patch"]
@@ -25,12 +25,15 @@ _FIXED = (
 def apply_patch(current: Json, patch: Json, patch_type: PatchType, kind: str) -> Json:
     """Return `current` with `patch` applied, as the API server would do it.
 
-    Neither argument is changed, and the result shares with them whatever did not change. What the
+    Neither argument is changed, and the result shares with them whatever did not change; if nothing
+    did, it is `current` itself. What the
     server does on its own at every write stays undone: `managedFields`, `generation`, and the fields
     that a subresource keeps as they were. A patch that names another `uid` or `resourceVersion` than
     the object's, or another of the fields that are not to be patched, raises UnknownPatchError.
     """
     result = _patched(current, patch, patch_type, kind)
+    if result is current:
+        return current
     if not isinstance(result, dict):
         raise UnknownPatchError("a patch leaves something that is not an object")
     before, after = current.get("metadata") or {}, result.get("metadata") or {}
@@ -55,6 +58,7 @@ def _patched(current: Json, patch: Json, patch_type: PatchType, kind: str) -> Js
                 raise UnknownPatchError("a patch is not an object")
     if patch_type is PatchType.MERGE:
         return merge_patch.merge(current, patch)
-    if kind not in LISTS:
+    merged = strategic_merge.merge(current, patch, LISTS.get(kind, NOTHING))
+    if merged is not current and kind not in LISTS:
         raise UnknownPatchError(f"the lists of kind '{kind}' are not known")
-    return strategic_merge.merge(current, patch, LISTS[kind])
+    return merged

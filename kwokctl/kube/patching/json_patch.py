@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from kwokctl.kube.patching.equality import is_same
 from kwokctl.kube.patching.unknown_patch import UnknownPatchError
 
 Json = Any
@@ -20,7 +21,10 @@ _PLAIN_TEXT = re.compile(r'[^\x00-\x1f"&<>\\\x7f-\U0010ffff]*')
 
 
 def apply(current: Json, steps: Json) -> Json:
-    """Return `current` after all steps; what did not change is shared."""
+    """Return `current` after all steps; what did not change is shared.
+
+    If no step changes anything that is `current` itself.
+    """
     if not isinstance(steps, list):
         raise UnknownPatchError("a JSON patch is not a list of operations")
     for step in steps:
@@ -35,7 +39,11 @@ def apply(current: Json, steps: Json) -> Json:
 
 
 def _add(document: Json, step: Mapping[str, Json]) -> Json:
-    return _added(document, _words(step, "path"), _value(step))
+    path, value = _words(step, "path"), _value(step)
+    container = _at(document, path[:-1])
+    if isinstance(container, dict) and path[-1] in container:
+        return _replaced(document, path, value)
+    return _added(document, path, value)
 
 
 def _remove(document: Json, step: Mapping[str, Json]) -> Json:
@@ -43,12 +51,7 @@ def _remove(document: Json, step: Mapping[str, Json]) -> Json:
 
 
 def _replace(document: Json, step: Mapping[str, Json]) -> Json:
-    value = _value(step)
-
-    def replace(container: Json, word: str) -> None:
-        container[_existing(container, word)] = value
-
-    return _changed(document, _words(step, "path"), replace)
+    return _replaced(document, _words(step, "path"), _value(step))
 
 
 def _move(document: Json, step: Mapping[str, Json]) -> Json:
@@ -84,6 +87,15 @@ def _added(document: Json, path: _Words, value: Json) -> Json:
             container.insert(_existing(container, word), value)
 
     return _changed(document, path, add)
+
+
+def _replaced(document: Json, path: _Words, value: Json) -> Json:
+    def replace(container: Json, word: str) -> None:
+        container[_existing(container, word)] = value
+
+    if is_same(_at(document, path), value):
+        return document
+    return _changed(document, path, replace)
 
 
 def _removed(document: Json, path: _Words) -> Json:

@@ -1,4 +1,4 @@
-"""Who owns which fields of a status after it was written, as the API server would note it.
+"""Which manager owns which fields of a status after it was written, as the API server would note it.
 
 The rules are those of its field manager for updates
 (https://github.com/kubernetes/apimachinery, pkg/util/managedfields/internal) for nodes and pods.
@@ -97,7 +97,7 @@ def _without(entry: Json, found: Comparison) -> Iterable[Json]:
 
 
 def _with(own: Json, found: Comparison, now: str) -> Iterable[Json]:
-    """Yield the entry of who has written, as it is now."""
+    """Yield the entry of the manager that has written, as it is now."""
     fields = union(difference(own["fieldsV1"].get(_STATUS, {}), found.removed), found.written)
     time = now if found.written else own["time"]
     return [{**own, "fieldsV1": {_STATUS: fields}, "time": time}] if fields else []

@@ -1,8 +1,10 @@
 """The strategic merge of nodes and pods, without its directives. Pure."""
 
 from collections.abc import Mapping
+from operator import is_
 from typing import Any
 
+from kwokctl.kube.patching.equality import is_same
 from kwokctl.kube.patching.merge_keys import NOTHING, Fields, ListRule, Rule
 from kwokctl.kube.patching.unknown_patch import UnknownPatchError
 
@@ -12,8 +14,8 @@ Json = Any
 def merge(current: dict[str, Json], patch: dict[str, Json], fields: Fields) -> dict[str, Json]:
     """Return `current` with `patch` merged into it; what did not change is shared.
 
-    If nothing changes that is `current` itself. `fields` tells how the lists are merged. Raises
-    UnknownPatchError for directives, for lists that `fields` does not know, and for values that do
+    If nothing changes that is `current` itself. `fields` says how the lists are merged. Raises
+    UnknownPatchError for directives, for lists that `fields` does not know unless they stay as they are, and for values that do
     not fit together.
     """
     result = current
@@ -48,18 +50,21 @@ def _value(known: Json, wanted: Json, rule: Rule | None, name: str) -> Json:
     return known if known == wanted and type(known) is wanted_type else wanted
 
 
-def _list(known: Json, wanted: list[Json], rule: Rule | None, name: str) -> list[Json]:
+def _list(known: Json, wanted: list[Json], rule: Rule | None, name: str) -> Json:
     if not isinstance(rule, ListRule):
+        if is_same(known, wanted):
+            return known
         raise UnknownPatchError(f"how the list '{name}' is merged is not known")
     if known is not None and type(known) is not list:
         raise _misfit(name)
     if rule.key is None or not known:
         _check_new(wanted, name)
-        return wanted
+        return known if is_same(known, wanted) else wanted
     if not wanted:
         return known
     if not rule.key:
-        return _in_order(_unique(known, name), _unique(wanted, name))
+        merged = _in_order(_unique(known, name), _unique(wanted, name))
+        return known if merged == known else merged
     try:
         before = {item[rule.key]: item for item in known}
         after = {item[rule.key]: item for item in wanted}
@@ -67,7 +72,11 @@ def _list(known: Json, wanted: list[Json], rule: Rule | None, name: str) -> list
         raise UnknownPatchError(f"an item of '{name}' has no '{rule.key}'") from None
     if len(before) != len(known) or len(after) != len(wanted):
         raise UnknownPatchError(f"items of '{name}' have the same '{rule.key}'")
-    return _in_order(before, {key: _item(before.get(key), after[key], rule, name) for key in after})
+    merged = _in_order(
+        before, {key: _item(before.get(key), after[key], rule, name) for key in after}
+    )
+    is_unchanged = len(merged) == len(known) and all(map(is_, merged, known))
+    return known if is_unchanged else merged
 
 
 def _item(known: Json, wanted: Json, rule: ListRule, name: str) -> Json:
@@ -91,7 +100,7 @@ def _in_order(before: Mapping[Json, Json], after: Mapping[Json, Json]) -> list[J
     """Return the items of both, in the API server's order.
 
     Items of the patch stand in the patch's order. An item that the patch does not name stands in
-    front of the first of those not yet written, if it did so before; a new item waits for nobody.
+    front of the first of those not yet written, if it did so before; a new item waits for none.
     """
     if before.keys() == after.keys():
         return list(after.values())

@@ -3,10 +3,10 @@
 from collections import defaultdict
 from typing import Any
 
-from kwokctl.controller.leases.claim import Claim
+from kwokctl.controller.leases.claim import LeaseClaim
 from kwokctl.dataplane.leases.decode import StoredLease, read_lease
 from kwokctl.dataplane.port import Patch, Renewal, Renewed, Target
-from kwokctl.errors import ApiError
+from kwokctl.errors import ApiError, RequestError
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import PODS
 from tests.support.racing.ground import REFUSALS, Ground, has_ended
@@ -30,7 +30,7 @@ class Kubelet:
         target = Target(ground.resource, ground.namespace, body["metadata"]["name"])
         try:
             await write(target, body)
-        except ApiError as e:
+        except RequestError as e:
             if e.status not in REFUSALS:
                 raise
             ground.outcomes[e.reason] += 1
@@ -79,7 +79,9 @@ class LeaseHolder:
 
     def __init__(self, ground: Ground) -> None:
         self._ground = ground
-        self._claims: defaultdict[str, Claim] = defaultdict(lambda: Claim("", "of-a-node"))
+        self._claims: defaultdict[str, LeaseClaim] = defaultdict(
+            lambda: LeaseClaim("", "of-a-node")
+        )
 
     async def turn(self) -> None:
         """Renew some leases as they are known, and make those that are gone."""

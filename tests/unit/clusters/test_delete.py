@@ -63,7 +63,7 @@ def made(home: Home, name: str = NAME) -> ClusterName:
     return cluster_name(name)
 
 
-def made_with_context(home: Home, config: Path, name: str, *, born: int = 0) -> ClusterName:
+async def made_with_context(home: Home, config: Path, name: str, *, born: int = 0) -> ClusterName:
     """Make a cluster whose context is the current one, at a time."""
     cluster, context = made(home, name), f"kwok-{name}"
     paths = home.paths(cluster)
@@ -73,7 +73,7 @@ def made_with_context(home: Home, config: Path, name: str, *, born: int = 0) -> 
     paths.pki.mkdir()
     (paths.pki / "ca.crt").touch()
     os.utime(paths.pki / "ca.crt", (born, born))
-    entries.merge_context(config, paths.kubeconfig, context)
+    await entries.merge_context(config, paths.kubeconfig, context)
     return cluster
 
 
@@ -174,7 +174,7 @@ async def test_a_cluster_of_the_original_in_containers_is_left_to_it(home: Home)
 async def test_a_garbled_kubeconfig_keeps_nothing_but_itself(
     home: Home, config: Path, told: Told, text: str
 ) -> None:
-    name = made_with_context(home, config, "dev")
+    name = await made_with_context(home, config, "dev")
     whole = config.read_text()
     config.write_text(text)
 
@@ -200,7 +200,7 @@ async def test_a_garbled_kubeconfig_that_has_nothing_of_the_cluster_is_no_error(
 
 async def test_a_context_of_a_cluster_that_is_not_here_stays(home: Home, config: Path) -> None:
     elsewhere = Home(workdir=WorkDir(config.parent / "elsewhere"), cache=config.parent)
-    made_with_context(elsewhere, config, "dev")
+    await made_with_context(elsewhere, config, "dev")
 
     assert not await delete_cluster(home, NAME, kubeconfig=config, force=False)
 
@@ -210,10 +210,10 @@ async def test_a_context_of_a_cluster_that_is_not_here_stays(home: Home, config:
 async def test_the_youngest_cluster_that_is_left_gets_the_current_context(
     home: Home, config: Path, told: Told
 ) -> None:
-    made_with_context(home, config, "older", born=1)
-    made_with_context(home, config, "younger", born=2)
+    await made_with_context(home, config, "older", born=1)
+    await made_with_context(home, config, "younger", born=2)
     made(home, "untold")
-    name = made_with_context(home, config, "dev", born=3)
+    name = await made_with_context(home, config, "dev", born=3)
 
     await delete_cluster(home, name, kubeconfig=config, force=False)
 
@@ -222,8 +222,8 @@ async def test_the_youngest_cluster_that_is_left_gets_the_current_context(
 
 
 async def test_another_current_context_stays(home: Home, config: Path, told: Told) -> None:
-    made_with_context(home, config, "other")
-    name = made_with_context(home, config, "dev")
+    await made_with_context(home, config, "other")
+    name = await made_with_context(home, config, "dev")
     config.write_text(config.read_text().replace("current-context: kwok-dev", "current-context: x"))
 
     await delete_cluster(home, name, kubeconfig=config, force=False)
@@ -233,8 +233,8 @@ async def test_another_current_context_stays(home: Home, config: Path, told: Tol
 
 
 async def test_when_all_go_no_context_is_current(home: Home, config: Path, told: Told) -> None:
-    made_with_context(home, config, "b")
-    made_with_context(home, config, "a")
+    await made_with_context(home, config, "b")
+    await made_with_context(home, config, "a")
 
     await delete_all(home, kubeconfig=config, force=False)
 

@@ -14,7 +14,7 @@ from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.state.saved import Saved, save
 from kwokctl.config.documents import Document
-from kwokctl.controller.serving.authorization import Guard
+from kwokctl.controller.serving.authorization import Authorizer
 from kwokctl.controller.serving.routes import routes
 from kwokctl.controller.serving.server import Server
 from kwokctl.errors import ApiError, BusyError, NotFoundError, UnavailableError, UsageError
@@ -187,7 +187,7 @@ async def test_new_nodes_have_the_kubelets_address_that_only_the_controller_know
     home: Home, cluster: FakeCluster
 ) -> None:
     told = answers(kubelet=b'{"name":"172.18.0.1","port":1234}')
-    server = Server(routes(told), Guard("secret"))
+    server = Server(routes(told), Authorizer("secret"))
     await server.start("127.0.0.1", 0)
     try:
         options = replace(SAVED.options, controller_port=server.port)

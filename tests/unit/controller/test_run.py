@@ -154,7 +154,7 @@ async def test_a_cluster_that_goes_away_in_between_is_taken_up_again(tmp_path: P
         await until(lambda: at.phase("two") == "Running")
 
 
-async def test_other_kinds_are_played_and_one_that_is_not_served_keeps_nobody_waiting(
+async def test_other_kinds_are_played_and_one_that_is_not_served_does_not_delay_readiness(
     tmp_path: Path,
 ) -> None:
     async with story(tmp_path, extra=NAMESPACE_STAGE) as at:
@@ -167,7 +167,7 @@ async def test_other_kinds_are_played_and_one_that_is_not_served_keeps_nobody_wa
             ready = await at.ask("/readyz")
 
 
-async def test_told_to_end_it_ends_at_once(tmp_path: Path) -> None:
+async def test_it_ends_at_once_on_a_signal(tmp_path: Path) -> None:
     async with story(tmp_path) as at:
         at.node("n")
         at.pod("p", "n")
@@ -177,7 +177,9 @@ async def test_told_to_end_it_ends_at_once(tmp_path: Path) -> None:
     assert time.monotonic() - began < 5
 
 
-def test_wrong_words_are_told_with_a_hint(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+def test_wrong_arguments_are_errors_with_a_hint(
+    caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
     handlers = list(logging.getLogger().handlers)
     try:
         assert main(["--manage-all-nodes", "--kubeconfig=/nowhere"]) == 1

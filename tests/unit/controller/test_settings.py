@@ -99,7 +99,7 @@ def test_a_wrong_option_is_named(tmp_path: Path, option: str, problem: str) -> N
         read(tmp_path, "--manage-all-nodes", text=text)
 
 
-def test_documents_for_others_are_told_once_in_a_line(tmp_path: Path) -> None:
+def test_documents_for_other_programs_are_named_once_in_a_line(tmp_path: Path) -> None:
     notes = Notes()
     exec_ = "\n---\nkind: ClusterExec\nmetadata: {name: a}\n"
     text = f"{STAGE}{exec_}{exec_}\n---\nkind: KwokctlConfiguration\noptions: {{}}\n"

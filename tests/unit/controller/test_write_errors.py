@@ -2,27 +2,33 @@ from random import Random
 
 import pytest
 
-from kwokctl.controller.write_errors import Trouble, backoff, trouble
-from kwokctl.errors import ApiError
+from kwokctl.controller.write_errors import ErrorKind, backoff, error_kind
+from kwokctl.errors import (
+    ApiError,
+    EtcdConflictError,
+    EtcdGoneError,
+    EtcdRefusedError,
+    RequestError,
+)
 
 
 @pytest.mark.parametrize(
     ("status", "reason", "expected"),
     [
-        (0, "", Trouble.TRANSIENT),
-        (429, "TooManyRequests", Trouble.TRANSIENT),
-        (500, "InternalError", Trouble.TRANSIENT),
-        (503, "ServiceUnavailable", Trouble.TRANSIENT),
-        (504, "Timeout", Trouble.TRANSIENT),
-        (409, "Conflict", Trouble.CONFLICT),
-        (409, "AlreadyExists", Trouble.LASTING),
-        (404, "NotFound", Trouble.GONE),
-        (403, "Forbidden", Trouble.LASTING),
-        (422, "Invalid", Trouble.LASTING),
+        (0, "", ErrorKind.TRANSIENT),
+        (429, "TooManyRequests", ErrorKind.TRANSIENT),
+        (500, "InternalError", ErrorKind.TRANSIENT),
+        (503, "ServiceUnavailable", ErrorKind.TRANSIENT),
+        (504, "Timeout", ErrorKind.TRANSIENT),
+        (409, "Conflict", ErrorKind.CONFLICT),
+        (409, "AlreadyExists", ErrorKind.LASTING),
+        (404, "NotFound", ErrorKind.GONE),
+        (403, "Forbidden", ErrorKind.LASTING),
+        (422, "Invalid", ErrorKind.LASTING),
     ],
 )
-def test_an_error_says_what_to_do(status: int, reason: str, expected: Trouble) -> None:
-    assert trouble(ApiError("no", status=status, reason=reason)) is expected
+def test_an_error_says_what_to_do(status: int, reason: str, expected: ErrorKind) -> None:
+    assert error_kind(ApiError("no", status=status, reason=reason)) is expected
 
 
 def test_waiting_doubles_up_to_the_most() -> None:
@@ -31,3 +37,16 @@ def test_waiting_doubles_up_to_the_most() -> None:
     for wait, plain in zip(waits, [1, 2, 4, 8, 16, 30, 30, 30], strict=True):
         assert plain <= wait <= plain * 1.2
     assert backoff(10_000, Random(1), first=1.0, most=30.0) <= 36.0
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (EtcdGoneError("lost"), ErrorKind.TRANSIENT),
+        (EtcdRefusedError("too many requests", code=8), ErrorKind.TRANSIENT),
+        (EtcdConflictError("modified", status=409, reason="Conflict"), ErrorKind.CONFLICT),
+        (EtcdConflictError("gone", status=404, reason="NotFound"), ErrorKind.GONE),
+    ],
+)
+def test_an_error_of_etcd_says_what_to_do(error: RequestError, expected: ErrorKind) -> None:
+    assert error_kind(error) is expected

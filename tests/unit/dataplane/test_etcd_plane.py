@@ -10,7 +10,12 @@ from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.leases.encode import Lease
 from kwokctl.dataplane.port import Json, Patch, Renewal, Target
 from kwokctl.dataplane.store import Store
-from kwokctl.errors import ApiError, EtcdGoneError, EtcdRefusedError
+from kwokctl.errors import (
+    EtcdConflictError,
+    EtcdGoneError,
+    EtcdRefusedError,
+    RequestError,
+)
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import LEASES, NODES, PODS
@@ -130,7 +135,7 @@ async def test_a_write_that_somebody_else_has_overtaken_changes_nothing() -> Non
     rig = Rig()
     rig.etcd.put(KEY, b'{"theirs":true}')
 
-    with pytest.raises(ApiError) as caught:
+    with pytest.raises(EtcdConflictError) as caught:
         await rig.plane.patch(POD, RUNNING, current=rig.seen)
 
     assert (caught.value.status, caught.value.reason) == (409, "Conflict")
@@ -142,7 +147,7 @@ async def test_an_object_that_is_gone_is_not_brought_back() -> None:
     await rig.plane.patch(POD, RUNNING, current=rig.seen)
     del rig.etcd.stored[KEY]
 
-    with pytest.raises(ApiError) as caught:
+    with pytest.raises(EtcdConflictError) as caught:
         await rig.plane.patch(POD, RUNNING, current=rig.seen)
 
     assert caught.value.status == 404
@@ -317,17 +322,17 @@ async def test_a_lease_that_is_gone_says_so() -> None:
 
 
 @pytest.mark.parametrize("error", [EtcdGoneError("gone"), EtcdRefusedError("no", code=8)])
-async def test_an_etcd_that_does_not_answer_is_trouble_that_may_pass(error: Exception) -> None:
+async def test_an_etcd_that_does_not_answer_keeps_its_error(error: RequestError) -> None:
     rig = Rig()
     rig.etcd.refuse = [error, error]
 
-    with pytest.raises(ApiError) as caught:
+    with pytest.raises(RequestError) as caught:
         await rig.plane.patch(POD, RUNNING, current=rig.seen)
     (answer,) = await rig.plane.renew([Renewal("n", "7", LEASE)])
 
-    assert caught.value.status == 0
-    assert answer.error is not None
-    assert answer.error.status == 0
+    assert caught.value is error
+    assert answer.error is error
+    assert (error.status, error.path) == (0, "etcd")
     assert rig.plane.windows[PODS].unseen == 0
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.controller.serving.authorization import Guard
+from kwokctl.controller.serving.authorization import Authorizer
 from kwokctl.controller.serving.routes import routes
 from kwokctl.controller.serving.server import Server
 from kwokctl.dataplane.scale_protocol import ControllerClient, KubeletEndpoint
@@ -28,7 +28,7 @@ async def client(file: Path, token: str) -> AsyncIterator[ControllerClient]:
         seen=b'{"nodes":7,"pods":8}',
         reserve=answer,
     )
-    server = Server(routes(told), Guard(token))
+    server = Server(routes(told), Authorizer(token))
     await server.start("127.0.0.1", 0)
     try:
         async with Pool(Access(server=f"http://127.0.0.1:{server.port}")) as pool:

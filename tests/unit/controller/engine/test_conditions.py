@@ -6,8 +6,8 @@ import pytest
 
 from kwokctl import assets
 from kwokctl.config.documents import Document
-from kwokctl.controller.engine.conditions import NodeStatus, Words
-from kwokctl.controller.engine.step_player import Player
+from kwokctl.controller.engine.conditions import ConditionComposer, ConditionText
+from kwokctl.controller.engine.step_player import StepPlayer
 from kwokctl.controller.metrics import Metrics
 from kwokctl.controller.stages.functions import NODE_CONDITIONS, Kubelet, common, for_nodes
 from kwokctl.controller.stages.reader import read_stages
@@ -20,26 +20,26 @@ from tests.support.fake_cluster import FakeCluster
 
 BORN, BEFORE, SINCE = "2026-01-01T00:00:00Z", "2026-01-01T12:00:00Z", "2026-01-02T00:00:00Z"
 NOW = "2026-01-03T00:00:00Z"
-HEALTHY = {kind: Words(*words) for kind, *words in NODE_CONDITIONS}
+HEALTHY = {kind: ConditionText(*words) for kind, *words in NODE_CONDITIONS}
 PRESSURE: Mapping[str, Any] = {"status": "True", "reason": "Mine", "message": "somebody's"}
 KINDS = tuple(HEALTHY)
 
 Json = dict[str, Any]
 
 
-def said(kind: str, words: Words | None = None, /, **more: Any) -> Json:
+def said(kind: str, words: ConditionText | None = None, /, **more: Any) -> Json:
     """Make a condition, a healthy one unless told otherwise."""
     return {"type": kind, **(words or HEALTHY[kind])._asdict(), **more}
 
 
-def stored(kind: str, words: Words | None = None, /, **more: Any) -> Json:
+def stored(kind: str, words: ConditionText | None = None, /, **more: Any) -> Json:
     times: Json = {"lastHeartbeatTime": SINCE, "lastTransitionTime": SINCE}
     return said(kind, words, **times) | more
 
 
 def silent(kind: str) -> Json:
     """Make a condition as the controller-manager leaves it when a node is not heard of."""
-    words = Words("Unknown", "NodeStatusUnknown", "Kubelet stopped posting node status.")
+    words = ConditionText("Unknown", "NodeStatusUnknown", "Kubelet stopped posting node status.")
     return stored(kind, words)
 
 
@@ -55,12 +55,12 @@ def node(*conditions: Json) -> Json:
 def sent(
     have: Json,
     *items: Json,
-    to: NodeStatus | None = None,
+    to: ConditionComposer | None = None,
     patch_type: PatchType = PatchType.STRATEGIC,
 ) -> Any:
     """Tell which conditions are sent to a node when a Stage renders some."""
     document = {"status": {"conditions": list(items)}}
-    composed = (to or NodeStatus()).compose(have, document, patch_type, parse_time(NOW))
+    composed = (to or ConditionComposer()).compose(have, document, patch_type, parse_time(NOW))
     assert document == {"status": {"conditions": list(items)}}
     return composed["status"].get("conditions")
 
@@ -131,7 +131,7 @@ def test_a_report_ends_the_silence_that_the_controller_manager_has_noted(kind: s
         {"reason": None},
     ],
 )
-def test_a_report_leaves_alone_what_somebody_else_has_said(words: Json) -> None:
+def test_a_report_leaves_alone_what_another_program_has_set(words: Json) -> None:
     have = node(stored("MemoryPressure", **words), stored("Ready"))
 
     assert sent(have, report("MemoryPressure"), report("Ready")) == [report("Ready")]
@@ -144,7 +144,7 @@ def test_conditions_that_are_not_spoken_of_are_not_sent() -> None:
     assert sent(have, *map(report, KINDS[:1])) == [report("Ready")]
 
 
-def test_a_statement_is_obeyed_whoever_spoke_before() -> None:
+def test_a_statement_is_written_whatever_was_set_before() -> None:
     have = node(stored("MemoryPressure", **PRESSURE))
 
     (found,) = sent(have, said("MemoryPressure"))
@@ -153,16 +153,16 @@ def test_a_statement_is_obeyed_whoever_spoke_before() -> None:
 
 
 def test_a_report_knows_what_stages_have_said() -> None:
-    status, words = NodeStatus(), Words("True", "Leak", "memory leaks")
+    status, words = ConditionComposer(), ConditionText("True", "Leak", "memory leaks")
     sent(node(stored("MemoryPressure")), said("MemoryPressure", words), to=status)
 
     have = node(stored("MemoryPressure", words))
     assert sent(have, report("MemoryPressure"), to=status) == [report("MemoryPressure")]
-    assert sent(have, report("MemoryPressure"), to=NodeStatus()) is None
+    assert sent(have, report("MemoryPressure"), to=ConditionComposer()) is None
 
 
-def test_what_somebody_else_has_said_does_not_become_ours_by_being_repeated() -> None:
-    status, have = NodeStatus(), node(stored("Ready", reason="Mine"))
+def test_what_another_program_has_set_stays_its_own_when_it_is_repeated() -> None:
+    status, have = ConditionComposer(), node(stored("Ready", reason="Mine"))
 
     (found,) = sent(have, {**report("Ready"), "status": "True"}, to=status)
     assert found == {**report("Ready"), "status": "True"}
@@ -170,12 +170,12 @@ def test_what_somebody_else_has_said_does_not_become_ours_by_being_repeated() ->
 
 
 def test_what_stages_have_said_is_not_remembered_without_end() -> None:
-    status = NodeStatus()
+    status = ConditionComposer()
     for number in range(1000):
-        words = Words("True", "Leak", f"{number} bytes")
+        words = ConditionText("True", "Leak", f"{number} bytes")
         sent(node(stored("MemoryPressure")), said("MemoryPressure", words), to=status)
 
-    old, new = (Words("True", "Leak", f"{number} bytes") for number in (0, 999))
+    old, new = (ConditionText("True", "Leak", f"{number} bytes") for number in (0, 999))
     assert sent(node(stored("MemoryPressure", old)), report("MemoryPressure"), to=status) is None
     assert sent(node(stored("MemoryPressure", new)), report("MemoryPressure"), to=status)
 
@@ -186,16 +186,16 @@ def test_a_stage_alone_speaks_of_a_type_of_its_own() -> None:
     assert sent(have, report("Gpu")) == [report("Gpu")]
 
 
-def overlay(words: Words) -> NodeStatus:
-    def of_leaking(node: Json) -> Mapping[str, Words]:
+def overlay(words: ConditionText) -> ConditionComposer:
+    def of_leaking(node: Json) -> Mapping[str, ConditionText]:
         return {"MemoryPressure": words} if "leaks" in node["metadata"] else {}
 
-    return NodeStatus([lambda _: {"MemoryPressure": HEALTHY["MemoryPressure"]}, of_leaking])
+    return ConditionComposer([lambda _: {"MemoryPressure": HEALTHY["MemoryPressure"]}, of_leaking])
 
 
 @pytest.mark.parametrize("item", [report("MemoryPressure"), said("MemoryPressure")])
 def test_an_overlay_speaks_above_kubelet_and_stages(item: Json) -> None:
-    words = Words("True", "Leak", "memory leaks")
+    words = ConditionText("True", "Leak", "memory leaks")
     have = node(stored("MemoryPressure"))
 
     assert sent(have, report("MemoryPressure"), to=overlay(words)) == [report("MemoryPressure")]
@@ -244,13 +244,13 @@ def test_a_patch_that_replaces_the_list_keeps_what_is_not_to_change() -> None:
 def test_what_is_no_plain_list_of_conditions_is_left_as_it_is(document: Any) -> None:
     have = node(stored("Ready", **PRESSURE))
 
-    assert NodeStatus().compose(have, document, PatchType.STRATEGIC, 0.0) is document
+    assert ConditionComposer().compose(have, document, PatchType.STRATEGIC, 0.0) is document
 
 
 def test_a_json_patch_is_left_as_it_is() -> None:
     document = [{"op": "replace", "path": "/status/conditions", "value": [report("Ready")]}]
 
-    assert NodeStatus().compose(node(), document, PatchType.JSON, 0.0) is document
+    assert ConditionComposer().compose(node(), document, PatchType.JSON, 0.0) is document
 
 
 def test_a_stage_may_say_when_a_node_of_unknown_age_has_changed() -> None:
@@ -268,7 +268,7 @@ def played(name: str, have: Json) -> FakeCluster:
     (stage,) = read_stages([document])
     cluster = FakeCluster(NODES, PODS)
     value = cluster.put(NODES, have)
-    player = Player(cluster, cluster, Metrics(), lambda: parse_time(NOW))
+    player = StepPlayer(cluster, cluster, Metrics(), lambda: parse_time(NOW))
     functions = for_nodes(common(lambda: parse_time(NOW)), Kubelet())
     (step,) = stage.steps
     asyncio.run(player.play(step, Target(NODES, None, "n"), value, functions))
@@ -288,7 +288,7 @@ def conditions(cluster: FakeCluster) -> dict[str, Json]:
         ("node-heartbeat-with-lease", stored("Ready")),
     ],
 )
-def test_no_shipped_stage_touches_what_somebody_else_has_said(name: str, ready: Json) -> None:
+def test_no_shipped_stage_touches_what_another_program_has_set(name: str, ready: Json) -> None:
     pressure = stored("MemoryPressure", **PRESSURE)
     gpu = {"type": "Gpu", "status": "False"}
     have = node(ready, pressure, gpu, silent("DiskPressure"), stored("PIDPressure"))

@@ -18,10 +18,10 @@ def test_an_object_that_matches_is_patched_once_and_then_rests() -> None:
 
         assert rig.phase() == "Running"
         assert rig.cluster.writes == [("patch", "p")]
-        entry = rig.engine.get("ns/p")
-        assert entry is not None
-        assert entry.raw is None
-        assert entry.stage is None
+        state = rig.engine.get("ns/p")
+        assert state is not None
+        assert state.raw is None
+        assert state.stage is None
 
 
 def test_a_stage_waits_for_its_delay() -> None:
@@ -42,7 +42,9 @@ def test_an_unrelated_update_does_not_start_the_delay_again() -> None:
         rig.cluster.put(PODS, pod())
         for _ in range(5):
             await asyncio.sleep(1.9)
-            rig.cluster.change(PODS, "p", "ns", metadata={"labels": {"n": str(rig.agenda.now())}})
+            rig.cluster.change(
+                PODS, "p", "ns", metadata={"labels": {"n": str(rig.delay_queue.now())}}
+            )
         await asyncio.sleep(0.6)
 
         assert rig.phase() == "Running"

@@ -21,7 +21,7 @@ def test_a_deletion_during_play_cannot_resurrect() -> None:
         await asyncio.sleep(100)
 
         assert rig.cluster.writes == [("patch", "p")]
-        assert rig.care.left == ["ns/p"]
+        assert rig.hooks.left == ["ns/p"]
         assert len(rig.engine) == 0
 
 
@@ -53,11 +53,11 @@ def test_a_missed_deletion_is_noticed_by_the_uid() -> None:
         rig.cluster.put(PODS, pod())
         await asyncio.sleep(1)
 
-        assert rig.care.left == ["ns/p"]
+        assert rig.hooks.left == ["ns/p"]
         assert rig.phase() == "Running"
 
 
-def test_an_object_that_nobody_knows_is_neither_woken_nor_dropped() -> None:
+def test_an_unknown_object_is_neither_woken_nor_dropped() -> None:
     @story(RUN)
     async def _(rig: Rig) -> None:
         body = rig.cluster.put(PODS, pod())
@@ -115,12 +115,12 @@ def test_an_object_changed_during_play_is_looked_at_again() -> None:
 def test_nothing_is_played_while_the_object_may_not_be_written() -> None:
     @story(RUN)
     async def _(rig: Rig) -> None:
-        rig.care.is_open = False
+        rig.hooks.is_open = False
         rig.cluster.put(PODS, pod())
         await asyncio.sleep(5)
         assert rig.cluster.writes == []
 
-        rig.care.is_open = True
+        rig.hooks.is_open = True
         assert rig.engine.wake("ns/p")
         await asyncio.sleep(5)
         assert rig.phase() == "Running"
@@ -131,11 +131,11 @@ def test_a_delayed_stage_that_finds_the_object_closed_is_chosen_again_when_it_op
     async def _(rig: Rig) -> None:
         rig.cluster.put(PODS, pod())
         await asyncio.sleep(1)
-        rig.care.is_open = False
+        rig.hooks.is_open = False
         await asyncio.sleep(20)
         assert rig.phase() == "Pending"
 
-        rig.care.is_open = True
+        rig.hooks.is_open = True
         rig.engine.wake("ns/p")
         await asyncio.sleep(11)
         assert rig.phase() == "Running"
@@ -144,14 +144,14 @@ def test_a_delayed_stage_that_finds_the_object_closed_is_chosen_again_when_it_op
 def test_a_parked_object_has_to_be_read_before_it_is_played() -> None:
     @story(RUN)
     async def _(rig: Rig) -> None:
-        rig.care.is_allowed = False
+        rig.hooks.is_allowed = False
         body = rig.cluster.put(PODS, pod())
         await asyncio.sleep(1)
-        entry = rig.engine.get("ns/p")
-        assert entry is not None
-        assert entry.raw is None
+        state = rig.engine.get("ns/p")
+        assert state is not None
+        assert state.raw is None
 
-        rig.care.is_allowed = True
+        rig.hooks.is_allowed = True
         assert not rig.engine.wake("ns/p")
         rig.tell("MODIFIED", msgspec.json.encode(body))
         await asyncio.sleep(1)

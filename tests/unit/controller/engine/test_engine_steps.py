@@ -5,13 +5,13 @@ import asyncio
 import pytest
 
 from kwokctl.controller.stages.model import ApplyStep, DeleteStep, FinalizersStep
-from kwokctl.controller.stages.selectors import Condition
+from kwokctl.controller.stages.selectors import Requirement
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import CONFIG_MAPS, PODS
 from tests.support.engine_rig import RUN, Path, Renders, Rig, has, lacks, patch, pod, stage, story
 
 GOING = {"deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 30}
-REAP = stage("reap", [Condition(Path(("metadata", "deletionTimestamp")), "Exists")], DeleteStep())
+REAP = stage("reap", [Requirement(Path(("metadata", "deletionTimestamp")), "Exists")], DeleteStep())
 
 
 def test_a_patch_that_would_change_nothing_is_not_sent() -> None:

@@ -2,91 +2,9 @@ from typing import Any
 
 import pytest
 
-from kwokctl.controller.engine.patches import finalizers_after, is_noop, rooted, with_uid
+from kwokctl.controller.engine.patches import finalizers_after, result_of, rooted, with_uid
 from kwokctl.errors import ExpressionError
 from kwokctl.kube.client import PatchType
-
-POD = {
-    "metadata": {"labels": {"a": "b"}, "finalizers": ["f"]},
-    "status": {
-        "phase": "Running",
-        "conditions": [{"type": "Ready", "status": "True", "reason": "r"}, {"type": "Other"}],
-        "containerStatuses": [{"name": "c", "ready": True}],
-        "podIPs": [{"ip": "10.0.0.1"}],
-    },
-}
-
-
-@pytest.mark.parametrize(
-    ("patch", "noop"),
-    [
-        ({}, True),
-        ({"metadata": {"labels": {"a": "b"}}}, True),
-        ({"metadata": {"labels": {"a": "c"}}}, False),
-        ({"metadata": {"labels": {"new": "b"}}}, False),
-        ({"metadata": {"labels": {"a": None}}}, False),
-        ({"metadata": {"labels": {"absent": None}}}, True),
-        ({"metadata": {"finalizers": ["f"]}}, True),
-        ({"metadata": {"finalizers": ["g"]}}, False),
-        ({"status": "text"}, False),
-        ({"metadata": {"labels": {"a": {"b": "c"}}}}, False),
-    ],
-)
-def test_a_merge_patch_is_compared_field_by_field(patch: Any, noop: bool) -> None:
-    assert is_noop(POD, patch, PatchType.MERGE, "Pod") is noop
-
-
-@pytest.mark.parametrize(
-    ("status", "noop"),
-    [
-        ({"phase": "Running"}, True),
-        ({"conditions": [{"type": "Ready", "status": "True"}]}, True),
-        ({"conditions": [{"type": "Ready", "status": "False"}]}, False),
-        ({"conditions": [{"type": "New", "status": "True"}]}, False),
-        ({"conditions": [{"status": "True"}]}, False),
-        ({"conditions": "text"}, False),
-        ({"containerStatuses": [{"name": "c", "ready": True}]}, True),
-        ({"containerStatuses": [{"name": "c"}]}, False),
-        ({"podIPs": [{"ip": "10.0.0.1"}]}, True),
-        ({"podIPs": [{"ip": "10.0.0.2"}]}, False),
-        ({"podIPs": None}, False),
-        ({"hostIPs": None}, True),
-        ({"conditions": [{"$patch": "delete", "type": "Ready"}]}, False),
-        ({"phase": {"not": "a text"}}, False),
-    ],
-)
-def test_a_strategic_patch_compares_lists_by_their_keys(status: Any, noop: bool) -> None:
-    assert is_noop(POD, {"status": status}, PatchType.STRATEGIC, "Pod") is noop
-
-
-def test_a_strategic_patch_compares_sets_of_plain_values() -> None:
-    assert is_noop(POD, {"metadata": {"finalizers": ["f"]}}, PatchType.STRATEGIC, "Pod")
-    assert not is_noop(POD, {"metadata": {"finalizers": ["g"]}}, PatchType.STRATEGIC, "Pod")
-    assert is_noop({"spec": {"podCIDRs": ["b", "a"]}}, {"spec": {"podCIDRs": ["a"]}},
-                   PatchType.STRATEGIC, "Node")  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("steps", "noop"),
-    [
-        ([], True),
-        ([{"op": "add", "path": "/metadata/labels/a", "value": "b"}], True),
-        ([{"op": "replace", "path": "/status/phase", "value": "Running"}], True),
-        ([{"op": "replace", "path": "/status/phase", "value": "Failed"}], False),
-        ([{"op": "add", "path": "/metadata/labels/x~1y", "value": "b"}], False),
-        ([{"op": "remove", "path": "/metadata/labels/a"}], False),
-        ([{"op": "add", "path": "/metadata/finalizers/0", "value": "f"}], False),
-        ([{"op": "add", "path": "/metadata/finalizers/-", "value": "f"}], False),
-        ([{"op": "test", "path": "/metadata/finalizers/0", "value": "f"}], True),
-        ("text", False),
-    ],
-)
-def test_a_json_patch_changes_nothing_if_every_value_is_there(steps: Any, noop: bool) -> None:
-    assert is_noop(POD, steps, PatchType.JSON, "Pod") is noop
-
-
-def test_an_apply_is_always_sent() -> None:
-    assert not is_noop(POD, {}, PatchType.APPLY, "Pod")
 
 
 def test_a_document_is_put_under_its_root() -> None:
@@ -132,3 +50,31 @@ def test_finalizers_are_emptied_removed_and_added_once() -> None:
     ]
     assert finalizers_after(["a", "b"], add=["c"], remove=[], empty=True) == ["c"]
     assert finalizers_after([], add=[], remove=["a"], empty=False) == []
+
+
+@pytest.mark.parametrize(
+    ("patch", "patch_type"),
+    [
+        ({"status": {"a": 1}}, PatchType.APPLY),
+        ({"status": {"a": 2, "b": [1]}}, PatchType.MERGE),
+        ({"status": {"new": {}}}, PatchType.STRATEGIC),
+        ({"status": {"c": {"d": 1}}}, PatchType.STRATEGIC),
+        ("text", PatchType.MERGE),
+    ],
+)
+def test_the_result_is_left_to_the_data_plane_where_it_is_another_object_or_not_certain(
+    patch: Any, patch_type: PatchType
+) -> None:
+    assert result_of({"status": {"a": 1, "c": {}}}, patch, patch_type, "Pod") is None
+
+
+@pytest.mark.parametrize("patch_type", [PatchType.MERGE, PatchType.STRATEGIC])
+def test_the_result_of_a_patch_that_changes_nothing_is_the_object_itself(
+    patch_type: PatchType,
+) -> None:
+    pod = {"status": {"a": 1, "conditions": [{"type": "Ready"}]}}
+
+    same = {"status": {"a": 1, "absent": None, "conditions": [{"type": "Ready"}]}}
+    assert result_of(pod, same, patch_type, "Pod") is pod
+    more = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
+    assert result_of(pod, more, patch_type, "Pod") == {"status": {"a": 1, **more["status"]}}

@@ -1,6 +1,6 @@
 import json
 
-from kwokctl.controller.leases.claim import Claim
+from kwokctl.controller.leases.claim import LeaseClaim
 from kwokctl.dataplane.leases.decode import read_lease
 from kwokctl.dataplane.leases.encode import micro_time
 
@@ -22,7 +22,7 @@ def stored(**spec: object) -> bytes:
 
 
 def test_a_new_lease_is_owned_by_its_node() -> None:
-    claim = Claim("n", "u")
+    claim = LeaseClaim("n", "u")
 
     body = claim.lease(holder=MINE, duration=40, now=NOON).document()
 
@@ -41,7 +41,7 @@ def test_a_new_lease_is_owned_by_its_node() -> None:
 
 
 def test_a_renewal_moves_only_the_renewal() -> None:
-    claim = Claim("n", "u")
+    claim = LeaseClaim("n", "u")
     claim.lease(holder=MINE, duration=40, now=NOON).document()
 
     body = claim.lease(holder=MINE, duration=40, now=NOON + 10).document()
@@ -54,7 +54,7 @@ def test_taking_over_counts_a_transition_and_keeps_what_others_wrote() -> None:
     lease = read_lease(
         stored(holderIdentity=OTHER, leaseTransitions=2, acquireTime="2025-01-01T00:00:00Z")
     )
-    claim = Claim("n", "u")
+    claim = LeaseClaim("n", "u")
 
     claim.adopt(lease, mine=False, now=NOON)
     body = claim.lease(holder=MINE, duration=40, now=NOON).document()
@@ -69,7 +69,7 @@ def test_going_on_with_an_own_lease_counts_no_transition() -> None:
     lease = read_lease(
         stored(holderIdentity=MINE, leaseTransitions=2, acquireTime="2025-01-01T00:00:00Z")
     )
-    claim = Claim("n", "u")
+    claim = LeaseClaim("n", "u")
 
     claim.adopt(lease, mine=True, now=NOON)
     body = claim.lease(holder=MINE, duration=40, now=NOON).document()
@@ -78,8 +78,8 @@ def test_going_on_with_an_own_lease_counts_no_transition() -> None:
     assert body["spec"]["acquireTime"] == "2025-01-01T00:00:00.000000Z"
 
 
-def test_a_lease_that_nobody_holds_counts_no_transition() -> None:
-    claim = Claim("n", "u")
+def test_a_lease_without_a_holder_counts_no_transition() -> None:
+    claim = LeaseClaim("n", "u")
 
     claim.adopt(read_lease(stored(holderIdentity="")), mine=False, now=NOON)
 
@@ -98,7 +98,7 @@ def test_a_lease_that_was_never_renewed_has_ended() -> None:
 
 
 def test_a_lease_that_others_may_have_made_is_taken_for_what_it_is() -> None:
-    claim = Claim("n", "u")
+    claim = LeaseClaim("n", "u")
     claim.recognise(
         read_lease(b'{"metadata":{"uid":"l","creationTimestamp":"2026-01-01T00:00:00Z"}}')
     )
@@ -112,7 +112,7 @@ def test_a_lease_that_others_may_have_made_is_taken_for_what_it_is() -> None:
 
 
 def test_a_lease_that_is_being_deleted_stays_so() -> None:
-    claim = Claim("n", "u")
+    claim = LeaseClaim("n", "u")
     deletion = b'"deletionTimestamp":"2026-01-01T00:00:00Z","deletionGracePeriodSeconds":0'
 
     claim.adopt(

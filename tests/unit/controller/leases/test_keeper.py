@@ -1,4 +1,5 @@
 import asyncio
+import socket
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from contextlib import asynccontextmanager
@@ -7,10 +8,10 @@ from typing import Any
 
 import orjson
 
-from kwokctl.controller.leases.keeper import LeaseKeeper, Outside, Terms
+from kwokctl.controller.leases.keeper import LeaseContext, LeaseKeeper, LeaseTerms, own_identity
 from kwokctl.controller.metrics import Metrics
 from kwokctl.controller.nodes.registry import Hold
-from kwokctl.controller.scheduling.delay_queue import Agenda
+from kwokctl.controller.scheduling.delay_queue import DelayQueue
 from kwokctl.dataplane.leases.decode import read_lease
 from kwokctl.dataplane.leases.encode import micro_time
 from kwokctl.dataplane.port import Target
@@ -34,20 +35,20 @@ class Rig:
         duration: int = DURATION,
     ) -> None:
         self.cluster = cluster or FakeCluster(LEASES)
-        self.agenda = Agenda()
+        self.delay_queue = DelayQueue()
         self.changes: list[tuple[str, Hold]] = []
-        outside = Outside(
+        context = LeaseContext(
             plane=self.cluster,
             reader=self.cluster,
-            agenda=self.agenda,
+            delay_queue=self.delay_queue,
             metrics=Metrics(),
             random=Random(1),
             wall=lambda: 1_767_268_800.0 + asyncio.get_running_loop().time(),
         )
-        self.metrics = outside.metrics
+        self.metrics = context.metrics
         self.keeper = LeaseKeeper(
-            Terms(holder=holder, duration=duration),
-            outside,
+            LeaseTerms(holder=holder, duration=duration),
+            context,
             lambda node, hold: self.changes.append((node, hold)),
         )
 
@@ -82,7 +83,7 @@ class Rig:
                 yield
             finally:
                 task.cancel()
-                self.agenda.close()
+                self.delay_queue.close()
 
 
 def story(test: Callable[[Rig], Coroutine[Any, Any, None]]) -> None:
@@ -239,7 +240,7 @@ def test_an_own_lease_that_has_ended_goes_on_without_a_transition() -> None:
         assert rig.spec()["leaseTransitions"] == 0
 
 
-def test_a_lease_that_somebody_changed_is_read_and_renewed() -> None:
+def test_a_lease_that_another_program_changed_is_read_and_renewed() -> None:
     @story
     async def _(rig: Rig) -> None:
         rig.keeper.want("n", "u", can_wait=False)
@@ -252,7 +253,7 @@ def test_a_lease_that_somebody_changed_is_read_and_renewed() -> None:
         assert rig.changes == [("n", Hold.HELD)]
 
 
-def test_a_lease_that_somebody_took_away_is_lost() -> None:
+def test_a_lease_that_another_program_took_is_lost() -> None:
     @story
     async def _(rig: Rig) -> None:
         rig.keeper.want("n", "u", can_wait=False)
@@ -371,3 +372,10 @@ def test_the_metrics_tell_how_many_leases_are_held() -> None:
         text = rig.metrics.text()
         assert 'kwok_controller_leases{state="held"} 3' in text
         assert 'kwok_controller_leases{state="foreign"} 0' in text
+
+
+def test_no_two_controllers_of_a_host_have_the_same_identity() -> None:
+    one, other = own_identity(), own_identity()
+
+    assert one != other
+    assert one.startswith(f"{socket.gethostname()}_")

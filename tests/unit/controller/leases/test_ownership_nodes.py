@@ -57,7 +57,7 @@ def test_without_leases_the_status_is_the_heartbeat() -> None:
         assert rig.cluster.verbs("create") == []
 
 
-def test_a_condition_that_somebody_set_survives_heartbeats() -> None:
+def test_a_condition_that_another_program_set_survives_heartbeats() -> None:
     @story(lease_seconds=0)
     async def _(rig: Rig) -> None:
         rig.cluster.put(NODES, node())

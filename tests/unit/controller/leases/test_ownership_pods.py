@@ -6,7 +6,7 @@ import msgspec
 import orjson
 
 from kwokctl.config.documents import Document
-from kwokctl.controller.engine.decoded import SeenPod
+from kwokctl.controller.engine.decoded import DecodedPod
 from kwokctl.controller.stages.reader import read_stages
 from kwokctl.dataplane.port import Target
 from kwokctl.expr import yaml
@@ -184,7 +184,7 @@ def test_what_a_list_tells_counts_though_it_be_older() -> None:
         old = orjson.dumps(rig.cluster.put(PODS, pod()))
         await asyncio.sleep(1)
         patched = len(rig.cluster.writes)
-        seen = msgspec.json.decode(old, type=SeenPod)
+        seen = msgspec.json.decode(old, type=DecodedPod)
         rig.controller.pods.note(seen, old)
         await asyncio.sleep(1)
         assert len(rig.cluster.writes) == patched

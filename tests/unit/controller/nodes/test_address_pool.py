@@ -2,11 +2,11 @@ import logging
 
 import pytest
 
-from kwokctl.controller.nodes.address_pool import AddressBook
+from kwokctl.controller.nodes.address_pool import AddressPool
 
 
 def test_the_first_address_is_the_one_after_the_address_of_the_cidr() -> None:
-    book = AddressBook()
+    book = AddressPool()
 
     assert [book.allocate("10.0.3.0/24") for _ in range(2)] == ["10.0.3.1", "10.0.3.2"]
     assert book.allocate("10.0.4.7/24") == "10.0.4.8"
@@ -16,7 +16,7 @@ def test_the_first_address_is_the_one_after_the_address_of_the_cidr() -> None:
 def test_a_used_up_cidr_is_continued_with_shared_addresses_after_one_warning(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    book = AddressBook()
+    book = AddressPool()
     with caplog.at_level(logging.WARNING):
         first = [book.allocate("10.0.0.0/29") for _ in range(8)]
         second = [book.allocate("10.0.1.0/29") for _ in range(8)]
@@ -28,13 +28,13 @@ def test_a_used_up_cidr_is_continued_with_shared_addresses_after_one_warning(
 
 
 def test_a_used_up_ipv6_cidr_is_continued_with_local_addresses() -> None:
-    book = AddressBook()
+    book = AddressPool()
 
     assert [book.allocate("fd00::/127") for _ in range(2)] == ["fd00::1", "fd00:64::1"]
 
 
 def test_a_freed_address_is_used_again_lowest_first_and_only_once() -> None:
-    book = AddressBook()
+    book = AddressPool()
     given = [book.allocate("10.0.0.0/24") for _ in range(4)]
     book.release([given[2], given[0]])
     book.release([given[0]])
@@ -45,7 +45,7 @@ def test_a_freed_address_is_used_again_lowest_first_and_only_once() -> None:
 
 
 def test_an_address_that_a_pod_has_is_not_handed_out() -> None:
-    book = AddressBook()
+    book = AddressPool()
 
     assert book.take("10.0.0.2", ("10.0.0.0/24",))
     assert not book.take("10.0.0.2", ("10.0.0.0/24",))
@@ -53,7 +53,7 @@ def test_an_address_that_a_pod_has_is_not_handed_out() -> None:
 
 
 def test_a_taken_address_comes_back_when_it_is_released() -> None:
-    book = AddressBook()
+    book = AddressPool()
     book.take("10.0.0.1", ("10.0.0.0/24",))
     assert book.allocate("10.0.0.0/24") == "10.0.0.2"
 
@@ -74,14 +74,14 @@ def test_a_taken_address_comes_back_when_it_is_released() -> None:
     ],
 )
 def test_a_cidr_ends_before_its_broadcast_address(cidr: str, addresses: list[str]) -> None:
-    book = AddressBook()
+    book = AddressPool()
     given = [book.allocate(cidr) for _ in range(len(addresses) + 1)]
     assert given[:-1] == addresses
     assert given[-1] in {"100.64.0.1", "fd00:64::1"}
 
 
 def test_cidrs_that_overlap_never_give_the_same_address() -> None:
-    book = AddressBook()
+    book = AddressPool()
     cidrs = ("10.0.0.0/16", "10.0.0.0/24", "10.0.0.1/24", "10.0.0.0/28")
 
     given = [book.allocate(cidr) for _ in range(400) for cidr in cidrs]
@@ -90,7 +90,7 @@ def test_cidrs_that_overlap_never_give_the_same_address() -> None:
 
 
 def test_what_is_no_address_is_not_taken() -> None:
-    book = AddressBook()
+    book = AddressPool()
 
     assert not book.take("")
     assert not book.take("10.0.0.256")
@@ -98,11 +98,11 @@ def test_what_is_no_address_is_not_taken() -> None:
 
 
 def test_a_pool_of_one_address_works() -> None:
-    book = AddressBook()
+    book = AddressPool()
 
     assert book.allocate("10.1.0.1/32") == "100.64.0.1"
 
 
 def test_what_is_no_cidr_is_an_error() -> None:
     with pytest.raises(ValueError, match="nonsense"):
-        AddressBook().allocate("nonsense")
+        AddressPool().allocate("nonsense")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.controller.serving.authorization import Guard
+from kwokctl.controller.serving.authorization import Authorizer
 from kwokctl.controller.serving.kubelet_answers import KubeletAnswers, response
 from kwokctl.controller.serving.routes import routes
 from kwokctl.controller.serving.server import Server
@@ -20,7 +20,7 @@ WHY = "since the containers of fake pods do not run"
 
 @asynccontextmanager
 async def listening(kubelet: KubeletAnswers | None) -> AsyncIterator[int]:
-    server = Server(routes(answers()), Guard(""), kubelet)
+    server = Server(routes(answers()), Authorizer(""), kubelet)
     await server.start("127.0.0.1", 0)
     try:
         yield server.port

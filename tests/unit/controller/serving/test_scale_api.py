@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from kwokctl.controller.nodes.pod_ips import PodAddresses
-from kwokctl.controller.nodes.registry import Node, Nodes
-from kwokctl.controller.scheduling.delay_queue import Agenda
-from kwokctl.controller.serving.scale_api import Desk, NotNowError
+from kwokctl.controller.nodes.pod_ips import PodIPs
+from kwokctl.controller.nodes.registry import ManagedNode, NodeRegistry
+from kwokctl.controller.scheduling.delay_queue import DelayQueue
+from kwokctl.controller.serving.scale_api import RetryLaterError, ScaleApi
 from kwokctl.kube.resource import LEASES, NODES, PODS
 from tests.support import virtual_time
 
@@ -16,15 +16,15 @@ class Rig:
     """A desk for two nodes."""
 
     def __init__(self) -> None:
-        nodes = Nodes()
-        nodes.put(Node("n", "u", ("10.0.0.0/24", "fd00::/64"), ("192.0.2.1",)))
-        self.addresses = PodAddresses(nodes, default_cidr="10.9.0.0/24", node_ip="")
-        nodes.put(Node("plain", "v", (), ()))
-        self.agenda = Agenda()
-        self.desk = Desk(self.addresses, self.agenda)
+        nodes = NodeRegistry()
+        nodes.put(ManagedNode("n", "u", ("10.0.0.0/24", "fd00::/64"), ("192.0.2.1",)))
+        self.addresses = PodIPs(nodes, default_cidr="10.9.0.0/24", node_ip="")
+        nodes.put(ManagedNode("plain", "v", (), ()))
+        self.delay_queue = DelayQueue()
+        self.scale_api = ScaleApi(self.addresses, self.delay_queue)
 
     def reserve(self, **nodes: int) -> Any:
-        return json.loads(self.desk.reserve(json.dumps({"nodes": nodes}).encode()))
+        return json.loads(self.scale_api.reserve(json.dumps({"nodes": nodes}).encode()))
 
 
 @pytest.fixture
@@ -33,11 +33,11 @@ async def rig() -> Rig:
 
 
 async def test_it_tells_how_far_the_watches_have_come(rig: Rig) -> None:
-    rig.desk.note(NODES, 8)
-    rig.desk.note(PODS, 9)
-    rig.desk.note(LEASES, 10)
+    rig.scale_api.note(NODES, 8)
+    rig.scale_api.note(PODS, 9)
+    rig.scale_api.note(LEASES, 10)
 
-    assert json.loads(rig.desk.seen()) == {"nodes": 8, "pods": 9}
+    assert json.loads(rig.scale_api.seen()) == {"nodes": 8, "pods": 9}
 
 
 async def test_every_pod_gets_addresses_of_its_node_that_no_other_has(rig: Rig) -> None:
@@ -82,13 +82,13 @@ async def test_addresses_that_no_pod_was_seen_with_are_taken_back(rig: Rig) -> N
 @pytest.mark.parametrize("body", [b"", b"[]", b'{"nodes":{"n":-1}}', b'{"nodes":{"n":99999}}'])
 async def test_a_question_that_makes_no_sense_is_refused(rig: Rig, body: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
-        rig.desk.reserve(body)
+        rig.scale_api.reserve(body)
 
     assert len(rig.addresses) == 0
 
 
 async def test_only_for_nodes_that_are_played_addresses_are_reserved(rig: Rig) -> None:
-    with pytest.raises(NotNowError, match="'elsewhere'"):
+    with pytest.raises(RetryLaterError, match="'elsewhere'"):
         rig.reserve(n=1, elsewhere=1)
 
     assert len(rig.addresses) == 0
@@ -98,7 +98,7 @@ async def test_there_is_a_limit_to_what_is_reserved_at_once(rig: Rig) -> None:
     for _ in range(10):
         rig.reserve(n=20_000)
 
-    with pytest.raises(NotNowError, match="400000"):
+    with pytest.raises(RetryLaterError, match="400000"):
         rig.reserve(plain=1)
 
     assert rig.reserve(n=0)["n"]["pods"] == []

@@ -3,9 +3,9 @@ from contextlib import suppress
 
 import pytest
 
-from kwokctl.controller.serving.authorization import Guard
-from kwokctl.controller.serving.routes import Answers, routes
-from kwokctl.controller.serving.scale_api import NotNowError
+from kwokctl.controller.serving.authorization import Authorizer
+from kwokctl.controller.serving.routes import Handlers, routes
+from kwokctl.controller.serving.scale_api import RetryLaterError
 from kwokctl.controller.serving.server import Server, parse_address
 from kwokctl.errors import UsageError
 
@@ -22,7 +22,7 @@ async def ask(port: int, line: str, *headers: str, body: str = "") -> tuple[str,
     return head.split("\r\n")[0], body
 
 
-def answers(ready: bool) -> Answers:
+def answers(ready: bool) -> Handlers:
     async def metrics() -> str:
         return "objects 3\n"
 
@@ -30,10 +30,10 @@ def answers(ready: bool) -> Answers:
         if body == b"nonsense":
             raise ValueError("it is nonsense")
         if body == b"too-much":
-            raise NotNowError("there is no room")
+            raise RetryLaterError("there is no room")
         return b"reserved " + body
 
-    return Answers(
+    return Handlers(
         is_ready=lambda: ready,
         metrics=metrics,
         kubelet=b'{"name":"localhost"}',
@@ -43,7 +43,7 @@ def answers(ready: bool) -> Answers:
 
 
 def made(ready: bool = True, token: str | None = "secret") -> Server:
-    return Server(routes(answers(ready)), Guard(token))
+    return Server(routes(answers(ready)), Authorizer(token))
 
 
 async def served(
@@ -157,7 +157,7 @@ def test_a_wrong_address_is_named(text: str) -> None:
         parse_address(text)
 
 
-async def test_how_far_the_watches_have_come_is_told_once_there_are_any() -> None:
+async def test_how_far_the_watches_have_come_is_answered_once_there_are_any() -> None:
     assert await served(True, "GET /seen") == [("HTTP/1.1 200 OK", '{"nodes":7}')]
     assert (await served(False, "GET /seen"))[0][0].endswith("503 Service Unavailable")
 
@@ -185,7 +185,7 @@ async def test_how_far_the_watches_have_come_is_told_once_there_are_any() -> Non
         ),
     ],
 )
-async def test_addresses_are_reserved_for_json_of_a_told_length_only(
+async def test_addresses_are_reserved_for_json_with_a_length_only(
     headers: tuple[str, ...], body: str, status: int, answer: str | None
 ) -> None:
     server = made()

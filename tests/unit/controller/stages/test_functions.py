@@ -1,17 +1,17 @@
 from kwokctl import __version__
-from kwokctl.controller.nodes.pod_ips import PodAddresses
-from kwokctl.controller.nodes.registry import Node, Nodes
+from kwokctl.controller.nodes.pod_ips import PodIPs
+from kwokctl.controller.nodes.registry import ManagedNode, NodeRegistry
 from kwokctl.controller.stages import functions
 from kwokctl.controller.stages.functions import Kubelet, common, for_nodes, for_pods
 
 KUBELET = Kubelet(ip="192.0.2.9", name="localhost", port=10250)
 
 
-def addresses() -> PodAddresses:
-    nodes = Nodes()
-    nodes.put(Node("n", "u", ("10.1.0.0/24", "fd00::/64"), ("192.0.2.1", "2001:db8::1")))
-    nodes.put(Node("bare", "v", (), ()))
-    return PodAddresses(nodes, default_cidr="10.0.0.0/24", node_ip="192.0.2.9")
+def addresses() -> PodIPs:
+    nodes = NodeRegistry()
+    nodes.put(ManagedNode("n", "u", ("10.1.0.0/24", "fd00::/64"), ("192.0.2.1", "2001:db8::1")))
+    nodes.put(ManagedNode("bare", "v", (), ()))
+    return PodIPs(nodes, default_cidr="10.0.0.0/24", node_ip="192.0.2.9")
 
 
 def test_the_names_that_stages_may_use_are_the_functions_there_are() -> None:
@@ -21,7 +21,7 @@ def test_the_names_that_stages_may_use_are_the_functions_there_are() -> None:
     assert {*for_pods(shared, KUBELET, addresses()), "PodIP"} == functions.POD_NAMES
 
 
-def test_times_are_told_with_nanoseconds() -> None:
+def test_times_have_nanoseconds() -> None:
     moments = iter([1_767_268_800.0, 1_767_268_801.5])
     shared = common(lambda: next(moments))
 

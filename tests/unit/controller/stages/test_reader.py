@@ -85,7 +85,7 @@ def test_after_a_delete_only_events_are_left() -> None:
         ("ConfigMap", "json", PatchType.JSON),
     ],
 )
-def test_nodes_and_pods_are_patched_strategically_unless_told_otherwise(
+def test_nodes_and_pods_are_patched_strategically_unless_the_stage_says_otherwise(
     kind: str, given: str | None, expected: PatchType
 ) -> None:
     patch = {"template": "{}", **({"type": given} if given else {})}
@@ -106,7 +106,7 @@ def test_a_pod_of_another_group_is_no_core_pod() -> None:
     assert step.type is PatchType.MERGE
 
 
-def test_an_apply_is_server_side_unless_told_otherwise() -> None:
+def test_an_apply_is_server_side_unless_the_stage_says_otherwise() -> None:
     applies = [{"apply": {"template": "{}"}}, {"apply": {"template": "{}", "type": "merge"}}]
 
     steps = read(spec(steps=applies)).steps

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.controller.stages.selectors import Condition, Selector
+from kwokctl.controller.stages.selectors import Requirement, Selector
 from kwokctl.expr import jq
 
 
@@ -38,7 +38,7 @@ def test_a_condition_holds_as_documented(
     key: str, operator: str, values: set[str], value: Any, holds: bool
 ) -> None:
     query = jq.compile(key)
-    condition = Condition(query, operator, frozenset(values))
+    condition = Requirement(query, operator, frozenset(values))
 
     assert condition.holds(query.values(value)) is holds
 
@@ -47,7 +47,7 @@ def test_labels_annotations_and_conditions_must_all_hold() -> None:
     selector = Selector(
         labels=(("a", "b"),),
         annotations=(("c", "d"),),
-        conditions=(Condition(jq.compile(".x"), "Exists"),),
+        conditions=(Requirement(jq.compile(".x"), "Exists"),),
     )
     whole = {"metadata": {"labels": {"a": "b"}, "annotations": {"c": "d"}}, "x": 1}
 

@@ -9,9 +9,9 @@ import pytest
 from kwokctl.clusters.scaling.changes import Serials
 from kwokctl.dataplane.bulk.copy_values import CopyValues, fitting
 from kwokctl.dataplane.bulk.samples import Sample
-from kwokctl.dataplane.copies.json_stamp import CannotStampError, Copy
+from kwokctl.dataplane.copies.json_stamp import Copy
 from kwokctl.dataplane.scale_protocol import TOGETHER, ControllerClient
-from kwokctl.errors import ApiError
+from kwokctl.errors import ApiError, CannotStampError
 from tests.support.bulk import NOWHERE, bulk_access, new_pods
 
 BOTH = {"hostIP": "h4", "hostIPs": [{"ip": "h4"}, {"ip": "h6"}], "podIP": "p4"} | {

@@ -6,11 +6,10 @@ import pytest
 
 from kwokctl.clusters.scaling.reader import Existing
 from kwokctl.dataplane.bulk.deletion import delete_in_etcd
-from kwokctl.dataplane.copies.json_stamp import CannotStampError
 from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.pacing import Window
 from kwokctl.dataplane.port import OldObjects
-from kwokctl.errors import ApiError, EtcdGoneError
+from kwokctl.errors import CannotStampError, EtcdGoneError
 from kwokctl.kube.resource import NODES, PODS, Resource
 from tests.support import virtual_time
 from tests.support.bulk import bulk_access
@@ -162,5 +161,5 @@ def test_an_etcd_that_stays_away_ends_it() -> None:
     surplus = [rig.known("a"), rig.known("b")]
     rig.etcd.refuse = [EtcdGoneError("gone")] * 20
 
-    with pytest.raises(ApiError, match="gone"):
+    with pytest.raises(EtcdGoneError, match="gone"):
         virtual_time.run(rig.delete(*surplus))

@@ -6,9 +6,9 @@ import pytest
 
 from kwokctl.clusters.scaling.reader import Existing
 from kwokctl.dataplane.bulk.etcd import EtcdBulk
-from kwokctl.dataplane.copies.json_stamp import CannotStampError
 from kwokctl.dataplane.pacing import Window
 from kwokctl.dataplane.port import WORTH, NewObjects, OldObjects
+from kwokctl.errors import CannotStampError
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import PODS, SERVICES, Resource
 from kwokctl.kube.transport.pool import Pool, Response

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from kwokctl.dataplane.copies.json_stamp import CannotStampError, Copy, Stamp, Varying, stamp_of
+from kwokctl.dataplane.copies.json_stamp import Copy, Stamp, Varying, stamp_of
+from kwokctl.errors import CannotStampError
 
 CREATED = ["2026-11-21T10:01:35Z", "2026-11-21T10:01:36Z"]
 UIDS = ["6732827a-0267-4d35-9d8b-401c421b96f0", "dcf85239-2b38-4683-a532-e64c57a3c921"]

@@ -37,7 +37,6 @@ async def test_a_refusal_says_why() -> None:
     assert isinstance(error, EtcdRefusedError)
     assert error.code == 11
     assert str(error) == "etcd refused: etcdserver: 100% compacted €"
-    assert error.is_outcome_known
     assert not error.is_full
 
 
@@ -73,7 +72,6 @@ async def test_an_answer_without_a_clear_status_leaves_the_outcome_unknown(
     error = await wrong(call)
     assert isinstance(error, EtcdRefusedError)
     assert why in str(error)
-    assert not error.is_outcome_known
 
 
 @pytest.mark.parametrize(

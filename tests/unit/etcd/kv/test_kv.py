@@ -103,7 +103,6 @@ async def test_a_refusal_is_told_with_its_status(kv: Kv, etcd: Scripted) -> None
         await kv.get(b"k")
 
     assert refused.value.code == 14
-    assert not refused.value.is_outcome_known
 
 
 async def test_an_answer_that_is_no_message_is_told(kv: Kv, etcd: Scripted) -> None:

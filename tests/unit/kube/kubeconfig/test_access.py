@@ -86,7 +86,7 @@ def test_a_name_and_a_password_make_a_basic_authorization(write: Write) -> None:
     assert access.authorization == f"Basic {_b64(b'a:b')}"
 
 
-def test_tls_settings_are_kept_and_no_ca_is_loaded_if_nobody_is_to_be_trusted(write: Write) -> None:
+def test_tls_settings_are_kept_and_no_ca_is_loaded_if_any_server_is_trusted(write: Write) -> None:
     cluster = {"insecure-skip-tls-verify": True, "certificate-authority": "absent"}
     access = load_access(write({**cluster, "tls-server-name": "name"}))
     assert (access.insecure, access.ca, access.tls_server_name) == (True, None, "name")
@@ -160,12 +160,12 @@ def test_what_is_no_kubeconfig_is_refused(tmp_path: Path, content: bytes, messag
     assert str(path) in str(caught.value)
 
 
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="there is no kubeconfig"):
         load_access(tmp_path / "absent")
 
 
-def test_an_unknown_context_is_told_beside_the_known_ones(write: Write) -> None:
+def test_an_unknown_context_is_an_error_that_names_the_known_ones(write: Write) -> None:
     with pytest.raises(NotFoundError, match="no context called 'three'") as caught:
         load_access(write(), "three")
     assert caught.value.hint == "it has 'one', 'two', 'nobody'"

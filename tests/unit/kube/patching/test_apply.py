@@ -106,9 +106,9 @@ def test_an_apply_is_the_servers() -> None:
         patched({}, PatchType.APPLY)
 
 
-def test_strategic_merges_of_other_kinds_are_not_known() -> None:
+def test_strategic_merges_that_change_other_kinds_are_not_known() -> None:
     with pytest.raises(UnknownPatchError, match="'Lease'"):
-        patched({}, PatchType.STRATEGIC, "Lease")
+        patched({"spec": {"nodeName": "m"}}, PatchType.STRATEGIC, "Lease")
 
 
 def test_the_error_says_what_to_do_and_is_one_of_a_patch() -> None:
@@ -116,3 +116,103 @@ def test_the_error_says_what_to_do_and_is_one_of_a_patch() -> None:
         patched({}, PatchType.APPLY)
 
     assert raised.value.hint == "send the patch to the API server"
+
+
+OBJECT = {
+    "metadata": {"labels": {"a": "b"}, "finalizers": ["f", "h"]},
+    "spec": {"priority": 1},
+    "status": {
+        "phase": "Running",
+        "conditions": [{"type": "Ready", "status": "True", "reason": "r"}, {"type": "Other"}],
+        "containerStatuses": [{"name": "c", "ready": True}],
+        "podIPs": [{"ip": "10.0.0.1"}],
+    },
+}
+
+
+def is_unchanged(patch: Any, patch_type: PatchType) -> bool:
+    """Tell whether a patch leaves the object itself."""
+    try:
+        return apply_patch(OBJECT, patch, patch_type, "Pod") is OBJECT
+    except UnknownPatchError:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("patch", "noop"),
+    [
+        ({}, True),
+        ({"metadata": {"labels": {"a": "b"}}}, True),
+        ({"metadata": {"labels": {"a": "c"}}}, False),
+        ({"metadata": {"labels": {"new": "b"}}}, False),
+        ({"metadata": {"labels": {"a": None}}}, False),
+        ({"metadata": {"labels": {"absent": None}}}, True),
+        ({"metadata": {"finalizers": ["f", "h"]}}, True),
+        ({"metadata": {"finalizers": ["g"]}}, False),
+        ({"status": "text"}, False),
+        ({"spec": {"priority": True}}, False),
+        ({"spec": {"priority": 1.0}}, False),
+        ({"spec": {}}, True),
+        ({"new": {}}, False),
+        ({"metadata": {"labels": {"a": {"b": "c"}}}}, False),
+    ],
+)
+def test_a_merge_patch_is_compared_field_by_field(patch: Any, noop: bool) -> None:
+    assert is_unchanged(patch, PatchType.MERGE) is noop
+
+
+@pytest.mark.parametrize(
+    ("status", "noop"),
+    [
+        ({"phase": "Running"}, True),
+        ({"conditions": [{"type": "Ready", "status": "True"}]}, True),
+        ({"conditions": [{"type": "Other"}, {"type": "Ready"}]}, False),
+        ({"conditions": [{"type": "Ready"}, {"type": "Other"}]}, True),
+        ({"conditions": [{"type": "Ready", "status": "False"}]}, False),
+        ({"conditions": [{"type": "New", "status": "True"}]}, False),
+        ({"conditions": [{"status": "True"}]}, False),
+        ({"conditions": "text"}, False),
+        ({"containerStatuses": [{"name": "c", "ready": True}]}, True),
+        ({"containerStatuses": [{"name": "c"}]}, False),
+        ({"podIPs": [{"ip": "10.0.0.1"}]}, True),
+        ({"podIPs": [{"ip": "10.0.0.2"}]}, False),
+        ({"podIPs": None}, False),
+        ({"hostIPs": None}, True),
+        ({"conditions": [{"$patch": "delete", "type": "Ready"}]}, False),
+        ({"phase": {"not": "a text"}}, False),
+    ],
+)
+def test_a_strategic_patch_compares_lists_by_their_keys(status: Any, noop: bool) -> None:
+    assert is_unchanged({"status": status}, PatchType.STRATEGIC) is noop
+
+
+@pytest.mark.parametrize(
+    ("finalizers", "noop"), [(["f"], True), (["f", "h"], True), (["h", "f"], False), (["g"], False)]
+)
+def test_a_strategic_patch_compares_sets_in_their_order(finalizers: Any, noop: bool) -> None:
+    assert is_unchanged({"metadata": {"finalizers": finalizers}}, PatchType.STRATEGIC) is noop
+
+
+def test_a_strategic_patch_of_another_kind_may_change_nothing() -> None:
+    job = {"spec": {"completions": 1, "taints": [{"key": "k"}]}}
+
+    assert apply_patch(job, copy.deepcopy(job), PatchType.STRATEGIC, "Job") is job
+
+
+@pytest.mark.parametrize(
+    ("steps", "noop"),
+    [
+        ([], True),
+        ([{"op": "add", "path": "/metadata/labels/a", "value": "b"}], True),
+        ([{"op": "replace", "path": "/status/phase", "value": "Running"}], True),
+        ([{"op": "replace", "path": "/status/phase", "value": "Failed"}], False),
+        ([{"op": "add", "path": "/metadata/labels/x~1y", "value": "b"}], False),
+        ([{"op": "remove", "path": "/metadata/labels/a"}], False),
+        ([{"op": "add", "path": "/metadata/finalizers/0", "value": "f"}], False),
+        ([{"op": "add", "path": "/metadata/finalizers/-", "value": "f"}], False),
+        ([{"op": "test", "path": "/metadata/finalizers/0", "value": "f"}], True),
+        ("text", False),
+    ],
+)
+def test_a_json_patch_changes_nothing_if_every_value_is_there(steps: Any, noop: bool) -> None:
+    assert is_unchanged(steps, PatchType.JSON) is noop

@@ -4,7 +4,7 @@ from contextlib import asynccontextmanager
 from random import Random
 from typing import Any
 
-from kwokctl.controller.cluster.admission_watch import Guards
+from kwokctl.controller.cluster.admission_fallback import AdmissionFallback
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import LEASES, NODES, PODS, Resource
 from kwokctl.kube.transport.pool import Pool
@@ -49,12 +49,12 @@ class Cluster:
 
 
 @asynccontextmanager
-async def following(cluster: Cluster) -> AsyncIterator[Guards]:
+async def following(cluster: Cluster) -> AsyncIterator[AdmissionFallback]:
     async with serving(cluster.serve) as server, Pool(Access(server=server.url)) as pool:
-        guards = Guards(cluster, pool, Random(1))
-        task = asyncio.create_task(guards.run())
+        fallback = AdmissionFallback(cluster, pool, Random(1))
+        task = asyncio.create_task(fallback.run())
         try:
-            yield guards
+            yield fallback
         finally:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
@@ -64,8 +64,8 @@ async def test_what_there_is_counts_before_anything_is_played() -> None:
     cluster = Cluster()
     cluster.hooks = [hook("a", "pods"), hook("b", "configmaps")]
 
-    async with following(cluster) as guards:
-        await guards.known()
+    async with following(cluster) as fallback:
+        await fallback.known()
 
         assert cluster.left == [{PODS}]
 
@@ -74,8 +74,8 @@ async def test_nothing_is_known_until_every_kind_has_been_listed() -> None:
     cluster = Cluster()
     cluster.may_list.clear()
 
-    async with following(cluster) as guards:
-        waiting = asyncio.create_task(guards.known())
+    async with following(cluster) as fallback:
+        waiting = asyncio.create_task(fallback.known())
         await asyncio.sleep(0)
         assert not waiting.done()
 
@@ -88,8 +88,8 @@ async def test_nothing_is_known_until_every_kind_has_been_listed() -> None:
 async def test_what_comes_and_goes_is_heeded_at_once() -> None:
     cluster = Cluster()
 
-    async with following(cluster) as guards:
-        await guards.known()
+    async with following(cluster) as fallback:
+        await fallback.known()
         cluster.news.put_nowait(("ADDED", hook("a", "*")))
         await eventually(lambda: cluster.left == [{NODES, PODS, LEASES}])
         cluster.news.put_nowait(("MODIFIED", hook("a", "nodes/status")))

@@ -1,17 +1,36 @@
-"""Looks at single objects over the Kubernetes API."""
+"""How the controller looks at single objects, beside what it watches."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from kwokctl.dataplane.port import Target
 from kwokctl.kube.client import Client
 from kwokctl.kube.resource import Resource
 
 
-class ApiReader:
-    """Reads through a client."""
+class ObjectReader(Protocol):
+    """Reads objects as JSON. Every method raises ApiError when the cluster refuses."""
+
+    async def get(self, target: Target) -> bytes:
+        """Return one object as it is now."""
+        ...
+
+    async def list(
+        self, resource: Resource, *, namespace: str = "", field_selector: str = ""
+    ) -> Sequence[bytes]:
+        """Return the objects of a kind, each as JSON without `apiVersion` and `kind`."""
+        ...
+
+    async def resolve(self, api_version: str, kind: str) -> Resource:
+        """Find the resource that serves a kind; NotFoundError if there is none."""
+        ...
+
+
+class ApiObjectReader:
+    """Reads over the Kubernetes API."""
 
     def __init__(self, client: Client) -> None:
-        """Use the client; who made it closes it."""
+        """Read with `client`, which the caller closes."""
         self._client = client
 
     async def get(self, target: Target) -> bytes:

@@ -77,7 +77,7 @@ def test_reading_a_nodes_pods_again_is_repeated_until_it_succeeds(
     assert len([record for record in caplog.records if "pods of node 'n'" in record.message]) == 1
 
 
-def test_a_node_that_is_gone_before_it_could_be_read_again_is_no_trouble() -> None:
+def test_a_node_that_is_gone_before_it_could_be_read_again_is_no_error() -> None:
     @story()
     async def _(rig: Rig) -> None:
         rig.cluster.put(PODS, pod())
@@ -114,9 +114,9 @@ def test_nothing_is_written_to_a_node_that_another_controller_holds() -> None:
         await asyncio.sleep(30)
 
         assert rig.cluster.writes == []
-        entry = rig.controller.pods.get("ns/p")
-        assert entry is not None
-        assert entry.raw is None
+        state = rig.controller.pods.get("ns/p")
+        assert state is not None
+        assert state.raw is None
 
 
 def test_a_node_that_is_taken_over_brings_its_pods() -> None:

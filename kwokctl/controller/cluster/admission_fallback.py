@@ -1,68 +1,55 @@
-"""Leaves to the API what the webhooks and policies of a cluster have a say on."""
+"""Writes through the API the kinds that webhooks or policies of a cluster concern."""
 
 import asyncio
 import logging
 from collections.abc import Collection
+from functools import partial
 from random import Random
 from typing import Protocol
 
-from kwokctl.controller.write_errors import backoff
+from kwokctl.controller.cluster.retrying import until_answered
 from kwokctl.dataplane import admission_watch
 from kwokctl.dataplane.admission import WATCHED
-from kwokctl.errors import ApiError
 from kwokctl.kube.resource import LEASES, NODES, PODS, Resource
 from kwokctl.kube.transport.pool import Pool
 
 log = logging.getLogger(__name__)
 
 _KINDS = (NODES, PODS, LEASES)
-_RETRY_FIRST, _RETRY_MOST = 0.2, 5.0
 
 
 class Plane(Protocol):
-    """Who writes past the API."""
+    """What writes past the API."""
 
     def leave(self, resources: Collection[Resource]) -> None:
         """Write objects of these kinds through the API from now on."""
         ...
 
 
-class Guards:
-    """What is left to the API for the sake of webhooks and policies."""
+class AdmissionFallback:
+    """Watches webhooks and policies, and names the kinds that they concern to the data plane."""
 
     def __init__(self, plane: Plane, pool: Pool, random: Random) -> None:
-        """Tell `plane` what to leave; read by `pool`."""
+        """Name the kinds to `plane`; watch through `pool`."""
         self._plane = plane
         self._random = random
-        self._guards = admission_watch.AdmissionWatch(pool, self._leave)
+        self._watch = admission_watch.AdmissionWatch(pool, self._leave)
         self._left: frozenset[Resource] = frozenset()
 
     async def known(self) -> None:
-        """Wait until all kinds of them have been listed once."""
-        await self._guards.known()
+        """Wait until all webhooks and policies have been listed once."""
+        await self._watch.known()
 
     async def run(self) -> None:
-        """Follow them until cancelled."""
+        """Watch them until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             for resource in WATCHED:
-                tasks.create_task(self._follow(resource))
-
-    async def _follow(self, resource: Resource) -> None:
-        tries = 0
-        while True:
-            try:
-                await self._guards.follow(resource)
-            except ApiError as e:
-                tries += 1
-                log.log(logging.WARNING if tries == 1 else logging.DEBUG, "%s; trying again", e)
-            else:
-                return
-            delay = backoff(tries, self._random, first=_RETRY_FIRST, most=_RETRY_MOST)
-            await asyncio.sleep(delay)
+                follow = partial(self._watch.follow, resource)
+                tasks.create_task(until_answered(follow, self._random))
 
     def _leave(self) -> None:
-        """Leave to the API what any of them applies to, and say so when that changes."""
-        found = {kind: names for kind in _KINDS if (names := self._guards.on(kind))}
+        """Name the kinds that any of them concerns, and log when that changes."""
+        found = {kind: names for kind in _KINDS if (names := self._watch.on(kind))}
         left = frozenset(found)
         if left == self._left:
             return

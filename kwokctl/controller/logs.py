@@ -1,0 +1,50 @@
+"""How the controller logs: on standard error, in the lines of Kubernetes components."""
+
+import logging
+
+from kwokctl.progress import Silent
+
+log = logging.getLogger("kwok")
+
+
+class LogProgress(Silent):
+    """Writes what is reported while settings are read to the log."""
+
+    def note(self, text: str) -> None:
+        """Log a note."""
+        log.info("%s", text)
+
+    def warn(self, text: str) -> None:
+        """Log a warning."""
+        log.warning("%s", text)
+
+
+def log_to_stderr() -> None:
+    """Write the log of this process to standard error."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(_KlogFormatter())
+    logging.getLogger().handlers[:] = [handler]
+    logging.getLogger().setLevel(logging.INFO)
+
+
+def set_verbosity(verbosity: int) -> None:
+    """Log more for a higher `--v`, less for a negative one."""
+    logging.getLogger().setLevel(_level(verbosity))
+
+
+def _level(verbosity: int) -> int:
+    if verbosity <= -2:
+        return logging.ERROR
+    if verbosity == -1:
+        return logging.WARNING
+    return logging.DEBUG if verbosity >= 4 else logging.INFO
+
+
+class _KlogFormatter(logging.Formatter):
+    """Writes level, date, time, process and source before each message."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "%(levelname).1s%(asctime)s.%(msecs)03d000 %(process)d %(filename)s:%(lineno)d] %(message)s",
+            datefmt="%m%d %H:%M:%S",
+        )

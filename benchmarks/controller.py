@@ -27,7 +27,7 @@ import orjson
 
 from benchmarks.report import Row, report
 from kwokctl.clusters.state.stages import stage_documents
-from kwokctl.config.options import ClusterOptions
+from kwokctl.components.catalog import usual_options
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.port import Target
 from kwokctl.errors import ApiError
@@ -60,9 +60,7 @@ class Measured:
 
     def __init__(self, kubeconfig: Path, folder: Path, lease: int) -> None:
         config = folder / "stages.yaml"
-        config.write_bytes(
-            b"\n---\n".join(map(orjson.dumps, stage_documents(ClusterOptions(), ())))
-        )
+        config.write_bytes(b"\n---\n".join(map(orjson.dumps, stage_documents(usual_options(), ()))))
         self.token = folder / "token"
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))

@@ -7,7 +7,6 @@
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -16,8 +15,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from kwokctl.cli import app
 from kwokctl.cli.parsing import commands, grammar
+from kwokctl.components.catalog import usual_options
+from kwokctl.config.declaring import Spelling
 from kwokctl.config.not_served import NOT_SERVED
-from kwokctl.config.options import ClusterOptions, Spelling, spellings
+from kwokctl.config.options import spellings
 
 INDEX = Path(__file__).parent / "reference" / "cli.md"
 FOLDER = INDEX.with_suffix("")
@@ -116,7 +117,9 @@ def _page(command: Any, path: str) -> Iterator[str]:
         if grammar.help_record(param):
             panels.setdefault(grammar.panel_of(param), []).append(param)
     is_create = path == "kwokctl create cluster"
-    places = {spelling.field: spelling for spelling in spellings()} if is_create else {}
+    places = (
+        {spelling.field: spelling for spelling in spellings(usual_options())} if is_create else {}
+    )
     for panel, params in panels.items():
         if len(panels) > 1:
             yield f"## {panel}\n"
@@ -161,10 +164,9 @@ def _without_flag() -> Iterator[str]:
     yield "## Without a flag\n"
     yield "| configuration | default | environment | meaning |"
     yield "|---|---|---|---|"
-    defaults = {f.name: f.default for f in fields(ClusterOptions)}
-    for spelling in spellings():
+    for spelling in spellings(usual_options()):
         if not spelling.flag:
-            default = _written(defaults[spelling.field])
+            default = _written(spelling.default)
             yield (
                 f"| {_code(spelling.key)} | {_code(default)} | {_code(spelling.env)} "
                 f"| {_cell(_meaning(spelling))} |"

@@ -72,6 +72,19 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """What a certificate says of its holder: the name of its files, its user and groups, and its use."""
+
+    name: str
+    common_name: str
+    organizations: tuple[str, ...] = ()
+    server: bool = False
+    client: bool = True
+    server_names: tuple[str, ...] = ()
+    """DNS names and IP addresses under which it is dialled."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeAddress:
     """Where a node says that its kubelet is found."""
 

@@ -11,7 +11,7 @@ from kwokctl.errors import UsageError
 from kwokctl.host.addresses import joined
 from kwokctl.host.pki import sign_client
 from kwokctl.kube.kubeconfig import entries
-from kwokctl.model import ClusterName
+from kwokctl.model import KUBE_APISERVER, ClusterName
 
 _LONGEST_NAME = 64
 _HOST = re.compile(
@@ -44,7 +44,7 @@ def portable_kubeconfig(
         key = (pki / f"{identities.ADMIN}.key").read_bytes()
     else:
         cert, key = sign_client(pki, user, groups)
-    server = f"https://{joined(address, port or saved.options.kube_apiserver_port)}"
+    server = f"https://{joined(address, port or saved.options.component(KUBE_APISERVER).port)}"
     return entries.embedded(
         context_name(name),
         server,

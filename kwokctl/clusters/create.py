@@ -24,9 +24,11 @@ from kwokctl.clusters.state.files import write_files
 from kwokctl.clusters.state.home import Home, context_name
 from kwokctl.clusters.state.saved import Saved, load
 from kwokctl.clusters.state.stages import runtime_documents, stage_documents
-from kwokctl.components import kube_apiserver
+from kwokctl.components.catalog import catalog
+from kwokctl.components.definitions import kube_apiserver
 from kwokctl.config.data_path import Choice
 from kwokctl.config.documents import Document
+from kwokctl.config.groups import ObjectOptions
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import Resolved
 from kwokctl.errors import ComponentError, ConflictError, KwokctlError
@@ -136,7 +138,7 @@ async def _create(home: Home, request: CreateRequest, wanted: WantedCluster) -> 
     names, documents = wanted.names, request.documents
     runtime = await choose_runtime(home, wanted.choices.options.runtime)
     # How many objects there are is not a setting of the cluster: they are scaled afterwards.
-    options = replace(wanted.choices.options, runtime=runtime.name, nodes=0, pods=0)
+    options = replace(wanted.choices.options, runtime=runtime.name, objects=ObjectOptions())
     check_for_runtime(runtime, request.name, options, documents)
     for note in wanted.choices.notes:
         home.progress.note(note)
@@ -198,9 +200,8 @@ def _needed(options: ClusterOptions, names: Sequence[ComponentName]) -> list[str
 
     Where all programs were given nothing else is fetched; kubectl of the PATH will do.
     """
-    given = (options.etcd_binary or options.etcd_image) and (
-        options.kube_apiserver_binary or options.kube_apiserver_image
-    )
+    required = [options.component(each.name) for each in catalog().values() if each.is_required]
+    given = all(each.binary or each.image for each in required)
     tools = [tool for tool in TOOLS if tool != "kubectl" or not shutil.which(tool)]
     return [*names] if given else [*names, *tools]
 

@@ -6,6 +6,7 @@ from datetime import UTC
 from kwokctl.clusters.log_lines import Wanted, beyond, lines_of
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import load
+from kwokctl.components.definitions.kube_apiserver import KubeApiserverOptions
 from kwokctl.errors import NotFoundError
 from kwokctl.model import ClusterName, ComponentName
 
@@ -21,7 +22,8 @@ async def component_logs(
     Raises NotFoundError if there is no such component.
     """
     saved = load(home.paths(name), name)
-    known = [*saved.names, *([AUDIT] if saved.options.kube_audit_policy else [])]
+    has_audit = saved.options.of(KubeApiserverOptions).audit_policy
+    known = [*saved.names, *([AUDIT] if has_audit else [])]
     if component not in known:
         choice = (
             f"choose from: {', '.join(known)}; "

@@ -19,11 +19,12 @@ from kwokctl.clusters.scaling.run import scale_set
 from kwokctl.clusters.scaling.templates import ResourceTemplate, find_template, load_templates
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved, load
-from kwokctl.components import etcd
-from kwokctl.components.kwok_controller import kubelet_address
+from kwokctl.components.definitions import etcd
+from kwokctl.components.definitions.kwok_controller import kubelet_address
 from kwokctl.config.data_path import Choice
 from kwokctl.config.documents import Document
 from kwokctl.config.nearest import did_you_mean
+from kwokctl.config.options import with_values
 from kwokctl.config.quantity import to_bytes
 from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.dataplane.api import ApiPlane
@@ -168,23 +169,23 @@ def _route(home: Home, saved: Saved, data_path: str | None) -> ScaleRoute:
     runtime, paths = home.runtime(saved.options.runtime), home.paths(saved.name)
     usual = saved.data_path()
     if data_path is not None:
-        saved = replace(saved, options=replace(saved.options, data_path=data_path))
+        saved = replace(saved, options=with_values(saved.options, {"data_path": data_path}))
     choice = saved.data_path()
-    setting, options = saved.setting(runtime, paths), saved.options
+    setting, own = saved.setting(runtime, paths), saved.options.of(etcd.EtcdOptions)
     node = kubelet_address(setting)
     # On kind there is an address only when there is a network.
     is_known = node.name != node.ip or node.ip == dialled(setting.bind(KWOK_CONTROLLER))
     return ScaleRoute(
         choice=choice,
         etcd=etcd.target(setting),
-        quota=to_bytes(options.etcd_quota_backend_size),
-        prefix=options.etcd_prefix,
-        controller=f"http://{setting.address(KWOK_CONTROLLER, options.controller_port)}",
+        quota=to_bytes(own.quota_backend_size),
+        prefix=own.prefix,
+        controller=f"http://{setting.address(KWOK_CONTROLLER)}",
         controller_token=paths.controller_token,
-        insists=options.data_path == "etcd",
+        insists=saved.options.data_path.path == "etcd",
         is_news=choice != usual,
-        managed_fields=options.managed_fields,
-        kubelet=Kubelet(name=node.name if is_known else "", port=options.controller_port),
+        managed_fields=saved.options.data_path.managed_fields,
+        kubelet=Kubelet(name=node.name if is_known else "", port=setting.port(KWOK_CONTROLLER)),
         knows_kubelet=is_known,
     )
 

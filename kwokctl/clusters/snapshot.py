@@ -15,7 +15,7 @@ from kwokctl.clusters.state.data_folders import exchange, put_back, settle
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved, load
 from kwokctl.clusters.stop import stop_all
-from kwokctl.components import etcd, kube_apiserver
+from kwokctl.components.definitions import etcd, kube_apiserver
 from kwokctl.components.setting import Setting
 from kwokctl.errors import ComponentError, KwokctlError, UnavailableError
 from kwokctl.etcd.client import EtcdClient

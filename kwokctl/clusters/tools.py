@@ -7,6 +7,7 @@ from kwokctl.clusters.programs.needed import programs
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved, load
 from kwokctl.components import identities
+from kwokctl.components.definitions.etcd import EtcdOptions
 from kwokctl.errors import ComponentError
 from kwokctl.model import ETCD, KUBE_APISERVER, ClusterName, ComponentName
 
@@ -24,13 +25,13 @@ async def kubectl_command(home: Home, name: ClusterName, *, dials: bool = True) 
     """
     saved = load(home.paths(name), name)
     if dials:
-        await _demand(home, saved, KUBE_APISERVER, saved.options.kube_apiserver_port)
-        if await _refusing(home, saved, ETCD, saved.options.etcd_port):
+        await _demand(home, saved, KUBE_APISERVER)
+        if await _refusing(home, saved, ETCD):
             home.progress.warn(
                 f"'{ETCD}' of the cluster '{name}' does not run, so that most requests time out; "
                 f"{_start(name)}"
             )
-    on_path = None if saved.options.kubectl_binary else shutil.which("kubectl")
+    on_path = None if saved.options.tools.kubectl else shutil.which("kubectl")
     program = [on_path] if on_path else await _own(home, name, "kubectl")
     return [*program, f"--kubeconfig={home.paths(name).kubeconfig}"], {}
 
@@ -39,7 +40,7 @@ async def etcdctl_command(home: Home, name: ClusterName, *, dials: bool = True) 
     """Return etcdctl for a cluster's etcd; ComponentError if it is to dial and etcd does not listen."""
     saved = load(home.paths(name), name)
     if dials:
-        await _demand(home, saved, ETCD, saved.options.etcd_port)
+        await _demand(home, saved, ETCD)
     return await _own(home, name, "etcdctl"), etcdctl_environment(home, name)
 
 
@@ -55,8 +56,8 @@ def etcdctl_environment(home: Home, name: ClusterName) -> dict[str, str]:
     saved = load(paths, name)
     options, setting = saved.options, saved.setting(home.runtime(saved.options.runtime), paths)
     pki, client = paths.pki, identities.ETCD_CLIENT
-    endpoint = setting.address(ETCD, options.etcd_port)
-    if not options.etcd_tls:
+    endpoint = setting.address(ETCD)
+    if not options.of(EtcdOptions).tls:
         return {"ETCDCTL_ENDPOINTS": endpoint}
     return {
         "ETCDCTL_ENDPOINTS": f"https://{endpoint}",
@@ -66,9 +67,9 @@ def etcdctl_environment(home: Home, name: ClusterName) -> dict[str, str]:
     }
 
 
-async def _demand(home: Home, saved: Saved, component: ComponentName, port: int) -> None:
+async def _demand(home: Home, saved: Saved, component: ComponentName) -> None:
     """Raise ComponentError, with the remedy, if a component refuses connections."""
-    address = await _refusing(home, saved, component, port)
+    address = await _refusing(home, saved, component)
     if address is None:
         return
     is_stopped = home.paths(saved.name).stopped.exists()
@@ -77,10 +78,10 @@ async def _demand(home: Home, saved: Saved, component: ComponentName, port: int)
     raise ComponentError(f"the cluster '{saved.name}' {state}", hint=_start(saved.name) + look)
 
 
-async def _refusing(home: Home, saved: Saved, component: ComponentName, port: int) -> str | None:
+async def _refusing(home: Home, saved: Saved, component: ComponentName) -> str | None:
     """Return the address of a component that refuses connections; None if it does not."""
     setting = saved.setting(home.runtime(saved.options.runtime), home.paths(saved.name))
-    address = setting.address(component, port)
+    address = setting.address(component)
     host, _, number = address.rpartition(":")
     try:
         async with asyncio.timeout(_PATIENCE):

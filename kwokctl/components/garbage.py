@@ -10,4 +10,4 @@ def garbage_environment(options: ClusterOptions) -> Mapping[str, str]:
 
     The variable is described in https://pkg.go.dev/runtime.
     """
-    return {"GOGC": str(options.go_gc)}
+    return {"GOGC": str(options.arguments.go_gc)}

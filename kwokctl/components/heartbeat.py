@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from kwokctl.artifacts.versions import minor
-from kwokctl.config.options import ClusterOptions, spellings
+from kwokctl.config.declaring import Spelling, declared
+from kwokctl.config.groups import HeartbeatOptions
+from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import UsageError
 
 REAL = "real"
@@ -44,14 +46,15 @@ def heartbeat(options: ClusterOptions) -> Heartbeat:
 
     Clusters that were saved before there was a choice of heartbeats have stretched ones.
     """
-    factor = max(options.heartbeat_factor, 1)
+    given = options.heartbeat
+    factor = max(given.factor, 1)
     beat = Heartbeat(
-        lease_seconds=options.node_lease_duration_seconds * factor,
-        status_milliseconds=options.node_status_update_frequency_milliseconds * factor,
-        monitor_period_milliseconds=getattr(options, _PERIOD) * factor,
-        monitor_grace_milliseconds=getattr(options, _GRACE) * factor,
+        lease_seconds=given.lease_duration_seconds * factor,
+        status_milliseconds=given.status_update_frequency_milliseconds * factor,
+        monitor_period_milliseconds=given.monitor_period_milliseconds * factor,
+        monitor_grace_milliseconds=given.monitor_grace_period_milliseconds * factor,
     )
-    if options.node_heartbeat != OFF:
+    if given.kind != OFF:
         return beat
     return replace(
         beat, lease_seconds=0, status_milliseconds=0, monitor_grace_milliseconds=_NEVER, is_off=True
@@ -63,27 +66,27 @@ def settle_heartbeat(
 ) -> ClusterOptions:
     """Fill in the kind of heartbeat for a new cluster, and the times that go with it.
 
-    `chosen` are the options that somebody gave. Where writes are cheap (`is_fast`) and no time was
+    `chosen` are the options that the user gave. Where writes are cheap (`is_fast`) and no time was
     given, nodes beat as real ones do. Raises UsageError for options that contradict each other, and
     for times with which the controller-manager, if there is one (`is_monitored`), would lose nodes
     that are well.
     """
-    kind = options.node_heartbeat
+    given = options.heartbeat
+    kind = given.kind
     if not kind:
-        is_real = options.heartbeat_factor <= 1 or (is_fast and not chosen & TIMES)
+        is_real = given.factor <= 1 or (is_fast and not chosen & TIMES)
         kind = REAL if is_real else STRETCHED
-    options = replace(options, node_heartbeat=kind)
-    _refuse(_contradictions(options, chosen))
+    given = replace(given, kind=kind)
+    _refuse(_contradictions(given, chosen))
     if kind != STRETCHED:
-        options = replace(options, heartbeat_factor=1)
+        given = replace(given, factor=1)
     if kind == REAL and _GRACE not in chosen:
         grace = _usual_grace(options.kube_version)
-        options = replace(
-            options, kube_controller_manager_node_monitor_grace_period_milliseconds=grace
-        )
+        given = replace(given, monitor_grace_period_milliseconds=grace)
+    settled = replace(options, heartbeat=given)
     if kind != OFF and is_monitored:
-        _refuse(_losses(options))
-    return options
+        _refuse(_losses(given, heartbeat(settled)))
+    return settled
 
 
 def _usual_grace(kube_version: str) -> int:
@@ -100,53 +103,58 @@ def _refuse(found: Iterator[tuple[str, str]]) -> None:
         raise UsageError(message, hint=hint)
 
 
-def _contradictions(options: ClusterOptions, chosen: frozenset[str]) -> Iterator[tuple[str, str]]:
+def _contradictions(given: HeartbeatOptions, chosen: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Find given times that the kind of heartbeat does not leave open."""
-    kind = f"--node-heartbeat {options.node_heartbeat}"
-    factor = options.heartbeat_factor
-    if _FACTOR in chosen and (factor > 1) != (options.node_heartbeat == STRETCHED):
+    kind = f"--node-heartbeat {given.kind}"
+    if _FACTOR in chosen and (given.factor > 1) != (given.kind == STRETCHED):
         yield (
-            f"'{kind}' and '{_given(options, _FACTOR)}' contradict each other",
+            f"'{kind}' and '{_given(given, _FACTOR)}' contradict each other",
             "leave out one of them; the factor is for '--node-heartbeat stretched' and more than 1",
         )
-    if options.node_heartbeat != OFF:
+    if given.kind != OFF:
         return
     for name in (_LEASE, _STATUS, _GRACE):
-        if name in chosen and getattr(options, name):
+        if name in chosen and _value(given, name):
             yield (
-                f"'{kind}' and '{_given(options, name)}' contradict each other",
+                f"'{kind}' and '{_given(given, name)}' contradict each other",
                 "leave out one of them: without heartbeats there are no such times",
             )
 
 
-def _losses(options: ClusterOptions) -> Iterator[tuple[str, str]]:
+def _losses(given: HeartbeatOptions, beat: Heartbeat) -> Iterator[tuple[str, str]]:
     """Find times with which nodes would be lost that are well. All are told as the user gives them."""
-    lease = options.node_lease_duration_seconds * 1000
-    grace, period = getattr(options, _GRACE), getattr(options, _PERIOD)
-    grace_given = _given(options, _GRACE)
+    lease = given.lease_duration_seconds * 1000
+    grace, period = given.monitor_grace_period_milliseconds, given.monitor_period_milliseconds
+    grace_given = _given(given, _GRACE)
     if grace < 2 * period:
         yield (
-            f"'{grace_given}' is less than twice '{_given(options, _PERIOD)}'",
+            f"'{grace_given}' is less than twice '{_given(given, _PERIOD)}'",
             f"give a grace period of at least {2 * period}, or a shorter monitor period",
         )
     if lease and grace < lease:
         yield (
-            f"'{grace_given}' is less than '{_given(options, _LEASE)}' lasts",
+            f"'{grace_given}' is less than '{_given(given, _LEASE)}' lasts",
             f"give a grace period of at least {lease}, or a lease of at most {grace // 1000} s",
         )
-    beat = heartbeat(options)
     slowest = max(beat.status_milliseconds * 11 // 10, SLOWEST_STATUS_MILLISECONDS)
     if not lease and beat.monitor_grace_milliseconds <= slowest:
-        without = f"'{_given(options, _LEASE)}' and '{_given(options, _STATUS)}'"
-        least = slowest // max(options.heartbeat_factor, 1)
+        without = f"'{_given(given, _LEASE)}' and '{_given(given, _STATUS)}'"
+        least = slowest // max(given.factor, 1)
         yield (
             f"with {without} a status may be {slowest} ms old, not less than '{grace_given}'",
             f"give a grace period of more than {least}, or leases",
         )
 
 
-def _given(options: ClusterOptions, name: str) -> str:
+def _given(given: HeartbeatOptions, name: str) -> str:
     """Write an option with its value as the user would: by flag, else by key."""
-    spelling = next(s for s in spellings() if s.field == name)
-    value = getattr(options, name)
+    spelling, value = _spelling(name), _value(given, name)
     return f"{spelling.flag} {value}" if spelling.flag else f"{spelling.key}: {value}"
+
+
+def _value(given: HeartbeatOptions, name: str) -> object:
+    return getattr(given, _spelling(name).attribute)
+
+
+def _spelling(name: str) -> Spelling:
+    return next(each for each in declared(HeartbeatOptions) if each.field == name)

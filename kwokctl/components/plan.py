@@ -1,21 +1,16 @@
 """Which components a cluster has, and their plan."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from kwokctl.components.etcd import etcd
+from kwokctl.components.catalog import catalog
 from kwokctl.components.garbage import garbage_environment
-from kwokctl.components.kube_apiserver import kube_apiserver
-from kwokctl.components.kube_clients import kube_controller_manager, kube_scheduler
-from kwokctl.components.kwok_controller import kwok_controller
 from kwokctl.components.setting import Setting
 from kwokctl.config.limits import parse_limits
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import NotServedError, UsageError
 from kwokctl.model import (
-    ETCD,
-    KUBE_APISERVER,
     KUBE_CONTROLLER_MANAGER,
     KUBE_SCHEDULER,
     KWOK_CONTROLLER,
@@ -25,14 +20,6 @@ from kwokctl.model import (
     Limits,
     Plan,
 )
-
-BUILDERS: Mapping[ComponentName, Callable[[Setting], Component]] = {
-    ETCD: etcd,
-    KUBE_APISERVER: kube_apiserver,
-    KUBE_CONTROLLER_MANAGER: kube_controller_manager,
-    KUBE_SCHEDULER: kube_scheduler,
-    KWOK_CONTROLLER: kwok_controller,
-}
 
 NOT_SERVED = (
     "metrics-server",
@@ -53,21 +40,22 @@ NOT_SERVED = (
 def selected(options: ClusterOptions) -> tuple[ComponentName, ...]:
     """Return the components that the options ask for.
 
-    Raises UsageError for an unknown one or when etcd or the API server would be left out, and
+    Raises UsageError for an unknown one or when one would be left out that is required, and
     NotServedError for one of the original's that is not supported yet.
     """
-    disabled = set(options.disable)
-    if options.disable_kube_scheduler:
+    choice, known = options.selection, catalog()
+    disabled = set(choice.disable)
+    if choice.disable_kube_scheduler:
         disabled.add(KUBE_SCHEDULER)
-    if options.disable_kube_controller_manager:
+    if choice.disable_kube_controller_manager:
         disabled.add(KUBE_CONTROLLER_MANAGER)
-    wanted = [*options.components, *options.enable]
+    wanted = [*choice.components, *choice.enable]
     for name in (*wanted, *disabled):
         _check_known(name)
-    for name in (ETCD, KUBE_APISERVER):
+    for name in (each.name for each in known.values() if each.is_required):
         if name in disabled or name not in wanted:
             raise UsageError(f"a cluster cannot be without '{name}'")
-    return tuple(name for name in BUILDERS if name in wanted and name not in disabled)
+    return tuple(name for name in known if name in wanted and name not in disabled)
 
 
 def build_plan(cluster: ClusterName, names: Sequence[ComponentName], setting: Setting) -> Plan:
@@ -79,8 +67,8 @@ def build_plan(cluster: ClusterName, names: Sequence[ComponentName], setting: Se
         components={
             name: _published(
                 replace(
-                    BUILDERS[name](setting),
-                    env={} if name == KWOK_CONTROLLER else in_go,
+                    catalog()[name].build(setting),
+                    env={} if catalog()[name].embedded else in_go,
                     limits=limits.get(name, Limits()),
                 ),
                 setting,
@@ -103,13 +91,14 @@ def known_limits(options: ClusterOptions) -> Mapping[str, Limits]:
 
     The controller has one only where it is named: it serves the whole fleet.
     """
-    return parse_limits(options, tuple(BUILDERS), spared=(KWOK_CONTROLLER,))
+    return parse_limits(options, tuple(catalog()), spared=(KWOK_CONTROLLER,))
 
 
 def _check_known(name: str) -> None:
-    if name in BUILDERS:
+    known = catalog()
+    if name in known:
         return
     if name in NOT_SERVED:
         raise NotServedError(f"the component '{name}' is not supported yet")
-    hint = did_you_mean(name, BUILDERS) or f"choose from: {', '.join(BUILDERS)}"
+    hint = did_you_mean(name, known) or f"choose from: {', '.join(known)}"
     raise UsageError(f"no component called '{name}'", hint=hint)

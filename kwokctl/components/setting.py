@@ -22,8 +22,14 @@ class Setting:
     options: ClusterOptions
     artifacts: Mapping[str, Artifact]
     extra_args: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
+    writes_to_etcd: bool = False
+    """Whether fake kubelets write past the API server."""
     controller_options: Mapping[str, Any] = field(default_factory=dict)
     """The options in the user's documents of kind KwokConfiguration."""
+
+    def port(self, name: ComponentName) -> int:
+        """Return the port that was chosen for a component on this host."""
+        return self.options.component(name).port
 
     def user_args(self, name: ComponentName) -> Mapping[str, str | None]:
         """Return the user's own arguments for a component."""
@@ -34,11 +40,10 @@ class Setting:
         inside = self.site.bind(name)
         return self.options.bind_address if inside == LOOPBACK else inside
 
-    def address(
-        self, name: ComponentName, port: int, *, dialler: ComponentName | None = None
-    ) -> str:
+    def address(self, name: ComponentName, *, dialler: ComponentName | None = None) -> str:
         """Return the `host:port` at which `dialler` finds a component; None is this host."""
-        host, _, number = self.site.address(name, port, dialler=dialler).rpartition(":")
+        found = self.site.address(name, self.port(name), dialler=dialler)
+        host, _, number = found.rpartition(":")
         here = dialled(self.options.bind_address)
         return joined(here if host == LOOPBACK else host, int(number))
 

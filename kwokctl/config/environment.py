@@ -6,7 +6,7 @@ from typing import Any, get_origin
 from kwokctl.config.given import Given
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.not_served import NOT_SERVED, NotServed
-from kwokctl.config.options import spellings, types
+from kwokctl.config.options import ClusterOptions, spellings
 from kwokctl.config.readers import read_switch, read_whole
 from kwokctl.errors import ConfigError
 
@@ -15,25 +15,23 @@ _OTHERS = ("KWOK_WORKDIR",)
 """Variables that are no options of a cluster."""
 
 
-def from_environment(environ: Mapping[str, str]) -> dict[str, Given]:
+def from_environment(environ: Mapping[str, str], usual: ClusterOptions) -> dict[str, Given]:
     """Read options from their variables, by field; ConfigError for what is not of the type.
 
     An empty variable counts as unset.
     """
-    kinds = types()
     return {
-        spelling.field: Given(
-            value=_read(text, kinds[spelling.field], spelling.env), place=spelling.env
-        )
-        for spelling in spellings()
+        spelling.field: Given(value=_read(text, spelling.type, spelling.env), place=spelling.env)
+        for spelling in spellings(usual)
         if spelling.env and (text := environ.get(spelling.env, ""))
     }
 
 
-def warnings(environ: Mapping[str, str]) -> Iterator[str]:
+def warnings(environ: Mapping[str, str], usual: ClusterOptions) -> Iterator[str]:
     """Name each variable that is set and has no effect."""
     unsupported = {option.env: option for option in NOT_SERVED if option.env}
-    known = {*(spelling.env for spelling in spellings() if spelling.env), *unsupported, *_OTHERS}
+    variables = (spelling.env for spelling in spellings(usual) if spelling.env)
+    known = {*variables, *unsupported, *_OTHERS}
     for name, text in environ.items():
         if not text or not name.startswith(_PREFIX):
             continue

@@ -6,7 +6,7 @@ from typing import Any
 
 from kwokctl.artifacts.versions import kube_version
 from kwokctl.config.checks import is_file
-from kwokctl.config.options import Spelling
+from kwokctl.config.declaring import Spelling
 from kwokctl.config.readers import read_switch
 from kwokctl.errors import ConfigError, KwokctlError, UsageError
 from kwokctl.host.paths import expanded

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, get_origin
 
+from kwokctl.config.declaring import Spelling
 from kwokctl.config.documents import Document
 from kwokctl.config.given import Given
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.not_served import NOT_SERVED
-from kwokctl.config.options import ClusterOptions, Spelling, spellings, types
+from kwokctl.config.options import ClusterOptions, spellings, value_of
 from kwokctl.errors import ConfigError, NotServedError
 
 _WORDS = {int: "a whole number", bool: "true or false", str: "a text"}
@@ -19,7 +20,7 @@ _NOT_SERVED_FIELDS = {
 }
 
 
-def from_document(document: Document) -> dict[str, Given]:
+def from_document(document: Document, usual: ClusterOptions) -> dict[str, Given]:
     """Read the options of a KwokctlConfiguration, by field.
 
     Raises ConfigError for a field or a key that there is not, NotServedError for one of the
@@ -34,10 +35,10 @@ def from_document(document: Document) -> dict[str, Given]:
         raise ConfigError(f"{document.source}: 'options' must be a mapping")
     where = f"{document.source}: options"
     asked = {key: value for key, value in options.items() if not _is_harmless(key, value)}
-    by_field = {spelling.field: spelling for spelling in spellings()}
+    by_field = {spelling.field: spelling for spelling in spellings(usual)}
     return {
         field: Given(value=value, place=f"{where}.{by_field[field].key}")
-        for field, value in options_from_document(asked, where).items()
+        for field, value in options_from_document(asked, where, usual).items()
     }
 
 
@@ -45,16 +46,17 @@ def options_to_document(options: ClusterOptions) -> dict[str, Any]:
     """Write options under their configuration keys, as the saved state holds them."""
     return {
         spelling.key: list(value) if isinstance(value, tuple) else value
-        for spelling in spellings()
+        for spelling in spellings(options)
         if spelling.key
-        for value in [getattr(options, spelling.field)]
+        for value in [value_of(options, spelling)]
     }
 
 
-def options_from_document(body: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Read options from their configuration keys; return them by field name."""
-    by_key = {spelling.key: spelling for spelling in spellings() if spelling.key}
-    kinds = types()
+def options_from_document(
+    body: Mapping[str, Any], where: str, usual: ClusterOptions
+) -> dict[str, Any]:
+    """Read those options from their configuration keys that `usual` has; return them by name."""
+    by_key = {spelling.key: spelling for spelling in spellings(usual) if spelling.key}
     given = {}
     for key, value in body.items():
         spelling = by_key.get(key)
@@ -63,7 +65,7 @@ def options_from_document(body: Mapping[str, Any], where: str) -> dict[str, Any]
         if isinstance(value, bool) and "off" in spelling.choices:
             given[spelling.field] = _ON_OFF[value]  # YAML reads a bare on or off as a switch
         elif value is not None:
-            given[spelling.field] = _typed(value, kinds[spelling.field], f"{where}.{key}")
+            given[spelling.field] = _typed(value, spelling.type, f"{where}.{key}")
     return given
 
 

@@ -25,8 +25,8 @@ def parse_limits(
     A limit without a name is for each but the `spared`. Raises UsageError for what is not a limit,
     and for a component that is not `known`.
     """
-    memory = _parsed("--memory-limit", options.memory_limit, known, spared, _memory)
-    cpus = _parsed("--cpu-limit", options.cpu_limit, known, spared, _cpus)
+    memory = _parsed("--memory-limit", options.limits.memory, known, spared, _memory)
+    cpus = _parsed("--cpu-limit", options.limits.cpu, known, spared, _cpus)
     return {
         name: Limits(memory=memory.get(name, 0), cpus=cpus.get(name, 0))
         for name in known

@@ -1,6 +1,6 @@
 """The options of the original that are not supported yet: refused by name, never ignored."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 _NOTHING: tuple[Any, ...] = (None, "", "0", 0, False, [], {})
@@ -14,6 +14,8 @@ class NotServed:
     flag: str = ""
     key: str = ""
     env: str = ""
+    is_port: bool = False
+    """Whether it holds a port of this machine."""
     is_switch: bool = False
     default: bool = False
     """The value of a switch that asks for nothing, so that it need not be refused."""
@@ -66,21 +68,24 @@ NOT_SERVED: tuple[NotServed, ...] = (
         for key in (
             "binSuffix",
             "cacheDir",
-            "etcdPeerPort",
             "insecureKubeconfig",
-            "jaegerOtlpGrpcPort",
             "kectlBinary",
             "kectlVersion",
-            "metricsServerPort",
             "runtimes",
         )
     ),
+    *(
+        NotServed(key=key, is_port=True)
+        for key in ("etcdPeerPort", "jaegerOtlpGrpcPort", "metricsServerPort")
+    ),
+    *(
+        replace(option, is_port=True)
+        for option in _flags(
+            "kube-apiserver-insecure-port", "prometheus-port", "jaeger-port", "kueueviz-port"
+        )
+    ),
     *_flags(
-        "kube-apiserver-insecure-port",
         "kube-scheduler-config",
-        "prometheus-port",
-        "jaeger-port",
-        "kueueviz-port",
         "kwok-controller-image",
         "metrics-server-image",
         "prometheus-image",

@@ -14,7 +14,7 @@ from kwokctl.config.environment import from_environment, warnings
 from kwokctl.config.given import Given
 from kwokctl.config.keys import from_document
 from kwokctl.config.nearest import did_you_mean
-from kwokctl.config.options import ClusterOptions, spellings
+from kwokctl.config.options import ClusterOptions, spellings, with_values
 from kwokctl.errors import UsageError
 
 _AUTO = "auto"
@@ -32,19 +32,23 @@ class Resolved:
 
 
 def resolve_options(
-    flags: Mapping[str, Any], environ: Mapping[str, str], documents: Sequence[Document]
+    usual: ClusterOptions,
+    flags: Mapping[str, Any],
+    environ: Mapping[str, str],
+    documents: Sequence[Document],
 ) -> Resolved:
     """Merge what was given in all places; `flags` holds only flags that were given, by field name.
 
+    `usual` are the options of a cluster for which nothing was given: no others can be given.
     An empty text counts as not given. Raises UsageError for a bad value of a flag, ConfigError for
     one from elsewhere, and NotServedError for an option that is not supported yet.
     """
     given: dict[str, Given] = {}
     for document in documents:
         if document.kind == "KwokctlConfiguration":
-            given.update(from_document(document))
-    given.update(from_environment(environ))
-    by_field = {spelling.field: spelling for spelling in spellings()}
+            given.update(from_document(document, usual))
+    given.update(from_environment(environ, usual))
+    by_field = {spelling.field: spelling for spelling in spellings(usual)}
     for field, value in flags.items():
         place = f"'{by_field[field].flag or by_field[field].key}'"
         given[field] = Given(value=value, place=place, is_flag=True)
@@ -54,9 +58,9 @@ def resolve_options(
     if values.get("runtime") == _AUTO:
         del values["runtime"]
     return Resolved(
-        options=ClusterOptions(**values),
+        options=with_values(usual, values),
         chosen=frozenset(values),
-        warnings=tuple(warnings(environ)),
+        warnings=tuple(warnings(environ, usual)),
     )
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from kwokctl.errors import ConfigError
 from kwokctl.host.files import private_folder, write_atomic
+from kwokctl.model import Identity
 
 # cryptography takes a tenth of a second to import: only those who sign pay for it.
 if TYPE_CHECKING:
@@ -31,19 +32,6 @@ _VALID_FOR = timedelta(days=3650)
 """A simulated cluster may be kept for years, and nobody renews its certificates."""
 _BACKDATED = timedelta(hours=1)
 """Clocks of containers and virtual machines lag."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
-    """Somebody in a cluster: the name of its files, its user and groups, and what it does."""
-
-    name: str
-    common_name: str
-    organizations: tuple[str, ...] = ()
-    server: bool = False
-    client: bool = True
-    server_names: tuple[str, ...] = ()
-    """DNS names and IP addresses under which it is dialled."""
 
 
 @dataclass(frozen=True, slots=True)

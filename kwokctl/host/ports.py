@@ -13,12 +13,25 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from kwokctl.errors import ConflictError, UnavailableError
+from kwokctl.errors import ConflictError, UnavailableError, UsageError
 
 HIGHEST = 32766
 _LOWEST = 10000
 _LISTEN = "0A"
 _PROC_TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+
+
+def check_local(address: str) -> None:
+    """Raise UsageError unless programs can listen on an address here."""
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as probe:
+            probe.bind((address, 0))
+    except OSError as e:
+        raise UsageError(
+            f"'{address}' is no address of this machine on which programs can listen",
+            hint="give one that it has, or 0.0.0.0 for all",
+            detail=e.strerror,
+        ) from e
 
 
 class HeldPorts:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kwokctl.host.files import write_atomic
-from kwokctl.host.pki import Identity
+from kwokctl.model import Identity
 
 _BYTES = 32
 

@@ -10,8 +10,8 @@ import pytest
 from kwokctl.cli.parsing.options import kubeconfig_path
 from kwokctl.cli.verbs import env
 from kwokctl.clusters.state.home import cluster_name
-from kwokctl.config.options import ClusterOptions
 from kwokctl.host.paths import WorkDir, default_workdir
+from tests.support.options import cluster_options
 from tests.support.recording_runner import RecordingRunner
 from tests.support.saved_cluster import save_cluster
 
@@ -23,7 +23,7 @@ NAME = cluster_name("kwok")
 def root(runner: RecordingRunner) -> Path:
     """Save a cluster in the folder that the runner has made the user's; return its folder."""
     workdir = WorkDir(default_workdir())
-    save_cluster(workdir, NAME, ClusterOptions(runtime="binary", etcd_port=2379))
+    save_cluster(workdir, NAME, cluster_options(runtime="binary", etcd_port=2379))
     return workdir.cluster(NAME).root
 
 

@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from kwokctl.clusters.state.home import cluster_name
-from kwokctl.config.options import ClusterOptions
 from kwokctl.host.paths import WorkDir, default_workdir
+from tests.support.options import cluster_options
 from tests.support.recording_runner import RecordingRunner
 from tests.support.saved_cluster import save_cluster
 
@@ -19,7 +19,7 @@ NAME = cluster_name("kwok")
 @pytest.fixture
 def cluster(runner: RecordingRunner) -> None:
     """Save, in the folder that the runner has made the user's, a cluster with renewals each 50 s and a quota of 16 MiB."""
-    options = ClusterOptions(
+    options = cluster_options(
         runtime="fake", etcd_quota_backend_size="16Mi", node_heartbeat="stretched"
     )
     save_cluster(WorkDir(default_workdir()), NAME, options)

@@ -13,6 +13,7 @@ import pytest
 from kwokctl.cli import app
 from kwokctl.cli.parsing import grammar
 from kwokctl.cli.parsing.words import rewrite, rewrite_leading
+from kwokctl.components.catalog import usual_options
 from kwokctl.config.options import spellings
 
 ROOT = Path(__file__).parents[2]
@@ -41,7 +42,7 @@ def test_the_pages_do_not_depend_on_the_terminal(wide: str) -> None:
 
 
 def test_every_way_to_give_an_option_is_on_a_page(wide: str) -> None:
-    for spelling in spellings():
+    for spelling in spellings(usual_options()):
         for written in (spelling.env, spelling.key):
             assert not written or f"`{written}`" in wide
         name = spelling.flag.removeprefix("--")

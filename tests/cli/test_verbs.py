@@ -22,6 +22,7 @@ from kwokctl.config.data_path import Choice
 from kwokctl.errors import BusyError, ComponentError, TimedOutError
 from kwokctl.etcd.snapshots.snapshot import SavedSnapshot
 from kwokctl.model import Artifact, ClusterName, ComponentName, Port
+from tests.support.options import option
 from tests.support.recording_runner import RecordingRunner
 
 Words = Callable[[str], int]
@@ -81,8 +82,8 @@ def test_flags_may_stand_anywhere_and_be_written_as_the_original_has_them(
     assert words(text) == 0
     request = request_of(runner)
     assert (request.name, request.wait) == ("mine", 900.0)
-    assert request.resolved.options.etcd_port == 2379
-    assert request.resolved.options.disable_qps_limits is False
+    assert option(request.resolved.options, "etcd_port") == 2379
+    assert option(request.resolved.options, "disable_qps_limits") is False
     assert request.resolved.chosen == {"etcd_port", "disable_qps_limits"}
 
 
@@ -120,7 +121,7 @@ def test_documents_are_read_from_the_default_file_and_from_every_config(
     runner.answers["create_cluster"] = created()
     assert words(f"-c {tmp_path}/a.yaml create cluster --config {tmp_path}/b.yaml") == 0
     resolved = request_of(runner).resolved.options
-    assert (resolved.etcd_port, resolved.etcd_prefix) == (1, "/b")
+    assert (option(resolved, "etcd_port"), option(resolved, "etcd_prefix")) == (1, "/b")
 
 
 def test_afterwards_the_user_is_told_what_can_be_done(
@@ -634,6 +635,7 @@ _TOOL = """
 import sys
 from kwokctl.cli.main import run
 from tests.support.recording_runner import RecordingRunner
+from tests.support.options import option
 command = (["/bin/sh", "-c", 'echo "$A" "$@"; exit 7', "tool", "--kubeconfig=/x"], {"A": "b"})
 run(sys.argv[1:], RecordingRunner({"kubectl_command": command, "etcdctl_command": command}))
 """

@@ -11,7 +11,6 @@ from kwokctl.clusters.programs.needed import wanted_program
 from kwokctl.clusters.state.files import write_files
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved
-from kwokctl.config.options import ClusterOptions
 from kwokctl.host.files import remove_tree
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import WorkDir, cache_dir
@@ -30,6 +29,7 @@ from runtimes.kind.images.image import KindNodeImages
 from runtimes.kind.provider import docker
 from runtimes.kind.runtime import KindRuntime
 from tests.support.node_image import node_image
+from tests.support.options import cluster_options
 from tests.support.ports import free_port
 
 _KIND = "kind"
@@ -92,7 +92,7 @@ async def node(folder: Path, cluster: ClusterName) -> Node:
 
     Raises NoImageError, or what getting kind raises, where there can be none.
     """
-    options = ClusterOptions(runtime=_KIND, etcd_port=free_port(), kube_apiserver_port=free_port())
+    options = cluster_options(runtime=_KIND, etcd_port=free_port(), kube_apiserver_port=free_port())
     found = await resolve(
         [wanted_program(options, _KIND)], source=Source.AUTO, cache=cache_dir(), progress=Silent()
     )

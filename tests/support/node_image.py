@@ -8,7 +8,6 @@ from kwokctl.artifacts.resolve import Source, resolve
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
 from kwokctl.clusters.programs.node_image import make_node_image, parts
 from kwokctl.clusters.state.home import Home
-from kwokctl.config.options import ClusterOptions
 from kwokctl.host.files import turn
 from kwokctl.host.paths import WorkDir, cache_dir
 from kwokctl.progress import Silent
@@ -16,8 +15,9 @@ from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
 from runtimes.kind.images.image import KindNodeImages, made_name
 from tests.support.debian import NotInstallableError, install
+from tests.support.options import cluster_options
 
-_OPTIONS = ClusterOptions()
+_OPTIONS = cluster_options()
 
 
 class NoImageError(Exception):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved, save
-from kwokctl.components.plan import BUILDERS
+from kwokctl.components.catalog import catalog
 from kwokctl.config.options import ClusterOptions
 from kwokctl.host.paths import WorkDir
 from kwokctl.model import Artifact, ClusterName
@@ -16,8 +16,8 @@ def save_cluster(workdir: WorkDir, name: ClusterName, options: ClusterOptions) -
     saved = Saved(
         name=name,
         options=options,
-        names=tuple(BUILDERS),
-        artifacts={n: Artifact(name=n, version="v1", command=("/bin/true",)) for n in BUILDERS},
+        names=tuple(catalog()),
+        artifacts={n: Artifact(name=n, version="v1", command=("/bin/true",)) for n in catalog()},
         extra_args={},
         stages=(),
     )

@@ -5,14 +5,14 @@ from typing import Any
 
 from kwokctl.clusters.state.stages import stage_documents
 from kwokctl.config.documents import Document
-from kwokctl.config.options import ClusterOptions
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.stages.reader import read_stages
+from tests.support.options import cluster_options
 
 
 def shipped(*, lease_seconds: int = 40) -> tuple[Stage, ...]:
     """Return the default set, for nodes whose leases last so long; 0 for none."""
-    options = ClusterOptions(node_lease_duration_seconds=lease_seconds, heartbeat_factor=1)
+    options = cluster_options(node_lease_duration_seconds=lease_seconds, heartbeat_factor=1)
     return read_stages(list(map(_document, stage_documents(options, ()))))
 
 

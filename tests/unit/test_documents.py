@@ -12,6 +12,7 @@ import pytest
 
 from kwokctl import errors
 from kwokctl.artifacts import node_images, versions
+from kwokctl.components.catalog import usual_options
 from kwokctl.config.checks import OLDEST_MINOR
 from kwokctl.config.options import spellings
 
@@ -80,7 +81,7 @@ def test_the_architecture_names_the_floors_in_the_order_of_the_contracts() -> No
 
 def test_every_variable_and_key_of_an_option_is_documented() -> None:
     page = text("docs/reference/environment.md")
-    words = [word for s in spellings() for word in (s.env, s.key) if word]
+    words = [word for s in spellings(usual_options()) for word in (s.env, s.key) if word]
 
     assert [word for word in words if f"`{word}`" not in page] == []
 

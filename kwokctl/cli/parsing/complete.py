@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from kwokctl.components.catalog import catalog, usual_options
 from kwokctl.config.options import spellings
 from kwokctl.errors import UnavailableError
 from kwokctl.host.paths import WorkDir, default_workdir
 from kwokctl.model import ClusterName
 
-COMPONENTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok-controller")  # fmt: skip
 _FILES = frozenset({"FILE", "PROGRAM", "IMAGE-OR-FILE"})
 """What a value is called that may be the path of a file."""
 
@@ -42,10 +42,10 @@ def _sources() -> list[str]:
 _VALUES: Mapping[str, Callable[[], Sequence[str]]] = {
     "name": clusters,
     "level": lambda: ("DEBUG", "INFO", "WARN", "ERROR"),
-    "component": lambda: (*COMPONENTS, "audit"),
-    "components": lambda: COMPONENTS,
-    "enable": lambda: COMPONENTS,
-    "disable": lambda: COMPONENTS,
+    "component": lambda: (*catalog(), "audit"),
+    "components": lambda: tuple(catalog()),
+    "enable": lambda: tuple(catalog()),
+    "disable": lambda: tuple(catalog()),
     "kind": lambda: ("node", "pod"),
     "runtime": _runtimes,
     "artifact_source": _sources,
@@ -57,7 +57,7 @@ def values(param: Any) -> Sequence[str]:
     """List the words that an option or argument takes; none if any word will do."""
     if declared := getattr(getattr(param.type, "func", None), "choices", ()):
         return tuple(declared)
-    if found := next((s.choices for s in spellings() if s.field == param.name), ()):
+    if found := next((s.choices for s in spellings(usual_options()) if s.field == param.name), ()):
         return found
     offered = _VALUES.get(param.name)
     return offered() if offered else ()

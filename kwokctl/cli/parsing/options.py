@@ -3,7 +3,6 @@
 import inspect
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, get_origin
 
@@ -11,8 +10,10 @@ import typer
 
 from kwokctl.cli.parsing.values import duration, one_of, whole_number
 from kwokctl.cli.parsing.words import DEFAULT_WAIT
+from kwokctl.components.catalog import usual_options
+from kwokctl.config.declaring import Spelling
 from kwokctl.config.not_served import NOT_SERVED, NotServed
-from kwokctl.config.options import ClusterOptions, Spelling, spellings, types
+from kwokctl.config.options import spellings
 from kwokctl.errors import NotServedError
 from kwokctl.host.paths import WorkDir, default_workdir
 
@@ -90,8 +91,8 @@ def kubeconfig_path(given: str | None, environ: Mapping[str, str] = os.environ) 
 
 
 def cluster_parameters() -> tuple[inspect.Parameter, ...]:
-    """Describe an option for each field of ClusterOptions that has a flag, and the refused ones."""
-    served = (_served(spelling) for spelling in spellings() if spelling.flag)
+    """Describe each option of a cluster that has a flag, and the refused ones."""
+    served = (_served(spelling) for spelling in spellings(usual_options()) if spelling.flag)
     return (*served, *(_refused(option) for option in NOT_SERVED if option.flag))
 
 
@@ -105,18 +106,18 @@ def chosen_options(words: Mapping[str, Any]) -> dict[str, Any]:
         value = words.get(_name(option)) if option.flag else None
         if value is not None and not option.asks_for_nothing(value):
             raise NotServedError(f"'{option.flag}' is not supported yet")
-    return dict(_chosen(words, types()))
+    return dict(_chosen(words))
 
 
-def _chosen(words: Mapping[str, Any], kinds: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for spelling in spellings():
+def _chosen(words: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for spelling in spellings(usual_options()):
         value = words.get(spelling.field)
         if value is None:
             continue
-        if kinds[spelling.field] is int:
+        if spelling.type is int:
             least, most = spelling.within
             yield spelling.field, whole_number(spelling.flag, least=least, most=most)(value)
-        elif get_origin(kinds[spelling.field]) is tuple:
+        elif get_origin(spelling.type) is tuple:
             yield spelling.field, tuple(_items(value, is_parted=_is_parted(spelling)))
         else:
             yield spelling.field, value
@@ -134,14 +135,13 @@ def _is_parted(spelling: Spelling) -> bool:
 
 
 def _served(spelling: Spelling) -> inspect.Parameter:
-    field = next(f for f in fields(ClusterOptions) if f.name == spelling.field)
-    is_switch = field.type is bool
-    is_list = get_origin(field.type) is tuple
+    is_switch = spelling.type is bool
+    is_list = get_origin(spelling.type) is tuple
     flag = spelling.flag
     option = typer.Option(
         f"{flag}/--no-{flag.removeprefix('--')}" if is_switch else flag,
         metavar=None if is_switch else spelling.metavar or "VALUE",
-        help=spelling.help + _default(field.default),
+        help=spelling.help + _default(spelling.default),
         rich_help_panel=spelling.group,
     )
     kind: Any = bool | None if is_switch else list[str] | None if is_list else str | None

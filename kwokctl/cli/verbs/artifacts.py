@@ -182,7 +182,7 @@ def _repair(call: Invocation, damaged: "Sequence[Entry]") -> None:
 
     for entry in damaged:
         call.progress.note(f"damaged: {entry.path}")
-    source = source_of(_resolved(call).options.artifact_source)
+    source = source_of(_resolved(call).options.programs.source)
     call.run(
         maintenance.repair, damaged, source=source, cache=call.home.cache, progress=call.progress
     )
@@ -244,10 +244,11 @@ def _is_confirmed(call: Invocation, question: str) -> bool:
 
 def _resolved(call: Invocation, **given: str | None) -> "Resolved":
     """Return the options that a cluster made now would have, with those that are given here."""
+    from kwokctl.components.catalog import usual_options
     from kwokctl.config.resolve import resolve_options
 
     chosen = {name: value for name, value in given.items() if value is not None}
-    return resolve_options(chosen, os.environ, call.documents())
+    return resolve_options(usual_options(), chosen, os.environ, call.documents())
 
 
 def _entry(entry: "Entry") -> dict[str, Any]:

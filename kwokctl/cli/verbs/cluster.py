@@ -76,10 +76,11 @@ def create(
     import os
 
     from kwokctl.clusters.create import CreateRequest, create_cluster
+    from kwokctl.components.catalog import usual_options
     from kwokctl.config.resolve import resolve_options
 
     documents = call.documents()
-    resolved = resolve_options(chosen_options(words), os.environ, documents)
+    resolved = resolve_options(usual_options(), chosen_options(words), os.environ, documents)
     for warning in resolved.warnings:
         call.progress.warn(warning)
     request = CreateRequest(

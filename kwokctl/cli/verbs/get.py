@@ -227,6 +227,7 @@ def _cluster_options(call: Invocation, runtime: str | None) -> "tuple[ClusterOpt
     And whether the version of Kubernetes was chosen for the one that would be made.
     """
     from kwokctl.clusters.state.saved import load
+    from kwokctl.components.catalog import usual_options
     from kwokctl.config.resolve import resolve_options
 
     home = call.home
@@ -234,7 +235,7 @@ def _cluster_options(call: Invocation, runtime: str | None) -> "tuple[ClusterOpt
     if paths.saved.is_file() and runtime is None:
         return load(paths, call.cluster).options, False
     given = {} if runtime is None else {"runtime": runtime}
-    resolved = resolve_options(given, os.environ, call.documents())
+    resolved = resolve_options(usual_options(), given, os.environ, call.documents())
     if resolved.options.runtime:
         home.runtime(resolved.options.runtime)  # raises UsageError if there is none
     return resolved.options, "kube_version" in resolved.chosen

@@ -108,6 +108,7 @@ def plan(
     sizes in bytes.
     """
     from kwokctl.clusters import capacity
+    from kwokctl.components.definitions.etcd import EtcdOptions
     from kwokctl.components.heartbeat import heartbeat
     from kwokctl.config.quantity import to_bytes
     from kwokctl.host.memory import machine_memory
@@ -127,7 +128,7 @@ def plan(
     found = capacity.estimate(
         fleet,
         heartbeat=heartbeat(options),
-        quota=to_bytes(options.etcd_quota_backend_size),
+        quota=to_bytes(options.of(EtcdOptions).quota_backend_size),
         memory=machine_memory(),
     )
     if output == "table":
@@ -142,21 +143,23 @@ def _cluster_options(call: Invocation, given: dict[str, Any]) -> "ClusterOptions
     """Return the options of the cluster that exists, or of the one that would be made, with `given`."""
     from kwokctl.clusters.choosing.defaults import choices
     from kwokctl.clusters.state.saved import load
-    from kwokctl.components.heartbeat import TIMES, settle_heartbeat
+    from kwokctl.components.catalog import usual_options
+    from kwokctl.components.heartbeat import settle_heartbeat
     from kwokctl.components.plan import selected
-    from kwokctl.config.options import ClusterOptions
+    from kwokctl.config.groups import HeartbeatOptions
+    from kwokctl.config.options import with_values
     from kwokctl.config.resolve import resolve_options
 
     paths = call.home.paths(call.cluster)
     if not paths.saved.is_file():
-        resolved = resolve_options(given, os.environ, call.documents())
+        resolved = resolve_options(usual_options(), given, os.environ, call.documents())
         options = resolved.options
         return choices(options, resolved.chosen, selected(options)).options
-    options = replace(load(paths, call.cluster).options, **given)
+    options = with_values(load(paths, call.cluster).options, given)
     if "node_heartbeat" not in given:
         return options
-    usual: dict[str, Any] = {name: getattr(ClusterOptions(), name) for name in TIMES}
-    return settle_heartbeat(replace(options, **usual), frozenset(given), is_fast=True)
+    usual = replace(options, heartbeat=HeartbeatOptions(kind=options.heartbeat.kind))
+    return settle_heartbeat(usual, frozenset(given), is_fast=True)
 
 
 def _table(plan: "Plan") -> None:

@@ -23,7 +23,7 @@ def requests_of(options: "ClusterOptions") -> "list[ScaleRequest]":
     """Return what is to be scaled, nodes first; UsageError for numbers that no cluster could hold."""
     from kwokctl.clusters.scaling.request import ScaleRequest
 
-    wanted = {"node": options.nodes, "pod": options.pods}
+    wanted = {"node": options.objects.nodes, "pod": options.objects.pods}
     return [
         ScaleRequest(kind=kind, replicas=replicas, may_shrink=False)
         for kind, replicas in wanted.items()

@@ -3,8 +3,10 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from kwokctl.components.data_path import choose_data_path
+from kwokctl.components.definitions.etcd import EtcdOptions
 from kwokctl.components.heartbeat import settle_heartbeat
-from kwokctl.config.data_path import Choice, choose_data_path
+from kwokctl.config.data_path import Choice
 from kwokctl.config.options import ClusterOptions
 from kwokctl.model import KUBE_CONTROLLER_MANAGER, ComponentName
 
@@ -40,5 +42,5 @@ def choices(
         is_fast=data_path.path == "etcd",
         is_monitored=KUBE_CONTROLLER_MANAGER in names,
     )
-    unsafe = (_NO_FSYNC,) if options.etcd_fsync == "off" else ()
+    unsafe = (_NO_FSYNC,) if options.of(EtcdOptions).fsync == "off" else ()
     return Choices(options=settled, data_path=data_path, notes=unsafe)

@@ -6,6 +6,7 @@ Apart from what is kept of them, which every command reads: this compiles all te
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
 from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions
 from kwokctl.controller.configuration import KIND, SELECTING, given_options
@@ -16,7 +17,8 @@ from kwokctl.errors import NotServedError, UsageError
 
 def check_documents(options: ClusterOptions, documents: Sequence[Document]) -> None:
     """Raise UsageError and ConfigError for documents with which the controller would not start."""
-    served = {kind for kind in options.enable_crds if any(kind == d.kind for d in documents)}
+    own = options.of(KwokControllerOptions)
+    served = {kind for kind in own.enable_crds if any(kind == d.kind for d in documents)}
     if served:
         kind = min(served)
         raise UsageError(
@@ -24,10 +26,10 @@ def check_documents(options: ClusterOptions, documents: Sequence[Document]) -> N
             "API server instead",
             hint="leave one of the two out; apply the documents with kubectl",
         )
-    if options.kwok_controller_binary:
+    if own.binary:
         return
     given = given_options(documents)
-    if options.enable_crds or given.get("enableCRDs"):
+    if own.enable_crds or given.get("enableCRDs"):
         raise NotServedError(
             "the embedded controller does not read custom resources yet: '--enable-crds' is not "
             "supported",

@@ -8,13 +8,14 @@ from kwokctl.clusters.choosing.document_checks import check_documents
 from kwokctl.clusters.state.documents import controller_options, kept_documents
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.stages import runtime_documents
-from kwokctl.components.plan import BUILDERS, known_limits, selected
+from kwokctl.components.catalog import catalog
+from kwokctl.components.plan import known_limits, selected
 from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import Resolved, parse_extra_args
 from kwokctl.controller.configuration import KIND
 from kwokctl.errors import UsageError
-from kwokctl.host.addresses import check_local
+from kwokctl.host.ports import check_local
 from kwokctl.model import ClusterName, ComponentName
 from kwokctl.runtime import BringsKubernetes, RunsImages, Runtime
 
@@ -36,7 +37,7 @@ def wanted_cluster(home: Home, resolved: Resolved, documents: Sequence[Document]
     """
     options = resolved.options
     names = selected(options)
-    extra_args = parse_extra_args(options.extra_args, tuple(BUILDERS))
+    extra_args = parse_extra_args(options.arguments.extra, tuple(catalog()))
     known_limits(options)
     check_local(options.bind_address)
     if options.runtime:
@@ -55,7 +56,7 @@ def check_for_runtime(
 ) -> None:
     """Raise UsageError for options and documents that the runtime does not support."""
     runtime_documents(runtime, documents)
-    is_limited = options.memory_limit or options.cpu_limit
+    is_limited = options.limits.memory or options.limits.cpu
     if is_limited and not isinstance(runtime, RunsImages | BringsKubernetes):
         raise UsageError(
             f"components are processes of this machine on the runtime '{runtime.name}', and those "

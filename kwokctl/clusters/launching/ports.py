@@ -3,32 +3,14 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
 from zlib import crc32
 
 from kwokctl.clusters.state import saved as saved_clusters
 from kwokctl.clusters.state.home import Home
+from kwokctl.config.declaring import ComponentOptions, declares
 from kwokctl.config.options import ClusterOptions
-from kwokctl.host.addresses import check_local
-from kwokctl.host.ports import HIGHEST, HeldPorts
-from kwokctl.model import (
-    ETCD,
-    KUBE_APISERVER,
-    KUBE_CONTROLLER_MANAGER,
-    KUBE_SCHEDULER,
-    KWOK_CONTROLLER,
-    ClusterName,
-    ComponentName,
-)
-
-FIELDS = {
-    ETCD: "etcd_port",
-    KUBE_APISERVER: "kube_apiserver_port",
-    KWOK_CONTROLLER: "controller_port",
-    KUBE_CONTROLLER_MANAGER: "kube_controller_manager_port",
-    KUBE_SCHEDULER: "kube_scheduler_port",
-}
-"""Which option holds a component's port, in the order in which ports are chosen."""
+from kwokctl.host.ports import HIGHEST, HeldPorts, check_local
+from kwokctl.model import ClusterName, ComponentName
 
 
 @contextmanager
@@ -42,13 +24,21 @@ def held_ports(
     """
     check_local(options.bind_address)
     taken = saved_clusters.used_ports(home.workdir, but=cluster)
-    wanted = {name: getattr(options, field) for name, field in FIELDS.items() if name in names}
+    named = (each for each in options.components if each.component in names)
+    wanted = [each for each in named if declares(type(each), "port")]
     with HeldPorts(taken=taken, address=options.bind_address, highest=_highest(home)) as held:
-        chosen: dict[str, Any] = {
-            FIELDS[name]: held.hold(name, wanted[name])
-            for name in sorted(wanted, key=lambda name: not wanted[name])
-        }
-        yield replace(options, **chosen), held
+        chosen = {each.component: _held(held, each) for each in sorted(wanted, key=_is_free)}
+        components = tuple(chosen.get(each.component, each) for each in options.components)
+        yield replace(options, components=components), held
+
+
+def _held(held: HeldPorts, options: ComponentOptions) -> ComponentOptions:
+    return replace(options, port=held.hold(options.component, options.port))
+
+
+def _is_free(options: ComponentOptions) -> bool:
+    """Tell whether any port will do: it must not be one that was asked for another component."""
+    return not options.port
 
 
 def _highest(home: Home) -> int:

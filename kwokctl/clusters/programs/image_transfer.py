@@ -49,7 +49,7 @@ async def _components(
 
 
 async def _node(home: Home, images: NodeImages, options: ClusterOptions, *, is_exact: bool) -> str:
-    if source_of(options.artifact_source) is Source.BUILD:
+    if source_of(options.programs.source) is Source.BUILD:
         return await make_node_image(home, images, options)
     found = await node_image(home, images, options, is_exact=is_exact)
     # A file keeps the tag of an image, not its digest.

@@ -15,18 +15,21 @@ from kwokctl.artifacts.programs import named
 from kwokctl.artifacts.resolve import Source, stored
 from kwokctl.clusters.programs.brought import with_brought
 from kwokctl.clusters.programs.needed import (
-    EXPLICIT,
     addresses,
+    given_image,
+    given_program,
+    image_prefixes,
     prefixes,
     programs,
     source_of,
+    version_of,
     wanted_program,
 )
 from kwokctl.clusters.programs.node_image import usual_node
 from kwokctl.clusters.state.home import Home
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import ArtifactError
-from kwokctl.model import ETCD, Artifact
+from kwokctl.model import Artifact
 from kwokctl.progress import Progress, Silent
 from kwokctl.runtime import BringsKubernetes, Images, RunsImages, Runtime
 
@@ -68,7 +71,7 @@ async def artifacts(
     if isinstance(runtime, RunsImages):
         choices = list(_choices(options, names))
         found = await _as_images(home, runtime.images, options, choices, settled or {})
-    elif given := [name for name in names if _given(options, name)]:
+    elif given := [name for name in names if given_image(options, name)]:
         home.progress.warn(
             f"the runtime '{runtime.name}' runs programs: the images given for "
             f"{', '.join(given)} are not used"
@@ -101,7 +104,7 @@ def published_images(
 ) -> list[str]:
     """List the images that a cluster of the named components needs."""
     if runtime is not None and isinstance(runtime, BringsKubernetes):
-        image = options.kind_node_image or usual_node(options, is_exact=is_exact).image
+        image = options.kind.node_image or usual_node(options, is_exact=is_exact).image
         return [] if Path(image).is_file() else [image]
     return sorted(choice.image for choice in _published(runtime, options, names))
 
@@ -116,29 +119,18 @@ def _published(
 
 def _choices(options: ClusterOptions, names: Sequence[str]) -> Iterator[_Choice]:
     """Yield the images of those components that are not given as programs."""
-    source = source_of(options.artifact_source)
+    source = source_of(options.programs.source)
     for name in names:
-        if name not in IMAGE_PROGRAMS:
-            continue
-        group = named(name).group
-        version = group.canonical(wanted_program(options, name).version)
-        prefix = _prefix(options, name)
-        is_program = getattr(options, EXPLICIT[name]) or prefixes(options)[group.name]
-        if image := _given(options, name):
+        version = version_of(options, name)
+        if image := given_image(options, name):
             yield _Choice(name=name, version=version, image=image, is_given=True)
-        elif prefix or not (is_program or source is Source.BUILD):
-            image = published(name, version, prefix)
-            yield _Choice(name=name, version=version, image=image, is_given=bool(prefix))
-
-
-def _given(options: ClusterOptions, name: str) -> str:
-    """Return the image that was given for a component, or an empty string."""
-    field = f"{name.replace('-', '_')}_image"
-    return str(getattr(options, field, ""))
-
-
-def _prefix(options: ClusterOptions, name: str) -> str:
-    return options.etcd_image_prefix if name == ETCD else options.kube_image_prefix
+        elif name in IMAGE_PROGRAMS:
+            group = named(name).group.name
+            prefix = image_prefixes(options)[group]
+            is_program = given_program(options, name) or prefixes(options)[group]
+            if prefix or not (is_program or source is Source.BUILD):
+                image = published(name, version, prefix)
+                yield _Choice(name=name, version=version, image=image, is_given=bool(prefix))
 
 
 async def _as_images(
@@ -149,7 +141,7 @@ async def _as_images(
     settled: Settled,
 ) -> dict[str, Artifact]:
     """Return what comes as an image; what is left out has to come as a program."""
-    source = source_of(options.artifact_source)
+    source = source_of(options.programs.source)
     at_hand = await asyncio.gather(
         *(_at_hand(home, images, options, choice, settled) for choice in choices)
     )
@@ -163,7 +155,7 @@ async def _as_images(
             )
         missing = []
     if missing:
-        progress = Silent() if options.quiet_pull else home.progress
+        progress = Silent() if options.programs.quiet else home.progress
         troubles = await _pull(images, missing, progress)
         for choice in missing:
             error = troubles.get(choice.name)

@@ -1,40 +1,20 @@
 """Which programs a cluster needs, and where they come from."""
 
 import shutil
-import sys
 from collections.abc import Sequence
 
-from kwokctl import __version__
 from kwokctl.artifacts.locations import Order, place
 from kwokctl.artifacts.resolve import Source, Wanted, resolve
 from kwokctl.artifacts.target import here
-from kwokctl.artifacts.versions import etcd_version, kube_version
+from kwokctl.artifacts.versions import kube_version
 from kwokctl.clusters.state.home import Home
+from kwokctl.components.catalog import catalog
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import UsageError
-from kwokctl.model import (
-    ETCD,
-    KUBE_APISERVER,
-    KUBE_CONTROLLER_MANAGER,
-    KUBE_SCHEDULER,
-    KWOK_CONTROLLER,
-    Artifact,
-)
+from kwokctl.model import ETCD, Artifact, ComponentName
 from kwokctl.progress import Silent
 from kwokctl.runtime import BringsKubernetes
 
-EXPLICIT = {
-    ETCD: "etcd_binary",
-    KUBE_APISERVER: "kube_apiserver_binary",
-    KUBE_CONTROLLER_MANAGER: "kube_controller_manager_binary",
-    KUBE_SCHEDULER: "kube_scheduler_binary",
-    KWOK_CONTROLLER: "kwok_controller_binary",
-    "kubectl": "kubectl_binary",
-    "etcdctl": "etcdctl_binary",
-    "etcdutl": "etcdutl_binary",
-    "kind": "kind_binary",
-}
-"""Which option gives a program."""
 TOOLS = ("kubectl", "etcdctl", "etcdutl")
 
 
@@ -45,24 +25,20 @@ async def programs(
     wanted = [wanted_program(options, name) for name in names if not is_embedded(options, name)]
     found = await resolve(
         wanted,
-        source=source_of(options.artifact_source),
+        source=source_of(options.programs.source),
         cache=home.cache,
-        progress=Silent() if options.quiet_pull else home.progress,
+        progress=Silent() if options.programs.quiet else home.progress,
         prefixes=prefixes(options),
     )
-    if any(is_embedded(options, name) for name in names):
-        found[KWOK_CONTROLLER] = embedded_controller()
-    return found
+    return found | {name: each for name in names if (each := embedded(options, name))}
 
 
 def refuse_given(runtime: BringsKubernetes, options: ClusterOptions, names: Sequence[str]) -> None:
     """Raise UsageError for programs given for components of which the runtime has its own."""
     for name in names:
-        field = EXPLICIT.get(name, "")
-        if name in runtime.brings and getattr(options, field):
+        if name in runtime.brings and given_program(options, name):
             raise UsageError(
-                f"'--{field.replace('_', '-')}' is not for this runtime: '{name}' comes with "
-                f"'{runtime.maker}'",
+                f"'--{name}-binary' is not for this runtime: '{name}' comes with '{runtime.maker}'",
                 hint="leave it out, give another image of the node, or choose another --runtime",
             )
 
@@ -74,52 +50,76 @@ def addresses(options: ClusterOptions, names: Sequence[str]) -> list[str]:
     return sorted({found.url for found in placed if isinstance(found, Order)})
 
 
-def embedded_controller() -> Artifact:
-    """Return the fake-node controller that comes with kwokctl."""
-    return Artifact(
-        name=KWOK_CONTROLLER,
-        version=__version__,
-        command=(sys.executable, "-P", "-m", "kwokctl.controller"),
-    )
+def embedded(options: ClusterOptions, name: str) -> Artifact | None:
+    """Return the program of a component that is part of kwokctl, unless another one is given."""
+    definition = catalog().get(ComponentName(name))
+    return None if definition is None or given_program(options, name) else definition.embedded
 
 
 def prefixes(options: ClusterOptions) -> dict[str, str]:
     """Return the mirrors of programs, by group."""
     return {
-        "kubernetes": options.kube_binary_prefix,
-        "etcd": options.etcd_binary_prefix,
-        "kind": options.kind_binary_prefix,
+        "kubernetes": options.mirrors.kube_binary_prefix,
+        "etcd": options.mirrors.etcd_binary_prefix,
+        "kind": options.kind.binary_prefix,
+    }
+
+
+def image_prefixes(options: ClusterOptions) -> dict[str, str]:
+    """Return the mirrors of images, by the group of their programs."""
+    return {
+        "kubernetes": options.mirrors.kube_image_prefix,
+        "etcd": options.mirrors.etcd_image_prefix,
     }
 
 
 def is_embedded(options: ClusterOptions, name: str) -> bool:
-    """Tell whether a component is kwokctl itself."""
-    return name == KWOK_CONTROLLER and not options.kwok_controller_binary
+    """Tell whether a component is part of kwokctl."""
+    return embedded(options, name) is not None
 
 
 def is_versioned(options: ClusterOptions, name: str) -> bool:
-    """Tell whether a program's version is known: not that of a controller that its user has given."""
-    return name != KWOK_CONTROLLER or is_embedded(options, name)
+    """Tell whether a program's version is known: not if it is given in place of a part of kwokctl."""
+    definition = catalog().get(ComponentName(name))
+    return definition is None or not definition.embedded or is_embedded(options, name)
 
 
 def wanted_program(options: ClusterOptions, name: str) -> Wanted:
     """Return what is wanted of a program, in the version that the options ask for."""
-    explicit = getattr(options, EXPLICIT[name]) or (_on_path(options) if name == "kind" else "")
+    explicit = given_program(options, name) or (_on_path(options) if name == "kind" else "")
     return Wanted(name=name, version=version_of(options, name), explicit=explicit or None)
 
 
 def version_of(options: ClusterOptions, name: str) -> str:
     """Return the version of a program that the options ask for."""
     if name == "kind":
-        return options.kind_version
-    kube = kube_version(options.kube_version)
-    is_etcd = name in {ETCD, "etcdctl", "etcdutl"}
-    return (options.etcd_version or etcd_version(kube)) if is_etcd else kube
+        return options.kind.version
+    released_with = ETCD if name in {"etcdctl", "etcdutl"} else ComponentName(name)
+    definition = catalog().get(released_with)
+    return definition.version(options) if definition else kube_version(options.kube_version)
+
+
+def given_program(options: ClusterOptions, name: str) -> str:
+    """Return the program that was given for a component or a tool, or an empty string."""
+    if name in catalog():
+        return options.component(ComponentName(name)).binary
+    tools = {
+        "etcdctl": options.tools.etcdctl,
+        "etcdutl": options.tools.etcdutl,
+        "kubectl": options.tools.kubectl,
+        "kind": options.kind.binary,
+    }
+    return tools.get(name, "")
+
+
+def given_image(options: ClusterOptions, name: str) -> str:
+    """Return the image that was given for a component, or an empty string."""
+    return options.component(ComponentName(name)).image if name in catalog() else ""
 
 
 def _on_path(options: ClusterOptions) -> str:
     """Return the user's own kind, unless a mirror is named for it."""
-    return "" if options.kind_binary_prefix else shutil.which("kind") or ""
+    return "" if options.kind.binary_prefix else shutil.which("kind") or ""
 
 
 def source_of(text: str) -> Source:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from kwokctl.artifacts.build_lock import in_turn
 from kwokctl.artifacts.node_images import PublishedNode, published_node
 from kwokctl.artifacts.resolve import Source, Wanted, resolve
-from kwokctl.artifacts.versions import etcd_version, kube_version
-from kwokctl.clusters.programs.needed import prefixes, source_of
+from kwokctl.artifacts.versions import kube_version
+from kwokctl.clusters.programs.needed import prefixes, source_of, version_of
 from kwokctl.clusters.state.home import Home
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import ArtifactError, UnavailableError
@@ -26,9 +26,9 @@ def usual_node(options: ClusterOptions, *, is_exact: bool = False) -> PublishedN
     Of a version that its user has not chosen another patch release will do.
     """
     return published_node(
-        options.kind_version,
+        options.kind.version,
         options.kube_version,
-        prefix=options.kind_node_image_prefix,
+        prefix=options.kind.node_image_prefix,
         is_exact=is_exact,
     )
 
@@ -46,7 +46,7 @@ async def node_image(
         images=images,
         options=options,
         published=usual_node(options, is_exact=is_exact),
-        source=source_of(options.artifact_source),
+        source=source_of(options.programs.source),
         kube=kube_version(options.kube_version),
     )
     return await search.run()
@@ -61,7 +61,7 @@ async def make_node_image(home: Home, images: NodeImages, options: ClusterOption
     images.check()
     found = await resolve(
         parts(images, options),
-        source=source_of(options.artifact_source),
+        source=source_of(options.programs.source),
         cache=home.cache,
         progress=home.progress,
         prefixes=prefixes(options),
@@ -78,7 +78,7 @@ async def make_node_image(home: Home, images: NodeImages, options: ClusterOption
 def parts(images: NodeImages, options: ClusterOptions) -> list[Wanted]:
     """Return the programs that an image of a node is made of."""
     kube = kube_version(options.kube_version)
-    etcd = options.etcd_version or etcd_version(kube)
+    etcd = version_of(options, ETCD)
     return [
         Wanted(name=name, version=etcd if name == ETCD else kube)
         for name in sorted(images.programs)
@@ -97,7 +97,7 @@ class _Search:
     kube: str
 
     async def run(self) -> NodeImage:
-        if given := self.options.kind_node_image:
+        if given := self.options.kind.node_image:
             return await self._obtained(given)
         published = self.published
         for name in dict.fromkeys((published.image, published.tag)):
@@ -124,7 +124,7 @@ class _Search:
         return await self._obtained(name)
 
     async def _obtained(self, given: str) -> NodeImage:
-        progress = Silent() if self.options.quiet_pull else self.home.progress
+        progress = Silent() if self.options.programs.quiet else self.home.progress
         with progress.step(f"Preparing the node image '{given}'", unit="B") as step:
             return await self.images.obtain(
                 given,

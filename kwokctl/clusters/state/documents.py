@@ -13,6 +13,7 @@ from kwokctl.config.kinds import CONFIGURATION
 from kwokctl.config.options import ClusterOptions
 from kwokctl.controller.configuration import KIND, UNUSED_KINDS, without_effect
 from kwokctl.host.paths import expanded
+from kwokctl.model import KWOK_CONTROLLER
 
 _PATHS = frozenset({"kubeconfig", "logsFile", "tlsCertFile", "tlsPrivateKeyFile", "workDir"})
 """Fields that hold a path of the machine on which `create cluster` is called."""
@@ -44,7 +45,7 @@ def kept_documents(
     """
     configurations = [each for each in documents if each.kind == KIND]
     others = [each.body for each in documents if each.kind in UNUSED_KINDS]
-    own = bool(options.kwok_controller_binary)
+    own = bool(options.component(KWOK_CONTROLLER).binary)
     merged = [_merged(configurations, own=own)] if configurations or own else []
     return tuple(_whole_paths(body) for body in (*merged, *others))
 
@@ -65,7 +66,7 @@ def remarks(options: ClusterOptions, documents: Sequence[Document]) -> Iterator[
     for name, decider in _SETTLED_BY_CLUSTER.items():
         if name in given:
             yield f"'{KIND}.options.{name}' is ignored: the cluster sets it ({decider})"
-    if not options.kwok_controller_binary and (found := without_effect(documents)):
+    if not options.component(KWOK_CONTROLLER).binary and (found := without_effect(documents)):
         yield (
             f"{', '.join(found)}: kept in the cluster's kwok.yaml, but not supported yet by the "
             "embedded controller"

@@ -6,19 +6,16 @@ from typing import Any
 from kwokctl.clusters.state.documents import kept_documents
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.clusters.state.stages import FOR_RUNTIME, stage_documents
-from kwokctl.components.plan import BUILDERS, selected
+from kwokctl.components.catalog import catalog
+from kwokctl.components.plan import selected
+from kwokctl.config.declaring import declared
 from kwokctl.config.documents import Document
-from kwokctl.config.options import ClusterOptions, spellings
+from kwokctl.config.groups import ObjectOptions, ProgramOptions, SelectionOptions
+from kwokctl.config.options import ClusterOptions, spellings, value_of
 from kwokctl.config.resolve import Resolved, parse_extra_args
 
-_SELECTING = {
-    "components",
-    "enable",
-    "disable",
-    "disable_kube_scheduler",
-    "disable_kube_controller_manager",
-}
-_HOW_NOT_WHAT = {"quiet_pull", "artifact_source", "nodes", "pods"}
+_SELECTING = {each.field for each in declared(SelectionOptions)}
+_HOW_NOT_WHAT = (ProgramOptions, ObjectOptions)
 """Options that say how a cluster is made, or what it begins with, not what it is."""
 
 
@@ -35,13 +32,13 @@ def differences(saved: Saved, asked: Resolved, documents: Sequence[Document]) ->
 
 
 def _option_differences(has: ClusterOptions, asked: Resolved) -> list[str]:
-    skipped = _SELECTING | _HOW_NOT_WHAT | {"extra_args"}
+    skipped = _SELECTING | {"extra_args"}
     found = []
-    for spelling in spellings():
+    for spelling in spellings(has):
         name = spelling.field
-        if name not in asked.chosen or name in skipped:
+        if name not in asked.chosen or name in skipped or spelling.owner in _HOW_NOT_WHAT:
             continue
-        now, want = getattr(has, name), getattr(asked.options, name)
+        now, want = value_of(has, spelling), value_of(asked.options, spelling)
         is_unset = not isinstance(want, bool) and want in ("", 0, ())
         if want != now and not is_unset:
             found.append(_difference(spelling.flag or spelling.key, now, want))
@@ -82,7 +79,7 @@ def _component_differences(saved: Saved, asked: Resolved) -> list[str]:
 
 
 def _argument_differences(saved: Saved, asked: Resolved) -> list[str]:
-    wanted = parse_extra_args(asked.options.extra_args, tuple(BUILDERS))
+    wanted = parse_extra_args(asked.options.arguments.extra, tuple(catalog()))
     return [
         _difference(
             f"--extra-args {component}={key}",

@@ -6,22 +6,18 @@ from pathlib import Path
 from kwokctl.artifacts.workdirs import remember
 from kwokctl.clusters.state.home import Home, context_name
 from kwokctl.clusters.state.saved import Saved, save
-from kwokctl.components import identities, kube_apiserver
+from kwokctl.components import identities
+from kwokctl.components.catalog import clients, token_holders
+from kwokctl.components.catalog import identities as identities_of
+from kwokctl.components.definitions import kube_apiserver
 from kwokctl.components.setting import Setting
 from kwokctl.errors import UsageError
 from kwokctl.host.files import private_folder, write_atomic
 from kwokctl.host.pki import ensure_pki
 from kwokctl.host.tokens import ensure_tokens
 from kwokctl.kube.kubeconfig import entries
-from kwokctl.model import (
-    KUBE_CONTROLLER_MANAGER,
-    KUBE_SCHEDULER,
-    KWOK_CONTROLLER,
-    Plan,
-)
+from kwokctl.model import Plan
 from kwokctl.runtime import Runtime
-
-_CLIENTS = (KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER, KWOK_CONTROLLER)
 
 
 def write_files(home: Home, runtime: Runtime, saved: Saved) -> Plan:
@@ -33,11 +29,13 @@ def write_files(home: Home, runtime: Runtime, saved: Saved) -> Plan:
     private_folder(paths.sockets)
     remember(home.cache, home.workdir.root)
     save(paths, saved, plan)
-    known = identities.identities(saved.options)
+    known = identities_of(saved.options)
     ensure_pki(paths.pki, known)
-    holders = [identity for identity in known if identity.name in identities.TOKEN_HOLDERS]
+    holders = [identity for identity in known if identity.name in token_holders()]
     _write_kubeconfigs(setting, saved, ensure_tokens(paths.tokens, holders))
-    if (policy := saved.options.kube_audit_policy) and not paths.audit_policy.exists():
+    if (
+        policy := saved.options.of(kube_apiserver.KubeApiserverOptions).audit_policy
+    ) and not paths.audit_policy.exists():
         # The cluster keeps its copy: the user's file may have moved by the next start.
         write_atomic(paths.audit_policy, _read_policy(Path(policy)))
     return plan
@@ -51,7 +49,7 @@ def _write_kubeconfigs(setting: Setting, saved: Saved, tokens: Mapping[str, str]
     own = entries.by_token(context, server, paths.pki / "ca.crt", tokens[identities.ADMIN])
     write_atomic(paths.own_kubeconfig, own, mode=0o600)
     ca = Path(setting.pki("ca.crt"))
-    for name in _CLIENTS:
+    for name in (each for each in clients() if each in tokens):
         address = kube_apiserver.url(setting, name)
         text = entries.by_token(context, address, ca, tokens[name])
         write_atomic(paths.component_kubeconfig(name), text, mode=0o600)

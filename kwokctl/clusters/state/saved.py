@@ -13,12 +13,15 @@ from typing import Any
 from kwokctl import __version__
 from kwokctl.clusters.state.documents import controller_options, is_kept
 from kwokctl.clusters.state.stages import FOR_RUNTIME
+from kwokctl.components.catalog import usual_options
+from kwokctl.components.data_path import choose_data_path
 from kwokctl.components.plan import build_plan
 from kwokctl.components.setting import Setting
-from kwokctl.config.data_path import Choice, choose_data_path
+from kwokctl.config.data_path import Choice
 from kwokctl.config.keys import options_from_document, options_to_document
 from kwokctl.config.nearest import did_you_mean
-from kwokctl.config.options import ClusterOptions
+from kwokctl.config.not_served import NOT_SERVED
+from kwokctl.config.options import ClusterOptions, spellings, with_values
 from kwokctl.errors import ConfigError, ConflictError, NotFoundError
 from kwokctl.expr import yaml
 from kwokctl.host.files import write_atomic
@@ -28,6 +31,9 @@ from kwokctl.runtime import BringsKubernetes, Runtime
 
 API_VERSION = "config.kwok.x-k8s.io/v1alpha1"
 MAKER = "kwokctl-python"
+_FORMER_PORTS = frozenset({"dashboardPort"})
+"""Keys of ports that former releases of the original had, and whose clusters may still be there
+(https://github.com/kubernetes-sigs/kwok/blob/v0.6.0/pkg/apis/config/v1alpha1/kwokctl_configuration_types.go)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +66,7 @@ class Saved:
             options=self.options,
             artifacts=self.artifacts,
             extra_args=self.extra_args,
+            writes_to_etcd=self.data_path().path == "etcd",
             controller_options=controller_options(self.kept),
         )
 
@@ -112,19 +119,25 @@ def save(paths: ClusterPaths, saved: Saved, plan: Plan) -> None:
 
 def used_ports(workdir: WorkDir, but: ClusterName) -> frozenset[int]:
     """Return every port that the other clusters, running or not, have been given."""
+    keys = _port_keys()
     return frozenset(
         port
         for name in cluster_names(workdir)
         if name != but
-        for port in _ports(_documents(workdir.cluster(name).saved)[0])
+        for port in _ports(_documents(workdir.cluster(name).saved)[0], keys)
     )
 
 
-def _ports(head: Mapping[str, Any]) -> list[int]:
+def _port_keys() -> frozenset[str]:
+    """Return the keys of the options that hold ports; the original's clusters may have more."""
+    own = (spelling.key for spelling in spellings(usual_options()) if spelling.is_port)
+    others = (option.key for option in NOT_SERVED if option.is_port)
+    return frozenset((*own, *others)) | _FORMER_PORTS
+
+
+def _ports(head: Mapping[str, Any], keys: frozenset[str]) -> list[int]:
     options = head.get("options") or {}
-    return [
-        value for key, value in options.items() if key.endswith("Port") and isinstance(value, int)
-    ]
+    return [value for key, value in options.items() if key in keys and isinstance(value, int)]
 
 
 def _documents(path: Path) -> list[Mapping[str, Any]]:
@@ -177,6 +190,11 @@ def _head(saved: Saved, plan: Plan) -> dict[str, Any]:
     }
 
 
+def _options(body: Mapping[str, Any], path: Path) -> ClusterOptions:
+    usual = usual_options()
+    return with_values(usual, options_from_document(body, f"{path}: options", usual))
+
+
 def _parse(
     name: ClusterName, head: Mapping[str, Any], others: Sequence[Mapping[str, Any]], path: Path
 ) -> Saved:
@@ -184,7 +202,7 @@ def _parse(
         components = head["components"]
         return Saved(
             name=name,
-            options=ClusterOptions(**options_from_document(head["options"], f"{path}: options")),
+            options=_options(head["options"], path),
             names=tuple(ComponentName(c["name"]) for c in components),
             artifacts={
                 c["name"]: Artifact(

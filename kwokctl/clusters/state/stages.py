@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kwokctl import assets
+from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
 from kwokctl.components.heartbeat import Heartbeat, heartbeat
 from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions
@@ -31,7 +32,7 @@ def stage_documents(
     As in the original, one Stage of the user's replaces the whole default set, and there is none
     where the controller reads Stages from the API server.
     """
-    if "Stage" in options.enable_crds:
+    if "Stage" in options.of(KwokControllerOptions).enable_crds:
         return ()
     own = tuple(document.body for document in documents if document.kind == "Stage")
     return own or _default_set(options)

@@ -5,7 +5,7 @@ import pytest
 from kwokctl.clusters.access import portable_kubeconfig
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import save
-from kwokctl.components.identities import identities
+from kwokctl.components.catalog import identities
 from kwokctl.errors import UsageError
 from kwokctl.expr import yaml
 from kwokctl.host.paths import WorkDir

@@ -22,10 +22,11 @@ from kwokctl.host.files import locked
 from kwokctl.host.paths import WorkDir
 from kwokctl.progress import Silent
 from tests.support.fake_runtime import FakeRuntime
+from tests.support.options import changed, cluster_options
 
 NAME = cluster_name("dev")
 PROGRAM = "/bin/true"
-OPTIONS = ClusterOptions(
+OPTIONS = cluster_options(
     etcd_binary=PROGRAM,
     kube_apiserver_binary=PROGRAM,
     kube_controller_manager_binary=PROGRAM,
@@ -157,10 +158,10 @@ async def test_a_component_that_dies_is_told_at_once_with_its_last_words(tmp_pat
 @pytest.mark.parametrize(
     "options",
     [
-        replace(OPTIONS, disable=("etcd",)),
-        replace(OPTIONS, extra_args=("nonsense",)),
-        replace(OPTIONS, artifact_source="thin-air"),
-        replace(OPTIONS, kube_version="latest"),
+        changed(OPTIONS, disable=("etcd",)),
+        changed(OPTIONS, extra_args=("nonsense",)),
+        changed(OPTIONS, artifact_source="thin-air"),
+        changed(OPTIONS, kube_version="latest"),
     ],
 )
 async def test_wrong_words_are_refused_before_anything_is_made(
@@ -187,14 +188,14 @@ async def test_what_was_chosen_is_told_and_saved_so_that_a_start_has_the_same_fl
 ) -> None:
     notes, runtime = Notes(), broken_at("start")
     mine = replace(home(tmp_path, runtime), progress=notes)
-    options = replace(OPTIONS, etcd_fsync="off")
+    options = changed(OPTIONS, etcd_fsync="off")
 
     with pytest.raises(UnavailableError):
         await create_cluster(mine, replace(request(options), keep_on_failure=True))
 
     assert "power cut" in notes.told[0]
     saved = load(mine.paths(NAME), NAME)
-    assert saved.options.node_heartbeat in {"real", "stretched"}
+    assert saved.options.heartbeat.kind in {"real", "stretched"}
     written = yaml.load_all(mine.paths(NAME).saved.read_text())[0]
     args = {c["name"]: tuple(c["args"]) for c in written["components"]}
     plan = saved.plan(runtime, mine.paths(NAME))

@@ -8,9 +8,9 @@ import pytest
 from kwokctl.clusters.log_lines import Wanted, time_of
 from kwokctl.clusters.logs import component_logs
 from kwokctl.clusters.state.home import cluster_name
-from kwokctl.config.options import ClusterOptions
 from kwokctl.model import ETCD, ClusterName, ComponentName
 from tests.support.fake_runtime import FakeRuntime
+from tests.support.options import cluster_options
 from tests.support.saved_cluster import home_with
 
 NAME = cluster_name("dev")
@@ -137,7 +137,7 @@ class Writing(FakeRuntime):
 async def test_following_goes_on_behind_what_was_chosen(
     tmp_path: Path, follow: bool, written: bytes
 ) -> None:
-    home = home_with(tmp_path, NAME, ClusterOptions(runtime="fake"), Writing())
+    home = home_with(tmp_path, NAME, cluster_options(runtime="fake"), Writing())
 
     parts = component_logs(home, NAME, ETCD, follow=follow, wanted=Wanted(tail=2))
 

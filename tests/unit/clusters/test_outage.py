@@ -4,8 +4,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.clusters.outage import outage, watch_etcd
-from kwokctl.components.plan import BUILDERS
-from kwokctl.config.options import ClusterOptions
+from kwokctl.components.catalog import catalog, usual_options
 from kwokctl.errors import EtcdGoneError
 from kwokctl.etcd.grpc.channel import Channel
 from kwokctl.model import ETCD, ClusterName, State
@@ -73,9 +72,9 @@ def test_an_etcd_that_does_not_come_back_ends_what_waits_for_it() -> None:
 async def test_the_remedy_for_a_component_that_a_full_disk_has_ended(
     tmp_path: Path, log: bytes, begins: str
 ) -> None:
-    found = dict.fromkeys(BUILDERS, State.RUNNING) | {ETCD: State.STOPPED}
+    found = dict.fromkeys(catalog(), State.RUNNING) | {ETCD: State.STOPPED}
     name = ClusterName("main")
-    home = home_with(tmp_path, name, ClusterOptions(), FakeRuntime(found=found, log=log))
+    home = home_with(tmp_path, name, usual_options(), FakeRuntime(found=found, log=log))
 
     down = await outage(home, name)
 

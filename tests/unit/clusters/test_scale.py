@@ -34,6 +34,7 @@ from tests.support.fake_cluster import FakeCluster
 from tests.support.fake_runtime import FakeRuntime
 from tests.support.installed import taken_port
 from tests.support.listener import Listener
+from tests.support.options import changed
 from tests.support.sites import HostLikeSite
 from tests.unit.clusters.state.test_saved import SAVED
 
@@ -190,7 +191,7 @@ async def test_new_nodes_have_the_kubelets_address_that_only_the_controller_know
     server = Server(routes(told), Authorizer("secret"))
     await server.start("127.0.0.1", 0)
     try:
-        options = replace(SAVED.options, controller_port=server.port)
+        options = changed(SAVED.options, controller_port=server.port)
         addresses = await _addresses_of_a_new_node(home, cluster, replace(SAVED, options=options))
     finally:
         server.close()
@@ -203,7 +204,7 @@ async def test_nodes_are_made_without_an_answer_of_the_controller_too(
 ) -> None:
     with taken_port() as port:
         pass
-    options = replace(SAVED.options, controller_port=port)
+    options = changed(SAVED.options, controller_port=port)
 
     addresses = await _addresses_of_a_new_node(home, cluster, replace(SAVED, options=options))
 

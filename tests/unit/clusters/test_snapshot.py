@@ -8,7 +8,7 @@ import pytest
 from kwokctl.clusters.snapshot import _check_room, restore_snapshot, save_snapshot
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.state.saved import Saved, save
-from kwokctl.components.plan import BUILDERS
+from kwokctl.components.catalog import catalog
 from kwokctl.errors import (
     ComponentError,
     KwokctlError,
@@ -20,6 +20,7 @@ from kwokctl.host.paths import ClusterPaths, WorkDir
 from kwokctl.model import KUBE_APISERVER, ComponentName, State
 from tests.support.bolt_file import database, snapshot
 from tests.support.fake_runtime import FakeRuntime
+from tests.support.options import changed
 from tests.support.told import Told
 from tests.unit.clusters.state.test_saved import SAVED as SAVED_FROM_STORE
 
@@ -76,11 +77,11 @@ def program(folder: Path, text: str) -> str:
 def saved_with(etcdutl: str, **options: Any) -> Saved:
     given = {
         f"{name.replace('-', '_')}_binary": "/bin/true"
-        for name in (*BUILDERS, "etcd")
+        for name in (*catalog(), "etcd")
         if name != "kwok-controller"
     }
     options = {**given, "etcdutl_binary": etcdutl, **options}
-    return replace(SAVED_FROM_STORE, options=replace(SAVED_FROM_STORE.options, **options))
+    return replace(SAVED_FROM_STORE, options=changed(SAVED_FROM_STORE.options, **options))
 
 
 def written(folder: Path, keys: list[str]) -> Path:

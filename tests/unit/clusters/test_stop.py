@@ -8,11 +8,11 @@ import pytest
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.status import Status, component_statuses
 from kwokctl.clusters.stop import stop_cluster
-from kwokctl.components.plan import BUILDERS
-from kwokctl.config.options import ClusterOptions
+from kwokctl.components.catalog import catalog
 from kwokctl.model import KWOK_CONTROLLER, State
 from kwokctl.progress import Silent, Step
 from tests.support.fake_runtime import FakeRuntime
+from tests.support.options import cluster_options
 from tests.support.saved_cluster import home_with
 
 NAME = cluster_name("dev")
@@ -34,21 +34,21 @@ class Titles(Silent):
 @pytest.fixture
 def runtime() -> FakeRuntime:
     return FakeRuntime(
-        found=dict.fromkeys(BUILDERS, State.RUNNING), log=b"running\nclosing: leader lost\n"
+        found=dict.fromkeys(catalog(), State.RUNNING), log=b"running\nclosing: leader lost\n"
     )
 
 
 @pytest.fixture
 def home(tmp_path: Path, runtime: FakeRuntime) -> Home:
     """Save a cluster whose controller is a program of the user's."""
-    options = ClusterOptions(runtime="fake", kwok_controller_binary="/opt/kwok")
+    options = cluster_options(runtime="fake", kwok_controller_binary="/opt/kwok")
     return replace(home_with(tmp_path, NAME, options, runtime), progress=Titles())
 
 
 async def test_stopping_returns_what_ran_and_nothing_the_second_time(
     home: Home, runtime: FakeRuntime
 ) -> None:
-    assert set(await stop_cluster(home, NAME)) == set(BUILDERS)
+    assert set(await stop_cluster(home, NAME)) == set(catalog())
 
     titles = Titles()
     assert await stop_cluster(replace(home, progress=titles), NAME) == ()
@@ -58,11 +58,11 @@ async def test_stopping_returns_what_ran_and_nothing_the_second_time(
 async def test_what_does_not_run_is_stopped_all_the_same_for_it_may_be_revived(
     home: Home, runtime: FakeRuntime
 ) -> None:
-    runtime.found = dict.fromkeys(BUILDERS, State.STOPPED)
+    runtime.found = dict.fromkeys(catalog(), State.STOPPED)
 
     await stop_cluster(home, NAME)
 
-    assert {name for call in runtime.asked for name in call.split()[1:]} == set(BUILDERS)
+    assert {name for call in runtime.asked for name in call.split()[1:]} == set(catalog())
 
 
 async def test_a_stopped_cluster_does_not_look_as_if_it_had_crashed(home: Home) -> None:
@@ -78,7 +78,7 @@ async def test_a_stopped_cluster_does_not_look_as_if_it_had_crashed(home: Home) 
 async def test_components_that_ended_by_themselves_show_the_end_of_their_logs(
     home: Home, runtime: FakeRuntime
 ) -> None:
-    runtime.found = dict.fromkeys(BUILDERS, State.STOPPED)
+    runtime.found = dict.fromkeys(catalog(), State.STOPPED)
 
     statuses = await component_statuses(home, NAME)
 

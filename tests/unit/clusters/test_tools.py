@@ -7,10 +7,10 @@ import pytest
 
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.tools import Command, etcdctl_command, kubectl_command
-from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import ComponentError
 from kwokctl.model import ClusterName
 from tests.support.fake_runtime import FakeRuntime
+from tests.support.options import cluster_options
 from tests.support.saved_cluster import home_with
 from tests.support.told import Told
 
@@ -28,7 +28,7 @@ def port() -> Iterator[int]:
 @pytest.fixture
 def home(tmp_path: Path, port: int) -> Home:
     """Save a cluster whose API server and etcd have that port."""
-    options = ClusterOptions(
+    options = cluster_options(
         runtime="fake",
         kubectl_binary="/bin/true",
         etcdctl_binary="/bin/true",

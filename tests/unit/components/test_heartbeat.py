@@ -13,6 +13,7 @@ from kwokctl.components.heartbeat import (
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import UsageError
 from kwokctl.expr import yaml
+from tests.support.options import cluster_options
 
 STRETCHED = Heartbeat(
     lease_seconds=200,
@@ -33,31 +34,31 @@ def settled(
 ) -> tuple[ClusterOptions, Heartbeat]:
     """Settle the options that were given."""
     options = settle_heartbeat(
-        ClusterOptions(**given), frozenset(given), is_fast=is_fast, is_monitored=is_monitored
+        cluster_options(**given), frozenset(given), is_fast=is_fast, is_monitored=is_monitored
     )
     return options, heartbeat(options)
 
 
 def test_a_cluster_from_before_the_choice_keeps_its_stretched_times() -> None:
-    assert heartbeat(ClusterOptions()) == STRETCHED
+    assert heartbeat(cluster_options()) == STRETCHED
 
 
 @pytest.mark.parametrize("factor", [0, 1])
 def test_a_factor_of_nought_or_one_leaves_the_times_as_they_are(factor: int) -> None:
-    assert heartbeat(ClusterOptions(heartbeat_factor=factor)).lease_seconds == 40
+    assert heartbeat(cluster_options(heartbeat_factor=factor)).lease_seconds == 40
 
 
 def test_where_writes_are_cheap_nodes_beat_as_real_ones() -> None:
     options, beat = settled(is_fast=True)
 
-    assert (options.node_heartbeat, options.heartbeat_factor) == ("real", 1)
+    assert (options.heartbeat.kind, options.heartbeat.factor) == ("real", 1)
     assert beat == REAL
 
 
 def test_where_writes_are_dear_the_times_are_stretched() -> None:
     options, beat = settled(is_fast=False)
 
-    assert options.node_heartbeat == "stretched"
+    assert options.heartbeat.kind == "stretched"
     assert beat == STRETCHED
 
 
@@ -73,14 +74,14 @@ def test_where_writes_are_dear_the_times_are_stretched() -> None:
 def test_times_that_somebody_gave_are_stretched_as_ever(given: dict[str, Any]) -> None:
     options, beat = settled(**given)
 
-    assert options.node_heartbeat == "stretched"
-    assert beat == heartbeat(ClusterOptions(**given))
+    assert options.heartbeat.kind == "stretched"
+    assert beat == heartbeat(cluster_options(**given))
 
 
 def test_a_factor_of_one_asks_for_real_times() -> None:
     options, beat = settled(heartbeat_factor=1, is_fast=False)
 
-    assert options.node_heartbeat == "real"
+    assert options.heartbeat.kind == "real"
     assert beat == REAL
 
 

@@ -1,15 +1,15 @@
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kwokctl.components.kwok_controller import kwok_controller
+from kwokctl.components.definitions.kwok_controller import kwok_controller
 from kwokctl.components.setting import Setting
-from kwokctl.config.options import ClusterOptions
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import KWOK_CONTROLLER, Artifact
 from kwokctl.runtime import Site
+from tests.support.options import cluster_options
 from tests.support.sites import HostLikeSite
 
 
@@ -27,7 +27,7 @@ def flags(given: dict[str, Any], site: Site | None = None, **options: Any) -> di
     setting = Setting(
         site=site or HostLikeSite(),
         paths=ClusterPaths(Path("/home/me/.kwok/clusters/dev")),
-        options=replace(ClusterOptions(controller_port=10247), **options),
+        options=cluster_options(controller_port=10247, **options),
         artifacts={KWOK_CONTROLLER: Artifact(name=KWOK_CONTROLLER, version="v0", command=("/c",))},
         controller_options=given,
     )

@@ -1,10 +1,11 @@
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from kwokctl.components.plan import BUILDERS, build_plan, selected
+from kwokctl.components.catalog import catalog
+from kwokctl.components.data_path import choose_data_path
+from kwokctl.components.plan import build_plan, selected
 from kwokctl.components.setting import Setting
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import NotServedError, UsageError
@@ -23,11 +24,12 @@ from kwokctl.model import (
 )
 from kwokctl.runtime import Site
 from tests.support import golden
+from tests.support.options import changed, cluster_options
 from tests.support.sites import ContainerLikeSite, HostLikeSite
 
 HOST = HostLikeSite()
 NAME = ClusterName("dev")
-OPTIONS = ClusterOptions(
+OPTIONS = cluster_options(
     etcd_port=2379,
     kube_apiserver_port=6443,
     kube_controller_manager_port=10257,
@@ -42,7 +44,7 @@ def plan(
     extra: Mapping[str, Mapping[str, str | None]] | None = None,
 ) -> Plan:
     artifacts: dict[str, Artifact] = {
-        name: Artifact(name=name, version="v0", command=(f"/store/{name}",)) for name in BUILDERS
+        name: Artifact(name=name, version="v0", command=(f"/store/{name}",)) for name in catalog()
     }
     setting = Setting(
         site=site,
@@ -50,6 +52,7 @@ def plan(
         options=options,
         artifacts=artifacts,
         extra_args=extra or {},
+        writes_to_etcd=choose_data_path(options).path == "etcd",
     )
     return build_plan(NAME, selected(options), setting)
 
@@ -76,7 +79,7 @@ def _lines(component: Component) -> str:
         ("default", OPTIONS),
         (
             "everything-else",
-            replace(
+            changed(
                 OPTIONS,
                 kube_authorization=False,
                 disable_qps_limits=False,
@@ -137,9 +140,9 @@ def test_the_controller_manager_is_ready_when_pods_can_be_created() -> None:
 @pytest.mark.parametrize(
     ("options", "left"),
     [
-        (replace(OPTIONS, disable=(KUBE_SCHEDULER,)), KUBE_SCHEDULER),
-        (replace(OPTIONS, disable_kube_scheduler=True), KUBE_SCHEDULER),
-        (replace(OPTIONS, disable_kube_controller_manager=True), KUBE_CONTROLLER_MANAGER),
+        (changed(OPTIONS, disable=(KUBE_SCHEDULER,)), KUBE_SCHEDULER),
+        (changed(OPTIONS, disable_kube_scheduler=True), KUBE_SCHEDULER),
+        (changed(OPTIONS, disable_kube_controller_manager=True), KUBE_CONTROLLER_MANAGER),
     ],
 )
 def test_a_disabled_component_is_left_out(options: ClusterOptions, left: ComponentName) -> None:
@@ -149,17 +152,17 @@ def test_a_disabled_component_is_left_out(options: ClusterOptions, left: Compone
 @pytest.mark.parametrize("name", [ETCD, KUBE_APISERVER])
 def test_a_cluster_cannot_be_without_etcd_or_the_api_server(name: str) -> None:
     with pytest.raises(UsageError, match=name):
-        selected(replace(OPTIONS, disable=(name,)))
+        selected(changed(OPTIONS, disable=(name,)))
 
 
 def test_a_component_of_the_original_that_is_not_served_yet_is_refused_by_name() -> None:
     with pytest.raises(NotServedError, match="metrics-server"):
-        selected(replace(OPTIONS, enable=("metrics-server",)))
+        selected(changed(OPTIONS, enable=("metrics-server",)))
 
 
 def test_a_misspelt_component_is_refused_with_the_nearest_name() -> None:
     with pytest.raises(UsageError) as caught:
-        selected(replace(OPTIONS, disable=("kube-schedule",)))
+        selected(changed(OPTIONS, disable=("kube-schedule",)))
 
     assert caught.value.hint == "did you mean 'kube-scheduler'?"
 
@@ -176,7 +179,7 @@ def test_a_misspelt_component_is_refused_with_the_nearest_name() -> None:
 def test_components_of_this_host_listen_where_the_user_wants_and_are_dialled_there(
     chosen: str, dialled: str
 ) -> None:
-    options = replace(OPTIONS, bind_address=chosen, etcd_tls=False)
+    options = changed(OPTIONS, bind_address=chosen, etcd_tls=False)
     bracketed = f"[{chosen}]" if ":" in chosen else chosen
 
     made = plan(options).components
@@ -190,7 +193,7 @@ def test_components_of_this_host_listen_where_the_user_wants_and_are_dialled_the
 
 
 def test_ports_of_containers_are_published_where_the_user_wants() -> None:
-    made = plan(replace(OPTIONS, bind_address="192.0.2.7"), ContainerLikeSite()).components
+    made = plan(changed(OPTIONS, bind_address="192.0.2.7"), ContainerLikeSite()).components
 
     assert {port.host_address for each in made.values() for port in each.ports} == {"192.0.2.7"}
     assert "--bind-address=0.0.0.0" in made[KUBE_APISERVER].args

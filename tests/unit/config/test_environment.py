@@ -1,5 +1,6 @@
 import pytest
 
+from kwokctl.components.catalog import usual_options
 from kwokctl.config.environment import warnings
 from kwokctl.config.resolve import resolve_options
 
@@ -19,7 +20,7 @@ from kwokctl.config.resolve import resolve_options
     ],
 )
 def test_a_variable_of_the_original_without_effect_is_named(name: str) -> None:
-    assert list(warnings({name: "x"})) == [
+    assert list(warnings({name: "x"}, usual_options())) == [
         f"{name} is set, but is not supported yet and is ignored"
     ]
 
@@ -35,10 +36,10 @@ def test_a_variable_of_the_original_without_effect_is_named(name: str) -> None:
     ],
 )
 def test_a_variable_that_asks_for_nothing_else_is_not_worth_a_word(environ: dict[str, str]) -> None:
-    assert list(warnings(environ)) == []
+    assert list(warnings(environ, usual_options())) == []
 
 
 def test_a_misspelt_variable_is_named_with_the_nearest() -> None:
-    assert resolve_options({}, {"KWOK_ETCD_PROT": "1"}, []).warnings == (
+    assert resolve_options(usual_options(), {}, {"KWOK_ETCD_PROT": "1"}, []).warnings == (
         "KWOK_ETCD_PROT is not a variable of kwokctl and is ignored; did you mean 'KWOK_ETCD_PORT'?",
     )

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from kwokctl.components.catalog import usual_options
+from kwokctl.config.declaring import Spelling
 from kwokctl.config.documents import Document
-from kwokctl.config.options import Spelling, spellings, types
+from kwokctl.config.options import spellings
 from kwokctl.config.resolve import resolve_options
 from kwokctl.errors import ConfigError
 from tests.support import bad_values
@@ -26,8 +28,9 @@ _TYPED: tuple[Any, ...] = (
     {},
     {"a": 1},
 )
-_NUMBERS = [s for s in spellings() if types()[s.field] is int]
-_SWITCHES = [s for s in spellings() if types()[s.field] is bool]
+_OPTIONS = spellings(usual_options())
+_NUMBERS = [s for s in _OPTIONS if s.type is int]
+_SWITCHES = [s for s in _OPTIONS if s.type is bool]
 
 
 def _said(read: Callable[[], object]) -> str:
@@ -47,22 +50,22 @@ def _given(spelling: Spelling, value: Any) -> None:
         body={"kind": "KwokctlConfiguration", "options": {spelling.key: value}},
         source="kwok.yaml",
     )
-    resolve_options({}, {}, [document])
+    resolve_options(usual_options(), {}, {}, [document])
 
 
-@pytest.mark.parametrize("spelling", [s for s in spellings() if s.env], ids=lambda s: s.env)
+@pytest.mark.parametrize("spelling", [s for s in _OPTIONS if s.env], ids=lambda s: s.env)
 def test_a_variable_is_read_or_named(
     spelling: Spelling, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bad_values.prepare(tmp_path)
     monkeypatch.chdir(tmp_path)
     for value in bad_values.VALUES:
-        said = _said(partial(resolve_options, {}, {spelling.env: value}, []))
+        said = _said(partial(resolve_options, usual_options(), {}, {spelling.env: value}, []))
         assert not said or said.startswith(f"{spelling.env} is '{value}', ")
         assert said or value == "" or spelling not in (*_NUMBERS, *_SWITCHES)
 
 
-@pytest.mark.parametrize("spelling", [s for s in spellings() if s.key], ids=lambda s: s.key)
+@pytest.mark.parametrize("spelling", [s for s in _OPTIONS if s.key], ids=lambda s: s.key)
 def test_a_key_is_read_or_named(
     spelling: Spelling, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,7 +82,7 @@ def test_a_number_is_within_its_bounds_wherever_it_is_given(spelling: Spelling) 
     least, most = spelling.within
     for value in (least, most):
         _given(spelling, value)
-        resolve_options({spelling.field: value}, {}, [])
+        resolve_options(usual_options(), {spelling.field: value}, {}, [])
     for value in (least - 1, most + 1):
         with pytest.raises(ConfigError, match=f"'{value}'"):
             _given(spelling, value)

@@ -1,16 +1,16 @@
 import pytest
 
 from kwokctl.config.limits import parse_limits
-from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import UsageError
 from kwokctl.model import Limits
+from tests.support.options import cluster_options
 
 KNOWN = ("etcd", "kube-apiserver", "kwok-controller")
 GIBI = 1024**3
 
 
 def limits(memory: tuple[str, ...] = (), cpus: tuple[str, ...] = ()) -> dict[str, Limits]:
-    options = ClusterOptions(memory_limit=memory, cpu_limit=cpus)
+    options = cluster_options(memory_limit=memory, cpu_limit=cpus)
     return dict(parse_limits(options, KNOWN, spared=("kwok-controller",)))
 
 

@@ -3,12 +3,20 @@ from typing import Any
 
 import pytest
 
+from kwokctl.components.catalog import usual_options
 from kwokctl.config.documents import Document
 from kwokctl.config.keys import options_from_document, options_to_document
-from kwokctl.config.options import ClusterOptions
-from kwokctl.config.resolve import parse_extra_args, resolve_options
+from kwokctl.config.resolve import Resolved, parse_extra_args
+from kwokctl.config.resolve import resolve_options as resolve_with
 from kwokctl.errors import ConfigError, NotServedError, UsageError
 from kwokctl.expr import yaml
+from tests.support.options import cluster_options, option
+
+
+def resolve_options(
+    flags: dict[str, Any], environ: dict[str, str], documents: list[Document]
+) -> Resolved:
+    return resolve_with(usual_options(), flags, environ, documents)
 
 
 def configuration(**options: Any) -> Document:
@@ -31,8 +39,10 @@ def test_a_flag_wins_over_the_environment_and_that_over_documents() -> None:
     resolved = resolve_options({"etcd_port": 3}, environ, documents)
 
     options = resolved.options
-    assert (options.etcd_port, options.kube_apiserver_port, options.controller_port) == (3, 2, 1)
-    assert options.etcd_prefix == "/b"
+    assert [
+        option(options, f"{name}_port") for name in ("etcd", "kube_apiserver", "controller")
+    ] == [3, 2, 1]
+    assert option(options, "etcd_prefix") == "/b"
     assert "etcd_port" in resolved.chosen
     assert "kube_version" not in resolved.chosen
 
@@ -57,7 +67,7 @@ def test_a_runtime_that_is_to_be_chosen_is_none_that_was_chosen() -> None:
 def test_the_environment_is_read_by_the_names_of_the_original(
     name: str, text: str, field: str, value: object
 ) -> None:
-    assert getattr(resolve_options({}, {name: text}, []).options, field) == value
+    assert option(resolve_options({}, {name: text}, []).options, field) == value
 
 
 @pytest.mark.parametrize(
@@ -114,10 +124,10 @@ def test_a_file_that_is_here_is_found_from_every_other_folder(
 
     options = resolve_options(given, {}, []).options
 
-    assert options.etcd_binary == f"{tmp_path}/folder/../etcd"
-    assert options.etcdctl_binary == f"{tmp_path}/folder/../etcd#etcdctl"
-    assert options.kubectl_binary == "kubectl"
-    assert options.kube_apiserver_binary == "https://example.com/kube-apiserver"
+    assert option(options, "etcd_binary") == f"{tmp_path}/folder/../etcd"
+    assert option(options, "etcdctl_binary") == f"{tmp_path}/folder/../etcd#etcdctl"
+    assert option(options, "kubectl_binary") == "kubectl"
+    assert option(options, "kube_apiserver_binary") == "https://example.com/kube-apiserver"
 
 
 @pytest.mark.parametrize(
@@ -140,8 +150,10 @@ def test_a_word_that_is_no_choice_is_refused_with_the_choices(
 
 @pytest.mark.parametrize("word", ["off", "Off", "false", "0"])
 def test_a_choice_between_on_and_off_is_written_as_switches_are(word: str) -> None:
-    assert resolve_options({"etcd_fsync": word}, {}, []).options.etcd_fsync == "off"
-    assert resolve_options({}, {"KWOK_ETCD_FSYNC": word}, []).options.etcd_fsync == "off"
+    flag = resolve_options({"etcd_fsync": word}, {}, [])
+    variable = resolve_options({}, {"KWOK_ETCD_FSYNC": word}, [])
+
+    assert [option(each.options, "etcd_fsync") for each in (flag, variable)] == ["off", "off"]
 
 
 @pytest.mark.parametrize(
@@ -153,22 +165,23 @@ def test_a_bare_on_or_off_in_yaml_is_understood(text: str, fsync: str) -> None:
 
     resolved = resolve_options({}, {}, [configuration(**options)]).options
 
-    assert (resolved.etcd_fsync, resolved.node_heartbeat) == (fsync, "off")
+    assert (option(resolved, "etcd_fsync"), resolved.heartbeat.kind) == (fsync, "off")
 
 
 def test_an_empty_choice_counts_as_not_given() -> None:
     resolved = resolve_options({"data_path": "", "node_heartbeat": ""}, {}, [])
 
-    assert resolved.options == ClusterOptions()
+    assert resolved.options == cluster_options()
     assert resolved.chosen == frozenset()
 
 
 def test_what_is_saved_reads_back_the_same() -> None:
-    options = ClusterOptions(
+    options = cluster_options(
         etcd_port=5, disable=("kube-scheduler",), etcd_tls=False, etcd_fsync="off"
     )
 
-    assert ClusterOptions(**options_from_document(options_to_document(options), "here")) == options
+    written = options_to_document(options)
+    assert cluster_options(**options_from_document(written, "here", options)) == options
 
 
 def test_extra_args_are_read_by_component() -> None:

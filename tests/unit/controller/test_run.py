@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from kwokctl.clusters.state.stages import stage_documents
-from kwokctl.config.options import ClusterOptions
 from kwokctl.controller.run import main, serve
 from kwokctl.controller.settings import read_settings
 from kwokctl.kube.kubeconfig.access import Access
@@ -20,6 +19,7 @@ from tests.support.cluster_server import ClusterServer
 from tests.support.eventually import eventually
 from tests.support.fake_api_server import FakeApiServer, serving
 from tests.support.fake_cluster import FakeCluster
+from tests.support.options import cluster_options
 from tests.support.ports import free_port
 
 NAMESPACE_STAGE = """
@@ -87,7 +87,7 @@ async def until(holds: Callable[[], object]) -> None:
 async def story(folder: Path, *, extra: str = "", away: bool = False) -> AsyncIterator[Story]:
     path = folder / "stages.yaml"
     path.write_text(
-        "\n---\n".join([*map(json.dumps, stage_documents(ClusterOptions(), ())), extra])
+        "\n---\n".join([*map(json.dumps, stage_documents(cluster_options(), ())), extra])
     )
     handler = ClusterServer(FakeCluster(NODES, PODS, LEASES))
     handler.is_away = away

@@ -11,7 +11,8 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from cryptography.x509.verification import PolicyBuilder, Store
 
 from kwokctl.errors import ConfigError
-from kwokctl.host.pki import Identity, ensure_pki, sign_client
+from kwokctl.host.pki import ensure_pki, sign_client
+from kwokctl.model import Identity
 
 ADMIN = Identity(name="admin", common_name="kwok-admin", organizations=("system:masters",))
 SERVER = Identity(

@@ -6,8 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from kwokctl.errors import ConflictError, UsageError
-from kwokctl.host.addresses import check_local
-from kwokctl.host.ports import HeldPorts
+from kwokctl.host.ports import HeldPorts, check_local
 
 LOCAL = "127.0.0.1"
 

@@ -2,8 +2,8 @@ import csv
 import stat
 from pathlib import Path
 
-from kwokctl.host.pki import Identity
 from kwokctl.host.tokens import ensure_tokens
+from kwokctl.model import Identity
 
 ADMIN = Identity(name="admin", common_name="kwok-admin", organizations=("system:masters", "b"))
 OTHER = Identity(name="kcm", common_name="system:kube-controller-manager")

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.cli.parsing.options import chosen_options, cluster_parameters, kubeconfig_path
+from kwokctl.components.catalog import usual_options
 from kwokctl.config.not_served import NOT_SERVED
 from kwokctl.config.options import spellings
 from kwokctl.errors import NotServedError, UsageError
@@ -11,7 +12,7 @@ from kwokctl.errors import NotServedError, UsageError
 def test_every_option_with_a_flag_is_a_parameter_once() -> None:
     names = [parameter.name for parameter in cluster_parameters()]
     assert len(names) == len(set(names))
-    assert {s.field for s in spellings() if s.flag} <= set(names)
+    assert {s.field for s in spellings(usual_options()) if s.flag} <= set(names)
 
 
 def test_only_what_was_given_is_chosen() -> None:

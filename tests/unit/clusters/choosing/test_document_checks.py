@@ -2,8 +2,8 @@ import pytest
 
 from kwokctl.clusters.choosing.document_checks import check_documents
 from kwokctl.config.documents import Document
-from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import ConfigError, NotServedError, UsageError
+from tests.support.options import cluster_options
 from tests.unit.clusters.state.test_documents import OPTIONS, OWN, configuration, document
 
 
@@ -27,7 +27,7 @@ def test_what_stops_the_embedded_controller_is_refused_before_it_starts() -> Non
     with pytest.raises(NotServedError, match="custom resources"):
         check_documents(OPTIONS, [configuration(enableCRDs=["Stage"])])
     with pytest.raises(NotServedError, match="custom resources"):
-        check_documents(ClusterOptions(enable_crds=("Stage",)), [])
+        check_documents(cluster_options(enable_crds=("Stage",)), [])
 
 
 def test_another_controller_may_know_more() -> None:
@@ -35,7 +35,7 @@ def test_another_controller_may_know_more() -> None:
 
 
 def test_a_kind_is_read_from_documents_or_from_the_api_server() -> None:
-    crds = ClusterOptions(kwok_controller_binary="/bin/true", enable_crds=("Logs",))
+    crds = cluster_options(kwok_controller_binary="/bin/true", enable_crds=("Logs",))
 
     check_documents(crds, [document("Exec")])
     with pytest.raises(UsageError, match="documents of kind 'Logs' are given"):

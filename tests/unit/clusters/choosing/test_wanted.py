@@ -1,4 +1,3 @@
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,11 +6,11 @@ import pytest
 from kwokctl.clusters.choosing.wanted import check_for_runtime, wanted_cluster
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.config.documents import Document
-from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import Resolved
 from kwokctl.errors import ConfigError, NotServedError, UsageError
 from kwokctl.host.paths import WorkDir
 from tests.support.fake_runtime import FakeRuntime
+from tests.support.options import cluster_options
 
 NAME = cluster_name("dev")
 
@@ -24,9 +23,7 @@ def stage(**spec: Any) -> dict[str, Any]:
 
 def check(folder: Path, *documents: dict[str, Any], **options: Any) -> None:
     home = Home(workdir=WorkDir(folder), cache=folder)
-    resolved = Resolved(
-        options=replace(ClusterOptions(), **options), chosen=frozenset(options), warnings=()
-    )
+    resolved = Resolved(options=cluster_options(**options), chosen=frozenset(options), warnings=())
     read = [
         Document(kind=body["kind"], api_version="", name="x", body=body, source="mine.yaml")
         for body in documents
@@ -64,4 +61,4 @@ def test_documents_with_which_the_controller_would_not_start_are_refused(tmp_pat
 
 def test_limits_are_for_containers_whether_or_not_the_cluster_exists() -> None:
     with pytest.raises(UsageError, match="have no limits"):
-        check_for_runtime(FakeRuntime(), NAME, ClusterOptions(memory_limit=("1Gi",)), [])
+        check_for_runtime(FakeRuntime(), NAME, cluster_options(memory_limit=("1Gi",)), [])

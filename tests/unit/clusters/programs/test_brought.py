@@ -1,5 +1,4 @@
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from kwokctl.errors import ArtifactError, UsageError
 from kwokctl.host.paths import WorkDir
 from kwokctl.model import ETCD, KUBE_APISERVER, KWOK_CONTROLLER, Artifact
 from tests.support.fake_runtime import BringingRuntime
+from tests.support.options import changed, cluster_options
 
 NAMES = [ETCD, KUBE_APISERVER, KWOK_CONTROLLER]
 OWN_IMAGE = "mine/node:v1.36.9"
@@ -34,10 +34,10 @@ def given(folder: Path, **options: Any) -> ClusterOptions:
     program = folder / "kind"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
-    usual = ClusterOptions(
+    usual = cluster_options(
         kind_binary=str(program), kind_node_image=OWN_IMAGE, artifact_source="offline"
     )
-    return replace(usual, **options)
+    return changed(usual, **options)
 
 
 async def found(
@@ -85,7 +85,7 @@ async def test_a_cluster_that_exists_needs_no_image(
 async def test_the_users_own_kind_is_found_on_the_path(
     home: Home, runtime: BringingRuntime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    options = replace(given(tmp_path), kind_binary="")
+    options = changed(given(tmp_path), kind_binary="")
     monkeypatch.setenv("PATH", str(tmp_path))
 
     assert (await found(home, runtime, options))["kind"].command == (str(tmp_path / "kind"),)

@@ -14,13 +14,13 @@ from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
 from kwokctl.clusters.programs.images import artifacts, published_files, published_images
 from kwokctl.clusters.programs.node_image import usual_node
 from kwokctl.clusters.state.home import Home
-from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import ArtifactError
 from kwokctl.host.paths import WorkDir
 from kwokctl.model import ETCD, KUBE_SCHEDULER, Artifact
 from kwokctl.progress import Silent, Step
 from tests.support.fake_images import FakeImages
 from tests.support.fake_runtime import BringingRuntime, FakeEngineRuntime, FakeRuntime
+from tests.support.options import cluster_options
 
 NAMES = (ETCD, KUBE_SCHEDULER)
 ETCD_IMAGE = "registry.k8s.io/etcd:3.6.16-0"
@@ -71,7 +71,7 @@ async def taken(
 ) -> dict[str, str]:
     """Return what each component comes as: an image, or `program`."""
     found = await artifacts(
-        home, FakeEngineRuntime(images=images), ClusterOptions(**options), NAMES, settled
+        home, FakeEngineRuntime(images=images), cluster_options(**options), NAMES, settled
     )
     return {name: artifact.image or "program" for name, artifact in found.items()}
 
@@ -186,7 +186,7 @@ async def test_what_a_cluster_was_made_with_is_pulled_again_when_it_is_gone(home
 
 
 async def test_no_progress_is_shown_to_who_wants_none(home: Home, told: Told) -> None:
-    options = ClusterOptions(quiet_pull=True)
+    options = cluster_options(quiet_pull=True)
     runtime = FakeEngineRuntime(images=FakeImages(registry=BOTH))
 
     await artifacts(home, runtime, options, NAMES)
@@ -197,7 +197,7 @@ async def test_no_progress_is_shown_to_who_wants_none(home: Home, told: Told) ->
 async def test_a_runtime_of_programs_says_that_it_does_not_use_an_image(
     home: Home, told: Told
 ) -> None:
-    found = await artifacts(home, FakeRuntime(), ClusterOptions(etcd_image="mine/etcd"), NAMES)
+    found = await artifacts(home, FakeRuntime(), cluster_options(etcd_image="mine/etcd"), NAMES)
 
     assert all(artifact.command for artifact in found.values())
     assert told.lines == [
@@ -206,7 +206,7 @@ async def test_a_runtime_of_programs_says_that_it_does_not_use_an_image(
 
 
 def test_what_is_published_is_listed_in_the_form_that_the_runtime_takes() -> None:
-    options, names = ClusterOptions(), (*NAMES, "kubectl")
+    options, names = cluster_options(), (*NAMES, "kubectl")
 
     in_containers = FakeEngineRuntime()
     assert published_images(in_containers, options, names) == sorted(BOTH)
@@ -219,7 +219,7 @@ def test_what_is_published_is_listed_in_the_form_that_the_runtime_takes() -> Non
 def test_a_runtime_that_brings_components_needs_its_maker_and_the_image_of_its_nodes(
     tmp_path: Path,
 ) -> None:
-    options, names = ClusterOptions(), (*NAMES, "kubectl")
+    options, names = cluster_options(), (*NAMES, "kubectl")
 
     kubectl, maker = sorted(published_files(BringingRuntime(), options, names))
     assert kubectl.endswith("/kubectl")
@@ -232,5 +232,5 @@ def test_a_runtime_that_brings_components_needs_its_maker_and_the_image_of_its_n
     file = tmp_path / "node.tar"
     file.touch()
     assert (
-        published_images(BringingRuntime(), ClusterOptions(kind_node_image=str(file)), names) == []
+        published_images(BringingRuntime(), cluster_options(kind_node_image=str(file)), names) == []
     )

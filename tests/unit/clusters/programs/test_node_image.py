@@ -10,15 +10,15 @@ from kwokctl.artifacts.target import here
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION as KUBE
 from kwokctl.clusters.programs.node_image import make_node_image, node_image, usual_node
 from kwokctl.clusters.state.home import Home
-from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import ArtifactError, UnavailableError
 from kwokctl.host.paths import WorkDir
 from tests.support.fake_images import FakeImages
 from tests.support.fake_node_images import FakeNodeImages
 from tests.support.listener import Listener
+from tests.support.options import cluster_options
 
-PUBLISHED = usual_node(ClusterOptions()).image
-TAG = usual_node(ClusterOptions()).tag
+PUBLISHED = usual_node(cluster_options()).image
+TAG = usual_node(cluster_options()).tag
 MADE = f"made/node:{KUBE}-0"
 
 
@@ -41,7 +41,7 @@ def home(tmp_path: Path, told: Listener) -> Home:
 
 
 async def taken(home: Home, images: FakeNodeImages, **options: Any) -> str:
-    found = await node_image(home, images, ClusterOptions(**options), is_exact=False)
+    found = await node_image(home, images, cluster_options(**options), is_exact=False)
     return found.name
 
 
@@ -128,4 +128,4 @@ async def test_what_cannot_be_made_is_said_before_programs_are_fetched(
     bare = Home(workdir=home.workdir, cache=tmp_path / "empty")
 
     with pytest.raises(UnavailableError, match="only root"):
-        await make_node_image(bare, images(can_make=False), ClusterOptions())
+        await make_node_image(bare, images(can_make=False), cluster_options())

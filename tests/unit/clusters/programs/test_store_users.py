@@ -14,11 +14,11 @@ from kwokctl.clusters.pruning import prune, survey
 from kwokctl.clusters.state.files import write_files
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved
-from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import ConfigError
 from kwokctl.host.paths import WorkDir
 from kwokctl.model import ETCD, KUBE_APISERVER, KWOK_CONTROLLER, Artifact, ClusterName
 from tests.support.fake_runtime import BringingRuntime, FakeRuntime
+from tests.support.options import cluster_options
 
 LONG_AGO = 1.0
 NOW = LONG_AGO + RECENTLY
@@ -54,7 +54,7 @@ def cluster(home: Home, runtime: FakeRuntime, entries: dict[str, Entry]) -> None
     commands = {name: (str(entry.path),) for name, entry in entries.items()}
     saved = Saved(
         name=ClusterName("main"),
-        options=ClusterOptions(runtime=runtime.name, etcd_port=2379, kube_apiserver_port=6443),
+        options=cluster_options(runtime=runtime.name, etcd_port=2379, kube_apiserver_port=6443),
         names=names,
         artifacts={
             name: Artifact(

@@ -5,10 +5,10 @@ import pytest
 
 from kwokctl.clusters.state.documents import controller_options, kept_documents, remarks
 from kwokctl.config.documents import Document
-from kwokctl.config.options import ClusterOptions
+from tests.support.options import cluster_options
 
-OPTIONS = ClusterOptions()
-OWN = ClusterOptions(kwok_controller_binary="/bin/true")
+OPTIONS = cluster_options()
+OWN = cluster_options(kwok_controller_binary="/bin/true")
 
 
 def document(kind: str, **body: Any) -> Document:

@@ -7,20 +7,23 @@ from kwokctl.clusters.state import saved as saved_clusters
 from kwokctl.clusters.state.drift import differences
 from kwokctl.clusters.state.home import cluster_name
 from kwokctl.clusters.state.saved import Saved, cluster_names, is_foreign, load, save, used_ports
-from kwokctl.components.plan import BUILDERS
+from kwokctl.components.catalog import catalog
 from kwokctl.config.documents import Document
+from kwokctl.config.not_served import NOT_SERVED
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import Resolved
 from kwokctl.errors import ConfigError, ConflictError, NotFoundError
+from kwokctl.expr import yaml
 from kwokctl.host.paths import WorkDir
 from kwokctl.model import KUBE_SCHEDULER, KWOK_CONTROLLER, Artifact
 from tests.support.fake_runtime import BringingRuntime, FakeRuntime
+from tests.support.options import cluster_options
 
 NAME = cluster_name("dev")
 STAGE = {"apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "Stage", "metadata": {"name": "mine"}}
 SAVED = Saved(
     name=NAME,
-    options=ClusterOptions(
+    options=cluster_options(
         etcd_port=2379,
         kube_apiserver_port=6443,
         kube_controller_manager_port=10257,
@@ -28,8 +31,8 @@ SAVED = Saved(
         controller_port=10247,
         runtime="fake",
     ),
-    names=tuple(BUILDERS),
-    artifacts={n: Artifact(name=n, version="v1", command=("/bin/true",)) for n in BUILDERS},
+    names=tuple(catalog()),
+    artifacts={n: Artifact(name=n, version="v1", command=("/bin/true",)) for n in catalog()},
     extra_args={KUBE_SCHEDULER: {"v": "4", "bare": None}},
     stages=(STAGE,),
 )
@@ -87,10 +90,11 @@ def test_documents_for_the_controller_that_differ_are_told(tmp_path: Path) -> No
     logs = Document(kind="Logs", api_version="", name="a", body={"kind": "Logs"}, source="here")
 
     assert (
-        differences(replace(SAVED, kept=({"kind": "Logs"},)), asked(ClusterOptions()), [logs]) == ()
+        differences(replace(SAVED, kept=({"kind": "Logs"},)), asked(cluster_options()), [logs])
+        == ()
     )
-    assert differences(SAVED, asked(ClusterOptions()), []) == ()
-    assert differences(SAVED, asked(ClusterOptions()), [logs]) == (
+    assert differences(SAVED, asked(cluster_options()), []) == ()
+    assert differences(SAVED, asked(cluster_options()), [logs]) == (
         "documents for the controller: they are not the same",
     )
 
@@ -117,6 +121,22 @@ def test_a_cluster_is_a_folder_that_holds_its_state(workdir: WorkDir) -> None:
 def test_the_ports_of_other_clusters_are_taken_even_when_they_do_not_run(workdir: WorkDir) -> None:
     assert used_ports(workdir, but=cluster_name("other")) >= {2379, 6443, 10257, 10259, 10247}
     assert used_ports(workdir, but=NAME) == frozenset()
+
+
+def test_the_ports_of_clusters_of_the_original_are_taken_too(workdir: WorkDir) -> None:
+    ports = {"etcdPort": 1, "etcdPeerPort": 2, "prometheusPort": 3, "dashboardPort": 4}
+    paths = workdir.cluster(cluster_name("other"))
+    paths.root.mkdir()
+    head = {"kind": "KwokctlConfiguration", "options": {**ports, "securePort": True}}
+    paths.saved.write_text(yaml.dump_all([head]), encoding="utf-8")
+
+    assert used_ports(workdir, but=NAME) == {1, 2, 3, 4}
+
+
+def test_every_option_that_is_not_supported_and_names_a_port_is_one() -> None:
+    named = {each.key for each in NOT_SERVED if each.key.endswith("Port")} - {"securePort"}
+
+    assert {each.key for each in NOT_SERVED if each.is_port} == named
 
 
 def test_an_absent_cluster_is_named_with_the_command_that_makes_it(tmp_path: Path) -> None:
@@ -169,12 +189,11 @@ def test_the_same_words_are_no_difference() -> None:
 
 
 def test_defaults_that_nobody_chose_are_no_difference() -> None:
-    assert differences(SAVED, asked(ClusterOptions()), []) == ()
+    assert differences(SAVED, asked(cluster_options()), []) == ()
 
 
 def test_each_difference_is_named() -> None:
-    wanted = replace(
-        ClusterOptions(),
+    wanted = cluster_options(
         kube_version="v1.35.4",
         etcd_port=2400,
         disable=("kube-scheduler",),
@@ -210,7 +229,7 @@ def test_each_difference_is_named() -> None:
 def test_a_difference_is_written_as_a_person_gives_the_option(
     option: str, value: object, difference: str | None
 ) -> None:
-    wanted = replace(ClusterOptions(), **{option: value})  # type: ignore[arg-type]  # any of its fields
+    wanted = cluster_options(**{option: value})
 
     found = differences(SAVED, asked(wanted, option), [])
 

@@ -7,6 +7,7 @@ from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import UsageError
 from tests.support.fake_runtime import BringingRuntime, FakeRuntime
+from tests.support.options import cluster_options
 
 
 def names(options: ClusterOptions) -> list[str]:
@@ -23,8 +24,8 @@ def test_nodes_with_leases_beat_slowly_and_others_often() -> None:
         "pod-delete",
     ]
 
-    assert names(ClusterOptions()) == ["node-initialize", "node-heartbeat-with-lease", *pods]
-    without = replace(ClusterOptions(), node_lease_duration_seconds=0)
+    assert names(cluster_options()) == ["node-initialize", "node-heartbeat-with-lease", *pods]
+    without = cluster_options(node_lease_duration_seconds=0)
     assert names(without) == ["node-initialize", "node-heartbeat", *pods]
 
 
@@ -35,7 +36,7 @@ def test_nodes_with_leases_beat_slowly_and_others_often() -> None:
 def test_a_heartbeat_is_not_faster_than_the_status_period(
     lease: int, factor: int, delay: tuple[int, int]
 ) -> None:
-    options = ClusterOptions(node_lease_duration_seconds=lease, heartbeat_factor=factor)
+    options = cluster_options(node_lease_duration_seconds=lease, heartbeat_factor=factor)
 
     found = stage_documents(options, [])[1]["spec"]["delay"]
 
@@ -46,7 +47,7 @@ def test_a_stage_of_the_user_replaces_the_whole_default_set() -> None:
     own = Document(kind="Stage", api_version="", name="x", body={"kind": "Stage"}, source="f")
     other = replace(own, kind="KwokctlResource", body={})
 
-    assert stage_documents(ClusterOptions(), [own, other]) == ({"kind": "Stage"},)
+    assert stage_documents(cluster_options(), [own, other]) == ({"kind": "Stage"},)
 
 
 OF_KIND = Document(

@@ -4,15 +4,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from kwokctl.components.data_path import choose_data_path
 from kwokctl.components.plan import build_plan, selected
 from kwokctl.components.setting import Setting
 from kwokctl.config.options import ClusterOptions
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import Artifact, ClusterName, Plan
 from runtimes.kind.pods.site import KindSite
+from tests.support.options import cluster_options
 
 PATHS = ClusterPaths(Path("/home/me/.kwok/clusters/dev"))
-OPTIONS = ClusterOptions(
+OPTIONS = cluster_options(
     etcd_port=32765,
     kube_apiserver_port=32764,
     controller_port=32763,
@@ -34,6 +36,7 @@ def plan(
         site=KindSite(shares_sockets=True),
         paths=paths,
         options=options,
+        writes_to_etcd=choose_data_path(options).path == "etcd",
         artifacts={
             name: Artifact(name=name, version=kube, command=(f"/store/{name}",)) for name in names
         },

@@ -11,6 +11,7 @@ from runtimes.kind.nodes.configuration import configuration
 from runtimes.kind.pods.kubeadm import pod_patch
 from runtimes.kind.pods.pod_settings import Manner
 from tests.support import golden
+from tests.support.options import changed, option
 from tests.unit.runtimes.kind.plans import OPTIONS, PATHS, plan
 
 MANNER = Manner(root=PATHS.root, user=1000, group=1000, grace=10.0, revive=False)
@@ -78,7 +79,7 @@ def test_the_users_own_configuration_is_merged_in() -> None:
 
     node, worker = found["nodes"]
     assert found["networking"]["podSubnet"] == "10.1.0.0/16"
-    assert found["networking"]["apiServerPort"] == OPTIONS.kube_apiserver_port
+    assert found["networking"]["apiServerPort"] == option(OPTIONS, "kube_apiserver_port")
     assert found["featureGates"] == {"Mine": True}
     assert found["kubeadmConfigPatches"][-1] == "kind: ClusterConfiguration\n"
     assert node["labels"] == {"mine": "too"}
@@ -117,7 +118,7 @@ def test_an_older_kubeadm_is_given_its_arguments_as_a_mapping() -> None:
 
 
 def test_a_component_that_is_switched_off_is_not_described() -> None:
-    options = replace(OPTIONS, disable=("kube-scheduler",))
+    options = changed(OPTIONS, disable=("kube-scheduler",))
     found = configuration(plan(options), PATHS, has_cgroup_v1=False)
 
     assert "scheduler" not in patched(found, "ClusterConfiguration")
@@ -134,7 +135,7 @@ def test_a_kubelet_is_told_to_stand_cgroup_v1_where_it_would_not() -> None:
 
 
 def test_more_names_for_the_certificate_do_not_take_away_those_of_kind() -> None:
-    options = replace(OPTIONS, kube_apiserver_cert_sans=("api.example",))
+    options = changed(OPTIONS, kube_apiserver_cert_sans=("api.example",))
     found = configuration(plan(options), PATHS, has_cgroup_v1=False)
 
     names = patched(found, "ClusterConfiguration")["apiServer"]["certSANs"]

@@ -1,11 +1,10 @@
-from dataclasses import replace
-
 import pytest
 
-from kwokctl.config.data_path import choose_data_path
+from kwokctl.components.data_path import choose_data_path
 from kwokctl.config.options import ClusterOptions
+from tests.support.options import changed, cluster_options
 
-PLAIN = ClusterOptions()
+PLAIN = cluster_options()
 
 
 def chosen(options: ClusterOptions) -> str:
@@ -21,7 +20,7 @@ def test_a_plain_cluster_is_written_to_past_the_api_server() -> None:
 
 
 def test_the_choice_is_one_line_with_its_reason() -> None:
-    line = str(choose_data_path(replace(PLAIN, data_path="api")))
+    line = str(choose_data_path(changed(PLAIN, data_path="api")))
 
     assert line == "writes: through the API server (as asked)"
 
@@ -29,12 +28,12 @@ def test_the_choice_is_one_line_with_its_reason() -> None:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (replace(PLAIN, kube_audit_policy="/p.yaml"), "audit log"),
-        (replace(PLAIN, kwok_controller_binary="/bin/kwok"), "another controller"),
-        (replace(PLAIN, disable=("kwok-controller",)), "no 'kwok-controller'"),
-        (replace(PLAIN, components=("etcd", "kube-apiserver")), "no 'kwok-controller'"),
+        (changed(PLAIN, kube_audit_policy="/p.yaml"), "audit log"),
+        (changed(PLAIN, kwok_controller_binary="/bin/kwok"), "another controller"),
+        (changed(PLAIN, disable=("kwok-controller",)), "no 'kwok-controller'"),
+        (changed(PLAIN, components=("etcd", "kube-apiserver")), "no 'kwok-controller'"),
         *(
-            (replace(PLAIN, extra_args=(f"kube-apiserver={flag}=x",)), f"'{flag}'")
+            (changed(PLAIN, extra_args=(f"kube-apiserver={flag}=x",)), f"'{flag}'")
             for flag in (
                 "encryption-provider-config",
                 "storage-media-type",
@@ -52,7 +51,7 @@ def test_what_would_be_skipped_or_missed_sends_writes_through_the_api_unless_etc
 ) -> None:
     assert chosen(options) == "api"
     assert reason in why(options)
-    insisted = replace(options, data_path="etcd")
+    insisted = changed(options, data_path="etcd")
     assert chosen(insisted) == "etcd"
     assert reason in why(insisted)
 
@@ -60,7 +59,7 @@ def test_what_would_be_skipped_or_missed_sends_writes_through_the_api_unless_etc
 def test_arguments_for_other_components_and_harmless_ones_change_nothing() -> None:
     words = ("kube-scheduler=audit-x=1", "kube-apiserver=v=4", "etcd=snapshot-count=1000")
 
-    assert chosen(replace(PLAIN, extra_args=words)) == "etcd"
+    assert chosen(changed(PLAIN, extra_args=words)) == "etcd"
 
 
 def test_the_arguments_of_a_saved_cluster_count_in_place_of_those_just_given() -> None:

@@ -1,20 +1,76 @@
 """Describes kube-apiserver."""
 
-from kwokctl.components import etcd, identities
+from dataclasses import dataclass
+from typing import ClassVar
+
+from kwokctl.components import identities
+from kwokctl.components.definition import Definition
+from kwokctl.components.definitions import etcd
 from kwokctl.components.flags import Value, flags
 from kwokctl.components.setting import Setting
-from kwokctl.model import ETCD, KUBE_APISERVER, Component, ComponentName, Mount, Port
+from kwokctl.config import checks
+from kwokctl.config.declaring import (
+    SERVER,
+    ComponentOptions,
+    binary_option,
+    image_option,
+    option,
+    port_option,
+)
+from kwokctl.config.options import ClusterOptions
+from kwokctl.model import ETCD, KUBE_APISERVER, Component, ComponentName, Identity, Mount, Port
+
+_NAMES = (
+    "kubernetes",
+    "kubernetes.default",
+    "kubernetes.default.svc",
+    "kubernetes.default.svc.cluster.local",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KubeApiserverOptions(ComponentOptions):
+    """The options of the API server."""
+
+    component: ClassVar = KUBE_APISERVER
+
+    port: int = port_option("API server")
+    runtime_config: str = option(
+        "",
+        "API groups to serve (--runtime-config)",
+        group=SERVER,
+        name="kube_runtime_config",
+        check=checks.runtime_config,
+    )
+    audit_policy: str = option(
+        "",
+        "Audit policy file; turns the audit log on",
+        group=SERVER,
+        metavar="FILE",
+        name="kube_audit_policy",
+    )
+    cert_sans: tuple[str, ...] = option(
+        (),
+        "More names and addresses for the API server's certificate",
+        group=SERVER,
+        metavar="NAME,…",
+        flag="",
+        env="",
+        key="kubeApiserverCertSANs",
+        check=checks.host_name,
+    )
+    binary: str = binary_option("kube-apiserver")
+    image: str = image_option("kube-apiserver")
 
 
 def url(setting: Setting, dialler: ComponentName | None = None) -> str:
     """Return the URL at which a component dials the API server; without one, this host."""
-    port = setting.options.kube_apiserver_port
-    return f"https://{setting.address(KUBE_APISERVER, port, dialler=dialler)}"
+    return f"https://{setting.address(KUBE_APISERVER, dialler=dialler)}"
 
 
 def prefix(setting: Setting) -> str:
     """Return the path in etcd under which the API server keeps its objects."""
-    given = setting.user_args(KUBE_APISERVER).get("etcd-prefix") or setting.options.etcd_prefix
+    given = setting.user_args(KUBE_APISERVER).get("etcd-prefix") or _prefix(setting)
     return f"/{given.strip('/')}"
 
 
@@ -23,7 +79,8 @@ def kube_apiserver(setting: Setting) -> Component:
 
     It starts together with etcd: started seconds apart it would back off and lose time.
     """
-    options, port = setting.options, _port(setting)
+    own, common = setting.options.of(KubeApiserverOptions), setting.options.arguments
+    inside = setting.site.port(KUBE_APISERVER, own.port)
     return Component(
         name=KUBE_APISERVER,
         artifact=setting.artifacts[KUBE_APISERVER],
@@ -31,16 +88,16 @@ def kube_apiserver(setting: Setting) -> Component:
             {
                 "etcd-servers": etcd.endpoint(setting),
                 **_etcd_identity(setting),
-                "etcd-prefix": options.etcd_prefix,
+                "etcd-prefix": _prefix(setting),
                 "bind-address": setting.bind(KUBE_APISERVER),
-                "secure-port": port,
+                "secure-port": inside,
                 "allow-privileged": True,
                 # A fake node's internal addresses and host name are its own, and lead nowhere. A name
                 # that is looked up would leave the machine.
                 "kubelet-preferred-address-types": "InternalDNS,InternalIP",
-                "authorization-mode": "Node,RBAC" if options.kube_authorization else "AlwaysAllow",
-                "runtime-config": options.kube_runtime_config or None,
-                "feature-gates": options.kube_feature_gates or None,
+                "authorization-mode": "Node,RBAC" if common.authorization else "AlwaysAllow",
+                "runtime-config": own.runtime_config or None,
+                "feature-gates": common.feature_gates or None,
                 **_identity(setting),
                 **_own_ways(setting),
                 **_limits(setting),
@@ -50,23 +107,23 @@ def kube_apiserver(setting: Setting) -> Component:
             },
             setting.user_args(KUBE_APISERVER),
         ),
-        ports=(Port(name="https", port=port, host_port=options.kube_apiserver_port),),
+        ports=(Port(name="https", port=inside, host_port=own.port),),
         mounts=_mounts(setting),
         ready=(setting.probe(f"{url(setting)}/readyz"),),
         uses=frozenset({ETCD}),
-        certified_names=options.kube_apiserver_cert_sans,
+        certified_names=own.cert_sans,
     )
 
 
-def _port(setting: Setting) -> int:
-    return setting.site.port(KUBE_APISERVER, setting.options.kube_apiserver_port)
+def _prefix(setting: Setting) -> str:
+    return setting.options.of(etcd.EtcdOptions).prefix
 
 
 def _mounts(setting: Setting) -> tuple[Mount, ...]:
     paths = setting.paths
     audit = (
         (setting.mount(paths.audit_policy), setting.mount(paths.logs, read_only=False))
-        if setting.options.kube_audit_policy
+        if setting.options.of(KubeApiserverOptions).audit_policy
         else ()
     )
     return (setting.mount(paths.pki), setting.mount(paths.sockets), *audit)
@@ -107,14 +164,14 @@ def _own_ways(setting: Setting) -> dict[str, Value]:
     return {
         "tls-cert-file": setting.pki(f"{KUBE_APISERVER}.crt"),
         "tls-private-key-file": setting.pki(f"{KUBE_APISERVER}.key"),
-        # No pod is real, so nobody dials the service of the API server.
+        # No pod is real, so nothing dials the service of the API server.
         "endpoint-reconciler-type": "none",
         "service-cluster-ip-range": "10.96.0.0/16",
     }
 
 
 def _limits(setting: Setting) -> dict[str, Value]:
-    if not setting.options.disable_qps_limits:
+    if not setting.options.arguments.disable_qps_limits:
         return {}
     return {
         "max-requests-inflight": 0,
@@ -124,9 +181,32 @@ def _limits(setting: Setting) -> dict[str, Value]:
 
 
 def _audit(setting: Setting) -> dict[str, Value]:
-    if not setting.options.kube_audit_policy:
+    if not setting.options.of(KubeApiserverOptions).audit_policy:
         return {}
     return {
         "audit-policy-file": str(setting.site.path(setting.paths.audit_policy)),
         "audit-log-path": str(setting.site.path(setting.paths.logs / "audit.log")),
     }
+
+
+def _identities(options: ClusterOptions) -> tuple[Identity, ...]:
+    given = options.of(KubeApiserverOptions).cert_sans
+    here = identities.here(options)
+    return (
+        Identity(
+            name=KUBE_APISERVER,
+            common_name="kube-apiserver",
+            server=True,
+            client=False,
+            server_names=(KUBE_APISERVER, *_NAMES, *here, identities.SERVICE_IP, *given),
+        ),
+        Identity(name=identities.FRONT_PROXY, common_name="front-proxy-client"),
+    )
+
+
+DEFINITION = Definition(
+    options=KubeApiserverOptions,
+    build=kube_apiserver,
+    identities=_identities,
+    is_required=True,
+)

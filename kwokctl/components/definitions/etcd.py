@@ -1,13 +1,28 @@
 """Describes etcd."""
 
+from dataclasses import dataclass
+from typing import ClassVar
+
+from kwokctl.artifacts.versions import etcd_release, etcd_version, kube_version
 from kwokctl.components import identities
+from kwokctl.components.definition import Definition
 from kwokctl.components.flags import Value, flags
 from kwokctl.components.setting import Setting
+from kwokctl.config import checks
+from kwokctl.config.declaring import ETCD as PANEL
+from kwokctl.config.declaring import (
+    ComponentOptions,
+    binary_option,
+    image_option,
+    option,
+    port_option,
+)
+from kwokctl.config.options import ClusterOptions
 from kwokctl.config.quantity import to_bytes
 from kwokctl.etcd import member
 from kwokctl.etcd.target import EtcdTarget
 from kwokctl.host.addresses import joined
-from kwokctl.model import ETCD, KUBE_APISERVER, Component, ComponentName, HttpProbe, Port
+from kwokctl.model import ETCD, KUBE_APISERVER, Component, ComponentName, HttpProbe, Identity, Port
 
 _PEERS = "unix://peer.sock"
 """Where peers would dial, relative to the folder that etcd works in, which no other user may enter.
@@ -19,16 +34,59 @@ https://github.com/etcd-io/etcd/blob/v3.6.16/server/embed/etcd.go, configurePeer
 """
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EtcdOptions(ComponentOptions):
+    """The options of etcd."""
+
+    component: ClassVar = ETCD
+
+    port: int = port_option("etcd")
+    version: str = option(
+        "",
+        "Version of etcd; by default the one for the Kubernetes version",
+        group=PANEL,
+        flag="",
+        check=checks.etcd,
+    )
+    prefix: str = option(
+        "/registry",
+        "Prefix of all keys in etcd",
+        group=PANEL,
+        env="",
+        metavar="PREFIX",
+        check=checks.key_prefix,
+    )
+    quota_backend_size: str = option(
+        "8Gi", "Size at which etcd refuses writes", group=PANEL, env="", metavar="QUANTITY"
+    )
+    tls: bool = option(
+        True,
+        "Require a client certificate on etcd's port; off for tools that expect a plain one",
+        group=PANEL,
+        key="etcdTLS",
+    )
+    fsync: str = option(
+        "on",
+        "Let etcd wait for the disk: on, or off, which is faster on slow disks, but a power cut "
+        "may cost the cluster",
+        group=PANEL,
+        metavar="SWITCH",
+        choices=("on", "off"),
+    )
+    binary: str = binary_option("etcd")
+    image: str = image_option("etcd")
+
+
 def etcd(setting: Setting) -> Component:
     """Describe a single-member etcd.
 
     The API server and kwokctl reach it over a unix socket, which costs half the CPU of TLS and
     only the folder's owner can open; others need a client certificate on the TCP port.
     """
-    options, site = setting.options, setting.site
-    scheme = "https" if options.etcd_tls else "http"
-    port = site.port(ETCD, options.etcd_port)
-    tcp = f"{scheme}://{joined(setting.bind(ETCD), port)}"
+    own, site = setting.options.of(EtcdOptions), setting.site
+    scheme = "https" if own.tls else "http"
+    inside = site.port(ETCD, own.port)
+    tcp = f"{scheme}://{joined(setting.bind(ETCD), inside)}"
     socket = site.socket(setting.paths.etcd_socket)
     tls: dict[str, Value] = (
         {
@@ -38,7 +96,7 @@ def etcd(setting: Setting) -> Component:
             "client-cert-auth": True,
             "client-cert-allowed-hostname": ETCD,
         }
-        if options.etcd_tls
+        if own.tls
         else {}
     )
     return Component(
@@ -55,15 +113,15 @@ def etcd(setting: Setting) -> Component:
                 "initial-cluster": member.CLUSTER,
                 **tls,
                 "auto-compaction-retention": 1,
-                "quota-backend-bytes": to_bytes(options.etcd_quota_backend_size),
+                "quota-backend-bytes": to_bytes(own.quota_backend_size),
                 # One member only: the election need not wait for anybody, so it may be short.
                 "heartbeat-interval": 20,
                 "election-timeout": 100,
-                "unsafe-no-fsync": True if options.etcd_fsync == "off" else None,
+                "unsafe-no-fsync": True if own.fsync == "off" else None,
             },
             setting.user_args(ETCD),
         ),
-        ports=(Port(name=scheme, port=port, host_port=options.etcd_port),),
+        ports=(Port(name=scheme, port=inside, host_port=own.port),),
         mounts=(
             setting.mount(setting.paths.pki),
             setting.mount(setting.paths.etcd_data, read_only=False),
@@ -77,8 +135,8 @@ def target(setting: Setting) -> EtcdTarget:
     """Tell how this host reaches etcd: by its socket, or with a certificate by its port."""
     if setting.site.socket(setting.paths.etcd_socket):
         return EtcdTarget(address=f"unix:{setting.paths.etcd_socket}")
-    address = setting.address(ETCD, setting.options.etcd_port)
-    if not setting.options.etcd_tls:
+    address = setting.address(ETCD)
+    if not setting.options.of(EtcdOptions).tls:
         return EtcdTarget(address=address)
     pki, client = setting.paths.pki, identities.ETCD_CLIENT
     return EtcdTarget(
@@ -106,5 +164,29 @@ def endpoint(setting: Setting) -> str:
 
 
 def _tcp(setting: Setting, *, dialler: ComponentName | None) -> str:
-    scheme = "https" if setting.options.etcd_tls else "http"
-    return f"{scheme}://{setting.address(ETCD, setting.options.etcd_port, dialler=dialler)}"
+    scheme = "https" if setting.options.of(EtcdOptions).tls else "http"
+    return f"{scheme}://{setting.address(ETCD, dialler=dialler)}"
+
+
+def version(options: ClusterOptions) -> str:
+    """Return the version that the options ask for, else the one for the Kubernetes version."""
+    given = options.of(EtcdOptions).version
+    return etcd_release(given or etcd_version(kube_version(options.kube_version)))
+
+
+def _identities(options: ClusterOptions) -> tuple[Identity, ...]:
+    names = (ETCD, *identities.here(options))
+    return (
+        Identity(name=ETCD, common_name="etcd", server=True, server_names=names),
+        # The cluster's authority signs certificates of users, too: etcd accepts those with its name.
+        Identity(name=identities.ETCD_CLIENT, common_name="etcd-client", server_names=(ETCD,)),
+    )
+
+
+DEFINITION = Definition(
+    options=EtcdOptions,
+    build=etcd,
+    identities=_identities,
+    version=version,
+    is_required=True,
+)

@@ -1,21 +1,69 @@
 """Describes the embedded fake-node controller."""
 
+import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
 
-from kwokctl.components import etcd
+from kwokctl import __version__
+from kwokctl.components import identities
+from kwokctl.components.definition import Definition
+from kwokctl.components.definitions import etcd
 from kwokctl.components.flags import Value, flags
 from kwokctl.components.heartbeat import heartbeat
 from kwokctl.components.setting import Setting
-from kwokctl.config.data_path import choose_data_path
+from kwokctl.config import checks
+from kwokctl.config.declaring import (
+    COMPONENTS,
+    ComponentOptions,
+    binary_option,
+    option,
+    port_option,
+)
+from kwokctl.config.options import ClusterOptions
 from kwokctl.host.addresses import LOOPBACK, covers, dialled, joined
-from kwokctl.model import KUBE_APISERVER, KWOK_CONTROLLER, Component, HttpProbe, NodeAddress, Port
+from kwokctl.model import (
+    KUBE_APISERVER,
+    KWOK_CONTROLLER,
+    Artifact,
+    Component,
+    HttpProbe,
+    Identity,
+    NodeAddress,
+    Port,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KwokControllerOptions(ComponentOptions):
+    """The options of the fake-node controller."""
+
+    component: ClassVar = KWOK_CONTROLLER
+
+    port: int = port_option(
+        "Fake-node controller", name="controller_port", key="kwokControllerPort"
+    )
+    binary: str = binary_option(
+        "A controller to run instead of the embedded one", env="CONTROLLER_BINARY"
+    )
+    enable_crds: tuple[str, ...] = option(
+        (),
+        "Kinds of documents that a controller of your own (--kwok-controller-binary) reads from the "
+        "API server, such as Stage",
+        group=COMPONENTS,
+        metavar="KIND,…",
+        name="enable_crds",
+        key="enableCRDs",
+        env="",
+        check=checks.resource_kind,
+    )
 
 
 def kwok_controller(setting: Setting) -> Component:
     """Describe the controller that plays the kubelets of all nodes."""
-    port = setting.options.controller_port
-    is_ours = not setting.options.kwok_controller_binary
-    address = setting.address(KWOK_CONTROLLER, port)
+    own = setting.options.of(KwokControllerOptions)
+    port, is_ours = own.port, not own.binary
+    address = setting.address(KWOK_CONTROLLER)
     bind, node = setting.bind(KWOK_CONTROLLER), kubelet_address(setting)
     return Component(
         name=KWOK_CONTROLLER,
@@ -34,7 +82,7 @@ def kwok_controller(setting: Setting) -> Component:
                 # from another's snapshot, goes on with the leases instead of waiting for their end.
                 "holder-identity": KWOK_CONTROLLER if is_ours else None,
                 "node-lease-duration-seconds": heartbeat(setting.options).lease_seconds,
-                "enable-crds": ",".join(setting.options.enable_crds) or None,
+                "enable-crds": ",".join(own.enable_crds) or None,
                 "server-token-file": str(setting.paths.controller_token) if is_ours else None,
                 **(_data_path(setting) if is_ours else {}),
             },
@@ -86,17 +134,35 @@ def _listening(bind: str, ip: str) -> str:
 
 def _data_path(setting: Setting) -> dict[str, Value]:
     """Tell where etcd is if statuses and leases are written to it."""
-    choice = choose_data_path(setting.options, extra_args=setting.extra_args)
-    if choice.path == "api":
+    if not setting.writes_to_etcd:
         return {}
-    target = etcd.target(setting)
+    options, target = setting.options, etcd.target(setting)
     return {
         # What is insisted on passes webhooks by, too; what was chosen heeds them.
-        "data-path": "etcd" if setting.options.data_path == "etcd" else "auto",
+        "data-path": "etcd" if options.data_path.path == "etcd" else "auto",
         "etcd-endpoint": target.address,
         "etcd-cafile": str(target.ca) if target.ca else None,
         "etcd-certfile": str(target.cert) if target.cert else None,
         "etcd-keyfile": str(target.key) if target.key else None,
-        "etcd-prefix": setting.options.etcd_prefix,
-        "managed-fields": False if setting.options.managed_fields == "off" else None,
+        "etcd-prefix": options.of(etcd.EtcdOptions).prefix,
+        "managed-fields": False if options.data_path.managed_fields == "off" else None,
     }
+
+
+def _identities(options: ClusterOptions) -> tuple[Identity, ...]:
+    # A Stage may write any kind, so the fake-node controller may do everything.
+    group = identities.ADMIN_GROUP
+    return (identities.serving(options, KWOK_CONTROLLER, "kwok-controller", group),)
+
+
+DEFINITION = Definition(
+    options=KwokControllerOptions,
+    build=kwok_controller,
+    identities=_identities,
+    is_client=True,
+    embedded=Artifact(
+        name=KWOK_CONTROLLER,
+        version=__version__,
+        command=(sys.executable, "-P", "-m", "kwokctl.controller"),
+    ),
+)

@@ -1,0 +1,47 @@
+"""The components that there are: each module in `definitions` defines one."""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+
+from kwokctl.components import definitions
+from kwokctl.components.definition import Definition
+from kwokctl.components.identities import ADMIN, administrator
+from kwokctl.config.options import ClusterOptions
+from kwokctl.model import ComponentName, Identity
+
+
+@cache
+def catalog() -> Mapping[ComponentName, Definition]:
+    """Return the definition of every component, by name."""
+    modules = sorted(module.name for module in iter_modules(definitions.__path__))
+    found = [import_module(f"{definitions.__name__}.{name}").DEFINITION for name in modules]
+    return {definition.name: definition for definition in found}
+
+
+@cache
+def usual_options() -> ClusterOptions:
+    """Return the options of a cluster for which none was given."""
+    return ClusterOptions(components=tuple(each.options() for each in catalog().values()))
+
+
+def clients() -> tuple[ComponentName, ...]:
+    """Return the components that dial the API server, each with a token of its own."""
+    return tuple(each.name for each in catalog().values() if each.is_client)
+
+
+def identities(options: ClusterOptions) -> tuple[Identity, ...]:
+    """Return every identity of a cluster, with the names its server certificate must carry.
+
+    Those of a component that is optional exist only where it was asked for.
+    """
+    usual, chosen = usual_options().selection.components, options.selection
+    present = {*usual, *chosen.components, *chosen.enable}
+    theirs = (each.identities(options) for each in catalog().values() if each.name in present)
+    return (administrator(), *(identity for each in theirs for identity in each))
+
+
+def token_holders() -> frozenset[str]:
+    """Name the identities that show a token to the API server; a person's kubeconfig has a certificate."""
+    return frozenset({ADMIN, *clients()})

@@ -1,0 +1,42 @@
+"""What there is to know of a component before a cluster has it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kwokctl.artifacts.versions import kube_version
+from kwokctl.components.setting import Setting
+from kwokctl.config.declaring import ComponentOptions
+from kwokctl.config.options import ClusterOptions
+from kwokctl.model import Artifact, Component, ComponentName, Identity
+
+
+def _kubernetes(options: ClusterOptions) -> str:
+    return kube_version(options.kube_version)
+
+
+def _no_identities(_: ClusterOptions) -> tuple[Identity, ...]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """One component: its options, its program, its certificates, and how it is started."""
+
+    options: type[ComponentOptions]
+    """Declares its port, program and image, as far as they can be chosen, and what is its own."""
+    build: Callable[[Setting], Component]
+    """Describes it in one cluster: arguments, ports, files, and when it is ready."""
+    identities: Callable[[ClusterOptions], tuple[Identity, ...]] = _no_identities
+    """Its certificates."""
+    is_client: bool = False
+    """Whether it dials the API server, with a kubeconfig and a token of its own."""
+    version: Callable[[ClusterOptions], str] = _kubernetes
+    embedded: Artifact | None = None
+    """The program that is started unless another one is given, where that comes with kwokctl."""
+    is_required: bool = False
+    """Whether no cluster is without it."""
+
+    @property
+    def name(self) -> ComponentName:
+        """Its name."""
+        return self.options.component

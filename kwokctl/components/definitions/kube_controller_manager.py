@@ -1,0 +1,66 @@
+"""Describes kube-controller-manager."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from kwokctl.components import identities
+from kwokctl.components.definition import Definition
+from kwokctl.components.definitions import kube_apiserver
+from kwokctl.components.heartbeat import heartbeat
+from kwokctl.components.kube_client import kube_client
+from kwokctl.components.setting import Setting
+from kwokctl.config.declaring import ComponentOptions, binary_option, image_option, port_option
+from kwokctl.config.options import ClusterOptions
+from kwokctl.model import KUBE_CONTROLLER_MANAGER, Component, Identity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KubeControllerManagerOptions(ComponentOptions):
+    """The options of the controller-manager."""
+
+    component: ClassVar = KUBE_CONTROLLER_MANAGER
+
+    port: int = port_option("Controller-manager")
+    binary: str = binary_option("kube-controller-manager")
+    image: str = image_option("kube-controller-manager")
+
+
+def kube_controller_manager(setting: Setting) -> Component:
+    """Describe the controller-manager.
+
+    Its own health check answers before it has reached the API server, so it is ready when its
+    work shows: the service account `default/default` exists, and pods can be created.
+    """
+    beat = heartbeat(setting.options)
+    service_account = (
+        f"{kube_apiserver.url(setting)}/api/v1/namespaces/default/serviceaccounts/default"
+    )
+    return kube_client(
+        setting,
+        KUBE_CONTROLLER_MANAGER,
+        {
+            # Under its own identity it may do little; each controller has an account of its own.
+            "use-service-account-credentials": True,
+            "root-ca-file": setting.pki("ca.crt"),
+            "service-account-private-key-file": setting.pki("sa.key"),
+            "cluster-signing-cert-file": setting.pki("ca.crt"),
+            "cluster-signing-key-file": setting.pki("ca.key"),
+            "node-monitor-period": f"{beat.monitor_period_milliseconds}ms",
+            "node-monitor-grace-period": f"{beat.monitor_grace_milliseconds}ms",
+        },
+        health="healthz",
+        ready=(setting.probe(service_account),),
+    )
+
+
+def _identities(options: ClusterOptions) -> tuple[Identity, ...]:
+    name = KUBE_CONTROLLER_MANAGER
+    return (identities.serving(options, name, "system:kube-controller-manager"),)
+
+
+DEFINITION = Definition(
+    options=KubeControllerManagerOptions,
+    build=kube_controller_manager,
+    identities=_identities,
+    is_client=True,
+)

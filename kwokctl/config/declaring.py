@@ -1,0 +1,144 @@
+"""Declares options: each has one place in the code, from which its flag, variable and key follow."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+from kwokctl.config import checks
+from kwokctl.model import ComponentName
+
+PORT = "PORT"
+"""The metavar of the options that hold a port of this machine."""
+_CHECKS: Mapping[str, checks.Check] = {
+    "FILE": checks.file,
+    "IMAGE": checks.image,
+    "IMAGE-OR-FILE": checks.image_or_file,
+    "IP": checks.address,
+    "PROGRAM": checks.program,
+    "QUANTITY": checks.quantity,
+    "URL": checks.mirror,
+}
+
+GENERAL = "General"
+PROGRAMS = "Programs (a path, a URL, or URL#member)"
+COMPONENTS = "Components"
+SERVER = "API server"
+PORTS = "Ports on this machine (0 picks a free one)"
+ETCD = "etcd"
+IMAGES = "Components that are containers"
+NODES = "Fake nodes"
+PANELS = (GENERAL, PROGRAMS, COMPONENTS, SERVER, PORTS, ETCD, IMAGES, NODES)
+"""The parts of the help, in their order; those of other components follow."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentOptions:
+    """The options of one component; a subclass declares those that it has."""
+
+    component: ClassVar[ComponentName]
+
+    port: int = 0
+    """On this machine; 0 until one is chosen."""
+    binary: str = ""
+    image: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spelling:
+    """How an option is written in the places where it can be given; empty where it cannot."""
+
+    owner: type[Any]
+    """The class that declares it."""
+    attribute: str
+    """Its name there."""
+    field: str
+    """Its name among all options."""
+    flag: str
+    env: str
+    key: str
+    help: str
+    group: str
+    metavar: str
+    type: Any
+    default: Any
+    within: tuple[int, int]
+    """The least and the largest number that it takes."""
+    check: checks.Check
+    """What is wrong with a text of it; an empty one means "not given"."""
+    choices: tuple[str, ...] = ()
+    """The only words that it takes; empty if it takes any."""
+
+    @property
+    def is_port(self) -> bool:
+        """Tell whether it holds a port of this machine."""
+        return self.metavar == PORT
+
+
+def option(default: Any, help_text: str, *, group: str, metavar: str = "", **more: Any) -> Any:
+    """Declare one option; `flag`, `env` and `key` are derived from its name unless given.
+
+    Its `name` among all options is that of the field, after the component's for one of a component,
+    unless given. What its values must look like follows from the `metavar` unless given.
+    """
+    metadata = {
+        "help": help_text,
+        "group": group,
+        "metavar": metavar,
+        "within": checks.PORTS if metavar == PORT else checks.INT32,
+        "check": _CHECKS.get(metavar, checks.text),
+        **more,
+    }
+    return field(default=default, metadata=metadata)
+
+
+def port_option(title: str, **more: Any) -> Any:
+    """Declare the port of a component."""
+    return option(0, title, group=PORTS, metavar=PORT, **more)
+
+
+def binary_option(title: str, **more: Any) -> Any:
+    """Declare the program that is run for a component, or a tool, in place of the usual one."""
+    return option("", title, group=PROGRAMS, metavar="PROGRAM", **more)
+
+
+def image_option(title: str) -> Any:
+    """Declare the image that a component is started from in place of the usual one."""
+    return option("", title, group=IMAGES, metavar="IMAGE")
+
+
+def declared(owner: type[Any]) -> tuple[Spelling, ...]:
+    """Return the options that a class declares."""
+    return tuple(
+        _spelling(owner, each.name, each.type, each.default, dict(each.metadata))
+        for each in fields(owner)
+        if "help" in each.metadata
+    )
+
+
+def declares(owner: type[Any], attribute: str) -> bool:
+    """Tell whether a class declares an option of that name."""
+    return any(each.attribute == attribute for each in declared(owner))
+
+
+def _spelling(
+    owner: type[Any], attribute: str, kind: Any, default: Any, metadata: dict[str, Any]
+) -> Spelling:
+    is_own = issubclass(owner, ComponentOptions)
+    usual = f"{owner.component.replace('-', '_')}_{attribute}" if is_own else attribute
+    name = metadata.pop("name", usual)
+    first, *rest = name.split("_")
+    derived = {
+        "flag": "--" + name.replace("_", "-"),
+        "env": "KWOK_" + name.upper(),
+        "key": first + "".join(word.title() for word in rest),
+    }
+    if metadata.get("env"):
+        metadata["env"] = "KWOK_" + metadata["env"]
+    return Spelling(
+        owner=owner,
+        attribute=attribute,
+        field=name,
+        type=kind,
+        default=default,
+        **(derived | metadata),
+    )

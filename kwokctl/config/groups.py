@@ -1,0 +1,301 @@
+"""The options of a cluster that belong together, each declared once; those of components are with them.
+
+Names and defaults are the original's, so that its scripts keep working; where a default differs on
+purpose the help says so.
+"""
+
+from dataclasses import dataclass
+
+from kwokctl.artifacts.node_images import PREFIX as NODE_IMAGE_PREFIX
+from kwokctl.artifacts.versions import DEFAULT_KIND_VERSION
+from kwokctl.config import checks
+from kwokctl.config.declaring import (
+    COMPONENTS,
+    GENERAL,
+    IMAGES,
+    NODES,
+    PROGRAMS,
+    SERVER,
+    binary_option,
+    option,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramOptions:
+    """Where programs come from."""
+
+    source: str = option(
+        "auto",
+        "Where programs come from: auto (store, download, build), download, build or offline; for "
+        "components that are containers: auto (pull, else as above), download (pull), build, offline",
+        group=PROGRAMS,
+        metavar="SOURCE",
+        name="artifact_source",
+        choices=("auto", "download", "build", "offline"),
+    )
+    quiet: bool = option(
+        False, "Show no progress of downloads and builds", group=GENERAL, name="quiet_pull"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataPathOptions:
+    """How fake kubelets and `scale` write."""
+
+    path: str = option(
+        "auto",
+        "How fake kubelets and 'scale' write: api (through the API server), etcd (past it, many "
+        "times faster), or auto: etcd where no admission, policy, quota or audit would be skipped",
+        group=GENERAL,
+        metavar="PATH",
+        name="data_path",
+        choices=("auto", "api", "etcd"),
+    )
+    managed_fields: str = option(
+        "auto",
+        "Record in objects that are written past the API server which client owns which fields "
+        "(metadata.managedFields): on, off, or auto: in all but the pods that 'scale' copies, "
+        "which are made and deleted in two thirds of the time without",
+        group=GENERAL,
+        metavar="WHICH",
+        choices=("auto", "on", "off"),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectionOptions:
+    """Which components a cluster has."""
+
+    components: tuple[str, ...] = option(
+        ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok-controller"),
+        "Components, in full",
+        group=COMPONENTS,
+        metavar="NAME,…",
+    )
+    enable: tuple[str, ...] = option((), "Components to add", group=COMPONENTS, metavar="NAME,…")
+    disable: tuple[str, ...] = option(
+        (), "Components to leave out", group=COMPONENTS, metavar="NAME,…"
+    )
+    disable_kube_scheduler: bool = option(
+        False, "Same as --disable kube-scheduler (deprecated)", group=COMPONENTS
+    )
+    disable_kube_controller_manager: bool = option(
+        False, "Same as --disable kube-controller-manager (deprecated)", group=COMPONENTS
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArgumentOptions:
+    """With which arguments and variables more than one component is started."""
+
+    extra: tuple[str, ...] = option(
+        (),
+        "Argument for a component, as COMPONENT=KEY=VALUE; may be repeated",
+        group=COMPONENTS,
+        metavar="ARG",
+        name="extra_args",
+        env="",
+        key="",
+    )
+    disable_qps_limits: bool = option(
+        True,
+        "Lift the rate limits of control plane clients; on by default, unlike the original",
+        group=COMPONENTS,
+        key="disableQPSLimits",
+        env="",
+    )
+    go_gc: int = option(
+        200,
+        "By how many percent the heaps of components in Go grow until garbage is collected (GOGC): "
+        "100 takes an eighth less memory, and up to a sixth more processor time",
+        group=COMPONENTS,
+        metavar="PERCENT",
+        key="goGC",
+        within=(1, 100_000),
+    )
+    feature_gates: str = option(
+        "",
+        "Feature gates of API server, controller-manager and scheduler",
+        group=COMPONENTS,
+        name="kube_feature_gates",
+        check=checks.feature_gates,
+    )
+    authorization: bool = option(
+        True, "Authorise with RBAC and Node", group=SERVER, name="kube_authorization"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOptions:
+    """Programs that work on a cluster and are no part of it."""
+
+    etcdctl: str = binary_option("etcdctl", name="etcdctl_binary", flag="")
+    etcdutl: str = binary_option("etcdutl", name="etcdutl_binary", flag="")
+    kubectl: str = binary_option("kubectl", name="kubectl_binary", flag="")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindOptions:
+    """The program `kind`, and the image of its nodes."""
+
+    binary: str = binary_option("kind", name="kind_binary")
+    version: str = option(
+        DEFAULT_KIND_VERSION,
+        "Version of kind",
+        group=PROGRAMS,
+        metavar="VERSION",
+        name="kind_version",
+        flag="",
+        check=checks.kind,
+    )
+    binary_prefix: str = option(
+        "",
+        "Mirror of the downloads of kind",
+        group=PROGRAMS,
+        metavar="URL",
+        name="kind_binary_prefix",
+        flag="",
+    )
+    node_image: str = option(
+        "",
+        "Image of the node that kind makes, or a file that holds it [default: the one of kind's "
+        "project for the Kubernetes version]",
+        group=PROGRAMS,
+        metavar="IMAGE-OR-FILE",
+        name="kind_node_image",
+    )
+    node_image_prefix: str = option(
+        NODE_IMAGE_PREFIX,
+        "Registry and folder of the node image",
+        group=PROGRAMS,
+        metavar="PREFIX",
+        name="kind_node_image_prefix",
+        flag="",
+        check=checks.image,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MirrorOptions:
+    """What takes the place of the projects' own downloads and registries."""
+
+    kube_binary_prefix: str = option(
+        "", "Mirror of the Kubernetes downloads", group=PROGRAMS, metavar="URL", flag=""
+    )
+    etcd_binary_prefix: str = option(
+        "", "Mirror of the etcd downloads", group=PROGRAMS, metavar="URL", flag=""
+    )
+    kube_image_prefix: str = option(
+        "",
+        "Mirror of the Kubernetes images",
+        group=IMAGES,
+        metavar="PREFIX",
+        flag="",
+        check=checks.image,
+    )
+    etcd_image_prefix: str = option(
+        "",
+        "Mirror of the etcd image",
+        group=IMAGES,
+        metavar="PREFIX",
+        flag="",
+        check=checks.image,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitOptions:
+    """What containers may take of this machine."""
+
+    memory: tuple[str, ...] = option(
+        (),
+        "Memory that a container may take, such as 4Gi for each, or etcd=1Gi for one",
+        group=IMAGES,
+        metavar="LIMIT,…",
+        name="memory_limit",
+    )
+    cpu: tuple[str, ...] = option(
+        (),
+        "Processors that a container may use, such as 2 for each, or kube-scheduler=0.5 for one",
+        group=IMAGES,
+        metavar="LIMIT,…",
+        name="cpu_limit",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectOptions:
+    """What a new cluster begins with."""
+
+    nodes: int = option(
+        0,
+        "Nodes to create with the cluster, as 'scale node' does; none is deleted from a cluster "
+        "that exists",
+        group=NODES,
+        metavar="N",
+    )
+    pods: int = option(
+        0, "Pods to create after the nodes, as 'scale pod' does", group=NODES, metavar="N"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeartbeatOptions:
+    """How often fake nodes show that they live, and when a silent one is lost."""
+
+    kind: str = option(
+        "",
+        "How often fake nodes show that they live: real (as kubelets do), stretched (by the "
+        "factor) or off (never, and none is lost) [default: real with the data path etcd if no "
+        "time is given, else stretched]",
+        group=NODES,
+        metavar="KIND",
+        name="node_heartbeat",
+        choices=("real", "stretched", "off"),
+    )
+    lease_duration_seconds: int = option(
+        40,
+        "How long a node's lease lasts, before the factor",
+        group=NODES,
+        name="node_lease_duration_seconds",
+        env="",
+        metavar="SECONDS",
+        within=(0, 1_000_000),
+    )
+    status_update_frequency_milliseconds: int = option(
+        10_000,
+        "How often a node's status is refreshed, before the factor",
+        group=NODES,
+        name="node_status_update_frequency_milliseconds",
+        flag="",
+        env="",
+        within=(0, 1_000_000_000),
+    )
+    monitor_period_milliseconds: int = option(
+        5_000,
+        "How often nodes are checked, before the factor",
+        group=NODES,
+        name="kube_controller_manager_node_monitor_period_milliseconds",
+        flag="",
+        env="",
+        within=(0, 1_000_000_000),
+    )
+    monitor_grace_period_milliseconds: int = option(
+        40_000,
+        "When a silent node is lost, before the factor",
+        group=NODES,
+        name="kube_controller_manager_node_monitor_grace_period_milliseconds",
+        flag="",
+        env="",
+        within=(0, 1_000_000_000),
+    )
+    factor: int = option(
+        5,
+        "Factor by which every heartbeat time is multiplied; 0 or 1 turns that off",
+        group=NODES,
+        name="heartbeat_factor",
+        env="",
+        metavar="N",
+        within=(0, 1000),
+    )

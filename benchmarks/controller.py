@@ -29,7 +29,7 @@ from benchmarks.report import Row, report
 from kwokctl.clusters.state.stages import stage_documents
 from kwokctl.components.catalog import usual_options
 from kwokctl.dataplane.api import ApiPlane
-from kwokctl.dataplane.port import Target
+from kwokctl.dataplane.port import ObjectKey
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import load_access
@@ -176,7 +176,7 @@ async def delete(plane: ApiPlane, client: Client, resource: Resource) -> None:
         for body in left:
             metadata = body["metadata"]
             try:
-                await plane.delete(Target(resource, metadata.get("namespace"), metadata["name"]))
+                await plane.delete(ObjectKey(resource, metadata.get("namespace"), metadata["name"]))
             except ApiError as e:
                 if e.status != 404:
                     raise

@@ -11,7 +11,7 @@ from kwokctl.progress import Progress, Step
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LockedPlace:
     """What belongs to whoever has the turn."""
 
     folder: Path
@@ -42,7 +42,9 @@ class _Queue:
 
 
 @asynccontextmanager
-async def in_turn(cache: Path, batch: str, doing: str, progress: Progress) -> AsyncIterator[Place]:
+async def in_turn(
+    cache: Path, batch: str, doing: str, progress: Progress
+) -> AsyncIterator[LockedPlace]:
     """Wait until nobody else gets `batch` into the cache, then have the turn.
 
     Those who come meanwhile read `doing`. The folder is removed when all went well; after a failure
@@ -55,7 +57,7 @@ async def in_turn(cache: Path, batch: str, doing: str, progress: Progress) -> As
             steps.close()
             folder.mkdir(parents=True, exist_ok=True)
             try:
-                yield Place(folder, lock)
+                yield LockedPlace(folder, lock)
             except BaseException:
                 _remove_empty(folder)
                 raise

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kwokctl.artifacts.programs import PROGRAMS, named
-from kwokctl.artifacts.target import Target
+from kwokctl.artifacts.target import Platform
 from kwokctl.host.paths import expanded
 
 GIVEN = "@"
@@ -13,7 +13,7 @@ GIVEN = "@"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class WantedProgram:
     """A program that is needed."""
 
     name: str
@@ -52,7 +52,7 @@ class Order:
 
 
 def place(
-    wanted: Wanted, target: Target, prefixes: Mapping[str, str] | None = None
+    wanted: WantedProgram, target: Platform, prefixes: Mapping[str, str] | None = None
 ) -> Local | Order:
     """Tell where a program lies or is to be had.
 

@@ -10,7 +10,7 @@ from kwokctl.artifacts import versions
 from kwokctl.artifacts.build_lock import lock_file
 from kwokctl.artifacts.locations import GIVEN
 from kwokctl.artifacts.programs import ETCD, FOR_NODES, KIND, PROGRAMS, named
-from kwokctl.artifacts.resolve import Source, Wanted, resolve, store_of
+from kwokctl.artifacts.resolve import ArtifactSource, WantedProgram, resolve, store_of
 from kwokctl.artifacts.store import Entry, digest
 from kwokctl.artifacts.target import here
 from kwokctl.artifacts.workdirs import forget_removed
@@ -31,7 +31,7 @@ class Unused:
     """In bytes."""
 
 
-class DamagedError(ArtifactError):
+class DamagedProgramsError(ArtifactError):
     """Programs have changed since they were stored."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
@@ -62,11 +62,11 @@ def verify(cache: Path, progress: Progress) -> None:
                 bad.append(entry)
             step.advance(entry.size)
         if bad:
-            raise DamagedError(bad)
+            raise DamagedProgramsError(bad)
 
 
 async def repair(
-    damaged: Sequence[Entry], *, source: Source, cache: Path, progress: Progress
+    damaged: Sequence[Entry], *, source: ArtifactSource, cache: Path, progress: Progress
 ) -> None:
     """Get programs again whose content has changed; a damaged one is removed first.
 
@@ -78,7 +78,7 @@ async def repair(
     again = [entry for entry in damaged if entry not in lost]
     for entry in again:
         store.remove(entry)
-    wanted = [Wanted(name=entry.name, version=entry.version) for entry in again]
+    wanted = [WantedProgram(name=entry.name, version=entry.version) for entry in again]
     for _, same in groupby(wanted, key=lambda one: (named(one.name).group.name, one.version)):
         await resolve(list(same), source=source, cache=cache, progress=progress)
     if lost:
@@ -89,16 +89,18 @@ async def repair(
         )
 
 
-def wanted(kube: str, names: Collection[str] = _USUAL) -> list[Wanted]:
+def wanted(kube: str, names: Collection[str] = _USUAL) -> list[WantedProgram]:
     """Return what a cluster of a Kubernetes version needs: those of `names`, in our versions."""
     kube = versions.kube_version(kube)
     of_group = {ETCD: versions.etcd_version(kube), KIND: versions.DEFAULT_KIND_VERSION}
-    return [Wanted(name=name, version=of_group.get(PROGRAMS[name].group, kube)) for name in names]
+    return [
+        WantedProgram(name=name, version=of_group.get(PROGRAMS[name].group, kube)) for name in names
+    ]
 
 
 async def build(kube: str, *, cache: Path, progress: Progress) -> dict[str, Artifact]:
     """Put all programs for a Kubernetes version into the store, building those that are missing."""
-    return await resolve(wanted(kube), source=Source.BUILD, cache=cache, progress=progress)
+    return await resolve(wanted(kube), source=ArtifactSource.BUILD, cache=cache, progress=progress)
 
 
 def unused(cache: Path, *, keep: Collection[Path] = ()) -> list[Unused]:

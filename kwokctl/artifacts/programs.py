@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from kwokctl.artifacts import versions
-from kwokctl.artifacts.target import Target
+from kwokctl.artifacts.target import Platform
 from kwokctl.errors import ArtifactError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class Release:
     """Programs that are released together and built together.
 
     In `site` and `file`, `{number}` is the version without its `v`, `{os}` and `{arch}` are the
@@ -35,16 +35,16 @@ class Group:
     stamped: tuple[str, ...] = ()
     """Go packages that are told the version when they are linked."""
 
-    def address(self, version: str, target: Target) -> str:
+    def address(self, version: str, target: Platform) -> str:
         """Return the address below which the project publishes a release."""
         return self._filled(self.site, "", version, target)
 
-    def filename(self, program: str, version: str, target: Target) -> str:
+    def filename(self, program: str, version: str, target: Platform) -> str:
         """Return the name of the published file that holds a program."""
         return self._filled(self.file, program, version, target)
 
     @staticmethod
-    def _filled(text: str, program: str, version: str, target: Target) -> str:
+    def _filled(text: str, program: str, version: str, target: Platform) -> str:
         number = quote(version.removeprefix("v"), safe="")
         return text.format(number=number, os=target.os, arch=target.arch, program=program)
 
@@ -54,7 +54,7 @@ class Program:
     """One program and the Go package that it is built from."""
 
     name: str
-    group: Group
+    group: Release
     module: str
     package: str
 
@@ -65,7 +65,7 @@ class Program:
         return parent if last.startswith("v") and last[1:].isdigit() else last
 
 
-KUBERNETES = Group(
+KUBERNETES = Release(
     name="kubernetes",
     title="Kubernetes",
     canonical=versions.kube_version,
@@ -76,7 +76,7 @@ KUBERNETES = Group(
     stamped=("k8s.io/component-base/version", "k8s.io/client-go/pkg/version"),
 )
 
-ETCD = Group(
+ETCD = Release(
     name="etcd",
     title="etcd",
     canonical=versions.etcd_release,
@@ -87,7 +87,7 @@ ETCD = Group(
     oldest_build=(3, 5),
 )
 
-KIND = Group(
+KIND = Release(
     name="kind",
     title="kind",
     canonical=versions.kind_version,

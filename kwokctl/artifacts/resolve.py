@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kwokctl.artifacts import local
-from kwokctl.artifacts.build_lock import Place, in_turn
-from kwokctl.artifacts.locations import Local, Order, Wanted, place
-from kwokctl.artifacts.store import Store
-from kwokctl.artifacts.target import Target, here
+from kwokctl.artifacts.build_lock import LockedPlace, in_turn
+from kwokctl.artifacts.locations import Local, Order, WantedProgram, place
+from kwokctl.artifacts.store import ProgramStore
+from kwokctl.artifacts.target import Platform, here
 from kwokctl.errors import ArtifactError
 from kwokctl.model import Artifact
 from kwokctl.progress import Progress
@@ -22,10 +22,10 @@ from kwokctl.progress import Progress
 if TYPE_CHECKING:
     from kwokctl.artifacts.downloads.http_failures import Trouble
 
-__all__ = ["Source", "Wanted", "resolve", "store_of", "stored"]
+__all__ = ["ArtifactSource", "WantedProgram", "resolve", "store_of", "stored"]
 
 
-class Source(StrEnum):
+class ArtifactSource(StrEnum):
     """Where programs may come from when the user has not given them; the store comes first."""
 
     AUTO = "auto"
@@ -37,7 +37,7 @@ class Source(StrEnum):
 
 
 async def resolve(
-    wanted: Sequence[Wanted], *, source: Source, cache: Path, progress: Progress,
+    wanted: Sequence[WantedProgram], *, source: ArtifactSource, cache: Path, progress: Progress,
     prefixes: Mapping[str, str] | None = None,
 ) -> dict[str, Artifact]:  # fmt: skip
     """Return every wanted program, by name, as a command that can be run here.
@@ -51,7 +51,7 @@ async def resolve(
     target = here()
     store = store_of(cache, target)
     found, missing = await asyncio.to_thread(_look, wanted, target, prefixes, store)
-    if missing and source is Source.OFFLINE:
+    if missing and source is ArtifactSource.OFFLINE:
         raise _not_stored(missing)
     if missing:
         fetch = _Fetch(source, cache, store, target, progress)
@@ -67,7 +67,7 @@ async def resolve(
 
 
 async def stored(
-    wanted: Sequence[Wanted], *, cache: Path, prefixes: Mapping[str, str] | None = None
+    wanted: Sequence[WantedProgram], *, cache: Path, prefixes: Mapping[str, str] | None = None
 ) -> dict[str, Artifact]:
     """Return those of the wanted programs, by name, that are on this machine already."""
     target = here()
@@ -75,19 +75,19 @@ async def stored(
     return found
 
 
-def store_of(cache: Path, target: Target) -> Store:
+def store_of(cache: Path, target: Platform) -> ProgramStore:
     """Return the store in kwokctl's cache folder for one kind of machine."""
-    return Store(cache.absolute() / "store" / str(target))
+    return ProgramStore(cache.absolute() / "store" / str(target))
 
 
 @dataclass(frozen=True, slots=True)
 class _Fetch:
     """Gets what is not in the store into it."""
 
-    source: Source
+    source: ArtifactSource
     cache: Path
-    store: Store
-    target: Target
+    store: ProgramStore
+    target: Platform
     progress: Progress
 
     async def run(self, orders: Sequence[Order]) -> dict[str, Artifact]:
@@ -103,18 +103,20 @@ class _Fetch:
             raise _not_stored(missing)
         return found
 
-    async def _download(self, orders: Sequence[Order], places: Mapping[str, Place]) -> list[Order]:
+    async def _download(
+        self, orders: Sequence[Order], places: Mapping[str, LockedPlace]
+    ) -> list[Order]:
         """Download what may be downloaded, and return what has to be built."""
         from kwokctl.artifacts.downloads.download import download  # noqa: PLC0415 - loads tarfile and zipfile
 
         troubles: list[Trouble] = []
         for batch, same in _batches(await self._missing(orders)):
-            if self.source is Source.BUILD and same[0].official:
+            if self.source is ArtifactSource.BUILD and same[0].official:
                 continue
             places[batch].doing(f"downloading {_names(same)}")
             folder = places[batch].folder / "download"
             trouble = await download(same, store=self.store, folder=folder, progress=self.progress)
-            if trouble and (self.source is Source.DOWNLOAD or not same[0].official):
+            if trouble and (self.source is ArtifactSource.DOWNLOAD or not same[0].official):
                 raise _not_downloaded(same, trouble)
             if trouble:
                 troubles.append(trouble)
@@ -122,7 +124,7 @@ class _Fetch:
             self.progress.note(f"{_why(troubles)}: building from Go modules instead")
         return await self._missing(orders)
 
-    async def _build(self, orders: Sequence[Order], places: Mapping[str, Place]) -> None:
+    async def _build(self, orders: Sequence[Order], places: Mapping[str, LockedPlace]) -> None:
         from kwokctl.artifacts.builds.build import Build  # noqa: PLC0415 - not on the way to a full store
 
         builds = [
@@ -149,7 +151,10 @@ class _Fetch:
 
 
 def _look(
-    wanted: Sequence[Wanted], target: Target, prefixes: Mapping[str, str] | None, store: Store
+    wanted: Sequence[WantedProgram],
+    target: Platform,
+    prefixes: Mapping[str, str] | None,
+    store: ProgramStore,
 ) -> tuple[dict[str, Artifact], list[Order]]:
     """Return what is on this machine, and the orders for what is not."""
     places = [place(one, target, prefixes) for one in wanted]
@@ -158,7 +163,9 @@ def _look(
     return found, missing
 
 
-def _stored(orders: Iterable[Order], store: Store) -> tuple[dict[str, Artifact], list[Order]]:
+def _stored(
+    orders: Iterable[Order], store: ProgramStore
+) -> tuple[dict[str, Artifact], list[Order]]:
     found, missing = {}, []
     for order in orders:
         if entry := store.find(order.name, order.key):

@@ -50,7 +50,7 @@ class Entry:
         return (now.st_size, now.st_mtime_ns, now.st_ino) == (self.size, self.mtime_ns, self.inode)
 
 
-class Store:
+class ProgramStore:
     """The programs below `root`, all for one kind of machine."""
 
     def __init__(self, root: Path) -> None:

@@ -10,7 +10,7 @@ _ARCHITECTURES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm6
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class Platform:
     """An operating system and a processor, as Go and the download hosts name them."""
 
     os: str
@@ -21,7 +21,7 @@ class Target:
         return f"{self.os}-{self.arch}"
 
 
-def here() -> Target:
+def here() -> Platform:
     """Return what this machine is; UnavailableError where the programs do not run."""
     machine = os.uname().machine
     if not sys.platform.startswith("linux") or machine not in _ARCHITECTURES:
@@ -29,4 +29,4 @@ def here() -> Target:
             f"there are no Kubernetes programs for {sys.platform} on {machine}",
             hint="use a runtime that runs components in containers",
         )
-    return Target("linux", _ARCHITECTURES[machine])
+    return Platform("linux", _ARCHITECTURES[machine])

@@ -84,7 +84,7 @@ _OTHERS = _Memory(base=240 * _MIB, node=55_000, pod=19_000, byte=4.5, lease_writ
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class CapacityPlan:
     """What a cluster of a size needs, and whether that is there. Sizes are bytes."""
 
     nodes: int
@@ -113,7 +113,7 @@ class Plan:
         return self.apiserver_memory + self.controller_memory + self.others_memory
 
 
-def estimate(fleet: Fleet, *, heartbeat: Heartbeat, quota: int, memory: int = 0) -> Plan:
+def estimate(fleet: Fleet, *, heartbeat: Heartbeat, quota: int, memory: int = 0) -> CapacityPlan:
     """Foretell the needs of a cluster with these nodes and pods.
 
     `quota` is etcd's, and `memory` this machine's (0 if not known), both in bytes.
@@ -126,7 +126,7 @@ def estimate(fleet: Fleet, *, heartbeat: Heartbeat, quota: int, memory: int = 0)
     needs = [program.of(fleet, renewals) for program in (_APISERVER, _CONTROLLER, _OTHERS)]
     etcd_bytes = int(objects + history * _KEPT_SECONDS)
     found = list(_lacks(etcd_bytes, quota, sum(needs), memory))
-    return Plan(
+    return CapacityPlan(
         nodes=fleet.nodes,
         pods=fleet.pods,
         lease_writes_per_second=round(renewals, 1),
@@ -143,7 +143,7 @@ def estimate(fleet: Fleet, *, heartbeat: Heartbeat, quota: int, memory: int = 0)
     )
 
 
-def demand(plan: Plan) -> None:
+def demand(plan: CapacityPlan) -> None:
     """Raise CapacityError, with the remedy, unless the plan fits."""
     if not plan.fits:
         raise CapacityError(plan.why, hint=plan.remedy)

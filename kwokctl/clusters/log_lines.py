@@ -23,7 +23,7 @@ _MILLISECONDS = 1e11
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class LineRange:
     """Which lines of a log are wanted."""
 
     tail: int | None = None

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from datetime import UTC
 
-from kwokctl.clusters.log_lines import Wanted, beyond, lines_of
+from kwokctl.clusters.log_lines import LineRange, beyond, lines_of
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import load
 from kwokctl.components.definitions.kube_apiserver import KubeApiserverOptions
@@ -11,11 +11,11 @@ from kwokctl.errors import NotFoundError
 from kwokctl.model import ClusterName, ComponentName
 
 AUDIT = "audit"
-_ALL = Wanted()
+_ALL = LineRange()
 
 
 async def component_logs(
-    home: Home, name: ClusterName, component: str, *, follow: bool, wanted: Wanted = _ALL
+    home: Home, name: ClusterName, component: str, *, follow: bool, wanted: LineRange = _ALL
 ) -> AsyncIterator[bytes]:
     """Yield the `wanted` lines of a component's log, or of the audit log, and with `follow` all new ones.
 

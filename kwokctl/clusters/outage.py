@@ -4,7 +4,7 @@ import asyncio
 
 from kwokctl.clusters.launching.readiness import disk_is_full
 from kwokctl.clusters.state.home import Home
-from kwokctl.clusters.status import Status, component_statuses
+from kwokctl.clusters.status import RunStatus, component_statuses
 from kwokctl.errors import EtcdGoneError, UnavailableError
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.etcd.kv.maintenance import status
@@ -21,7 +21,7 @@ _PATIENCE = 10.0
 async def outage(home: Home, name: ClusterName) -> UnavailableError | None:
     """Return what is wrong with a cluster of kwokctl's own; None if all its components run."""
     found = await component_statuses(home, name)
-    stopped = [component for component in found if component.status is Status.STOPPED]
+    stopped = [component for component in found if component.status is RunStatus.STOPPED]
     down = [f"'{component.name}'" for component in stopped]
     if not down:
         return None

@@ -35,7 +35,7 @@ from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.open_plane import open_plane
 from kwokctl.dataplane.retrying import retried
 from kwokctl.dataplane.scale_protocol import ControllerClient
-from kwokctl.dataplane.store import Store
+from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import RequestError, UnavailableError, UsageError
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.etcd.kv.maintenance import status
@@ -240,7 +240,7 @@ async def _kubelet(controller: ControllerClient, route: ScaleRoute) -> Kubelet:
 def _etcd_route(route: ScaleRoute, kv: Kv, address: str, controller: ControllerClient) -> EtcdRoute:
     return EtcdRoute(
         address=address,
-        store=Store(kv),
+        store=ObjectStore(kv),
         keys=Keys(route.prefix),
         controller=controller,
         insists=route.insists,

@@ -21,7 +21,7 @@ from kwokctl.errors import ComponentError, KwokctlError, UnavailableError
 from kwokctl.etcd.client import EtcdClient
 from kwokctl.etcd.member import DATABASE
 from kwokctl.etcd.snapshots import snapshot
-from kwokctl.etcd.snapshots.bolt import DamagedError
+from kwokctl.etcd.snapshots.bolt import DamagedFileError
 from kwokctl.etcd.snapshots.contents import last_revision
 from kwokctl.etcd.snapshots.snapshot import SavedSnapshot
 from kwokctl.etcd.target import EtcdTarget
@@ -102,7 +102,7 @@ async def _last_revision(runtime: Runtime, name: ClusterName, setting: Setting) 
             return (await client.status()).revision
     try:
         return last_revision(setting.paths.etcd_data / DATABASE)
-    except (OSError, DamagedError):
+    except (OSError, DamagedFileError):
         return 0
 
 

@@ -21,7 +21,7 @@ _BY_USER = "stopped by 'stop cluster'"
 _LIVES = "it runs, but is not ready yet"
 
 
-class Status(StrEnum):
+class RunStatus(StrEnum):
     """How a component or a cluster is, in the original's words."""
 
     READY = "Ready"
@@ -36,7 +36,7 @@ class ComponentStatus:
     """How one component is."""
 
     name: ComponentName
-    status: Status
+    status: RunStatus
     version: str
     ports: tuple[Port, ...]
     message: str = ""
@@ -51,14 +51,14 @@ class ClusterStatus:
     maker: str
     runtime: str
     kube_version: str
-    status: Status
+    status: RunStatus
     components: tuple[ComponentStatus, ...] = ()
     message: str = ""
 
     @property
     def ready(self) -> int:
         """How many components are ready."""
-        return sum(component.status is Status.READY for component in self.components)
+        return sum(component.status is RunStatus.READY for component in self.components)
 
     @property
     def total(self) -> int:
@@ -80,8 +80,8 @@ async def component_statuses(home: Home, name: ClusterName) -> list[ComponentSta
     states = await runtime.states(name)
     running = {n for n in plan.components if states.get(n) is State.RUNNING}
     not_ready = {c.name for c in await unready([plan.components[n] for n in running])}
-    statuses = dict.fromkeys(plan.components, Status.STOPPED)
-    statuses |= {n: Status.NOT_READY if n in not_ready else Status.READY for n in running}
+    statuses = dict.fromkeys(plan.components, RunStatus.STOPPED)
+    statuses |= {n: RunStatus.NOT_READY if n in not_ready else RunStatus.READY for n in running}
     by_user = not running and paths.stopped.exists()
     told = {} if by_user else await remarks(runtime, name)
     return [
@@ -110,13 +110,13 @@ async def component_changes(home: Home, name: ClusterName) -> AsyncIterator[list
 async def _message(
     runtime: Runtime,
     cluster: ClusterName,
-    status: Status,
+    status: RunStatus,
     component: Component,
     told: Mapping[ComponentName, str],
 ) -> str:
     """Say why a component is not ready; what the runtime knows of it is the last line."""
-    message = _LIVES if status is Status.NOT_READY else ""
-    if status is Status.STOPPED:
+    message = _LIVES if status is RunStatus.NOT_READY else ""
+    if status is RunStatus.STOPPED:
         message = await log_tail(runtime, cluster, component.name)
     return "\n".join(filter(None, (message, told.get(component.name))))
 
@@ -130,16 +130,16 @@ async def _status(home: Home, name: ClusterName) -> ClusterStatus:
     try:
         paths = home.paths(name)
         if is_foreign(paths):
-            return _bare(name, ORIGINAL, Status.UNKNOWN, "made by the original kwokctl")
+            return _bare(name, ORIGINAL, RunStatus.UNKNOWN, "made by the original kwokctl")
         saved = load(paths, name)
         components = tuple(await component_statuses(home, name))
     except KwokctlError as e:
-        return _bare(name, OURS, Status.FAILED, str(e))
+        return _bare(name, OURS, RunStatus.FAILED, str(e))
     found = {component.status for component in components}
-    if found == {Status.READY}:
-        status = Status.READY
+    if found == {RunStatus.READY}:
+        status = RunStatus.READY
     else:
-        status = Status.STOPPED if found == {Status.STOPPED} else Status.NOT_READY
+        status = RunStatus.STOPPED if found == {RunStatus.STOPPED} else RunStatus.NOT_READY
     return ClusterStatus(
         name=name,
         maker=OURS,
@@ -150,7 +150,7 @@ async def _status(home: Home, name: ClusterName) -> ClusterStatus:
     )
 
 
-def _bare(name: ClusterName, maker: str, status: Status, message: str) -> ClusterStatus:
+def _bare(name: ClusterName, maker: str, status: RunStatus, message: str) -> ClusterStatus:
     return ClusterStatus(
         name=name, maker=maker, runtime="", kube_version="", status=status, message=message
     )

@@ -41,99 +41,103 @@ _LARGEST = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class InvalidText:
     """What is wrong with a text, as it goes on after `… is 'TEXT', `, and the remedy."""
 
     problem: str
     hint: str
 
 
-Check = Callable[[str], Fault | None]
+Check = Callable[[str], InvalidText | None]
 
 
-def text(word: str) -> Fault | None:
+def text(word: str) -> InvalidText | None:
     """Accept a text in which every character can be seen."""
     if not word.isprintable() or not word.strip():
-        return Fault("which is blank or has control characters", "write it in printable characters")
+        return InvalidText(
+            "which is blank or has control characters", "write it in printable characters"
+        )
     return None
 
 
-def quantity(word: str) -> Fault | None:
+def quantity(word: str) -> InvalidText | None:
     """Accept a size of at least one byte."""
     try:
         size = to_bytes(word)
     except KwokctlError:
         size = 0
     if not 0 < size <= _LARGEST:
-        return Fault("not a size", "for example: 8Gi, 512Mi or 1000000")
+        return InvalidText("not a size", "for example: 8Gi, 512Mi or 1000000")
     return None
 
 
-def address(word: str) -> Fault | None:
+def address(word: str) -> InvalidText | None:
     """Accept an IP address."""
     try:
         ipaddress.ip_address(word)
     except ValueError:
-        return Fault("not an IP address", "for example: 127.0.0.1, or 0.0.0.0 for all")
+        return InvalidText("not an IP address", "for example: 127.0.0.1, or 0.0.0.0 for all")
     return None
 
 
-def network(word: str) -> Fault | None:
+def network(word: str) -> InvalidText | None:
     """Accept a network such as 10.0.0.0/24."""
     try:
         ipaddress.ip_network(word, strict=False)
     except ValueError:
-        return Fault("not a network", "for example: 10.0.0.0/24")
-    return None if "/" in word else Fault("not a network", f"for example: {word}/24")
+        return InvalidText("not a network", "for example: 10.0.0.0/24")
+    return None if "/" in word else InvalidText("not a network", f"for example: {word}/24")
 
 
-def host_name(word: str) -> Fault | None:
+def host_name(word: str) -> InvalidText | None:
     """Accept a DNS name, with `*` as its first part if need be, or an IP address."""
     if is_subdomain(word.lower().removeprefix("*.")) or address(word) is None:
         return None
-    return Fault("neither a DNS name nor an IP address", "for example: api.example.com")
+    return InvalidText("neither a DNS name nor an IP address", "for example: api.example.com")
 
 
-def file(word: str) -> Fault | None:
+def file(word: str) -> InvalidText | None:
     """Accept a file that can be read."""
     if not word.isprintable() or not is_file(word):
-        return Fault("which is not a file", "give the path of a file that exists")
+        return InvalidText("which is not a file", "give the path of a file that exists")
     if not os.access(expanded(word), os.R_OK):
-        return Fault("a file that cannot be read", "make it readable, or give another one")
+        return InvalidText("a file that cannot be read", "make it readable, or give another one")
     return None
 
 
-def program(word: str) -> Fault | None:
+def program(word: str) -> InvalidText | None:
     """Accept a program, or an archive and its member, as a path, a command or an address."""
     if _is_address(word):
         return url(word)
     hint = "give the path of a program, a command on PATH, a URL, or URL#MEMBER"
     if not word.isprintable():
-        return Fault("not a path", hint)
+        return InvalidText("not a path", hint)
     archive, sign, _ = word.partition("#")
     if sign and not is_file(word):
         return file(archive)
     found = word if "/" in word or is_file(word) else shutil.which(word) or ""
     if not is_file(found):
-        return Fault("not a program", hint)
+        return InvalidText("not a program", hint)
     path = expanded(found)
     if not os.access(path, os.X_OK):
-        return Fault("not executable", f"run 'chmod +x {path}' if it is the right file")
+        return InvalidText("not executable", f"run 'chmod +x {path}' if it is the right file")
     return None
 
 
-def mirror(word: str) -> Fault | None:
+def mirror(word: str) -> InvalidText | None:
     """Accept where the files of a release lie: an address or a folder."""
     if _is_address(word):
         return url(word)
     if os.path.isdir(os.path.expanduser(word)):  # noqa: PTH111, PTH112 - see `is_file`
         return None
-    return Fault("neither a URL nor a folder", "for example: https://mirror.example.com/releases")
+    return InvalidText(
+        "neither a URL nor a folder", "for example: https://mirror.example.com/releases"
+    )
 
 
-def url(word: str) -> Fault | None:
+def url(word: str) -> InvalidText | None:
     """Accept an address of the web."""
-    wrong = Fault("not a URL", "for example: https://example.com/file")
+    wrong = InvalidText("not a URL", "for example: https://example.com/file")
     try:
         parts = urlsplit(word)
         parts.port  # noqa: B018 - raises ValueError for what is not a port
@@ -143,74 +147,76 @@ def url(word: str) -> Fault | None:
     return None if is_clean and _is_address(word) and parts.hostname else wrong
 
 
-def image(word: str) -> Fault | None:
+def image(word: str) -> InvalidText | None:
     """Accept a reference of a container image, or the registry and folder of several."""
     if _REFERENCE.fullmatch(word.rstrip("/")):
         return None
-    return Fault("not the name of an image", "for example: registry.k8s.io/etcd:3.6.16-0")
+    return InvalidText("not the name of an image", "for example: registry.k8s.io/etcd:3.6.16-0")
 
 
-def image_or_file(word: str) -> Fault | None:
+def image_or_file(word: str) -> InvalidText | None:
     """Accept a file that exists, or a reference of an image."""
     return file(word) if _is_path(word) else None if is_file(word) else image(word)
 
 
-def key_prefix(word: str) -> Fault | None:
+def key_prefix(word: str) -> InvalidText | None:
     """Accept a prefix of keys in etcd, which the API server joins as paths are."""
     if _PREFIX.fullmatch(word):
         return None
-    return Fault("not a prefix of keys", "for example: /registry")
+    return InvalidText("not a prefix of keys", "for example: /registry")
 
 
-def feature_gates(word: str) -> Fault | None:
+def feature_gates(word: str) -> InvalidText | None:
     """Accept `Name=true,Other=false`."""
     if all(_GATE.fullmatch(part.strip()) for part in word.split(",")):
         return None
-    return Fault("not a list of feature gates", "for example: PodLevelResources=true,Other=false")
+    return InvalidText(
+        "not a list of feature gates", "for example: PodLevelResources=true,Other=false"
+    )
 
 
-def runtime_config(word: str) -> Fault | None:
+def runtime_config(word: str) -> InvalidText | None:
     """Accept `api/all=true,resource.k8s.io/v1beta1=false`."""
     if all(_API.fullmatch(part.strip()) for part in word.split(",")):
         return None
-    return Fault("not a list of API groups", "for example: api/all=true")
+    return InvalidText("not a list of API groups", "for example: api/all=true")
 
 
-def resource_kind(word: str) -> Fault | None:
+def resource_kind(word: str) -> InvalidText | None:
     """Accept a kind that a controller can read from the API server."""
     if word in KINDS[KWOK]:
         return None
     hint = did_you_mean(word, KINDS[KWOK]) or f"kinds are: {', '.join(KINDS[KWOK])}"
-    return Fault("not a kind of custom resource", hint)
+    return InvalidText("not a kind of custom resource", hint)
 
 
-def kubernetes(word: str) -> Fault | None:
+def kubernetes(word: str) -> InvalidText | None:
     """Accept a version of Kubernetes whose components understand the arguments they are given."""
     hint = f"Kubernetes 1.{OLDEST_MINOR} and later are supported; for example: v1.36.3"
     try:
         major, minor, _ = kube_version(word)[1:].split(".", 2)
     except KwokctlError:
-        return Fault("not a Kubernetes version of three numbers, the first of them 1", hint)
+        return InvalidText("not a Kubernetes version of three numbers, the first of them 1", hint)
     if major != "1" or int(minor) < OLDEST_MINOR:
-        return Fault("a Kubernetes version that is not supported", hint)
+        return InvalidText("a Kubernetes version that is not supported", hint)
     return None
 
 
-def etcd(word: str) -> Fault | None:
+def etcd(word: str) -> InvalidText | None:
     """Accept a version of etcd."""
     return _version(word, etcd_release, "3.6.16")
 
 
-def kind(word: str) -> Fault | None:
+def kind(word: str) -> InvalidText | None:
     """Accept a version of kind."""
     return _version(word, kind_version, "v0.33.0")
 
 
-def _version(word: str, read: Callable[[str], str], example: str) -> Fault | None:
+def _version(word: str, read: Callable[[str], str], example: str) -> InvalidText | None:
     try:
         read(word)
     except KwokctlError:
-        return Fault("not a version with three numbers", f"for example: {example}")
+        return InvalidText("not a version with three numbers", f"for example: {example}")
     return None
 
 

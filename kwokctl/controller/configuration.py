@@ -18,18 +18,18 @@ _MOST_AT_ONCE = 10_000
 _WORDS = {int: "a whole number", bool: "true or false", str: "a text", list: "a list of texts"}
 
 
-def _selector(text: str) -> checks.Fault | None:
+def _selector(text: str) -> checks.InvalidText | None:
     try:
         requirements(text)
     except UsageError as e:
-        return checks.Fault("not a selector", e.hint or "")
+        return checks.InvalidText("not a selector", e.hint or "")
     return None
 
 
-def _node_name(text: str) -> checks.Fault | None:
+def _node_name(text: str) -> checks.InvalidText | None:
     if is_subdomain(text):
         return None
-    return checks.Fault("not a name of a node", "for example: node-000000")
+    return checks.InvalidText("not a name of a node", "for example: node-000000")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +119,14 @@ def _checked_options(document: Document) -> dict[str, Any]:
     }
 
 
-def fault(name: str, value: Any) -> checks.Fault | None:
+def fault(name: str, value: Any) -> checks.InvalidText | None:
     """Return what is wrong with a value of the right type for the option called `name`."""
     option = _OPTIONS[name]
     if isinstance(value, int) and not isinstance(value, bool):
         least, most = option.within
         if least <= value <= most:
             return None
-        return checks.Fault("out of range", f"give a number from {least} to {most}")
+        return checks.InvalidText("out of range", f"give a number from {least} to {most}")
     texts = value if isinstance(value, list) else [value]
     faults = (option.check(text) for text in texts if isinstance(text, str) and text)
     return next((found for found in faults if found), None)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from kwokctl.dataplane.port import Target
+from kwokctl.dataplane.port import ObjectKey
 from kwokctl.kube.client import Client
 from kwokctl.kube.resource import Resource
 
@@ -11,7 +11,7 @@ from kwokctl.kube.resource import Resource
 class ObjectReader(Protocol):
     """Reads objects as JSON. Every method raises ApiError when the cluster refuses."""
 
-    async def get(self, target: Target) -> bytes:
+    async def get(self, target: ObjectKey) -> bytes:
         """Return one object as it is now."""
         ...
 
@@ -33,7 +33,7 @@ class ApiObjectReader:
         """Read with `client`, which the caller closes."""
         self._client = client
 
-    async def get(self, target: Target) -> bytes:
+    async def get(self, target: ObjectKey) -> bytes:
         """Return one object as it is now."""
         return await self._client.get_raw(target.resource, target.namespace, target.name)
 

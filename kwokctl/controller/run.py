@@ -32,7 +32,7 @@ from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.open_plane import open_plane
 from kwokctl.dataplane.port import DataPlane
 from kwokctl.dataplane.scale_protocol import KubeletEndpoint
-from kwokctl.dataplane.store import Store
+from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import KwokctlError
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.host.event_loop import new_event_loop
@@ -149,7 +149,7 @@ async def _plane(
     at = access.target
     route = EtcdRoute(
         address=at.address,
-        store=Store(Kv(at.address, ca=at.ca, cert=at.cert, key=at.key)),
+        store=ObjectStore(Kv(at.address, ca=at.ca, cert=at.cert, key=at.key)),
         keys=Keys(access.prefix),
         managed_fields=access.managed_fields,
     )

@@ -12,11 +12,11 @@ from kwokctl.dataplane.port import (
     Figures,
     Json,
     NewObjects,
+    ObjectKey,
     OldObjects,
     Patch,
     Renewal,
     Renewed,
-    Target,
 )
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import PatchType
@@ -51,7 +51,7 @@ class ApiPlane:
 
     async def patch(
         self,
-        target: Target,
+        target: ObjectKey,
         patch: Patch,
         *,
         current: Json = None,  # noqa: ARG002 - the port's signature: the server has it
@@ -74,7 +74,7 @@ class ApiPlane:
 
     async def delete(
         self,
-        target: Target,
+        target: ObjectKey,
         *,
         grace_seconds: int | None = None,
         uid: str | None = None,
@@ -140,5 +140,5 @@ class ApiPlane:
         return response.body
 
 
-def _path(target: Target, subresource: str = "") -> str:
+def _path(target: ObjectKey, subresource: str = "") -> str:
     return target.resource.path(target.namespace, target.name, subresource)

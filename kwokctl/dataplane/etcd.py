@@ -21,15 +21,15 @@ from kwokctl.dataplane.port import (
     Figures,
     Json,
     NewObjects,
+    ObjectKey,
     OldObjects,
     Patch,
     Renewal,
     Renewed,
-    Target,
 )
 from kwokctl.dataplane.scale_protocol import ControllerClient
 from kwokctl.dataplane.shapes import check_status
-from kwokctl.dataplane.store import TOGETHER, Store, Stored, value_of
+from kwokctl.dataplane.store import TOGETHER, ObjectStore, Stored, value_of
 from kwokctl.dataplane.uid import new_uid
 from kwokctl.errors import EtcdConflictError, RequestError
 from kwokctl.etcd.kv.kv import KeyValue, TxnAnswer
@@ -48,7 +48,7 @@ class EtcdRoute:
 
     address: str
     """Where etcd is, for messages."""
-    store: Store
+    store: ObjectStore
     keys: Keys
     controller: ControllerClient | None = None
     """What gives addresses to pods, and tells how far its watches are; for bulk writes."""
@@ -102,7 +102,7 @@ class EtcdPlane:
         """Create one object through the API, which completes and admits it."""
         return await self._api.create(resource, namespace, body, as_user=as_user)
 
-    async def patch(self, target: Target, patch: Patch, *, current: Json = None) -> Json:
+    async def patch(self, target: ObjectKey, patch: Patch, *, current: Json = None) -> Json:
         """Patch one object: its status in etcd if the result is certain, else through the API."""
         if (
             current is None
@@ -143,7 +143,7 @@ class EtcdPlane:
 
     async def delete(
         self,
-        target: Target,
+        target: ObjectKey,
         *,
         grace_seconds: int | None = None,
         uid: str | None = None,
@@ -196,7 +196,7 @@ class EtcdPlane:
     def _is_left(self, resource: Resource) -> bool:
         return bool(self._left) and resource in self._left
 
-    async def _takes(self, target: Target, current: Json) -> bool:
+    async def _takes(self, target: ObjectKey, current: Json) -> bool:
         """Tell whether objects of this kind are written to etcd.
 
         The first object of a kind shows whether it lies where it is thought to be, unencrypted.

@@ -11,18 +11,18 @@ import orjson
 
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.keys import Keys, is_readable
-from kwokctl.dataplane.port import Target
-from kwokctl.dataplane.store import Store
+from kwokctl.dataplane.port import ObjectKey
+from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import ApiError, RequestError
 from kwokctl.kube.resource import LEASES, NODE_LEASES
 
 NAME = "kwok-handshake"
 """Always the same: what a controller that was killed has left behind, the next one finds and deletes."""
-_TARGET = Target(LEASES, NODE_LEASES, NAME)
+_TARGET = ObjectKey(LEASES, NODE_LEASES, NAME)
 
 
 async def handshake(
-    api: ApiPlane, store: Store, keys: Keys, wall: Callable[[], float]
+    api: ApiPlane, store: ObjectStore, keys: Keys, wall: Callable[[], float]
 ) -> str | None:
     """Return why an etcd must not be written to; None if it may.
 
@@ -59,7 +59,7 @@ async def _made(api: ApiPlane, lease: bytes) -> bytes:
     return await api.create(LEASES, NODE_LEASES, lease)
 
 
-async def _problem(store: Store, key: bytes, version: int) -> str | None:
+async def _problem(store: ObjectStore, key: bytes, version: int) -> str | None:
     found = await store.get(key)
     if found is None or found.mod_revision != version:
         return "it is not the cluster's, or its keys begin with another prefix"

@@ -28,7 +28,7 @@ Figures = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 """Metrics by name and labels."""
 
 
-class Target(msgspec.Struct, frozen=True, gc=False):
+class ObjectKey(msgspec.Struct, frozen=True, gc=False):
     """One object of a cluster."""
 
     resource: Resource
@@ -136,7 +136,7 @@ class OldObjects:
     namespace: str | None
     objects: Sequence[ObjectVersion]
     grace_seconds: int = 0
-    look: Callable[[Target], Awaitable[ObjectVersion | None]]
+    look: Callable[[ObjectKey], Awaitable[ObjectVersion | None]]
     """Looks at one of them again; None if it does not exist."""
     on_deleted: Callable[[], None]
     """Called once for each object."""
@@ -162,7 +162,7 @@ class KubeletWriter(Protocol):
         """Create one object through the API, which completes and admits it; return it as stored."""
         ...
 
-    async def patch(self, target: Target, patch: Patch, *, current: Json = None) -> Json:
+    async def patch(self, target: ObjectKey, patch: Patch, *, current: Json = None) -> Json:
         """Patch one object, or its subresource, and return it as stored."""
         ...
 
@@ -172,7 +172,7 @@ class KubeletWriter(Protocol):
 
     async def delete(
         self,
-        target: Target,
+        target: ObjectKey,
         *,
         grace_seconds: int | None = None,
         uid: str | None = None,

@@ -1,7 +1,7 @@
 """What a command that writes nodes and pods beside a running controller asks it, and how.
 
 `GET /seen` answers a `Seen`; `GET /kubelet` answers a `KubeletEndpoint`; `POST /pod-addresses` with a
-`Wanted` answers `Addresses` by the name of the node.
+`AddressRequest` answers `Addresses` by the name of the node.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ class KubeletEndpoint(msgspec.Struct):
     port: int = 0
 
 
-class Wanted(msgspec.Struct):
+class AddressRequest(msgspec.Struct):
     """For how many pods of which nodes addresses are needed."""
 
     nodes: dict[str, int]
@@ -80,7 +80,7 @@ class ControllerClient:
 
     async def _reserve(self, nodes: Sequence[str], *, of_pods: bool) -> dict[str, Addresses]:
         wanted = Counter(nodes) if of_pods else dict.fromkeys(nodes, 0)
-        body = msgspec.json.encode(Wanted(nodes=dict(wanted)))
+        body = msgspec.json.encode(AddressRequest(nodes=dict(wanted)))
         answer = await self._ask("POST", "/pod-addresses", body)
         return msgspec.json.decode(answer, type=dict[str, Addresses])
 

@@ -29,7 +29,7 @@ class Stored(msgspec.Struct, frozen=True, gc=False):
     value: bytes
 
 
-class Store:
+class ObjectStore:
     """Writes values, each only if its key is as it is known.
 
     Every method raises EtcdConflictError if that is not so, and what `Kv` raises.

@@ -28,7 +28,7 @@ _STREAM_TIMEOUT = 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Status:
+class EtcdStatus:
     """What an etcd member says of itself."""
 
     version: str
@@ -59,13 +59,13 @@ class EtcdClient:
         self._files = {"ca_cert": ca, "cert_cert": cert, "cert_key": key}
         self._opened: Any = None
 
-    async def status(self) -> Status:
+    async def status(self) -> EtcdStatus:
         """Ask for version, revision and size; waits until etcd answers, half a minute at most."""
         client = await self._client()
         answer = await self._call(
             client.maintenancestub.Status, shim.load().etcdrpc.StatusRequest()
         )
-        return Status(
+        return EtcdStatus(
             version=answer.version,
             revision=answer.header.revision,
             db_size=answer.dbSize,

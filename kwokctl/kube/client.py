@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from kwokctl.errors import ApiError
-from kwokctl.kube.collections.paging import PAGE, Page, Query, list_pages
+from kwokctl.kube.collections.paging import PAGE, ListPage, ListQuery, list_pages
 from kwokctl.kube.discovery import Discovery
 from kwokctl.kube.resource import Resource
 from kwokctl.kube.transport.pool import JSON, Pool
@@ -76,9 +76,9 @@ class Client:
         label_selector: str = "",
         field_selector: str = "",
         limit: int = PAGE,
-    ) -> AsyncIterator[Page]:
+    ) -> AsyncIterator[ListPage]:
         """Yield the pages of a list, all of one moment; see `paging.list_pages`."""
-        query = Query(
+        query = ListQuery(
             resource=resource,
             namespace=namespace,
             label_selector=label_selector,

@@ -14,7 +14,7 @@ from kwokctl.model import ClusterName, Component, ComponentName, Plan, State
 from kwokctl.runtime import Site
 from runtimes.docker.naming import COMPONENT, SPECIFICATION, Naming
 from runtimes.docker.site import DockerSite
-from runtimes.docker.specification import Place, specify
+from runtimes.docker.specification import ContainerPlacement, specify
 from runtimes.engine.client import Container, Engine
 from runtimes.engine.component_image import image_of
 from runtimes.engine.gateway import extra_host, host_address, reached_by
@@ -55,7 +55,7 @@ class DockerRuntime:
         wanted = placed(plan, on_host=False).components
         network = await self._engine.network(naming.network, naming.labels)
         host = await host_address(self._engine, network.gateway)
-        place = Place(naming=naming, network=network.id, host=extra_host(host))
+        place = ContainerPlacement(naming=naming, network=network.id, host=extra_host(host))
         here = reached_by(placed(plan, on_host=True), host)
         await self._crew(plan.cluster).install(here)
         await all_of(
@@ -134,7 +134,7 @@ class DockerRuntime:
         self,
         component: Component,
         found: Container | None,
-        place: Place,
+        place: ContainerPlacement,
         *,
         revive: bool,
     ) -> None:

@@ -18,7 +18,7 @@ _SCRATCH = "/tmp"  # noqa: S108 - the container's own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class ContainerPlacement:
     """Where a cluster's containers are put."""
 
     naming: Naming
@@ -29,7 +29,7 @@ class Place:
 
 
 def specify(
-    component: Component, *, image: str, place: Place, user: str, revive: bool
+    component: Component, *, image: str, place: ContainerPlacement, user: str, revive: bool
 ) -> dict[str, Any]:
     """Describe a component's container.
 

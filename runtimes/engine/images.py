@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from kwokctl.artifacts.background import Post, in_thread
 from kwokctl.artifacts.images import registry_of
-from kwokctl.artifacts.store import Store, digest
+from kwokctl.artifacts.store import ProgramStore, digest
 from kwokctl.errors import ArtifactError, CommandError, NotFoundError
 from kwokctl.host.files import replacing
 from kwokctl.host.processes.lifecycle import check_program
@@ -212,7 +212,7 @@ def tag_of(version: str) -> str:
 def content_of(program: Path) -> str:
     """Return the SHA-256 of a program; one of the store is not read for it."""
     folder = program.parent
-    stored = Store(folder.parent.parent).find(folder.parent.name, folder.name)
+    stored = ProgramStore(folder.parent.parent).find(folder.parent.name, folder.name)
     return stored.sha256 if stored and stored.path == program else digest(program)
 
 

@@ -17,7 +17,7 @@ from kwokctl.clusters.create import Created, CreateRequest
 from kwokctl.clusters.delete import Deleted
 from kwokctl.clusters.scaling.request import ScaleResult
 from kwokctl.clusters.snapshot import Restored
-from kwokctl.clusters.status import ClusterStatus, ComponentStatus, Status
+from kwokctl.clusters.status import ClusterStatus, ComponentStatus, RunStatus
 from kwokctl.config.data_path import Choice
 from kwokctl.errors import BusyError, ComponentError, TimedOutError
 from kwokctl.etcd.snapshots.snapshot import SavedSnapshot
@@ -29,7 +29,7 @@ Words = Callable[[str], int]
 
 ETCD = ComponentStatus(
     name=ComponentName("etcd"),
-    status=Status.STOPPED,
+    status=RunStatus.STOPPED,
     version="3.6.16",
     ports=(Port(name="client", port=2379, host_port=32765),),
     message="first line\npanic: no space left\n",
@@ -39,7 +39,7 @@ CLUSTER = ClusterStatus(
     maker="kwokctl (Python)",
     runtime="binary",
     kube_version="v1.36.3",
-    status=Status.NOT_READY,
+    status=RunStatus.NOT_READY,
     components=(ETCD,),
 )
 
@@ -599,7 +599,7 @@ async def changes(*batches: list[ComponentStatus]) -> AsyncIterator[list[Compone
 async def test_a_component_that_is_watched_is_shown_again_when_what_is_shown_changes(
     capfd: pytest.CaptureFixture[str], output: str, text: str
 ) -> None:
-    ready, last = replace(ETCD, status=Status.READY), replace(ETCD, message="another")
+    ready, last = replace(ETCD, status=RunStatus.READY), replace(ETCD, message="another")
     await show_changes(changes([ready], [ETCD], [last]), output)
     assert capfd.readouterr().out == text
 
@@ -607,7 +607,7 @@ async def test_a_component_that_is_watched_is_shown_again_when_what_is_shown_cha
 async def test_a_program_that_watches_gets_one_document_after_the_other(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    await show_changes(changes([ETCD], [replace(ETCD, status=Status.READY)]), "yaml")
+    await show_changes(changes([ETCD], [replace(ETCD, status=RunStatus.READY)]), "yaml")
     found = list(yaml.safe_load_all(capfd.readouterr().out))
     assert [each["status"] for each in found] == ["Stopped", "Ready"]
 

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from kwokctl.artifacts.builds import toolchain
-from kwokctl.artifacts.locations import Wanted
-from kwokctl.artifacts.resolve import Source, resolve
+from kwokctl.artifacts.locations import WantedProgram
+from kwokctl.artifacts.resolve import ArtifactSource, resolve
 from kwokctl.progress import Silent
 from tests.support.eventually import eventually
 from tests.support.listener import Listener
 
 pytestmark = [pytest.mark.network, pytest.mark.timeout(900)]
 
-_ETCDUTL = Wanted(name="etcdutl", version="3.6.16")
+_ETCDUTL = WantedProgram(name="etcdutl", version="3.6.16")
 
 _BUILDER = """
 import asyncio, sys
@@ -40,11 +40,15 @@ def _answer(program: str) -> str:
 async def test_a_program_is_built_from_its_go_module(tmp_path: Path) -> None:
     listener = Listener()
 
-    found = await resolve([_ETCDUTL], source=Source.BUILD, cache=tmp_path, progress=listener)
+    found = await resolve(
+        [_ETCDUTL], source=ArtifactSource.BUILD, cache=tmp_path, progress=listener
+    )
 
     assert "etcdutl version: 3.6.16" in _answer(found["etcdutl"].command[0])
     assert listener.steps[-1].title.startswith("Building etcdutl v3.6.16 with Go 1.")
-    again = await resolve([_ETCDUTL], source=Source.OFFLINE, cache=tmp_path, progress=Silent())
+    again = await resolve(
+        [_ETCDUTL], source=ArtifactSource.OFFLINE, cache=tmp_path, progress=Silent()
+    )
     assert again == found
 
 
@@ -61,7 +65,7 @@ async def test_a_killed_build_leaves_no_process_and_the_next_one_succeeds(tmp_pa
 
     await eventually(lambda: not _at_work(tmp_path))
     found = await resolve(
-        [_ETCDUTL], source=Source.BUILD, cache=tmp_path / "cache", progress=Silent()
+        [_ETCDUTL], source=ArtifactSource.BUILD, cache=tmp_path / "cache", progress=Silent()
     )
     assert Path(found["etcdutl"].command[0]).is_file()
     assert not list((tmp_path / "cache" / "tmp").iterdir())

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from kwokctl.dataplane.leases.encode import Lease
-from kwokctl.dataplane.port import Patch, Renewal, Target
+from kwokctl.dataplane.port import ObjectKey, Patch, Renewal
 from kwokctl.errors import EtcdRefusedError
 from kwokctl.etcd.kv import maintenance
 from kwokctl.etcd.kv.kv import Delete, Kv, Put, Txn
@@ -68,13 +68,13 @@ def message(text: str) -> Patch:
     return Patch(document=document, type=PatchType.MERGE, subresource="status")
 
 
-async def made(ways: Reached, name: str) -> tuple[Target, Json]:
+async def made(ways: Reached, name: str) -> tuple[ObjectKey, Json]:
     pod = {
         "metadata": {"name": name},
         "spec": {"nodeName": "somewhere", "containers": [{"name": "c", "image": "i"}]},
     }
     body = msgspec.json.decode(await ways.client.create(PODS, "default", encoded(pod)))
-    return Target(PODS, "default", name), body
+    return ObjectKey(PODS, "default", name), body
 
 
 async def use(ways: Reached) -> None:

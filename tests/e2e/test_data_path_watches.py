@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from kwokctl.kube.client import Client
-from kwokctl.kube.collections.paging import Query
+from kwokctl.kube.collections.paging import ListQuery
 from kwokctl.kube.resource import NODES, PODS, Resource
 from tests.support.data_paths import data_paths
 from tests.support.eventually import eventually
@@ -37,7 +37,7 @@ def cluster(installed: Installed) -> Iterator[Installed]:
 
 async def listed(client: Client, resource: Resource) -> dict[str, str]:
     """Return what a client knows that comes when all is over."""
-    follower = Follower(client, Query(resource=resource), Manner.PAGES)
+    follower = Follower(client, ListQuery(resource=resource), Manner.PAGES)
     await follower.begin()
     return follower.known
 
@@ -54,13 +54,13 @@ async def ignorant(
 
         def follower(number: int) -> Follower:
             manner = list(Manner)[number % len(Manner)]
-            return Follower(client, Query(resource=resource), manner, Random(random.random()))
+            return Follower(client, ListQuery(resource=resource), manner, Random(random.random()))
 
         async def come(late: Follower, after: int) -> None:
             await eventually(lambda: pilot.heard >= after)
             await late.run()
 
-        pilot = Follower(client, Query(resource=resource), Manner.PAGES)
+        pilot = Follower(client, ListQuery(resource=resource), Manner.PAGES)
         present, coming = [pilot, follower(0), follower(2)], [follower(n) for n in range(LATE)]
         running = [tasks.create_task(each.run()) for each in present]
         running += [tasks.create_task(come(each, random.randrange(events))) for each in coming]

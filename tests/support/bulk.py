@@ -8,7 +8,7 @@ from kwokctl.dataplane.bulk.locate import BulkAccess
 from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.port import KubeletWriter, NewObjects
 from kwokctl.dataplane.scale_protocol import ControllerClient
-from kwokctl.dataplane.store import Store
+from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import Access
@@ -29,7 +29,7 @@ def bulk_access(
     left: Callable[[Resource], bool] = lambda resource: False,
 ) -> BulkAccess:
     return BulkAccess(
-        store=Store(etcd or MemoryEtcd()),
+        store=ObjectStore(etcd or MemoryEtcd()),
         keys=Keys("/registry"),
         client=Client(pool),
         api=ApiBulk(plane or MemoryCluster()),

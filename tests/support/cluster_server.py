@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from kwokctl.dataplane.port import Patch, Target
+from kwokctl.dataplane.port import ObjectKey, Patch
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import KNOWN, Resource
@@ -42,7 +42,7 @@ class ClusterServer:
             answer = await self._single(request, target, subresource)
             await reply.send(answer)
 
-    async def _single(self, request: Request, target: Target, subresource: str) -> bytes:
+    async def _single(self, request: Request, target: ObjectKey, subresource: str) -> bytes:
         cluster = self.cluster
         match request.method:
             case "POST":
@@ -98,7 +98,7 @@ def _has_label(selector: str, body: dict[str, Any]) -> bool:
     return not equals or is_equal is not key.endswith("!")
 
 
-def _target(path: str) -> tuple[Target | None, str]:
+def _target(path: str) -> tuple[ObjectKey | None, str]:
     for resource in KNOWN:
         root = resource.path().removesuffix(resource.plural)
         if not path.startswith(root):
@@ -109,5 +109,5 @@ def _target(path: str) -> tuple[Target | None, str]:
             namespace, words = words[1], words[2:]
         if words[0] == resource.plural:
             name, subresource = (*words[1:], "", "")[:2]
-            return Target(resource, namespace, name), subresource
+            return ObjectKey(resource, namespace, name), subresource
     return None, ""

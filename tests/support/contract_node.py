@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from kwokctl.artifacts.resolve import Source, resolve
+from kwokctl.artifacts.resolve import ArtifactSource, resolve
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
 from kwokctl.clusters.programs.needed import wanted_program
 from kwokctl.clusters.state.files import write_files
@@ -94,7 +94,10 @@ async def node(folder: Path, cluster: ClusterName) -> Node:
     """
     options = cluster_options(runtime=_KIND, etcd_port=free_port(), kube_apiserver_port=free_port())
     found = await resolve(
-        [wanted_program(options, _KIND)], source=Source.AUTO, cache=cache_dir(), progress=Silent()
+        [wanted_program(options, _KIND)],
+        source=ArtifactSource.AUTO,
+        cache=cache_dir(),
+        progress=Silent(),
     )
     engine = docker().engine
     images = KindNodeImages(engine)

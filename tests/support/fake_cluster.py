@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from kwokctl.dataplane.leases.decode import read_lease
-from kwokctl.dataplane.port import Json, Patch, Renewal, Renewed, Target
+from kwokctl.dataplane.port import Json, ObjectKey, Patch, Renewal, Renewed
 from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import LEASES, NODE_LEASES, Resource
@@ -31,7 +31,7 @@ class FakeCluster(ThroughApi):
         """What the next writes are answered with, first come first served."""
         self.refuse_reads: list[ApiError] = []
         """What the next reads are answered with."""
-        self.before_write: Callable[[Target], None] | None = None
+        self.before_write: Callable[[ObjectKey], None] | None = None
         self.at_once = 0
         self.most_at_once = 0
         self._resources = {(r.api_version, r.kind): r for r in resources}
@@ -88,13 +88,13 @@ class FakeCluster(ThroughApi):
         document = orjson.loads(body)
         if namespace is not None:
             document["metadata"].setdefault("namespace", namespace)
-        target = Target(resource, namespace, document["metadata"]["name"])
+        target = ObjectKey(resource, namespace, document["metadata"]["name"])
         await self._admit("create", target, as_user)
         if self._key(target) in self.objects:
             raise ApiError("already exists", status=409, reason="AlreadyExists")
         return orjson.dumps(self.put(resource, document))
 
-    async def patch(self, target: Target, patch: Patch, *, current: Json = None) -> Json:
+    async def patch(self, target: ObjectKey, patch: Patch, *, current: Json = None) -> Json:
         await self._admit("patch", target, patch.as_user)
         stored = self._found(target)
         if patch.type is PatchType.JSON:
@@ -117,7 +117,7 @@ class FakeCluster(ThroughApi):
         try:
             if renewal.version:
                 document["metadata"]["resourceVersion"] = renewal.version
-                target = Target(LEASES, NODE_LEASES, renewal.node)
+                target = ObjectKey(LEASES, NODE_LEASES, renewal.node)
                 raw = await self.replace(target, orjson.dumps(document))
             else:
                 raw = await self.create(LEASES, NODE_LEASES, orjson.dumps(document))
@@ -126,7 +126,7 @@ class FakeCluster(ThroughApi):
         found = read_lease(raw)
         return Renewed(version=found.version, found=found)
 
-    async def replace(self, target: Target, body: bytes) -> bytes:
+    async def replace(self, target: ObjectKey, body: bytes) -> bytes:
         await self._admit("replace", target)
         stored = self._found(target)
         document = orjson.loads(body)
@@ -138,7 +138,7 @@ class FakeCluster(ThroughApi):
 
     async def delete(
         self,
-        target: Target,
+        target: ObjectKey,
         *,
         grace_seconds: int | None = None,
         uid: str | None = None,
@@ -157,7 +157,7 @@ class FakeCluster(ThroughApi):
     def seen(self, resource: Resource, version: int) -> None:
         """Nothing is paced."""
 
-    async def get(self, target: Target) -> bytes:
+    async def get(self, target: ObjectKey) -> bytes:
         self.writes.append(("get", target.name))
         await self._admit_read()
         return orjson.dumps(self._found(target))
@@ -181,7 +181,7 @@ class FakeCluster(ThroughApi):
         except KeyError:
             raise NotFoundError(f"no kind '{kind}'") from None
 
-    async def _admit(self, verb: str, target: Target, as_user: str = "") -> None:
+    async def _admit(self, verb: str, target: ObjectKey, as_user: str = "") -> None:
         self.writes.append((verb, target.name))
         if as_user:
             self.users.append(as_user)
@@ -199,10 +199,10 @@ class FakeCluster(ThroughApi):
         if self.refuse_reads:
             raise self.refuse_reads.pop(0)
 
-    def _key(self, target: Target) -> tuple[str, str, str]:
+    def _key(self, target: ObjectKey) -> tuple[str, str, str]:
         return (target.resource.plural, target.namespace or "", target.name)
 
-    def _found(self, target: Target) -> dict[str, Any]:
+    def _found(self, target: ObjectKey) -> dict[str, Any]:
         try:
             return self.objects[self._key(target)]
         except KeyError:

@@ -8,7 +8,7 @@ import msgspec
 
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import Client
-from kwokctl.kube.collections.paging import Query, list_pages
+from kwokctl.kube.collections.paging import ListQuery, list_pages
 from kwokctl.kube.transport.lines import Lines
 
 _METADATA = "application/json;as={};g=meta.k8s.io;v=v1"
@@ -58,7 +58,7 @@ class Follower:
     """One client; the protocol: https://kubernetes.io/docs/reference/using-api/api-concepts/."""
 
     def __init__(
-        self, client: Client, query: Query, manner: Manner, random: Random | None = None
+        self, client: Client, query: ListQuery, manner: Manner, random: Random | None = None
     ) -> None:
         """Cut the connection at moments that `random` chooses, never without it."""
         self.known: dict[str, str] = {}

@@ -4,8 +4,8 @@ import asyncio
 from typing import Any, NamedTuple
 
 from kwokctl.etcd.grpc import frames, hpack
-from kwokctl.etcd.grpc.call import PREFIX, Call, Opening
-from kwokctl.etcd.grpc.connection import Connection
+from kwokctl.etcd.grpc.call import PREFIX, Opening, RpcCall
+from kwokctl.etcd.grpc.connection import GrpcConnection
 
 OPENING = Opening("/a.Service/Method", "localhost", is_secure=False)
 BEGIN = hpack.encode([(b":status", b"200"), (b"content-type", b"application/grpc")])
@@ -91,7 +91,7 @@ class Peer:
     ) -> None:
         self.loop = asyncio.get_running_loop()
         self.transport = _Transport()
-        self.client = Connection(self.loop, "peer", **how)
+        self.client = GrpcConnection(self.loop, "peer", **how)
         self.client.connection_made(self.transport)
         self.opening = self.transport.writes.pop()
         if greets:
@@ -109,14 +109,14 @@ class Peer:
         self.transport.writes.clear()
         return [f for f in parse(said) if (f.kind, f.flags) != (frames.SETTINGS, frames.ACK)]
 
-    def call(self, content: bytes = b"", *, within: float = 30.0) -> Call:
+    def call(self, content: bytes = b"", *, within: float = 30.0) -> RpcCall:
         """Have the client call a method with a message."""
-        call = Call(OPENING, content, self.loop.time() + within, self.loop.create_future())
+        call = RpcCall(OPENING, content, self.loop.time() + within, self.loop.create_future())
         self.client.start(call)
         return call
 
 
-async def wrong(call: Call) -> BaseException:
+async def wrong(call: RpcCall) -> BaseException:
     """Return what a call fails with."""
     await asyncio.wait([call.answer], timeout=5)
     error = call.answer.exception()

@@ -10,7 +10,7 @@ from typing import Any
 from kwokctl.clusters.scaling.reader import Change, Existing
 from kwokctl.clusters.scaling.readiness import Judge, Verdict, judge_of
 from kwokctl.clusters.scaling.request import LABEL
-from kwokctl.dataplane.port import Patch, Renewal, Renewed, Target
+from kwokctl.dataplane.port import ObjectKey, Patch, Renewal, Renewed
 from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.kube.resource import KNOWN, NODES, PODS, Resource
 from tests.support.through_api import ThroughApi
@@ -93,7 +93,7 @@ class MemoryCluster(ThroughApi):
             if verdict.lacks:
                 yield verdict
 
-    async def get(self, target: Target) -> Existing | None:
+    async def get(self, target: ObjectKey) -> Existing | None:
         body = self.objects.get((target.resource.kind, target.namespace, target.name))
         return None if body is None else self._known(body)
 
@@ -123,7 +123,7 @@ class MemoryCluster(ThroughApi):
 
     async def delete(
         self,
-        target: Target,
+        target: ObjectKey,
         *,
         grace_seconds: int | None = None,
         uid: str | None = None,
@@ -149,7 +149,7 @@ class MemoryCluster(ThroughApi):
         for watcher in self._watchers:
             watcher.put_nowait((False, body))
 
-    async def patch(self, target: Target, patch: Patch, *, current: Any = None) -> Any:
+    async def patch(self, target: ObjectKey, patch: Patch, *, current: Any = None) -> Any:
         raise AssertionError("scaling patches nothing")
 
     async def renew(self, renewals: Sequence[Renewal]) -> Sequence[Renewed]:

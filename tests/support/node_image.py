@@ -4,7 +4,7 @@ import asyncio
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
-from kwokctl.artifacts.resolve import Source, resolve
+from kwokctl.artifacts.resolve import ArtifactSource, resolve
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
 from kwokctl.clusters.programs.node_image import make_node_image, parts
 from kwokctl.clusters.state.home import Home
@@ -30,7 +30,10 @@ async def node_image(maker: AbstractContextManager[str]) -> Path:
     `maker` yields the address of an engine; it is entered only if the image must be made.
     """
     programs = await resolve(
-        parts(_images(""), _OPTIONS), source=Source.AUTO, cache=cache_dir(), progress=Silent()
+        parts(_images(""), _OPTIONS),
+        source=ArtifactSource.AUTO,
+        cache=cache_dir(),
+        progress=Silent(),
     )
     paths = {name: Path(artifact.command[0]) for name, artifact in programs.items()}
     mark = made_name(paths, DEFAULT_KUBE_VERSION).rpartition("-")[2]

@@ -13,7 +13,7 @@ import msgspec
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.etcd import EtcdPlane, EtcdRoute
 from kwokctl.dataplane.keys import Keys
-from kwokctl.dataplane.store import Store
+from kwokctl.dataplane.store import ObjectStore
 from kwokctl.etcd.kv.kv import Kv, prefix_end
 from kwokctl.host.paths import ClusterPaths, WorkDir
 from kwokctl.kube.client import Client
@@ -59,7 +59,7 @@ async def reached(cluster: Installed) -> AsyncIterator[Reached]:
         kv = await stack.enter_async_context(Kv(target))
         pool = await stack.enter_async_context(Pool(access))
         own = await stack.enter_async_context(Kv(target))
-        route = EtcdRoute(address=target, store=Store(own), keys=KEYS)
+        route = EtcdRoute(address=target, store=ObjectStore(own), keys=KEYS)
         plane = EtcdPlane(ApiPlane(pool), route, time.time)
         yield Reached(client=client, plane=plane, kv=kv)
 

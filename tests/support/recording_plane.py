@@ -8,12 +8,12 @@ from kwokctl.dataplane.port import (
     DataPlane,
     Figures,
     NewObjects,
+    ObjectKey,
     ObjectVersion,
     OldObjects,
     Patch,
     Renewal,
     Renewed,
-    Target,
 )
 from kwokctl.kube.resource import Resource
 
@@ -36,7 +36,7 @@ class RecordingPlane:
         self.calls.append(("create", resource.kind))
         return await self._plane.create(resource, namespace, body, as_user=as_user)
 
-    async def patch(self, target: Target, patch: Patch, *, current: Any = None) -> Any:
+    async def patch(self, target: ObjectKey, patch: Patch, *, current: Any = None) -> Any:
         self.calls.append(("patch", target.name))
         return await self._plane.patch(target, patch, current=current)
 
@@ -46,7 +46,7 @@ class RecordingPlane:
 
     async def delete(
         self,
-        target: Target,
+        target: ObjectKey,
         *,
         grace_seconds: int | None = None,
         uid: str | None = None,

@@ -2,8 +2,8 @@
 
 import os
 
-from kwokctl.artifacts.locations import Wanted
-from kwokctl.artifacts.resolve import Source, resolve
+from kwokctl.artifacts.locations import WantedProgram
+from kwokctl.artifacts.resolve import ArtifactSource, resolve
 from kwokctl.host.paths import cache_dir
 from kwokctl.progress import Silent
 
@@ -11,6 +11,8 @@ from kwokctl.progress import Silent
 async def program(name: str, version: str) -> str:
     """Return where a program is. Raises ArtifactError when the store has none."""
     explicit = os.environ.get(f"KWOK_{name.upper()}_BINARY")
-    wanted = Wanted(name=name, version=version, explicit=explicit)
-    found = await resolve([wanted], source=Source.OFFLINE, cache=cache_dir(), progress=Silent())
+    wanted = WantedProgram(name=name, version=version, explicit=explicit)
+    found = await resolve(
+        [wanted], source=ArtifactSource.OFFLINE, cache=cache_dir(), progress=Silent()
+    )
     return found[name].command[0]

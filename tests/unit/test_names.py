@@ -4,21 +4,14 @@ import re
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 CLASS = re.compile(r"^class ([A-Za-z]\w*)", re.MULTILINE)
 
 
-def classes(*folders: str) -> list[str]:
-    files = [file for folder in folders for file in sorted((ROOT / folder).rglob("*.py"))]
-    return [name for file in files for name in CLASS.findall(file.read_text(encoding="utf-8"))]
+def test_no_public_class_has_the_name_of_another() -> None:
+    files = [
+        file for name in ("kwokctl", "runtimes") for file in sorted((ROOT / name).rglob("*.py"))
+    ]
+    number = Counter(name for file in files for name in CLASS.findall(file.read_text("utf-8")))
 
-
-@pytest.mark.parametrize(
-    "folder", ["kwokctl/controller", "kwokctl/kube/patching", "kwokctl/kube/kubeconfig"]
-)
-def test_no_public_class_has_the_name_of_another(folder: str) -> None:
-    number = Counter(classes("kwokctl", "runtimes"))
-
-    assert [name for name in classes(folder) if number[name] > 1] == []
+    assert [name for name, times in number.items() if times > 1] == []

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kwokctl.artifacts.build_lock import Place
+from kwokctl.artifacts.build_lock import LockedPlace
 from kwokctl.artifacts.builds import gomod, toolchain
 from kwokctl.artifacts.builds.toolchain import Go
 from kwokctl.artifacts.locations import Order
-from kwokctl.artifacts.programs import ETCD, Group, Program, named
-from kwokctl.artifacts.store import Store
-from kwokctl.artifacts.target import Target
+from kwokctl.artifacts.programs import ETCD, Program, Release, named
+from kwokctl.artifacts.store import ProgramStore
+from kwokctl.artifacts.target import Platform
 from kwokctl.errors import ArtifactError, CommandError
 from kwokctl.host import process
 from kwokctl.host.files import remove_tree, write_atomic
@@ -32,12 +32,12 @@ class Build:
     """Programs of one group and version, which are built at once."""
 
     orders: Sequence[Order]
-    target: Target
+    target: Platform
     cache: Path
-    place: Place
+    place: LockedPlace
     progress: Progress
 
-    async def run(self, store: Store) -> None:
+    async def run(self, store: ProgramStore) -> None:
         """Build the programs and put them into the store.
 
         Raises ArtifactError when there is no Go, no such module, or it does not compile.
@@ -66,7 +66,7 @@ class Build:
         return [named(order.name) for order in self.orders]
 
     @property
-    def _group(self) -> Group:
+    def _group(self) -> Release:
         return self._programs[0].group
 
     @property
@@ -144,7 +144,7 @@ class Build:
             heard = _counting(step, total)
             await self._go(go, "build", "-v", *self._linked, "-o", out, *packages, line=heard)
 
-    def _publish(self, store: Store, go: Go) -> None:
+    def _publish(self, store: ProgramStore, go: Go) -> None:
         for order in self.orders:
             program = named(order.name)
             store.publish(

@@ -16,7 +16,7 @@ from kwokctl.artifacts.downloads.http_failures import Trouble
 from kwokctl.artifacts.downloads.transfer import Transfer, filename, public
 from kwokctl.artifacts.locations import Order, is_url
 from kwokctl.artifacts.programs import checksums, relatives
-from kwokctl.artifacts.store import Entry, Store, digest
+from kwokctl.artifacts.store import Entry, ProgramStore, digest
 from kwokctl.errors import ArtifactError
 from kwokctl.progress import Progress, Step
 
@@ -24,7 +24,7 @@ _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 
 
 async def download(
-    orders: Sequence[Order], *, store: Store, folder: Path, progress: Progress
+    orders: Sequence[Order], *, store: ProgramStore, folder: Path, progress: Progress
 ) -> Trouble | None:
     """Bring all that is ordered into the store, each address once.
 
@@ -87,7 +87,7 @@ class _Parcel:
 
     url: str
     orders: tuple[Order, ...]
-    store: Store
+    store: ProgramStore
     folder: Path
     progress: Progress
 

@@ -9,7 +9,7 @@ import typer
 
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
-from kwokctl.cli.parsing.grammar import Command, Group, RawCommand
+from kwokctl.cli.parsing.grammar import CliCommand, CliGroup, RawCommand
 from kwokctl.cli.version import version_line
 
 CLUSTERS = "Cluster commands"
@@ -77,7 +77,7 @@ def command(
         names = {p.name for p in named}
         _describe(enter, function, (*named, *adds))
         epilog = "\n".join(examples)
-        app.command(name, cls=Command, rich_help_panel=panel, epilog=epilog)(enter)
+        app.command(name, cls=CliCommand, rich_help_panel=panel, epilog=epilog)(enter)
         return function
 
     return register
@@ -104,7 +104,7 @@ def raw_command(
 def group(app: typer.Typer, name: str, text: str, *, panel: str | None = None) -> typer.Typer:
     """Make a group of commands below `app`; alone it prints its help."""
     below = typer.Typer(
-        cls=Group,
+        cls=CliGroup,
         help=text,
         rich_markup_mode=None,
         add_completion=False,
@@ -118,7 +118,7 @@ def group(app: typer.Typer, name: str, text: str, *, panel: str | None = None) -
 def root(text: str) -> typer.Typer:
     """Make the app."""
     app = typer.Typer(
-        cls=Group,
+        cls=CliGroup,
         rich_markup_mode=None,
         add_completion=False,
         pretty_exceptions_enable=False,

@@ -34,9 +34,9 @@ def _runtimes() -> list[str]:
 
 
 def _sources() -> list[str]:
-    from kwokctl.artifacts.resolve import Source
+    from kwokctl.artifacts.resolve import ArtifactSource
 
-    return list(Source)
+    return list(ArtifactSource)
 
 
 _VALUES: Mapping[str, Callable[[], Sequence[str]]] = {

@@ -14,7 +14,7 @@ _OPTIONS = "Options"
 _WIDEST_NAME = 34
 
 
-class Command(TyperCommand):
+class CliCommand(TyperCommand):
     """A command whose flags are read as the original reads them."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -35,7 +35,7 @@ class Command(TyperCommand):
                     formatter.write(f"  {line}\n")
 
 
-class Group(TyperGroup):
+class CliGroup(TyperGroup):
     """A command that has commands below it."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -163,10 +163,10 @@ def verify(
     from kwokctl.artifacts import maintenance
 
     call = call.quietly(unless=not output)
-    error: maintenance.DamagedError | None = None
+    error: maintenance.DamagedProgramsError | None = None
     try:
         maintenance.verify(call.home.cache, call.progress)
-    except maintenance.DamagedError as e:
+    except maintenance.DamagedProgramsError as e:
         error = e
     if output:
         results.emit_data([_entry(each) for each in error.entries] if error else [], output)

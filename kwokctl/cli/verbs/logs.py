@@ -10,7 +10,7 @@ from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.values import duration, whole_number
 
 if TYPE_CHECKING:
-    from kwokctl.clusters.log_lines import Wanted
+    from kwokctl.clusters.log_lines import LineRange
     from kwokctl.clusters.state.home import Home
     from kwokctl.model import ClusterName
 
@@ -60,15 +60,15 @@ def logs(
     """
     from datetime import UTC, datetime, timedelta
 
-    from kwokctl.clusters.log_lines import Wanted
+    from kwokctl.clusters.log_lines import LineRange
 
     begin = None if since is None else datetime.now(UTC) - timedelta(seconds=since)
-    wanted = Wanted(tail=tail, since=begin)
+    wanted = LineRange(tail=tail, since=begin)
     call.run(show, call.home, call.cluster, component, follow=follow, wanted=wanted)
 
 
 async def show(
-    home: "Home", name: "ClusterName", component: str, *, follow: bool, wanted: "Wanted"
+    home: "Home", name: "ClusterName", component: str, *, follow: bool, wanted: "LineRange"
 ) -> None:
     """Write a component's log to standard output as it is."""
     from kwokctl.clusters.logs import component_logs

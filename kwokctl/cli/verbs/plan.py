@@ -13,7 +13,7 @@ from kwokctl.cli.parsing.values import checked, one_of, whole_number
 from kwokctl.config.checks import quantity
 
 if TYPE_CHECKING:
-    from kwokctl.clusters.capacity import Plan
+    from kwokctl.clusters.capacity import CapacityPlan
     from kwokctl.config.options import ClusterOptions
 
 
@@ -162,7 +162,7 @@ def _cluster_options(call: Invocation, given: dict[str, Any]) -> "ClusterOptions
     return settle_heartbeat(usual, frozenset(given), is_fast=True)
 
 
-def _table(plan: "Plan") -> None:
+def _table(plan: "CapacityPlan") -> None:
     from kwokctl.config.quantity import to_text
 
     rows = [

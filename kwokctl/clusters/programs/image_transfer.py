@@ -5,7 +5,7 @@ from pathlib import Path
 
 from kwokctl import registry
 from kwokctl.artifacts.images import IMAGE_PROGRAMS
-from kwokctl.artifacts.resolve import Source
+from kwokctl.artifacts.resolve import ArtifactSource
 from kwokctl.clusters.programs.images import artifacts
 from kwokctl.clusters.programs.needed import source_of
 from kwokctl.clusters.programs.node_image import make_node_image, node_image
@@ -49,7 +49,7 @@ async def _components(
 
 
 async def _node(home: Home, images: NodeImages, options: ClusterOptions, *, is_exact: bool) -> str:
-    if source_of(options.programs.source) is Source.BUILD:
+    if source_of(options.programs.source) is ArtifactSource.BUILD:
         return await make_node_image(home, images, options)
     found = await node_image(home, images, options, is_exact=is_exact)
     # A file keeps the tag of an image, not its digest.

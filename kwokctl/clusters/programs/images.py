@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kwokctl.artifacts.images import IMAGE_PROGRAMS, published, registry_of
 from kwokctl.artifacts.programs import named
-from kwokctl.artifacts.resolve import Source, stored
+from kwokctl.artifacts.resolve import ArtifactSource, stored
 from kwokctl.clusters.programs.brought import with_brought
 from kwokctl.clusters.programs.needed import (
     addresses,
@@ -128,7 +128,7 @@ def _choices(options: ClusterOptions, names: Sequence[str]) -> Iterator[_Choice]
             group = named(name).group.name
             prefix = image_prefixes(options)[group]
             is_program = given_program(options, name) or prefixes(options)[group]
-            if prefix or not (is_program or source is Source.BUILD):
+            if prefix or not (is_program or source is ArtifactSource.BUILD):
                 image = published(name, version, prefix)
                 yield _Choice(name=name, version=version, image=image, is_given=bool(prefix))
 
@@ -147,7 +147,7 @@ async def _as_images(
     )
     found = {name: artifact for one in at_hand for name, artifact in one.items()}
     missing = [choice for choice in choices if choice.name not in found]
-    if source is Source.OFFLINE:
+    if source is ArtifactSource.OFFLINE:
         if lost := [choice.image for choice in missing if choice.is_given]:
             raise ArtifactError(
                 f"the engine does not have the image '{lost[0]}'",
@@ -159,7 +159,7 @@ async def _as_images(
         troubles = await _pull(images, missing, progress)
         for choice in missing:
             error = troubles.get(choice.name)
-            if error and (choice.is_given or source is Source.DOWNLOAD):
+            if error and (choice.is_given or source is ArtifactSource.DOWNLOAD):
                 raise error
             if not error:
                 found[choice.name] = choice.artifact

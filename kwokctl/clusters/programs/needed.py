@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Sequence
 
 from kwokctl.artifacts.locations import Order, place
-from kwokctl.artifacts.resolve import Source, Wanted, resolve
+from kwokctl.artifacts.resolve import ArtifactSource, WantedProgram, resolve
 from kwokctl.artifacts.target import here
 from kwokctl.artifacts.versions import kube_version
 from kwokctl.clusters.state.home import Home
@@ -84,10 +84,10 @@ def is_versioned(options: ClusterOptions, name: str) -> bool:
     return definition is None or not definition.embedded or is_embedded(options, name)
 
 
-def wanted_program(options: ClusterOptions, name: str) -> Wanted:
+def wanted_program(options: ClusterOptions, name: str) -> WantedProgram:
     """Return what is wanted of a program, in the version that the options ask for."""
     explicit = given_program(options, name) or (_on_path(options) if name == "kind" else "")
-    return Wanted(name=name, version=version_of(options, name), explicit=explicit or None)
+    return WantedProgram(name=name, version=version_of(options, name), explicit=explicit or None)
 
 
 def version_of(options: ClusterOptions, name: str) -> str:
@@ -122,11 +122,12 @@ def _on_path(options: ClusterOptions) -> str:
     return "" if options.kind.binary_prefix else shutil.which("kind") or ""
 
 
-def source_of(text: str) -> Source:
+def source_of(text: str) -> ArtifactSource:
     """Read the option that says where programs come from."""
     try:
-        return Source(text)
+        return ArtifactSource(text)
     except ValueError as e:
         raise UsageError(
-            f"'{text}' is not a source of programs", hint=f"choose from: {', '.join(Source)}"
+            f"'{text}' is not a source of programs",
+            hint=f"choose from: {', '.join(ArtifactSource)}",
         ) from e

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kwokctl.artifacts.build_lock import in_turn
 from kwokctl.artifacts.node_images import PublishedNode, published_node
-from kwokctl.artifacts.resolve import Source, Wanted, resolve
+from kwokctl.artifacts.resolve import ArtifactSource, WantedProgram, resolve
 from kwokctl.artifacts.versions import kube_version
 from kwokctl.clusters.programs.needed import prefixes, source_of, version_of
 from kwokctl.clusters.state.home import Home
@@ -75,12 +75,12 @@ async def make_node_image(home: Home, images: NodeImages, options: ClusterOption
             return await images.make(found, kube=kube, folder=folder, say=step.say)
 
 
-def parts(images: NodeImages, options: ClusterOptions) -> list[Wanted]:
+def parts(images: NodeImages, options: ClusterOptions) -> list[WantedProgram]:
     """Return the programs that an image of a node is made of."""
     kube = kube_version(options.kube_version)
     etcd = version_of(options, ETCD)
     return [
-        Wanted(name=name, version=etcd if name == ETCD else kube)
+        WantedProgram(name=name, version=etcd if name == ETCD else kube)
         for name in sorted(images.programs)
     ]
 
@@ -93,7 +93,7 @@ class _Search:
     images: NodeImages
     options: ClusterOptions
     published: PublishedNode
-    source: Source
+    source: ArtifactSource
     kube: str
 
     async def run(self) -> NodeImage:
@@ -105,12 +105,12 @@ class _Search:
                 return await self._published(name)
         if made := await self.images.made(self.kube):
             return await self._obtained(made)
-        if self.source in {Source.AUTO, Source.DOWNLOAD}:
+        if self.source in {ArtifactSource.AUTO, ArtifactSource.DOWNLOAD}:
             try:
                 return await self._published(published.image)
             except ArtifactError as e:
                 self._go_on(e)
-        if self.source is not Source.OFFLINE:
+        if self.source is not ArtifactSource.OFFLINE:
             return await self._obtained(await make_node_image(self.home, self.images, self.options))
         raise ArtifactError(
             f"neither the node image '{published.image}' nor one that was made is here",
@@ -129,13 +129,13 @@ class _Search:
             return await self.images.obtain(
                 given,
                 kube=self.kube,
-                may_pull=self.source is not Source.OFFLINE,
+                may_pull=self.source is not ArtifactSource.OFFLINE,
                 came=step.advance,
             )
 
     def _go_on(self, error: ArtifactError) -> None:
         """Return if an image can be made in place of one that was not pulled, else raise."""
-        if self.source is Source.DOWNLOAD:
+        if self.source is ArtifactSource.DOWNLOAD:
             raise error
         try:
             self.images.check()

@@ -15,7 +15,7 @@ from kwokctl.clusters.scaling.readiness import judge_of
 from kwokctl.clusters.scaling.render import Renderer
 from kwokctl.clusters.scaling.request import ScaleRequest
 from kwokctl.dataplane.copies.variable_fields import Varying
-from kwokctl.dataplane.port import NewObjects, Target
+from kwokctl.dataplane.port import NewObjects, ObjectKey
 from kwokctl.errors import ApiError, ConflictError, NotFoundError
 from kwokctl.kube.resource import NODES, PODS, Resource
 
@@ -197,7 +197,7 @@ class SetCreation:
 
     async def _make_sure_it_is_of_the_set(self, name: str) -> None:
         """Tell whether an object that exists all of a sudden is what an unanswered request made."""
-        target = Target(self._resource, self._namespace, name)
+        target = ObjectKey(self._resource, self._namespace, name)
         existing = await self._context.reader.get(target)
         set_name = self._request.set_name
         if existing is None or existing.set_name != set_name or existing.is_going:

@@ -14,9 +14,9 @@ import msgspec
 from kwokctl.clusters.scaling.readiness import Judge, Verdict, judge_of
 from kwokctl.clusters.scaling.request import LABEL
 from kwokctl.config.quantity import to_bytes
-from kwokctl.dataplane.port import Target
+from kwokctl.dataplane.port import ObjectKey
 from kwokctl.kube.client import Client
-from kwokctl.kube.collections.paging import Page, Query, list_pages
+from kwokctl.kube.collections.paging import ListPage, ListQuery, list_pages
 from kwokctl.kube.collections.watch import EventType, watch
 from kwokctl.kube.resource import NODES, PODS, Resource
 from kwokctl.kube.transport.status import refusal
@@ -83,7 +83,7 @@ class ClusterReader(Protocol):
         """Yield the selected pods that neither run nor have succeeded, and what each lacks."""
         ...
 
-    async def get(self, target: Target) -> Existing | None:
+    async def get(self, target: ObjectKey) -> Existing | None:
         """Return one object, None if it does not exist."""
         ...
 
@@ -149,7 +149,7 @@ class _Table(msgspec.Struct, rename="camel"):
 
 _decode = msgspec.json.Decoder(_Object).decode
 _decode_node = msgspec.json.Decoder(_Node).decode
-_decode_page = msgspec.json.Decoder(Page).decode
+_decode_page = msgspec.json.Decoder(ListPage).decode
 _decode_table = msgspec.json.Decoder(_Table).decode
 _NODE_COLUMN = "Node"
 
@@ -169,7 +169,7 @@ class ClusterApiReader:
         self, resource: Resource, namespace: str | None, selector: str
     ) -> AsyncIterator[Existing]:
         """Yield the objects that a label selector selects, page by page."""
-        query = Query(resource=resource, namespace=namespace, label_selector=selector)
+        query = ListQuery(resource=resource, namespace=namespace, label_selector=selector)
         accept = _METADATA.format("PartialObjectMetadataList")
         async for page in list_pages(self._client.pool, query, accept=accept):
             for raw in page.objects:
@@ -177,7 +177,7 @@ class ClusterApiReader:
 
     async def pod_limits(self, selector: str) -> AsyncIterator[tuple[str, int | None]]:
         """Yield the selected nodes and how many pods each may have, None where it does not say."""
-        query = Query(resource=NODES, label_selector=selector)
+        query = ListQuery(resource=NODES, label_selector=selector)
         async for page in list_pages(self._client.pool, query):
             for raw in page.objects:
                 node = _decode_node(raw)
@@ -187,7 +187,7 @@ class ClusterApiReader:
     async def count_pods(self) -> int:
         """Return how many pods there are in all namespaces, reading one of them."""
         accept = _METADATA.format("PartialObjectMetadataList")
-        page = _decode_page(await self._asked(Query(resource=PODS).path(limit="1"), accept))
+        page = _decode_page(await self._asked(ListQuery(resource=PODS).path(limit="1"), accept))
         return len(page.objects) + page.metadata.remaining
 
     async def pods_by_node(self) -> Mapping[str, int]:
@@ -195,7 +195,7 @@ class ClusterApiReader:
 
         A table of pods names their nodes, and is a tenth of the pods themselves.
         """
-        query = Query(
+        query = ListQuery(
             resource=PODS,
             field_selector="spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed",
         )
@@ -208,7 +208,7 @@ class ClusterApiReader:
 
         It keeps an index by node, so that this costs little however many pods there are.
         """
-        query = Query(resource=PODS, field_selector=f"spec.nodeName={node}")
+        query = ListQuery(resource=PODS, field_selector=f"spec.nodeName={node}")
         accept = _METADATA.format("PartialObjectMetadataList")
         pages = list_pages(self._client.pool, query, resource_version="0", accept=accept)
         async for page in pages:
@@ -217,7 +217,7 @@ class ClusterApiReader:
 
     async def late_pods(self, namespace: str | None, selector: str) -> AsyncIterator[Verdict]:
         """Yield the selected pods that neither run nor have succeeded; others are not sent."""
-        query = Query(
+        query = ListQuery(
             resource=PODS,
             namespace=namespace,
             label_selector=selector,
@@ -228,7 +228,7 @@ class ClusterApiReader:
             for raw in page.objects:
                 yield judge(raw)
 
-    async def get(self, target: Target) -> Existing | None:
+    async def get(self, target: ObjectKey) -> Existing | None:
         """Return one object, None if it does not exist."""
         response = await self._client.pool.request(
             "GET",

@@ -9,7 +9,7 @@ from kwokctl.clusters.scaling.context import NamesLike, ScaleContext, amount
 from kwokctl.clusters.scaling.reader import Change, ClusterReader
 from kwokctl.clusters.scaling.readiness import Verdict, word_for
 from kwokctl.dataplane.in_flight import beside
-from kwokctl.dataplane.port import Target
+from kwokctl.dataplane.port import ObjectKey
 from kwokctl.errors import ApiError, TimedOutError
 from kwokctl.kube.resource import NODES, Resource
 from kwokctl.progress import Step
@@ -94,7 +94,7 @@ async def _explained(late: Sequence[Verdict], reader: ClusterReader) -> list[str
 
 async def _exists(node: str, reader: ClusterReader) -> bool:
     try:
-        return await reader.get(Target(NODES, None, node)) is not None
+        return await reader.get(ObjectKey(NODES, None, node)) is not None
     except ApiError:
         return True  # as far as is known
 

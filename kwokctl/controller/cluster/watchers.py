@@ -18,7 +18,7 @@ from kwokctl.dataplane.leases.decode import StoredLease, read_lease
 from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.cached_list import list_from_cache
-from kwokctl.kube.collections.paging import Query
+from kwokctl.kube.collections.paging import ListQuery
 from kwokctl.kube.collections.watch import EventType, watch
 from kwokctl.kube.resource import LEASES, NODE_LEASES, Resource
 
@@ -69,7 +69,7 @@ class ClusterWatchers:
 
     async def _leases(self) -> list[StoredLease]:
         name = self._selection.node_name
-        query = Query(
+        query = ListQuery(
             resource=LEASES,
             namespace=NODE_LEASES,
             field_selector=f"metadata.name={name}" if name else "",

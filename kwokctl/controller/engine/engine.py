@@ -17,7 +17,7 @@ from kwokctl.controller.scheduling.worker_queue import WorkQueue
 from kwokctl.controller.stages.choice import basis, pick, seconds
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.write_errors import SOONEST, ErrorKind, ErrorLog, error_kind, wait_after
-from kwokctl.dataplane.port import Target
+from kwokctl.dataplane.port import ObjectKey
 from kwokctl.errors import RequestError
 from kwokctl.kube.resource import Resource
 
@@ -208,7 +208,7 @@ class StageEngine:
     async def _play(self, state: ObjectState, stage: Stage) -> None:
         """Do the steps that are not done yet, each on what the last has made of the object."""
         functions = self._hooks.functions(state)
-        target = Target(self.resource, state.namespace or None, state.name)
+        target = ObjectKey(self.resource, state.namespace or None, state.name)
         value = state.opened()
         for step in stage.steps[state.step :]:
             answer = await self._context.step_player.play(step, target, value, functions)
@@ -273,7 +273,7 @@ class StageEngine:
 
         If it is still there, it was something else that could not be found.
         """
-        target = Target(self.resource, state.namespace or None, state.name)
+        target = ObjectKey(self.resource, state.namespace or None, state.name)
         try:
             raw = await self._context.reader.get(target)
         except RequestError as e:

@@ -17,7 +17,7 @@ from kwokctl.controller.stages.model import (
     PatchStep,
     Step,
 )
-from kwokctl.dataplane.port import KubeletWriter, Patch, Target
+from kwokctl.dataplane.port import KubeletWriter, ObjectKey, Patch
 from kwokctl.errors import ApiError, ExpressionError
 from kwokctl.expr.duration import format_time
 from kwokctl.kube.client import PatchType
@@ -46,7 +46,7 @@ class StepPlayer:
         self._conditions = ConditionComposer()
 
     async def play(
-        self, step: Step, target: Target, value: Json, functions: Mapping[str, Any]
+        self, step: Step, target: ObjectKey, value: Json, functions: Mapping[str, Any]
     ) -> Json | None:
         """Do one step; returns the object as stored if the step has patched it, else None.
 
@@ -67,7 +67,7 @@ class StepPlayer:
         return None
 
     async def _patch(
-        self, step: PatchStep, target: Target, value: Json, functions: Mapping[str, Any]
+        self, step: PatchStep, target: ObjectKey, value: Json, functions: Mapping[str, Any]
     ) -> Json | None:
         document = patches.rooted(
             step.template.render_object(value, functions), step.root, step.type
@@ -90,7 +90,9 @@ class StepPlayer:
         )
         return await self._plane.patch(target, patch, current=value)
 
-    async def _finalizers(self, step: FinalizersStep, target: Target, value: Json) -> Json | None:
+    async def _finalizers(
+        self, step: FinalizersStep, target: ObjectKey, value: Json
+    ) -> Json | None:
         metadata = value["metadata"]
         current = metadata.get("finalizers") or []
         wanted = patches.finalizers_after(
@@ -110,7 +112,7 @@ class StepPlayer:
         patch = Patch(document=document, type=PatchType.MERGE)
         return await self._plane.patch(target, patch, current=value)
 
-    async def _delete(self, target: Target, value: Json) -> None:
+    async def _delete(self, target: ObjectKey, value: Json) -> None:
         metadata = value["metadata"]
         if (
             metadata.get("deletionTimestamp")
@@ -122,7 +124,7 @@ class StepPlayer:
         self._metrics.count("kwok_controller_writes_total", verb="delete")
         await self._plane.delete(target, grace_seconds=0, uid=metadata["uid"], current=value)
 
-    async def _event(self, step: EventStep, target: Target, value: Json) -> None:
+    async def _event(self, step: EventStep, target: ObjectKey, value: Json) -> None:
         metadata = value["metadata"]
         now = self._wall()
         stamp = format_time(now)
@@ -152,7 +154,7 @@ class StepPlayer:
         await self._plane.create(EVENTS, namespace, orjson.dumps(event))
 
     async def _apply(
-        self, step: ApplyStep, target: Target, value: Json, functions: Mapping[str, Any]
+        self, step: ApplyStep, target: ObjectKey, value: Json, functions: Mapping[str, Any]
     ) -> None:
         document = step.template.render_object(value, functions)
         applied = await self._applied(document, target)
@@ -176,7 +178,7 @@ class StepPlayer:
         )
         await self._plane.patch(applied, patch)
 
-    async def _applied(self, document: Json, source: Target) -> Target:
+    async def _applied(self, document: Json, source: ObjectKey) -> ObjectKey:
         """Find out which object a rendered document is; its namespace defaults to the source's."""
         if not isinstance(document, dict):
             raise ExpressionError("an apply step rendered something that is not an object")
@@ -191,4 +193,4 @@ class StepPlayer:
         namespace = None
         if resource.namespaced:
             namespace = metadata.get("namespace") or source.namespace or "default"
-        return Target(resource, namespace, name)
+        return ObjectKey(resource, namespace, name)

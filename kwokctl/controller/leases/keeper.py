@@ -17,7 +17,7 @@ from kwokctl.controller.scheduling.delay_queue import DelayQueue
 from kwokctl.controller.scheduling.worker_queue import BatchQueue
 from kwokctl.controller.write_errors import ErrorKind, backoff, error_kind
 from kwokctl.dataplane.leases.decode import StoredLease, read_lease
-from kwokctl.dataplane.port import KubeletWriter, Renewal, Renewed, Target
+from kwokctl.dataplane.port import KubeletWriter, ObjectKey, Renewal, Renewed
 from kwokctl.errors import RequestError
 from kwokctl.kube.resource import LEASES, NODE_LEASES
 
@@ -197,7 +197,9 @@ class LeaseKeeper:
     async def _look(self, node_lease: _NodeLease) -> None:
         """Look at a lease that is not as it was thought to be."""
         try:
-            raw = await self._context.reader.get(Target(LEASES, NODE_LEASES, node_lease.claim.node))
+            raw = await self._context.reader.get(
+                ObjectKey(LEASES, NODE_LEASES, node_lease.claim.node)
+            )
         except RequestError as e:
             if self._is_current(node_lease):
                 self._put_off(node_lease, e)

@@ -13,7 +13,7 @@ from kwokctl.controller.object_reader import ObjectReader
 from kwokctl.controller.scheduling.delay_queue import DelayQueue
 from kwokctl.controller.scheduling.worker_queue import WorkQueue
 from kwokctl.controller.write_errors import ErrorKind, backoff, error_kind
-from kwokctl.dataplane.port import Target
+from kwokctl.dataplane.port import ObjectKey
 from kwokctl.errors import RequestError
 
 log = logging.getLogger(__name__)
@@ -112,7 +112,7 @@ class Ownership:
     async def _read(self, name: str) -> None:
         state = self._engines.nodes.get(name)
         if state is not None and state.parked:
-            raw = await self._reader.get(Target(self._engines.nodes.resource, None, name))
+            raw = await self._reader.get(ObjectKey(self._engines.nodes.resource, None, name))
             self._engines.nodes.note(_NODE.decode(raw), raw)
         pods = [self._engines.pods.get(key) for key in self._nodes.pods(name)]
         if any(state is not None and state.parked for state in pods):

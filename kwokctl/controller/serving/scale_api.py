@@ -6,7 +6,7 @@ import msgspec
 
 from kwokctl.controller.nodes.pod_ips import PodIPs
 from kwokctl.controller.scheduling.delay_queue import DelayQueue
-from kwokctl.dataplane.scale_protocol import Addresses, Seen, Wanted
+from kwokctl.dataplane.scale_protocol import Addresses, AddressRequest, Seen
 from kwokctl.kube.resource import NODES, PODS, Resource
 
 _RESERVED_FOR = 600.0
@@ -49,7 +49,7 @@ class ScaleApi:
         not been seen yet, and where too many addresses are reserved already.
         """
         try:
-            wanted = msgspec.json.decode(body, type=Wanted).nodes
+            wanted = msgspec.json.decode(body, type=AddressRequest).nodes
         except msgspec.DecodeError as e:
             raise ValueError(str(e)) from e
         if sum(wanted.values()) > _MOST or any(number < 0 for number in wanted.values()):

@@ -8,7 +8,7 @@ from typing import TypeVar
 import orjson
 
 from kwokctl.dataplane.in_flight import for_each
-from kwokctl.dataplane.port import KubeletWriter, NewObjects, ObjectVersion, OldObjects, Target
+from kwokctl.dataplane.port import KubeletWriter, NewObjects, ObjectKey, ObjectVersion, OldObjects
 from kwokctl.dataplane.retrying import retried
 from kwokctl.errors import ApiError
 
@@ -70,7 +70,7 @@ class ApiBulk:
 
     async def delete_one(self, old: OldObjects, each: ObjectVersion) -> None:
         """Delete an object unless it is gone, or another has its name."""
-        target = Target(old.resource, old.namespace, each.name)
+        target = ObjectKey(old.resource, old.namespace, each.name)
         delete = partial(self._plane.delete, target, grace_seconds=old.grace_seconds, uid=each.uid)
         try:
             await retried(delete)

@@ -25,7 +25,7 @@ from kwokctl.dataplane.retrying import retried
 from kwokctl.dataplane.store import Stored
 from kwokctl.errors import CannotStampError, RequestError
 from kwokctl.etcd.kv.kv import Compare
-from kwokctl.kube.collections.paging import Query, list_pages
+from kwokctl.kube.collections.paging import ListQuery, list_pages
 from kwokctl.kube.resource import NAMESPACES
 
 Json = Any
@@ -147,7 +147,7 @@ class CopyWriter:
         try:
             shown = in_order(await client.get(new.resource, new.namespace, copy.name))
             is_as_written = shown["metadata"].pop("resourceVersion") == str(revision)
-            query = Query(
+            query = ListQuery(
                 resource=new.resource,
                 namespace=new.namespace,
                 field_selector=f"metadata.name={copy.name}",

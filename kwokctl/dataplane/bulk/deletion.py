@@ -5,7 +5,7 @@ from functools import partial
 from kwokctl.dataplane.bulk.locate import BulkAccess, Located, locate
 from kwokctl.dataplane.in_flight import for_each
 from kwokctl.dataplane.pacing import Window
-from kwokctl.dataplane.port import ObjectVersion, OldObjects, Target
+from kwokctl.dataplane.port import ObjectKey, ObjectVersion, OldObjects
 from kwokctl.dataplane.retrying import retried
 from kwokctl.errors import RequestError
 from kwokctl.kube.resource import LEASES, NODE_LEASES, NODES
@@ -71,7 +71,7 @@ class _Deletion:
             return None
         if error.reason != "Conflict":
             raise error
-        target = Target(self._old.resource, self._old.namespace, each.name)
+        target = ObjectKey(self._old.resource, self._old.namespace, each.name)
         latest = await retried(partial(self._old.look, target))
         return latest if latest is not None and latest.uid == each.uid else None
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from kwokctl.dataplane.bulk.api import ApiBulk
 from kwokctl.dataplane.keys import Keys, is_readable
 from kwokctl.dataplane.scale_protocol import ControllerClient
-from kwokctl.dataplane.store import Store
+from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import CannotStampError
 from kwokctl.etcd.kv.kv import KeyValue
 from kwokctl.kube.client import Client
@@ -17,7 +17,7 @@ from kwokctl.kube.resource import Resource
 class BulkAccess:
     """A cluster's etcd, its API to compare with, and its controller."""
 
-    store: Store
+    store: ObjectStore
     keys: Keys
     client: Client
     api: ApiBulk

@@ -6,7 +6,7 @@ The wire format is that of https://protobuf.dev/programming-guides/encoding/.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from kwokctl.dataplane.copies.variable_fields import Source
+from kwokctl.dataplane.copies.variable_fields import ValueSource
 from kwokctl.etcd.protobuf import varint
 
 _VARINT, _FIXED64, _SIZED, _FIXED32 = 0, 1, 2, 5
@@ -20,7 +20,7 @@ class NoMessageError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class MessageField:
     """A field of a message, by offsets."""
 
     number: int
@@ -32,10 +32,10 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ContentPlace:
     """Where a content of another size can stand, with its size before it."""
 
-    source: Source
+    source: ValueSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +44,19 @@ class Message:
 
     parts: tuple["Part", ...]
 
-    def places(self) -> Iterator[Place]:
+    def places(self) -> Iterator[ContentPlace]:
         """Yield the places, those in messages within it, too."""
         for part in self.parts:
             if isinstance(part, Message):
                 yield from part.places()
-            elif isinstance(part, Place):
+            elif isinstance(part, ContentPlace):
                 yield part
 
 
-Part = bytes | Place | Message
+Part = bytes | ContentPlace | Message
 
 
-def apart(data: bytes, source_of: Callable[[bytes], Source | None]) -> Message:
+def apart(data: bytes, source_of: Callable[[bytes], ValueSource | None]) -> Message:
     """Take a message apart at all contents that come from a source.
 
     Raises NoMessageError if it is none. What only looks like a message counts as one.
@@ -73,11 +73,11 @@ def apart(data: bytes, source_of: Callable[[bytes], Source | None]) -> Message:
     return Message(tuple(parts))
 
 
-def _part(content: bytes, source_of: Callable[[bytes], Source | None]) -> Part | None:
+def _part(content: bytes, source_of: Callable[[bytes], ValueSource | None]) -> Part | None:
     """Return the content of a field if it is a place or has any, else None."""
     source = source_of(content)
     if source is not None:
-        return Place(source)
+        return ContentPlace(source)
     try:
         message = apart(content, source_of)
     except NoMessageError:
@@ -85,7 +85,7 @@ def _part(content: bytes, source_of: Callable[[bytes], Source | None]) -> Part |
     return message if any(message.places()) else None
 
 
-def fields(data: bytes) -> Iterator[Field]:
+def fields(data: bytes) -> Iterator[MessageField]:
     """Yield the fields of a message; raise NoMessageError as soon as it is none."""
     at = 0
     while at < len(data):
@@ -102,7 +102,7 @@ def fields(data: bytes) -> Iterator[Field]:
             raise NoMessageError
         if not key >> 3 or end > len(data):
             raise NoMessageError
-        yield Field(key >> 3, at, content, end, kind == _SIZED)
+        yield MessageField(key >> 3, at, content, end, kind == _SIZED)
         at = end
 
 

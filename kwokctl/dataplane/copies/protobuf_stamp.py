@@ -14,8 +14,8 @@ import orjson
 
 from kwokctl.dataplane.copies import message_template
 from kwokctl.dataplane.copies.json_stamp import Stamp
-from kwokctl.dataplane.copies.message_template import Message, NoMessageError, Part, Place
-from kwokctl.dataplane.copies.variable_fields import MANAGED_FIELDS, Copy, Role, Source
+from kwokctl.dataplane.copies.message_template import ContentPlace, Message, NoMessageError, Part
+from kwokctl.dataplane.copies.variable_fields import MANAGED_FIELDS, Copy, Role, ValueSource
 from kwokctl.etcd.protobuf import LENGTH, sized, tag, varint
 from kwokctl.expr.duration import parse_time
 
@@ -31,7 +31,7 @@ _VERSION = 6
 _MANAGED_FIELDS = 17
 """The field of metadata that copies have if the stamp has it."""
 
-_TIME = Source(Role.TIME)
+_TIME = ValueSource(Role.TIME)
 _TIME_SIZE = len(sized(b"", message_template.time(2**30)))
 """Bytes of a time between the years 1978 and 3058."""
 
@@ -76,9 +76,9 @@ def protobuf_stamp(value: bytes, stamp: Stamp) -> ProtobufStamp | None:
     return ProtobufStamp(message) if found == wanted else None
 
 
-def _finder(stamp: Stamp) -> Callable[[bytes], Source | None]:
+def _finder(stamp: Stamp) -> Callable[[bytes], ValueSource | None]:
     """Return what tells contents that differ between copies; NoMessageError if they look alike."""
-    texts: dict[bytes, Source] = {}
+    texts: dict[bytes, ValueSource] = {}
     seconds = set()
     for slot in stamp.slots:
         if slot.source.role is Role.TIME:
@@ -90,7 +90,7 @@ def _finder(stamp: Stamp) -> Callable[[bytes], Source | None]:
         elif texts.setdefault(slot.value.encode(), slot.source) != slot.source:
             raise NoMessageError
 
-    def source_of(content: bytes) -> Source | None:
+    def source_of(content: bytes) -> ValueSource | None:
         return _TIME if message_template.seconds_of(content) in seconds else texts.get(content)
 
     return source_of
@@ -117,11 +117,11 @@ def _within(data: bytes, path: tuple[int, ...], dropped: Container[int]) -> byte
     return b"".join(parts)
 
 
-def _of_any_form(source: Source) -> Source:
+def _of_any_form(source: ValueSource) -> ValueSource:
     return _TIME if source.role is Role.TIME else source
 
 
-def _reader(source: Source) -> Callable[[Copy], bytes]:
+def _reader(source: ValueSource) -> Callable[[Copy], bytes]:
     """Return what gives the content for a copy, with its size."""
     if source == _TIME:
         return lambda copy: _time(copy.created)
@@ -141,7 +141,7 @@ class _Joiner:
     constant.
     """
 
-    def __init__(self, sources: Iterable[Source], unknown: Message) -> None:
+    def __init__(self, sources: Iterable[ValueSource], unknown: Message) -> None:
         self.constants: list[bytes] = []
         self.picks: list[Callable[[Sequence[bytes]], Sequence[bytes]]] = []
         self._positions = {source: number for number, source in enumerate(sources)}
@@ -155,7 +155,7 @@ class _Joiner:
         return next(self._messages)
 
     def _part(self, part: Part) -> int:
-        if isinstance(part, Place):
+        if isinstance(part, ContentPlace):
             return self._positions[part.source]
         if isinstance(part, Message):
             return self._message(part)

@@ -64,14 +64,14 @@ class Role(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ValueSource:
     """Where the values of slots come from; slots with equal sources have the same value."""
 
     role: Role
     number: int = 0
     """Position of an address; digits of a fraction of a second."""
     of_serial: Callable[[int], Json] | None = None
-    parts: "tuple[str | Source, ...]" = ()
+    parts: "tuple[str | ValueSource, ...]" = ()
     """What a text or a set of fields is joined from."""
 
     def in_json(self) -> Callable[[Copy], bytes]:
@@ -103,7 +103,7 @@ class Slot:
     """A place in the object that copies are made of."""
 
     path: Path
-    source: Source
+    source: ValueSource
     value: Json
     """What the object has there."""
 
@@ -118,7 +118,7 @@ _FIELDS: dict[Role, Callable[[Copy], str]] = {
 
 
 def _joiner(
-    parts: "tuple[str | Source, ...]", write: Callable[[Json], str]
+    parts: "tuple[str | ValueSource, ...]", write: Callable[[Json], str]
 ) -> Callable[[Copy], str]:
     readers = [part if isinstance(part, str) else part.reader() for part in parts]
 
@@ -140,38 +140,38 @@ class Finder:
         self._own = dict(_pod_slots(body)) if _is_pod(body) else {}
         self._created = parse_time(body["metadata"]["creationTimestamp"])
 
-    def key(self, key: str) -> Source | None:
+    def key(self, key: str) -> ValueSource | None:
         """Return what a key of a map comes from, None if it is the same for all."""
         return _UID if key == self._copy.uid else None
 
-    def fields(self, path: Path, value: Json) -> Source | None:
+    def fields(self, path: Path, value: Json) -> ValueSource | None:
         """Return what a map comes from if it is a set of managed fields with keys that differ."""
         if path[:2] != MANAGED_FIELDS or path[3:] != ("fieldsV1",):
             return None
         parts = tuple(parts_of(value, self._body, self.leaf))
-        return Source(Role.FIELDS, parts=parts) if len(parts) > 1 else None
+        return ValueSource(Role.FIELDS, parts=parts) if len(parts) > 1 else None
 
-    def leaf(self, path: Path, value: Json) -> Source | None:
+    def leaf(self, path: Path, value: Json) -> ValueSource | None:
         """Return what a value that is no map or list comes from, None if it is the same for all."""
         of_serial = self._varying.get(path)
         if of_serial is not None:
-            return Source(Role.SERIAL, of_serial=of_serial)
+            return ValueSource(Role.SERIAL, of_serial=of_serial)
         if not isinstance(value, str):
             return None
         if path in self._own:
             return self._own[path]
         return self._named(value) or self._time(path, value)
 
-    def _named(self, value: str) -> Source | None:
+    def _named(self, value: str) -> ValueSource | None:
         """Find the name and the uid of the object."""
         if value == self._copy.uid:
             return _UID
         if value == self._copy.name:
             return _NAME
         before, found, after = value.partition(self._hex)
-        return Source(Role.TEXT, parts=(before, _HEX, after)) if found else None
+        return ValueSource(Role.TEXT, parts=(before, _HEX, after)) if found else None
 
-    def _time(self, path: Path, value: str) -> Source | None:
+    def _time(self, path: Path, value: str) -> ValueSource | None:
         """Find the times at which things happened to the object.
 
         Those of metadata and status are such; what somebody has specified may be any other time.
@@ -182,25 +182,25 @@ class Finder:
         first, last = _AROUND_CREATION
         happened = path[0] in {"metadata", "status"}
         if happened or first <= parse_time(value) - self._created <= last:
-            return Source(Role.TIME, fraction_digits(value))
+            return ValueSource(Role.TIME, fraction_digits(value))
         return None
 
 
-_NAME, _UID, _HEX = Source(Role.NAME), Source(Role.UID), Source(Role.HEX)
+_NAME, _UID, _HEX = ValueSource(Role.NAME), ValueSource(Role.UID), ValueSource(Role.HEX)
 
 
 def _is_pod(body: Json) -> bool:
     return bool(body["apiVersion"] == "v1" and body["kind"] == "Pod")
 
 
-def _pod_slots(pod: Json) -> Iterator[tuple[Path, Source]]:
-    yield ("spec", "nodeName"), Source(Role.NODE)
+def _pod_slots(pod: Json) -> Iterator[tuple[Path, ValueSource]]:
+    yield ("spec", "nodeName"), ValueSource(Role.NODE)
     status = pod.get("status", {})
     own = Role.HOST_IP if pod["spec"].get("hostNetwork") else Role.POD_IP
     for field, role in (("podIP", own), ("hostIP", Role.HOST_IP)):
-        yield ("status", field), Source(role)
+        yield ("status", field), ValueSource(role)
         for number in range(len(status.get(f"{field}s", ()))):
-            yield ("status", f"{field}s", number, "ip"), Source(role, number)
+            yield ("status", f"{field}s", number, "ip"), ValueSource(role, number)
 
 
 def _is_time_key(key: str | int) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from kwokctl.dataplane.shapes import nodes, pods
-from kwokctl.dataplane.shapes.leaves import Address, leaf_of
+from kwokctl.dataplane.shapes.leaves import IpAddress, leaf_of
 from kwokctl.dataplane.shapes.table import Structs, read_tables
 from kwokctl.kube.resource import NODES, PODS, Resource
 
@@ -41,7 +41,7 @@ def check_status(resource: Resource, raw: bytes) -> str | None:
 
 def _check_node_address(address: Any) -> None:
     if address.type in {"InternalIP", "ExternalIP"}:
-        leaf_of(Address, address.address)
+        leaf_of(IpAddress, address.address)
 
 
 _structs = Structs(TYPES, {"NodeAddress": _check_node_address})

@@ -66,7 +66,7 @@ class Quantity(Leaf):
         return _QUANTITY.fullmatch(text) is not None
 
 
-class Address(Leaf):
+class IpAddress(Leaf):
     """An IP address."""
 
     article = "an IP address"
@@ -83,7 +83,7 @@ class Address(Leaf):
         return True
 
 
-class AddressIfAny(Address):
+class AddressIfAny(IpAddress):
     """An IP address, or an empty text."""
 
     @classmethod
@@ -91,7 +91,7 @@ class AddressIfAny(Address):
         return not text or super().accepts(text)
 
 
-LEAVES: tuple[type[Leaf], ...] = (Time, Quantity, Address, AddressIfAny)
+LEAVES: tuple[type[Leaf], ...] = (Time, Quantity, IpAddress, AddressIfAny)
 
 _VALUES = {leaf: leaf() for leaf in LEAVES}
 _LARGEST = 10**15

@@ -45,7 +45,7 @@ class Opening:
         )  # fmt: skip
 
 
-class Call:
+class RpcCall:
     """One call, from the moment at which it is asked for until its answer is there."""
 
     __slots__ = ("answer", "deadline", "heard", "message", "opening", "pieces", "stream")
@@ -84,7 +84,7 @@ class Call:
         return True
 
 
-class Outcome:
+class RpcOutcome:
     """What a block of headers says about a call."""
 
     __slots__ = ("code", "http_status", "text")

@@ -3,9 +3,9 @@
 import asyncio
 
 from kwokctl.errors import EtcdGoneError, UnavailableError
-from kwokctl.etcd.grpc.call import Call, Opening
-from kwokctl.etcd.grpc.connection import Connection
-from kwokctl.etcd.grpc.dial import Address, dial
+from kwokctl.etcd.grpc.call import Opening, RpcCall
+from kwokctl.etcd.grpc.connection import GrpcConnection
+from kwokctl.etcd.grpc.dial import EtcdAddress, dial
 from kwokctl.etcd.grpc.errors import NotProcessedError, gone, unreachable
 
 _PAUSE = 0.05
@@ -17,12 +17,12 @@ _TRIES = 5
 class Channel:
     """Calls methods of one etcd. Use it within one event loop."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: EtcdAddress) -> None:
         """Dial nothing yet."""
         self._address = address
         self._openings: dict[str, Opening] = {}
-        self._connection: Connection | None = None
-        self._retired: set[Connection] = set()
+        self._connection: GrpcConnection | None = None
+        self._retired: set[GrpcConnection] = set()
         self._dialling = asyncio.Lock()
         self._dialled_at = float("-inf")
         self._attempts = 0
@@ -45,7 +45,7 @@ class Channel:
             connection = self._connection
             if connection is None or not connection.is_usable:
                 connection = await self._connected(deadline)
-            call = Call(opening, message, deadline, loop.create_future())
+            call = RpcCall(opening, message, deadline, loop.create_future())
             connection.start(call)
             try:
                 return await call.answer
@@ -72,7 +72,7 @@ class Channel:
         )
         return opening
 
-    async def _connected(self, deadline: float) -> Connection:
+    async def _connected(self, deadline: float) -> GrpcConnection:
         """Return a connection that takes calls; whoever comes while one dials shares what follows."""
         attempts = self._attempts
         try:
@@ -85,7 +85,7 @@ class Channel:
         except TimeoutError:
             raise unreachable(self._address.target, "it does not answer") from None
 
-    async def _dial(self) -> Connection:
+    async def _dial(self) -> GrpcConnection:
         self._check_open()
         loop = asyncio.get_running_loop()
         pause = self._dialled_at + _PAUSE - loop.time()

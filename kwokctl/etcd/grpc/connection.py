@@ -5,7 +5,7 @@ from collections import deque
 from typing import cast
 
 from kwokctl.etcd.grpc import frames
-from kwokctl.etcd.grpc.call import Call, Outcome
+from kwokctl.etcd.grpc.call import RpcCall, RpcOutcome
 from kwokctl.etcd.grpc.deadlines import Deadlines
 from kwokctl.etcd.grpc.errors import NotProcessedError, explained, gone, refused
 from kwokctl.etcd.grpc.frames import LARGEST_WINDOW, PeerError
@@ -19,7 +19,7 @@ _UNKNOWN = 2
 """The gRPC status of what ended without one."""
 
 
-class Connection(asyncio.Protocol):
+class GrpcConnection(asyncio.Protocol):
     """Carries calls until it is lost or retired; a retired one ends with the last of its calls."""
 
     def __init__(
@@ -36,14 +36,14 @@ class Connection(asyncio.Protocol):
         self._sender = Sender(loop, self._write)
         self._receiver = Receiver(self)
         self._deadlines = Deadlines(loop, self._fail_late)
-        self._calls: dict[int, Call] = {}
-        self._waiting: deque[Call] = deque()
+        self._calls: dict[int, RpcCall] = {}
+        self._waiting: deque[RpcCall] = deque()
         """Calls for which there is no stream yet."""
         self._next_stream = 1
         self._streams_at_most = LARGEST_WINDOW
         self._heard = 0
         self._unreplenished = 0
-        self._outcomes: dict[bytes, Outcome] = {}
+        self._outcomes: dict[bytes, RpcOutcome] = {}
         self.is_usable = True
         """Whether new calls may be given to it."""
         self.greeted: asyncio.Future[str | None] = loop.create_future()
@@ -51,7 +51,7 @@ class Connection(asyncio.Protocol):
         self.lost = asyncio.Event()
         """Set once the connection is over."""
 
-    def start(self, call: Call) -> None:
+    def start(self, call: RpcCall) -> None:
         """Send a call; its answer, or what went wrong, goes to its future."""
         call.heard = self._heard
         self._deadlines.add(call.deadline)
@@ -60,7 +60,7 @@ class Connection(asyncio.Protocol):
         else:
             self._open(call)
 
-    def cancel(self, call: Call) -> None:
+    def cancel(self, call: RpcCall) -> None:
         """Give up a call, if it is still under way; nothing of it stays behind."""
         if self._calls.pop(call.stream, None) is not None:
             self._sender.forget(call.stream)
@@ -169,7 +169,7 @@ class Connection(asyncio.Protocol):
 
     # Calls.
 
-    def _open(self, call: Call) -> None:
+    def _open(self, call: RpcCall) -> None:
         stream = self._next_stream
         if stream > self._last_stream:
             self.is_usable = False
@@ -180,7 +180,7 @@ class Connection(asyncio.Protocol):
         self._calls[stream] = call
         self._sender.open(call)
 
-    def _finish(self, call: Call, error: Exception | None) -> None:
+    def _finish(self, call: RpcCall, error: Exception | None) -> None:
         del self._calls[call.stream]
         if self._sender.forget(call.stream):
             # It has answered before it was told all: it wants no more.
@@ -204,11 +204,11 @@ class Connection(asyncio.Protocol):
         if not self._calls:
             self._end("it was retired")
 
-    def _learn(self, block: bytes) -> Outcome:
+    def _learn(self, block: bytes) -> RpcOutcome:
         """Decode a block and keep what it says: the next of the same bytes says the same."""
         if len(self._outcomes) >= _KNOWN_BLOCKS:
             self._outcomes.clear()
-        outcome = self._outcomes[block] = Outcome(block)
+        outcome = self._outcomes[block] = RpcOutcome(block)
         return outcome
 
     def _check_known(self, stream: int) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Self
 
 from kwokctl.errors import ConfigError, UnavailableError
-from kwokctl.etcd.grpc.connection import Connection
+from kwokctl.etcd.grpc.connection import GrpcConnection
 from kwokctl.etcd.grpc.errors import explained, unreachable
 
 _UNIX = "unix:"
@@ -17,7 +17,7 @@ _KEEPALIVE = (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class EtcdAddress:
     """Where etcd is, whom to trust, and who we are."""
 
     target: str
@@ -59,7 +59,7 @@ class Address:
         return self.ca is not None
 
 
-async def dial(address: Address) -> Connection:
+async def dial(address: EtcdAddress) -> GrpcConnection:
     """Connect, and wait until the server has greeted.
 
     Raises EtcdGoneError when it cannot be reached, UnavailableError for files that cannot be used.
@@ -67,7 +67,7 @@ async def dial(address: Address) -> Connection:
     loop = asyncio.get_running_loop()
     # Reading certificates takes long enough to hold others up.
     context = await asyncio.to_thread(_context, address) if address.is_secure else None
-    connection = Connection(loop, address.target)
+    connection = GrpcConnection(loop, address.target)
     try:
         transport = await _connect(connection, address, context)
         why_not = await connection.greeted
@@ -84,7 +84,7 @@ async def dial(address: Address) -> Connection:
 
 
 async def _connect(
-    connection: Connection, address: Address, context: ssl.SSLContext | None
+    connection: GrpcConnection, address: EtcdAddress, context: ssl.SSLContext | None
 ) -> asyncio.BaseTransport:
     loop = asyncio.get_running_loop()
     name = address.host if context else None
@@ -108,7 +108,7 @@ def _keep_alive(transport: asyncio.BaseTransport) -> None:
             socket.setsockopt(sockets.IPPROTO_TCP, getattr(sockets, option), value)
 
 
-def _context(address: Address) -> ssl.SSLContext:
+def _context(address: EtcdAddress) -> ssl.SSLContext:
     """Build what TLS needs: only our authority is trusted, only HTTP/2 is offered."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterable
 
-from kwokctl.etcd.grpc.call import PREFIX, Call
+from kwokctl.etcd.grpc.call import PREFIX, RpcCall
 from kwokctl.etcd.grpc.frames import (
     DATA,
     DEFAULT_FRAME_SIZE,
@@ -55,7 +55,7 @@ class Sender:
             self._call_soon(self._flush)
         self._out.append(data)
 
-    def open(self, call: Call) -> None:
+    def open(self, call: RpcCall) -> None:
         """Send a call on its stream, or as much of it as may go now."""
         message = call.message
         size = len(message) + PREFIX.size

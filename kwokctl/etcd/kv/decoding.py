@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from kwokctl.errors import EtcdGoneError
-from kwokctl.etcd.kv.operations import Answer, KeyValue, Page, TxnAnswer
+from kwokctl.etcd.kv.operations import Answer, KeyPage, KeyValue, TxnAnswer
 from kwokctl.etcd.protobuf import LENGTH, VARINT, MessageError, fields, mark
 
 # Of every response, and of its ResponseHeader.
@@ -64,12 +64,12 @@ def read_txn(data: bytes) -> TxnAnswer:
     return _txn(data, 0, len(data), 0)
 
 
-def read_page(data: bytes) -> Page:
+def read_page(data: bytes) -> KeyPage:
     """Decode a RangeResponse."""
     return _page(data, 0, len(data))
 
 
-def first(page: Page) -> KeyValue | None:
+def first(page: KeyPage) -> KeyValue | None:
     """Return the only item of a page, if there is one."""
     return page.items[0] if page.items else None
 
@@ -111,7 +111,7 @@ def _answer(data: bytes, at: int, end: int, revision: int) -> Answer:
     raise MessageError("a transaction's answer lacks a part")
 
 
-def _page(data: bytes, at: int, end: int) -> Page:
+def _page(data: bytes, at: int, end: int) -> KeyPage:
     items: list[KeyValue] = []
     more = False
     count = 0
@@ -125,7 +125,7 @@ def _page(data: bytes, at: int, end: int) -> Page:
             more = value != 0
         elif field == _COUNT:
             count = value
-    return Page(items, more, revision, count)
+    return KeyPage(items, more, revision, count)
 
 
 def _usual_header(data: bytes, at: int, end: int) -> tuple[int, int]:

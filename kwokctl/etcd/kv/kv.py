@@ -4,24 +4,34 @@ from pathlib import Path
 from typing import Self
 
 from kwokctl.etcd.grpc.channel import Channel
-from kwokctl.etcd.grpc.dial import Address
+from kwokctl.etcd.grpc.dial import EtcdAddress
 from kwokctl.etcd.kv import decoding, encoding
 from kwokctl.etcd.kv.operations import (
     Answer,
     Compare,
     Delete,
     Get,
+    KeyPage,
     KeyValue,
     Operation,
-    Page,
     Put,
     Txn,
     TxnAnswer,
 )
 
 __all__ = [
-    "Answer", "Compare", "Delete", "Get", "KeyValue", "Kv", "Operation", "Page", "Put", "Txn",
-    "TxnAnswer", "prefix_end",
+    "Answer",
+    "Compare",
+    "Delete",
+    "Get",
+    "KeyPage",
+    "KeyValue",
+    "Kv",
+    "Operation",
+    "Put",
+    "Txn",
+    "TxnAnswer",
+    "prefix_end",
 ]  # fmt: skip
 
 _RANGE = "/etcdserverpb.KV/Range"
@@ -52,7 +62,7 @@ class Kv:
 
         `cert` and `key` say who we are.
         """
-        self.channel = Channel(Address.of(target, ca=ca, cert=cert, key=key))
+        self.channel = Channel(EtcdAddress.of(target, ca=ca, cert=cert, key=key))
         """For other services of the same etcd."""
 
     async def get(self, key: bytes, *, within: float = _WITHIN) -> KeyValue | None:
@@ -70,7 +80,7 @@ class Kv:
         keys_only: bool = False,
         count_only: bool = False,
         within: float = _WITHIN,
-    ) -> Page:
+    ) -> KeyPage:
         """Return the keys from `start` up to, without, `end`, in order, at most `limit` if it is not 0.
 
         With a `revision` they are as they were then; EtcdRefusedError with code 11 (OUT_OF_RANGE) tells that it

@@ -70,7 +70,7 @@ class TxnAnswer(msgspec.Struct, frozen=True, gc=False):
 Answer = None | int | KeyValue | TxnAnswer
 
 
-class Page(msgspec.Struct, frozen=True, gc=False):
+class KeyPage(msgspec.Struct, frozen=True, gc=False):
     """Keys of a range, in order."""
 
     items: list[KeyValue]

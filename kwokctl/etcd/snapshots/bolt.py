@@ -32,7 +32,7 @@ Item = tuple[bytes, bytes]
 """A key and its value."""
 
 
-class DamagedError(ValueError):
+class DamagedFileError(ValueError):
     """The file is not what bbolt writes."""
 
 
@@ -52,7 +52,7 @@ class Bolt:
         offsets = (first[1],) if first else _PAGE_SIZES
         metas = [meta for meta in (first, *(_meta(file, at) for at in offsets)) if meta]
         if not metas:
-            raise DamagedError("it has no meta page")
+            raise DamagedFileError("it has no meta page")
         _, page_size, root, pages = max(metas)
         return cls(file, page_size, root, pages)
 
@@ -75,7 +75,7 @@ class Bolt:
                 if key != name:
                     continue
                 if len(value) < _BUCKET.size:
-                    raise DamagedError("a bucket is cut")
+                    raise DamagedFileError("a bucket is cut")
                 root, _ = _BUCKET.unpack_from(value)
                 if root:
                     yield from self._leaves(root, backwards=backwards)
@@ -85,13 +85,13 @@ class Bolt:
 
     def _leaves(self, number: int, *, backwards: bool = False, depth: int = 0) -> Iterator[bytes]:
         if depth > _DEEPEST:
-            raise DamagedError("its pages refer to each other in a circle")
+            raise DamagedFileError("its pages refer to each other in a circle")
         page = self._page(number)
         if _kind(page) & _IS_LEAF:
             yield page
             return
         if not _kind(page) & _IS_BRANCH:
-            raise DamagedError(f"page {number} holds no keys")
+            raise DamagedFileError(f"page {number} holds no keys")
         children = _children(page)
         for child in reversed(children) if backwards else children:
             yield from self._leaves(child, backwards=backwards, depth=depth + 1)
@@ -100,7 +100,7 @@ class Bolt:
         start = number * self._page_size
         found, _, _, more = _unpacked(_PAGE, _read(self._file, start, _PAGE.size), 0)
         if found != number or number + more >= self._pages:
-            raise DamagedError(f"page {number} is not one")
+            raise DamagedFileError(f"page {number} is not one")
         return _read(self._file, start, (1 + more) * self._page_size)
 
 
@@ -137,13 +137,13 @@ def _items(page: bytes) -> Iterator[Item]:
         start = element + position
         middle, end = start + key_size, start + key_size + value_size
         if end > len(page):
-            raise DamagedError("a key is cut")
+            raise DamagedFileError("a key is cut")
         yield page[start:middle], page[middle:end]
 
 
 def _unpacked(form: struct.Struct, data: bytes, at: int) -> tuple[int, ...]:
     if at + form.size > len(data):
-        raise DamagedError("a page is cut")
+        raise DamagedFileError("a page is cut")
     return form.unpack_from(data, at)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kwokctl.etcd.protobuf import LENGTH, MessageError, fields, mark
-from kwokctl.etcd.snapshots.bolt import Bolt, DamagedError
+from kwokctl.etcd.snapshots.bolt import Bolt, DamagedFileError
 
 _BUCKET = b"key"
 _REVISION_BYTES = 8
@@ -63,4 +63,4 @@ def _keys(bolt: Bolt) -> Iterator[bytes]:
                 value[at:end] for key, at, end in fields(value, 0, len(value)) if key == _KEY
             )
         except MessageError as e:
-            raise DamagedError(f"a change is unreadable: {e}") from e
+            raise DamagedFileError(f"a change is unreadable: {e}") from e

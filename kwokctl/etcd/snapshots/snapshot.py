@@ -19,7 +19,7 @@ from typing import BinaryIO
 from kwokctl.errors import CommandError, ConflictError, SnapshotError, UnavailableError
 from kwokctl.etcd import member
 from kwokctl.etcd.client import EtcdClient
-from kwokctl.etcd.snapshots.bolt import MAGIC, DamagedError
+from kwokctl.etcd.snapshots.bolt import MAGIC, DamagedFileError
 from kwokctl.etcd.snapshots.contents import look
 from kwokctl.host import process
 from kwokctl.progress import Progress, Step
@@ -78,7 +78,7 @@ def check_objects(path: Path, prefix: str) -> None:
     """
     try:
         found = look(path, prefix)
-    except DamagedError as e:
+    except DamagedFileError as e:
         raise SnapshotError(
             f"'{path}' is damaged, although its checksum is right: {e}",
             hint="use another copy of the file",

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kwokctl.expr import yaml
-from kwokctl.expr.gotemplate.fault import Fault
+from kwokctl.expr.gotemplate.fault import TemplateFault
 from kwokctl.expr.gotemplate.go.formatting import (
     from_yaml,
     plain,
@@ -24,7 +24,7 @@ from kwokctl.expr.gotemplate.go.formatting import (
     text,
     to_json,
 )
-from kwokctl.expr.gotemplate.go.go_types import Constant
+from kwokctl.expr.gotemplate.go.go_types import UntypedConstant
 
 RAW = "\ue000"
 QUOTED = "\ue001"
@@ -78,8 +78,10 @@ def block(value: Any, indent: Any = 0) -> str:
 
 def levels(indent: Any) -> int:
     """Return the levels of indentation that `YAML` is asked for."""
-    if type(indent) is not int and not (isinstance(indent, Constant) and indent.is_integer()):
-        raise Fault("the indentation of 'YAML' must be a whole number")
+    if type(indent) is not int and not (
+        isinstance(indent, UntypedConstant) and indent.is_integer()
+    ):
+        raise TemplateFault("the indentation of 'YAML' must be a whole number")
     return max(int(indent), 0)
 
 

@@ -17,16 +17,16 @@ from typing import Any, NamedTuple, assert_never
 
 from kwokctl.expr.gotemplate.functions import BUILT_IN, COUNTING, TIMELY, takes
 from kwokctl.expr.gotemplate.go import values
-from kwokctl.expr.gotemplate.go.go_types import Constant, exact
-from kwokctl.expr.gotemplate.syntax.lexer import Source
+from kwokctl.expr.gotemplate.go.go_types import UntypedConstant, exact
+from kwokctl.expr.gotemplate.syntax.lexer import TemplateSource
 from kwokctl.expr.gotemplate.syntax.nodes import (
-    Command,
     Dot,
     Fields,
     Function,
     Literal,
     Operand,
     Pipeline,
+    PipelineCommand,
     Variable,
 )
 
@@ -34,7 +34,7 @@ WHOLE = {"Quote": "quote", "YAML": "block", "toJson": "block_json", "quote": "qu
 """Functions whose result, written at the end of a pipeline, is a whole value in YAML."""
 
 VALUES: dict[str, Any] = {
-    "Constant": Constant,
+    "Constant": UntypedConstant,
     "OBJECT_NUMBERS": frozenset({int, float}),
     "deepcopy": deepcopy,
     "exact": exact,
@@ -73,7 +73,7 @@ class Scope:
 class Expressions:
     """Writes the expressions of one template."""
 
-    def __init__(self, source: Source, required: set[str], *, changes_maps: bool) -> None:
+    def __init__(self, source: TemplateSource, required: set[str], *, changes_maps: bool) -> None:
         """Note in `required` the functions that are not built in.
 
         If some function changes a map, what the caller's functions give is copied first.
@@ -126,7 +126,7 @@ class Expressions:
         ]
         return f"{WHOLE[last.operand.name]}(vals, {', '.join(codes)})"
 
-    def _command(self, command: Command, scope: Scope, piped: Written | None) -> Written:
+    def _command(self, command: PipelineCommand, scope: Scope, piped: Written | None) -> Written:
         """Write a call; where it makes a difference, what is piped in is evaluated first."""
         operand = command.operand
         comes_first = isinstance(operand, Function) and (
@@ -138,7 +138,7 @@ class Expressions:
         called = self._called(command, scope, Written(kept, piped.is_raw))
         return Written(f"({first}, {called.code})[1]", called.is_raw)
 
-    def _called(self, command: Command, scope: Scope, piped: Written | None) -> Written:
+    def _called(self, command: PipelineCommand, scope: Scope, piped: Written | None) -> Written:
         operand = command.operand
         if isinstance(operand, Function):
             return self._call(operand, self._arguments(command, scope, piped))
@@ -154,7 +154,9 @@ class Expressions:
         value = self._operand(operand, scope)
         return Written(f"no_function({', '.join([self.exact(value), *arguments])})")
 
-    def _arguments(self, command: Command, scope: Scope, piped: Written | None) -> list[Written]:
+    def _arguments(
+        self, command: PipelineCommand, scope: Scope, piped: Written | None
+    ) -> list[Written]:
         operand = command.operand
         counts = isinstance(operand, Fields) or (
             isinstance(operand, Function) and operand.name in COUNTING

@@ -1,5 +1,5 @@
 """What goes wrong when a template is rendered."""
 
 
-class Fault(Exception):  # noqa: N818 - becomes an ExpressionError that names the place
+class TemplateFault(Exception):  # noqa: N818 - becomes an ExpressionError that names the place
     """A run-time error of a template."""

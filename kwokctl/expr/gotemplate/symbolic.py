@@ -5,7 +5,7 @@ from typing import Any
 
 from kwokctl.expr.gotemplate.emission import AS_SKELETON, QUOTED, RAW, Values, is_safe
 from kwokctl.expr.gotemplate.expressions import PREFIX, VALUES
-from kwokctl.expr.gotemplate.fault import Fault
+from kwokctl.expr.gotemplate.fault import TemplateFault
 from kwokctl.expr.gotemplate.functions import BUILT_IN, TIMELY
 from kwokctl.expr.gotemplate.functions.maps import CHANGING
 from kwokctl.expr.gotemplate.functions.random import RANDOM
@@ -21,14 +21,14 @@ def safe_text(value: Any) -> str:
     """Return a text that means the same wherever it stands in YAML; raise Fault for another."""
     written = text(value)
     if not is_safe(written):
-        raise Fault(f"'{written}' needs quotes in YAML: write it with 'Quote'")
+        raise TemplateFault(f"'{written}' needs quotes in YAML: write it with 'Quote'")
     return written
 
 
 def quoted_text(value: Any) -> str:
     """Return the text that Sprig's `quote` puts in quotes; nothing, which has none, is an error."""
     if value is None:
-        raise Fault("'quote' writes no quotes for nothing")
+        raise TemplateFault("'quote' writes no quotes for nothing")
     return plain(value)
 
 

@@ -12,9 +12,9 @@ from kwokctl.expr import yaml
 from kwokctl.expr.gotemplate import skeletons, symbols
 from kwokctl.expr.gotemplate.emission import AS_SKELETON, AS_TEXT, is_marked
 from kwokctl.expr.gotemplate.expressions import PREFIX, VALUES
-from kwokctl.expr.gotemplate.fault import Fault
+from kwokctl.expr.gotemplate.fault import TemplateFault
 from kwokctl.expr.gotemplate.functions import BUILT_IN, TIMELY
-from kwokctl.expr.gotemplate.syntax.lexer import Source
+from kwokctl.expr.gotemplate.syntax.lexer import TemplateSource
 from kwokctl.expr.gotemplate.syntax.parser import parse
 from kwokctl.expr.gotemplate.translator import translate
 
@@ -37,7 +37,7 @@ class Template:
 
     def __init__(self, source: str, name: str = "template") -> None:
         """Compile the text; raise ExpressionError, with line and column, if it is no template."""
-        self._source = Source(source, name)
+        self._source = TemplateSource(source, name)
         translation = translate(self._source, parse(self._source))
         self.required = frozenset(translation.required)
         """The functions it calls that the caller has to give."""
@@ -136,7 +136,7 @@ class Template:
             problem = f"function '{error.args[0]}' is not defined"
         elif isinstance(error, TypeError) and _ARITY.match(problem):
             problem = f"a function is called with the wrong number of values: {problem}"
-        elif not isinstance(error, ExpressionError | Fault):
+        elif not isinstance(error, ExpressionError | TemplateFault):
             problem = f"{type(error).__name__}: {problem}"
         raise ExpressionError(f"{self._source.where(place)}: {problem}", hint=hint) from error
 

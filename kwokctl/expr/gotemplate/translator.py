@@ -12,16 +12,16 @@ from typing import assert_never
 
 from kwokctl.expr.gotemplate.expressions import Expressions, Scope, Written
 from kwokctl.expr.gotemplate.functions.maps import CHANGING
-from kwokctl.expr.gotemplate.syntax.lexer import Source
+from kwokctl.expr.gotemplate.syntax.lexer import TemplateSource
 from kwokctl.expr.gotemplate.syntax.nodes import (
     Action,
     Body,
-    Call,
     If,
     Jump,
     Node,
     Pipeline,
     Range,
+    TemplateCall,
     Text,
 )
 from kwokctl.expr.gotemplate.syntax.parser import Parsed
@@ -43,7 +43,7 @@ class Translation:
         self.places.append(at)
 
 
-def translate(source: Source, parsed: Parsed) -> Translation:
+def translate(source: TemplateSource, parsed: Parsed) -> Translation:
     """Return the Python source of all templates.
 
     The first one is given the object as it came, and makes an exact copy of it if functions may
@@ -100,7 +100,7 @@ class _Function:
                 self._range(node, scope.copy(), depth)
             case Jump():
                 self._add(depth, node.at, node.word)
-            case Call():
+            case TemplateCall():
                 data = "None"
                 if node.pipeline is not None:
                     data = self._expressions.exact(self._value(node.pipeline, scope))

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 
-class Fault(Exception):  # noqa: N818 - never leaves this package
+class JqFault(Exception):  # noqa: N818 - never leaves this package
     """A run-time error of jq, in its words."""
 
 
@@ -21,7 +21,7 @@ def field(value: Any, name: str) -> Any:
         return value.get(name)
     if value is None:
         return None
-    raise Fault(f"cannot take the field '{name}' of {_kind(value)}")
+    raise JqFault(f"cannot take the field '{name}' of {_kind(value)}")
 
 
 def item(value: Any, index: int) -> Any:
@@ -30,7 +30,7 @@ def item(value: Any, index: int) -> Any:
         return value[index] if -len(value) <= index < len(value) else None
     if value is None:
         return None
-    raise Fault(f"cannot take item {index} of {_kind(value)}")
+    raise JqFault(f"cannot take item {index} of {_kind(value)}")
 
 
 def each(value: Any) -> Collection[Any]:
@@ -39,14 +39,14 @@ def each(value: Any) -> Collection[Any]:
         return value.values()
     if isinstance(value, Sequence) and not isinstance(value, str):
         return value
-    raise Fault(f"cannot go through {_kind(value)}")
+    raise JqFault(f"cannot go through {_kind(value)}")
 
 
 def each_if_any(value: Any) -> Collection[Any]:
     """Return the items of an array or the values of an object, nothing of anything else."""
     try:
         return each(value)
-    except Fault:
+    except JqFault:
         return ()
 
 

@@ -11,7 +11,7 @@ Compiled = Callable[[Any, Callable[[Any], None]], None]
 
 _MOST_LINES = 400
 _NAMES = {
-    "Fault": access.Fault,
+    "Fault": access.JqFault,
     "dig": access.dig,
     "field": access.field,
     "item": access.item,

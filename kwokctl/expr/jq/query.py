@@ -5,10 +5,10 @@ from typing import Any
 
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.jq import compiler, parser, whole
-from kwokctl.expr.jq.access import Fault
+from kwokctl.expr.jq.access import JqFault
 
 
-class Query:
+class JqQuery:
     """A jq program; run it on values made of dictionaries, lists and scalars."""
 
     __slots__ = ("_compiled", "_interpreted", "source")
@@ -41,7 +41,7 @@ class Query:
         """
         try:
             return self._run(obj)
-        except Fault as e:
+        except JqFault as e:
             raise ExpressionError(f"jq '{self.source}': {e}") from e
 
     def values(self, obj: Any) -> list[Any]:
@@ -59,7 +59,7 @@ class Query:
             else:
                 found = []
                 self._compiled(obj, found.append)
-        except Fault:
+        except JqFault:
             return []
         if len(found) == 1:  # nearly always, and a text or null
             [item] = found
@@ -87,9 +87,9 @@ class Query:
 
 
 @lru_cache(maxsize=1024)
-def compile(source: str) -> Query:  # noqa: A001 - as `re.compile`
+def compile(source: str) -> JqQuery:  # noqa: A001 - as `re.compile`
     """Return the query for a jq program, the same one each time.
 
     Raises ExpressionError, which names the program and the position, if it is none.
     """
-    return Query(source)
+    return JqQuery(source)

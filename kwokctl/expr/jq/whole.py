@@ -10,7 +10,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from kwokctl.expr.jq.access import Fault
+from kwokctl.expr.jq.access import JqFault
 
 _NO_ENVIRONMENT = "def env: {}; "
 _VARIABLES: dict[str, Any] = {"ENV": {}}
@@ -40,7 +40,7 @@ def build(source: str) -> Callable[[Any], list[Any]]:
         except (MemoryError, TimeoutError):
             raise  # the caller's bounds
         except Exception as e:  # the interpreter's own mistakes are errors of the program, too
-            raise Fault(str(e) or type(e).__name__) from e
+            raise JqFault(str(e) or type(e).__name__) from e
 
     return run
 

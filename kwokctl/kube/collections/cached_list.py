@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 import msgspec
 
 from kwokctl.kube.collections.known_objects import metadata_of
-from kwokctl.kube.collections.paging import Page, Query
+from kwokctl.kube.collections.paging import ListPage, ListQuery
 from kwokctl.kube.transport.pool import JSON, Pool
 from kwokctl.kube.transport.wire import BY_SERVER, lost
 
@@ -18,10 +18,12 @@ _ITEMS = b'"items":['
 _SILENCE = 60.0
 """Seconds; the API server ends an answer that takes longer than a minute by itself."""
 
-_pages = msgspec.json.Decoder(Page)
+_pages = msgspec.json.Decoder(ListPage)
 
 
-async def list_from_cache(pool: Pool, query: Query, *, accept: str = JSON) -> AsyncIterator[Page]:
+async def list_from_cache(
+    pool: Pool, query: ListQuery, *, accept: str = JSON
+) -> AsyncIterator[ListPage]:
     """Yield the objects of a collection as they come; only the last page says which version it is.
 
     The list may be older than the newest state of the collection: what has changed since comes
@@ -35,7 +37,7 @@ async def list_from_cache(pool: Pool, query: Query, *, accept: str = JSON) -> As
     ) as stream:
         async for piece in stream:
             if objects := cutter.feed(piece):
-                yield Page(items=[msgspec.Raw(each) for each in objects])
+                yield ListPage(items=[msgspec.Raw(each) for each in objects])
     yield cutter.end()
 
 
@@ -77,7 +79,7 @@ class ListCutter:
         self._rest = begun
         return objects
 
-    def end(self) -> Page:
+    def end(self) -> ListPage:
         """Return the last object, and what the list says of itself; ApiError if it is cut off."""
         try:
             return _pages.decode(self._head + self._rest)

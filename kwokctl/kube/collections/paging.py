@@ -22,7 +22,7 @@ class ListMetadata(msgspec.Struct, rename={"resource_version": "resourceVersion"
     """How many objects come after this page, if the server says."""
 
 
-class Page(msgspec.Struct):
+class ListPage(msgspec.Struct):
     """A part of a list: its objects as JSON, without `apiVersion` and `kind`."""
 
     metadata: ListMetadata = msgspec.field(default_factory=ListMetadata)
@@ -34,11 +34,11 @@ class Page(msgspec.Struct):
         return self.items or []
 
 
-_pages = msgspec.json.Decoder(Page)
+_pages = msgspec.json.Decoder(ListPage)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
+class ListQuery:
     """Which objects of a collection."""
 
     resource: Resource
@@ -60,12 +60,12 @@ class Query:
 
 async def list_pages(
     pool: Pool,
-    query: Query,
+    query: ListQuery,
     *,
     limit: int = PAGE,
     resource_version: str = "",
     accept: str = JSON,
-) -> AsyncIterator[Page]:
+) -> AsyncIterator[ListPage]:
     """Yield the pages of a list, all as of the first page's `resourceVersion`.
 
     `limit` 0 asks for all at once. A `resource_version` of 0 lets the server answer from its cache,

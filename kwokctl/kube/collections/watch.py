@@ -18,7 +18,7 @@ import msgspec
 from kwokctl.errors import ApiError
 from kwokctl.kube.collections.cached_list import list_from_cache
 from kwokctl.kube.collections.known_objects import Identified, Key, Known, Metadata, metadata_of
-from kwokctl.kube.collections.paging import PAGE, Page, Query, list_pages
+from kwokctl.kube.collections.paging import PAGE, ListPage, ListQuery, list_pages
 from kwokctl.kube.resource import Resource
 from kwokctl.kube.transport.lines import Lines
 from kwokctl.kube.transport.pool import JSON, Pool
@@ -104,7 +104,7 @@ def watch(  # noqa: PLR0913 - they say what to watch
     refuses the very first list for good ends it with ApiError. Close it, by
     `contextlib.aclosing`, to let its connection go.
     """
-    query = Query(
+    query = ListQuery(
         resource=resource,
         namespace=namespace,
         label_selector=label_selector,
@@ -119,7 +119,7 @@ class _Watch(Generic[T]):
     def __init__(
         self,
         pool: Pool,
-        query: Query,
+        query: ListQuery,
         decoder: Decoder[T],
         accept: str,
         gather: float,
@@ -174,7 +174,7 @@ class _Watch(Generic[T]):
         self._backoff = _BACKOFF_FIRST
         yield [*vanished, Event(EventType.SYNCED, None, b"")]
 
-    def _pages(self) -> AsyncIterator[Page]:
+    def _pages(self) -> AsyncIterator[ListPage]:
         """List from the cache once: what cannot be read in a minute is then read page by page."""
         if self._from_cache:
             self._from_cache = False

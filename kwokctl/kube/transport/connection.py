@@ -7,7 +7,7 @@ from kwokctl.errors import ApiError
 from kwokctl.kube.transport.wire import BY_SERVER, Response, Wire, lost
 
 
-class Connection(Wire):
+class HttpConnection(Wire):
     """Carries one request after another."""
 
     __slots__ = ("_chunks", "_waiter", "deadline", "idle_since", "is_reusable")

@@ -22,7 +22,7 @@ _KEEPALIVE = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class ServerAddress:
     """Where to dial."""
 
     server: str
@@ -44,7 +44,7 @@ class Address:
 
 
 async def dial(
-    kind: type[W], address: Address, context: ssl.SSLContext | None, *, within: float
+    kind: type[W], address: ServerAddress, context: ssl.SSLContext | None, *, within: float
 ) -> W:
     """Connect a new wire of this kind `within` seconds, with TLS if there is a context.
 
@@ -77,7 +77,7 @@ def _keep_alive(transport: asyncio.BaseTransport) -> None:
             socket.setsockopt(sockets.IPPROTO_TCP, getattr(sockets, option), value)
 
 
-def _explained(address: Address, error: OSError) -> ApiError:
+def _explained(address: ServerAddress, error: OSError) -> ApiError:
     where = f"'{address.socket or address.server}'"
     match error:
         case ssl.SSLCertVerificationError():

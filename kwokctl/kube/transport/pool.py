@@ -19,8 +19,8 @@ from kwokctl import __version__
 from kwokctl.errors import ApiError
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport import tls
-from kwokctl.kube.transport.connection import Connection
-from kwokctl.kube.transport.dial import Address, dial
+from kwokctl.kube.transport.connection import HttpConnection
+from kwokctl.kube.transport.dial import ServerAddress, dial
 from kwokctl.kube.transport.probe import probe
 from kwokctl.kube.transport.status import refusal, retry_after
 from kwokctl.kube.transport.stream import Stream
@@ -61,7 +61,7 @@ class Pool:
         access's certificates cannot be used.
         """
         parts = urlsplit(access.server)
-        self._address = Address.of(access.server, socket, access.tls_server_name)
+        self._address = ServerAddress.of(access.server, socket, access.tls_server_name)
         self._tls: ssl.SSLContext | None = None
         if parts.scheme == "https":
             self._tls = tls.context(
@@ -74,11 +74,11 @@ class Pool:
         self._limit = connections
         self._timeout = timeout
         self._open = 0
-        self._idle: list[Connection] = []
-        self._busy: set[Connection] = set()
+        self._idle: list[HttpConnection] = []
+        self._busy: set[HttpConnection] = set()
         self._streams: set[Stream] = set()
         self._kept = KeptStreams(longest=_IDLE_AT_MOST)
-        self._waiting: deque[Future[Connection | None]] = deque()
+        self._waiting: deque[Future[HttpConnection | None]] = deque()
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
 
@@ -191,7 +191,7 @@ class Pool:
                 raise
         return await self._ask(await self._fresh(), data)
 
-    async def _ask(self, connection: Connection, data: bytes) -> Response:
+    async def _ask(self, connection: HttpConnection, data: bytes) -> Response:
         loop = asyncio.get_running_loop()
         waiter: Future[Response] = loop.create_future()
         connection.deadline = loop.time() + self._timeout
@@ -205,7 +205,7 @@ class Pool:
             self._busy.discard(connection)
             self._give_back(connection, loop.time())
 
-    def _take(self, *, repeatable: bool) -> Connection | None:
+    def _take(self, *, repeatable: bool) -> HttpConnection | None:
         """Take the idle connection that was used last, because it is the least likely closed."""
         while self._idle:
             connection = self._idle.pop()
@@ -218,11 +218,11 @@ class Pool:
             self._open -= 1
         return None
 
-    async def _wait_for_connection(self) -> Connection:
+    async def _wait_for_connection(self) -> HttpConnection:
         if self._open < self._limit:
             self._open += 1
             return await self._dial_in_slot()
-        waiter: Future[Connection | None] = asyncio.get_running_loop().create_future()
+        waiter: Future[HttpConnection | None] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiter)
         try:
             connection = await waiter
@@ -234,16 +234,16 @@ class Pool:
             return connection
         return await self._dial_in_slot()
 
-    async def _fresh(self) -> Connection:
+    async def _fresh(self) -> HttpConnection:
         """Dial instead of taking another idle connection, which may be just as dead."""
         if self._open >= self._limit and self._idle:
             self._idle.pop(0).close()
             self._open -= 1
         return await self._wait_for_connection()
 
-    async def _dial_in_slot(self) -> Connection:
+    async def _dial_in_slot(self) -> HttpConnection:
         try:
-            return await self._connect(Connection)
+            return await self._connect(HttpConnection)
         except BaseException:
             self._pass_on(None)
             raise
@@ -289,7 +289,7 @@ class Pool:
             raise self._too_late() from e
         raise refusal(stream.status, body)
 
-    def _give_back(self, connection: Connection, now: float) -> None:
+    def _give_back(self, connection: HttpConnection, now: float) -> None:
         if not (connection.is_reusable and connection.is_open) or self._closed:
             connection.close()
             self._pass_on(None)
@@ -297,7 +297,7 @@ class Pool:
         connection.idle_since = now
         self._pass_on(connection)
 
-    def _pass_on(self, connection: Connection | None) -> None:
+    def _pass_on(self, connection: HttpConnection | None) -> None:
         """Give a connection, or the right to make one, to the first in line."""
         while self._waiting:
             waiter = self._waiting.popleft()

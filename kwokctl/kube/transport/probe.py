@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from kwokctl.errors import KwokctlError
 from kwokctl.kube.transport import tls
-from kwokctl.kube.transport.connection import Connection
-from kwokctl.kube.transport.dial import Address, dial
+from kwokctl.kube.transport.connection import HttpConnection
+from kwokctl.kube.transport.dial import ServerAddress, dial
 from kwokctl.kube.transport.wire import Response
 from kwokctl.model import HttpProbe
 
@@ -37,11 +37,11 @@ async def probe(probe: HttpProbe) -> bool:
 
 async def _answers(probe: HttpProbe) -> bool:
     parts = urlsplit(probe.url)
-    address = Address.of(probe.url, probe.socket, None)
+    address = ServerAddress.of(probe.url, probe.socket, None)
     if _is_refused(address):
         return False
     context = _context(probe) if parts.scheme == "https" else None
-    connection = await dial(Connection, address, context, within=_TIMEOUT)
+    connection = await dial(HttpConnection, address, context, within=_TIMEOUT)
     waiter: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
     path = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
     head = f"GET {path} HTTP/1.1\r\nHost: {parts.netloc}\r\nConnection: close\r\n\r\n"
@@ -52,7 +52,7 @@ async def _answers(probe: HttpProbe) -> bool:
         connection.close()
 
 
-def _is_refused(address: Address) -> bool:
+def _is_refused(address: ServerAddress) -> bool:
     """Tell at once, and for a tenth of the price, that nobody of this machine listens there.
 
     A program that boots is asked a hundred times before it listens, and needs the CPU itself.

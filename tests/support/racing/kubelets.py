@@ -5,7 +5,7 @@ from typing import Any
 
 from kwokctl.controller.leases.claim import LeaseClaim
 from kwokctl.dataplane.leases.decode import StoredLease, read_lease
-from kwokctl.dataplane.port import Patch, Renewal, Renewed, Target
+from kwokctl.dataplane.port import ObjectKey, Patch, Renewal, Renewed
 from kwokctl.errors import ApiError, RequestError
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import PODS
@@ -27,7 +27,7 @@ class Kubelet:
         body = copies[-1] if random.random() < 0.7 else random.choice(copies)
         ends = "deletionTimestamp" in body["metadata"] and random.random() < 0.5
         write = self._delete if ends or random.random() < 0.02 else self._patch
-        target = Target(ground.resource, ground.namespace, body["metadata"]["name"])
+        target = ObjectKey(ground.resource, ground.namespace, body["metadata"]["name"])
         try:
             await write(target, body)
         except RequestError as e:
@@ -37,14 +37,14 @@ class Kubelet:
         else:
             ground.outcomes["ok"] += 1
 
-    async def _delete(self, target: Target, body: Json) -> None:
+    async def _delete(self, target: ObjectKey, body: Json) -> None:
         ground, uid = self._ground, body["metadata"]["uid"]
         ground.ledger.ending(uid)
         await ground.plane.delete(target, grace_seconds=0, uid=uid, current=body)
         is_raw = target.resource == PODS and "finalizers" not in body["metadata"]
         ground.ledger.ended(uid, at_once=is_raw)
 
-    async def _patch(self, target: Target, body: Json) -> None:
+    async def _patch(self, target: ObjectKey, body: Json) -> None:
         """Patch a status, now and then without telling from which copy: then through the API."""
         ground = self._ground
         where, text, patch = self._status(body)

@@ -2,17 +2,17 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.artifacts.locations import Local, Order, Wanted, place
-from kwokctl.artifacts.target import Target
+from kwokctl.artifacts.locations import Local, Order, WantedProgram, place
+from kwokctl.artifacts.target import Platform
 from kwokctl.errors import ArtifactError, UsageError
 
-_LINUX = Target("linux", "amd64")
+_LINUX = Platform("linux", "amd64")
 
 
 def _order(
     name: str, version: str, explicit: str | None = None, prefixes: dict[str, str] | None = None
 ) -> Order:
-    placed = place(Wanted(name=name, version=version, explicit=explicit), _LINUX, prefixes)
+    placed = place(WantedProgram(name=name, version=version, explicit=explicit), _LINUX, prefixes)
     assert isinstance(placed, Order)
     return placed
 
@@ -74,13 +74,15 @@ def test_an_empty_prefix_is_none() -> None:
 
 
 def test_a_prefix_may_be_a_folder() -> None:
-    placed = place(Wanted(name="kubectl", version="1.36.3"), _LINUX, {"kubernetes": "/opt/k8s"})
+    placed = place(
+        WantedProgram(name="kubectl", version="1.36.3"), _LINUX, {"kubernetes": "/opt/k8s"}
+    )
 
     assert placed == Local(name="kubectl", version="v1.36.3", value="/opt/k8s/kubectl")
 
 
 def test_a_given_program_wins_over_a_prefix() -> None:
-    wanted = Wanted(name="kubectl", version="1.36.3", explicit="/usr/bin/kubectl")
+    wanted = WantedProgram(name="kubectl", version="1.36.3", explicit="/usr/bin/kubectl")
 
     placed = place(wanted, _LINUX, {"kubernetes": "https://mirror"})
 
@@ -102,13 +104,13 @@ def test_a_path_may_have_a_hash_sign_in_it(tmp_path: Path) -> None:
     program.parent.mkdir()
     program.touch()
 
-    placed = place(Wanted(name="etcd", version="3.6.16", explicit=str(program)), _LINUX)
+    placed = place(WantedProgram(name="etcd", version="3.6.16", explicit=str(program)), _LINUX)
 
     assert isinstance(placed, Local)
 
 
 def test_a_program_that_we_do_not_know_may_be_given() -> None:
-    wanted = Wanted(name="kwok-controller", version="v0.8.0", explicit="/usr/bin/kwok")
+    wanted = WantedProgram(name="kwok-controller", version="v0.8.0", explicit="/usr/bin/kwok")
 
     assert place(wanted, _LINUX) == Local(
         name="kwok-controller", version="v0.8.0", value="/usr/bin/kwok"
@@ -117,11 +119,11 @@ def test_a_program_that_we_do_not_know_may_be_given() -> None:
 
 def test_a_program_that_we_do_not_know_cannot_be_had() -> None:
     with pytest.raises(ArtifactError, match="'nothing'") as caught:
-        place(Wanted(name="nothing", version="1.36.3"), _LINUX)
+        place(WantedProgram(name="nothing", version="1.36.3"), _LINUX)
 
     assert "kube-apiserver" in str(caught.value.hint)
 
 
 def test_a_version_that_is_none_is_refused() -> None:
     with pytest.raises(UsageError):
-        place(Wanted(name="kubectl", version="latest"), _LINUX)
+        place(WantedProgram(name="kubectl", version="latest"), _LINUX)

@@ -4,7 +4,7 @@ import pytest
 
 from kwokctl.artifacts import maintenance
 from kwokctl.artifacts.build_lock import in_turn
-from kwokctl.artifacts.resolve import Source, store_of
+from kwokctl.artifacts.resolve import ArtifactSource, store_of
 from kwokctl.artifacts.store import Entry
 from kwokctl.artifacts.target import here
 from kwokctl.errors import ArtifactError, UsageError
@@ -55,7 +55,7 @@ def test_verifying_reads_every_program_and_names_those_that_have_changed(cache: 
     bad = _publish(cache, "etcd", "3.6.16")
     bad.path.write_bytes(b"#!/bin/no\n")
 
-    with pytest.raises(maintenance.DamagedError) as caught:
+    with pytest.raises(maintenance.DamagedProgramsError) as caught:
         maintenance.verify(cache, listener)
 
     assert caught.value.entries == (bad,)
@@ -83,7 +83,7 @@ async def test_a_damaged_program_is_built_again(
     bad = _publish(cache, "kubectl", "v1.36.3")
     bad.path.write_bytes(b"#!/bin/no\n")
 
-    await maintenance.repair([bad], source=Source.BUILD, cache=cache, progress=Silent())
+    await maintenance.repair([bad], source=ArtifactSource.BUILD, cache=cache, progress=Silent())
 
     maintenance.verify(cache, Silent())
     (entry,) = maintenance.entries(cache)
@@ -96,7 +96,9 @@ async def test_a_damaged_program_from_an_address_of_the_users_own_stays_and_is_n
     bad = _publish(cache, "kubectl", "v1.36.3@0123456789abcdef")
 
     with pytest.raises(ArtifactError, match="only the options that named") as caught:
-        await maintenance.repair([bad], source=Source.OFFLINE, cache=cache, progress=Silent())
+        await maintenance.repair(
+            [bad], source=ArtifactSource.OFFLINE, cache=cache, progress=Silent()
+        )
 
     assert str(bad.path) in str(caught.value.detail)
     assert bad.path.exists()

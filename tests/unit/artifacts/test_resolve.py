@@ -7,7 +7,7 @@ import pytest
 
 from kwokctl.artifacts.maintenance import wanted
 from kwokctl.artifacts.programs import PROGRAMS
-from kwokctl.artifacts.resolve import Source, Wanted, resolve, store_of
+from kwokctl.artifacts.resolve import ArtifactSource, WantedProgram, resolve, store_of
 from kwokctl.artifacts.target import here
 from kwokctl.errors import ArtifactError
 from kwokctl.model import Artifact
@@ -19,8 +19,8 @@ from tests.support.release_site import ReleaseSite, release_site
 
 _KUBE = "v1.36.3"
 _ETCD = "3.6.16"
-_SCHEDULER = Wanted(name="kube-scheduler", version=_KUBE)
-_KUBECTL = Wanted(name="kubectl", version=_KUBE)
+_SCHEDULER = WantedProgram(name="kube-scheduler", version=_KUBE)
+_KUBECTL = WantedProgram(name="kubectl", version=_KUBE)
 _ALL = wanted(_KUBE)
 _GO_MOD = "module m\n\ngo 1.26.0\n\nrequire k8s.io/api v0.0.0\n"
 
@@ -61,7 +61,10 @@ def site() -> Iterator[ReleaseSite]:
 
 
 async def _resolve(
-    wanted: Sequence[Wanted], cache: Path, listener: Progress, source: Source = Source.BUILD
+    wanted: Sequence[WantedProgram],
+    cache: Path,
+    listener: Progress,
+    source: ArtifactSource = ArtifactSource.BUILD,
 ) -> dict[str, Artifact]:
     return await resolve(wanted, source=source, cache=cache, progress=listener)
 
@@ -73,7 +76,7 @@ def _builds(go: Path) -> list[str]:
 async def test_what_cannot_be_downloaded_is_built_and_one_line_says_why(
     cache: Path, listener: Listener, go: Path, no_way_out: None
 ) -> None:
-    found = await _resolve(_ALL, cache, listener, Source.AUTO)
+    found = await _resolve(_ALL, cache, listener, ArtifactSource.AUTO)
 
     (note,) = listener.notes
     assert note.startswith("github.com and dl.k8s.io cannot be reached through the proxy (conn")
@@ -101,8 +104,8 @@ async def test_what_is_in_the_store_asks_nobody(cache: Path, listener: Listener,
     first = await _resolve(_ALL, cache, listener)
     asked = len(fake_go.calls(go))
 
-    assert await _resolve(_ALL, cache, Listener(), Source.AUTO) == first
-    assert await _resolve(_ALL, cache, Listener(), Source.OFFLINE) == first
+    assert await _resolve(_ALL, cache, Listener(), ArtifactSource.AUTO) == first
+    assert await _resolve(_ALL, cache, Listener(), ArtifactSource.OFFLINE) == first
     assert len(fake_go.calls(go)) == asked
 
 
@@ -120,7 +123,7 @@ async def test_offline_names_what_is_missing_and_the_way_out(
     with pytest.raises(
         ArtifactError, match=r"kube-scheduler, kubectl v1.36.3 are not in"
     ) as caught:
-        await _resolve([_SCHEDULER, _KUBECTL], cache, listener, Source.OFFLINE)
+        await _resolve([_SCHEDULER, _KUBECTL], cache, listener, ArtifactSource.OFFLINE)
 
     assert "artifacts build" in str(caught.value.hint)
     assert not cache.exists()
@@ -130,7 +133,7 @@ async def test_download_alone_does_not_build(
     cache: Path, listener: Listener, go: Path, no_way_out: None
 ) -> None:
     with pytest.raises(ArtifactError, match=r"kubectl v1.36.3 cannot be downloaded: dl.k8s.io"):
-        await _resolve([_KUBECTL], cache, listener, Source.DOWNLOAD)
+        await _resolve([_KUBECTL], cache, listener, ArtifactSource.DOWNLOAD)
 
     assert fake_go.calls(go) == []
 
@@ -141,9 +144,9 @@ async def test_a_given_path_needs_no_source(
     program = tmp_path / "my-kubectl"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
-    wanted = Wanted(name="kubectl", version=_KUBE, explicit=str(program))
+    wanted = WantedProgram(name="kubectl", version=_KUBE, explicit=str(program))
 
-    found = await _resolve([wanted], cache, listener, Source.OFFLINE)
+    found = await _resolve([wanted], cache, listener, ArtifactSource.OFFLINE)
 
     assert found["kubectl"].command == (str(program),)
 
@@ -152,10 +155,10 @@ async def test_a_given_address_is_downloaded_whatever_the_source_is(
     cache: Path, listener: Listener, site: ReleaseSite
 ) -> None:
     url = site.publish("/mine", b"#!/bin/sh\n")
-    wanted = Wanted(name="kubectl", version=_KUBE, explicit=url)
+    wanted = WantedProgram(name="kubectl", version=_KUBE, explicit=url)
 
-    found = await _resolve([wanted], cache, listener, Source.BUILD)
-    again = await _resolve([wanted], cache, listener, Source.OFFLINE)
+    found = await _resolve([wanted], cache, listener, ArtifactSource.BUILD)
+    again = await _resolve([wanted], cache, listener, ArtifactSource.OFFLINE)
 
     assert found == again
     assert len(site.asked("/mine")) == 1
@@ -165,10 +168,10 @@ async def test_a_given_address_is_downloaded_whatever_the_source_is(
 async def test_a_given_address_that_gives_nothing_is_never_replaced_by_a_build(
     cache: Path, listener: Listener, site: ReleaseSite, go: Path
 ) -> None:
-    wanted = Wanted(name="kubectl", version=_KUBE, explicit=f"{site.address}/mine")
+    wanted = WantedProgram(name="kubectl", version=_KUBE, explicit=f"{site.address}/mine")
 
     with pytest.raises(ArtifactError, match="has no 'mine'"):
-        await _resolve([wanted], cache, listener, Source.AUTO)
+        await _resolve([wanted], cache, listener, ArtifactSource.AUTO)
 
     assert fake_go.calls(go) == []
 
@@ -181,7 +184,7 @@ async def test_a_prefix_serves_a_whole_group(
 
     found = await resolve(
         [_KUBECTL, _SCHEDULER],
-        source=Source.DOWNLOAD,
+        source=ArtifactSource.DOWNLOAD,
         cache=cache,
         progress=listener,
         prefixes={"kubernetes": f"{site.address}/k8s", "etcd": ""},
@@ -235,9 +238,9 @@ async def test_a_full_store_needs_no_client_and_no_compiler(
     script = (
         "import asyncio, sys\n"
         "from pathlib import Path\n"
-        "from kwokctl.artifacts.resolve import Source, Wanted, resolve\n"
+        "from kwokctl.artifacts.resolve import Source, WantedProgram, resolve\n"
         "from kwokctl.progress import Silent\n"
-        f"wanted = [Wanted(name='kubectl', version='{_KUBE}')]\n"
+        f"wanted = [WantedProgram(name='kubectl', version='{_KUBE}')]\n"
         f"path = Path({str(cache)!r})\n"
         "asyncio.run(resolve(wanted, source=Source.AUTO, cache=path, progress=Silent()))\n"
         "print({'requests', 'urllib3', 'tarfile', 'kwokctl.artifacts.builds.build'} & set(sys.modules))\n"

@@ -3,23 +3,23 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.artifacts.store import Entry, Store, digest
+from kwokctl.artifacts.store import Entry, ProgramStore, digest
 from kwokctl.errors import ArtifactError
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "store")
+def store(tmp_path: Path) -> ProgramStore:
+    return ProgramStore(tmp_path / "store")
 
 
-def _publish(store: Store, tmp_path: Path, content: bytes = b"#!/bin/sh\n") -> Entry:
+def _publish(store: ProgramStore, tmp_path: Path, content: bytes = b"#!/bin/sh\n") -> Entry:
     program = tmp_path / "work" / "built"
     program.parent.mkdir(exist_ok=True)
     program.write_bytes(content)
     return store.publish(program, name="etcd", version="3.6.16", source="build", origin="here")
 
 
-def test_what_is_published_is_found(store: Store, tmp_path: Path) -> None:
+def test_what_is_published_is_found(store: ProgramStore, tmp_path: Path) -> None:
     entry = _publish(store, tmp_path)
 
     assert store.find("etcd", "3.6.16") == entry
@@ -29,12 +29,12 @@ def test_what_is_published_is_found(store: Store, tmp_path: Path) -> None:
     assert list((tmp_path / "work").iterdir()) == []
 
 
-def test_what_is_not_here_is_not_found(store: Store) -> None:
+def test_what_is_not_here_is_not_found(store: ProgramStore) -> None:
     assert store.find("etcd", "3.6.16") is None
 
 
 def test_publishing_again_replaces_and_leaves_running_programs_their_file(
-    store: Store, tmp_path: Path
+    store: ProgramStore, tmp_path: Path
 ) -> None:
     old = _publish(store, tmp_path)
     with old.path.open("rb") as running:
@@ -46,7 +46,7 @@ def test_publishing_again_replaces_and_leaves_running_programs_their_file(
     assert list((tmp_path / "work").iterdir()) == []
 
 
-def test_a_changed_program_is_refused_with_the_way_out(store: Store, tmp_path: Path) -> None:
+def test_a_changed_program_is_refused_with_the_way_out(store: ProgramStore, tmp_path: Path) -> None:
     entry = _publish(store, tmp_path)
     entry.path.write_bytes(b"#!/bin/no\n")
 
@@ -57,7 +57,7 @@ def test_a_changed_program_is_refused_with_the_way_out(store: Store, tmp_path: P
     assert "artifacts verify --repair" in str(caught.value.hint)
 
 
-def test_a_copied_store_is_read_once_and_then_trusted(store: Store, tmp_path: Path) -> None:
+def test_a_copied_store_is_read_once_and_then_trusted(store: ProgramStore, tmp_path: Path) -> None:
     entry = _publish(store, tmp_path)
     os.utime(entry.path, ns=(1, 1))
     entry.path.chmod(0o644)
@@ -71,7 +71,9 @@ def test_a_copied_store_is_read_once_and_then_trusted(store: Store, tmp_path: Pa
     assert store.find("etcd", "3.6.16") == again
 
 
-def test_a_program_whose_time_and_size_are_kept_is_not_read(store: Store, tmp_path: Path) -> None:
+def test_a_program_whose_time_and_size_are_kept_is_not_read(
+    store: ProgramStore, tmp_path: Path
+) -> None:
     entry = _publish(store, tmp_path)
     entry.path.write_bytes(b"#!/bin/no\n")
     os.utime(entry.path, ns=(entry.mtime_ns, entry.mtime_ns))
@@ -80,7 +82,7 @@ def test_a_program_whose_time_and_size_are_kept_is_not_read(store: Store, tmp_pa
 
 
 @pytest.mark.parametrize("lost", ["etcd", "record.json"])
-def test_half_an_entry_is_none(store: Store, tmp_path: Path, lost: str) -> None:
+def test_half_an_entry_is_none(store: ProgramStore, tmp_path: Path, lost: str) -> None:
     folder = _publish(store, tmp_path).path.parent
     (folder / lost).unlink()
 
@@ -90,20 +92,22 @@ def test_half_an_entry_is_none(store: Store, tmp_path: Path, lost: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"size": 1}', "nonsense"])
-def test_a_record_that_cannot_be_read_is_none(store: Store, tmp_path: Path, text: str) -> None:
+def test_a_record_that_cannot_be_read_is_none(
+    store: ProgramStore, tmp_path: Path, text: str
+) -> None:
     folder = _publish(store, tmp_path).path.parent
     (folder / "record.json").write_text(text)
 
     assert store.find("etcd", "3.6.16") is None
 
 
-def test_entries_are_listed_by_name_and_version(store: Store, tmp_path: Path) -> None:
+def test_entries_are_listed_by_name_and_version(store: ProgramStore, tmp_path: Path) -> None:
     entry = _publish(store, tmp_path)
 
     assert list(store.entries()) == [entry]
 
 
-def test_a_removed_program_is_gone(store: Store, tmp_path: Path) -> None:
+def test_a_removed_program_is_gone(store: ProgramStore, tmp_path: Path) -> None:
     entry = _publish(store, tmp_path)
 
     store.remove(entry)

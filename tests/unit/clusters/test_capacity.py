@@ -4,7 +4,7 @@ import pytest
 
 from kwokctl import assets
 from kwokctl.clusters import capacity
-from kwokctl.clusters.capacity import Fleet, Plan, demand, estimate
+from kwokctl.clusters.capacity import CapacityPlan, Fleet, demand, estimate
 from kwokctl.components.heartbeat import Heartbeat
 from kwokctl.errors import CapacityError
 from kwokctl.expr import yaml
@@ -23,7 +23,7 @@ LARGE = Fleet(nodes=10_000, pods=100_000)
 
 def plan(
     fleet: Fleet = LARGE, heartbeat: Heartbeat = REAL, *, quota: int = 8 * GIB, memory: int = 0
-) -> Plan:
+) -> CapacityPlan:
     return estimate(fleet, heartbeat=heartbeat, quota=quota, memory=memory)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.clusters.log_lines import Wanted, time_of
+from kwokctl.clusters.log_lines import LineRange, time_of
 from kwokctl.clusters.logs import component_logs
 from kwokctl.clusters.state.home import cluster_name
 from kwokctl.model import ETCD, ClusterName, ComponentName
@@ -88,7 +88,7 @@ LINES = [
 ]
 
 
-def texts(lines: list[bytes], wanted: Wanted) -> list[str]:
+def texts(lines: list[bytes], wanted: LineRange) -> list[str]:
     return [line.decode().split(" 1 ")[-1].strip() for line in wanted.of(lines, UTC)]
 
 
@@ -99,21 +99,21 @@ def ago(minutes: float) -> datetime:
 @pytest.mark.parametrize(
     ("wanted", "shown"),
     [
-        (Wanted(since=ago(5)), ["young", "more of young", "last"]),
-        (Wanted(since=ago(90)), ["before any time", "old", "more of old", "young", "more of young", "last"]),
-        (Wanted(since=ago(1)), []),
-        (Wanted(tail=2), ["more of young", "last"]),
-        (Wanted(tail=0), []),
-        (Wanted(tail=1, since=ago(5)), ["last"]),
-        (Wanted(tail=99), ["before any time", "old", "more of old", "young", "more of young", "last"]),
+        (LineRange(since=ago(5)), ["young", "more of young", "last"]),
+        (LineRange(since=ago(90)), ["before any time", "old", "more of old", "young", "more of young", "last"]),
+        (LineRange(since=ago(1)), []),
+        (LineRange(tail=2), ["more of young", "last"]),
+        (LineRange(tail=0), []),
+        (LineRange(tail=1, since=ago(5)), ["last"]),
+        (LineRange(tail=99), ["before any time", "old", "more of old", "young", "more of young", "last"]),
     ],
 )  # fmt: skip
-def test_lines_are_chosen_from_the_end_and_by_age(wanted: Wanted, shown: list[str]) -> None:
+def test_lines_are_chosen_from_the_end_and_by_age(wanted: LineRange, shown: list[str]) -> None:
     assert texts(LINES, wanted) == shown
 
 
 def test_a_log_without_any_time_is_shown_whole() -> None:
-    assert texts([b"a\n", b"b\n"], Wanted(since=ago(5))) == ["a", "b"]
+    assert texts([b"a\n", b"b\n"], LineRange(since=ago(5))) == ["a", "b"]
 
 
 class Writing(FakeRuntime):
@@ -139,6 +139,6 @@ async def test_following_goes_on_behind_what_was_chosen(
 ) -> None:
     home = home_with(tmp_path, NAME, cluster_options(runtime="fake"), Writing())
 
-    parts = component_logs(home, NAME, ETCD, follow=follow, wanted=Wanted(tail=2))
+    parts = component_logs(home, NAME, ETCD, follow=follow, wanted=LineRange(tail=2))
 
     assert b"".join([part async for part in parts]) == written

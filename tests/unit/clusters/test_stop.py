@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.clusters.state.home import Home, cluster_name
-from kwokctl.clusters.status import Status, component_statuses
+from kwokctl.clusters.status import RunStatus, component_statuses
 from kwokctl.clusters.stop import stop_cluster
 from kwokctl.components.catalog import catalog
 from kwokctl.model import KWOK_CONTROLLER, State
@@ -71,7 +71,7 @@ async def test_a_stopped_cluster_does_not_look_as_if_it_had_crashed(home: Home) 
     statuses = await component_statuses(home, NAME)
 
     assert {(s.status, s.message) for s in statuses} == {
-        (Status.STOPPED, "stopped by 'stop cluster'")
+        (RunStatus.STOPPED, "stopped by 'stop cluster'")
     }
 
 

@@ -12,7 +12,7 @@ from kwokctl.controller.stages.model import DeleteStep, PatchStep, Stage
 from kwokctl.controller.stages.selectors import Known
 from kwokctl.expr import yaml
 from kwokctl.expr.gotemplate.template import Template
-from kwokctl.expr.jq.query import Query
+from kwokctl.expr.jq.query import JqQuery
 from tests.support import golden
 from tests.support.shipped_stages import shipped
 
@@ -98,6 +98,6 @@ def test_a_pod_that_runs_is_looked_at_without_the_interpreter_of_jq() -> None:
     known: Known = {}
     assert not any(stage.matches(pod, known) for stage in stages)
 
-    asked = [query for query in known if isinstance(query, Query)]
+    asked = [query for query in known if isinstance(query, JqQuery)]
     assert asked
     assert [query.source for query in asked if not query.is_compiled] == []

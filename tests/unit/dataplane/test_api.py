@@ -6,7 +6,7 @@ import pytest
 
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.leases.encode import Lease
-from kwokctl.dataplane.port import Patch, Renewal, Target
+from kwokctl.dataplane.port import ObjectKey, Patch, Renewal
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.kubeconfig.access import Access
@@ -14,7 +14,7 @@ from kwokctl.kube.resource import NODES, PODS
 from kwokctl.kube.transport.pool import Pool
 from tests.support.fake_api_server import FakeApiServer, Reply, Request, serving
 
-POD = Target(PODS, "ns", "p")
+POD = ObjectKey(PODS, "ns", "p")
 
 
 @asynccontextmanager

@@ -8,8 +8,8 @@ from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.etcd import EtcdPlane, EtcdRoute
 from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.leases.encode import Lease
-from kwokctl.dataplane.port import Json, Patch, Renewal, Target
-from kwokctl.dataplane.store import Store
+from kwokctl.dataplane.port import Json, ObjectKey, Patch, Renewal
+from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import (
     EtcdConflictError,
     EtcdGoneError,
@@ -22,7 +22,7 @@ from kwokctl.kube.resource import LEASES, NODES, PODS
 from kwokctl.kube.transport.pool import Pool
 from tests.support.memory_etcd import MemoryEtcd
 
-POD = Target(PODS, "ns", "p")
+POD = ObjectKey(PODS, "ns", "p")
 KEY = b"/registry/pods/ns/p"
 LEASE_KEY = b"/registry/leases/kube-node-lease/n"
 RUNNING = Patch(
@@ -38,11 +38,11 @@ class Api(ApiPlane):
         super().__init__(Pool(Access(server="http://127.0.0.1:1")))
         self.asked: list[str] = []
 
-    async def patch(self, target: Target, patch: Patch, *, current: Json = None) -> Json:
+    async def patch(self, target: ObjectKey, patch: Patch, *, current: Json = None) -> Json:
         self.asked.append(f"patch {target.name} {patch.subresource}")
         return {"through": "api"}
 
-    async def delete(self, target: Target, **options: Any) -> None:
+    async def delete(self, target: ObjectKey, **options: Any) -> None:
         self.asked.append(f"delete {target.name} {options.get('grace_seconds')}")
 
     async def renew(self, renewals: Sequence[Renewal]) -> Any:
@@ -51,7 +51,7 @@ class Api(ApiPlane):
 
 
 def route(etcd: MemoryEtcd, **options: Any) -> EtcdRoute:
-    return EtcdRoute(address="", store=Store(etcd), keys=Keys("/registry"), **options)
+    return EtcdRoute(address="", store=ObjectStore(etcd), keys=Keys("/registry"), **options)
 
 
 class Rig:
@@ -240,7 +240,7 @@ async def test_other_deletions_go_through_the_api(
 async def test_nodes_are_deleted_through_the_api() -> None:
     rig = Rig()
 
-    await rig.plane.delete(Target(NODES, None, "n"), grace_seconds=0, current=rig.seen)
+    await rig.plane.delete(ObjectKey(NODES, None, "n"), grace_seconds=0, current=rig.seen)
 
     assert rig.api.asked == ["delete n 0"]
 

@@ -6,8 +6,8 @@ import pytest
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.handshake import handshake
 from kwokctl.dataplane.keys import Keys
-from kwokctl.dataplane.port import Target
-from kwokctl.dataplane.store import Store
+from kwokctl.dataplane.port import ObjectKey
+from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import ApiError, EtcdGoneError
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import Resource
@@ -34,13 +34,13 @@ class Api(ApiPlane):
         document["metadata"]["resourceVersion"] = str(self._etcd.put(key, value))
         return json.dumps(document).encode()
 
-    async def delete(self, target: Target, **options: Any) -> None:
+    async def delete(self, target: ObjectKey, **options: Any) -> None:
         self.deleted.append(target.name)
         del self._etcd.stored[self._keys.key(target.resource, target.namespace, target.name)]
 
 
 async def shake(api: Api, etcd: MemoryEtcd) -> str | None:
-    return await handshake(api, Store(etcd), Keys("/registry"), lambda: 0.0)
+    return await handshake(api, ObjectStore(etcd), Keys("/registry"), lambda: 0.0)
 
 
 async def test_an_etcd_that_shows_what_the_api_made_may_be_written_to() -> None:

@@ -13,9 +13,9 @@ from kwokctl.etcd.kv.kv import (
     Compare,
     Delete,
     Get,
+    KeyPage,
     KeyValue,
     Operation,
-    Page,
     Put,
     Txn,
     TxnAnswer,
@@ -140,13 +140,13 @@ class Dice:
         }
         return KeyValue(key, value, created, modified), theirs
 
-    def page(self) -> tuple[Page, Any]:
+    def page(self) -> tuple[KeyPage, Any]:
         items = [self._key_value() for _ in range(self._random.randrange(6))]
         more, revision, count = self._random.random() < 0.5, self.number(), self.number()
         theirs = self._rpc.RangeResponse(
             header=self._header(revision), kvs=[b for _, b in items], more=more, count=count
         )
-        return Page([a for a, _ in items], more, revision, count), theirs
+        return KeyPage([a for a, _ in items], more, revision, count), theirs
 
 
 def test_a_compare_and_put_is_these_bytes() -> None:
@@ -209,7 +209,7 @@ def test_fields_that_nobody_knows_are_passed_over() -> None:
     )  # fmt: skip
     page = b"\x12" + varint(7 + len(strange)) + b"\x0a\x01k" + strange + b"\x2a\x02vv"
 
-    assert decoding.read_page(strange + page + strange) == Page(
+    assert decoding.read_page(strange + page + strange) == KeyPage(
         [KeyValue(b"k", b"vv", 0, 0)], more=False, revision=0, count=0
     )
 

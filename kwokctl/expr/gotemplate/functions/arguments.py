@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from kwokctl.expr.gotemplate.fault import Fault
+from kwokctl.expr.gotemplate.fault import TemplateFault
 from kwokctl.expr.gotemplate.go.formatting import plain
-from kwokctl.expr.gotemplate.go.go_types import Constant, Number, StringMap, Strings
+from kwokctl.expr.gotemplate.go.go_types import Number, StringMap, Strings, UntypedConstant
 from kwokctl.expr.gotemplate.go.times import Span
 from kwokctl.expr.gotemplate.go.values import is_list, kind
 
@@ -17,14 +17,14 @@ def text(value: Any) -> str:
     """Return a text; anything else is an error, as in Go."""
     if isinstance(value, str) and not isinstance(value, Number):
         return value
-    raise Fault(f"{kind(value)} is not a text")
+    raise TemplateFault(f"{kind(value)} is not a text")
 
 
 def listing(value: Any) -> list[Any]:
     """Return a list; anything else is an error."""
     if is_list(value):
         return list(value)
-    raise Fault(f"{kind(value)} is not a list")
+    raise TemplateFault(f"{kind(value)} is not a list")
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
@@ -33,16 +33,16 @@ def mapping(value: Any) -> Mapping[str, Any]:
         return value
     if value is None:
         return {}
-    raise Fault(f"{kind(value)} is not a map")
+    raise TemplateFault(f"{kind(value)} is not a map")
 
 
 def count(value: Any) -> int:
     """Return an `int`; anything else is an error."""
     if type(value) is int:
         return value
-    if isinstance(value, Constant) and value.is_integer():
+    if isinstance(value, UntypedConstant) and value.is_integer():
         return int(value)
-    raise Fault(f"{kind(value)} is not a whole number")
+    raise TemplateFault(f"{kind(value)} is not a whole number")
 
 
 def whole(value: Any) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
-from kwokctl.expr.gotemplate.fault import Fault
+from kwokctl.expr.gotemplate.fault import TemplateFault
 from kwokctl.expr.gotemplate.functions.arguments import text
 from kwokctl.expr.gotemplate.go.go_types import NIL, kind_name, type_name
 from kwokctl.expr.gotemplate.go.values import is_list
@@ -15,7 +15,7 @@ def _default(otherwise: Any, *given: Any) -> Any:
 
 def _ternary(yes: Any, no: Any, condition: Any) -> Any:
     if not isinstance(condition, bool):
-        raise Fault("'ternary' needs a boolean as its last value")
+        raise TemplateFault("'ternary' needs a boolean as its last value")
     return yes if condition else no
 
 
@@ -33,7 +33,7 @@ def deep_equal(first: Any, second: Any) -> bool:
 
 
 def _fail(message: Any) -> NoReturn:
-    raise Fault(text(message))
+    raise TemplateFault(text(message))
 
 
 CHOICES: dict[str, Callable[..., Any]] = {

@@ -7,10 +7,10 @@ from decimal import ROUND_HALF_UP, Decimal, localcontext
 from random import SystemRandom
 from typing import Any
 
-from kwokctl.expr.gotemplate.fault import Fault
+from kwokctl.expr.gotemplate.fault import TemplateFault
 from kwokctl.expr.gotemplate.functions.arguments import count, real, text, whole
 from kwokctl.expr.gotemplate.go.formatting import plain
-from kwokctl.expr.gotemplate.go.go_types import Constant, Int64, Ints
+from kwokctl.expr.gotemplate.go.go_types import Int64, Ints, UntypedConstant
 from kwokctl.expr.gotemplate.go.numerals import shortest
 from kwokctl.expr.gotemplate.go.values import kind
 
@@ -36,7 +36,7 @@ def _rest(dividend: Any, divisor: Any) -> Int64:
 
 def _not_zero(number: int) -> int:
     if not number:
-        raise Fault("a number cannot be divided by zero")
+        raise TemplateFault("a number cannot be divided by zero")
     return number
 
 
@@ -55,14 +55,14 @@ def _exactly(step: Callable[[Decimal, Decimal], Decimal]) -> Callable[..., float
 def _decimal(value: Any) -> Decimal:
     number = real(value)
     if not math.isfinite(number):
-        raise Fault(f"{kind(value)} is not a number to calculate with")
+        raise TemplateFault(f"{kind(value)} is not a number to calculate with")
     return Decimal(shortest(number))
 
 
 def _quotient(dividend: Decimal, divisor: Decimal) -> Decimal:
     """Divide, to sixteen places: https://pkg.go.dev/github.com/shopspring/decimal#Decimal.Div."""
     if not divisor:
-        raise Fault("a number cannot be divided by zero")
+        raise TemplateFault("a number cannot be divided by zero")
     with localcontext(prec=400, rounding=ROUND_HALF_UP):
         return (dividend / divisor).quantize(Decimal("1e-16"))
 
@@ -72,10 +72,10 @@ def _product(first: Any, *others: Any) -> Int64:
 
 
 def _rounded(value: Any, digits: Any, half: Any = 0.5) -> float:
-    if not isinstance(half, int | float) or type(half) not in {int, float, Constant}:
-        raise Fault(f"{kind(half)} is not a number to round by")
+    if not isinstance(half, int | float) or type(half) not in {int, float, UntypedConstant}:
+        raise TemplateFault(f"{kind(half)} is not a number to round by")
     if abs(count(digits)) > _MOST_DIGITS:
-        raise Fault(f"a number cannot be rounded to {digits} digits")
+        raise TemplateFault(f"a number cannot be rounded to {digits} digits")
     scale = 10.0 ** count(digits)
     scaled = scale * real(value)
     fraction, _ = math.modf(scaled)
@@ -102,7 +102,7 @@ def _steps(start: Any, end: Any, step: Any) -> Ints:
         return Ints()
     numbers = range(first, last, size)
     if len(numbers) > _MOST:
-        raise Fault(f"a list of {len(numbers)} numbers is too long")
+        raise TemplateFault(f"a list of {len(numbers)} numbers is too long")
     return Ints(numbers)
 
 
@@ -136,7 +136,7 @@ def _atoi(value: Any) -> int:
 
 def _random(low: Any, high: Any) -> int:
     if count(high) <= count(low):
-        raise Fault("'randInt' needs a lower and a higher bound")
+        raise TemplateFault("'randInt' needs a lower and a higher bound")
     return SystemRandom().randrange(count(low), count(high))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from random import SystemRandom
 from typing import Any
 
-from kwokctl.expr.gotemplate.fault import Fault
+from kwokctl.expr.gotemplate.fault import TemplateFault
 from kwokctl.expr.gotemplate.functions.arguments import count, text
 
 _SYSTEM = SystemRandom()
@@ -15,7 +15,7 @@ _LONGEST = 1_000_000
 def _random(characters: str) -> Callable[[Any], str]:
     def function(length: Any) -> str:
         if not 0 <= count(length) <= _LONGEST:
-            raise Fault(f"a random text cannot have {length} characters")
+            raise TemplateFault(f"a random text cannot have {length} characters")
         return "".join(_SYSTEM.choices(characters, k=count(length)))
 
     return function

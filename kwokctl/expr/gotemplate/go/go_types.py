@@ -33,7 +33,7 @@ class Byte(int):
     __slots__ = ()
 
 
-class Constant(float):
+class UntypedConstant(float):
     """A constant of the template such as `2.0`, given to what takes whole numbers."""
 
     __slots__ = ()
@@ -155,5 +155,17 @@ def _exact_other(value: Any) -> Any:
 
 
 _EXACT = frozenset(
-    {Number, Int64, Byte, Constant, Real, Strings, Ints, Lists, NilList, NilStrings, StringMap}
+    {
+        Number,
+        Int64,
+        Byte,
+        UntypedConstant,
+        Real,
+        Strings,
+        Ints,
+        Lists,
+        NilList,
+        NilStrings,
+        StringMap,
+    }
 )

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import UTC
 from typing import Any
 
-from kwokctl.expr.gotemplate.go.go_types import Constant, Int64, Number, Real
+from kwokctl.expr.gotemplate.go.go_types import Int64, Number, Real, UntypedConstant
 from kwokctl.expr.gotemplate.go.layouts import formatted
 from kwokctl.expr.gotemplate.go.times import (
     Location,
@@ -34,7 +34,7 @@ def _text(value: Any) -> str:
 
 
 def _whole(value: Any) -> int:
-    if isinstance(value, Constant) and value.is_integer():
+    if isinstance(value, UntypedConstant) and value.is_integer():
         return int(value)
     if type(value) is not int:
         raise TypeError("it needs a whole number")

@@ -44,7 +44,7 @@ class Token:
     at: int
 
 
-class Source:
+class TemplateSource:
     """A template's text and name; knows where an offset lies."""
 
     def __init__(self, text: str, name: str) -> None:
@@ -64,7 +64,7 @@ class Source:
         raise ExpressionError(f"{self.where(at)}: {problem}", hint=hint)
 
 
-def tokens(source: Source) -> Iterator[Token]:
+def tokens(source: TemplateSource) -> Iterator[Token]:
     """Yield the tokens of a whole template; spaces are tokens, too, as they part arguments."""
     text, at, trim = source.text, source.start, False
     while (left := _LEFT.search(text, at)) is not None:
@@ -91,7 +91,7 @@ def _text(text: str, at: int, *, first: bool, last: bool) -> Iterator[Token]:
         yield Token("text", text, at)
 
 
-def _action(source: Source, at: int, start: int) -> Iterator[Token]:
+def _action(source: TemplateSource, at: int, start: int) -> Iterator[Token]:
     while True:
         right = _RIGHT.match(source.text, at)
         if right is not None:
@@ -104,7 +104,7 @@ def _action(source: Source, at: int, start: int) -> Iterator[Token]:
         at = match.end()
 
 
-def _complain(source: Source, at: int, start: int) -> NoReturn:
+def _complain(source: TemplateSource, at: int, start: int) -> NoReturn:
     if at >= len(source.text):
         source.fail(start, "the action is not closed by '}}'")
     character = source.text[at]
@@ -116,7 +116,7 @@ def _complain(source: Source, at: int, start: int) -> NoReturn:
 class Cursor:
     """Walks over the tokens of a template."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: TemplateSource) -> None:
         """Cut the source into tokens; raise ExpressionError where that fails."""
         self._tokens = list(tokens(source))
         self._at = 0

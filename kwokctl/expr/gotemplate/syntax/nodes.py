@@ -44,7 +44,7 @@ class Fields:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
+class PipelineCommand:
     """An operand with its arguments."""
 
     at: int
@@ -60,7 +60,7 @@ class Pipeline:
     """
 
     at: int
-    commands: tuple[Command, ...]
+    commands: tuple[PipelineCommand, ...]
     variables: tuple[str, ...] = ()
     declares: bool = False
 
@@ -114,7 +114,7 @@ class Jump:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class TemplateCall:
     """`template "name" pipeline`."""
 
     at: int
@@ -122,5 +122,5 @@ class Call:
     pipeline: Pipeline | None
 
 
-Node = Text | Action | If | Range | Jump | Call
+Node = Text | Action | If | Range | Jump | TemplateCall
 Body = tuple[Node, ...]

@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kwokctl.expr.gotemplate.syntax.lexer import Cursor, Source, Token
+from kwokctl.expr.gotemplate.syntax.lexer import Cursor, TemplateSource, Token
 from kwokctl.expr.gotemplate.syntax.nodes import (
     Action,
     Body,
-    Call,
     If,
     Jump,
     Node,
     Pipeline,
     Range,
+    TemplateCall,
     Text,
 )
 from kwokctl.expr.gotemplate.syntax.pipelines import KEYWORDS, PipelineReader
@@ -31,7 +31,7 @@ class Parsed:
     """The variables that are set again somewhere after they were declared."""
 
 
-def parse(source: Source) -> Parsed:
+def parse(source: TemplateSource) -> Parsed:
     """Return what a text says; raise ExpressionError, with line and column."""
     return _Parser(source).parse()
 
@@ -39,7 +39,7 @@ def parse(source: Source) -> Parsed:
 class _Parser:
     """Reads nodes; pipelines are read by its helper."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: TemplateSource) -> None:
         self._source = source
         self._cursor = Cursor(source)
         self._reader = PipelineReader(source, self._cursor)
@@ -94,7 +94,7 @@ class _Parser:
         else:
             yield self._call(word)
 
-    def _call(self, word: Token) -> Call:
+    def _call(self, word: Token) -> TemplateCall:
         """Read `template`, or `block`, which defines what it calls."""
         name = self._name(word)
         self._called.append((name, word.at))
@@ -105,7 +105,7 @@ class _Parser:
             pipeline = self._reader.pipeline()
         if word.text == "block":
             self._define(name, word)
-        return Call(at=word.at, name=name, pipeline=pipeline)
+        return TemplateCall(at=word.at, name=name, pipeline=pipeline)
 
     def _name(self, word: Token) -> str:
         token = self._cursor.solid()

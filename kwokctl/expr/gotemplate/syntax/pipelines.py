@@ -1,15 +1,15 @@
 """Reads what stands between the braces of a template."""
 
 from kwokctl.expr.gotemplate.syntax import literals
-from kwokctl.expr.gotemplate.syntax.lexer import Cursor, Source, Token
+from kwokctl.expr.gotemplate.syntax.lexer import Cursor, TemplateSource, Token
 from kwokctl.expr.gotemplate.syntax.nodes import (
-    Command,
     Dot,
     Fields,
     Function,
     Literal,
     Operand,
     Pipeline,
+    PipelineCommand,
     Variable,
 )
 
@@ -22,7 +22,7 @@ _CONSTANTS = {"true": True, "false": False, "nil": None}
 class PipelineReader:
     """Reads pipelines, and keeps the variables that are in scope."""
 
-    def __init__(self, source: Source, cursor: Cursor) -> None:
+    def __init__(self, source: TemplateSource, cursor: Cursor) -> None:
         """Read from `cursor`, which others move, too."""
         self._source = source
         self._cursor = cursor
@@ -71,7 +71,7 @@ class PipelineReader:
         if token.text not in self.variables:
             self._source.fail(token.at, f"variable '{token.text}' is not defined")
 
-    def _command(self, *, is_first: bool) -> Command:
+    def _command(self, *, is_first: bool) -> PipelineCommand:
         token = self._cursor.solid()
         if token.kind in {"right", "pipe", "close"}:
             self._source.fail(token.at, "a value is missing here")
@@ -90,7 +90,7 @@ class PipelineReader:
             self._source.fail(token.at, "'nil' alone is not a value to work with")
         if arguments and isinstance(operand, Literal | Dot):
             self._source.fail(arguments[0].at, "only functions take arguments")
-        return Command(at=token.at, operand=operand, arguments=tuple(arguments))
+        return PipelineCommand(at=token.at, operand=operand, arguments=tuple(arguments))
 
     def _operand(self) -> Operand:
         token = self._cursor.take()

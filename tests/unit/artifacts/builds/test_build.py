@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.artifacts.locations import Wanted
+from kwokctl.artifacts.locations import WantedProgram
 from kwokctl.artifacts.maintenance import wanted
-from kwokctl.artifacts.resolve import Source, resolve, store_of
+from kwokctl.artifacts.resolve import ArtifactSource, resolve, store_of
 from kwokctl.artifacts.target import here
 from kwokctl.errors import ArtifactError
 from tests.support import fake_go
@@ -34,8 +34,8 @@ def go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 async def _build(cache: Path, listener: Listener, *names: str, version: str = "v1.36.3") -> None:
-    wanted = [Wanted(name=name, version=version) for name in names]
-    await resolve(wanted, source=Source.BUILD, cache=cache, progress=listener)
+    wanted = [WantedProgram(name=name, version=version) for name in names]
+    await resolve(wanted, source=ArtifactSource.BUILD, cache=cache, progress=listener)
 
 
 async def test_programs_are_built_in_a_scratch_module(
@@ -140,7 +140,7 @@ async def test_what_cannot_be_built_is_said_before_anything_is_built(
     cache: Path, listener: Listener, go: Path, version: str, named: str
 ) -> None:
     with pytest.raises(ArtifactError, match=f"{named} is not available") as caught:
-        await resolve(wanted(version), source=Source.BUILD, cache=cache, progress=listener)
+        await resolve(wanted(version), source=ArtifactSource.BUILD, cache=cache, progress=listener)
 
     assert fake_go.calls(go) == []
     assert ("--kube-version" in str(caught.value.hint)) == named.startswith("etcd")

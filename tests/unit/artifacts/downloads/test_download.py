@@ -9,7 +9,7 @@ import pytest
 from kwokctl.artifacts.downloads.download import checksum, download
 from kwokctl.artifacts.downloads.http_failures import Trouble
 from kwokctl.artifacts.locations import Order
-from kwokctl.artifacts.store import Store
+from kwokctl.artifacts.store import ProgramStore
 from kwokctl.errors import ArtifactError
 from tests.support.listener import Listener
 from tests.support.release_site import ReleaseSite, release_site
@@ -24,8 +24,8 @@ def site() -> Iterator[ReleaseSite]:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "store")
+def store(tmp_path: Path) -> ProgramStore:
+    return ProgramStore(tmp_path / "store")
 
 
 @pytest.fixture
@@ -50,13 +50,13 @@ def _archive(**files: bytes) -> bytes:
 
 
 async def _download(
-    orders: list[Order], store: Store, tmp_path: Path, listener: Listener
+    orders: list[Order], store: ProgramStore, tmp_path: Path, listener: Listener
 ) -> Trouble | None:
     return await download(orders, store=store, folder=tmp_path / "work", progress=listener)
 
 
 async def test_a_program_comes_into_the_store(
-    site: ReleaseSite, store: Store, tmp_path: Path, listener: Listener
+    site: ReleaseSite, store: ProgramStore, tmp_path: Path, listener: Listener
 ) -> None:
     url = site.publish("/kubectl", _PROGRAM)
 
@@ -73,7 +73,7 @@ async def test_a_program_comes_into_the_store(
 
 
 async def test_one_archive_is_fetched_once_for_all_its_programs(
-    site: ReleaseSite, store: Store, tmp_path: Path, listener: Listener
+    site: ReleaseSite, store: ProgramStore, tmp_path: Path, listener: Listener
 ) -> None:
     content = _archive(etcd=_PROGRAM + b"1", etcdctl=_PROGRAM + b"2", etcdutl=_PROGRAM + b"3")
     url = site.publish("/etcd.tar.gz", content)
@@ -90,7 +90,7 @@ async def test_one_archive_is_fetched_once_for_all_its_programs(
 
 
 async def test_a_file_that_is_not_what_was_published_is_refused(
-    site: ReleaseSite, store: Store, tmp_path: Path, listener: Listener
+    site: ReleaseSite, store: ProgramStore, tmp_path: Path, listener: Listener
 ) -> None:
     url = site.publish("/kubectl", _PROGRAM)
     site.files["/kubectl"] = _PROGRAM + b"more"
@@ -103,7 +103,7 @@ async def test_a_file_that_is_not_what_was_published_is_refused(
 
 
 async def test_bad_bytes_from_before_are_fetched_again(
-    site: ReleaseSite, store: Store, tmp_path: Path, listener: Listener
+    site: ReleaseSite, store: ProgramStore, tmp_path: Path, listener: Listener
 ) -> None:
     url = site.publish("/kubectl", _PROGRAM)
     tag = f'"{sha256(_PROGRAM).hexdigest()[:8]}"'
@@ -117,7 +117,7 @@ async def test_bad_bytes_from_before_are_fetched_again(
 
 
 async def test_a_release_without_a_checksum_is_a_warning(
-    site: ReleaseSite, store: Store, tmp_path: Path, listener: Listener
+    site: ReleaseSite, store: ProgramStore, tmp_path: Path, listener: Listener
 ) -> None:
     url = site.publish("/kubectl", _PROGRAM)
     del site.files["/kubectl.sha256"]
@@ -128,7 +128,7 @@ async def test_a_release_without_a_checksum_is_a_warning(
 
 
 async def test_an_address_of_the_users_own_may_have_no_checksum(
-    site: ReleaseSite, store: Store, tmp_path: Path, listener: Listener
+    site: ReleaseSite, store: ProgramStore, tmp_path: Path, listener: Listener
 ) -> None:
     url = site.publish("/kubectl", _PROGRAM)
     del site.files["/kubectl.sha256"]
@@ -140,7 +140,7 @@ async def test_an_address_of_the_users_own_may_have_no_checksum(
 
 
 async def test_a_file_that_is_not_there_is_trouble_and_no_warning(
-    site: ReleaseSite, store: Store, tmp_path: Path, listener: Listener
+    site: ReleaseSite, store: ProgramStore, tmp_path: Path, listener: Listener
 ) -> None:
     order = _order("kubectl", f"{site.address}/kubectl")
 
@@ -151,7 +151,7 @@ async def test_a_file_that_is_not_there_is_trouble_and_no_warning(
 
 
 async def test_a_host_that_cannot_be_reached_is_asked_once(
-    store: Store, tmp_path: Path, listener: Listener
+    store: ProgramStore, tmp_path: Path, listener: Listener
 ) -> None:
     with release_site() as gone:
         url = gone.publish("/kubectl", _PROGRAM)
@@ -163,7 +163,7 @@ async def test_a_host_that_cannot_be_reached_is_asked_once(
 
 
 async def test_a_page_is_no_program(
-    site: ReleaseSite, store: Store, tmp_path: Path, listener: Listener
+    site: ReleaseSite, store: ProgramStore, tmp_path: Path, listener: Listener
 ) -> None:
     url = site.publish("/kubectl", b"<html>")
 
@@ -174,7 +174,7 @@ async def test_a_page_is_no_program(
 
 
 async def test_an_archive_without_the_member_is_refused(
-    site: ReleaseSite, store: Store, tmp_path: Path, listener: Listener
+    site: ReleaseSite, store: ProgramStore, tmp_path: Path, listener: Listener
 ) -> None:
     url = site.publish("/x.tar.gz", _archive(etcd=_PROGRAM))
 
@@ -183,7 +183,7 @@ async def test_an_archive_without_the_member_is_refused(
 
 
 async def test_an_archive_on_this_machine_is_unpacked(
-    store: Store, tmp_path: Path, listener: Listener
+    store: ProgramStore, tmp_path: Path, listener: Listener
 ) -> None:
     archive = tmp_path / "etcd.tar.gz"
     archive.write_bytes(_archive(**{"my-etcd": _PROGRAM, "etcdctl": _PROGRAM}))

@@ -12,7 +12,7 @@ from kwokctl.clusters.scaling.reader import (
     others_than,
 )
 from kwokctl.clusters.scaling.readiness import Verdict, judge_of
-from kwokctl.dataplane.port import Target
+from kwokctl.dataplane.port import ObjectKey
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import Access
@@ -85,7 +85,7 @@ async def test_one_object_is_read_without_spec_and_status() -> None:
         await reply.json(stored("n"))
 
     async with reading(handle) as (reader, server):
-        known = await reader.get(Target(NODES, None, "n"))
+        known = await reader.get(ObjectKey(NODES, None, "n"))
 
     assert known is not None
     assert (known.name, known.set_name) == ("n", None)
@@ -98,7 +98,7 @@ async def test_an_object_that_does_not_exist_is_none() -> None:
         await reply.refuse(404, "NotFound", "not there")
 
     async with reading(handle) as (reader, _):
-        assert await reader.get(Target(NODES, None, "n")) is None
+        assert await reader.get(ObjectKey(NODES, None, "n")) is None
 
 
 async def test_another_refusal_is_raised() -> None:
@@ -107,7 +107,7 @@ async def test_another_refusal_is_raised() -> None:
 
     async with reading(handle) as (reader, _):
         with pytest.raises(ApiError, match="not for you"):
-            await reader.get(Target(NODES, None, "n"))
+            await reader.get(ObjectKey(NODES, None, "n"))
 
 
 async def test_a_kind_is_found_in_the_cluster() -> None:

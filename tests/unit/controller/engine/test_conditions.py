@@ -11,7 +11,7 @@ from kwokctl.controller.engine.step_player import StepPlayer
 from kwokctl.controller.metrics import Metrics
 from kwokctl.controller.stages.functions import NODE_CONDITIONS, Kubelet, common, for_nodes
 from kwokctl.controller.stages.reader import read_stages
-from kwokctl.dataplane.port import Target
+from kwokctl.dataplane.port import ObjectKey
 from kwokctl.expr import yaml
 from kwokctl.expr.duration import parse_time
 from kwokctl.kube.client import PatchType
@@ -271,7 +271,7 @@ def played(name: str, have: Json) -> FakeCluster:
     player = StepPlayer(cluster, cluster, Metrics(), lambda: parse_time(NOW))
     functions = for_nodes(common(lambda: parse_time(NOW)), Kubelet())
     (step,) = stage.steps
-    asyncio.run(player.play(step, Target(NODES, None, "n"), value, functions))
+    asyncio.run(player.play(step, ObjectKey(NODES, None, "n"), value, functions))
     return cluster
 
 

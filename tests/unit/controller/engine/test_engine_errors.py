@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kwokctl.controller.stages.model import EventStep
-from kwokctl.dataplane.port import Target
+from kwokctl.dataplane.port import ObjectKey
 from kwokctl.errors import ApiError, ExpressionError
 from kwokctl.kube.resource import PODS
 from tests.support.engine_rig import (
@@ -30,7 +30,7 @@ def test_a_transient_error_is_tried_again_from_the_step_that_failed() -> None:
 
     @story(stage("both", [has("status.phase", "Pending")], first, second, patch({"phase": "Done"})))
     async def _(rig: Rig) -> None:
-        def break_second(target: Target) -> None:
+        def break_second(target: ObjectKey) -> None:
             if len(rig.cluster.writes) in {2, 3}:
                 rig.cluster.refuse.append(BUSY)
 
@@ -69,7 +69,7 @@ def test_a_conflict_is_answered_by_looking_at_the_object_at_once() -> None:
 def test_an_object_that_changed_its_mind_is_not_played_after_a_conflict() -> None:
     @story(RUN)
     async def _(rig: Rig) -> None:
-        def change(_: Target) -> None:
+        def change(_: ObjectKey) -> None:
             rig.cluster.before_write = None
             rig.cluster._watchers.clear()
             rig.cluster.change(PODS, "p", "ns", status={"phase": "Failed"})

@@ -4,7 +4,7 @@ import asyncio
 
 import msgspec
 
-from kwokctl.dataplane.port import Target
+from kwokctl.dataplane.port import ObjectKey
 from kwokctl.kube.resource import PODS
 from tests.support.engine_rig import BUSY, RUN, SLOW, Rig, has, patch, pod, stage, story
 
@@ -12,7 +12,7 @@ from tests.support.engine_rig import BUSY, RUN, SLOW, Rig, has, patch, pod, stag
 def test_a_deletion_during_play_cannot_resurrect() -> None:
     @story(RUN)
     async def _(rig: Rig) -> None:
-        def delete(_: Target) -> None:
+        def delete(_: ObjectKey) -> None:
             rig.cluster.before_write = None
             rig.cluster.remove(PODS, "p", "ns")
 
@@ -28,7 +28,7 @@ def test_a_deletion_during_play_cannot_resurrect() -> None:
 def test_an_object_made_again_under_its_name_during_play_is_played_anew() -> None:
     @story(RUN)
     async def _(rig: Rig) -> None:
-        def replace(_: Target) -> None:
+        def replace(_: ObjectKey) -> None:
             rig.cluster.before_write = None
             rig.cluster.remove(PODS, "p", "ns")
             rig.cluster.put(PODS, pod(second="yes"))
@@ -101,7 +101,7 @@ def test_an_object_changed_during_play_is_looked_at_again() -> None:
 
     @story(RUN, end)
     async def _(rig: Rig) -> None:
-        def change(_: Target) -> None:
+        def change(_: ObjectKey) -> None:
             rig.cluster.before_write = None
             rig.cluster.change(PODS, "p", "ns", metadata={"end": "yes"})
 

@@ -14,7 +14,7 @@ from kwokctl.controller.nodes.registry import Hold
 from kwokctl.controller.scheduling.delay_queue import DelayQueue
 from kwokctl.dataplane.leases.decode import read_lease
 from kwokctl.dataplane.leases.encode import micro_time
-from kwokctl.dataplane.port import Target
+from kwokctl.dataplane.port import ObjectKey
 from kwokctl.errors import ApiError
 from kwokctl.kube.resource import LEASES, NODE_LEASES
 from tests.support.fake_cluster import FakeCluster
@@ -303,7 +303,7 @@ def test_the_lease_of_a_node_that_is_gone_is_forgotten() -> None:
 def test_a_node_that_goes_while_its_lease_is_written_is_not_held() -> None:
     @story
     async def _(rig: Rig) -> None:
-        def forget(_: Target) -> None:
+        def forget(_: ObjectKey) -> None:
             rig.keeper.forget("n")
 
         rig.cluster.before_write = forget

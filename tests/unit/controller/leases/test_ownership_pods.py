@@ -8,7 +8,7 @@ import orjson
 from kwokctl.config.documents import Document
 from kwokctl.controller.engine.decoded import DecodedPod
 from kwokctl.controller.stages.reader import read_stages
-from kwokctl.dataplane.port import Target
+from kwokctl.dataplane.port import ObjectKey
 from kwokctl.expr import yaml
 from kwokctl.kube.resource import JOBS, NODES, PODS
 from tests.support.fleet_rig import Rig, conditions, node, pod, story
@@ -197,7 +197,7 @@ def test_what_a_list_tells_counts_though_it_be_older() -> None:
 def test_a_deletion_during_play_cannot_resurrect_a_pod() -> None:
     @story()
     async def _(rig: Rig) -> None:
-        def delete(target: Target) -> None:
+        def delete(target: ObjectKey) -> None:
             if target.name == "p":
                 rig.cluster.before_write = None
                 rig.cluster.remove(PODS, "p", "ns")

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from kwokctl.dataplane.copies.json_stamp import Stamp
 from kwokctl.dataplane.copies.protobuf_stamp import PREFIX, ProtobufStamp, protobuf_stamp
-from kwokctl.dataplane.copies.variable_fields import Copy, Role, Slot, Source
+from kwokctl.dataplane.copies.variable_fields import Copy, Role, Slot, ValueSource
 from kwokctl.etcd.protobuf import varint
 
 Fields = Sequence[tuple[int, Any]]
@@ -22,8 +22,10 @@ LATER = Copy(
     host_ips=("2001:db8:1:2:3:4:5:6",),
 )
 
-NAME, UID, TIME, HOST = (Source(role) for role in (Role.NAME, Role.UID, Role.TIME, Role.HOST_IP))
-SERIAL = Source(Role.SERIAL, of_serial=lambda serial: f"10.0.{serial}.0/24")
+NAME, UID, TIME, HOST = (
+    ValueSource(role) for role in (Role.NAME, Role.UID, Role.TIME, Role.HOST_IP)
+)
+SERIAL = ValueSource(Role.SERIAL, of_serial=lambda serial: f"10.0.{serial}.0/24")
 OWN = (
     (NAME, "thing-0"),
     (UID, "uid-of-first"),
@@ -52,14 +54,14 @@ def value(metadata: Fields, *rest: tuple[int, Any]) -> bytes:
     return PREFIX + message([(1, [(1, "v1"), (2, "Thing")]), (2, thing), (3, ""), (4, "")])
 
 
-def stamp(*own: tuple[Source, Any]) -> Stamp:
+def stamp(*own: tuple[ValueSource, Any]) -> Stamp:
     slots: list[bytes | Slot] = []
     for number, (source, text) in enumerate(own):
         slots += [Slot((number,), source, text), b","]
     return Stamp(slots)
 
 
-def made(metadata: Fields, *rest: tuple[int, Any], own: Sequence[tuple[Source, Any]]) -> bytes:
+def made(metadata: Fields, *rest: tuple[int, Any], own: Sequence[tuple[ValueSource, Any]]) -> bytes:
     found = protobuf_stamp(value(metadata, *rest), stamp(*own))
     assert isinstance(found, ProtobufStamp)
     return found.make(LATER)
@@ -108,7 +110,7 @@ def test_managed_fields_name_the_items_of_the_copy_itself() -> None:
     fields: Any = {"f:spec": {'k:{"ip":"192.0.2.1"}': {".": {}}}}
     entry = ("metadata", "managedFields", 0)
     slots = (
-        Slot((*entry, "fieldsV1"), Source(Role.FIELDS, parts=parts), fields),
+        Slot((*entry, "fieldsV1"), ValueSource(Role.FIELDS, parts=parts), fields),
         Slot((*entry, "time"), TIME, OWN[2][1]),
     )
 

@@ -8,7 +8,7 @@ import pytest
 
 from kwokctl.errors import ConfigError, EtcdGoneError, UnavailableError
 from kwokctl.etcd.grpc.channel import Channel
-from kwokctl.etcd.grpc.dial import Address
+from kwokctl.etcd.grpc.dial import EtcdAddress
 from kwokctl.etcd.grpc.frames import LARGEST_WINDOW, REFUSED_STREAM, rst_stream
 from tests.support.certificates import certificates
 from tests.support.eventually import eventually
@@ -27,7 +27,7 @@ def socket() -> Iterator[Path]:
 
 def channel_to(target: str, **files: Path) -> Channel:
     known = {"ca": None, "cert": None, "key": None} | files
-    return Channel(Address.of(target, **known))
+    return Channel(EtcdAddress.of(target, **known))
 
 
 def silent(session: Session, stream: int, content: bytes) -> bytes:
@@ -322,7 +322,7 @@ async def test_certificates_that_cannot_be_used_are_told(tmp_path: Path) -> None
 def test_an_address_is_a_socket_or_a_host_with_a_port(
     target: str, socket_path: str | None, host: str, port: int, authority: str
 ) -> None:
-    address = Address.of(target, ca=None, cert=None, key=None)
+    address = EtcdAddress.of(target, ca=None, cert=None, key=None)
 
     assert (address.socket, address.host, address.port) == (socket_path, host, port)
     assert address.authority == authority
@@ -331,4 +331,4 @@ def test_an_address_is_a_socket_or_a_host_with_a_port(
 @pytest.mark.parametrize("target", ["", "unix:", "localhost", ":2379", "localhost:", "a:b"])
 def test_what_is_no_address_is_refused(target: str) -> None:
     with pytest.raises(ConfigError, match="not an address of etcd"):
-        Address.of(target, ca=None, cert=None, key=None)
+        EtcdAddress.of(target, ca=None, cert=None, key=None)

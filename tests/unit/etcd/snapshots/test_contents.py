@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.etcd.snapshots.bolt import DamagedError
+from kwokctl.etcd.snapshots.bolt import DamagedFileError
 from kwokctl.etcd.snapshots.contents import Found, last_revision, look
 from tests.support.bolt_file import PAGE, database
 
@@ -48,7 +48,7 @@ def test_a_damaged_page_is_never_more_than_an_error(path: Path, page: int, fill:
         # Of the free pages, and beyond the end.
         assert last_revision(path) == 6
         return
-    with pytest.raises(DamagedError):
+    with pytest.raises(DamagedFileError):
         look(path, "/elsewhere")
 
 
@@ -60,7 +60,7 @@ def test_half_a_meta_page_gives_way_to_the_other(path: Path) -> None:
 
     assert look(path, "/registry").is_wanted
     path.write_bytes(bytes(2 * PAGE))
-    with pytest.raises(DamagedError, match="no meta page"):
+    with pytest.raises(DamagedFileError, match="no meta page"):
         look(path, "/registry")
 
 
@@ -71,5 +71,5 @@ def test_pages_that_refer_to_each_other_are_damage(path: Path) -> None:
     whole[branch * PAGE + 16 + 8 : branch * PAGE + 16 + 16] = branch.to_bytes(8, "little")
     path.write_bytes(whole)
 
-    with pytest.raises(DamagedError, match="circle"):
+    with pytest.raises(DamagedFileError, match="circle"):
         look(path, "/registry")

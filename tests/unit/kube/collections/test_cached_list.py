@@ -6,7 +6,7 @@ import pytest
 
 from kwokctl.errors import ApiError
 from kwokctl.kube.collections.cached_list import ListCutter, list_from_cache
-from kwokctl.kube.collections.paging import Page, Query
+from kwokctl.kube.collections.paging import ListPage, ListQuery
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import PODS
 from kwokctl.kube.transport.pool import Pool
@@ -50,7 +50,7 @@ def _custom_list(items: list[Any]) -> bytes:
     )
 
 
-def _cut(text: bytes, sizes: random.Random) -> tuple[list[Any], Page]:
+def _cut(text: bytes, sizes: random.Random) -> tuple[list[Any], ListPage]:
     cutter, found, at = ListCutter(), [], 0
     while at < len(text):
         size = sizes.choice((1, 2, 7, 60, 500))
@@ -130,7 +130,7 @@ async def test_it_asks_for_any_version_and_for_no_pages() -> None:
         await reply.end()
 
     async with serving(handle) as server, Pool(Access(server=server.url)) as pool:
-        pages = [page async for page in list_from_cache(pool, Query(resource=PODS))]
+        pages = [page async for page in list_from_cache(pool, ListQuery(resource=PODS))]
 
     objects = [json.loads(bytes(each)) for page in pages for each in page.objects]
     assert [each["metadata"]["name"] for each in objects] == ["n-0", "n-1", "n-2"]

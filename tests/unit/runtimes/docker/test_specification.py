@@ -6,10 +6,10 @@ import pytest
 
 from kwokctl.model import ETCD, Artifact, ClusterName, Component, Limits, Mount, Port
 from runtimes.docker.naming import SPECIFICATION, Naming
-from runtimes.docker.specification import Place, specify
+from runtimes.docker.specification import ContainerPlacement, specify
 
 NAMING = Naming(ClusterName("dev"), Path("/home/me/.kwok/clusters/dev"))
-PLACE = Place(naming=NAMING, network="id-1", host="host.kwokctl.internal:172.18.0.1")
+PLACE = ContainerPlacement(naming=NAMING, network="id-1", host="host.kwokctl.internal:172.18.0.1")
 ETCD_OF_DEV = Component(
     name=ETCD,
     artifact=Artifact(name=ETCD, version="v3", command=("/store/etcd",)),

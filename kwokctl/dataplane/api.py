@@ -10,7 +10,6 @@ from kwokctl.dataplane.bulk.api import ApiBulk
 from kwokctl.dataplane.leases.decode import read_lease
 from kwokctl.dataplane.port import (
     Figures,
-    Json,
     NewObjects,
     ObjectKey,
     OldObjects,
@@ -19,6 +18,7 @@ from kwokctl.dataplane.port import (
     Renewed,
 )
 from kwokctl.errors import ApiError
+from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import LEASES, NODE_LEASES, Resource
 from kwokctl.kube.transport.pool import JSON, Pool

@@ -19,7 +19,6 @@ from kwokctl.dataplane.leases.decode import stored_lease
 from kwokctl.dataplane.pacing import Window
 from kwokctl.dataplane.port import (
     Figures,
-    Json,
     NewObjects,
     ObjectKey,
     OldObjects,
@@ -34,6 +33,7 @@ from kwokctl.dataplane.uid import new_uid
 from kwokctl.errors import EtcdConflictError, RequestError
 from kwokctl.etcd.kv.kv import KeyValue, TxnAnswer
 from kwokctl.expr.duration import format_time
+from kwokctl.json_value import Json
 from kwokctl.kube.client import Client
 from kwokctl.kube.patching.apply import UnknownPatchError, apply_patch
 from kwokctl.kube.patching.managed_fields import after_status_update

@@ -9,7 +9,7 @@ written since.
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 
@@ -17,10 +17,9 @@ from kwokctl.dataplane.copies.variable_fields import Varying
 from kwokctl.dataplane.leases.decode import StoredLease
 from kwokctl.dataplane.leases.encode import Lease
 from kwokctl.errors import ApiError, RequestError
+from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import Resource
-
-Json = Any
 
 WORTH = 24
 """Fewer objects are created through the API: it takes two of them to make copies."""

@@ -6,15 +6,13 @@ never see the second. Leases are the exception: the next renewal repairs what wa
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 import orjson
 
 from kwokctl.errors import EtcdConflictError
 from kwokctl.etcd.kv.kv import Compare, Delete, Get, KeyValue, Kv, Put, Txn, TxnAnswer, prefix_end
-
-Json = Any
+from kwokctl.json_value import Json
 
 TOGETHER = 128
 """Operations of a transaction (`--max-txn-ops` of etcd)."""

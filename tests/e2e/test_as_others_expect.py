@@ -3,10 +3,10 @@
 import json
 from collections.abc import Iterator
 from ipaddress import ip_address, ip_network
-from typing import Any
 
 import pytest
 
+from kwokctl.json_value import Json
 from tests.support.data_paths import data_paths
 from tests.support.installed import Installed, until
 
@@ -16,7 +16,6 @@ pytestmark = [
     pytest.mark.timeout(600, func_only=True),
 ]
 
-Json = Any
 
 NODES = 30
 RESOURCES = '.containers[0].resources = {requests: {cpu: "100m", memory: "64Mi"}}'

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Iterator, Mapping
 from ipaddress import ip_address, ip_network
-from typing import Any
 
 import pytest
 
+from kwokctl.json_value import Json
 from tests.support.data_paths import data_paths
 from tests.support.installed import TELLING, Installed, condition, until
 
@@ -17,7 +17,6 @@ pytestmark = [
     pytest.mark.timeout(600, func_only=True),
 ]
 
-Json = Any
 
 NODE_NUMBER, POD_NUMBER = 40, 120
 HELD = {"metadata": {"finalizers": ["example.com/held"]}}

@@ -3,12 +3,12 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import pytest
 
 from kwokctl.dataplane.copies.difference import difference, spelled, value_at
 from kwokctl.dataplane.copies.variable_fields import Path
+from kwokctl.json_value import Json
 from tests.support.data_paths import data_paths
 from tests.support.installed import TELLING, Installed
 
@@ -18,7 +18,6 @@ pytestmark = [
     pytest.mark.timeout(600, func_only=True),
 ]
 
-Json = Any
 Objects = Mapping[str, Json]
 
 DIFFERENT = re.compile(

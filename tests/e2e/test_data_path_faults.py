@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from os import kill
 from random import Random
 from signal import SIGINT, SIGKILL, Signals
-from typing import Any
 
 import pytest
 
+from kwokctl.json_value import Json
 from kwokctl.kube.resource import LEASES, NODE_LEASES, NODES, PODS, Resource
 from tests.support.installed import PATIENCE, Installed, condition, until
 from tests.support.planes import connected, objects, until_stored
@@ -21,7 +21,6 @@ pytestmark = [
     pytest.mark.timeout(600, func_only=True),
 ]
 
-Json = Any
 
 NODE_NUMBER, POD_NUMBER = 60, 1000
 ENDED = {"pod": 800, "node": 300}

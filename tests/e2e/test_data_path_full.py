@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Iterator
-from typing import Any
 
 import msgspec
 import pytest
@@ -12,6 +11,7 @@ from kwokctl.dataplane.port import ObjectKey, Patch, Renewal
 from kwokctl.errors import EtcdRefusedError
 from kwokctl.etcd.kv import maintenance
 from kwokctl.etcd.kv.kv import Delete, Kv, Put, Txn
+from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import PODS, SERVICE_ACCOUNTS
 from tests.support.direct import ONLY_STORAGE, encoded
@@ -24,7 +24,6 @@ pytestmark = [
     pytest.mark.timeout(600, func_only=True),
 ]
 
-Json = Any
 
 ROOM = "24Mi"
 BLOCK = b"x" * (1 << 20)

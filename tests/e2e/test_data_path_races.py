@@ -4,10 +4,10 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator
 from random import Random
-from typing import Any
 
 import pytest
 
+from kwokctl.json_value import Json
 from kwokctl.kube.resource import LEASES, NODE_LEASES, NODES, PODS, SERVICE_ACCOUNTS, Resource
 from tests.support.direct import ONLY_STORAGE, encoded
 from tests.support.installed import Installed
@@ -23,7 +23,6 @@ pytestmark = [
     pytest.mark.timeout(600, func_only=True),
 ]
 
-Json = Any
 
 OBJECTS = 12
 """So few that writers meet all the time."""

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
-from typing import Any
 
 import pytest
 
+from kwokctl.json_value import Json
 from kwokctl.kube.client import Client, PatchType
 from kwokctl.kube.patching import strategic_merge
 from kwokctl.kube.patching.apply import apply_patch
@@ -33,7 +33,6 @@ pytestmark = [
     pytest.mark.timeout(600, func_only=True),
 ]
 
-Json = Any
 Maker = Callable[[Random], Json]
 Apply = Callable[[Json, Json], Json]
 

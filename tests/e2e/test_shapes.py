@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from functools import partial
 from random import Random
-from typing import Any
 
 import msgspec
 import pytest
 
 from kwokctl.dataplane.shapes import check_status
 from kwokctl.dataplane.shapes.checking import TYPES
+from kwokctl.json_value import Json
 from kwokctl.kube.client import Client
 from kwokctl.kube.resource import NODES, PODS, Resource
 from tests.support.direct import answer, ask, encoded
@@ -22,7 +22,6 @@ pytestmark = [
     pytest.mark.timeout(600, func_only=True),
 ]
 
-Json = Any
 
 TRIES = 150
 STORED = 50

@@ -6,7 +6,6 @@ import json
 import subprocess
 from dataclasses import dataclass
 from time import time
-from typing import Any
 
 import pytest
 from msgspec import structs
@@ -17,6 +16,7 @@ from kwokctl.clusters.scaling.templates import ResourceTemplate, load_templates
 from kwokctl.dataplane.copies.json_stamp import Copy, Stamp, stamp_of
 from kwokctl.dataplane.copies.protobuf_stamp import protobuf_stamp
 from kwokctl.dataplane.keys import Keys
+from kwokctl.json_value import Json
 from kwokctl.kube.client import Client, PatchType
 from kwokctl.kube.resource import Resource
 from tests.support.direct import ask, encoded
@@ -28,7 +28,6 @@ pytestmark = [
     pytest.mark.timeout(600, func_only=True),
 ]
 
-Json = Any
 
 DEPLOYMENT = """\
 apiVersion: apps/v1

@@ -1,13 +1,13 @@
 """Leases in etcd mean to kube-apiserver what they mean to us, whoever has written them."""
 
 import asyncio
-from typing import Any
 
 import pytest
 
 from kwokctl.dataplane.leases.decode import StoredLease, read_lease, stored_lease
 from kwokctl.dataplane.leases.encode import Lease
 from kwokctl.etcd.kv.kv import Put, Txn
+from kwokctl.json_value import Json
 from kwokctl.kube.resource import LEASES, NODE_LEASES
 from tests.support.direct import encoded
 from tests.support.installed import Installed
@@ -19,8 +19,6 @@ pytestmark = [
     pytest.mark.components,
     pytest.mark.timeout(600, func_only=True),
 ]
-
-Json = Any
 
 
 def test_what_we_store_is_shown_by_the_api(storage: Installed) -> None:

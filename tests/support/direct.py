@@ -2,17 +2,17 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 from kwokctl.errors import ApiError
+from kwokctl.json_value import Json
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import load_access
 from kwokctl.kube.transport.pool import Pool
 from tests.support.installed import Installed
 
-Json = Any
 T = TypeVar("T")
 
 ONLY_STORAGE = ("--components", "etcd,kube-apiserver")

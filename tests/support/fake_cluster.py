@@ -8,8 +8,9 @@ from typing import Any
 import orjson
 
 from kwokctl.dataplane.leases.decode import read_lease
-from kwokctl.dataplane.port import Json, ObjectKey, Patch, Renewal, Renewed
+from kwokctl.dataplane.port import ObjectKey, Patch, Renewal, Renewed
 from kwokctl.errors import ApiError, NotFoundError
+from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import LEASES, NODE_LEASES, Resource
 from tests.support.through_api import ThroughApi

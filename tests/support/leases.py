@@ -1,10 +1,7 @@
 """A lease with all that a lease may keep."""
 
-from typing import Any
-
+from kwokctl.json_value import Json
 from kwokctl.kube.resource import NODE_LEASES
-
-Json = Any
 
 OWNERS = [
     {"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "o", "controller": True},

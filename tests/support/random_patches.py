@@ -3,7 +3,7 @@
 from random import Random
 from typing import Any
 
-Json = Any
+from kwokctl.json_value import Json
 
 _TIMES = [f"2024-01-0{day}T00:00:00Z" for day in range(1, 6)]
 _TEXTS = ["", "one", "two words", 'a "quote" & <more>', "grün", "\\"]

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from random import Random
 from typing import Any
 
-Json = Any
+from kwokctl.json_value import Json
+
 Types = Mapping[str, Mapping[str, str]]
 
 _TEXTS = [

@@ -5,19 +5,17 @@ from collections import Counter
 from collections.abc import Awaitable
 from contextlib import aclosing
 from itertools import count
-from typing import Any
 
 import msgspec
 
 from kwokctl.errors import ApiError
+from kwokctl.json_value import Json
 from kwokctl.kube.client import Client, PatchType
 from kwokctl.kube.collections.watch import EventType, watch
 from kwokctl.kube.resource import PODS
 from tests.support.direct import encoded
 from tests.support.eventually import eventually
 from tests.support.racing.ledger import Ledger, shown
-
-Json = Any
 
 _TIMES = 6
 """How often each pod is labelled."""

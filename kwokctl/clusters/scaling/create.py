@@ -3,7 +3,6 @@
 from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from kwokctl.clusters.scaling.changes import Names, Serials
 from kwokctl.clusters.scaling.context import ScaleContext, amount
@@ -17,9 +16,8 @@ from kwokctl.clusters.scaling.request import ScaleRequest
 from kwokctl.dataplane.copies.variable_fields import Varying
 from kwokctl.dataplane.port import NewObjects, ObjectKey
 from kwokctl.errors import ApiError, ConflictError, NotFoundError
+from kwokctl.json_value import Json
 from kwokctl.kube.resource import NODES, PODS, Resource
-
-Json = Any
 
 TTL = "node.alpha.kubernetes.io/ttl"
 """The annotation by which kube-controller-manager tells kubelets how long to cache secrets.

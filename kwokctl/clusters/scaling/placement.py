@@ -5,7 +5,6 @@ Pods are spread evenly over nodes, as far as each node has room for them.
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from kwokctl.clusters.scaling.changes import Serials
 from kwokctl.clusters.scaling.context import amount
@@ -13,6 +12,7 @@ from kwokctl.clusters.scaling.reader import ClusterReader
 from kwokctl.clusters.scaling.render import Renderer
 from kwokctl.clusters.scaling.request import ScaleRequest
 from kwokctl.errors import CapacityError, NotFoundError, UsageError
+from kwokctl.json_value import Json
 from kwokctl.kube.resource import NODES, PODS, Resource
 
 
@@ -92,9 +92,6 @@ def _assigned(room: Mapping[str, int], nodes: list[str], number: int) -> list[st
             left[node] -= 1
         assigned += left
     return assigned[:number]
-
-
-Json = Any
 
 
 async def _anywhere(_serials: Serials, _reader: ClusterReader) -> None:

@@ -7,7 +7,6 @@ pattern is what the objects have in common and how they differ: it makes them wi
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
 
 import orjson
 
@@ -21,8 +20,8 @@ from kwokctl.expr import gotemplate, jq
 from kwokctl.expr.gotemplate.symbolic import SAYS_THE_SAME
 from kwokctl.expr.gotemplate.symbols import Compiler, NotSymbolicError, Symbol, stripped
 from kwokctl.host.allowance import MEMORY, SECONDS, bounded
+from kwokctl.json_value import Json
 
-Json = Any
 OfSerial = Callable[[int], Json]
 
 

@@ -8,14 +8,13 @@ says, and is left out where another program has set something different.
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kwokctl.controller.stages.functions import NODE_CONDITIONS
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import format_time, parse_time
+from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
-
-Json = Any
 
 
 class ConditionText(NamedTuple):

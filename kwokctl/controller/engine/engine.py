@@ -19,9 +19,8 @@ from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.write_errors import SOONEST, ErrorKind, ErrorLog, error_kind, wait_after
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.errors import RequestError
+from kwokctl.json_value import Json
 from kwokctl.kube.resource import Resource
-
-Json = Any
 
 
 class StageEngine:

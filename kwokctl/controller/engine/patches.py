@@ -1,13 +1,11 @@
 """The patches that the steps of a Stage ask for. Pure."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from kwokctl.errors import ExpressionError
+from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.patching.apply import UnknownPatchError, apply_patch
-
-Json = Any
 
 
 def rooted(document: Json, root: str, patch_type: PatchType) -> Json:

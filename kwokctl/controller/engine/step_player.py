@@ -20,10 +20,9 @@ from kwokctl.controller.stages.model import (
 from kwokctl.dataplane.port import KubeletWriter, ObjectKey, Patch
 from kwokctl.errors import ApiError, ExpressionError
 from kwokctl.expr.duration import format_time
+from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import EVENTS, NODES, Resource
-
-Json = Any
 
 _COMPONENT = "kwok_controller"
 

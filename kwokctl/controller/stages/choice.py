@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from random import Random
-from typing import Any
 
 import msgspec
 
@@ -10,8 +9,7 @@ from kwokctl.controller.stages.model import Delay, Stage
 from kwokctl.controller.stages.selectors import FieldQuery, Known
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import parse_duration, parse_time
-
-Json = Any
+from kwokctl.json_value import Json
 
 
 class Basis(msgspec.Struct, frozen=True):

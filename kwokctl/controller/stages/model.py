@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from kwokctl.controller.stages.selectors import FieldQuery, Known, Selector
+from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
-
-Json = Any
 
 
 class ObjectTemplate(Protocol):

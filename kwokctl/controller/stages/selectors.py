@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
-Json = Any
+from kwokctl.json_value import Json
 
 
 class FieldQuery(Protocol):

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any
 
 from kwokctl.dataplane.bulk.locate import BulkAccess
 from kwokctl.dataplane.bulk.samples import Sample
@@ -12,8 +11,7 @@ from kwokctl.dataplane.scale_protocol import TOGETHER
 from kwokctl.dataplane.uid import new_uid
 from kwokctl.errors import ApiError, CannotStampError
 from kwokctl.expr.duration import format_time
-
-Json = Any
+from kwokctl.json_value import Json
 
 _formatted = lru_cache(maxsize=2)(format_time)
 """Thousands of copies are made within a second."""

@@ -9,7 +9,6 @@ before any is made: its values are the longest.
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any
 
 import orjson
 
@@ -25,10 +24,9 @@ from kwokctl.dataplane.retrying import retried
 from kwokctl.dataplane.store import Stored
 from kwokctl.errors import CannotStampError, RequestError
 from kwokctl.etcd.kv.kv import Compare
+from kwokctl.json_value import Json
 from kwokctl.kube.collections.paging import ListQuery, list_pages
 from kwokctl.kube.resource import NAMESPACES
-
-Json = Any
 
 AT_ONCE = 64
 """Transactions under way at a time."""

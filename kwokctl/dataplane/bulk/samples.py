@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import orjson
 
@@ -13,8 +12,7 @@ from kwokctl.dataplane.bulk.locate import BulkAccess, Located
 from kwokctl.dataplane.port import NewObjects
 from kwokctl.dataplane.retrying import retried
 from kwokctl.errors import ApiError, CannotStampError
-
-Json = Any
+from kwokctl.json_value import Json
 
 SAMPLES = 2
 """Objects that a stamp is made from."""

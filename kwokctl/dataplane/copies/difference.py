@@ -1,11 +1,10 @@
 """Where two objects differ, told as a path."""
 
 from collections.abc import Callable
-from typing import Any
 
 from kwokctl.dataplane.copies.variable_fields import Path
+from kwokctl.json_value import Json
 
-Json = Any
 Same = Callable[[Path, Json, Json], bool]
 
 

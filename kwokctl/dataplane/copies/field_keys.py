@@ -9,7 +9,8 @@ from typing import Any
 
 import orjson
 
-Json = Any
+from kwokctl.json_value import Json
+
 Path = tuple[str | int, ...]
 Find = Callable[[Path, Json], Any]
 """Returns what a value of the object comes from, None if all copies have the same."""

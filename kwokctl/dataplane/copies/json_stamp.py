@@ -15,7 +15,6 @@ from kwokctl.dataplane.copies.difference import difference, spelled, value_at
 from kwokctl.dataplane.copies.variable_fields import (
     Copy,
     Finder,
-    Json,
     Path,
     Role,
     Slot,
@@ -24,6 +23,7 @@ from kwokctl.dataplane.copies.variable_fields import (
     is_time,
 )
 from kwokctl.errors import CannotStampError
+from kwokctl.json_value import Json
 from kwokctl.kube.patching.managed_fields import identity
 
 __all__ = ["Copy", "Path", "Stamp", "Varying", "stamp_of"]

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from operator import attrgetter
-from typing import Any
 
 import msgspec
 import orjson
@@ -12,8 +11,8 @@ import orjson
 from kwokctl.dataplane.copies.field_keys import in_key, parts_of
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import parse_time
+from kwokctl.json_value import Json
 
-Json = Any
 Path = tuple[str | int, ...]
 """Keys and indexes that lead from an object to a value in it."""
 

@@ -6,15 +6,13 @@ k8s.io/apimachinery/pkg/runtime (generated.proto of each).
 
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
 
 import msgspec
 
 from kwokctl.dataplane.leases.encode import HEAD
 from kwokctl.etcd.protobuf import LENGTH, VARINT, MessageError, fields, mark
 from kwokctl.expr.duration import format_time
-
-Json = Any
+from kwokctl.json_value import Json
 
 
 class StoredLease(msgspec.Struct, kw_only=True):

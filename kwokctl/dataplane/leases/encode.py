@@ -7,14 +7,12 @@ k8s.io/apimachinery/pkg/runtime (generated.proto of each). What is empty is left
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
 
 from kwokctl.dataplane.copies import message_template
 from kwokctl.dataplane.copies.protobuf_stamp import PREFIX
 from kwokctl.etcd.protobuf import LENGTH, VARINT, sized, tag, varint
 from kwokctl.expr.duration import parse_time
-
-Json = Any
+from kwokctl.json_value import Json
 
 _API_VERSION, _KIND = "coordination.k8s.io/v1", "Lease"
 

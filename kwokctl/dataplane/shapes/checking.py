@@ -11,11 +11,10 @@ from typing import Any
 import msgspec
 
 from kwokctl.dataplane.shapes import nodes, pods
-from kwokctl.dataplane.shapes.leaves import IpAddress, leaf_of
+from kwokctl.dataplane.shapes.leaves import Address, leaf_of
 from kwokctl.dataplane.shapes.table import Structs, read_tables
 from kwokctl.kube.resource import NODES, PODS, Resource
 
-Json = Any
 _Decoder = msgspec.json.Decoder[Any]
 
 _KINDS = frozenset({NODES, PODS})
@@ -41,7 +40,7 @@ def check_status(resource: Resource, raw: bytes) -> str | None:
 
 def _check_node_address(address: Any) -> None:
     if address.type in {"InternalIP", "ExternalIP"}:
-        leaf_of(IpAddress, address.address)
+        leaf_of(Address, address.address)
 
 
 _structs = Structs(TYPES, {"NodeAddress": _check_node_address})

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-Json = Any
+from kwokctl.json_value import Json
 
 _RFC3339 = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?"
@@ -66,7 +66,7 @@ class Quantity(Leaf):
         return _QUANTITY.fullmatch(text) is not None
 
 
-class IpAddress(Leaf):
+class Address(Leaf):
     """An IP address."""
 
     article = "an IP address"
@@ -83,7 +83,7 @@ class IpAddress(Leaf):
         return True
 
 
-class AddressIfAny(IpAddress):
+class AddressIfAny(Address):
     """An IP address, or an empty text."""
 
     @classmethod
@@ -91,7 +91,7 @@ class AddressIfAny(IpAddress):
         return not text or super().accepts(text)
 
 
-LEAVES: tuple[type[Leaf], ...] = (Time, Quantity, IpAddress, AddressIfAny)
+LEAVES: tuple[type[Leaf], ...] = (Time, Quantity, Address, AddressIfAny)
 
 _VALUES = {leaf: leaf() for leaf in LEAVES}
 _LARGEST = 10**15

@@ -4,8 +4,7 @@ Only what is certain: on UnknownPatchError the caller sends the patch to the API
 or says what is wrong with it.
 """
 
-from typing import Any
-
+from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.patching import json_patch, merge_patch, strategic_merge
 from kwokctl.kube.patching.merge_keys import LISTS, NOTHING
@@ -13,7 +12,6 @@ from kwokctl.kube.patching.unknown_patch import UnknownPatchError
 
 __all__ = ["UnknownPatchError", "apply_patch"]
 
-Json = Any
 
 _FIXED = (
     "name", "generateName", "namespace", "uid", "resourceVersion", "generation", "selfLink",

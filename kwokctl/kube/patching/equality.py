@@ -1,8 +1,6 @@
 """Whether two JSON values are the same one. Pure."""
 
-from typing import Any
-
-Json = Any
+from kwokctl.json_value import Json
 
 
 def is_same(left: Json, right: Json) -> bool:

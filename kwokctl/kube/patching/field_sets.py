@@ -13,9 +13,9 @@ from typing import Any
 
 import orjson
 
+from kwokctl.json_value import Json
 from kwokctl.kube.patching.unknown_patch import UnknownPatchError
 
-Json = Any
 FieldSet = dict[str, Any]
 Keys = Mapping[str, str]
 """For each list that is merged by items the key of the items; all other lists are one value."""

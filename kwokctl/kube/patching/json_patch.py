@@ -6,12 +6,12 @@ must fail raises UnknownPatchError.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
+from kwokctl.json_value import Json
 from kwokctl.kube.patching.equality import is_same
 from kwokctl.kube.patching.unknown_patch import UnknownPatchError
 
-Json = Any
 _Words: TypeAlias = Sequence[str]
 
 _WRONG_ESCAPE = re.compile(r"~(?![01])")

@@ -5,12 +5,10 @@ The rules are those of its field manager for updates
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
+from kwokctl.json_value import Json
 from kwokctl.kube.patching.field_sets import Comparison, Keys, compare, difference, union
 from kwokctl.kube.patching.unknown_patch import UnknownPatchError
-
-Json = Any
 
 STATUS_KEYS: Mapping[str, Keys] = {
     "Node": {"addresses": "type", "conditions": "type"},

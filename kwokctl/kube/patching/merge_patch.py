@@ -1,11 +1,8 @@
 """RFC 7386, JSON merge patch. Pure."""
 
-from typing import Any
-
+from kwokctl.json_value import Json
 from kwokctl.kube.patching.equality import is_same
 from kwokctl.kube.patching.unknown_patch import UnknownPatchError
-
-Json = Any
 
 
 def merge(current: dict[str, Json], patch: dict[str, Json]) -> dict[str, Json]:

@@ -2,13 +2,11 @@
 
 from collections.abc import Mapping
 from operator import is_
-from typing import Any
 
+from kwokctl.json_value import Json
 from kwokctl.kube.patching.equality import is_same
 from kwokctl.kube.patching.merge_keys import NOTHING, Fields, ListRule, Rule
 from kwokctl.kube.patching.unknown_patch import UnknownPatchError
-
-Json = Any
 
 
 def merge(current: dict[str, Json], patch: dict[str, Json], fields: Fields) -> dict[str, Json]:

@@ -4,15 +4,13 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from itertools import count
 from random import Random
-from typing import Any
 
 import msgspec
 
+from kwokctl.json_value import Json
 from kwokctl.kube.resource import Resource
 from tests.support.planes import Reached
 from tests.support.racing.ledger import Ledger
-
-Json = Any
 
 REFUSALS = frozenset({404, 409, 422})
 """The object is gone, has changed, or is another than the write is for."""

@@ -1,17 +1,15 @@
 """Those who write to the raced objects past the API server, from copies that may be old."""
 
 from collections import defaultdict
-from typing import Any
 
 from kwokctl.controller.leases.claim import LeaseClaim
 from kwokctl.dataplane.leases.decode import StoredLease, read_lease
 from kwokctl.dataplane.port import ObjectKey, Patch, Renewal, Renewed
 from kwokctl.errors import ApiError, RequestError
+from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import PODS
 from tests.support.racing.ground import REFUSALS, Ground, has_ended
-
-Json = Any
 
 
 class Kubelet:

@@ -8,9 +8,9 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-Json = Any
+from kwokctl.json_value import Json
+
 Said = dict[str, str]
 """Texts by where they stand."""
 

@@ -1,17 +1,16 @@
 """Those who write to the raced objects through the API: users, controllers, the scheduler."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
 
 import msgspec
 
 from kwokctl.errors import ApiError
+from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import LEASES, PODS
 from tests.support.direct import encoded
 from tests.support.racing.ground import REFUSALS, Ground, has_ended
 
-Json = Any
 Write = Callable[[Json, str], Awaitable[None]]
 
 _ENDS = 0.06

@@ -8,11 +8,12 @@ from typing import Protocol
 import msgspec
 
 from kwokctl.etcd.kv.kv import prefix_end
+from kwokctl.json_value import Json
 from kwokctl.kube.collections.watch import EventType, watch
 from tests.support.direct import encoded
 from tests.support.eventually import eventually
 from tests.support.planes import KEYS
-from tests.support.racing.ground import Ground, Json
+from tests.support.racing.ground import Ground
 from tests.support.racing.ledger import shown
 
 

@@ -238,11 +238,11 @@ async def test_a_full_store_needs_no_client_and_no_compiler(
     script = (
         "import asyncio, sys\n"
         "from pathlib import Path\n"
-        "from kwokctl.artifacts.resolve import Source, WantedProgram, resolve\n"
+        "from kwokctl.artifacts.resolve import ArtifactSource, WantedProgram, resolve\n"
         "from kwokctl.progress import Silent\n"
         f"wanted = [WantedProgram(name='kubectl', version='{_KUBE}')]\n"
         f"path = Path({str(cache)!r})\n"
-        "asyncio.run(resolve(wanted, source=Source.AUTO, cache=path, progress=Silent()))\n"
+        "asyncio.run(resolve(wanted, source=ArtifactSource.AUTO, cache=path, progress=Silent()))\n"
         "print({'requests', 'urllib3', 'tarfile', 'kwokctl.artifacts.builds.build'} & set(sys.modules))\n"
     )
 

@@ -8,7 +8,7 @@ from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.etcd import EtcdPlane, EtcdRoute
 from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.leases.encode import Lease
-from kwokctl.dataplane.port import Json, ObjectKey, Patch, Renewal
+from kwokctl.dataplane.port import ObjectKey, Patch, Renewal
 from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import (
     EtcdConflictError,
@@ -16,6 +16,7 @@ from kwokctl.errors import (
     EtcdRefusedError,
     RequestError,
 )
+from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import LEASES, NODES, PODS

@@ -4,7 +4,7 @@ import pytest
 
 from kwokctl.dataplane.shapes.leaves import (
     AddressIfAny,
-    IpAddress,
+    Address,
     Leaf,
     Quantity,
     Time,
@@ -22,7 +22,7 @@ RIGHT: dict[type[Leaf], list[Any]] = {
         "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei", "1e3", "1E3", "1e+3", "1e-3", "1.5Gi", 1, 0,
         -5, 1.5, 10**15,
     ],
-    IpAddress: ["10.0.0.1", "255.255.255.255", "::", "fd00::1", "2001:db8::ffff"],
+    Address: ["10.0.0.1", "255.255.255.255", "::", "fd00::1", "2001:db8::ffff"],
     AddressIfAny: ["", "10.0.0.1"],
 }  # fmt: skip
 
@@ -40,7 +40,7 @@ WRONG: dict[type[Leaf], list[Any]] = {
         "", ".", "1O", "m", "1K", "1ki", "1 Gi", " 1", "1\n", "1,5", "--1", "1e", "1e1000", "1mm",
         "0x1", "1_000", "٣", "1" * 19, "NaN", "Inf", True, None, [], {}, 10**16, float("nan"),
     ],
-    IpAddress: [
+    Address: [
         "", "10.0.0", "10.0.0.256", "010.0.0.1", "10.0.0.1/32", "localhost", "fe80::1%eth0",
         "::ffff:10.0.0.1", " 10.0.0.1", "10.0.0.1\n", 1, None,
     ],

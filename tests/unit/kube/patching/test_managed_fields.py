@@ -1,12 +1,10 @@
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 
+from kwokctl.json_value import Json
 from kwokctl.kube.patching.managed_fields import after_status_update
 from kwokctl.kube.patching.unknown_patch import UnknownPatchError
-
-Json = Any
 
 EARLIER, NOW = "2026-11-21T10:00:00Z", "2026-11-21T10:01:00Z"
 READY = {"type": "Ready", "status": "False", "lastProbeTime": None, "lastTransitionTime": EARLIER}

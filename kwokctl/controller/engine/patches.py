@@ -41,15 +41,32 @@ def result_of(current: Json, patch: Json, patch_type: PatchType, kind: str) -> J
 
 
 def _sets(current: Json, patch: Json) -> bool:
-    """Tell whether a patch surely sets a plain value, outside of lists, to another."""
+    """Tell whether a patch surely sets a plain value to another."""
     for name, wanted in patch.items():
         known = current.get(name)
         if isinstance(wanted, dict):
             if not isinstance(known, dict) or _sets(known, wanted):
                 return True
-        elif known != wanted and not isinstance(wanted, list):
+        elif isinstance(wanted, list):
+            if isinstance(known, list) and _has_news(known, wanted):
+                return True
+        elif known != wanted:
             return True
     return False
+
+
+def _has_news(known: Sequence[Json], wanted: Sequence[Json]) -> bool:
+    """Tell whether an item of a list has a text that no known item has in that field.
+
+    However the list is merged, such a text is new: a node's heartbeat is found out so.
+    """
+    items = [item for item in wanted if isinstance(item, dict) and "$patch" not in item]
+    return any(
+        isinstance(text, str)
+        and not any(isinstance(each, dict) and each.get(name) == text for each in known)
+        for item in items
+        for name, text in item.items()
+    )
 
 
 def finalizers_after(

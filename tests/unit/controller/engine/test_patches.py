@@ -68,6 +68,21 @@ def test_the_result_is_left_to_the_data_plane_where_it_is_another_object_or_not_
     assert result_of({"status": {"a": 1, "c": {}}}, patch, patch_type, "Pod") is None
 
 
+def test_a_heartbeat_is_left_to_the_data_plane_and_the_same_conditions_are_not() -> None:
+    ready = {"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-01-01T00:00:00Z"}
+    node = {"status": {"conditions": [ready, {**ready, "type": "Other"}]}}
+    later = {**ready, "lastHeartbeatTime": "2026-01-01T00:05:00Z"}
+    other = {"type": "Other", "status": "True"}
+
+    def result(condition: dict[str, str]) -> object:
+        patch = {"status": {"conditions": [condition]}}
+        return result_of(node, patch, PatchType.STRATEGIC, "Node")
+
+    assert result(later) is None
+    assert result(ready) is result(other) is node
+    assert result({"type": "Other", "$patch": "delete"}) is not node
+
+
 @pytest.mark.parametrize("patch_type", [PatchType.MERGE, PatchType.STRATEGIC])
 def test_the_result_of_a_patch_that_changes_nothing_is_the_object_itself(
     patch_type: PatchType,
@@ -76,5 +91,5 @@ def test_the_result_of_a_patch_that_changes_nothing_is_the_object_itself(
 
     same = {"status": {"a": 1, "absent": None, "conditions": [{"type": "Ready"}]}}
     assert result_of(pod, same, patch_type, "Pod") is pod
-    more = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
+    more = {"status": {"conditions": [{"type": "Ready", "observedGeneration": 1}]}}
     assert result_of(pod, more, patch_type, "Pod") == {"status": {"a": 1, **more["status"]}}

@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from kwokctl.dataplane.shapes.leaves import (
-    AddressIfAny,
     Address,
+    AddressIfAny,
     Leaf,
     Quantity,
     Time,

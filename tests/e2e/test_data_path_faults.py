@@ -23,7 +23,7 @@ pytestmark = [
 
 
 NODE_NUMBER, POD_NUMBER = 60, 1000
-ENDED = {"pod": 800, "node": 300}
+ENDED = {"pod": 3000, "node": 1500}
 """How many a command that is ended would have made: enough to be met in the middle of it."""
 READY = ("kubectl", "get", "--raw", "/readyz")
 KINDS: Mapping[str, tuple[Resource, str | None]] = {"pod": (PODS, "default"), "node": (NODES, None)}
@@ -119,7 +119,7 @@ def test_a_command_that_is_ended_leaves_whole_objects_and_goes_on(
     number = ENDED[kind]
     for _ in range(2):
         process = growing(cluster, kind, name, number)
-        until_stored(cluster, *KINDS[kind], random.randint(1, number // 4))
+        until_stored(cluster, *KINDS[kind], random.randint(1, number // 10), by=process)
         process.send_signal(signal)
         process.communicate(timeout=PATIENCE)
         assert process.returncode in {130, -SIGKILL}
@@ -129,7 +129,7 @@ def test_a_command_that_is_ended_leaves_whole_objects_and_goes_on(
         until("all have leases", lambda: all_beat(cluster))
 
     process = growing(cluster, kind, name, 0)
-    until_stored(cluster, *KINDS[kind], random.randint(1, number // 4))
+    until_stored(cluster, *KINDS[kind], random.randint(1, number // 10), by=process)
     process.send_signal(signal)
     process.communicate(timeout=PATIENCE)
     whole(cluster, name)

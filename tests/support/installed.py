@@ -232,7 +232,8 @@ def _kubectl() -> str:
 
 def condition(of: dict[str, Any], kind: str) -> str:
     """Return the status of a condition of a Kubernetes object; empty if it has none such."""
-    return next((c["status"] for c in of["status"]["conditions"] if c["type"] == kind), "")
+    conditions = of["status"].get("conditions", ())
+    return next((each["status"] for each in conditions if each["type"] == kind), "")
 
 
 def until(what: str, holds: Callable[[], object], *, patience: float = PATIENCE) -> None:

@@ -23,12 +23,12 @@ _ETCDUTL = WantedProgram(name="etcdutl", version="3.6.16")
 _BUILDER = """
 import asyncio, sys
 from pathlib import Path
-from kwokctl.artifacts.locations import Wanted
-from kwokctl.artifacts.resolve import Source, resolve
+from kwokctl.artifacts.locations import WantedProgram
+from kwokctl.artifacts.resolve import ArtifactSource, resolve
 from kwokctl.progress import Silent
-wanted = [Wanted(name="etcdutl", version="3.6.16")]
+wanted = [WantedProgram(name="etcdutl", version="3.6.16")]
 asyncio.run(
-    resolve(wanted, source=Source.BUILD, cache=Path(sys.argv[1]), progress=Silent())
+    resolve(wanted, source=ArtifactSource.BUILD, cache=Path(sys.argv[1]), progress=Silent())
 )
 """
 

@@ -35,6 +35,15 @@ kind: ValidatingAdmissionPolicyBinding
 metadata: {name: no-odd-pods}
 spec: {policyName: no-odd-pods, validationActions: [Deny]}
 """
+STAYING = (
+    POLICY.replace("[CREATE, UPDATE]", "[DELETE]")
+    .replace("RESOURCES", "pods")
+    .replace("no-odd-pods", "staying")
+    .replace(
+        "!object.metadata.name.startsWith('odd')", "!oldObject.metadata.name.startsWith('staying')"
+    )
+    .replace("that is odd", "they stay")
+)
 WEBHOOK = """\
 apiVersion: admissionregistration.k8s.io/v1
 kind: KIND
@@ -144,6 +153,23 @@ def test_webhooks_are_asked(cluster: Installed, kind: str) -> None:
     assert f"through the API server ({kind} 'nobody' applies to nodes)" in done.err
     assert said(done) == ["api"]
     assert said(scale(cluster, "node", set_name, "--replicas", "0", "--wait")) == ["etcd"]
+
+
+def test_a_policy_for_pods_is_asked_about_those_of_nodes_that_go(cluster: Installed) -> None:
+    assert said(scale(cluster, "node", "host", "--replicas", "30")) == ["etcd"]
+    theirs = "kwok.x-k8s.io/kwokctl-scale=host"
+    scale(cluster, "pod", "staying", "--replicas", "30", "--on-nodes", theirs, "--wait")
+    delete = ("delete", "pod", "staying-000000", "--dry-run=server")
+    with there(cluster, STAYING):
+        until("it is enforced", lambda: "they stay" in cluster.run("kubectl", *delete).err)
+        done = scale(cluster, "node", "host", "--replicas", "0")
+        pods = len(stored(cluster, PODS, "default"))
+
+    assert done.code == 1
+    assert "they stay" in done.err
+    assert pods >= 30
+    until("it is enforced no more", lambda: cluster.run("kubectl", *delete).code == 0)
+    assert said(scale(cluster, "node", "host", "--replicas", "0")) == ["etcd"]
 
 
 def test_a_quota_is_kept_in_its_namespace(cluster: Installed) -> None:

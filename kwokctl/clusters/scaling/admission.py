@@ -114,7 +114,9 @@ class SetAdmission:
 
     def _change(self) -> None:
         before, self.why = self.why, next(self._reasons(), None)
-        self._leave(() if self.why is None else with_dependents(self._resource))
+        written = with_dependents(self._resource)
+        # A webhook for pods is asked when nodes go with their pods, and has no say on the nodes.
+        self._leave([each for each in written if self.why is not None or self._watch.on(each)])
         if self._is_known and self.why is not None and self.why != before:
             self._tell(self.why)
 

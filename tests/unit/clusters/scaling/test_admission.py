@@ -87,6 +87,15 @@ async def test_what_exists_at_the_start_is_known_and_not_told_again() -> None:
     assert cluster.told == []
 
 
+async def test_what_applies_to_pods_alone_concerns_only_the_pods_of_nodes() -> None:
+    cluster = Cluster()
+    cluster.there[POLICIES] = [policy("pods")]
+
+    async with watching(cluster, NODES) as obstacles:
+        assert obstacles.why is None
+        assert cluster.left == ["pods"]
+
+
 async def test_what_comes_meanwhile_is_told_and_goes_again() -> None:
     cluster = Cluster()
 

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import platform
-import re
 import subprocess
 import sys
 import tempfile
@@ -29,7 +28,8 @@ from kwokctl.kube.transport.pool import Pool
 
 KWOKCTL = (sys.executable, "-m", "kwokctl")
 _NAME = "bench"
-_PATH = re.compile(r"^data path: (\w+)", re.MULTILINE)
+_OTHER_WAY = "writes: "
+"""What `scale` says where it takes another data path than the cluster."""
 
 
 class FailedError(Exception):
@@ -66,7 +66,7 @@ class BenchCluster:
         text = said.decode(errors="replace")
         if running.returncode:
             raise FailedError(f"{' '.join(words)} exited with {running.returncode}:\n{text}")
-        if set(_PATH.findall(text)) - {self.data_path}:
+        if _OTHER_WAY in text:
             raise FailedError(f"{' '.join(words)} did not write by {self.data_path}:\n{text}")
 
 
@@ -74,11 +74,13 @@ class BenchCluster:
 def fresh_cluster(*words: str) -> Iterator[BenchCluster]:
     """Make a cluster with these words for `create cluster`, and delete it again."""
     with tempfile.TemporaryDirectory(prefix="kwokctl-bench-") as folder:
-        said = _run(folder, "create", "cluster", "--wait=2m", "--kubeconfig=", *words)
+        create = ("create", "cluster", "--output=json", "--wait=2m", "--kubeconfig=", *words)
+        made = msgspec.json.decode(_run(folder, *create))["result"]
         try:
             paths = WorkDir(Path(folder)).cluster(cluster_name(_NAME))
             port = urlsplit(load_access(paths.kubeconfig).server).port
-            yield BenchCluster(Path(folder), paths, _PATH.findall(said)[0], programs(port or 443))
+            data_path = made["dataPath"]["path"]
+            yield BenchCluster(Path(folder), paths, data_path, programs(port or 443))
         finally:
             _run(folder, "delete", "cluster", "--kubeconfig=")
 
@@ -86,10 +88,10 @@ def fresh_cluster(*words: str) -> Iterator[BenchCluster]:
 def _run(folder: str, *words: str) -> str:
     env = {**os.environ, "KWOK_WORKDIR": folder}
     command = (*KWOKCTL, f"--name={_NAME}", *words)
-    done = subprocess.run(command, check=False, env=env, stdout=DEVNULL, stderr=PIPE, text=True)
+    done = subprocess.run(command, check=False, env=env, capture_output=True, text=True)
     if done.returncode:
         raise FailedError(f"{' '.join(words)} exited with {done.returncode}:\n{done.stderr}")
-    return done.stderr
+    return done.stdout
 
 
 async def versions(cluster: BenchCluster, client: Client) -> dict[str, str]:

@@ -24,9 +24,8 @@ def apply_patch(current: Json, patch: Json, patch_type: PatchType, kind: str) ->
     """Return `current` with `patch` applied, as the API server would do it.
 
     Neither argument is changed, and the result shares with them whatever did not change; if nothing
-    did, it is `current` itself. What the
-    server does on its own at every write stays undone: `managedFields`, `generation`, and the fields
-    that a subresource keeps as they were. A patch that names another `uid` or `resourceVersion` than
+    did, it is `current` itself. What the server does on its own at every write stays undone:
+    `managedFields`, `generation`, and the fields that a subresource keeps as they were. A patch that names another `uid` or `resourceVersion` than
     the object's, or another of the fields that are not to be patched, raises UnknownPatchError.
     """
     result = _patched(current, patch, patch_type, kind)

@@ -28,6 +28,8 @@ from kwokctl.kube.transport.pool import Pool
 
 KWOKCTL = (sys.executable, "-m", "kwokctl")
 _NAME = "bench"
+_NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
+"""Where it is set, each command compiles its 400 modules anew."""
 _OTHER_WAY = "writes: "
 """What `scale` says where it takes another data path than the cluster."""
 
@@ -54,9 +56,8 @@ class BenchCluster:
     async def kwokctl(self, *words: str) -> None:
         """Run a command of kwokctl on it; raise FailedError if it fails or writes by another path."""
         command = (*KWOKCTL, f"--name={_NAME}", *words)
-        env = {**os.environ, "KWOK_WORKDIR": str(self.workdir)}
         running = await asyncio.create_subprocess_exec(
-            *command, env=env, stdout=DEVNULL, stderr=PIPE
+            *command, env=_environment(self.workdir), stdout=DEVNULL, stderr=PIPE
         )
         try:
             _, said = await running.communicate()
@@ -85,8 +86,14 @@ def fresh_cluster(*words: str) -> Iterator[BenchCluster]:
             _run(folder, "delete", "cluster", "--kubeconfig=")
 
 
+def _environment(workdir: Path) -> dict[str, str]:
+    """Return the environment of a user: Python keeps what it has compiled."""
+    kept = {name: value for name, value in os.environ.items() if name != _NO_BYTECODE}
+    return {**kept, "KWOK_WORKDIR": str(workdir)}
+
+
 def _run(folder: str, *words: str) -> str:
-    env = {**os.environ, "KWOK_WORKDIR": folder}
+    env = _environment(Path(folder))
     command = (*KWOKCTL, f"--name={_NAME}", *words)
     done = subprocess.run(command, check=False, env=env, capture_output=True, text=True)
     if done.returncode:

@@ -54,7 +54,9 @@ def invoke(words: Sequence[str], console: Console, runner: Runner | None) -> int
     """Read the words, run the command and return its exit code."""
     command = build()
     if completion.VARIABLE in os.environ:
-        completion.answer(command, words)
+        from kwokctl.cli.completing.answer import answer
+
+        answer(command, words)
         return 0
     first = Invocation(console=console, run=runner or _runner(console))
     try:

@@ -4,7 +4,6 @@ import asyncio
 
 from kwokctl.clusters.launching.readiness import disk_is_full
 from kwokctl.clusters.state.home import Home
-from kwokctl.clusters.status import RunStatus, component_statuses
 from kwokctl.errors import EtcdGoneError, UnavailableError
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.etcd.kv.maintenance import status
@@ -20,6 +19,9 @@ _PATIENCE = 10.0
 
 async def outage(home: Home, name: ClusterName) -> UnavailableError | None:
     """Return what is wrong with a cluster of kwokctl's own; None if all its components run."""
+    # Most clusters answer, and then no command that asks this needs the forty modules behind it.
+    from kwokctl.clusters.status import RunStatus, component_statuses  # noqa: PLC0415
+
     found = await component_statuses(home, name)
     stopped = [component for component in found if component.status is RunStatus.STOPPED]
     down = [f"'{component.name}'" for component in stopped]

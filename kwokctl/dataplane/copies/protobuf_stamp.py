@@ -5,8 +5,8 @@ object that copies are made of is taken apart where its own texts and times stan
 """
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Container, Mapping, Sequence
+from functools import lru_cache, partial
 from itertools import count
 from operator import itemgetter
 
@@ -14,7 +14,7 @@ import orjson
 
 from kwokctl.dataplane.copies import message_template
 from kwokctl.dataplane.copies.json_stamp import Stamp
-from kwokctl.dataplane.copies.message_template import ContentPlace, Message, NoMessageError, Part
+from kwokctl.dataplane.copies.message_template import ContentPlace, Message, NoMessageError
 from kwokctl.dataplane.copies.variable_fields import MANAGED_FIELDS, Copy, Role, ValueSource
 from kwokctl.etcd.protobuf import LENGTH, sized, tag, varint
 from kwokctl.expr.duration import parse_time
@@ -32,31 +32,37 @@ _MANAGED_FIELDS = 17
 """The field of metadata that copies have if the stamp has it."""
 
 _TIME = ValueSource(Role.TIME)
-_TIME_SIZE = len(sized(b"", message_template.time(2**30)))
-"""Bytes of a time between the years 1978 and 3058."""
+
+_REMEMBERED = 1024
+"""Combinations of lengths: numbers in names and addresses have some digits more or less."""
 
 
 class ProtobufStamp:
-    """Makes the copies of an object."""
+    """Makes the copies of an object.
 
-    __slots__ = ("_picks", "_readers", "_rest")
+    A message has its size before it, and with it the sizes of all that it is in. They depend on
+    the lengths of the values only, which few copies have for themselves: what stands between the
+    values is made once for each combination of lengths.
+    """
+
+    __slots__ = ("_between", "_pick", "_readers")
 
     def __init__(self, unknown: Message) -> None:
         """Make copies of an Unknown that has been taken apart."""
         sources = dict.fromkeys(place.source for place in unknown.places())
+        positions = {source: number for number, source in enumerate(sources)}
         self._readers = [_reader(source) for source in sources]
-        joiner = _Joiner(sources, unknown)
-        self._picks = joiner.picks
-        self._rest = [b""] * len(joiner.picks) + joiner.constants
+        self._between = lru_cache(maxsize=_REMEMBERED)(partial(_between, unknown, positions))
+        constants = count(len(sources))
+        picked = [next(constants)]
+        for place in unknown.places():
+            picked += positions[place.source], next(constants)
+        self._pick = itemgetter(*picked)
 
     def make(self, copy: Copy) -> bytes:
         """Return the value of a copy."""
-        values = [read(copy) for read in self._readers] + self._rest
-        body = b""
-        for at, pick in enumerate(self._picks, start=len(self._readers)):
-            body = b"".join(pick(values))
-            values[at] = sized(b"", body)
-        return PREFIX + body
+        values = [read(copy) for read in self._readers]
+        return b"".join(self._pick(values + self._between(tuple(map(len, values)))))
 
 
 def protobuf_stamp(value: bytes, stamp: Stamp) -> ProtobufStamp | None:
@@ -122,72 +128,44 @@ def _of_any_form(source: ValueSource) -> ValueSource:
 
 
 def _reader(source: ValueSource) -> Callable[[Copy], bytes]:
-    """Return what gives the content for a copy, with its size."""
+    """Return what gives the content for a copy."""
     if source == _TIME:
         return lambda copy: _time(copy.created)
     read = source.reader()
-    return lambda copy: sized(b"", read(copy).encode())
+    return lambda copy: read(copy).encode()
 
 
 @lru_cache(maxsize=64)
 def _time(created: str) -> bytes:
-    return sized(b"", message_template.time(int(parse_time(created))))
+    return message_template.time(int(parse_time(created)))
 
 
-class _Joiner:
-    """Finds out what is to be joined, one message after the other, the inner ones first.
-
-    Joined are values by their positions: of the sources, then of the messages, then what is
-    constant.
-    """
-
-    def __init__(self, sources: Iterable[ValueSource], unknown: Message) -> None:
-        self.constants: list[bytes] = []
-        self.picks: list[Callable[[Sequence[bytes]], Sequence[bytes]]] = []
-        self._positions = {source: number for number, source in enumerate(sources)}
-        self._messages = count(len(self._positions))
-        self._constants = count(len(self._positions) + _messages_in(unknown))
-        self._message(unknown)
-
-    def _message(self, message: Message) -> int:
-        picked = [self._part(part) for part in _smoothed(message)]
-        self.picks.append(itemgetter(*picked))
-        return next(self._messages)
-
-    def _part(self, part: Part) -> int:
-        if isinstance(part, ContentPlace):
-            return self._positions[part.source]
-        if isinstance(part, Message):
-            return self._message(part)
-        self.constants.append(part)
-        return next(self._constants)
-
-
-def _messages_in(message: Message) -> int:
-    return 1 + sum(_messages_in(part) for part in _smoothed(message) if isinstance(part, Message))
-
-
-def _smoothed(message: Message) -> Iterator[Part]:
-    """Yield the parts of a message, as few as can be: what is constant is joined."""
-    constant = b""
-    for part in _opened(message):
-        if isinstance(part, bytes):
-            constant += part
-            continue
-        if constant:
-            yield constant
-        yield part
-        constant = b""
-    if constant:
-        yield constant
-
-
-def _opened(message: Message) -> Iterator[Part]:
-    """Yield the parts of a message, and in place of messages that never change their size theirs."""
-    for part in message.parts:
-        if isinstance(part, Message) and all(place.source == _TIME for place in part.places()):
-            inner = list(_opened(part))
-            yield varint(sum(len(p) if isinstance(p, bytes) else _TIME_SIZE for p in inner))
-            yield from inner
+def _between(
+    unknown: Message, positions: Mapping[ValueSource, int], lengths: Sequence[int]
+) -> list[bytes]:
+    """Return what stands before, between and after values of these lengths."""
+    constants = [PREFIX]
+    for piece in _pieces(unknown, positions, lengths):
+        if isinstance(piece, bytes):
+            constants[-1] += piece
         else:
-            yield part
+            constants.append(b"")
+    return constants
+
+
+def _pieces(
+    message: Message, positions: Mapping[ValueSource, int], lengths: Sequence[int]
+) -> list[bytes | int]:
+    """Return a message in pieces, a position in place of each value."""
+    pieces: list[bytes | int] = []
+    for part in message.parts:
+        if isinstance(part, bytes):
+            pieces.append(part)
+        elif isinstance(part, ContentPlace):
+            position = positions[part.source]
+            pieces += varint(lengths[position]), position
+        else:
+            inner = _pieces(part, positions, lengths)
+            sizes = (len(p) if isinstance(p, bytes) else lengths[p] for p in inner)
+            pieces += varint(sum(sizes)), *inner
+    return pieces

@@ -79,7 +79,7 @@ class Compiler:
 
     def __init__(self, roots: Mapping[str, Value]) -> None:
         """Use these as the caller's functions."""
-        self._roots = roots
+        self._roots = {name: _remembering(root) for name, root in roots.items()}
         self._made: dict[Any, Value] = {}
 
     def function(self, symbol: Symbol) -> Value:
@@ -89,7 +89,7 @@ class Compiler:
         try:
             return self._made[_likeness(symbol)]
         except KeyError:
-            made = self._made[_likeness(symbol)] = _complaining(self._run(symbol))
+            made = self._made[_likeness(symbol)] = _remembering(_complaining(self._run(symbol)))
             return made
         except TypeError:  # a map or a list among the arguments
             return _complaining(self._run(symbol))
@@ -117,6 +117,20 @@ def _likeness(value: Any) -> Any:
     if isinstance(value, Symbol):
         return (value.function, *map(_likeness, value.arguments))
     return (type(value), value)
+
+
+def _remembering(run: Value) -> Value:
+    """Return the function, which keeps its last value: an object has many in more than one place."""
+    last, result = -1, None
+
+    def value(number: int) -> Any:
+        nonlocal last, result
+        if number != last:
+            result = run(number)
+            last = number
+        return result
+
+    return value
 
 
 def _complaining(run: Value) -> Value:

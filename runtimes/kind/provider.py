@@ -21,6 +21,8 @@ class Provider:
     engine: Engine
     heeds: str = ""
     """The variable by which the command is pointed to the engine, if not found as it is by us."""
+    mounted: Path | None = None
+    """A folder of the host that kind mounts, and that the engine does not create if it is missing."""
 
     @property
     def environment(self) -> dict[str, str]:
@@ -41,6 +43,12 @@ class Provider:
                 hint=f"install the {self.command} command, or choose another --runtime",
             )
         await self.engine.check()
+        folder = self.mounted
+        if folder and self.engine.endpoint.shares_this_kernel and not folder.is_dir():
+            raise UnavailableError(
+                f"kind mounts the folder '{folder}', which this machine does not have",
+                hint=f"create it: 'sudo mkdir -p {folder}'; it may be empty",
+            )
 
 
 def docker() -> Provider:
@@ -60,10 +68,18 @@ def podman() -> Provider:
         folder = os.environ.get("XDG_RUNTIME_DIR") if os.getuid() else "/run"
         url = f"unix://{folder or f'/run/user/{os.getuid()}'}/podman/podman.sock"
     engine = Engine(Endpoint(url=url), remedy=_REMEDY, named_by=_PODMANS_OWN)
-    return Provider(runtime="kind-podman", command="podman", engine=engine, heeds=_PODMANS_OWN)
+    return Provider(
+        runtime="kind-podman",
+        command="podman",
+        engine=engine,
+        heeds=_PODMANS_OWN,
+        mounted=_MODULES,
+    )
 
 
 _PODMANS_OWN = "CONTAINER_HOST"
+_MODULES = Path("/lib/modules")
+"""Mounted into every node (kind, `pkg/cluster/internal/providers/podman/provision.go`); Docker creates it."""
 _REMEDY = (
     "start root's service of Podman ('sudo systemctl start podman.socket'), or name another one "
     f"with {_PODMANS_OWN}"

@@ -96,6 +96,7 @@ def _kind(image: Path) -> Iterator[Place]:
 @contextmanager
 def _kind_podman(image: Path) -> Iterator[Place]:
     """kind on a Podman that only CONTAINER_HOST tells of, to kwokctl and to what kind runs."""
+    Path("/lib/modules").mkdir(exist_ok=True)  # as Docker does; machines without modules have none
     with engines.at_hand(podman.started(), "CONTAINER_HOST"):
         yield Place(
             name="kind-podman",

@@ -106,6 +106,22 @@ async def test_a_work_folder_that_kind_cannot_mount_is_refused_by_name(tmp_path:
         await made(host, "unix:///nobody").check()
 
 
+async def test_a_folder_that_no_engine_creates_for_kind_is_refused_by_name(
+    fake: FakeEngine, tmp_path: Path
+) -> None:
+    engine = Engine(Endpoint(url=fake.url))
+    provider = Provider(
+        runtime="kind-podman", command="true", engine=engine, mounted=tmp_path / "modules"
+    )
+
+    with pytest.raises(UnavailableError, match=r"kind mounts the folder '.*modules'") as refused:
+        await provider.check()
+
+    assert "mkdir" in str(refused.value.hint)
+    (tmp_path / "modules").mkdir()
+    await provider.check()
+
+
 async def test_an_engine_of_another_machine_is_refused(host: Host) -> None:
     with pytest.raises(UnavailableError, match="another machine's"):
         await made(host, "tcp://192.0.2.1:2375").check()

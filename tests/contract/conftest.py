@@ -80,7 +80,8 @@ def node(kind: str) -> Iterator[Node | None]:
         try:
             node = asyncio.run(contract_node.node(Path(folder), CLUSTER))
         except (NoImageError, KwokctlError) as e:
-            pytest.skip(f"no node of kind: {e}")
+            said = (getattr(e, "detail", None) or "").splitlines()[-3:]
+            pytest.skip(f"no node of kind: {' / '.join([str(e), *said])}")
         yield node
         asyncio.run(node.runtime.uninstall(CLUSTER))
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from kwokctl import assets
 from kwokctl.errors import ArtifactError, CommandError, UnavailableError
 from kwokctl.host import process
+from kwokctl.host.files import remove_tree
 from kwokctl.model import ETCD, KUBE_APISERVER, KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER
 from runtimes.engine.images import content_of
 from runtimes.kind.images.archive import Image, layer_of_programs, layer_of_tree, write_images
@@ -87,15 +88,19 @@ def mark(programs: Mapping[str, Path]) -> str:
 
 
 async def install_debian(root: Path, say: Callable[[str], None]) -> None:
-    """Install a Debian into a folder, with the mirror and the keys that debootstrap has."""
-    words = ("debootstrap", "--variant=minbase", f"--include={','.join(_PACKAGES)}", _DEBIAN)
+    """Install a Debian into a folder, with the mirror and the keys that debootstrap has.
+
+    It gives up at the first package that does not arrive, so it gets a second try in an empty folder.
+    """
     try:
-        # What it mounts in the folder is seen by itself alone, and is gone when it ends.
-        await process.run_leashed(
-            "unshare", "--mount", "--propagation=private",
-            "sh", "-c", 'umask 022; exec "$@" >&2', "sh", *words, root,
-            env={"DEBIAN_FRONTEND": "noninteractive"}, line=lambda line: say(line.removeprefix("I: ")),
-        )  # fmt: skip
+        await _bootstrap(root, say)
+    except CommandError:
+        say("debootstrap failed, trying once more")
+        remove_tree(root)
+    else:
+        return
+    try:
+        await _bootstrap(root, say)
     except CommandError as e:
         raise ArtifactError(
             f"debootstrap cannot install Debian '{_DEBIAN}'",
@@ -103,6 +108,16 @@ async def install_debian(root: Path, say: Callable[[str], None]) -> None:
             "proxy that http_proxy names",
             detail=e.detail,
         ) from e
+
+
+async def _bootstrap(root: Path, say: Callable[[str], None]) -> None:
+    words = ("debootstrap", "--variant=minbase", f"--include={','.join(_PACKAGES)}", _DEBIAN)
+    # What it mounts in the folder is seen by itself alone, and is gone when it ends.
+    await process.run_leashed(
+        "unshare", "--mount", "--propagation=private",
+        "sh", "-c", 'umask 022; exec "$@" >&2', "sh", *words, root,
+        env={"DEBIAN_FRONTEND": "noninteractive"}, line=lambda line: say(line.removeprefix("I: ")),
+    )  # fmt: skip
 
 
 async def image_names(kubeadm: Path, kube: str) -> dict[str, str]:

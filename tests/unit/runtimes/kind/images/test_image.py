@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from kwokctl.errors import UsageError
+from kwokctl.errors import ArtifactError, UsageError
 from runtimes.kind.images.archive import Image, layer_of_programs, layer_of_tree, write_images
 from runtimes.kind.images.image import file_of
-from runtimes.kind.images.recipe import furnish
+from runtimes.kind.images.recipe import furnish, install_debian
 
 KUBE = "v1.36.3"
 
@@ -34,6 +34,47 @@ def test_a_file_is_one_whatever_it_is_called(
 
     assert file_of("node") == Path("node")
     assert file_of(str(tmp_path / "node")) == tmp_path / "node"
+
+
+@pytest.fixture
+def failures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file that says how often debootstrap fails before it installs something."""
+    left = tmp_path / "failures"
+    programs = {
+        "unshare": 'shift 2; exec "$@"',
+        "debootstrap": f"""\
+root=$4; mkdir "$root" || exit 2
+left=$(cat {left})
+[ "$left" = 0 ] && exec touch "$root/debian"
+echo $((left - 1)) > {left}; echo "E: no mirror" >&2; exit 1""",
+    }
+    (tmp_path / "bin").mkdir()
+    for name, script in programs.items():
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
+    return left
+
+
+async def test_debian_is_installed_at_the_second_try(failures: Path, tmp_path: Path) -> None:
+    failures.write_text("1")
+    said: list[str] = []
+
+    await install_debian(tmp_path / "root", said.append)
+
+    assert (tmp_path / "root" / "debian").exists()
+    assert "debootstrap failed, trying once more" in said
+
+
+async def test_a_debian_that_cannot_be_installed_is_an_error_with_the_last_words_of_the_tool(
+    failures: Path, tmp_path: Path
+) -> None:
+    failures.write_text("2")
+
+    with pytest.raises(ArtifactError, match="cannot install Debian") as refused:
+        await install_debian(tmp_path / "root", lambda _: None)
+
+    assert "no mirror" in str(refused.value.detail)
 
 
 def read(archive: tarfile.TarFile, name: str) -> bytes:

@@ -1,5 +1,6 @@
 """Where the command starts, and the one place that turns an error into an exit code."""
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
     from kwokctl.cli.invocation import Runner
     from kwokctl.cli.output.console import Console
 
+_GARBAGE = 100_000
+"""Objects after which garbage is looked for: modules are none, and looking is a twelfth of the start."""
 _BY_INTERRUPT = 2
 _READER_GONE = 128 + 13
 _NEVER_TO_OTHERS = 0o022
@@ -23,6 +26,7 @@ def main() -> None:
     Whatever it and the components make, other users must not be able to change: clusters and programs
     are run from these files.
     """
+    gc.set_threshold(_GARBAGE)
     streams.take_closed()
     os.umask(os.umask(0) | _NEVER_TO_OTHERS)
     sys.exit(run(sys.argv[1:]))

@@ -1,7 +1,6 @@
 """Guesses which known name somebody meant."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 _LIKENESS = 0.7
 """How much of two words must be the same; below it `clone` is taken for `scale`."""
@@ -9,6 +8,8 @@ _LIKENESS = 0.7
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """Ask whether the known name nearest to `word` was meant, or return None if none is near."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only for words that are wrong
+
     by_lower = {name.lower(): name for name in known}
     near = get_close_matches(word.lower(), by_lower, n=1, cutoff=_LIKENESS)
     return f"did you mean '{by_lower[near[0]]}'?" if near else None

@@ -1,6 +1,6 @@
 """Places components as processes of this host."""
 
-import platform
+import os
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 
@@ -35,7 +35,7 @@ class BinaryRuntime:
 
     async def check(self) -> None:
         """Raise UnavailableError unless the upstream programs run here."""
-        if sys.platform != "linux" or platform.machine().lower() not in _MACHINES:
+        if sys.platform != "linux" or os.uname().machine.lower() not in _MACHINES:
             raise UnavailableError(
                 "the binary runtime needs Linux on amd64 or arm64",
                 hint="use a Linux machine or virtual machine",

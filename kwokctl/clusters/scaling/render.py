@@ -16,7 +16,7 @@ from kwokctl.clusters.scaling.templates import ResourceTemplate
 from kwokctl.controller.stages.functions import Kubelet, common, for_nodes
 from kwokctl.dataplane.copies.variable_fields import Path
 from kwokctl.errors import ConfigError, ExpressionError, UsageError
-from kwokctl.expr import gotemplate, jq
+from kwokctl.expr import gotemplate
 from kwokctl.expr.gotemplate.symbolic import SAYS_THE_SAME
 from kwokctl.expr.gotemplate.symbols import Compiler, NotSymbolicError, Symbol, stripped
 from kwokctl.host.allowance import MEMORY, SECONDS, bounded
@@ -223,6 +223,10 @@ def edited(parameters: Json, programs: tuple[str, ...]) -> Json:
     Raises UsageError for a program that is none, or that does not give exactly one result.
     """
     value = deepcopy(parameters)
+    if not programs:
+        return value
+    from kwokctl.expr import jq  # noqa: PLC0415 - most sets have none
+
     for program in programs:
         try:
             with bounded():

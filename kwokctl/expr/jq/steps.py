@@ -3,43 +3,38 @@
 A filter is the steps that its input takes one after the other: `.a | .b` and `.a.b` are the same.
 """
 
-from dataclasses import dataclass
+import msgspec
 
 Literal = str | int | float | bool | None
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(msgspec.Struct, frozen=True):
     """`.name`, `."name"` or `["name"]`; a null has null in every field."""
 
     name: str
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(msgspec.Struct, frozen=True):
     """`[3]` or `[-1]`; beyond the ends there is null."""
 
     index: int
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Each:
+class Each(msgspec.Struct, frozen=True):
     """`[]`: every item of an array, every value of an object."""
 
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(msgspec.Struct, frozen=True):
     """A literal, whatever the input is."""
 
     value: Literal
 
 
-@dataclass(frozen=True, slots=True)
-class Select:
+class Select(msgspec.Struct, frozen=True):
     """`select(path)`, or with `==` or `!=` and a literal; once for each result of the path."""
 
     path: "Steps"
@@ -47,8 +42,7 @@ class Select:
     literal: Literal = None
 
 
-@dataclass(frozen=True, slots=True)
-class Either:
+class Either(msgspec.Struct, frozen=True):
     """`one, other`: the results of each branch in turn."""
 
     branches: tuple["Steps", ...]

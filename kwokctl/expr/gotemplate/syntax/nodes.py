@@ -1,41 +1,36 @@
 """What a Go template says, as a tree. `at` is the offset in the source."""
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Literal:
+class Literal(msgspec.Struct, frozen=True, kw_only=True):
     """A constant; None is `nil`."""
 
     at: int
     value: str | int | float | bool | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dot:
+class Dot(msgspec.Struct, frozen=True, kw_only=True):
     """`.`, the value at hand."""
 
     at: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Variable:
+class Variable(msgspec.Struct, frozen=True, kw_only=True):
     """`$name`; `$` alone is the value the template was given."""
 
     at: int
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Function:
+class Function(msgspec.Struct, frozen=True, kw_only=True):
     """The name of a function; alone, a call without arguments."""
 
     at: int
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fields:
+class Fields(msgspec.Struct, frozen=True, kw_only=True):
     """`.a.b` of an operand."""
 
     at: int
@@ -43,8 +38,7 @@ class Fields:
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PipelineCommand:
+class PipelineCommand(msgspec.Struct, frozen=True, kw_only=True):
     """An operand with its arguments."""
 
     at: int
@@ -52,8 +46,7 @@ class PipelineCommand:
     arguments: tuple["Operand", ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pipeline:
+class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
     """Commands, each but the first given the result of the one before as last argument.
 
     The result goes into `variables`, if there are any; `declares` tells `:=` from `=`.
@@ -68,24 +61,21 @@ class Pipeline:
 Operand = Literal | Dot | Variable | Function | Fields | Pipeline
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
+class Text(msgspec.Struct, frozen=True, kw_only=True):
     """What is written as it stands."""
 
     at: int
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Action:
+class Action(msgspec.Struct, frozen=True, kw_only=True):
     """A pipeline whose result is written, unless it sets a variable."""
 
     at: int
     pipeline: Pipeline
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class If:
+class If(msgspec.Struct, frozen=True, kw_only=True):
     """`if`, or `with` if it sets the dot."""
 
     at: int
@@ -95,8 +85,7 @@ class If:
     sets_dot: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Range:
+class Range(msgspec.Struct, frozen=True, kw_only=True):
     """`range`; `otherwise` is for when there is nothing to go through."""
 
     at: int
@@ -105,16 +94,14 @@ class Range:
     otherwise: "Body"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Jump:
+class Jump(msgspec.Struct, frozen=True, kw_only=True):
     """`break` or `continue`."""
 
     at: int
     word: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TemplateCall:
+class TemplateCall(msgspec.Struct, frozen=True, kw_only=True):
     """`template "name" pipeline`."""
 
     at: int

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import platform
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -261,7 +260,8 @@ async def test_a_machine_without_upstream_programs_is_refused_in_one_sentence(
     runtime: BinaryRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await runtime.check()
-    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
+    machine = os.uname_result((*os.uname()[:4], "riscv64"))
+    monkeypatch.setattr(os, "uname", lambda: machine)
 
     with pytest.raises(UnavailableError, match="needs Linux on amd64 or arm64"):
         await runtime.check()

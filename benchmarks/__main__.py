@@ -1,7 +1,7 @@
 """Runs the benchmarks one after the other, or those that are named: `python -m benchmarks [NAME…]`.
 
-Those that take longest or need more, `capacity`, `soak` and `runtimes`, are run only when they are
-named.
+Those that take longest or need more, such as `soak` or the comparisons with libraries, are run only
+when they are named.
 """
 
 import os
@@ -22,7 +22,7 @@ _NAMES = (
     "fleet",
     "start",
 )
-_ONLY_WHEN_NAMED = ("capacity", "soak", "runtimes")
+_ONLY_WHEN_NAMED = ("capacity", "soak", "runtimes", "etcd_libraries", "http_libraries", "whole")
 
 
 def main() -> int:

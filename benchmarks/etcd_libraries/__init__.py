@@ -1,0 +1,1 @@
+"""Our client for etcd beside the libraries that could take its place."""

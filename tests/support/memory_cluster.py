@@ -62,7 +62,12 @@ class MemoryCluster(ThroughApi):
         raise NotFoundError(f"the cluster does not serve '{kind}' of '{api_version}'")
 
     async def select(
-        self, resource: Resource, namespace: str | None, selector: str
+        self,
+        resource: Resource,
+        namespace: str | None,
+        selector: str,
+        *,
+        cached: bool = False,
     ) -> AsyncIterator[Existing]:
         for body in self._selected(resource, namespace, selector):
             yield self._known(body)

@@ -1,5 +1,6 @@
 """Creates the missing objects of a set, and never over an object of another client."""
 
+from asyncio import TaskGroup
 from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from functools import partial
@@ -14,6 +15,7 @@ from kwokctl.clusters.scaling.readiness import judge_of
 from kwokctl.clusters.scaling.render import Renderer
 from kwokctl.clusters.scaling.request import ScaleRequest
 from kwokctl.dataplane.copies.variable_fields import Varying
+from kwokctl.dataplane.in_flight import first_failure
 from kwokctl.dataplane.port import NewObjects, ObjectKey
 from kwokctl.errors import ApiError, ConflictError, NotFoundError
 from kwokctl.json_value import Json
@@ -59,7 +61,7 @@ class SetCreation:
         `version` gives that of the namespace, where it is watched.
         """
         resource, context = self._resource, self._context
-        before = members + await self.others(Names(self._request, serials))
+        before = members + await self._looked_around(serials)
         await self._settle_positions(serials[-1] + 1)
         title = self._title(len(serials), members)
         total = len(serials)
@@ -73,6 +75,22 @@ class SetCreation:
             new = self.objects(serials, before, on_created, turn, version)
             async with held_back(context, resource, step):
                 await context.plane.create_copies(new)
+
+    async def _looked_around(self, serials: Serials) -> int:
+        """Count the objects that are not of the set, and look for room for pods meanwhile.
+
+        The API server lets a list wait until its cache has caught up with etcd: two wait together.
+        """
+        try:
+            async with TaskGroup() as reading:
+                reading.create_task(self._settled(serials))
+                others = reading.create_task(self.others(Names(self._request, serials)))
+        except BaseExceptionGroup as failures:
+            raise first_failure(failures) from None
+        return others.result()
+
+    async def _settled(self, serials: Serials) -> None:
+        await self._placing.settle(serials, self._context.reader)
 
     def objects(
         self,

@@ -114,7 +114,7 @@ class Positions:
 async def _as_serials(reader: ClusterReader, starts: frozenset[str]) -> dict[str, Share]:
     """Return the shares of sets of which none has been remembered: positions were serials then."""
     most: dict[str, int] = {}
-    async for known in reader.select(NODES, None, LABEL):
+    async for known in reader.select(NODES, None, LABEL, cached=True):
         name = known.set_name or ""
         serial = known.name.removeprefix(f"{name}-")
         if serial.isdecimal():

@@ -69,7 +69,6 @@ class _Scaling:
         self._namespace = request.namespace if resource.namespaced else None
         self._context = context
         self._renderer = renderer
-        self._placing = placing
         self._selector = members_of(request.set_name)
         self._creation = SetCreation(request, resource, context, renderer, placing)
         self._deletion = SetDeletion(
@@ -149,7 +148,6 @@ class _Scaling:
         self, changes: Changes, pace: Pace | None, version: Callable[[], int] = int
     ) -> None:
         if changes.missing:
-            await self._placing.settle(changes.missing, self._context.reader)
             await self._creation.make(changes.missing, len(changes.kept), pace, version)
         if changes.surplus:
             await self._deletion.delete(changes.surplus, len(changes.kept))

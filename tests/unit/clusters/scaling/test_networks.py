@@ -39,7 +39,7 @@ class Nodes:
     def __init__(self, *names: str) -> None:
         self._names = names
 
-    async def select(self, *_: Any) -> AsyncIterator[Existing]:
+    async def select(self, *_: Any, **__: Any) -> AsyncIterator[Existing]:
         for name in self._names:
             yield Existing(
                 name=name, created="", uid="", set_name=name.rpartition("-")[0], is_going=False

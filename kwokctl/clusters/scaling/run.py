@@ -189,8 +189,9 @@ class _Scaling:
         if oversight is None or number < _MANY:
             yield
             return
-        await oversight.ended.ask()
-        yield
+        # The answer has megabytes: the objects need not wait for the first one.
+        async with beside(oversight.ended.ask()):
+            yield
         await oversight.ended.ask()
         ended = oversight.ended.new
         text = f"the API server ended {ended:,} watches that fell behind; they have resumed"

@@ -32,6 +32,7 @@ from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import Client
+from kwokctl.kube.collections.paging import ListQuery, list_pages
 from kwokctl.kube.kubeconfig.access import load_access
 from kwokctl.kube.resource import NODES, PODS, Resource
 from kwokctl.kube.transport.pool import Pool
@@ -168,7 +169,7 @@ async def create(
 
 async def delete(plane: ApiPlane, client: Client, resource: Resource) -> None:
     """Ask for the deletion of all that was made; deleting it is the controller's part."""
-    pages = client.list_pages(resource, label_selector=LABEL)
+    pages = list_pages(client.pool, ListQuery(resource=resource, label_selector=LABEL))
     raws = [orjson.loads(bytes(raw)) async for page in pages for raw in page.objects]
     left = iter(raws)
 

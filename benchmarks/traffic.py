@@ -12,6 +12,7 @@ import msgspec
 from benchmarks.cluster import BenchCluster
 from kwokctl.kube.client import Client
 from kwokctl.kube.resource import PODS
+from tests.support.client_writes import delete
 
 _NAMESPACE = "default"
 _LIFE = 20.0
@@ -85,7 +86,7 @@ class Traffic:
         self.created += 1
 
     async def _delete(self, name: str) -> None:
-        await self.client.delete(PODS, _NAMESPACE, name)
+        await delete(self.client, PODS, _NAMESPACE, name)
 
     def _node(self, number: int) -> str:
         return f"node-{number % self.nodes:06d}"

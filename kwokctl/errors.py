@@ -203,9 +203,9 @@ class EtcdRefusedError(RequestError):
     path: ClassVar[str] = "etcd"
     reason: str = "EtcdUnavailable"
 
-    def __init__(self, message: str, *, code: int, hint: str | None = None) -> None:
+    def __init__(self, message: str, *, code: int) -> None:
         """Keep the gRPC status beside the message, in which etcd's own words stand."""
-        super().__init__(message, hint=hint)
+        super().__init__(message)
         self.code = code
 
     @property

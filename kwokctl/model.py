@@ -20,7 +20,6 @@ KWOK_CONTROLLER = ComponentName("kwok-controller")
 class State(StrEnum):
     """Whether a runtime has a component, and whether it runs; being ready is another question."""
 
-    ABSENT = "absent"
     STOPPED = "stopped"
     RUNNING = "running"
 

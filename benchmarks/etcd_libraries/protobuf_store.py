@@ -28,11 +28,8 @@ class ProtobufStore:
     async def page(self, start: bytes, end: bytes, *, limit: int = 0) -> KeyPage:
         request = self._rpc.RangeRequest(key=start, range_end=end, limit=limit)
         answer = await self._stub.Range(request, timeout=30)
-        items = [
-            KeyValue(each.key, each.value, each.create_revision, each.mod_revision)
-            for each in answer.kvs
-        ]
-        return KeyPage(items, answer.more, answer.header.revision, answer.count)
+        items = [KeyValue(each.key, each.value, each.mod_revision) for each in answer.kvs]
+        return KeyPage(items, answer.more, answer.header.revision)
 
     async def close(self) -> None:
         await self._channel.close()

@@ -2,7 +2,6 @@
 
 import asyncio
 import shutil
-import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -67,7 +66,6 @@ class Created:
     drift: tuple[str, ...]
     data_path: Choice
     """How fake kubelets and `scale` write, and why."""
-    seconds: float
     started: tuple[ComponentName, ...] = ()
     """The components that did not run before."""
 
@@ -78,7 +76,6 @@ async def create_cluster(home: Home, request: CreateRequest) -> Created:
     A cluster that is there already stays as it is and every difference to what was asked for is
     told; what a killed run left half made is continued with the settings of that run.
     """
-    began = time.monotonic()
     wanted = wanted_cluster(home, request.resolved, request.documents)
     with alone(home.workdir, request.name):
         paths = home.paths(request.name)
@@ -112,7 +109,6 @@ async def create_cluster(home: Home, request: CreateRequest) -> Created:
         existed=existed,
         drift=drift,
         data_path=data_path,
-        seconds=time.monotonic() - began,
         started=started,
     )
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import shutil
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -47,7 +46,6 @@ class Restored:
     path: Path
     revision: int
     """The revision of etcd before the restore; all later ones are higher."""
-    seconds: float
 
 
 async def save_snapshot(home: Home, name: ClusterName, path: Path, *, force: bool) -> SavedSnapshot:
@@ -73,7 +71,6 @@ async def restore_snapshot(home: Home, name: ClusterName, path: Path) -> Restore
     data are there; the former ones are kept until the API answers again, and put back if it does
     not.
     """
-    began = time.monotonic()
     with alone(home.workdir, name):
         snapshot.verify(path)
         paths = home.paths(name)
@@ -89,7 +86,7 @@ async def restore_snapshot(home: Home, name: ClusterName, path: Path) -> Restore
             await stop_all(home, runtime, saved.plan(runtime, paths))
             exchange(paths)
             await start_saved(home, runtime, saved, wait=0)
-        return Restored(path=path, revision=revision, seconds=time.monotonic() - began)
+        return Restored(path=path, revision=revision)
 
 
 async def _last_revision(runtime: Runtime, name: ClusterName, setting: Setting) -> int:

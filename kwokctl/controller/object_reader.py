@@ -5,6 +5,7 @@ from typing import Protocol
 
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.kube.client import Client
+from kwokctl.kube.collections.paging import ListQuery, list_pages
 from kwokctl.kube.resource import Resource
 
 
@@ -15,9 +16,7 @@ class ObjectReader(Protocol):
         """Return one object as it is now."""
         ...
 
-    async def list(
-        self, resource: Resource, *, namespace: str = "", field_selector: str = ""
-    ) -> Sequence[bytes]:
+    async def list(self, resource: Resource, *, field_selector: str = "") -> Sequence[bytes]:
         """Return the objects of a kind, each as JSON without `apiVersion` and `kind`."""
         ...
 
@@ -37,13 +36,10 @@ class ApiObjectReader:
         """Return one object as it is now."""
         return await self._client.get_raw(target.resource, target.namespace, target.name)
 
-    async def list(
-        self, resource: Resource, *, namespace: str = "", field_selector: str = ""
-    ) -> Sequence[bytes]:
+    async def list(self, resource: Resource, *, field_selector: str = "") -> Sequence[bytes]:
         """Return the objects of a kind, each as JSON of its own without `apiVersion` and `kind`."""
-        pages = self._client.list_pages(
-            resource, namespace=namespace or None, field_selector=field_selector
-        )
+        query = ListQuery(resource=resource, field_selector=field_selector)
+        pages = list_pages(self._client.pool, query)
         return [bytes(item) async for page in pages for item in page.objects]
 
     async def resolve(self, api_version: str, kind: str) -> Resource:

@@ -69,7 +69,6 @@ class EtcdPlane:
         api: ApiPlane,
         route: EtcdRoute,
         wall: Callable[[], float],
-        windows: Callable[[], Window] = Window,
     ) -> None:
         """Write by `route`, else by `api`; `wall` is the time of day. Needs a running event loop."""
         self._api = api
@@ -77,7 +76,7 @@ class EtcdPlane:
         self._keys = route.keys
         self._wall = wall
         self._managed_fields = route.managed_fields
-        self.windows = {NODES: windows(), PODS: windows()}
+        self.windows = {NODES: Window(), PODS: Window()}
         """By kind, what holds single writes back; `seen` tells them how far the watch has come."""
         self._left: Collection[Resource] = ()
         self._proven: dict[Resource, bool] = {}
@@ -90,7 +89,7 @@ class EtcdPlane:
             wall=wall,
             is_left=self._is_left,
         )
-        self._bulk = EtcdBulk(access, windows, insists=route.insists)
+        self._bulk = EtcdBulk(access, Window, insists=route.insists)
 
     def leave(self, resources: Collection[Resource]) -> None:
         """Write objects of these kinds, and of no others, through the API from now on."""

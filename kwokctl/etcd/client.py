@@ -4,12 +4,12 @@ import asyncio
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from kwokctl.errors import UnavailableError
 from kwokctl.etcd import shim
+from kwokctl.etcd.kv.maintenance import MemberStatus, read_status
 
 T = TypeVar("T")
 
@@ -25,19 +25,6 @@ _OPTIONS = [
 ]
 _CALL_TIMEOUT = 30.0
 _STREAM_TIMEOUT = 3600.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EtcdStatus:
-    """What an etcd member says of itself."""
-
-    version: str
-    revision: int
-    """The store's revision: that of the last write."""
-    db_size: int
-    """Bytes of the database file."""
-    leader: int
-    """The member that leads; 0 while there is none."""
 
 
 class EtcdClient:
@@ -59,18 +46,14 @@ class EtcdClient:
         self._files = {"ca_cert": ca, "cert_cert": cert, "cert_key": key}
         self._opened: Any = None
 
-    async def status(self) -> EtcdStatus:
+    async def status(self) -> MemberStatus:
         """Ask for version, revision and size; waits until etcd answers, half a minute at most."""
         client = await self._client()
         answer = await self._call(
             client.maintenancestub.Status, shim.load().etcdrpc.StatusRequest()
         )
-        return EtcdStatus(
-            version=answer.version,
-            revision=answer.header.revision,
-            db_size=answer.dbSize,
-            leader=answer.leader,
-        )
+        # The library's descriptions are older than etcd; what they do not name comes along all the same.
+        return read_status(answer.SerializeToString())
 
     async def snapshot(self, take: Callable[[bytes], None]) -> None:
         """Stream a snapshot; `take` gets each part, in a thread, and is waited for by etcd."""

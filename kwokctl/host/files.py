@@ -5,7 +5,6 @@ import errno
 import fcntl
 import os
 import shutil
-import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
@@ -124,22 +123,20 @@ def _lock_file(path: Path) -> IO[bytes]:
 
 
 @contextmanager
-def locked(path: Path, *, what: str, wait: float = 0.0, shared: bool = False) -> Iterator[None]:
+def locked(path: Path, *, what: str, shared: bool = False) -> Iterator[None]:
     """Hold the advisory lock file at `path`; its content names the owner if the disk has room for it.
 
-    Those who hold it `shared` shut out only whoever wants it for himself. The kernel releases it when the owner ends, however it ends. After `wait` seconds in vain
-    BusyError names the owner. The lock file itself stays: removing it would race.
+    Those who hold it `shared` shut out only whoever wants it for himself. The kernel releases it
+    when the owner ends, however it ends. If another process holds it, BusyError names the owner.
+    The lock file itself stays: removing it would race.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    deadline = time.monotonic() + wait
     with _lock_file(path) as file:
-        while not _try_lock(file.fileno(), shared=shared):
-            if time.monotonic() >= deadline:
-                owner = lock_owner(path) or "another process"
-                raise BusyError(
-                    f"{what} is in use by {owner}", hint="wait until it has finished, then repeat"
-                )
-            time.sleep(_POLL)
+        if not _try_lock(file.fileno(), shared=shared):
+            owner = lock_owner(path) or "another process"
+            raise BusyError(
+                f"{what} is in use by {owner}", hint="wait until it has finished, then repeat"
+            )
         sign(file.fileno())
         try:
             yield

@@ -1,6 +1,5 @@
-"""What can be asked of an API server about single objects, and about collections."""
+"""What can be asked of an API server about single objects."""
 
-from collections.abc import AsyncIterator
 from enum import StrEnum
 from typing import Any
 from urllib.parse import urlencode
@@ -8,7 +7,6 @@ from urllib.parse import urlencode
 import msgspec
 
 from kwokctl.errors import ApiError
-from kwokctl.kube.collections.paging import PAGE, ListPage, ListQuery, list_pages
 from kwokctl.kube.discovery import Discovery
 from kwokctl.kube.resource import Resource
 from kwokctl.kube.transport.pool import JSON, Pool
@@ -24,14 +22,6 @@ class PatchType(StrEnum):
     MERGE = "application/merge-patch+json"
     STRATEGIC = "application/strategic-merge-patch+json"
     APPLY = "application/apply-patch+yaml"
-
-
-class Propagation(StrEnum):
-    """What becomes of the objects that a deleted one owns."""
-
-    BACKGROUND = "Background"
-    FOREGROUND = "Foreground"
-    ORPHAN = "Orphan"
 
 
 class Client:
@@ -51,11 +41,9 @@ class Client:
         found: dict[str, Any] = msgspec.json.decode(await self.get_raw(resource, namespace, name))
         return found
 
-    async def get_raw(
-        self, resource: Resource, namespace: str | None, name: str, *, subresource: str = ""
-    ) -> bytes:
-        """Return one object, or its subresource, as JSON."""
-        return await self.call("GET", resource.path(namespace, name, subresource))
+    async def get_raw(self, resource: Resource, namespace: str | None, name: str) -> bytes:
+        """Return one object as JSON."""
+        return await self.call("GET", resource.path(namespace, name))
 
     async def find(
         self, resource: Resource, namespace: str | None, name: str
@@ -68,24 +56,6 @@ class Client:
                 return None
             raise
 
-    def list_pages(
-        self,
-        resource: Resource,
-        *,
-        namespace: str | None = None,
-        label_selector: str = "",
-        field_selector: str = "",
-        limit: int = PAGE,
-    ) -> AsyncIterator[ListPage]:
-        """Yield the pages of a list, all of one moment; see `paging.list_pages`."""
-        query = ListQuery(
-            resource=resource,
-            namespace=namespace,
-            label_selector=label_selector,
-            field_selector=field_selector,
-        )
-        return list_pages(self.pool, query, limit=limit)
-
     async def create(
         self, resource: Resource, namespace: str | None, body: bytes, *, dry_run: bool = False
     ) -> bytes:
@@ -94,57 +64,11 @@ class Client:
         return await self.call("POST", resource.path(namespace) + query, body)
 
     async def update(
-        self,
-        resource: Resource,
-        namespace: str | None,
-        name: str,
-        body: bytes,
-        *,
-        subresource: str = "",
+        self, resource: Resource, namespace: str | None, name: str, body: bytes
     ) -> bytes:
         """Replace an object, only this version of it if the body has a `resourceVersion`."""
-        path = resource.path(namespace, name, subresource)
-        return await self.call("PUT", path + _query(fieldManager=FIELD_MANAGER), body)
-
-    async def patch(  # noqa: PLR0913 - that is what a patch consists of
-        self,
-        resource: Resource,
-        namespace: str | None,
-        name: str,
-        body: bytes,
-        patch_type: PatchType,
-        *,
-        subresource: str = "",
-        force: bool = False,
-    ) -> bytes:
-        """Patch an object; `force` takes fields that others have applied (APPLY only)."""
-        path = resource.path(namespace, name, subresource)
-        query = _query(fieldManager=FIELD_MANAGER, force="true" if force else "")
-        return await self.call("PATCH", path + query, body, content_type=patch_type.value)
-
-    async def delete(
-        self,
-        resource: Resource,
-        namespace: str | None,
-        name: str,
-        *,
-        grace_seconds: int | None = None,
-        uid: str | None = None,
-        propagation: Propagation | None = None,
-    ) -> bytes:
-        """Delete an object, only the one with this `uid` if given; finalizers are honoured.
-
-        Returns the object if it waits for something, else a status.
-        """
-        options: dict[str, Any] = {}
-        if grace_seconds is not None:
-            options["gracePeriodSeconds"] = grace_seconds
-        if uid is not None:
-            options["preconditions"] = {"uid": uid}
-        if propagation is not None:
-            options["propagationPolicy"] = propagation.value
-        body = msgspec.json.encode(options) if options else b""
-        return await self.call("DELETE", resource.path(namespace, name), body)
+        path = resource.path(namespace, name) + _query(fieldManager=FIELD_MANAGER)
+        return await self.call("PUT", path, body)
 
     async def resource_for(self, api_version: str, kind: str) -> Resource:
         """Return the resource that serves a kind; NotFoundError tells what else there is."""

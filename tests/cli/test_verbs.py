@@ -53,7 +53,6 @@ def created(**changes: Any) -> Created:
         "existed": False,
         "drift": (),
         "data_path": Choice(path="etcd", why="fast"),
-        "seconds": 2.1,
     }
     return Created(**(values | changes))
 
@@ -172,7 +171,7 @@ def test_a_program_gets_what_was_created_as_json_alone(
 
 
 SAVED = SavedSnapshot(path=Path("a b.db"), size=40_000_000, sha256="ab")
-RESTORED = Restored(path=Path("a.db"), revision=7, seconds=1.0)
+RESTORED = Restored(path=Path("a.db"), revision=7)
 SCALED = ScaleResult(kind="Node", name="node", created=990, existing=10)
 PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",))}
 

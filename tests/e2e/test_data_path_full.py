@@ -15,6 +15,7 @@ from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import PODS, SERVICE_ACCOUNTS
 from tests.support.direct import ONLY_STORAGE, encoded
+from tests.support.etcd_alarms import disarm
 from tests.support.installed import Installed
 from tests.support.planes import Reached, reached
 
@@ -110,7 +111,7 @@ async def make_room(kv: Kv, blocks: int) -> None:
         await kv.txn(Txn((), (Delete(b"/elsewhere/%d" % number),)))
     await kv.compact((await maintenance.status(kv)).revision)
     await maintenance.defragment(kv)
-    await maintenance.disarm(kv)
+    await disarm(kv)
 
 
 def test_what_cannot_be_written_is_refused_and_can_be_written_later(cluster: Installed) -> None:

@@ -14,6 +14,7 @@ from kwokctl.kube.patching.merge_keys import LISTS, Fields, ListRule
 from kwokctl.kube.patching.unknown_patch import UnknownPatchError
 from kwokctl.kube.resource import NODES, PODS, Resource
 from kwokctl.kube.transport.pool import JSON
+from tests.support.client_writes import patch as write_patch
 from tests.support.direct import answer, ask, encoded
 from tests.support.installed import Installed
 from tests.support.random_patches import (
@@ -50,8 +51,8 @@ def cluster(storage: Installed) -> Iterator[Installed]:
         await client.create(PODS, "default", encoded(POD))
         await client.create(POD_TEMPLATES, "default", encoded(template))
         status = encoded({"status": POD_STATUS})
-        await client.patch(
-            PODS, "default", "patched", status, PatchType.MERGE, subresource="status"
+        await write_patch(
+            client, PODS, "default", "patched", status, PatchType.MERGE, subresource="status"
         )
 
     ask(storage, fill)

@@ -11,6 +11,7 @@ from kwokctl.dataplane.shapes import check_status
 from kwokctl.dataplane.shapes.checking import TYPES
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client
+from kwokctl.kube.collections.paging import ListQuery, list_pages
 from kwokctl.kube.resource import NODES, PODS, Resource
 from tests.support.direct import answer, ask, encoded
 from tests.support.installed import Installed
@@ -92,7 +93,9 @@ def test_the_api_server_shows_what_is_right_here_when_it_finds_it_in_etcd(
 
 async def _names(client: Client, *, resource: Resource) -> set[str]:
     """Return the names of all objects, from a list that must be read from etcd to be made."""
-    pages = client.list_pages(resource, namespace="default", limit=STORED // 2)
+    pages = list_pages(
+        client.pool, ListQuery(resource=resource, namespace="default"), limit=STORED // 2
+    )
     return {
         item["metadata"]["name"]
         async for page in pages

@@ -19,6 +19,7 @@ from kwokctl.dataplane.keys import Keys
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client, PatchType
 from kwokctl.kube.resource import Resource
+from tests.support.client_writes import patch
 from tests.support.direct import ask, encoded
 from tests.support.installed import Installed, command
 
@@ -160,8 +161,8 @@ def _sample(cluster: Installed, kind: str) -> Sample:
             await client.create(resource, namespace, encoded(body))
             if kind == "pod":
                 status = encoded({"status": _running(serial)})
-                await client.patch(
-                    resource, namespace, name, status, PatchType.MERGE, subresource="status"
+                await patch(
+                    client, resource, namespace, name, status, PatchType.MERGE, subresource="status"
                 )
             made.append(await client.get(resource, namespace, name))
         return resource, made

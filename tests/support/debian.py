@@ -1,12 +1,11 @@
 """Debian packages that tests need, installed where root runs them."""
 
+import fcntl
 import os
 import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-
-from kwokctl.host.files import locked
 
 _ELSEWHERE = ("/usr/lib/podman", "/usr/libexec/podman")
 """Folders of programs that no PATH has."""
@@ -29,7 +28,8 @@ def install(programs: Sequence[str], packages: Sequence[str]) -> None:
     if not shutil.which("apt-get"):
         raise NotInstallableError(f"{lacking}, and there is no apt-get to install it with")
     # Tests that run beside these may install, too.
-    with locked(_LOCK, what="apt-get", wait=2 * _PATIENCE):
+    with _LOCK.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         if _missing(programs):
             _install(packages, lacking)
 

@@ -31,6 +31,7 @@ class Model:
 
     def __init__(self, revision: int) -> None:
         self.held: dict[bytes, KeyValue] = {}
+        self._made: dict[bytes, int] = {}
         self.revision = revision
 
     def txn(self, txn: Txn) -> TxnAnswer:
@@ -60,8 +61,11 @@ class Model:
         found = self.held.get(compare.key)
         if found is None:
             return compare.revision == 0
-        actual = found.create_revision if compare.of_creation else found.mod_revision
-        return actual == compare.revision
+        return self.revision_of(found, of_creation=compare.of_creation) == compare.revision
+
+    def revision_of(self, found: KeyValue, *, of_creation: bool) -> int:
+        """Return the revision at which a key was made, or last written."""
+        return self._made[found.key] if of_creation else found.mod_revision
 
     def _do(self, decided: Decided, at: int) -> TxnAnswer:
         answers = tuple(self._apply(step, at) for step in decided.steps)
@@ -70,8 +74,9 @@ class Model:
     def _apply(self, step: Operation | Decided, at: int) -> Answer:
         match step:
             case Put(key, value):
-                found = self.held.get(key)
-                self.held[key] = KeyValue(key, value, found.create_revision if found else at, at)
+                if key not in self.held:
+                    self._made[key] = at
+                self.held[key] = KeyValue(key, value, at)
                 return None
             case Delete(key):
                 return int(self.held.pop(key, None) is not None)
@@ -105,7 +110,7 @@ class Chance:
         found = self._model.held.get(key)
         actual = 0
         if found is not None:
-            actual = found.create_revision if of_creation else found.mod_revision
+            actual = self._model.revision_of(found, of_creation=of_creation)
         return Compare(key, actual if self._dice.random() < 0.8 else actual + 1, of_creation)
 
     def _operations(self, keys: list[bytes], depth: int) -> tuple[Operation, ...]:

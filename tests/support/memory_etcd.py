@@ -10,6 +10,7 @@ class MemoryEtcd(Kv):
         super().__init__("unix:/nowhere")
         self.revision = 100
         self.stored: dict[bytes, KeyValue] = {}
+        self._made: dict[bytes, int] = {}
         self.transactions: list[Txn] = []
         self.refuse: list[Exception] = []
         """What the next transactions are answered with, first come first served."""
@@ -20,7 +21,7 @@ class MemoryEtcd(Kv):
         self._put(key, value)
         return self.revision
 
-    async def get(self, key: bytes, *, within: float = 0) -> KeyValue | None:
+    async def get(self, key: bytes) -> KeyValue | None:
         return self.stored.get(key)
 
     async def txn(self, txn: Txn, *, within: float = 0) -> TxnAnswer:
@@ -60,9 +61,9 @@ class MemoryEtcd(Kv):
         if found is None:
             return compare.revision == 0
         of_creation = compare.of_creation
-        return compare.revision == (found.create_revision if of_creation else found.mod_revision)
+        return compare.revision == (self._made[compare.key] if of_creation else found.mod_revision)
 
     def _put(self, key: bytes, value: bytes) -> None:
-        former = self.stored.get(key)
-        made = former.create_revision if former else self.revision
-        self.stored[key] = KeyValue(key, value, made, self.revision)
+        if key not in self.stored:
+            self._made[key] = self.revision
+        self.stored[key] = KeyValue(key, value, self.revision)

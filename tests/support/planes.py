@@ -17,6 +17,7 @@ from kwokctl.dataplane.store import ObjectStore
 from kwokctl.etcd.kv.kv import Kv, prefix_end
 from kwokctl.host.paths import ClusterPaths, WorkDir
 from kwokctl.kube.client import Client
+from kwokctl.kube.collections.paging import ListQuery, list_pages
 from kwokctl.kube.kubeconfig.access import load_access
 from kwokctl.kube.resource import Resource
 from kwokctl.kube.transport.pool import Pool
@@ -83,7 +84,7 @@ def until_stored(
         async with Kv(f"unix:{paths(cluster).etcd_socket}") as kv, asyncio.timeout(PATIENCE):
             while True:
                 ended = by is not None and by.poll() is not None
-                found = (await kv.page(folder, prefix_end(folder), count_only=True)).count
+                found = len((await kv.page(folder, prefix_end(folder), keys_only=True)).items)
                 before = found if before is None else before
                 if abs(found - before) >= number:
                     return
@@ -110,7 +111,9 @@ def objects(cluster: Installed, resource: Resource, label_selector: str = "") ->
 
     async def listed() -> list[Any]:
         async with connected(cluster) as client:
-            pages = client.list_pages(resource, label_selector=label_selector, limit=0)
+            pages = list_pages(
+                client.pool, ListQuery(resource=resource, label_selector=label_selector), limit=0
+            )
             return [msgspec.json.decode(raw) async for page in pages for raw in page.objects]
 
     return asyncio.run(listed())

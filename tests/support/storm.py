@@ -13,6 +13,7 @@ from kwokctl.json_value import Json
 from kwokctl.kube.client import Client, PatchType
 from kwokctl.kube.collections.watch import EventType, watch
 from kwokctl.kube.resource import PODS
+from tests.support.client_writes import patch
 from tests.support.direct import encoded
 from tests.support.eventually import eventually
 from tests.support.racing.ledger import Ledger, shown
@@ -63,10 +64,10 @@ class Storm:
             return
         self._times[name] += 1
         text = f"n{next(self._numbers)}"
-        patch = encoded({"metadata": {"labels": {"storm": text}}})
+        body = encoded({"metadata": {"labels": {"storm": text}}})
         while True:
             try:
-                answer = await self._client.patch(PODS, "default", name, patch, PatchType.MERGE)
+                answer = await patch(self._client, PODS, "default", name, body, PatchType.MERGE)
             except ApiError as e:
                 if e.status != 409:
                     raise

@@ -27,11 +27,6 @@ class LeaseClaim:
     """The identity of the lease, and what other programs have given it: labels, finalizers, its deletion."""
     _lease: Lease | None = None
 
-    @property
-    def lease_uid(self) -> str:
-        """Which lease it is; empty if there is none yet."""
-        return str(self._kept.get("uid", ""))
-
     def adopt(self, stored: StoredLease, *, mine: bool, now: float) -> None:
         """Build on a stored lease: go on with one's own, or take over from another holder."""
         self.version = stored.version
@@ -54,11 +49,6 @@ class LeaseClaim:
         """Build on the lease that the first write has made."""
         identity = {"uid": written.uid, "creationTimestamp": written.created}
         self._keep(self._kept | identity)
-
-    def annotate(self, name: str, text: str) -> None:
-        """Give the lease an annotation."""
-        annotations = self._kept.get("annotations", {})
-        self._keep(self._kept | {"annotations": annotations | {name: text}})
 
     def forget_lease(self) -> None:
         """Build on no lease: there is none any more."""

@@ -25,10 +25,10 @@ _OF_RANGE, _OF_PUT, _OF_DELETE, _OF_TXN = (mark(n, LENGTH) for n in (1, 2, 3, 4)
 # DeleteRangeResponse.
 _DELETED = mark(2, VARINT)
 # RangeResponse.
-_ITEM, _MORE, _COUNT = mark(2, LENGTH), mark(3, VARINT), mark(4, VARINT)
+_ITEM, _MORE = mark(2, LENGTH), mark(3, VARINT)
 # KeyValue.
 _KEY, _VALUE = mark(1, LENGTH), mark(5, LENGTH)
-_CREATED, _MODIFIED = mark(2, VARINT), mark(3, VARINT)
+_MODIFIED = mark(3, VARINT)
 
 _NUMBER = rb"[\x80-\xff]*[\x00-\x7f]"
 _USUAL_HEADER = re.compile(
@@ -38,7 +38,7 @@ _USUAL_HEADER = re.compile(
 )
 _USUAL_ITEM = re.compile(
     # After the key: creation, modification, version, and the value's length.
-    rb"\x10(%b)\x18(%b)\x20%b\x2a(%b)" % ((_NUMBER,) * 4),
+    rb"\x10%b\x18(%b)\x20%b\x2a(%b)" % ((_NUMBER,) * 4),
     re.DOTALL,
 )
 _DID = b"\x10\x01"
@@ -114,7 +114,6 @@ def _answer(data: bytes, at: int, end: int, revision: int) -> Answer:
 def _page(data: bytes, at: int, end: int) -> KeyPage:
     items: list[KeyValue] = []
     more = False
-    count = 0
     revision, at = _usual_header(data, at, end)
     for field, value, stop in fields(data, at, end):
         if field == _ITEM:
@@ -123,9 +122,7 @@ def _page(data: bytes, at: int, end: int) -> KeyPage:
             revision = header_revision(data, value, stop)
         elif field == _MORE:
             more = value != 0
-        elif field == _COUNT:
-            count = value
-    return KeyPage(items, more, revision, count)
+    return KeyPage(items, more, revision)
 
 
 def _usual_header(data: bytes, at: int, end: int) -> tuple[int, int]:
@@ -141,26 +138,23 @@ def _item(data: bytes, at: int, end: int) -> KeyValue:
     if end - at > 2 and data[at] == _KEY and data[at + 1] < 0x80:
         key_end = at + 2 + data[at + 1]
         usual = _USUAL_ITEM.match(data, key_end, end)
-        if usual is not None and usual.end() + _number(usual[3]) == end:
-            created, modified = _number(usual[1]), _number(usual[2])
-            return KeyValue(data[at + 2 : key_end], data[usual.end() : end], created, modified)
+        if usual is not None and usual.end() + _number(usual[2]) == end:
+            return KeyValue(data[at + 2 : key_end], data[usual.end() : end], _number(usual[1]))
     return _unusual_item(data, at, end)
 
 
 def _unusual_item(data: bytes, at: int, end: int) -> KeyValue:
     """Decode a KeyValue that has a long key, no value, or a lease."""
     key = content = b""
-    created = modified = 0
+    modified = 0
     for field, value, stop in fields(data, at, end):
         if field == _KEY:
             key = data[value:stop]
         elif field == _VALUE:
             content = data[value:stop]
-        elif field == _CREATED:
-            created = value
         elif field == _MODIFIED:
             modified = value
-    return KeyValue(key, content, created, modified)
+    return KeyValue(key, content, modified)
 
 
 def _number(digits: bytes) -> int:

@@ -17,7 +17,7 @@ _BY_CREATION, _BY_MOD = (tag(2, VARINT) + varint(target) for target in (1, 2))
 _CREATE_REVISION, _MOD_REVISION = tag(5, VARINT), tag(6, VARINT)
 
 # RangeRequest.
-_LIMIT, _REVISION, _KEYS_ONLY, _COUNT_ONLY = (tag(n, VARINT) for n in (3, 4, 8, 9))
+_LIMIT, _REVISION, _KEYS_ONLY = (tag(n, VARINT) for n in (3, 4, 8))
 
 # CompactionRequest.
 _COMPACTED_TO, _PHYSICAL = tag(1, VARINT), tag(2, VARINT) + varint(1)
@@ -37,7 +37,6 @@ def range_request(
     limit: int = 0,
     revision: int = 0,
     keys_only: bool = False,
-    count_only: bool = False,
 ) -> bytes:
     """Encode a RangeRequest; without an end it is for one key."""
     request = sized(_FIRST, start)
@@ -49,8 +48,6 @@ def range_request(
         request += _REVISION + varint(revision)
     if keys_only:
         request += _KEYS_ONLY + varint(1)
-    if count_only:
-        request += _COUNT_ONLY + varint(1)
     return request
 
 

@@ -45,7 +45,7 @@ _WITHIN = 30.0
 class Kv:
     """One etcd. Many calls may be under way at a time; use it within one event loop.
 
-    Every method raises EtcdGoneError when etcd is not there or does not answer `within` seconds
+    Every method raises EtcdGoneError when etcd is not there or does not answer in time
     (whether it has done what was asked is unknown then; the next call dials again), and
     EtcdRefusedError when it says no. A call that is cancelled is called off at etcd, too.
     """
@@ -65,12 +65,12 @@ class Kv:
         self.channel = Channel(EtcdAddress.of(target, ca=ca, cert=cert, key=key))
         """For other services of the same etcd."""
 
-    async def get(self, key: bytes, *, within: float = _WITHIN) -> KeyValue | None:
+    async def get(self, key: bytes) -> KeyValue | None:
         """Return what is stored at a key, or None."""
-        answer = await self.channel.call(_RANGE, encoding.range_request(key), within=within)
+        answer = await self.channel.call(_RANGE, encoding.range_request(key), within=_WITHIN)
         return decoding.first(decoding.answer_by(decoding.read_page, answer))
 
-    async def page(  # noqa: PLR0913 - the options of one request
+    async def page(
         self,
         start: bytes,
         end: bytes,
@@ -78,8 +78,6 @@ class Kv:
         limit: int = 0,
         revision: int = 0,
         keys_only: bool = False,
-        count_only: bool = False,
-        within: float = _WITHIN,
     ) -> KeyPage:
         """Return the keys from `start` up to, without, `end`, in order, at most `limit` if it is not 0.
 
@@ -87,14 +85,9 @@ class Kv:
         has been compacted, or is to come. The next page begins at the last key followed by a zero byte.
         """
         request = encoding.range_request(
-            start,
-            end,
-            limit=limit,
-            revision=revision,
-            keys_only=keys_only,
-            count_only=count_only,
+            start, end, limit=limit, revision=revision, keys_only=keys_only
         )
-        answer = await self.channel.call(_RANGE, request, within=within)
+        answer = await self.channel.call(_RANGE, request, within=_WITHIN)
         return decoding.answer_by(decoding.read_page, answer)
 
     async def txn(self, txn: Txn, *, within: float = _WITHIN) -> TxnAnswer:
@@ -103,10 +96,10 @@ class Kv:
         answer = await self.channel.call(_TXN, request, within=within)
         return decoding.answer_by(decoding.read_txn, answer)
 
-    async def compact(self, revision: int, *, within: float = _WITHIN) -> None:
+    async def compact(self, revision: int) -> None:
         """Forget what was overwritten or deleted before a revision; wait until that is done."""
         request = encoding.compaction_request(revision)
-        await self.channel.call(_COMPACT, request, within=within)
+        await self.channel.call(_COMPACT, request, within=_WITHIN)
 
     async def close(self) -> None:
         """Let the connection go; calls under way fail."""

@@ -11,7 +11,6 @@ class KeyValue(msgspec.Struct, frozen=True, gc=False):
 
     key: bytes
     value: bytes
-    create_revision: int
     mod_revision: int
     """The store's revision at which it was last written."""
 
@@ -78,5 +77,3 @@ class KeyPage(msgspec.Struct, frozen=True, gc=False):
     """Whether the range holds more than the limit let through."""
     revision: int
     """The store's revision, of now: not the one that was asked for."""
-    count: int
-    """How many keys the range holds in all."""

@@ -30,7 +30,6 @@ class Access:
     """Trust any server."""
     tls_server_name: str | None = None
     """The name in the server's certificate, if it is not the one that is dialled."""
-    namespace: str = "default"
 
     @property
     def authorization(self) -> str | None:
@@ -74,12 +73,9 @@ class _Reader:
         return self._access(
             cluster, f"clusters[{cluster_name}].cluster",
             user, f"users[{user_name}].user",
-            self._text(chosen, "namespace", where) or "default",
         )  # fmt: skip
 
-    def _access(
-        self, cluster: Entry, in_cluster: str, user: Entry, in_user: str, namespace: str
-    ) -> Access:
+    def _access(self, cluster: Entry, in_cluster: str, user: Entry, in_user: str) -> Access:
         self._refuse(cluster, in_cluster, user, in_user)
         insecure = cluster.get("insecure-skip-tls-verify") or False
         if not isinstance(insecure, bool):
@@ -98,7 +94,6 @@ class _Reader:
             basic=self._basic(user, in_user),
             insecure=insecure,
             tls_server_name=self._text(cluster, "tls-server-name", in_cluster) or None,
-            namespace=namespace,
         )
 
     def _document(self) -> Entry:

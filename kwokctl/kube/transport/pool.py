@@ -115,9 +115,7 @@ class Pool:
         self,
         path: str,
         *,
-        method: str = "GET",
         accept: str = JSON,
-        headers: Mapping[str, str] | None = None,
         silence: float | None = None,
     ) -> AsyncIterator[Stream]:
         """Send a request on a connection of its own and read the answer as it comes.
@@ -126,7 +124,7 @@ class Pool:
         watches often would otherwise have to shake hands for each. After `silence` seconds without a byte the stream ends with an ApiError. Raises ApiError,
         as `refusal` makes it, when the server refuses.
         """
-        data = self._encode(method, path, b"", JSON, accept, headers)
+        data = self._encode("GET", path, b"", JSON, accept, None)
         stream = await self._opened(data)
         try:
             stream.bound_silence(silence)

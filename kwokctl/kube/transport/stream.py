@@ -45,11 +45,6 @@ class Stream(Wire):
         """The HTTP status, once `begin` has returned."""
         return int(self._parser.get_status_code())
 
-    @property
-    def headers(self) -> list[tuple[bytes, bytes]]:
-        """The headers of the answer, once `begin` has returned."""
-        return self._headers
-
     async def begin(self, request: bytes) -> None:
         """Send the request and return when the headers of its answer have come."""
         if self._transport is None:

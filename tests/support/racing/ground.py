@@ -8,6 +8,7 @@ from random import Random
 import msgspec
 
 from kwokctl.json_value import Json
+from kwokctl.kube.collections.paging import ListQuery, list_pages
 from kwokctl.kube.resource import Resource
 from tests.support.planes import Reached
 from tests.support.racing.ledger import Ledger
@@ -48,7 +49,9 @@ class Ground:
 
     async def present(self) -> dict[str, Json]:
         """List and decode what there is, by name."""
-        listed = self.client.list_pages(self.resource, namespace=self.namespace)
+        listed = list_pages(
+            self.client.pool, ListQuery(resource=self.resource, namespace=self.namespace)
+        )
         bodies = [msgspec.json.decode(raw) async for page in listed for raw in page.objects]
         found = {body["metadata"]["name"]: body for body in bodies}
         return {name: body for name, body in found.items() if name in self.bodies}

@@ -72,13 +72,25 @@ class Kubelet:
         return ".status.message", text, patch
 
 
+class _RacedClaim(LeaseClaim):
+    """A claim whose lease says which renewal was the last."""
+
+    @property
+    def uid_of_lease(self) -> str:
+        return str(self._kept["uid"])
+
+    def annotate(self, name: str, text: str) -> None:
+        annotations = self._kept.get("annotations", {})
+        self._keep(self._kept | {"annotations": annotations | {name: text}})
+
+
 class LeaseHolder:
     """Renews leases, many at a time; what it renews says so in an annotation."""
 
     def __init__(self, ground: Ground) -> None:
         self._ground = ground
-        self._claims: defaultdict[str, LeaseClaim] = defaultdict(
-            lambda: LeaseClaim("", "of-a-node")
+        self._claims: defaultdict[str, _RacedClaim] = defaultdict(
+            lambda: _RacedClaim("", "of-a-node")
         )
 
     async def turn(self) -> None:
@@ -107,7 +119,7 @@ class LeaseHolder:
         if answer.found is not None:
             claim.recognise(answer.found)
         claim.version = answer.version
-        written = {"metadata": {"uid": claim.lease_uid, "resourceVersion": answer.version}}
+        written = {"metadata": {"uid": claim.uid_of_lease, "resourceVersion": answer.version}}
         self._ground.ledger.wrote(written, ".metadata.annotations.renewed", text)
         self._ground.outcomes["ok"] += 1
 

@@ -8,6 +8,7 @@ from kwokctl.errors import ApiError
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import LEASES, PODS
+from tests.support.client_writes import delete, patch, replace
 from tests.support.direct import encoded
 from tests.support.racing.ground import REFUSALS, Ground, has_ended
 
@@ -50,25 +51,25 @@ class Other:
                 raise
 
     async def _label(self, body: Json, text: str) -> None:
-        patch = {"metadata": {"labels": {"label": text}}}
-        await self._patch(body, patch, PatchType.MERGE, ".metadata.labels.label", text)
+        change = {"metadata": {"labels": {"label": text}}}
+        await self._patch(body, change, PatchType.MERGE, ".metadata.labels.label", text)
 
     async def _apply(self, body: Json, text: str) -> None:
         """Apply on the server's side; the uid keeps it from making the object anew."""
         resource, metadata = self._ground.resource, body["metadata"]
         identity = {"name": metadata["name"], "uid": metadata["uid"]}
-        patch = {
+        change = {
             "apiVersion": resource.api_version,
             "kind": resource.kind,
             "metadata": {**identity, "labels": {"applied": text}},
         }
-        await self._patch(body, patch, PatchType.APPLY, ".metadata.labels.applied", text)
+        await self._patch(body, change, PatchType.APPLY, ".metadata.labels.applied", text)
 
     async def _condition(self, body: Json, text: str) -> None:
         theirs = {"type": "Theirs", "status": "False", "reason": text}
-        patch = {"status": {"conditions": [theirs]}}
+        change = {"status": {"conditions": [theirs]}}
         where = ".status.conditions[Theirs].reason"
-        await self._patch(body, patch, PatchType.STRATEGIC, where, text, subresource="status")
+        await self._patch(body, change, PatchType.STRATEGIC, where, text, subresource="status")
 
     async def _annotate(self, body: Json, text: str) -> None:
         body["metadata"].setdefault("annotations", {})["noted"] = text
@@ -121,16 +122,27 @@ class Other:
     async def _end(self, body: Json, *, grace_seconds: int | None) -> None:
         ground, name, uid = self._ground, body["metadata"]["name"], body["metadata"]["uid"]
         ground.ledger.ending(uid)
-        await self._client.delete(
-            ground.resource, ground.namespace, name, grace_seconds=grace_seconds, uid=uid
+        await delete(
+            self._client,
+            ground.resource,
+            ground.namespace,
+            name,
+            grace_seconds=grace_seconds,
+            uid=uid,
         )
 
     async def _patch(
-        self, body: Json, patch: Json, kind: PatchType, where: str, text: str, subresource: str = ""
+        self,
+        body: Json,
+        change: Json,
+        kind: PatchType,
+        where: str,
+        text: str,
+        subresource: str = "",
     ) -> None:
         ground = self._ground
-        answer = await self._client.patch(
-            ground.resource, ground.namespace, body["metadata"]["name"], encoded(patch), kind,
+        answer = await patch(
+            self._client, ground.resource, ground.namespace, body["metadata"]["name"], encoded(change), kind,
             subresource=subresource, force=kind is PatchType.APPLY,
         )  # fmt: skip
         self._said(answer, where, text)
@@ -140,8 +152,13 @@ class Other:
 
     async def _replace(self, body: Json, subresource: str = "") -> bytes:
         ground, name = self._ground, body["metadata"]["name"]
-        return await self._client.update(
-            ground.resource, ground.namespace, name, encoded(body), subresource=subresource
+        return await replace(
+            self._client,
+            ground.resource,
+            ground.namespace,
+            name,
+            encoded(body),
+            subresource=subresource,
         )
 
     def _said(self, answer: bytes, where: str, text: str) -> None:

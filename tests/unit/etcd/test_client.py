@@ -6,7 +6,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from kwokctl.errors import UnavailableError
-from kwokctl.etcd.client import EtcdClient, EtcdStatus
+from kwokctl.etcd.client import EtcdClient
+from kwokctl.etcd.kv.maintenance import MemberStatus
 from tests.support.eventually import eventually
 from tests.support.fake_etcd import FakeEtcd, serving
 
@@ -28,7 +29,9 @@ async def test_status_is_what_etcd_says_of_itself(etcd: FakeEtcd, socket: Path) 
     with serving(etcd, socket) as target:
         async with EtcdClient(target) as client:
             status = await client.status()
-    assert status == EtcdStatus(version="3.6.0", revision=42, db_size=4096, leader=7)
+    assert status == MemberStatus(
+        version="3.6.0", revision=42, db_size=4096, db_size_in_use=0, quota=0
+    )
 
 
 async def test_status_waits_for_an_etcd_that_is_just_starting(etcd: FakeEtcd, socket: Path) -> None:

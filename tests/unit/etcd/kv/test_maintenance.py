@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from kwokctl.etcd import shim
-from kwokctl.etcd.kv.maintenance import Alarm, MemberStatus, disarming, read_alarms, read_status
+from kwokctl.etcd.kv.maintenance import MemberStatus, read_status
 from kwokctl.etcd.protobuf import LENGTH, VARINT, tag, varint
 
 
@@ -26,37 +26,22 @@ def status(rpc: Any) -> bytes:
 
 def test_the_status_of_an_old_etcd_has_no_quota(rpc: Any) -> None:
     assert read_status(status(rpc)) == MemberStatus(
-        version="3.6.16", revision=4000, db_size=20_480, db_size_in_use=0, quota=0, errors=()
+        version="3.6.16", revision=4000, db_size=20_480, db_size_in_use=0, quota=0
     )
 
 
-def test_the_status_tells_quota_and_errors(rpc: Any) -> None:
-    errors = [b"memberID:5 alarm:NOSPACE ", b"etcdserver: no leader"]
+def test_the_status_tells_the_quota(rpc: Any) -> None:
     # Fields of later releases than the descriptors are of.
-    later = b"".join(tag(8, LENGTH) + varint(len(error)) + error for error in errors)
-    later += tag(9, VARINT) + varint(16_384) + tag(12, VARINT) + varint(8 << 30)
+    later = (
+        tag(8, LENGTH)
+        + varint(2)
+        + b"no"
+        + tag(9, VARINT)
+        + varint(16_384)
+        + tag(12, VARINT)
+        + varint(8 << 30)
+    )
 
     told = read_status(status(rpc) + later)
 
     assert (told.db_size, told.db_size_in_use, told.quota) == (20_480, 16_384, 8 << 30)
-    assert told.errors == ("memberID:5 alarm:NOSPACE ", "etcdserver: no leader")
-
-
-def test_alarms_are_read_and_taken_back(rpc: Any) -> None:
-    raised = rpc.AlarmResponse(
-        header=rpc.ResponseHeader(revision=3),
-        alarms=[rpc.AlarmMember(memberID=1 << 63, alarm=rpc.NOSPACE), rpc.AlarmMember(memberID=7)],
-    ).SerializeToString()
-
-    alarms = read_alarms(raised)
-
-    assert alarms == (Alarm(1 << 63, 1), Alarm(7, 0))
-    assert [alarm.name for alarm in alarms] == ["NOSPACE", "0"]
-    request = rpc.AlarmRequest.FromString(disarming(alarms[0]))
-    assert request == rpc.AlarmRequest(
-        action=rpc.AlarmRequest.DEACTIVATE, memberID=1 << 63, alarm=rpc.NOSPACE
-    )
-
-
-def test_no_alarm_is_none() -> None:
-    assert read_alarms(b"") == ()

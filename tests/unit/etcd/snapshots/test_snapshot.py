@@ -9,7 +9,8 @@ import pytest
 
 from kwokctl.errors import ConflictError, SnapshotError, UnavailableError
 from kwokctl.etcd import shim
-from kwokctl.etcd.client import EtcdClient, EtcdStatus
+from kwokctl.etcd.client import EtcdClient
+from kwokctl.etcd.kv.maintenance import MemberStatus
 from kwokctl.etcd.snapshots import snapshot
 from kwokctl.progress import Silent
 
@@ -23,8 +24,10 @@ class FakeEtcd:
     def __init__(self, *parts: bytes) -> None:
         self.parts: Iterable[bytes] = parts
 
-    async def status(self) -> EtcdStatus:
-        return EtcdStatus(version="3.6.16", revision=7, db_size=len(DATABASE), leader=1)
+    async def status(self) -> MemberStatus:
+        return MemberStatus(
+            version="3.6.16", revision=7, db_size=len(DATABASE), db_size_in_use=0, quota=0
+        )
 
     async def snapshot(self, take: Callable[[bytes], None]) -> None:
         for part in self.parts:

@@ -50,7 +50,7 @@ def test_the_current_context_is_the_default(write: Write) -> None:
 
 def test_another_context_can_be_chosen(write: Write) -> None:
     access = load_access(write(), "two")
-    assert access == Access(server="https://two", token="t2", namespace="n")
+    assert access == Access(server="https://two", token="t2")
     assert access.authorization == "Bearer t2"
 
 

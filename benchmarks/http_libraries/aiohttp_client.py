@@ -6,7 +6,7 @@ import aiohttp
 
 from benchmarks.http_libraries.http_client import CONNECTIONS, JSON
 from kwokctl.kube.kubeconfig.access import Access
-from kwokctl.kube.transport import tls
+from kwokctl.kube.transport.dial import tls_context
 from kwokctl.kube.transport.wire import Response
 
 
@@ -14,7 +14,7 @@ class AiohttpClient:
     """One session."""
 
     def __init__(self, access: Access) -> None:
-        context = tls.context(ca=access.ca, cert=access.cert, key=access.key)
+        context = tls_context(ca=access.ca, cert=access.cert, key=access.key)
         connector = aiohttp.TCPConnector(limit=CONNECTIONS, ssl=context)
         headers = {"Authorization": access.authorization} if access.authorization else {}
         self._session = aiohttp.ClientSession(

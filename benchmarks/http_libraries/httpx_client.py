@@ -6,7 +6,7 @@ import httpx
 
 from benchmarks.http_libraries.http_client import CONNECTIONS, JSON
 from kwokctl.kube.kubeconfig.access import Access
-from kwokctl.kube.transport import tls
+from kwokctl.kube.transport.dial import tls_context
 from kwokctl.kube.transport.wire import Response
 
 
@@ -16,7 +16,7 @@ class HttpxClient:
     def __init__(self, access: Access) -> None:
         self._client = httpx.AsyncClient(
             base_url=access.server,
-            verify=tls.context(ca=access.ca, cert=access.cert, key=access.key),
+            verify=tls_context(ca=access.ca, cert=access.cert, key=access.key),
             headers={"Accept": JSON},
             limits=httpx.Limits(max_connections=CONNECTIONS),
             trust_env=False,

@@ -10,7 +10,7 @@ import urllib3
 
 from benchmarks.http_libraries.http_client import CONNECTIONS
 from kwokctl.kube.kubeconfig.access import Access
-from kwokctl.kube.transport import tls
+from kwokctl.kube.transport.dial import tls_context
 from kwokctl.kube.transport.wire import Response
 
 _PIECE = 1 << 16
@@ -49,7 +49,7 @@ class Urllib3Client(_Threaded):
 
     def __init__(self, access: Access) -> None:
         super().__init__()
-        context = tls.context(ca=access.ca, cert=access.cert, key=access.key)
+        context = tls_context(ca=access.ca, cert=access.cert, key=access.key)
         self._pool = urllib3.connection_from_url(
             access.server, maxsize=CONNECTIONS, ssl_context=context, timeout=_TIMEOUT
         )

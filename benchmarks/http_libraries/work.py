@@ -7,7 +7,7 @@ import msgspec
 
 from benchmarks.http_libraries.http_client import HttpClient
 from kwokctl.controller.engine.decoded import DecodedPod
-from kwokctl.kube.transport.lines import Lines
+from kwokctl.kube.transport.stream import Lines
 
 _IN_FLIGHT = 32
 _STATUS = b'{"status":{"phase":"Running"}}' + b" " * 700

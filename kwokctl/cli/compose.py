@@ -12,9 +12,9 @@ from typing import ParamSpec, TypeVar
 from kwokctl.cli.output import diagnosis, streams
 from kwokctl.cli.output.console import Console
 from kwokctl.clusters.state.home import Home
-from kwokctl.host.event_loop import new_event_loop
 from kwokctl.host.paths import WorkDir, cache_dir, default_workdir
 from kwokctl.progress import Progress
+from kwokctl.tasks import new_event_loop
 
 P = ParamSpec("P")
 T = TypeVar("T")

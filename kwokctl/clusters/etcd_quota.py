@@ -13,12 +13,12 @@ import orjson
 
 from kwokctl.clusters.capacity import FULL, LEASE_BYTES, POD_REVISIONS, REVISION_BYTES
 from kwokctl.config.quantity import to_text
-from kwokctl.dataplane.in_flight import beside
 from kwokctl.errors import CapacityError, EtcdGoneError, EtcdRefusedError
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.etcd.kv.maintenance import MemberStatus, defragment, status
 from kwokctl.kube.resource import NODES, PODS, Resource
 from kwokctl.progress import Progress
+from kwokctl.tasks import beside
 
 _LOOK_EVERY = 0.5
 _WORTH_DEFRAGMENTING = 0.5

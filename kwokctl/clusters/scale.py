@@ -30,18 +30,16 @@ from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.bulk.api import AT_ONCE
 from kwokctl.dataplane.etcd import EtcdRoute
-from kwokctl.dataplane.in_flight import beside
 from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.open_plane import open_plane
-from kwokctl.dataplane.retrying import retried
 from kwokctl.dataplane.scale_protocol import ControllerClient
 from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import RequestError, UnavailableError, UsageError
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.etcd.kv.maintenance import status
-from kwokctl.etcd.target import EtcdTarget
+from kwokctl.etcd.member import EtcdTarget
 from kwokctl.host import files
-from kwokctl.host.addresses import dialled
+from kwokctl.host.ports import dialled
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.terminated_watchers import EndedWatches
 from kwokctl.kube.kubeconfig.access import Access, load_access
@@ -49,6 +47,8 @@ from kwokctl.kube.resource import PODS
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.model import KWOK_CONTROLLER, ClusterName
 from kwokctl.progress import Progress
+from kwokctl.retry import retried
+from kwokctl.tasks import beside
 
 _ASK_EVERY = 2.0
 """Seconds between questions to the API server for its figures: they are megabytes."""

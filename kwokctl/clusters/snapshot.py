@@ -18,12 +18,11 @@ from kwokctl.components.definitions import etcd, kube_apiserver
 from kwokctl.components.setting import Setting
 from kwokctl.errors import ComponentError, KwokctlError, UnavailableError
 from kwokctl.etcd.client import EtcdClient
-from kwokctl.etcd.member import DATABASE
+from kwokctl.etcd.member import DATABASE, EtcdTarget
 from kwokctl.etcd.snapshots import snapshot
 from kwokctl.etcd.snapshots.bolt import DamagedFileError
 from kwokctl.etcd.snapshots.contents import last_revision
 from kwokctl.etcd.snapshots.snapshot import SavedSnapshot
-from kwokctl.etcd.target import EtcdTarget
 from kwokctl.host.files import remove_tree
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import ETCD, ClusterName, State

@@ -7,8 +7,8 @@ from typing import Any
 
 from kwokctl.components import identities
 from kwokctl.config.options import ClusterOptions
-from kwokctl.host.addresses import LOOPBACK, dialled, joined
 from kwokctl.host.paths import ClusterPaths
+from kwokctl.host.ports import LOOPBACK, dialled, joined
 from kwokctl.model import Artifact, ComponentName, HttpProbe, Mount
 from kwokctl.runtime import Site
 

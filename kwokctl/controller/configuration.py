@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from kwokctl.config import checks
 from kwokctl.config.documents import Document
@@ -10,6 +9,7 @@ from kwokctl.config.kinds import KINDS, KWOK
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.controller.nodes.selection import requirements
 from kwokctl.errors import UsageError
+from kwokctl.json_value import Json
 from kwokctl.kube.names import is_subdomain
 
 KIND = "KwokConfiguration"
@@ -34,7 +34,7 @@ def _node_name(text: str) -> checks.InvalidText | None:
 
 @dataclass(frozen=True, slots=True)
 class _Option:
-    default: Any
+    default: Json
     check: checks.Check = checks.text
     within: tuple[int, int] = (0, _MOST_AT_ONCE)
     supported: bool = True
@@ -69,7 +69,7 @@ _OPTIONS: Mapping[str, _Option] = {
     "enableProfilingHandler": _Option(True, supported=False),
 }
 
-DEFAULTS: Mapping[str, Any] = {name: option.default for name, option in _OPTIONS.items()}
+DEFAULTS: Mapping[str, Json] = {name: option.default for name, option in _OPTIONS.items()}
 SELECTING = (
     "manageSingleNode",
     "manageAllNodes",
@@ -81,12 +81,12 @@ UNUSED_KINDS = frozenset(KINDS[KWOK]) - {"Stage"}
 """Kinds of documents for a controller with which the embedded one does nothing yet."""
 
 
-def given_options(documents: Sequence[Document]) -> dict[str, Any]:
+def given_options(documents: Sequence[Document]) -> dict[str, Json]:
     """Merge the options of every KwokConfiguration; a later document wins.
 
     Raises ConfigError, naming the place, for an option that there is not and for a bad value.
     """
-    options: dict[str, Any] = {}
+    options: dict[str, Json] = {}
     for document in documents:
         if document.kind == KIND:
             options.update(_checked_options(document))
@@ -107,7 +107,7 @@ def without_effect(documents: Sequence[Document]) -> list[str]:
     return list(dict.fromkeys([*options, *tracing, *kinds]))
 
 
-def _checked_options(document: Document) -> dict[str, Any]:
+def _checked_options(document: Document) -> dict[str, Json]:
     document.check_fields(("options", "tracing"))
     options = document.body.get("options") or {}
     if not isinstance(options, Mapping):
@@ -119,7 +119,7 @@ def _checked_options(document: Document) -> dict[str, Any]:
     }
 
 
-def fault(name: str, value: Any) -> checks.InvalidText | None:
+def fault(name: str, value: Json) -> checks.InvalidText | None:
     """Return what is wrong with a value of the right type for the option called `name`."""
     option = _OPTIONS[name]
     if isinstance(value, int) and not isinstance(value, bool):
@@ -132,7 +132,7 @@ def fault(name: str, value: Any) -> checks.InvalidText | None:
     return next((found for found in faults if found), None)
 
 
-def _checked(document: Document, name: str, value: Any) -> Any:
+def _checked(document: Document, name: str, value: Json) -> Json:
     field = f"options.{name}"
     option = _OPTIONS.get(name)
     if option is None:

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from kwokctl import __version__
 from kwokctl.config import readers
@@ -11,7 +11,7 @@ from kwokctl.errors import UsageError
 
 
 class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> Any:
+    def error(self, message: str) -> NoReturn:
         raise UsageError(message, hint="--help lists all flags")
 
 
@@ -83,7 +83,7 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def _add_etcd(add: Callable[..., Any]) -> None:
+def _add_etcd(add: Callable[..., object]) -> None:
     """Add what says whether and how the cluster's etcd is written to."""
     add("--data-path", choices=("api", "auto", "etcd"), default="api",
         help="how statuses and leases are written: through the API, or past it where nothing is skipped (auto) or in any case (etcd)")  # fmt: skip

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from itertools import count
 from random import Random
-from typing import Any
 
 import msgspec
 
@@ -15,17 +14,23 @@ from kwokctl import __version__
 from kwokctl.controller.cluster.access import cluster_access
 from kwokctl.controller.cluster.admission_fallback import AdmissionFallback
 from kwokctl.controller.cluster.watchers import ClusterWatchers
+from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.leases.keeper import own_identity
-from kwokctl.controller.logs import LogProgress, log, log_to_stderr, set_verbosity
-from kwokctl.controller.memory import collect_rarely, freeze, give_back_regularly
 from kwokctl.controller.object_reader import ApiObjectReader
-from kwokctl.controller.serving.authorization import owner_authorizer
+from kwokctl.controller.process import (
+    LogProgress,
+    collect_rarely,
+    freeze,
+    give_back_regularly,
+    log,
+    log_to_stderr,
+    set_verbosity,
+)
 from kwokctl.controller.serving.kubelet_answers import KubeletAnswers
-from kwokctl.controller.serving.routes import Handlers, routes
+from kwokctl.controller.serving.routes import Handlers, owner_authorizer, routes
 from kwokctl.controller.serving.server import Server
 from kwokctl.controller.settings import EtcdAccess, Settings, read_settings
-from kwokctl.controller.wiring import Controller, ControllerContext
-from kwokctl.controller.write_errors import backoff
+from kwokctl.controller.wiring import Controller
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.etcd import EtcdRoute
 from kwokctl.dataplane.keys import Keys
@@ -35,11 +40,12 @@ from kwokctl.dataplane.scale_protocol import KubeletEndpoint
 from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import KwokctlError
 from kwokctl.etcd.kv.kv import Kv
-from kwokctl.host.event_loop import new_event_loop
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.terminated_watchers import NAME, EndedWatches
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.pool import Pool
+from kwokctl.retry import backoff
+from kwokctl.tasks import new_event_loop
 
 _CONNECTIONS = 24
 """More do not make the API server faster, and each costs half a megabyte of TLS buffers."""
@@ -85,32 +91,25 @@ async def serve(settings: Settings, access: Access, holder: str) -> None:
         await pool.close()
 
 
-class _Work:
-    """What is there once the data plane has been chosen; until then nothing is ready."""
-
-    def __init__(self, controller: Controller, watchers: ClusterWatchers) -> None:
-        self.controller = controller
-        self.watchers = watchers
-
-
 async def _serve(settings: Settings, pool: Pool, holder: str) -> None:
-    work: _Work | None = None
+    # Once the data plane has been chosen; until then nothing is ready.
+    watchers: ClusterWatchers | None = None
     ended = EndedWatches(pool, every=_ASK_EVERY, clock=asyncio.get_running_loop().time)
 
     async def metrics() -> str:
-        if work is None:
+        if watchers is None:
             return ""
         await ended.refresh()
-        return work.controller.metrics.text()
+        return watchers.controller.metrics.text()
 
     handlers = Handlers(
-        is_ready=lambda: work is not None and work.watchers.is_synced,
+        is_ready=lambda: watchers is not None and watchers.is_synced,
         metrics=metrics,
         kubelet=msgspec.json.encode(
             KubeletEndpoint(name=settings.kubelet.name, port=settings.kubelet.port)
         ),
-        seen=lambda: work.controller.scale_api.seen() if work else None,
-        reserve=lambda body: work.controller.scale_api.reserve(body) if work else None,
+        seen=lambda: watchers.controller.scale_api.seen() if watchers else None,
+        reserve=lambda body: watchers.controller.scale_api.reserve(body) if watchers else None,
     )
     authorizer = await owner_authorizer(settings.server_token_file)
     kubelet = KubeletAnswers(*settings.certificate) if settings.certificate else None
@@ -118,7 +117,7 @@ async def _serve(settings: Settings, pool: Pool, holder: str) -> None:
     if settings.server is not None:
         await server.start(*settings.server)
     try:
-        random = Random()  # noqa: S311 - chance of stages, not a secret
+        random = Random()
         wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
         plane = await _plane(settings.etcd, pool, random, wall)
         client = Client(pool)
@@ -130,11 +129,11 @@ async def _serve(settings: Settings, pool: Pool, holder: str) -> None:
         controller.metrics.ask(plane.figures)
         insists = settings.etcd is not None and settings.etcd.insists
         fallback = (
-            AdmissionFallback(plane, pool, random) if plane.past_api and not insists else None
+            AdmissionFallback(plane.leave, pool, random) if plane.past_api and not insists else None
         )
-        work = _Work(controller, ClusterWatchers(client, controller, settings.selection, random))
+        watchers = ClusterWatchers(client, controller, settings.selection, random)
         log.info("playing %d stages as %s", len(settings.stages), holder)
-        await _play(work, fallback)
+        await _play(watchers, fallback)
     finally:
         server.close()
 
@@ -160,14 +159,14 @@ async def _plane(
     return plane
 
 
-async def _play(work: _Work, fallback: AdmissionFallback | None) -> None:
+async def _play(watchers: ClusterWatchers, fallback: AdmissionFallback | None) -> None:
     async with asyncio.TaskGroup() as tasks:
         if fallback is not None:
             tasks.create_task(fallback.run())
             await fallback.known()
-        tasks.create_task(work.controller.run())
-        tasks.create_task(work.watchers.run())
-        tasks.create_task(_settle(work.watchers))
+        tasks.create_task(watchers.controller.run())
+        tasks.create_task(watchers.run())
+        tasks.create_task(_settle(watchers))
         tasks.create_task(give_back_regularly())
 
 
@@ -177,7 +176,7 @@ async def _settle(watchers: ClusterWatchers) -> None:
     freeze()
 
 
-def _run(work: Coroutine[Any, Any, None]) -> None:
+def _run(work: Coroutine[object, None, None]) -> None:
     collect_rarely()
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(work)

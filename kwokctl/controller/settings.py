@@ -4,7 +4,6 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from kwokctl.config.documents import load_documents
 from kwokctl.controller import configuration
@@ -16,8 +15,9 @@ from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.stages.reader import read_stages
 from kwokctl.errors import ConfigError, NotServedError, UsageError
-from kwokctl.etcd.target import EtcdTarget
+from kwokctl.etcd.member import EtcdTarget
 from kwokctl.host.paths import expanded
+from kwokctl.json_value import Json
 from kwokctl.progress import Progress
 
 
@@ -99,7 +99,7 @@ def read_settings(argv: Sequence[str], progress: Progress) -> Settings:
 
 
 def _settings(
-    flags: argparse.Namespace, options: dict[str, Any], stages: tuple[Stage, ...]
+    flags: argparse.Namespace, options: dict[str, Json], stages: tuple[Stage, ...]
 ) -> Settings:
     port = options["nodePort"]
     address = options["serverAddress"] or (f"0.0.0.0:{port}" if port else "")
@@ -134,14 +134,14 @@ def _settings(
     )
 
 
-def _checked(name: str, value: Any) -> Any:
+def _checked(name: str, value: Json) -> Json:
     """Check the value of a flag as one of a document is."""
     if found := configuration.fault(name, value):
         raise UsageError(f"the flag for '{name}' is '{value}', {found.problem}", hint=found.hint)
     return value
 
 
-def _certificate(options: dict[str, Any]) -> tuple[Path, Path] | None:
+def _certificate(options: dict[str, Json]) -> tuple[Path, Path] | None:
     certificate, key = options["tlsCertFile"], options["tlsPrivateKeyFile"]
     return (Path(certificate), Path(key)) if certificate and key else None
 

@@ -1,41 +1,23 @@
 """Puts the controller together. `cluster.watchers` calls it with what happens in the cluster."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from random import Random
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kwokctl.controller.engine.context import EngineContext
+from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.engine.engine import StageEngine
 from kwokctl.controller.engine.hooks import Hooks, NodeHooks, NoLeases, PlainHooks, PodHooks
-from kwokctl.controller.engine.step_player import StepPlayer
-from kwokctl.controller.leases.keeper import LeaseContext, LeaseKeeper, LeaseTerms
-from kwokctl.controller.leases.ownership import Engines, Ownership
-from kwokctl.controller.metrics import Metrics
-from kwokctl.controller.nodes.pod_ips import PodIPs
+from kwokctl.controller.leases.keeper import LeaseKeeper
+from kwokctl.controller.leases.ownership import Ownership
+from kwokctl.controller.nodes.address_pool import PodIPs
 from kwokctl.controller.nodes.registry import NodeRegistry
-from kwokctl.controller.object_reader import ObjectReader
-from kwokctl.controller.scheduling.delay_queue import DelayQueue
 from kwokctl.controller.serving.scale_api import ScaleApi
 from kwokctl.controller.settings import Settings
 from kwokctl.controller.stages import functions
 from kwokctl.controller.stages.model import Kind, Stage, by_kind
-from kwokctl.dataplane.port import KubeletWriter
 from kwokctl.kube.resource import NODES, PODS, Resource
 
 NODE, POD = Kind("v1", "Node"), Kind("v1", "Pod")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ControllerContext:
-    """What the controller is placed in: a cluster, chance and time."""
-
-    plane: KubeletWriter
-    reader: ObjectReader
-    random: Random
-    wall: Callable[[], float]
-    """The time of day as a POSIX time stamp."""
 
 
 class Controller:
@@ -47,27 +29,19 @@ class Controller:
 
     def __init__(self, settings: Settings, holder: str, context: ControllerContext) -> None:
         """Hold leases as `holder`; must be called on the running loop."""
-        self.metrics = Metrics()
-        self.delay_queue = DelayQueue()
+        self.metrics = context.metrics
+        self.delay_queue = context.delay_queue
         self.pods_listed = asyncio.Event()
         """Set it when all pods are known: until then no new pod gets an address that one may have."""
         self._settings = settings
         self._context = context
         self._stages = by_kind(settings.stages)
         self._shared = functions.common(context.wall)
-        self._engine_context = EngineContext(
-            delay_queue=self.delay_queue,
-            step_player=StepPlayer(context.plane, context.reader, self.metrics, context.wall),
-            reader=context.reader,
-            metrics=self.metrics,
-            random=context.random,
-            wall=context.wall,
-        )
-        self._assemble(settings, holder, context)
+        self._assemble(settings, holder)
         self.scale_api = ScaleApi(self._addresses, self.delay_queue)
         self.metrics.ask(lambda: {("kwok_controller_waiting", ()): len(self.delay_queue)})
 
-    def _assemble(self, settings: Settings, holder: str, context: ControllerContext) -> None:
+    def _assemble(self, settings: Settings, holder: str) -> None:
         nodes, kubelet = NodeRegistry(), settings.kubelet
         addresses = PodIPs(nodes, default_cidr=settings.cidr, node_ip=kubelet.ip)
         self._addresses = addresses
@@ -80,25 +54,15 @@ class Controller:
         counts = settings.parallelism
         self.nodes = self._engine(NODES, NODE, node_hooks, counts.nodes)
         self.pods = self._engine(PODS, POD, pod_hooks, counts.pods)
-        engines = Engines(nodes=self.nodes, pods=self.pods)
-        self._ownership = Ownership(
-            nodes, engines, context.reader, self.delay_queue, context.random, syncs=counts.syncs
-        )
+        self._ownership = Ownership(nodes, self._context, self.nodes, self.pods, syncs=counts.syncs)
         self.metrics.ask(lambda: {("kwok_controller_pod_addresses", ()): len(addresses)})
 
     def _keeper(self, settings: Settings, holder: str, nodes: NodeRegistry) -> LeaseKeeper:
-        context = self._context
         return LeaseKeeper(
-            LeaseTerms(holder=holder, duration=settings.lease_seconds),
-            LeaseContext(
-                plane=context.plane,
-                reader=context.reader,
-                delay_queue=self.delay_queue,
-                metrics=self.metrics,
-                random=context.random,
-                wall=context.wall,
-            ),
+            self._context,
             nodes.set_hold,
+            holder=holder,
+            duration=settings.lease_seconds,
             workers=settings.parallelism.leases,
         )
 
@@ -116,7 +80,7 @@ class Controller:
         kubelet = self._settings.kubelet
         hooks = PlainHooks(functions.for_nodes(self._shared, kubelet))
         players = self._settings.parallelism.others
-        return StageEngine(resource, stages, hooks, self._engine_context, players=players)
+        return StageEngine(resource, stages, hooks, self._context, players=players)
 
     async def run(self) -> None:
         """Play and renew until cancelled."""
@@ -138,5 +102,5 @@ class Controller:
         self, resource: Resource, kind: Kind, hooks: Hooks[Any], players: int
     ) -> StageEngine:
         return StageEngine(
-            resource, self._stages.get(kind, ()), hooks, self._engine_context, players=players
+            resource, self._stages.get(kind, ()), hooks, self._context, players=players
         )

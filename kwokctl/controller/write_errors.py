@@ -5,14 +5,9 @@ from enum import Enum
 from random import Random
 
 from kwokctl.errors import KwokctlError, RequestError
+from kwokctl.retry import backoff, may_pass
 
 log = logging.getLogger(__name__)
-
-_TRANSIENT_STATUS = frozenset({0, 408, 429, 500, 502, 503, 504})
-_TRANSIENT_REASONS = frozenset(
-    {"ServerTimeout", "Timeout", "ServiceUnavailable", "TooManyRequests"}
-)
-
 
 _CONFLICTS_AT_ONCE = 3
 _MOST = 30.0
@@ -36,21 +31,13 @@ class ErrorKind(Enum):
 
 def error_kind(error: RequestError) -> ErrorKind:
     """Tell what an error means."""
-    if error.status in _TRANSIENT_STATUS or error.reason in _TRANSIENT_REASONS:
+    if may_pass(error):
         return ErrorKind.TRANSIENT
     if error.status == 409 and error.reason != "AlreadyExists":
         return ErrorKind.CONFLICT
     if error.status in {404, 410}:
         return ErrorKind.GONE
     return ErrorKind.LASTING
-
-
-def backoff(tries: int, random: Random, *, first: float, most: float) -> float:
-    """Return how long to wait before the next try, in seconds, after `tries` failures.
-
-    Doubles from `first` up to `most`, with a fifth of jitter, so that many do not come at once.
-    """
-    return min(first * 2.0 ** min(tries - 1, 32), most) * random.uniform(1.0, 1.2)
 
 
 def wait_after(kind: ErrorKind, tries: int, random: Random) -> float:

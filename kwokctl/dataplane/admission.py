@@ -4,11 +4,18 @@ The API: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admi
 (webhooks), .../validating-admission-policy/ and .../mutating-admission-policy/ (policies).
 """
 
+import asyncio
+from collections.abc import Callable
+from contextlib import aclosing
 from dataclasses import dataclass
 
 import msgspec
 
+from kwokctl.errors import ApiError
+from kwokctl.json_value import Json
+from kwokctl.kube.collections.watch import EventType, watch
 from kwokctl.kube.resource import Resource
+from kwokctl.kube.transport.pool import Pool
 
 _GROUP = "admissionregistration.k8s.io"
 _WEBHOOKS = (
@@ -28,36 +35,6 @@ _POLICIES = (
 WATCHED = (*_WEBHOOKS, *_POLICIES)
 """The kinds that say what is watched over; a cluster need not serve all of them."""
 QUOTAS = Resource("", "v1", "resourcequotas", "ResourceQuota", namespaced=True)
-
-
-class _Rule(msgspec.Struct, rename="camel"):
-    api_groups: list[str] | None = None
-    resources: list[str] | None = None
-
-
-class _Constraints(msgspec.Struct, rename="camel"):
-    resource_rules: list[_Rule] | None = None
-
-
-class _Webhook(msgspec.Struct):
-    rules: list[_Rule] | None = None
-
-
-class _Spec(msgspec.Struct, rename="camel"):
-    match_constraints: _Constraints | None = None
-
-
-class _Metadata(msgspec.Struct):
-    name: str
-
-
-class _Configuration(msgspec.Struct):
-    metadata: _Metadata
-    webhooks: list[_Webhook] | None = None
-    spec: _Spec | None = None
-
-
-_decode = msgspec.json.Decoder(_Configuration).decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +57,75 @@ class AdmissionControl:
 
 def read_admission_control(kind: str, raw: bytes | msgspec.Raw) -> AdmissionControl:
     """Read a webhook configuration or an admission policy."""
-    found = _decode(raw)
-    rules = [rule for hook in found.webhooks or () for rule in hook.rules or ()]
-    if found.spec is not None and found.spec.match_constraints is not None:
-        rules += found.spec.match_constraints.resource_rules or ()
+    found: Json = msgspec.json.decode(raw)
+    rules = [rule for hook in found.get("webhooks") or () for rule in hook.get("rules") or ()]
+    constraints = (found.get("spec") or {}).get("matchConstraints") or {}
+    rules += constraints.get("resourceRules") or ()
     return AdmissionControl(
-        name=f"{kind} '{found.metadata.name}'",
+        name=f"{kind} '{found['metadata']['name']}'",
         rules=tuple(
             (
-                frozenset(rule.api_groups or ()),
-                frozenset(plural.partition("/")[0] for plural in rule.resources or ()),
+                frozenset(rule.get("apiGroups") or ()),
+                frozenset(plural.partition("/")[0] for plural in rule.get("resources") or ()),
             )
             for rule in rules
         ),
     )
+
+
+class AdmissionWatch:
+    """The webhooks and policies that there are, as far as the watches have shown.
+
+    The bindings of policies are not looked at: a policy counts from the moment it exists.
+    """
+
+    def __init__(self, pool: Pool, changed: Callable[[], None]) -> None:
+        """Read by `pool`; call `changed` whenever there may be more or fewer of them."""
+        self._pool = pool
+        self._changed = changed
+        self._found: dict[tuple[Resource, str], AdmissionControl] = {}
+        self._pending = set(WATCHED)
+        self._known = asyncio.Event()
+
+    def on(self, resource: Resource) -> list[str]:
+        """Return the names of those that have a say on a kind."""
+        return sorted(
+            control.name for control in self._found.values() if control.applies_to(resource)
+        )
+
+    async def known(self) -> None:
+        """Wait until all kinds of them have been listed once."""
+        await self._known.wait()
+
+    async def follow(self, resource: Resource) -> None:
+        """Follow those of one of the kinds `WATCHED` until cancelled.
+
+        Returns where the cluster does not serve that kind. Raises ApiError if it refuses to list
+        them.
+        """
+        try:
+            await self._follow(resource)
+        except ApiError as e:
+            if e.status != 404:
+                raise
+            self._listed(resource)
+
+    async def _follow(self, resource: Resource) -> None:
+        def decode(raw: bytes | msgspec.Raw) -> AdmissionControl:
+            return read_admission_control(resource.kind, raw)
+
+        async with aclosing(watch(self._pool, resource, decoder=decode)) as batches:
+            async for batch in batches:
+                for event in batch:
+                    if event.object is None:
+                        self._listed(resource)
+                    elif event.type is EventType.DELETED:
+                        self._found.pop((resource, event.object.name), None)
+                    else:
+                        self._found[resource, event.object.name] = event.object
+                self._changed()
+
+    def _listed(self, resource: Resource) -> None:
+        self._pending.discard(resource)
+        if not self._pending:
+            self._known.set()

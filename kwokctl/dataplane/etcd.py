@@ -28,13 +28,13 @@ from kwokctl.dataplane.port import (
 )
 from kwokctl.dataplane.scale_protocol import ControllerClient
 from kwokctl.dataplane.shapes import check_status
-from kwokctl.dataplane.store import TOGETHER, ObjectStore, Stored, value_of
-from kwokctl.dataplane.uid import new_uid
+from kwokctl.dataplane.store import TOGETHER, ObjectStore, value_of
 from kwokctl.errors import EtcdConflictError, RequestError
-from kwokctl.etcd.kv.kv import KeyValue, TxnAnswer
+from kwokctl.etcd.kv.kv import KeyValue, Put, TxnAnswer
 from kwokctl.expr.duration import format_time
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client
+from kwokctl.kube.names import new_uid
 from kwokctl.kube.patching.apply import UnknownPatchError, apply_patch
 from kwokctl.kube.patching.managed_fields import after_status_update
 from kwokctl.kube.resource import LEASES, NODE_LEASES, NODES, PODS, Resource
@@ -228,15 +228,15 @@ class EtcdPlane:
             return None
         return {**changed, "metadata": {**changed["metadata"], "managedFields": owned}}
 
-    def _lease(self, renewal: Renewal) -> tuple[Stored, int]:
+    def _lease(self, renewal: Renewal) -> tuple[Put, int]:
         key = self._keys.key(LEASES, NODE_LEASES, renewal.node)
         if renewal.version:
-            return Stored(key, renewal.lease.value()), int(renewal.version)
+            return Put(key, renewal.lease.value()), int(renewal.version)
         made = format_time(int(self._wall()))
-        return Stored(key, renewal.lease.named(new_uid(), made).value()), 0
+        return Put(key, renewal.lease.named(new_uid(), made).value()), 0
 
 
-def _renewed(renewal: Renewal, stored: Stored, answer: TxnAnswer) -> Renewed:
+def _renewed(renewal: Renewal, stored: Put, answer: TxnAnswer) -> Renewed:
     if answer.succeeded:
         made = None if renewal.version else stored_lease(stored.value, answer.revision)
         return Renewed(version=str(answer.revision), found=made)

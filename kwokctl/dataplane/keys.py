@@ -7,6 +7,7 @@ they are: JSON with `{`, protobuf with `k8s` and a zero, encrypted ones with `k8
 
 from functools import lru_cache
 
+from kwokctl.dataplane.copies.protobuf_stamp import PREFIX
 from kwokctl.kube.resource import Resource
 
 _SPECIAL = {
@@ -16,14 +17,13 @@ _SPECIAL = {
     ("", "replicationcontrollers"): "controllers",
     ("networking.k8s.io", "ingresses"): "ingress",
 }
-_PROTOBUF = b"k8s\x00"
 _FOLDERS = 256
 """Folders that are remembered: each object's key begins with one of them."""
 
 
 def is_readable(value: bytes) -> bool:
     """Tell whether a value is stored as it is, not encrypted."""
-    return value.startswith((b"{", _PROTOBUF))
+    return value.startswith((b"{", PREFIX))
 
 
 class Keys:

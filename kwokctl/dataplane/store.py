@@ -7,7 +7,6 @@ never see the second. Leases are the exception: the next renewal repairs what wa
 
 from collections.abc import Sequence
 
-import msgspec
 import orjson
 
 from kwokctl.errors import EtcdConflictError
@@ -18,13 +17,6 @@ TOGETHER = 128
 """Operations of a transaction (`--max-txn-ops` of etcd)."""
 _ONE_BY_ONE = TOGETHER // 2
 """Writes of a transaction when each stands for itself: that is an operation, too."""
-
-
-class Stored(msgspec.Struct, frozen=True, gc=False):
-    """What is to be stored under a key."""
-
-    key: bytes
-    value: bytes
 
 
 class ObjectStore:
@@ -46,15 +38,14 @@ class ObjectStore:
         page = await self.kv.page(prefix, prefix_end(prefix), keys_only=True)
         return [each.key for each in page.items]
 
-    async def add(self, objects: Sequence[Stored], given: Sequence[Compare] = ()) -> int:
+    async def add(self, objects: Sequence[Put], given: Sequence[Compare] = ()) -> int:
         """Store objects of different resources together, none if a key is taken.
 
         Returns the revision of the write; EtcdConflictError `AlreadyExists` if a key is taken, or if
         something else is not as `given`.
         """
         compares = (*(Compare(each.key, 0, of_creation=True) for each in objects), *given)
-        puts = tuple(Put(each.key, each.value) for each in objects)
-        answer = await self.kv.txn(Txn(compares, puts))
+        answer = await self.kv.txn(Txn(compares, tuple(objects)))
         if not answer.succeeded:
             raise EtcdConflictError("the object exists already", status=409, reason="AlreadyExists")
         return answer.revision
@@ -80,7 +71,7 @@ class ObjectStore:
             raise _changed(answer)
         return answer.revision
 
-    async def change_many(self, writes: Sequence[tuple[Stored, int]]) -> Sequence[TxnAnswer]:
+    async def change_many(self, writes: Sequence[tuple[Put, int]]) -> Sequence[TxnAnswer]:
         """Write at most `TOGETHER` values whose revisions are known, 0 for a new key.
 
         Each is written if its own key is as it is known; else its answer has what is stored. Those
@@ -89,7 +80,7 @@ class ObjectStore:
         """
         if all(version for _, version in writes):
             compares = tuple(Compare(each.key, version) for each, version in writes)
-            puts = tuple(Put(each.key, each.value) for each, _ in writes)
+            puts = tuple(each for each, _ in writes)
             answer = await self.kv.txn(Txn(compares, puts))
             if answer.succeeded:
                 return [TxnAnswer(True, answer.revision, ())] * len(writes)
@@ -98,12 +89,12 @@ class ObjectStore:
             answers += await self._change_each(writes[start : start + _ONE_BY_ONE])
         return answers
 
-    async def _change_each(self, writes: Sequence[tuple[Stored, int]]) -> list[TxnAnswer]:
+    async def _change_each(self, writes: Sequence[tuple[Put, int]]) -> list[TxnAnswer]:
         """Do the same in one transaction of which each part stands for itself."""
         parts = tuple(
             Txn(
                 (Compare(each.key, version, of_creation=not version),),
-                (Put(each.key, each.value),),
+                (each,),
                 (Get(each.key),),
             )
             for each, version in writes

@@ -1,4 +1,7 @@
-"""The one member that every etcd of ours has, told alike to etcd and to what restores its data."""
+"""The one member that every etcd has: what it is called, where it lies, and how it is reached."""
+
+from dataclasses import dataclass
+from pathlib import Path
 
 NAME = "node0"
 ADVERTISED_PEER = "http://localhost:2380"
@@ -6,3 +9,15 @@ ADVERTISED_PEER = "http://localhost:2380"
 CLUSTER = f"{NAME}={ADVERTISED_PEER}"
 DATABASE = "member/snap/db"
 """Where in its data directory an etcd keeps its database."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EtcdTarget:
+    """How this host reaches an etcd."""
+
+    address: str
+    """`unix:/…/etcd.sock` or `host:port`."""
+    ca: Path | None = None
+    """Without it the connection is plain."""
+    cert: Path | None = None
+    key: Path | None = None

@@ -13,7 +13,6 @@ import threading
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from kwokctl.errors import UnavailableError
 
@@ -133,7 +132,7 @@ def _module(name: str, path: list[str] | None = None) -> ModuleType:
     return module
 
 
-def _publish(package: ModuleType, names: dict[str, Any]) -> None:
+def _publish(package: ModuleType, names: dict[str, object]) -> None:
     for name, value in names.items():
         if not name.startswith("_"):
             setattr(package, name, value)

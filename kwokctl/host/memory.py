@@ -1,9 +1,20 @@
-"""How much memory this machine lets us have."""
+"""Memory: what this machine lets us have, what this process gives back, and bounds for a user's program.
 
+An expression can ask for more memory and time than any machine has, in a few characters. Python gives no way
+to stop that from outside but the kernel's own limits.
+"""
+
+import resource
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 
 _LIMITS = ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes")
 """Where a container's limit stands: in the second version of control groups, and in the first."""
+MEMORY = 1 << 30
+SECONDS = 3.0
 
 
 def machine_memory(root: Path = Path("/")) -> int:
@@ -30,3 +41,46 @@ def _text(file: Path) -> str:
         return file.read_text(encoding="ascii")
     except OSError:
         return ""
+
+
+def give_back() -> None:
+    """Give the machine back what lies free between what is used, where the C library can do that.
+
+    It keeps such gaps (malloc_trim(3)): a process in which objects come and go would grow for hours.
+    """
+    import ctypes  # noqa: PLC0415 - slow, and only needed by what lives for long
+
+    with suppress(AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+@contextmanager
+def bounded(*, memory: int = MEMORY, seconds: float = SECONDS) -> Iterator[None]:
+    """Raise MemoryError or TimeoutError inside when more is taken.
+
+    Must be entered on the main thread, since it uses a timer's signal.
+    """
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (_least(_size() + memory, *before), before[1]))
+    handler = signal.signal(signal.SIGVTALRM, _time_is_up)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, handler)
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def _time_is_up(_number: int, _frame: FrameType | None) -> None:
+    raise TimeoutError
+
+
+def _least(*limits: int) -> int:
+    return min(limit for limit in limits if limit != resource.RLIM_INFINITY)
+
+
+def _size() -> int:
+    """Return the bytes of this process's address space (proc(5))."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    return pages * resource.getpagesize()

@@ -1,4 +1,4 @@
-"""Chooses TCP ports and keeps them until the programs that were given them take them.
+"""Addresses and TCP ports of this host: chooses ports, and keeps them until programs take them.
 
 A port that is picked, let go and used later is anybody's in between. Here a socket is bound to it,
 but does not listen, until the program itself listens. Linux lets the program bind beside such a
@@ -15,10 +15,33 @@ from typing import Self
 
 from kwokctl.errors import ConflictError, UnavailableError, UsageError
 
+LOOPBACK = "127.0.0.1"
+ANY, _ANY_V6 = "0.0.0.0", "::"  # noqa: S104 - listened on only if the user asks for it
+"""Where a program listens that listens on all addresses of a family."""
+_EVERYWHERE = {ANY: LOOPBACK, _ANY_V6: "::1"}
 HIGHEST = 32766
 _LOWEST = 10000
 _LISTEN = "0A"
 _PROC_TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+
+
+def dialled(address: str) -> str:
+    """Return where a program that listens on an address of this host is dialled from here."""
+    return _EVERYWHERE.get(address, address)
+
+
+def covers(address: str, other: str) -> bool:
+    """Tell whether who listens on an address of this host is reached at another one, too.
+
+    All addresses of IPv6 are none of IPv4.
+    """
+    is_everywhere = _EVERYWHERE.get(address) == LOOPBACK and ":" not in other
+    return is_everywhere or dialled(address) == other
+
+
+def joined(address: str, port: int) -> str:
+    """Return `host:port`, with an IPv6 address in brackets."""
+    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
 def check_local(address: str) -> None:
@@ -107,7 +130,7 @@ class HeldPorts:
 
     def _free(self, port: int) -> socket.socket | None:
         """Take a port that no socket at all is bound to, at this address or at any other."""
-        everywhere = "::" if ":" in self._address else "0.0.0.0"  # noqa: S104 - asked, never served
+        everywhere = _ANY_V6 if ":" in self._address else ANY
         probe = _bound(everywhere, port, reuse=False)
         if probe is None:
             return None
@@ -119,7 +142,7 @@ class HeldPorts:
 
     def _unused(self, port: int) -> socket.socket | None:
         """Take a port that nobody listens on, though connections to it may still linger."""
-        everywhere = "::" if ":" in self._address else "0.0.0.0"  # noqa: S104 - as above
+        everywhere = _ANY_V6 if ":" in self._address else ANY
         probe = _bound(everywhere, port, reuse=True)
         if probe is None:
             return None

@@ -1,18 +1,18 @@
-"""What can be asked of an API server about single objects."""
+"""What can be asked of an API server about single objects, and which resources it serves."""
 
 from enum import StrEnum
-from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
 
-from kwokctl.errors import ApiError
-from kwokctl.kube.discovery import Discovery
-from kwokctl.kube.resource import Resource
+from kwokctl.errors import ApiError, NotFoundError
+from kwokctl.json_value import Json
+from kwokctl.kube.resource import KNOWN, Resource, quoted
 from kwokctl.kube.transport.pool import JSON, Pool
 from kwokctl.kube.transport.status import refusal
 
 FIELD_MANAGER = "kwokctl"
+_KNOWN = {(r.api_version, r.kind): r for r in KNOWN}
 
 
 class PatchType(StrEnum):
@@ -36,9 +36,9 @@ class Client:
         self.pool = pool
         self._discovery = Discovery(pool)
 
-    async def get(self, resource: Resource, namespace: str | None, name: str) -> dict[str, Any]:
+    async def get(self, resource: Resource, namespace: str | None, name: str) -> dict[str, Json]:
         """Return one object."""
-        found: dict[str, Any] = msgspec.json.decode(await self.get_raw(resource, namespace, name))
+        found: dict[str, Json] = msgspec.json.decode(await self.get_raw(resource, namespace, name))
         return found
 
     async def get_raw(self, resource: Resource, namespace: str | None, name: str) -> bytes:
@@ -47,7 +47,7 @@ class Client:
 
     async def find(
         self, resource: Resource, namespace: str | None, name: str
-    ) -> dict[str, Any] | None:
+    ) -> dict[str, Json] | None:
         """Return one object, or None if there is none."""
         try:
             return await self.get(resource, namespace, name)
@@ -88,3 +88,53 @@ def _query(**parameters: str) -> str:
     """Return the query for what is not empty."""
     query = urlencode({name: value for name, value in parameters.items() if value})
     return f"?{query}" if query else ""
+
+
+class Discovery:
+    """Finds resources; what was found once is not asked for again."""
+
+    def __init__(self, pool: Pool) -> None:
+        """Ask nothing yet."""
+        self._pool = pool
+        self._found = dict(_KNOWN)
+
+    async def resource_for(self, api_version: str, kind: str) -> Resource:
+        """Return the resource that serves a kind; NotFoundError tells what else there is."""
+        if known := self._found.get((api_version, kind)):
+            return known
+        served = await self._served(api_version)
+        if served is None:
+            raise NotFoundError(
+                f"this cluster does not serve '{api_version}', the API version of '{kind}'",
+                hint=f"it serves {', '.join(await self._versions())}",
+            )
+        for resource in served:
+            self._found[resource.api_version, resource.kind] = resource
+        if found := self._found.get((api_version, kind)):
+            return found
+        kinds = sorted({resource.kind for resource in served})
+        raise NotFoundError(
+            f"this cluster has no kind '{kind}' in '{api_version}'",
+            hint=f"it has {', '.join(kinds)}",
+        )
+
+    async def _served(self, api_version: str) -> list[Resource] | None:
+        group, _, version = api_version.rpartition("/")
+        root = f"/apis/{quoted(group)}/{quoted(version)}" if group else f"/api/{quoted(version)}"
+        response = await self._pool.request("GET", root)
+        if response.status == 404:
+            return None
+        if response.status >= 400:
+            raise refusal(response.status, response.body)
+        return [
+            Resource(group, version, each["name"], each["kind"], namespaced=each["namespaced"])
+            for each in msgspec.json.decode(response.body)["resources"]
+            if "/" not in each["name"]
+        ]
+
+    async def _versions(self) -> list[str]:
+        response = await self._pool.request("GET", "/apis")
+        if response.status >= 400:
+            raise refusal(response.status, response.body)
+        groups = msgspec.json.decode(response.body)["groups"]
+        return ["v1", *(each["groupVersion"] for group in groups for each in group["versions"])]

@@ -9,11 +9,10 @@ from typing import Any
 
 import msgspec
 
-from kwokctl.controller.engine.context import EngineContext
+from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.engine.decoded import DecodedObject
 from kwokctl.controller.engine.engine import StageEngine
 from kwokctl.controller.engine.object_state import ObjectState
-from kwokctl.controller.engine.step_player import StepPlayer
 from kwokctl.controller.metrics import Metrics
 from kwokctl.controller.scheduling.delay_queue import DelayQueue
 from kwokctl.controller.stages.model import Delay, Kind, PatchStep, Stage, Step
@@ -117,9 +116,9 @@ class Rig:
         self.metrics = Metrics()
         self.delay_queue = DelayQueue()
         wall = asyncio.get_running_loop().time
-        context = EngineContext(
+        context = ControllerContext(
+            plane=self.cluster,
             delay_queue=self.delay_queue,
-            step_player=StepPlayer(self.cluster, self.cluster, self.metrics, wall),
             reader=self.cluster,
             metrics=self.metrics,
             random=Random(1),

@@ -8,12 +8,13 @@ from typing import Any
 
 import msgspec
 
+from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.engine.decoded import DecodedNode, DecodedObject, DecodedPod
 from kwokctl.controller.nodes.selection import Selection, select
 from kwokctl.controller.settings import Settings
 from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.controller.stages.model import Stage
-from kwokctl.controller.wiring import Controller, ControllerContext
+from kwokctl.controller.wiring import Controller
 from kwokctl.dataplane.leases.encode import micro_time
 from kwokctl.dataplane.port import KubeletWriter
 from kwokctl.kube.resource import LEASES, NODE_LEASES, NODES, PODS

@@ -9,7 +9,7 @@ import msgspec
 from kwokctl.errors import ApiError
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.paging import ListQuery, list_pages
-from kwokctl.kube.transport.lines import Lines
+from kwokctl.kube.transport.stream import Lines
 
 _METADATA = "application/json;as={};g=meta.k8s.io;v=v1"
 _ITEM = _METADATA.format("PartialObjectMetadata")

@@ -7,12 +7,11 @@ from typing import Any
 
 import msgspec
 
-from kwokctl.dataplane.admission import QUOTAS, WATCHED
-from kwokctl.dataplane.admission_watch import AdmissionWatch
-from kwokctl.dataplane.in_flight import beside
+from kwokctl.dataplane.admission import QUOTAS, WATCHED, AdmissionWatch
 from kwokctl.kube.collections.watch import Event, EventType, watch
 from kwokctl.kube.resource import NAMESPACES, NODES, PODS, Resource
 from kwokctl.kube.transport.pool import Pool
+from kwokctl.tasks import beside
 
 
 class _Metadata(msgspec.Struct, rename="camel"):

@@ -15,11 +15,11 @@ from kwokctl.clusters.scaling.readiness import judge_of
 from kwokctl.clusters.scaling.render import Renderer
 from kwokctl.clusters.scaling.request import ScaleRequest
 from kwokctl.dataplane.copies.variable_fields import Varying
-from kwokctl.dataplane.in_flight import first_failure
 from kwokctl.dataplane.port import NewObjects, ObjectKey
 from kwokctl.errors import ApiError, ConflictError, NotFoundError
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import NODES, PODS, Resource
+from kwokctl.tasks import first_failure
 
 TTL = "node.alpha.kubernetes.io/ttl"
 """The annotation by which kube-controller-manager tells kubelets how long to cache secrets.

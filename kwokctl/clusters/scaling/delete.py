@@ -7,10 +7,10 @@ from kwokctl.clusters.scaling.context import ScaleContext, amount
 from kwokctl.clusters.scaling.rate import held_back
 from kwokctl.clusters.scaling.reader import Existing
 from kwokctl.dataplane.bulk.api import AT_ONCE
-from kwokctl.dataplane.in_flight import for_each
 from kwokctl.dataplane.port import OldObjects
 from kwokctl.kube.resource import NODES, PODS, Resource
 from kwokctl.progress import Step
+from kwokctl.tasks import for_each
 
 
 class SetDeletion:

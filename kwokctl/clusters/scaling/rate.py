@@ -13,12 +13,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from kwokctl.clusters.scaling.context import ScaleContext
-from kwokctl.dataplane.in_flight import beside
 from kwokctl.dataplane.pacing import LATE
 from kwokctl.dataplane.port import BulkWriter
 from kwokctl.kube.collections.terminated_watchers import EndedWatches
 from kwokctl.kube.resource import Resource
 from kwokctl.progress import Step
+from kwokctl.tasks import beside
 
 WINDOW = 24
 """Objects that may be made and not yet ready."""

@@ -19,7 +19,7 @@ from kwokctl.errors import ConfigError, ExpressionError, UsageError
 from kwokctl.expr import gotemplate
 from kwokctl.expr.gotemplate.symbolic import SAYS_THE_SAME
 from kwokctl.expr.gotemplate.symbols import Compiler, NotSymbolicError, Symbol, stripped
-from kwokctl.host.allowance import MEMORY, SECONDS, bounded
+from kwokctl.host.memory import MEMORY, SECONDS, bounded
 from kwokctl.json_value import Json
 
 OfSerial = Callable[[int], Json]

@@ -20,10 +20,10 @@ from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 from kwokctl.clusters.scaling.templates import ResourceTemplate, find_template
 from kwokctl.clusters.scaling.wait import Goal, ReadinessWatch, Stragglers, wait_for
 from kwokctl.config.data_path import Choice
-from kwokctl.dataplane.in_flight import beside
 from kwokctl.dataplane.port import WORTH
 from kwokctl.errors import KwokctlError
 from kwokctl.kube.resource import NODES, PODS, Resource
+from kwokctl.tasks import beside
 
 log = logging.getLogger(__name__)
 

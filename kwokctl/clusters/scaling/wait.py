@@ -8,11 +8,11 @@ from typing import Protocol
 from kwokctl.clusters.scaling.context import NamesLike, ScaleContext, amount
 from kwokctl.clusters.scaling.reader import Change, ClusterReader
 from kwokctl.clusters.scaling.readiness import Verdict, word_for
-from kwokctl.dataplane.in_flight import beside
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.errors import ApiError, TimedOutError
 from kwokctl.kube.resource import NODES, Resource
 from kwokctl.progress import Step
+from kwokctl.tasks import beside
 
 _NAMED = 10
 """Laggards that are named one by one."""

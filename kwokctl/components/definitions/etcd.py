@@ -20,8 +20,8 @@ from kwokctl.config.declaring import (
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.quantity import to_bytes
 from kwokctl.etcd import member
-from kwokctl.etcd.target import EtcdTarget
-from kwokctl.host.addresses import joined
+from kwokctl.etcd.member import EtcdTarget
+from kwokctl.host.ports import joined
 from kwokctl.model import ETCD, KUBE_APISERVER, Component, ComponentName, HttpProbe, Identity, Port
 
 _PEERS = "unix://peer.sock"

@@ -21,7 +21,7 @@ from kwokctl.config.declaring import (
     port_option,
 )
 from kwokctl.config.options import ClusterOptions
-from kwokctl.host.addresses import LOOPBACK, covers, dialled, joined
+from kwokctl.host.ports import LOOPBACK, covers, dialled, joined
 from kwokctl.model import (
     KUBE_APISERVER,
     KWOK_CONTROLLER,

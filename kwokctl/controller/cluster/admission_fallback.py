@@ -2,38 +2,33 @@
 
 import asyncio
 import logging
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import partial
 from random import Random
-from typing import Protocol
 
-from kwokctl.controller.cluster.retrying import until_answered
-from kwokctl.dataplane import admission_watch
-from kwokctl.dataplane.admission import WATCHED
+from kwokctl.dataplane.admission import WATCHED, AdmissionWatch
 from kwokctl.kube.resource import LEASES, NODES, PODS, Resource
 from kwokctl.kube.transport.pool import Pool
+from kwokctl.retry import until_answered
 
 log = logging.getLogger(__name__)
 
 _KINDS = (NODES, PODS, LEASES)
 
 
-class Plane(Protocol):
-    """What writes past the API."""
-
-    def leave(self, resources: Collection[Resource]) -> None:
-        """Write objects of these kinds through the API from now on."""
-        ...
-
-
 class AdmissionFallback:
     """Watches webhooks and policies, and names the kinds that they concern to the data plane."""
 
-    def __init__(self, plane: Plane, pool: Pool, random: Random) -> None:
-        """Name the kinds to `plane`; watch through `pool`."""
-        self._plane = plane
+    def __init__(
+        self, leave: Callable[[Collection[Resource]], None], pool: Pool, random: Random
+    ) -> None:
+        """Call `leave` with the kinds whose objects are to be written through the API from now on.
+
+        Watch through `pool`.
+        """
+        self._leave = leave
         self._random = random
-        self._watch = admission_watch.AdmissionWatch(pool, self._leave)
+        self._watch = AdmissionWatch(pool, self._choose)
         self._left: frozenset[Resource] = frozenset()
 
     async def known(self) -> None:
@@ -47,14 +42,14 @@ class AdmissionFallback:
                 follow = partial(self._watch.follow, resource)
                 tasks.create_task(until_answered(follow, self._random))
 
-    def _leave(self) -> None:
+    def _choose(self) -> None:
         """Name the kinds that any of them concerns, and log when that changes."""
         found = {kind: names for kind in _KINDS if (names := self._watch.on(kind))}
         left = frozenset(found)
         if left == self._left:
             return
         self._left = left
-        self._plane.leave(left)
+        self._leave(left)
         if not left:
             log.info("no webhook or policy applies any more: writing to etcd")
             return

@@ -4,12 +4,16 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from random import Random
-from typing import Any
 
 import msgspec
 
-from kwokctl.controller.cluster.retrying import until_answered
-from kwokctl.controller.engine.decoded import DecodedNode, DecodedObject, DecodedPod, version_of
+from kwokctl.controller.engine.decoded import (
+    Decoded,
+    DecodedNode,
+    DecodedObject,
+    DecodedPod,
+    version_of,
+)
 from kwokctl.controller.engine.engine import StageEngine
 from kwokctl.controller.nodes.selection import Selection
 from kwokctl.controller.stages.model import Kind, Stage
@@ -17,10 +21,10 @@ from kwokctl.controller.wiring import Controller
 from kwokctl.dataplane.leases.decode import StoredLease, read_lease
 from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.kube.client import Client
-from kwokctl.kube.collections.cached_list import list_from_cache
-from kwokctl.kube.collections.paging import ListQuery
+from kwokctl.kube.collections.paging import ListQuery, list_from_cache
 from kwokctl.kube.collections.watch import EventType, watch
 from kwokctl.kube.resource import LEASES, NODE_LEASES, Resource
+from kwokctl.retry import until_answered
 
 _GATHER = 0.03
 """Seconds between looks at a watch while much happens: a kubelet takes far longer to start a pod."""
@@ -34,7 +38,7 @@ class ClusterWatchers:
     ) -> None:
         """Watch with `client`, and call `controller` with every change."""
         self._client = client
-        self._controller = controller
+        self.controller = controller
         self._selection = selection
         self._random = random
         self._pending = {"leases", "nodes", "pods"}
@@ -52,7 +56,7 @@ class ClusterWatchers:
 
     async def run(self) -> None:
         """Follow until cancelled."""
-        others = self._controller.other_kinds()
+        others = self.controller.other_kinds()
         self._pending.update(f"{kind.api_version}/{kind.name}" for kind in others)
         await self._list_leases()
         async with asyncio.TaskGroup() as tasks:
@@ -62,7 +66,7 @@ class ClusterWatchers:
                 tasks.create_task(self._follow_other(kind, stages))
 
     async def _list_leases(self) -> None:
-        keeper = self._controller.keeper
+        keeper = self.controller.keeper
         if keeper is not None:
             keeper.seed(await until_answered(self._leases, self._random))
         self._done("leases")
@@ -83,7 +87,7 @@ class ClusterWatchers:
             self._done("nodes")
 
         await self._follow(
-            self._controller.nodes,
+            self.controller.nodes,
             DecodedNode,
             synced,
             label_selector=self._selection.label_selector,
@@ -92,12 +96,12 @@ class ClusterWatchers:
 
     async def _follow_pods(self) -> None:
         def synced() -> None:
-            self._controller.pods_listed.set()
+            self.controller.pods_listed.set()
             self._done("pods")
 
         await self._nodes_synced.wait()
         await self._follow(
-            self._controller.pods,
+            self.controller.pods,
             DecodedPod,
             synced,
             field_selector=self._selection.pod_field_selector,
@@ -113,13 +117,17 @@ class ClusterWatchers:
                 self._done(name)  # it may come later, or never: readiness does not wait for it
                 raise
 
-        engine = self._controller.other(await until_answered(find, self._random), stages)
+        engine = self.controller.other(await until_answered(find, self._random), stages)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(engine.run())
             tasks.create_task(self._follow(engine, DecodedObject, lambda: self._done(name)))
 
     async def _follow(
-        self, engine: StageEngine, shape: type[Any], synced: Callable[[], None], **selectors: str
+        self,
+        engine: StageEngine,
+        shape: type[Decoded],
+        synced: Callable[[], None],
+        **selectors: str,
     ) -> None:
         decode = msgspec.json.Decoder(shape).decode
 
@@ -143,7 +151,7 @@ class ClusterWatchers:
                             listed = event.type is EventType.ADDED
                             engine.note(event.object, event.raw, listed=listed)
                     if batch and (last := batch[-1].object) is not None:
-                        self._controller.seen(engine.resource, version_of(last.metadata))
+                        self.controller.seen(engine.resource, version_of(last.metadata))
 
         await until_answered(once, self._random)
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import orjson
 
-from kwokctl.controller.engine.context import EngineContext
+from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.engine.decoded import UNKNOWN, Decoded, version_of
 from kwokctl.controller.engine.hooks import Hooks
 from kwokctl.controller.engine.object_state import ObjectState
-from kwokctl.controller.scheduling.worker_queue import WorkQueue
+from kwokctl.controller.engine.step_player import StepPlayer
+from kwokctl.controller.scheduling.worker_queue import work_queue
 from kwokctl.controller.stages.choice import basis, pick, seconds
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.write_errors import SOONEST, ErrorKind, ErrorLog, error_kind, wait_after
@@ -31,7 +32,7 @@ class StageEngine:
         resource: Resource,
         stages: Sequence[Stage],
         hooks: Hooks[Any],
-        context: EngineContext,
+        context: ControllerContext,
         *,
         players: int,
     ) -> None:
@@ -40,8 +41,9 @@ class StageEngine:
         self._stages = tuple(stages)
         self._hooks = hooks
         self._context = context
+        self._step_player = StepPlayer(context.plane, context.reader, context.metrics, context.wall)
         self._states: dict[str, ObjectState] = {}
-        self._queue: WorkQueue[ObjectState] = WorkQueue(self._work, players)
+        self._queue = work_queue(self._work, players)
         self._players = players
         self._errors = ErrorLog(resource.kind)
         context.metrics.ask(
@@ -210,7 +212,7 @@ class StageEngine:
         target = ObjectKey(self.resource, state.namespace or None, state.name)
         value = state.opened()
         for step in stage.steps[state.step :]:
-            answer = await self._context.step_player.play(step, target, value, functions)
+            answer = await self._step_player.play(step, target, value, functions)
             if answer is not None:
                 value = answer
                 self._take(state, value)

@@ -1,11 +1,11 @@
 """What is special about nodes and pods: whether this controller holds a node, what lies on it, and its addresses."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from kwokctl.controller.engine.decoded import DecodedNode, DecodedObject, DecodedPod
 from kwokctl.controller.engine.object_state import ObjectState
-from kwokctl.controller.nodes.pod_ips import PodIPs
+from kwokctl.controller.nodes.address_pool import PodIPs
 from kwokctl.controller.nodes.registry import Hold, ManagedNode, NodeRegistry
 from kwokctl.controller.nodes.selection import Selection
 
@@ -30,7 +30,7 @@ class Hooks(Protocol[S_contra]):
         """Tell whether stages may be played on an object right now."""
         ...
 
-    def functions(self, state: ObjectState) -> Mapping[str, Any]:
+    def functions(self, state: ObjectState) -> Mapping[str, object]:
         """Return the functions that templates may call for an object."""
         ...
 
@@ -38,7 +38,7 @@ class Hooks(Protocol[S_contra]):
 class PlainHooks:
     """Kinds of which nothing is special."""
 
-    def __init__(self, functions: Mapping[str, Any]) -> None:
+    def __init__(self, functions: Mapping[str, object]) -> None:
         """Offer `functions` to templates."""
         self._functions = functions
 
@@ -53,7 +53,7 @@ class PlainHooks:
         """Play it at any time."""
         return True
 
-    def functions(self, state: ObjectState) -> Mapping[str, Any]:  # noqa: ARG002 - the port's signature
+    def functions(self, state: ObjectState) -> Mapping[str, object]:  # noqa: ARG002 - the port's signature
         """Return the functions for all."""
         return self._functions
 
@@ -99,7 +99,7 @@ class NodeHooks:
         self,
         nodes: NodeRegistry,
         selection: Selection,
-        functions: Mapping[str, Any],
+        functions: Mapping[str, object],
         leases: Leases,
     ) -> None:
         """Manage the nodes of the selection, each as soon as its lease is held."""
@@ -139,7 +139,7 @@ class NodeHooks:
         node = self._nodes.get(state.name)
         return node is not None and node.hold is Hold.HELD
 
-    def functions(self, state: ObjectState) -> Mapping[str, Any]:  # noqa: ARG002 - the port's signature
+    def functions(self, state: ObjectState) -> Mapping[str, object]:  # noqa: ARG002 - the port's signature
         """Return the functions for nodes."""
         return self._functions
 
@@ -152,7 +152,7 @@ class PodHooks:
         nodes: NodeRegistry,
         selection: Selection,
         addresses: PodIPs,
-        functions: Mapping[str, Any],
+        functions: Mapping[str, object],
         leases: Leases,
     ) -> None:
         """Decide by the nodes that are managed and held."""
@@ -190,7 +190,7 @@ class PodHooks:
         node = self._nodes.get(state.node)
         return node is not None and node.hold is Hold.HELD
 
-    def functions(self, state: ObjectState) -> Mapping[str, Any]:
+    def functions(self, state: ObjectState) -> Mapping[str, object]:
         """Return the functions for pods, `PodIP` being the address of this one."""
 
         def pod_ip() -> str:

@@ -1,12 +1,13 @@
 """What is kept of every object: little, since there may be a hundred thousand."""
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import orjson
 
 from kwokctl.controller.engine.decoded import UNKNOWN
 from kwokctl.controller.stages.choice import Basis
 from kwokctl.controller.stages.model import Stage
+from kwokctl.json_value import Json
 from kwokctl.kube.collections.known_objects import Metadata
 
 
@@ -54,7 +55,7 @@ class ObjectState:
         """The node that it lies on, for pods."""
         self.raw: bytes | None = None
         """The object as JSON; None at rest, and as long as only `value` is of this version."""
-        self.value: Any = None
+        self.value: Json = None
         """The same decoded, while it is looked at and played."""
         self.basis: Basis | None = None
         self.stage: Stage | None = None
@@ -75,7 +76,7 @@ class ObjectState:
         """Whether there is an object to look at: none is kept at rest."""
         return self.raw is not None or self.value is not None
 
-    def opened(self) -> Any:
+    def opened(self) -> Json:
         """Return the object decoded; it is kept so, too, until it is folded or rests."""
         if self.value is None:
             self.value = orjson.loads(self.raw or b"{}")

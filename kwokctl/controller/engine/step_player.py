@@ -1,7 +1,6 @@
 """Plays the steps of a stage on one object."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import orjson
 
@@ -45,7 +44,7 @@ class StepPlayer:
         self._conditions = ConditionComposer()
 
     async def play(
-        self, step: Step, target: ObjectKey, value: Json, functions: Mapping[str, Any]
+        self, step: Step, target: ObjectKey, value: Json, functions: Mapping[str, object]
     ) -> Json | None:
         """Do one step; returns the object as stored if the step has patched it, else None.
 
@@ -66,7 +65,7 @@ class StepPlayer:
         return None
 
     async def _patch(
-        self, step: PatchStep, target: ObjectKey, value: Json, functions: Mapping[str, Any]
+        self, step: PatchStep, target: ObjectKey, value: Json, functions: Mapping[str, object]
     ) -> Json | None:
         document = patches.rooted(
             step.template.render_object(value, functions), step.root, step.type
@@ -153,7 +152,7 @@ class StepPlayer:
         await self._plane.create(EVENTS, namespace, orjson.dumps(event))
 
     async def _apply(
-        self, step: ApplyStep, target: ObjectKey, value: Json, functions: Mapping[str, Any]
+        self, step: ApplyStep, target: ObjectKey, value: Json, functions: Mapping[str, object]
     ) -> None:
         document = step.template.render_object(value, functions)
         applied = await self._applied(document, target)

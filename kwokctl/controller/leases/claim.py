@@ -5,10 +5,10 @@ with its name, as kubelets keep them.
 """
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from kwokctl.dataplane.leases.decode import StoredLease
 from kwokctl.dataplane.leases.encode import Lease
+from kwokctl.json_value import Json
 from kwokctl.kube.resource import NODE_LEASES
 
 
@@ -23,7 +23,7 @@ class LeaseClaim:
     acquired: float = 0.0
     """Since when the lease is held, as a POSIX time stamp; 0 if it is not yet."""
     transitions: int = 0
-    _kept: dict[str, Any] = field(default_factory=dict)
+    _kept: dict[str, Json] = field(default_factory=dict)
     """The identity of the lease, and what other programs have given it: labels, finalizers, its deletion."""
     _lease: Lease | None = None
 
@@ -60,7 +60,7 @@ class LeaseClaim:
         self.acquired = self.acquired or now
         if self._lease is None:
             owner = {"apiVersion": "v1", "kind": "Node", "name": self.node, "uid": self.uid}
-            metadata: dict[str, Any] = {"name": self.node, "namespace": NODE_LEASES, **self._kept}
+            metadata: dict[str, Json] = {"name": self.node, "namespace": NODE_LEASES, **self._kept}
             metadata["ownerReferences"] = [*self._kept.get("ownerReferences", ()), owner]
             self._lease = Lease(
                 metadata,
@@ -73,5 +73,5 @@ class LeaseClaim:
         self._lease.renewed = now
         return self._lease
 
-    def _keep(self, kept: dict[str, Any]) -> None:
+    def _keep(self, kept: dict[str, Json]) -> None:
         self._kept, self._lease = kept, None

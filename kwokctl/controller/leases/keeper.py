@@ -5,21 +5,19 @@ import logging
 import socket
 import uuid
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from math import ceil
-from random import Random
 
+from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.leases.claim import LeaseClaim
-from kwokctl.controller.metrics import Labels, Metrics
+from kwokctl.controller.metrics import Labels
 from kwokctl.controller.nodes.registry import Hold
-from kwokctl.controller.object_reader import ObjectReader
-from kwokctl.controller.scheduling.delay_queue import DelayQueue
 from kwokctl.controller.scheduling.worker_queue import BatchQueue
-from kwokctl.controller.write_errors import ErrorKind, backoff, error_kind
+from kwokctl.controller.write_errors import ErrorKind, error_kind
 from kwokctl.dataplane.leases.decode import StoredLease, read_lease
-from kwokctl.dataplane.port import KubeletWriter, ObjectKey, Renewal, Renewed
+from kwokctl.dataplane.port import ObjectKey, Renewal, Renewed
 from kwokctl.errors import RequestError
 from kwokctl.kube.resource import LEASES, NODE_LEASES
+from kwokctl.retry import backoff
 
 log = logging.getLogger(__name__)
 
@@ -38,29 +36,6 @@ _GOLDEN = 0.618033988749895
 def own_identity() -> str:
     """Make the name of a holder, like "hostname_uuid", that no other controller uses."""
     return f"{socket.gethostname()}_{uuid.uuid4()}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeaseTerms:
-    """On what terms leases are held."""
-
-    holder: str
-    """The name of this process, which no other controller has."""
-    duration: int
-    """Seconds; a lease is renewed after a quarter of it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeaseContext:
-    """What the keeper works with."""
-
-    plane: KubeletWriter
-    reader: ObjectReader
-    delay_queue: DelayQueue
-    metrics: Metrics
-    random: Random
-    wall: Callable[[], float]
-    """The time of day as a POSIX time stamp: what is written into leases."""
 
 
 class _NodeLease:
@@ -96,15 +71,21 @@ class LeaseKeeper:
 
     def __init__(
         self,
-        terms: LeaseTerms,
-        context: LeaseContext,
+        context: ControllerContext,
         changed: Callable[[str, Hold], None],
         *,
+        holder: str,
+        duration: int,
         workers: int = 8,
     ) -> None:
-        """Call `changed` with the name of each node whose lease was won or lost."""
-        self._terms = terms
+        """Call `changed` with the name of each node whose lease was won or lost.
+
+        `holder` is the name of this process, which no other controller has. A lease lasts `duration`
+        seconds, and is renewed after a quarter of them.
+        """
         self._context = context
+        self._holder = holder
+        self._duration = duration
         self._changed = changed
         together = context.plane.leases_at_once
         self._queue: BatchQueue[_NodeLease] = BatchQueue(self._work, workers, most=together)
@@ -160,13 +141,13 @@ class LeaseKeeper:
         await asyncio.gather(*map(self._look, looks))
 
     async def _write(self, node_leases: Sequence[_NodeLease]) -> None:
-        context, terms = self._context, self._terms
+        context = self._context
         now, wall = context.delay_queue.now(), context.wall()
         renewals = [
             Renewal(
                 node_lease.claim.node,
                 node_lease.claim.version,
-                node_lease.claim.lease(holder=terms.holder, duration=terms.duration, now=wall),
+                node_lease.claim.lease(holder=self._holder, duration=self._duration, now=wall),
             )
             for node_lease in node_leases
         ]
@@ -185,7 +166,7 @@ class LeaseKeeper:
             claim.recognise(answer.found)
         claim.version = answer.version
         node_lease.tries = 0
-        node_lease.until = now + self._terms.duration
+        node_lease.until = now + self._duration
         if not self._is_current(node_lease):
             return
         if node_lease.hold is not Hold.HELD:
@@ -210,7 +191,7 @@ class LeaseKeeper:
     def _consider(self, node_lease: _NodeLease, stored: StoredLease) -> None:
         """Go on with a lease of one's own, take over one that has ended, or wait for its end."""
         now, holder = self._context.wall(), stored.holder
-        is_mine = holder == self._terms.holder
+        is_mine = holder == self._holder
         left = stored.expires() - now
         if is_mine or not holder or left <= 0:
             node_lease.claim.adopt(stored, mine=is_mine, now=now)
@@ -265,7 +246,7 @@ class LeaseKeeper:
 
     @property
     def _period(self) -> float:
-        return self._terms.duration / 4
+        return self._duration / 4
 
     def _jitter(self) -> float:
         return self._period * _JITTER * self._context.random.random()

@@ -1,20 +1,18 @@
 """Lets the engines play the nodes that are held, with the pods on them, and no others."""
 
 import logging
-from dataclasses import dataclass
-from random import Random
 
 import msgspec
 
+from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.engine.decoded import DecodedNode, DecodedPod
 from kwokctl.controller.engine.engine import StageEngine
 from kwokctl.controller.nodes.registry import Hold, ManagedNode, NodeRegistry
-from kwokctl.controller.object_reader import ObjectReader
-from kwokctl.controller.scheduling.delay_queue import DelayQueue
-from kwokctl.controller.scheduling.worker_queue import WorkQueue
-from kwokctl.controller.write_errors import ErrorKind, backoff, error_kind
+from kwokctl.controller.scheduling.worker_queue import BatchQueue, work_queue
+from kwokctl.controller.write_errors import ErrorKind, error_kind
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.errors import RequestError
+from kwokctl.retry import backoff
 
 log = logging.getLogger(__name__)
 
@@ -28,21 +26,13 @@ class _Sync:
 
     __slots__ = ("node", "queue", "tries")
 
-    def __init__(self, node: str, queue: "WorkQueue[_Sync]") -> None:
+    def __init__(self, node: str, queue: BatchQueue["_Sync"]) -> None:
         self.node = node
         self.queue = queue
         self.tries = 0
 
     def on_due(self) -> None:
         self.queue.put(self)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Engines:
-    """The engines of nodes and of pods."""
-
-    nodes: StageEngine
-    pods: StageEngine
 
 
 class Ownership:
@@ -54,20 +44,18 @@ class Ownership:
     def __init__(
         self,
         nodes: NodeRegistry,
-        engines: Engines,
-        reader: ObjectReader,
-        delay_queue: DelayQueue,
-        random: Random,
+        context: ControllerContext,
+        node_engine: StageEngine,
+        pod_engine: StageEngine,
         *,
         syncs: int = 4,
     ) -> None:
         """Follow the holds of `nodes`; read the objects of at most `syncs` nodes at a time."""
         self._nodes = nodes
-        self._engines = engines
-        self._reader = reader
-        self._delay_queue = delay_queue
-        self._random = random
-        self._queue: WorkQueue[_Sync] = WorkQueue(self._sync, syncs)
+        self._context = context
+        self._node_engine = node_engine
+        self._pod_engine = pod_engine
+        self._queue: BatchQueue[_Sync] = work_queue(self._sync, syncs)
         nodes.listen(self)
 
     async def run(self) -> None:
@@ -78,17 +66,17 @@ class Ownership:
         """Play a node and its pods if the node is held, none of them if another controller holds it."""
         name = node.name
         if node.hold is Hold.FOREIGN:
-            self._engines.nodes.park(name)
+            self._node_engine.park(name)
             self.gone(name)
         elif node.hold is Hold.HELD:
-            known = [self._engines.pods.wake(key) for key in self._nodes.pods(name)]
-            if not self._engines.nodes.wake(name) or not all(known):
+            known = [self._pod_engine.wake(key) for key in self._nodes.pods(name)]
+            if not self._node_engine.wake(name) or not all(known):
                 self._queue.put(_Sync(name, self._queue))
 
     def gone(self, name: str) -> None:
         """Leave the pods of a node alone, which is gone or held by another controller."""
         for key in self._nodes.pods(name):
-            self._engines.pods.park(key)
+            self._pod_engine.park(key)
 
     async def _sync(self, sync: _Sync) -> None:
         node = self._nodes.get(sync.node)
@@ -106,18 +94,18 @@ class Ownership:
                 sync.node,
                 e,
             )
-            delay = backoff(sync.tries, self._random, first=_RETRY_FIRST, most=_RETRY_MOST)
-            self._delay_queue.put(sync, delay)
+            delay = backoff(sync.tries, self._context.random, first=_RETRY_FIRST, most=_RETRY_MOST)
+            self._context.delay_queue.put(sync, delay)
 
     async def _read(self, name: str) -> None:
-        state = self._engines.nodes.get(name)
+        state = self._node_engine.get(name)
         if state is not None and state.parked:
-            raw = await self._reader.get(ObjectKey(self._engines.nodes.resource, None, name))
-            self._engines.nodes.note(_NODE.decode(raw), raw)
-        pods = [self._engines.pods.get(key) for key in self._nodes.pods(name)]
+            raw = await self._context.reader.get(ObjectKey(self._node_engine.resource, None, name))
+            self._node_engine.note(_NODE.decode(raw), raw)
+        pods = [self._pod_engine.get(key) for key in self._nodes.pods(name)]
         if any(state is not None and state.parked for state in pods):
             selector = f"spec.nodeName={name}"
-            for raw in await self._reader.list(
-                self._engines.pods.resource, field_selector=selector
+            for raw in await self._context.reader.list(
+                self._pod_engine.resource, field_selector=selector
             ):
-                self._engines.pods.note(_POD.decode(raw), raw)
+                self._pod_engine.note(_POD.decode(raw), raw)

@@ -1,9 +1,87 @@
-"""Calls what is due at its time, with one timer for all that wait."""
+"""What is due when, and calling it then with one timer for all that wait."""
 
 import asyncio
-from typing import Protocol
+import heapq
+from collections.abc import Hashable, Iterator
+from typing import Generic, Protocol, TypeVar
 
-from kwokctl.controller.scheduling.schedule import Schedule
+K = TypeVar("K", bound=Hashable)
+
+_SLACK = 64
+
+
+class Schedule(Generic[K]):
+    """One heap for all times at which something is due; a later `put` of a key replaces its time.
+
+    Times are seconds on whatever clock the caller keeps. Keys that are due at the same time share
+    one place in the heap and come out in the order in which they were put: thousands of renewals
+    that were gathered into one moment cost little more than one.
+    """
+
+    __slots__ = ("_due", "_entries", "_heap", "_keys_at")
+
+    def __init__(self) -> None:
+        """Begin empty."""
+        self._heap: list[float] = []
+        self._keys_at: dict[float, list[K]] = {}
+        self._due: dict[K, float] = {}
+        self._entries = 0
+        """Keys in lists, those that wait no longer or for another time included."""
+
+    def __len__(self) -> int:
+        """Count the keys that wait."""
+        return len(self._due)
+
+    def put(self, key: K, due: float) -> None:
+        """Make a key due at a time, whatever was said about it before."""
+        self._due.pop(key, None)
+        self._due[key] = due
+        self._entries += 1
+        keys = self._keys_at.get(due)
+        if keys is None:
+            self._keys_at[due] = [key]
+            heapq.heappush(self._heap, due)
+        else:
+            keys.append(key)
+        if self._entries > 2 * len(self._due) + _SLACK:
+            self._rebuild()
+
+    def forget(self, key: K) -> bool:
+        """Let a key wait no longer; return whether it did."""
+        return self._due.pop(key, None) is not None
+
+    def next_due(self) -> float | None:
+        """Return when the first key is due, or None if nothing waits."""
+        while self._heap:
+            due = self._heap[0]
+            if any(self._due.get(key) == due for key in self._keys_at[due]):
+                return due
+            self._drop()
+        return None
+
+    def pop_due(self, now: float) -> Iterator[K]:
+        """Yield and forget every key that is due."""
+        waiting = self._due
+        while self._heap and self._heap[0] <= now:
+            due = self._heap[0]
+            for key in self._drop():
+                if waiting.get(key) == due:
+                    del waiting[key]
+                    yield key
+
+    def _drop(self) -> list[K]:
+        """Take the first time out of the heap, and return the keys that were put there."""
+        keys = self._keys_at.pop(heapq.heappop(self._heap))
+        self._entries -= len(keys)
+        return keys
+
+    def _rebuild(self) -> None:
+        self._keys_at = {}
+        for key, due in self._due.items():
+            self._keys_at.setdefault(due, []).append(key)
+        self._heap = list(self._keys_at)
+        heapq.heapify(self._heap)
+        self._entries = len(self._due)
 
 
 class Waiter(Protocol):

@@ -51,9 +51,6 @@ class BatchQueue(Generic[T]):
             await self._work([self._items.popleft() for _ in range(number)])
 
 
-class WorkQueue(BatchQueue[T]):
-    """A first-in, first-out queue and the workers that empty it, each one item at a time."""
-
-    def __init__(self, work: Callable[[T], Awaitable[None]], workers: int) -> None:
-        """Do `work` for each item, at most `workers` at a time."""
-        super().__init__(lambda items: work(items[0]), workers, most=1)
+def work_queue(work: Callable[[T], Awaitable[None]], workers: int) -> BatchQueue[T]:
+    """Return a queue whose workers do `work` for one item at a time, `workers` times at once."""
+    return BatchQueue(lambda items: work(items[0]), workers, most=1)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from kwokctl.controller.nodes.pod_ips import PodIPs
+from kwokctl.controller.nodes.address_pool import PodIPs
 from kwokctl.controller.scheduling.delay_queue import DelayQueue
 from kwokctl.dataplane.scale_protocol import Addresses, AddressRequest, Seen
 from kwokctl.kube.resource import NODES, PODS, Resource

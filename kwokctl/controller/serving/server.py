@@ -10,10 +10,10 @@ import logging
 from collections.abc import Sequence
 from contextlib import suppress
 
-from kwokctl.controller.serving.authorization import Authorizer, Right
 from kwokctl.controller.serving.kubelet_answers import CLIENT_HELLO, KubeletAnswers
-from kwokctl.controller.serving.routes import JSON, HttpResponse, HttpRoute
+from kwokctl.controller.serving.routes import JSON, Authorizer, HttpResponse, HttpRoute, Right
 from kwokctl.errors import UnavailableError, UsageError
+from kwokctl.host.ports import ANY
 
 log = logging.getLogger(__name__)
 
@@ -190,4 +190,4 @@ def parse_address(text: str) -> tuple[str, int]:
     host, _, port = text.rpartition(":")
     if not port.isdecimal() or int(port) > 65535:
         raise UsageError(f"'{text}' is no address to serve", hint="write host:port")
-    return host.strip("[]") or "0.0.0.0", int(port)  # noqa: S104 - what an empty host means to users
+    return host.strip("[]") or ANY, int(port)

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from kwokctl import __version__
-from kwokctl.controller.nodes.pod_ips import PodIPs
+from kwokctl.controller.nodes.address_pool import PodIPs
 from kwokctl.controller.stages.identifiers import container_id, image_id, uuid_for
 from kwokctl.expr.duration import format_time
 

@@ -7,10 +7,10 @@ from typing import TypeVar
 
 import orjson
 
-from kwokctl.dataplane.in_flight import for_each
 from kwokctl.dataplane.port import KubeletWriter, NewObjects, ObjectKey, ObjectVersion, OldObjects
-from kwokctl.dataplane.retrying import retried
 from kwokctl.errors import ApiError
+from kwokctl.retry import retried
+from kwokctl.tasks import for_each
 
 AT_ONCE = 32
 """Requests under way at a time."""

@@ -8,10 +8,10 @@ from kwokctl.dataplane.bulk.samples import Sample
 from kwokctl.dataplane.copies.json_stamp import Copy
 from kwokctl.dataplane.port import NewObjects
 from kwokctl.dataplane.scale_protocol import TOGETHER
-from kwokctl.dataplane.uid import new_uid
 from kwokctl.errors import ApiError, CannotStampError
 from kwokctl.expr.duration import format_time
 from kwokctl.json_value import Json
+from kwokctl.kube.names import new_uid
 
 _formatted = lru_cache(maxsize=2)(format_time)
 """Thousands of copies are made within a second."""

@@ -17,16 +17,15 @@ from kwokctl.dataplane.bulk.locate import BulkAccess, Located, locate
 from kwokctl.dataplane.bulk.samples import SAMPLES, Sample, create_samples, in_protobuf
 from kwokctl.dataplane.copies.json_stamp import Copy, Stamp, in_order, stamp_of
 from kwokctl.dataplane.copies.protobuf_stamp import protobuf_stamp
-from kwokctl.dataplane.in_flight import for_each
 from kwokctl.dataplane.pacing import Window
 from kwokctl.dataplane.port import NewObjects
-from kwokctl.dataplane.retrying import retried
-from kwokctl.dataplane.store import Stored
 from kwokctl.errors import CannotStampError, RequestError
-from kwokctl.etcd.kv.kv import Compare
+from kwokctl.etcd.kv.kv import Compare, Put
 from kwokctl.json_value import Json
 from kwokctl.kube.collections.paging import ListQuery, list_pages
 from kwokctl.kube.resource import NAMESPACES
+from kwokctl.retry import retried
+from kwokctl.tasks import for_each
 
 AT_ONCE = 64
 """Transactions under way at a time."""
@@ -169,10 +168,10 @@ class CopyWriter:
         """Write one copy; returns the revision."""
         if not self._fits(copy):
             raise _NotWrittenError(f"the node of '{copy.name}' has other kinds of addresses")
-        stored = Stored(self._located.key_of(copy.name), self._make(copy))
+        stored = Put(self._located.key_of(copy.name), self._make(copy))
         return await window.write(partial(self._stored, stored, copy.name))
 
-    async def _stored(self, stored: Stored, name: str) -> int:
+    async def _stored(self, stored: Put, name: str) -> int:
         new = self._new
         if self._access.is_left(new.resource):
             raise _NotWrittenError(f"{new.resource.plural} are left to the API")

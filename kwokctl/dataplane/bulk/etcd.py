@@ -3,16 +3,17 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 
 from kwokctl.dataplane.bulk.copy_writer import prepared
-from kwokctl.dataplane.bulk.deletion import delete_in_etcd
-from kwokctl.dataplane.bulk.locate import BulkAccess
+from kwokctl.dataplane.bulk.locate import BulkAccess, Located, locate
 from kwokctl.dataplane.bulk.watch_progress import SILENT, UNPLACED, WatchProgress, follow_watches
-from kwokctl.dataplane.in_flight import beside
 from kwokctl.dataplane.pacing import Window
-from kwokctl.dataplane.port import WORTH, NewObjects, OldObjects
-from kwokctl.errors import CannotStampError
-from kwokctl.kube.resource import NAMESPACES, PODS, SERVICES, Resource
+from kwokctl.dataplane.port import WORTH, NewObjects, ObjectKey, ObjectVersion, OldObjects
+from kwokctl.errors import CannotStampError, RequestError
+from kwokctl.kube.resource import LEASES, NAMESPACES, NODE_LEASES, NODES, PODS, SERVICES, Resource
+from kwokctl.retry import retried
+from kwokctl.tasks import beside, for_each
 
 _CONTROLLERS = Resource(
     "", "v1", "replicationcontrollers", "ReplicationController", namespaced=True
@@ -20,6 +21,8 @@ _CONTROLLERS = Resource(
 _MORE_THAN_THEMSELVES = frozenset({NAMESPACES, SERVICES, _CONTROLLERS})
 """Namespaces are emptied, the addresses of services freed, the pods of old controllers orphaned."""
 _WHY = "deleting such an object has effects on others"
+TRANSACTIONS_AT_ONCE = 64
+"""Transactions under way at a time."""
 
 
 class EtcdBulk:
@@ -97,3 +100,70 @@ class EtcdBulk:
                 yield window
         finally:
             del self._windows[resource]
+
+
+async def delete_in_etcd(old: OldObjects, access: BulkAccess, window: Window) -> None:
+    """Delete objects in etcd, a node's lease with it; what finalizers hold goes through the API.
+
+    So does everything from the moment when the kind is left to the API. Raises CannotStampError if
+    the first object is not in etcd where it is thought to be.
+    """
+    first = old.objects[0]
+    version = int(first.version or 0)
+    located = await locate(access, old.resource, old.namespace, first.name, version)
+    deletion = _Deletion(old, access, window, located)
+    await for_each(old.objects, deletion.delete, at_once=TRANSACTIONS_AT_ONCE)
+
+
+class _Deletion:
+    """Deletes the objects of one kind and namespace."""
+
+    def __init__(
+        self, old: OldObjects, access: BulkAccess, window: Window, located: Located
+    ) -> None:
+        self._old = old
+        self._access = access
+        self._window = window
+        self._located = located
+
+    async def delete(self, each: ObjectVersion) -> None:
+        try:
+            await self._delete(each)
+        except Exception:
+            self._window.stop()
+            raise
+        self._old.on_deleted()
+
+    async def _delete(self, each: ObjectVersion) -> None:
+        latest: ObjectVersion | None = each
+        is_left, resource = self._access.is_left, self._old.resource
+        while latest is not None and not latest.is_held and not is_left(resource):
+            try:
+                await self._window.write(partial(self._remove, latest))
+            except RequestError as e:
+                latest = await self._looked_at_again(each, e)
+            else:
+                latest = None
+        if latest is not None:
+            await self._access.api.delete_one(self._old, latest)
+
+    async def _remove(self, each: ObjectVersion) -> int:
+        words = self._leases(each.name), self._located.key_of(each.name), int(each.version)
+        return await retried(partial(self._access.store.remove, *words))
+
+    async def _looked_at_again(
+        self, each: ObjectVersion, error: RequestError
+    ) -> ObjectVersion | None:
+        """Return an object that has changed meanwhile as it is; None if it is gone."""
+        if error.reason == "NotFound":
+            return None
+        if error.reason != "Conflict":
+            raise error
+        target = ObjectKey(self._old.resource, self._old.namespace, each.name)
+        latest = await retried(partial(self._old.look, target))
+        return latest if latest is not None and latest.uid == each.uid else None
+
+    def _leases(self, name: str) -> tuple[bytes, ...]:
+        if self._old.resource != NODES:
+            return ()
+        return (self._access.keys.key(LEASES, NODE_LEASES, name),)

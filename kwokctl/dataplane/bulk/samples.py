@@ -10,9 +10,9 @@ import orjson
 from kwokctl.dataplane.bulk.api import patiently
 from kwokctl.dataplane.bulk.locate import BulkAccess, Located
 from kwokctl.dataplane.port import NewObjects
-from kwokctl.dataplane.retrying import retried
 from kwokctl.errors import ApiError, CannotStampError
 from kwokctl.json_value import Json
+from kwokctl.retry import retried
 
 SAMPLES = 2
 """Objects that a stamp is made from."""

@@ -10,12 +10,11 @@ from typing import Any
 
 import msgspec
 
-from kwokctl.dataplane.shapes import nodes, pods
 from kwokctl.dataplane.shapes.leaves import Address, leaf_of
-from kwokctl.dataplane.shapes.table import Structs, read_tables
+from kwokctl.dataplane.shapes.table import NODE_TYPES, POD_TYPES, Structs, read_tables
 from kwokctl.kube.resource import NODES, PODS, Resource
 
-_Decoder = msgspec.json.Decoder[Any]
+_Decoder = msgspec.json.Decoder[msgspec.Struct]
 
 _KINDS = frozenset({NODES, PODS})
 
@@ -23,7 +22,7 @@ _PLACED = re.compile(r"(.*) - at `\$\.?(.*)`", re.DOTALL)
 _SOME_KEY = "[...]"
 _STEP = re.compile(r"[^.\[\]]+")
 
-TYPES = read_tables(nodes.TABLE, pods.TABLE)
+TYPES = read_tables(NODE_TYPES, POD_TYPES)
 """The types of the API, by the names it has for them, with their fields."""
 
 

@@ -83,3 +83,72 @@ class Structs:
         if word.startswith("{"):
             return dict[str, self._type(word[1:-1])]  # type: ignore[misc]  # made at run time
         return self.struct(word)
+
+
+NODE_TYPES = """\
+ConfigMapNodeConfigSource kubeletConfigKey:str name:str namespace:str resourceVersion:str
+    uid:str
+NodeConfigSource configMap:ConfigMapNodeConfigSource
+NodeAddress address:str type:str
+NodeCondition lastHeartbeatTime:Time lastTransitionTime:Time message:str reason:str status:str
+    type:str
+NodeConfigStatus active:NodeConfigSource assigned:NodeConfigSource error:str
+    lastKnownGood:NodeConfigSource
+DaemonEndpoint Port:int32
+NodeDaemonEndpoints kubeletEndpoint:DaemonEndpoint
+NodeFeatures supplementalGroupsPolicy:bool
+ContainerImage names:[str] sizeBytes:int64
+NodeSwapStatus capacity:int64
+NodeSystemInfo architecture:str bootID:str containerRuntimeVersion:str kernelVersion:str
+    kubeProxyVersion:str kubeletVersion:str machineID:str operatingSystem:str osImage:str
+    swap:NodeSwapStatus systemUUID:str
+NodeRuntimeHandlerFeatures recursiveReadOnlyMounts:bool userNamespaces:bool
+NodeRuntimeHandler features:NodeRuntimeHandlerFeatures name:str
+AttachedVolume devicePath:str name:str
+NodeStatus addresses:[NodeAddress] allocatable:{Quantity} capacity:{Quantity}
+    conditions:[NodeCondition] config:NodeConfigStatus daemonEndpoints:NodeDaemonEndpoints
+    declaredFeatures:[str] features:NodeFeatures images:[ContainerImage] nodeInfo:NodeSystemInfo
+    phase:str runtimeHandlers:[NodeRuntimeHandler] volumesAttached:[AttachedVolume]
+    volumesInUse:[str]
+"""
+
+
+POD_TYPES = """\
+ResourceClaim name:str request:str
+ResourceRequirements claims:[ResourceClaim] limits:{Quantity} requests:{Quantity}
+ResourceHealth health:str message:str resourceID:str
+ResourceStatus name:str resources:[ResourceHealth]
+ContainerStateRunning startedAt:Time
+ContainerStateTerminated containerID:str exitCode:int32 finishedAt:Time message:str reason:str
+    signal:int32 startedAt:Time
+ContainerStateWaiting message:str reason:str
+ContainerState running:ContainerStateRunning terminated:ContainerStateTerminated
+    waiting:ContainerStateWaiting
+LinuxContainerUser gid:int64 supplementalGroups:[int64] uid:int64
+ContainerUser linux:LinuxContainerUser
+ImageVolumeStatus imageRef:str
+VolumeStatus image:ImageVolumeStatus
+VolumeMountStatus mountPath:str name:str readOnly:bool recursiveReadOnly:str
+    volumeStatus:VolumeStatus
+ContainerStatus allocatedResources:{Quantity} allocatedResourcesStatus:[ResourceStatus]
+    containerID:str image:str imageID:str lastState:ContainerState name:str ready:bool
+    resources:ResourceRequirements restartCount:int32 started:bool state:ContainerState
+    stopSignal:str user:ContainerUser volumeMounts:[VolumeMountStatus]
+PodCondition lastProbeTime:Time lastTransitionTime:Time message:str observedGeneration:int64
+    reason:str status:str type:str
+ContainerExtendedResourceRequest containerName:str requestName:str resourceName:str
+PodExtendedResourceClaimStatus requestMappings:[ContainerExtendedResourceRequest]
+    resourceClaimName:str
+HostIP ip:Address
+NodeAllocatableResourceClaimStatus containers:[str] resourceClaimName:str resources:{Quantity}
+PodIP ip:Address
+PodResourceClaimStatus name:str resourceClaimName:str
+PodStatus allocatedResources:{Quantity} conditions:[PodCondition]
+    containerStatuses:[ContainerStatus] ephemeralContainerStatuses:[ContainerStatus]
+    extendedResourceClaimStatus:PodExtendedResourceClaimStatus hostIP:AddressIfAny
+    hostIPs:[HostIP] initContainerStatuses:[ContainerStatus] message:str
+    nodeAllocatableResourceClaimStatuses:[NodeAllocatableResourceClaimStatus]
+    nominatedNodeName:str observedGeneration:int64 phase:str podIP:AddressIfAny podIPs:[PodIP]
+    qosClass:str reason:str resize:str resourceClaimStatuses:[PodResourceClaimStatus]
+    resources:ResourceRequirements startTime:Time
+"""

@@ -1,7 +1,8 @@
-"""One call on its way: the bytes that open it, and what its answer says."""
+"""Calls on their way: the bytes that open one, what its answer says, and one timer for their deadlines."""
 
 import asyncio
 import struct
+from collections.abc import Callable
 from urllib.parse import unquote
 
 from kwokctl.etcd.grpc import hpack
@@ -100,3 +101,37 @@ class RpcOutcome:
             raise PeerError("a status is not a number") from None
         self.text = unquote(headers.get(b"grpc-message", b"").decode("latin-1"))
         """What went wrong; on the wire it is percent-encoded."""
+
+
+class Deadlines:
+    """Calls back at the earliest deadline, perhaps in vain: most calls end long before theirs.
+
+    Who is called back adds the deadlines that are left.
+    """
+
+    __slots__ = ("_earliest", "_loop", "_passed", "_timer")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, passed: Callable[[], None]) -> None:
+        """Wait for the first deadline."""
+        self._loop = loop
+        self._passed = passed
+        self._earliest = float("inf")
+        self._timer: asyncio.TimerHandle | None = None
+
+    def add(self, deadline: float) -> None:
+        """Call back at this time of the loop's clock, unless an earlier one is waited for."""
+        if deadline < self._earliest:
+            self.clear()
+            self._earliest = deadline
+            self._timer = self._loop.call_at(deadline, self._on_time)
+
+    def clear(self) -> None:
+        """Forget all deadlines."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._earliest = float("inf")
+
+    def _on_time(self) -> None:
+        self.clear()
+        self._passed()

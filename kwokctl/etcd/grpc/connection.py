@@ -5,8 +5,7 @@ from collections import deque
 from typing import cast
 
 from kwokctl.etcd.grpc import frames
-from kwokctl.etcd.grpc.call import RpcCall, RpcOutcome
-from kwokctl.etcd.grpc.deadlines import Deadlines
+from kwokctl.etcd.grpc.call import Deadlines, RpcCall, RpcOutcome
 from kwokctl.etcd.grpc.errors import NotProcessedError, explained, gone, refused
 from kwokctl.etcd.grpc.frames import LARGEST_WINDOW, PeerError
 from kwokctl.etcd.grpc.receiver import Receiver

@@ -7,7 +7,6 @@ https://github.com/etcd-io/etcd/blob/main/server/storage/mvcc/revision.go).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from kwokctl.etcd.protobuf import LENGTH, MessageError, fields, mark
@@ -21,33 +20,26 @@ _ALWAYS = b"/namespaces/kube-system"
 """What every API server has made, behind the prefix under which it keeps its objects."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """Where in a file Kubernetes' objects lie."""
+def look(path: Path, prefix: str) -> tuple[str, ...] | None:
+    """Return the prefixes of other API servers in a file; None if it has keys under this prefix.
 
-    is_wanted: bool
-    """Whether there is anything under the prefix that was asked for."""
-    others: tuple[str, ...] = ()
-    """The prefixes of API servers that were found instead of it."""
-
-
-def look(path: Path, prefix: str) -> Found:
-    """Tell whether a file has keys under a prefix; raise DamagedError if that cannot be read."""
+    Raises DamagedFileError if that cannot be read.
+    """
     wanted = f"{prefix}/".encode()
     others = set()
     with path.open("rb") as file:
         for key in _keys(Bolt.of(file)):
             if key.startswith(wanted):
-                return Found(is_wanted=True)
+                return None
             if key.endswith(_ALWAYS):
                 others.add(key.removesuffix(_ALWAYS).decode(errors="replace"))
-    return Found(is_wanted=False, others=tuple(sorted(others)))
+    return tuple(sorted(others))
 
 
 def last_revision(path: Path) -> int:
     """Return the revision of the last change that a file has; 0 if it has none.
 
-    An etcd that was killed may have more in its log. Raises DamagedError for what is no database.
+    An etcd that was killed may have more in its log. Raises DamagedFileError for what is no database.
     """
     with path.open("rb") as file:
         last = Bolt.of(file).last(_BUCKET)

@@ -77,18 +77,18 @@ def check_objects(path: Path, prefix: str) -> None:
     Restored elsewhere it would be an empty cluster.
     """
     try:
-        found = look(path, prefix)
+        others = look(path, prefix)
     except DamagedFileError as e:
         raise SnapshotError(
             f"'{path}' is damaged, although its checksum is right: {e}",
             hint="use another copy of the file",
         ) from e
-    if found.is_wanted:
+    if others is None:
         return
     raise SnapshotError(
         f"'{path}' holds no Kubernetes objects under '{prefix}', where this cluster keeps them",
-        hint=f"restore it into a cluster that was created with '--etcd-prefix {found.others[0]}'"
-        if found.others
+        hint=f"restore it into a cluster that was created with '--etcd-prefix {others[0]}'"
+        if others
         else "use a file that 'kwokctl snapshot save' has written",
     )
 

@@ -1,4 +1,10 @@
-"""Lists a collection page by page, all pages of one moment."""
+"""Lists a collection: page by page, all pages of one moment, or in one answer that is read while it comes.
+
+Pages cost the API server three times as much as one answer from its watch cache, and the client waits
+for each. An answer of a hundred thousand objects is never held as a whole: neither here, nor by an API
+server that streams collections
+(https://kubernetes.io/blog/2025/05/09/kubernetes-v1-33-streaming-list-responses/).
+"""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -6,11 +12,16 @@ from urllib.parse import urlencode
 
 import msgspec
 
+from kwokctl.kube.collections.known_objects import metadata_of
 from kwokctl.kube.resource import Resource
 from kwokctl.kube.transport.pool import JSON, Pool
 from kwokctl.kube.transport.status import refusal
+from kwokctl.kube.transport.wire import BY_SERVER, lost
 
 PAGE = 500
+_ITEMS = b'"items":['
+_SILENCE = 60.0
+"""Seconds; the API server ends an answer that takes longer than a minute by itself."""
 
 
 class ListMetadata(msgspec.Struct, rename={"resource_version": "resourceVersion"}):
@@ -84,3 +95,88 @@ async def list_pages(
         if not page.metadata.next_page:
             return
         parameters = {"limit": size, "continue": page.metadata.next_page}
+
+
+async def list_from_cache(
+    pool: Pool, query: ListQuery, *, accept: str = JSON
+) -> AsyncIterator[ListPage]:
+    """Yield the objects of a collection as they come; only the last page says which version it is.
+
+    The list may be older than the newest state of the collection: what has changed since comes
+    with a watch from its `resourceVersion` on
+    (https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-get-and-list).
+    Raises ApiError, also when the answer ends before the list does.
+    """
+    cutter = ListCutter()
+    async with pool.stream(
+        query.path(resourceVersion="0"), accept=accept, silence=_SILENCE
+    ) as stream:
+        async for piece in stream:
+            if objects := cutter.feed(piece):
+                yield ListPage(items=[msgspec.Raw(each) for each in objects])
+    yield cutter.end()
+
+
+class ListCutter:
+    """Cuts the JSON of a list, which comes in pieces, into its objects.
+
+    All objects of a list begin with the same key. Where one may begin the text is cut; what is then
+    not JSON by itself was cut inside an object, and is joined with what follows.
+    """
+
+    __slots__ = ("_head", "_joint", "_open", "_rest")
+
+    def __init__(self) -> None:
+        """Begin before the first piece."""
+        self._head = b""
+        """The list up to its first object."""
+        self._open = b""
+        """How each object begins, such as `{"metadata":`."""
+        self._joint = b""
+        """The end of an object, and the beginning of the next."""
+        self._rest = b""
+        """What may not be a whole object yet."""
+
+    def feed(self, piece: bytes) -> list[bytes]:
+        """Return the objects that end in this piece, but for the last one of the list."""
+        self._rest += piece
+        if not self._open and not self._find_first():
+            return []
+        parts = self._rest.split(self._joint)
+        objects: list[bytes] = []
+        begun = parts[0]
+        for part in parts[1:]:
+            whole = begun + b"}"
+            if _is_object(whole):
+                objects.append(whole)
+                begun = self._open + part
+            else:
+                begun += self._joint + part
+        self._rest = begun
+        return objects
+
+    def end(self) -> ListPage:
+        """Return the last object, and what the list says of itself; ApiError if it is cut off."""
+        try:
+            return _pages.decode(self._head + self._rest)
+        except msgspec.DecodeError as e:
+            raise lost(BY_SERVER) from e
+
+    def _find_first(self) -> bool:
+        """Look for the first object; False as long as too little has come to know it."""
+        before, found, after = self._rest.partition(_ITEMS)
+        key, is_whole, _ = after.partition(b":")
+        if not (found and is_whole and key.startswith(b'{"')):
+            return False
+        self._head, self._rest = before + found, after
+        self._open = key + is_whole
+        self._joint = b"}," + self._open
+        return True
+
+
+def _is_object(text: bytes) -> bool:
+    try:
+        metadata_of(text)
+    except msgspec.DecodeError:
+        return False
+    return True

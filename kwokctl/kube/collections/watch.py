@@ -8,27 +8,25 @@ deleted. The protocol: https://kubernetes.io/docs/reference/using-api/api-concep
 import asyncio
 import logging
 import random
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from enum import StrEnum
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 
 from kwokctl.errors import ApiError
-from kwokctl.kube.collections.cached_list import list_from_cache
 from kwokctl.kube.collections.known_objects import Identified, Key, Known, Metadata, metadata_of
-from kwokctl.kube.collections.paging import PAGE, ListPage, ListQuery, list_pages
+from kwokctl.kube.collections.paging import PAGE, ListPage, ListQuery, list_from_cache, list_pages
 from kwokctl.kube.resource import Resource
-from kwokctl.kube.transport.lines import Lines
 from kwokctl.kube.transport.pool import JSON, Pool
 from kwokctl.kube.transport.status import status_of
+from kwokctl.kube.transport.stream import Lines
 from kwokctl.kube.transport.wire import UNTRUSTED
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 
 _BACKOFF_FIRST, _BACKOFF_MOST = 0.1, 5.0
 _GONE = 410
@@ -55,12 +53,8 @@ class Event(msgspec.Struct, Generic[T], frozen=True):
     """The object's JSON; objects of a list have no `apiVersion` and `kind`."""
 
 
-class Decoder(Protocol[T_co]):
-    """Turns an object's JSON into a value, such as `msgspec.json.Decoder(Pod).decode`."""
-
-    def __call__(self, raw: bytes | msgspec.Raw, /) -> T_co:
-        """Decode."""
-        ...
+Decoder = Callable[[bytes | msgspec.Raw], T]
+"""Turns an object's JSON into a value, such as `msgspec.json.Decoder(Pod).decode`."""
 
 
 class _Envelope(msgspec.Struct, gc=False):
@@ -68,7 +62,7 @@ class _Envelope(msgspec.Struct, gc=False):
     object: msgspec.Raw
 
 
-class _Gone(Exception):  # noqa: N818 - a turn of events, not an error
+class _GoneError(Exception):
     """The server has forgotten the moment from which the watch should go on."""
 
 
@@ -144,7 +138,7 @@ class _Watch(Generic[T]):
                 async with aclosing(self._follow() if self._version else self._list()) as steps:
                     async for events in steps:
                         yield events
-            except _Gone:
+            except _GoneError:
                 log.debug("%s has to be listed again", self._query.path())
                 if not self._version:
                     # The list itself took too long: never again at once.
@@ -166,7 +160,7 @@ class _Watch(Generic[T]):
                 yield self._existing(page.objects, listed)
         except ApiError as e:
             if _has_forgotten(e):
-                raise _Gone from e
+                raise _GoneError from e
             raise
         vanished = [self._vanished(each) for each in self._known.retain(listed)]
         self._version = version
@@ -183,7 +177,7 @@ class _Watch(Generic[T]):
 
     async def _follow(self) -> AsyncGenerator[list[Event[T]], None]:
         """Tell what changes, until the server ends the watch, as it does every few minutes."""
-        seconds = random.randint(300, 600)  # noqa: S311 - to spread watches, not a secret
+        seconds = random.randint(300, 600)
         path = self._query.path(
             watch="true",
             allowWatchBookmarks="true",
@@ -206,7 +200,7 @@ class _Watch(Generic[T]):
                         await stream.gather(now + self._gather - clock())
         except ApiError as e:
             if _has_forgotten(e):
-                raise _Gone from e
+                raise _GoneError from e
             raise
         finally:
             self._error = None
@@ -268,10 +262,10 @@ class _Watch(Generic[T]):
         """Wait ever longer, and not in step with others who wait for the same."""
         wait = self._backoff
         self._backoff = min(2 * wait, _BACKOFF_MOST)
-        await asyncio.sleep(wait * random.uniform(0.5, 1.0))  # noqa: S311 - not a secret
+        await asyncio.sleep(wait * random.uniform(0.5, 1.0))
 
 
-def _metadata(event: Event[Any]) -> Metadata:
+def _metadata(event: Event[T]) -> Metadata:
     """Return who an object is; what has been decoded of it often says so."""
     found = getattr(event.object, "metadata", None)
     return found if isinstance(found, Metadata) else metadata_of(event.raw).metadata

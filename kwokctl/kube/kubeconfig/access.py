@@ -5,13 +5,13 @@ import binascii
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from kwokctl.errors import ConfigError, KwokctlError, NotFoundError, UsageError
 from kwokctl.expr import yaml
+from kwokctl.json_value import Json
 
-Entry = Mapping[str, Any]
+Entry = Mapping[str, Json]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

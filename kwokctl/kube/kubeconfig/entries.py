@@ -9,14 +9,13 @@ stands, a new one in the first file that exists, or else in the last
 import base64
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from kwokctl.errors import ConfigError, ConflictError
 from kwokctl.expr import yaml
-from kwokctl.kube.kubeconfig.file import KubeconfigFile, editing
-from kwokctl.kube.kubeconfig.origin import is_of_cluster, lies_in
+from kwokctl.json_value import Json
+from kwokctl.kube.kubeconfig.file import KubeconfigFile, editing, is_of_cluster, lies_in
 
-Entry = Mapping[str, Any]
+Entry = Mapping[str, Json]
 Files = Path | Sequence[Path]
 
 _TABLES = {"clusters": "cluster", "users": "user", "contexts": "context"}
@@ -42,7 +41,7 @@ def by_token(context: str, server: str, ca: Path, token: str) -> str:
 
 def embedded(context: str, server: str, *, ca: bytes | None, cert: bytes, key: bytes) -> str:
     """Return a kubeconfig that needs no other file; without a CA it trusts any server."""
-    trust: dict[str, Any] = {"insecure-skip-tls-verify": True}
+    trust: dict[str, Json] = {"insecure-skip-tls-verify": True}
     if ca is not None:
         trust = {"certificate-authority-data": _base64(ca)}
     return _text(
@@ -155,9 +154,9 @@ def _existing(files: Sequence[Path]) -> list[Path]:
     return [path for path in files if path.exists()]
 
 
-def _entries(source: KubeconfigFile, context: str) -> dict[str, dict[str, Any]]:
+def _entries(source: KubeconfigFile, context: str) -> dict[str, dict[str, Json]]:
     """Return the entries that make up a context, by table."""
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, dict[str, Json]] = {}
     for table, name in _names([source], context).items():
         entry = source.find(table, name)
         if entry is None:

@@ -1,22 +1,26 @@
-"""One kubeconfig file: read whole, changed entry by entry, replaced at once."""
+"""One kubeconfig file: read whole, changed entry by entry, replaced at once; and which entries are kwokctl's."""
 
 import contextlib
 import copy
+import ipaddress
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from errno import EACCES
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
+from urllib.parse import urlsplit
 
 from kwokctl.errors import ConfigError, KwokctlError
 from kwokctl.expr import yaml
 from kwokctl.host.files import write_atomic
+from kwokctl.json_value import Json
 from kwokctl.kube.kubeconfig.lock import locked
 
-Entry = dict[str, Any]
+Entry = dict[str, Json]
 
 _ANOTHER = 'choose another file with --kubeconfig, or none with --kubeconfig=""'
 _EMPTY = {"apiVersion": "v1", "kind": "Config"}
+_FILES = ("certificate-authority", "client-certificate", "client-key")
 
 
 class KubeconfigFile:
@@ -91,7 +95,7 @@ class KubeconfigFile:
         """Return the entry of a name; of several the first, which is the one that counts."""
         return next((each for each in self.entries(table) if each["name"] == name), None)
 
-    def put(self, table: str, entry: Mapping[str, Any]) -> None:
+    def put(self, table: str, entry: Mapping[str, Json]) -> None:
         """Add an entry or replace the one of its name where it stands."""
         entries = self.entries(table)
         for index, each in enumerate(entries):
@@ -155,6 +159,39 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
-def _meaning(document: Mapping[str, Any]) -> dict[str, Any]:
+def _meaning(document: Mapping[str, Json]) -> dict[str, Json]:
     """Return a document without the keys that say nothing."""
     return {key: value for key, value in document.items() if value not in (None, [], "")}
+
+
+def is_of_cluster(entry: Mapping[str, Json], folder: Path, home: Path | None) -> bool:
+    """Tell whether a cluster or user entry leads to this machine or into the folder `home`.
+
+    `folder` is where the kubeconfig lies, for relative names. An empty entry is of no cluster,
+    and may be replaced.
+    """
+    if home is not None and lies_in(entry, folder, home):
+        return True
+    if server := entry.get("server"):
+        return _is_local(str(server))
+    return not entry
+
+
+def lies_in(entry: Mapping[str, Json], folder: Path, home: Path) -> bool:
+    """Tell whether a file that an entry names lies in the folder `home`."""
+    named = ((folder / str(entry[key])).resolve() for key in _FILES if key in entry)
+    return any(path.is_relative_to(home.resolve()) for path in named)
+
+
+def _is_local(server: str) -> bool:
+    try:
+        host = urlsplit(server).hostname or ""
+    except ValueError:
+        return False
+    if host == "localhost":
+        return True
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified

@@ -9,14 +9,13 @@ comparison are those of structured merge diff
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
 
 import orjson
 
 from kwokctl.json_value import Json
 from kwokctl.kube.patching.unknown_patch import UnknownPatchError
 
-FieldSet = dict[str, Any]
+FieldSet = dict[str, Json]
 Keys = Mapping[str, str]
 """For each list that is merged by items the key of the items; all other lists are one value."""
 

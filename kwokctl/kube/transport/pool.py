@@ -18,14 +18,11 @@ from urllib.parse import urlsplit
 from kwokctl import __version__
 from kwokctl.errors import ApiError
 from kwokctl.kube.kubeconfig.access import Access
-from kwokctl.kube.transport import tls
-from kwokctl.kube.transport.connection import HttpConnection
-from kwokctl.kube.transport.dial import ServerAddress, dial
+from kwokctl.kube.transport.dial import ServerAddress, dial, tls_context
 from kwokctl.kube.transport.probe import probe
 from kwokctl.kube.transport.status import refusal, retry_after
-from kwokctl.kube.transport.stream import Stream
-from kwokctl.kube.transport.stream_pool import KeptStreams
-from kwokctl.kube.transport.wire import LOST, TIMEOUT, Response, Wire, lost
+from kwokctl.kube.transport.stream import KeptStreams, Stream
+from kwokctl.kube.transport.wire import LOST, TIMEOUT, HttpConnection, Response, Wire, lost
 
 __all__ = ["Pool", "Response", "Stream", "probe"]
 
@@ -64,7 +61,7 @@ class Pool:
         self._address = ServerAddress.of(access.server, socket, access.tls_server_name)
         self._tls: ssl.SSLContext | None = None
         if parts.scheme == "https":
-            self._tls = tls.context(
+            self._tls = tls_context(
                 ca=access.ca, cert=access.cert, key=access.key, insecure=access.insecure
             )
         self._root = parts.path.rstrip("/")
@@ -108,7 +105,7 @@ class Pool:
             if delay is None or retries == _RETRIES:
                 return response
             retries += 1
-            await asyncio.sleep(delay * random.uniform(1.0, 1.5))  # noqa: S311 - not a secret
+            await asyncio.sleep(delay * random.uniform(1.0, 1.5))
 
     @asynccontextmanager
     async def stream(

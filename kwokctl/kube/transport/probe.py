@@ -9,10 +9,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from kwokctl.errors import KwokctlError
-from kwokctl.kube.transport import tls
-from kwokctl.kube.transport.connection import HttpConnection
-from kwokctl.kube.transport.dial import ServerAddress, dial
-from kwokctl.kube.transport.wire import Response
+from kwokctl.kube.transport.dial import ServerAddress, dial, tls_context
+from kwokctl.kube.transport.wire import HttpConnection, Response
 from kwokctl.model import HttpProbe
 
 _TIMEOUT = 3.0
@@ -70,7 +68,7 @@ def _context(probe: HttpProbe) -> ssl.SSLContext:
     key = (probe.ca, probe.cert, probe.key)
     if key not in _contexts:
         ca, cert, private = _contents(key)
-        _contexts[key] = tls.context(ca=ca, cert=cert, key=private)
+        _contexts[key] = tls_context(ca=ca, cert=cert, key=private)
     return _contexts[key]
 
 

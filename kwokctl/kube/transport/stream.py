@@ -10,6 +10,7 @@ from kwokctl.kube.transport.wire import BY_SERVER, TIMEOUT, Wire, lost
 _PIECE = 1 << 18
 _HIGH_WATER = 1 << 22
 _LOW_WATER = 1 << 20
+_MOST_KEPT = 4
 
 
 class Stream(Wire):
@@ -174,3 +175,57 @@ class Stream(Wire):
             self.is_paused = False
             self._transport.resume_reading()
         return piece
+
+
+class Lines:
+    """Takes pieces of any size and gives whole lines; a line may span many pieces."""
+
+    __slots__ = ("_rest", "any_came")
+
+    def __init__(self) -> None:
+        """Begin at the start of a line."""
+        self._rest: list[bytes] = []
+        self.any_came = False
+        """Whether there was a whole line."""
+
+    def feed(self, piece: bytes) -> list[bytes]:
+        """Return the lines that end in this piece, without their ends; empty ones are left out."""
+        end = piece.rfind(b"\n")
+        if end < 0:
+            self._rest.append(piece)
+            return []
+        whole = b"".join((*self._rest, piece[:end])) if self._rest else piece[:end]
+        self._rest = [piece[end + 1 :]] if end + 1 < len(piece) else []
+        self.any_came = True
+        return [line for line in whole.split(b"\n") if line]
+
+
+class KeptStreams:
+    """A few streams, the one that was kept last first."""
+
+    def __init__(self, *, longest: float) -> None:
+        """Keep each for `longest` seconds."""
+        self._longest = longest
+        self._streams: list[tuple[Stream, float]] = []
+
+    def keep(self, stream: Stream, now: float) -> None:
+        """Keep a stream for another request, or close it if it cannot carry one."""
+        if not stream.is_reusable or len(self._streams) == _MOST_KEPT:
+            stream.close()
+            return
+        stream.rest()
+        self._streams.append((stream, now))
+
+    def take(self, now: float) -> Stream | None:
+        """Hand out a stream that is still open; None if there is none."""
+        while self._streams:
+            stream, since = self._streams.pop()
+            if stream.is_open and now - since < self._longest:
+                return stream
+            stream.close()
+        return None
+
+    def clear(self) -> list[Stream]:
+        """Hand out all of them."""
+        streams, self._streams = self._streams, []
+        return [stream for stream, _ in streams]

@@ -14,8 +14,7 @@ from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.state.saved import Saved, save
 from kwokctl.config.documents import Document
-from kwokctl.controller.serving.authorization import Authorizer
-from kwokctl.controller.serving.routes import routes
+from kwokctl.controller.serving.routes import Authorizer, routes
 from kwokctl.controller.serving.server import Server
 from kwokctl.errors import ApiError, BusyError, NotFoundError, UnavailableError, UsageError
 from kwokctl.host.files import locked, turn

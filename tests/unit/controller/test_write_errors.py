@@ -1,8 +1,6 @@
-from random import Random
-
 import pytest
 
-from kwokctl.controller.write_errors import ErrorKind, backoff, error_kind
+from kwokctl.controller.write_errors import ErrorKind, error_kind
 from kwokctl.errors import (
     ApiError,
     EtcdConflictError,
@@ -29,14 +27,6 @@ from kwokctl.errors import (
 )
 def test_an_error_says_what_to_do(status: int, reason: str, expected: ErrorKind) -> None:
     assert error_kind(ApiError("no", status=status, reason=reason)) is expected
-
-
-def test_waiting_doubles_up_to_the_most() -> None:
-    waits = [backoff(n, Random(1), first=1.0, most=30.0) for n in range(1, 9)]
-
-    for wait, plain in zip(waits, [1, 2, 4, 8, 16, 30, 30, 30], strict=True):
-        assert plain <= wait <= plain * 1.2
-    assert backoff(10_000, Random(1), first=1.0, most=30.0) <= 36.0
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.controller.serving.authorization import Authorizer
-from kwokctl.controller.serving.routes import routes
+from kwokctl.controller.serving.routes import Authorizer, routes
 from kwokctl.controller.serving.server import Server
 from kwokctl.dataplane.scale_protocol import ControllerClient, KubeletEndpoint
 from kwokctl.errors import ApiError

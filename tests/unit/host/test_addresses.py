@@ -1,6 +1,6 @@
 import pytest
 
-from kwokctl.host.addresses import covers
+from kwokctl.host.ports import covers
 
 
 @pytest.mark.parametrize(

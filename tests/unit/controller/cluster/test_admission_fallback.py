@@ -51,7 +51,7 @@ class Cluster:
 @asynccontextmanager
 async def following(cluster: Cluster) -> AsyncIterator[AdmissionFallback]:
     async with serving(cluster.serve) as server, Pool(Access(server=server.url)) as pool:
-        fallback = AdmissionFallback(cluster, pool, Random(1))
+        fallback = AdmissionFallback(cluster.leave, pool, Random(1))
         task = asyncio.create_task(fallback.run())
         try:
             yield fallback

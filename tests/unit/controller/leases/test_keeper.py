@@ -8,7 +8,8 @@ from typing import Any
 
 import orjson
 
-from kwokctl.controller.leases.keeper import LeaseContext, LeaseKeeper, LeaseTerms, own_identity
+from kwokctl.controller.context import ControllerContext
+from kwokctl.controller.leases.keeper import LeaseKeeper, own_identity
 from kwokctl.controller.metrics import Metrics
 from kwokctl.controller.nodes.registry import Hold
 from kwokctl.controller.scheduling.delay_queue import DelayQueue
@@ -37,7 +38,7 @@ class Rig:
         self.cluster = cluster or FakeCluster(LEASES)
         self.delay_queue = DelayQueue()
         self.changes: list[tuple[str, Hold]] = []
-        context = LeaseContext(
+        context = ControllerContext(
             plane=self.cluster,
             reader=self.cluster,
             delay_queue=self.delay_queue,
@@ -47,9 +48,10 @@ class Rig:
         )
         self.metrics = context.metrics
         self.keeper = LeaseKeeper(
-            LeaseTerms(holder=holder, duration=duration),
             context,
             lambda node, hold: self.changes.append((node, hold)),
+            holder=holder,
+            duration=duration,
         )
 
     def spec(self, node: str = "n") -> dict[str, Any]:

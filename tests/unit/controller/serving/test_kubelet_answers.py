@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.controller.serving.authorization import Authorizer
 from kwokctl.controller.serving.kubelet_answers import KubeletAnswers, response
-from kwokctl.controller.serving.routes import routes
+from kwokctl.controller.serving.routes import Authorizer, routes
 from kwokctl.controller.serving.server import Server
 from kwokctl.errors import ConfigError
 from tests.support.certificates import certificates

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.controller.nodes.pod_ips import PodIPs
+from kwokctl.controller.nodes.address_pool import PodIPs
 from kwokctl.controller.nodes.registry import ManagedNode, NodeRegistry
 from kwokctl.controller.scheduling.delay_queue import DelayQueue
 from kwokctl.controller.serving.scale_api import RetryLaterError, ScaleApi

@@ -3,8 +3,7 @@ from contextlib import suppress
 
 import pytest
 
-from kwokctl.controller.serving.authorization import Authorizer
-from kwokctl.controller.serving.routes import Handlers, routes
+from kwokctl.controller.serving.routes import Authorizer, Handlers, routes
 from kwokctl.controller.serving.scale_api import RetryLaterError
 from kwokctl.controller.serving.server import Server, parse_address
 from kwokctl.errors import UsageError

@@ -1,5 +1,5 @@
 from kwokctl import __version__
-from kwokctl.controller.nodes.pod_ips import PodIPs
+from kwokctl.controller.nodes.address_pool import PodIPs
 from kwokctl.controller.nodes.registry import ManagedNode, NodeRegistry
 from kwokctl.controller.stages import functions
 from kwokctl.controller.stages.functions import Kubelet, common, for_nodes, for_pods

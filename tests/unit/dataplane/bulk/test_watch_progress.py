@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from kwokctl.dataplane.bulk.watch_progress import SILENT, UNPLACED, WatchProgress, follow_watches
-from kwokctl.dataplane.in_flight import beside
 from kwokctl.dataplane.pacing import Window
 from kwokctl.dataplane.scale_protocol import ControllerClient, Seen
 from kwokctl.errors import ApiError
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import CONFIG_MAPS, NODES, PODS, Resource
 from kwokctl.kube.transport.pool import Pool, Response
+from kwokctl.tasks import beside
 from tests.support import virtual_time
 from tests.support.bulk import NOWHERE, bulk_access
 

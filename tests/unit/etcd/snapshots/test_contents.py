@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.etcd.snapshots.bolt import DamagedFileError
-from kwokctl.etcd.snapshots.contents import Found, last_revision, look
+from kwokctl.etcd.snapshots.contents import last_revision, look
 from tests.support.bolt_file import PAGE, database
 
 KUBERNETES = ["/registry/namespaces/kube-system", "/registry/pods/default/a", "/registry/x"]
@@ -18,22 +18,22 @@ def path(tmp_path: Path) -> Path:
 def test_keys_under_a_prefix_are_found(path: Path, per_leaf: int) -> None:
     path.write_bytes(database(["foo", *KUBERNETES], per_leaf=per_leaf))
 
-    assert look(path, "/registry") == Found(is_wanted=True)
-    assert look(path, "/reg") == Found(is_wanted=False, others=("/registry",))
+    assert look(path, "/registry") is None
+    assert look(path, "/reg") == ("/registry",)
     assert last_revision(path) == 4
 
 
 def test_what_was_only_deleted_is_not_there(path: Path) -> None:
     path.write_bytes(database(["foo"], deleted=["/registry/pods/default/a"]))
 
-    assert look(path, "/registry") == Found(is_wanted=False)
+    assert look(path, "/registry") == ()
     assert last_revision(path) == 2
 
 
 def test_an_etcd_without_keys_has_no_revision(path: Path) -> None:
     path.write_bytes(database([]))
 
-    assert look(path, "/registry") == Found(is_wanted=False)
+    assert look(path, "/registry") == ()
     assert last_revision(path) == 0
 
 
@@ -58,7 +58,7 @@ def test_half_a_meta_page_gives_way_to_the_other(path: Path) -> None:
     whole[PAGE : 2 * PAGE] = database(KUBERNETES)[:PAGE]
     path.write_bytes(whole)
 
-    assert look(path, "/registry").is_wanted
+    assert look(path, "/registry") is None
     path.write_bytes(bytes(2 * PAGE))
     with pytest.raises(DamagedFileError, match="no meta page"):
         look(path, "/registry")

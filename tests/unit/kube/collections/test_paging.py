@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from kwokctl.errors import ApiError
-from kwokctl.kube.collections.cached_list import ListCutter, list_from_cache
-from kwokctl.kube.collections.paging import ListPage, ListQuery
+from kwokctl.kube.collections.paging import ListCutter, ListPage, ListQuery, list_from_cache
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import PODS
 from kwokctl.kube.transport.pool import Pool

@@ -1,6 +1,6 @@
 from uuid import RFC_4122, UUID
 
-from kwokctl.dataplane.uid import new_uid
+from kwokctl.kube.names import new_uid
 
 
 def test_a_uid_is_a_random_uuid_as_it_is_usually_written() -> None:

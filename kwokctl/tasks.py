@@ -1,11 +1,21 @@
-"""Does many pieces of work at a time: one for each of many items, or some beside the main work."""
+"""Asynchronous work: the loop it runs on, one piece for each of many items, and work beside the main one."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from typing import TypeVar
 
 Item = TypeVar("Item")
+
+
+def new_event_loop() -> asyncio.AbstractEventLoop:
+    """Return a new loop: uvloop's, which takes half the CPU for each message, where there is one."""
+    try:
+        import uvloop  # noqa: PLC0415 - not on every platform
+    except ImportError:
+        return asyncio.new_event_loop()
+    loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
+    return loop
 
 
 async def for_each(
@@ -37,7 +47,7 @@ async def for_each(
 
 
 @asynccontextmanager
-async def beside(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+async def beside(*work: Coroutine[object, None, None]) -> AsyncIterator[None]:
     """Do `work` in the background while inside; it is cancelled in the end.
 
     The first failure of it, or of what is done inside, ends both and is raised as it is.

@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from kwokctl.dataplane.api import ApiPlane
-from kwokctl.dataplane.handshake import handshake
 from kwokctl.dataplane.keys import Keys
+from kwokctl.dataplane.open_plane import handshake
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import ApiError, EtcdGoneError

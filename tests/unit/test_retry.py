@@ -1,11 +1,12 @@
 """What is done once more, and for how long."""
 
 import asyncio
+from random import Random
 
 import pytest
 
-from kwokctl.dataplane.retrying import retried
 from kwokctl.errors import ApiError
+from kwokctl.retry import backoff, retried
 from tests.support import virtual_time
 
 
@@ -33,7 +34,20 @@ def test_a_server_that_cannot_answer_is_given_up_before_one_that_is_not_there() 
         answered_after(10, status=503)
 
 
-@pytest.mark.parametrize("status", [403, 404, 409, 422])
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
+def test_a_server_or_a_proxy_in_need_is_asked_again(status: int) -> None:
+    assert answered_after(0.5, status=status) >= 0.5
+
+
+@pytest.mark.parametrize("status", [403, 404, 409, 422, 501, 505])
 def test_a_refusal_is_an_answer(status: int) -> None:
     with pytest.raises(ApiError):
         answered_after(0.01, status=status)
+
+
+def test_waiting_doubles_up_to_the_most() -> None:
+    waits = [backoff(n, Random(1), first=1.0, most=30.0) for n in range(1, 9)]
+
+    for wait, plain in zip(waits, [1, 2, 4, 8, 16, 30, 30, 30], strict=True):
+        assert plain <= wait <= plain * 1.2
+    assert backoff(10_000, Random(1), first=1.0, most=30.0) <= 36.0

@@ -1,6 +1,6 @@
 from random import Random
 
-from kwokctl.controller.scheduling.schedule import Schedule
+from kwokctl.controller.scheduling.delay_queue import Schedule
 
 
 def test_keys_come_out_when_they_are_due_and_in_order() -> None:

@@ -1,10 +1,17 @@
-"""How the controller logs: on standard error, in the lines of Kubernetes components."""
+"""The controller as a process: how it logs, and how little memory it keeps."""
 
+import asyncio
+import gc
 import logging
 
+from kwokctl.host.memory import give_back
 from kwokctl.progress import Silent
 
 log = logging.getLogger("kwok")
+_GC_THRESHOLDS = (50_000, 20, 100)
+"""Thousands of objects are kept for long: looking through them often finds nothing."""
+_GIVE_BACK_EVERY = 60.0
+"""Seconds."""
 
 
 class LogProgress(Silent):
@@ -48,3 +55,21 @@ class _KlogFormatter(logging.Formatter):
             "%(levelname).1s%(asctime)s.%(msecs)03d000 %(process)d %(filename)s:%(lineno)d] %(message)s",
             datefmt="%m%d %H:%M:%S",
         )
+
+
+def collect_rarely() -> None:
+    """Let the garbage collector run less often."""
+    gc.set_threshold(*_GC_THRESHOLDS)
+
+
+def freeze() -> None:
+    """Let the garbage collector leave out all objects that exist now."""
+    gc.collect()
+    gc.freeze()
+
+
+async def give_back_regularly() -> None:
+    """Return memory that is not used any more to the machine, until cancelled."""
+    while True:
+        await asyncio.sleep(_GIVE_BACK_EVERY)
+        give_back()

@@ -3,8 +3,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from kwokctl.dataplane.in_flight import beside, first_failure, for_each
 from kwokctl.errors import ConflictError
+from kwokctl.tasks import beside, first_failure, for_each
 
 
 async def test_every_item_is_worked_on_a_bounded_number_at_a_time() -> None:

@@ -4,7 +4,7 @@ from itertools import count
 
 import pytest
 
-from kwokctl.host.allowance import bounded
+from kwokctl.host.memory import bounded
 
 
 def test_memory_beyond_the_bound_is_refused_and_the_limit_is_taken_back() -> None:

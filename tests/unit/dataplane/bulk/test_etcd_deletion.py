@@ -5,7 +5,7 @@ import json
 import pytest
 
 from kwokctl.clusters.scaling.reader import Existing
-from kwokctl.dataplane.bulk.deletion import delete_in_etcd
+from kwokctl.dataplane.bulk.etcd import delete_in_etcd
 from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.pacing import Window
 from kwokctl.dataplane.port import OldObjects

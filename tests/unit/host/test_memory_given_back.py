@@ -1,5 +1,5 @@
 from kwokctl.controller.metrics import resident_bytes
-from kwokctl.host.heap import give_back
+from kwokctl.host.memory import give_back
 
 
 def test_gaps_between_what_is_used_are_given_back() -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from kwokctl.kube.transport.lines import Lines
+from kwokctl.kube.transport.stream import Lines
 
 _TEXT = b"first\n\nsecond, a longer one\nthird\nrest"
 

@@ -4,7 +4,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 
 from kwokctl.errors import ConfigError
-from kwokctl.kube.transport import tls
+from kwokctl.kube.transport.dial import tls_context
 from tests.support.certificates import certificates
 
 _ME = certificates().client
@@ -16,7 +16,7 @@ def test_a_key_never_lies_in_a_file_with_a_name(
     if not Path("/proc/self/fd").is_dir():
         pytest.skip("only Linux keeps files without a name")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "absent"))
-    tls.context(ca=certificates().ca, cert=_ME.cert, key=_ME.key)
+    tls_context(ca=certificates().ca, cert=_ME.cert, key=_ME.key)
 
 
 def test_a_key_with_a_password_is_refused_without_asking_for_it() -> None:
@@ -26,16 +26,16 @@ def test_a_key_with_a_password_is_refused_without_asking_for_it() -> None:
         serialization.BestAvailableEncryption(b"secret"),
     )
     with pytest.raises(ConfigError, match="cannot be used together") as caught:
-        tls.context(ca=None, cert=_ME.cert, key=key, insecure=True)
+        tls_context(ca=None, cert=_ME.cert, key=key, insecure=True)
     assert "password" in str(caught.value.detail)
 
 
 @pytest.mark.parametrize("ca", [b"", b"nonsense", b"\xff"])
 def test_a_ca_that_is_no_pem_is_refused(ca: bytes) -> None:
     with pytest.raises(ConfigError, match="authority"):
-        tls.context(ca=ca, cert=None, key=None)
+        tls_context(ca=ca, cert=None, key=None)
 
 
 def test_a_certificate_that_is_no_pem_is_refused() -> None:
     with pytest.raises(ConfigError, match="cannot be used together"):
-        tls.context(ca=None, cert=b"x", key=_ME.key, insecure=True)
+        tls_context(ca=None, cert=b"x", key=_ME.key, insecure=True)

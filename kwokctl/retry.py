@@ -1,0 +1,68 @@
+"""Trying again: which errors of a cluster may pass by themselves, and how long to wait for that."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from random import Random
+from typing import TypeVar
+
+from kwokctl.errors import ApiError, NotFoundError, RequestError
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+_PASSING_STATUS = frozenset({0, 408, 429, 500, 502, 503, 504})
+"""No answer, a server that is busy or in need, and a proxy that does not reach it
+(https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md#http-status-codes)."""
+_PASSING_REASONS = frozenset({"ServerTimeout", "Timeout", "ServiceUnavailable", "TooManyRequests"})
+
+_PAUSES = (0.1, 0.5, 1.0, 2.0)
+"""Seconds to wait before each try after one that the cluster could not answer."""
+_MORE = (4.0, 5.0)
+"""And before further ones where no server was there at all, which may be about to be started again.
+
+They end after what watches etcd has lost its patience, which knows more.
+"""
+_ASK_FIRST, _ASK_MOST = 0.2, 5.0
+
+
+def may_pass(error: RequestError) -> bool:
+    """Tell whether the same request may succeed later, without any other change."""
+    return error.status in _PASSING_STATUS or error.reason in _PASSING_REASONS
+
+
+def backoff(tries: int, random: Random, *, first: float, most: float) -> float:
+    """Return how long to wait before the next try, in seconds, after `tries` failures.
+
+    Doubles from `first` up to `most`, with a fifth of jitter, so that many do not come at once.
+    """
+    return min(first * 2.0 ** min(tries - 1, 32), most) * random.uniform(1.0, 1.2)
+
+
+async def retried(work: Callable[[], Awaitable[T]]) -> T:
+    """Do `work`, and do it again as long as it fails with what may pass.
+
+    Raises RequestError for a refusal, or when patience is at an end. A try without an answer may have
+    succeeded: who writes must understand what the next one is told then.
+    """
+    for pause in _PAUSES + _MORE:
+        try:
+            return await work()
+        except RequestError as e:
+            if not may_pass(e) or (pause in _MORE and e.status):
+                raise
+        await asyncio.sleep(pause)
+    return await work()
+
+
+async def until_answered(ask: Callable[[], Awaitable[T]], random: Random) -> T:
+    """Ask until there is an answer; the first refusal is a warning in the log, the others are not."""
+    tries = 0
+    while True:
+        try:
+            return await ask()
+        except (ApiError, NotFoundError) as e:
+            tries += 1
+            log.log(logging.WARNING if tries == 1 else logging.DEBUG, "%s; trying again", e)
+        await asyncio.sleep(backoff(tries, random, first=_ASK_FIRST, most=_ASK_MOST))

@@ -26,7 +26,7 @@ from typing import Any
 import orjson
 
 from benchmarks.report import Row, report
-from kwokctl.clusters.state.stages import stage_documents
+from kwokctl.clusters.state.documents import stage_documents
 from kwokctl.components.catalog import usual_options
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.port import ObjectKey

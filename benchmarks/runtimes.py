@@ -21,7 +21,7 @@ from pathlib import Path
 from benchmarks.cluster import KWOKCTL, FailedError
 from benchmarks.report import Row, report
 from kwokctl import registry
-from kwokctl.clusters.choosing.choose_runtime import PREFERRED
+from kwokctl.clusters.wanted import PREFERRED
 from kwokctl.errors import KwokctlError
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import WorkDir

@@ -1,7 +1,7 @@
 """One at a time gets a thing into the cache; others wait and find it there."""
 
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,22 +25,6 @@ class LockedPlace:
         sign(self.lock, what)
 
 
-class _Queue:
-    """Shows whom we wait for, as one step."""
-
-    def __init__(self, progress: Progress, steps: ExitStack) -> None:
-        self._progress = progress
-        self._steps = steps
-        self._step: Step | None = None
-
-    def hear(self, owner: str) -> None:
-        if self._step is None:
-            title = f"{owner[:1].upper()}{owner[1:]}; waiting"
-            self._step = self._steps.enter_context(self._progress.step(title))
-        else:
-            self._step.say(owner)
-
-
 @asynccontextmanager
 async def in_turn(
     cache: Path, batch: str, doing: str, progress: Progress
@@ -52,8 +36,8 @@ async def in_turn(
     """
     folder = cache / "tmp" / batch
     with ExitStack() as steps:
-        queue = _Queue(progress, steps)
-        async with turn(lock_file(cache, batch), doing=doing, waiting=queue.hear) as lock:
+        waiting = _shown(progress, steps)
+        async with turn(lock_file(cache, batch), doing=doing, waiting=waiting) as lock:
             steps.close()
             folder.mkdir(parents=True, exist_ok=True)
             try:
@@ -62,6 +46,21 @@ async def in_turn(
                 _remove_empty(folder)
                 raise
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _shown(progress: Progress, steps: ExitStack) -> Callable[[str], None]:
+    """Return what shows whom we wait for, as one step."""
+    step: Step | None = None
+
+    def hear(owner: str) -> None:
+        nonlocal step
+        if step is None:
+            title = f"{owner[:1].upper()}{owner[1:]}; waiting"
+            step = steps.enter_context(progress.step(title))
+        else:
+            step.say(owner)
+
+    return hear
 
 
 def _remove_empty(folder: Path) -> None:

@@ -1,12 +1,17 @@
 """From what is wanted to where each program lies, or is to be had."""
 
 import hashlib
+import os
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from kwokctl.artifacts.programs import PROGRAMS, named
 from kwokctl.artifacts.target import Platform
+from kwokctl.errors import ArtifactError
 from kwokctl.host.paths import expanded
+from kwokctl.model import Artifact
 
 GIVEN = "@"
 """Stands, in the store's version of a program from an address that the user gave, before its mark."""
@@ -105,4 +110,33 @@ def _given(name: str, version: str, value: str) -> Local | Order:
         url=url,
         member=member,
         official=False,
+    )
+
+
+def local_artifact(local: Local) -> Artifact:
+    """Return the program at the path that the user gave, or the command of that name.
+
+    A bare name that is no file here is looked up on PATH. Raises ArtifactError unless it is a
+    file that can be executed.
+    """
+    path = expanded(local.value)
+    if "/" not in local.value and not path.is_file():
+        path = Path(shutil.which(local.value) or path)
+    if not path.exists():
+        raise _unfit(local, "does not exist")
+    if not path.is_file():
+        raise _unfit(local, "is not a file")
+    if not os.access(path, os.X_OK):
+        raise ArtifactError(
+            f"'{local.value}', given for {local.name}, is not executable",
+            hint=f"run 'chmod +x {path}' if it is the right file",
+        )
+    return Artifact(name=local.name, version=local.version, command=(str(path.absolute()),))
+
+
+def _unfit(local: Local, why: str) -> ArtifactError:
+    return ArtifactError(
+        f"'{local.value}', given for {local.name}, {why}",
+        hint=f"give '--{local.name}-binary' the path of a program, an address, or ADDRESS#MEMBER, "
+        "or leave it out",
     )

@@ -10,9 +10,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kwokctl.artifacts import local
 from kwokctl.artifacts.build_lock import LockedPlace, in_turn
-from kwokctl.artifacts.locations import Local, Order, WantedProgram, place
+from kwokctl.artifacts.locations import Local, Order, WantedProgram, local_artifact, place
 from kwokctl.artifacts.store import ProgramStore
 from kwokctl.artifacts.target import Platform, here
 from kwokctl.errors import ArtifactError
@@ -159,7 +158,7 @@ def _look(
     """Return what is on this machine, and the orders for what is not."""
     places = [place(one, target, prefixes) for one in wanted]
     found, missing = _stored([one for one in places if isinstance(one, Order)], store)
-    found |= {one.name: local.artifact(one) for one in places if isinstance(one, Local)}
+    found |= {one.name: local_artifact(one) for one in places if isinstance(one, Local)}
     return found, missing
 
 

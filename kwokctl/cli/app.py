@@ -8,13 +8,13 @@ from typing import Any
 import typer
 from typer.main import get_command
 
-from kwokctl.cli.completing import completion
 from kwokctl.cli.invocation import Invocation, Runner
 from kwokctl.cli.output.console import Console
 from kwokctl.cli.parsing import commands
 from kwokctl.cli.verbs import (
     artifacts,
     cluster,
+    completion,
     env,
     get,
     help_command,
@@ -54,7 +54,7 @@ def invoke(words: Sequence[str], console: Console, runner: Runner | None) -> int
     """Read the words, run the command and return its exit code."""
     command = build()
     if completion.VARIABLE in os.environ:
-        from kwokctl.cli.completing.answer import answer
+        from kwokctl.cli.answering import answer
 
         answer(command, words)
         return 0

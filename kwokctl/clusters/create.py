@@ -7,22 +7,29 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kwokctl.clusters.choosing.choose_runtime import choose_runtime
-from kwokctl.clusters.choosing.wanted import WantedCluster, check_for_runtime, wanted_cluster
 from kwokctl.clusters.launching.launch import bring_up
-from kwokctl.clusters.launching.port_conflicts import portless
-from kwokctl.clusters.launching.ports import held_ports
+from kwokctl.clusters.launching.ports import held_ports, portless
 from kwokctl.clusters.launching.readiness import unready
-from kwokctl.clusters.locks import alone
 from kwokctl.clusters.programs.images import artifacts
 from kwokctl.clusters.programs.needed import TOOLS
 from kwokctl.clusters.state.data_folders import forget_former, settle
-from kwokctl.clusters.state.documents import kept_documents, remarks
+from kwokctl.clusters.state.documents import (
+    kept_documents,
+    remarks,
+    runtime_documents,
+    stage_documents,
+)
 from kwokctl.clusters.state.drift import differences
 from kwokctl.clusters.state.files import write_files
 from kwokctl.clusters.state.home import Home, context_name
+from kwokctl.clusters.state.locks import alone
 from kwokctl.clusters.state.saved import Saved, load
-from kwokctl.clusters.state.stages import runtime_documents, stage_documents
+from kwokctl.clusters.wanted import (
+    WantedCluster,
+    check_for_runtime,
+    choose_runtime,
+    wanted_cluster,
+)
 from kwokctl.components.catalog import catalog
 from kwokctl.components.definitions import kube_apiserver
 from kwokctl.config.data_path import Choice
@@ -96,7 +103,7 @@ async def create_cluster(home: Home, request: CreateRequest) -> Created:
             data_path = saved.data_path()
             server, started = await _continue(home, request, saved)
         else:
-            drift, data_path = (), wanted.choices.data_path
+            drift, data_path = (), wanted.data_path
             server, started = await _create(home, request, wanted)
         target = request.kubeconfig or paths.kubeconfig
         if request.kubeconfig:
@@ -132,11 +139,11 @@ async def _give_context(progress: Progress, target: Path, source: Path, context:
 
 async def _create(home: Home, request: CreateRequest, wanted: WantedCluster) -> _Started:
     names, documents = wanted.names, request.documents
-    runtime = await choose_runtime(home, wanted.choices.options.runtime)
+    runtime = await choose_runtime(home, wanted.options.runtime)
     # How many objects there are is not a setting of the cluster: they are scaled afterwards.
-    options = replace(wanted.choices.options, runtime=runtime.name, objects=ObjectOptions())
+    options = replace(wanted.options, runtime=runtime.name, objects=ObjectOptions())
     check_for_runtime(runtime, request.name, options, documents)
-    for note in wanted.choices.notes:
+    for note in wanted.notes:
         home.progress.note(note)
     for remark in remarks(options, documents):
         home.progress.warn(remark)

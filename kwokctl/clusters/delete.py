@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kwokctl import registry
-from kwokctl.clusters.locks import alone
 from kwokctl.clusters.state import go_kwokctl
 from kwokctl.clusters.state.home import Home, context_name
+from kwokctl.clusters.state.locks import alone
 from kwokctl.clusters.state.saved import Saved, cluster_names, is_foreign, load
 from kwokctl.errors import ConfigError, ConflictError, KwokctlError, UnavailableError
 from kwokctl.host.files import remove_private_folder, remove_tree

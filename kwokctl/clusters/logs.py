@@ -1,16 +1,112 @@
-"""Reads what components have written."""
+"""Reads what components have written: all of it, the last lines, or those since a time."""
 
-from collections.abc import AsyncIterator
-from datetime import UTC
+import re
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
 
-from kwokctl.clusters.log_lines import LineRange, beyond, lines_of
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import load
 from kwokctl.components.definitions.kube_apiserver import KubeApiserverOptions
 from kwokctl.errors import NotFoundError
 from kwokctl.model import ClusterName, ComponentName
 
+_KLOG = re.compile(rb"[IWEF](\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{6})")
+"""Kubernetes' components: no year, and the time of their zone
+(https://github.com/kubernetes/klog/blob/main/klog.go, the line format of `formatHeader`)."""
+_ISO = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)")
+_STAMPED = re.compile(rb'"(?:ts|time|stageTimestamp)":\s*("?)([^",}]+)\1')
+"""JSON of etcd (zap), of the controller, and of the audit log, in that order."""
+_MARK = b"=== "
+"""A line of kwokctl's own, which says when a program was started."""
+_MILLISECONDS = 1e11
+"""Numbers above this count milliseconds, as those of Kubernetes' JSON logs do."""
 AUDIT = "audit"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineRange:
+    """Which lines of a log are wanted."""
+
+    tail: int | None = None
+    """How many at the end; None for all."""
+    since: datetime | None = None
+
+    def of(self, lines: Iterable[bytes], zone: tzinfo | None) -> Iterable[bytes]:
+        """Return the wanted lines; `zone` is that of the program, None for this machine's."""
+        if self.since is not None:
+            lines = _since(lines, self.since, zone)
+        return lines if self.tail is None else deque(lines, maxlen=self.tail)
+
+
+async def lines_of(parts: AsyncIterator[bytes]) -> list[bytes]:
+    """Return the lines of a log, with their ends; the last one may lack it."""
+    content = b"".join([part async for part in parts])
+    return content.splitlines(keepends=True)
+
+
+async def beyond(parts: AsyncIterator[bytes], size: int) -> AsyncIterator[bytes]:
+    """Yield what comes after the first `size` bytes."""
+    async for part in parts:
+        if len(part) > size:
+            yield part[size:]
+        size = max(size - len(part), 0)
+
+
+def time_of(line: bytes, zone: tzinfo | None, latest: datetime) -> datetime | None:
+    """Return when a line was written; None if it does not say. No line is of after `latest`."""
+    if found := _KLOG.match(line):
+        return _of_klog([int(number) for number in found.groups()], zone, latest)
+    if line.startswith(_MARK):
+        found = _ISO.match(line, len(_MARK))
+        return _of_text(found[0]) if found else None
+    if line.startswith(b"{") and (found := _STAMPED.search(line)):
+        return _of_text(found[2])
+    found = _ISO.match(line)
+    return _of_text(found[0]) if found else None
+
+
+def _since(lines: Iterable[bytes], since: datetime, zone: tzinfo | None) -> Iterator[bytes]:
+    """Yield lines from the first one on that is not older than `since`."""
+    latest = datetime.now(UTC) + timedelta(days=1)
+    timeless: list[bytes] = []
+    is_first, rest = True, iter(lines)
+    for line in rest:
+        time = time_of(line, zone, latest)
+        if time is None:
+            timeless += [line] if is_first else []
+        elif time >= since:
+            yield from timeless
+            yield line
+            yield from rest
+            return
+        else:
+            is_first, timeless = False, []
+    yield from timeless
+
+
+def _of_klog(numbers: list[int], zone: tzinfo | None, latest: datetime) -> datetime | None:
+    try:
+        time = datetime(latest.year, *numbers, tzinfo=zone)  # type: ignore[misc,arg-type]  # six numbers
+        # Without a zone it is this machine's own.
+        time = time.astimezone()
+        return time if time <= latest else time.replace(year=latest.year - 1)
+    except ValueError:
+        return None
+
+
+def _of_text(text: bytes) -> datetime | None:
+    try:
+        number = float(text)
+    except ValueError:
+        try:
+            return datetime.fromisoformat(text.decode()).astimezone(UTC)
+        except ValueError:
+            return None
+    return datetime.fromtimestamp(number / 1000 if number > _MILLISECONDS else number, UTC)
+
+
 _ALL = LineRange()
 
 

@@ -1,12 +1,30 @@
 """Takes out of the cache folder what neither clusters nor processes need."""
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from kwokctl.artifacts import maintenance
+from kwokctl.artifacts.locations import Order, place
 from kwokctl.artifacts.maintenance import Unused
-from kwokctl.clusters.programs.store_users import store_users
+from kwokctl.artifacts.resolve import store_of
+from kwokctl.artifacts.store import Entry
+from kwokctl.artifacts.target import here
+from kwokctl.artifacts.workdirs import remembered
+from kwokctl.clusters.programs.needed import TOOLS, is_embedded, prefixes, wanted_program
 from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.saved import Saved, is_foreign, load
+from kwokctl.errors import ConfigError, KwokctlError
+from kwokctl.host.paths import WorkDir
+from kwokctl.model import ClusterName
+from kwokctl.runtime import BringsKubernetes
+
+RECENTLY = 24 * 3600.0
+"""Seconds for which a program that was used is kept, whether or not a user of it is found: a
+cluster may be about to be made, or an older kwokctl may have made one in a folder of its own."""
+_PROC = Path("/proc")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,3 +59,80 @@ def prune(home: Home, shown: Survey, *, everything: bool) -> int:
     still = survey(home, everything=everything).unused
     paths = {each.path for each in still}
     return maintenance.prune(home.cache, [each for each in shown.unused if each.path in paths])
+
+
+def store_users(
+    home: Home,
+    *,
+    wall: Callable[[], float] = time.time,  # noqa: TID251 - the clock itself: tests pass another
+    proc: Path = _PROC,
+) -> dict[Path, str]:
+    """Return why each program of the store that may be in use is kept, by its path.
+
+    Raises ConfigError when the clusters of a work folder cannot be read, so that it is unknown
+    what they use.
+    """
+    store = store_of(home.cache, here())
+    entries = {(entry.name, entry.version): entry for entry in store.entries()}
+    found: dict[Path, str] = {}
+    for workdir in {home.workdir.root: None, **dict.fromkeys(remembered(home.cache))}:
+        for saved in _clusters(WorkDir(workdir)):
+            needed = _needed(home, saved, entries)
+            found |= dict.fromkeys(needed, f"used by clusters in '{workdir}'")
+    for path in _executed(store.root, proc):
+        found.setdefault(path, "running now")
+    for entry in entries.values():
+        if wall() - entry.last_use < RECENTLY:
+            found.setdefault(entry.path, "used within the last 24 hours")
+    return found
+
+
+def _clusters(workdir: WorkDir) -> Iterator[Saved]:
+    """Yield the clusters of this kwokctl that a work folder has."""
+    try:
+        # Not a glob: it finds nothing, without a word, in what it may not read.
+        folders = list(workdir.clusters.iterdir()) if workdir.clusters.is_dir() else []
+        for name in (ClusterName(folder.name) for folder in folders):
+            paths = workdir.cluster(name)
+            if paths.saved.is_file() and not is_foreign(paths):
+                yield load(paths, name)
+    except OSError as e:
+        raise ConfigError(
+            f"'{e.filename or workdir.root}' cannot be read ({e.strerror}), so it is unknown which "
+            "programs its clusters use",
+            hint="run this as the user whose clusters they are",
+        ) from e
+
+
+def _needed(home: Home, saved: Saved, entries: Mapping[tuple[str, str], Entry]) -> Iterator[Path]:
+    """Yield the stored programs that a cluster runs, and those with which it is looked after."""
+    for artifact in saved.artifacts.values():
+        yield from map(Path, artifact.command[:1])
+    for name in {*saved.names, *TOOLS, *_maker(home, saved)}:
+        if is_embedded(saved.options, name):
+            continue
+        at = place(wanted_program(saved.options, name), here(), prefixes(saved.options))
+        if isinstance(at, Order) and (entry := entries.get((at.name, at.key))):
+            yield entry.path
+
+
+def _maker(home: Home, saved: Saved) -> tuple[str, ...]:
+    """Name the program that makes the nodes of a cluster, if its runtime has one."""
+    with suppress(KwokctlError):
+        runtime = home.runtime(saved.options.runtime)
+        if isinstance(runtime, BringsKubernetes):
+            return (runtime.maker,)
+    return ()
+
+
+def _executed(root: Path, proc: Path) -> Iterator[Path]:
+    """Yield the programs below a folder that processes of this machine execute.
+
+    Those of other users are visible to root only.
+    """
+    real = root.resolve()
+    for link in proc.glob("[0-9]*/exe"):
+        with suppress(OSError):
+            program = link.readlink()
+            if program.is_relative_to(real):
+                yield root / program.relative_to(real)

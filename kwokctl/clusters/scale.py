@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 
 from kwokctl.clusters.etcd_quota import EtcdQuota
-from kwokctl.clusters.locks import using
 from kwokctl.clusters.outage import outage, watch_etcd
 from kwokctl.clusters.scaling.context import Oversight, ScaleContext, Turn
 from kwokctl.clusters.scaling.networks import ClusterBook
@@ -18,6 +17,7 @@ from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 from kwokctl.clusters.scaling.run import scale_set
 from kwokctl.clusters.scaling.templates import ResourceTemplate, find_template, load_templates
 from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.locks import using
 from kwokctl.clusters.state.saved import Saved, load
 from kwokctl.components.definitions import etcd
 from kwokctl.components.definitions.kwok_controller import kubelet_address

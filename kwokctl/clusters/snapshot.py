@@ -7,11 +7,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from kwokctl.clusters.locks import alone, using
 from kwokctl.clusters.programs.needed import programs
 from kwokctl.clusters.start import start_saved
 from kwokctl.clusters.state.data_folders import exchange, put_back, settle
 from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.locks import alone, using
 from kwokctl.clusters.state.saved import Saved, load
 from kwokctl.clusters.stop import stop_all
 from kwokctl.components.definitions import etcd, kube_apiserver

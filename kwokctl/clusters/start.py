@@ -3,13 +3,12 @@
 from dataclasses import replace
 
 from kwokctl.clusters.launching.launch import bring_up
-from kwokctl.clusters.launching.port_conflicts import portless
-from kwokctl.clusters.launching.ports import held_ports
-from kwokctl.clusters.locks import starting
+from kwokctl.clusters.launching.ports import held_ports, portless
 from kwokctl.clusters.programs.images import artifacts
 from kwokctl.clusters.state.data_folders import forget_former, settle
 from kwokctl.clusters.state.files import write_files
 from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.locks import starting
 from kwokctl.clusters.state.saved import Saved, load
 from kwokctl.model import ClusterName, ComponentName
 from kwokctl.runtime import Runtime

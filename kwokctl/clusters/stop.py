@@ -4,9 +4,9 @@ from contextlib import suppress
 from dataclasses import replace
 
 from kwokctl.clusters.launching.readiness import unready
-from kwokctl.clusters.locks import alone
 from kwokctl.clusters.state.data_folders import forget_former, settle
 from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.locks import alone
 from kwokctl.clusters.state.saved import load
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import ClusterName, ComponentName, Plan, State

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kwokctl.components.catalog import catalog
-from kwokctl.components.garbage import garbage_environment
 from kwokctl.components.setting import Setting
 from kwokctl.config.limits import parse_limits
 from kwokctl.config.nearest import did_you_mean
@@ -61,7 +60,7 @@ def selected(options: ClusterOptions) -> tuple[ComponentName, ...]:
 def build_plan(cluster: ClusterName, names: Sequence[ComponentName], setting: Setting) -> Plan:
     """Describe a cluster with the named components."""
     limits = known_limits(setting.options)
-    in_go = garbage_environment(setting.options)
+    in_go = _garbage_environment(setting.options)
     return Plan(
         cluster=cluster,
         components={
@@ -102,3 +101,11 @@ def _check_known(name: str) -> None:
         raise NotServedError(f"the component '{name}' is not supported yet")
     hint = did_you_mean(name, known) or f"choose from: {', '.join(known)}"
     raise UsageError(f"no component called '{name}'", hint=hint)
+
+
+def _garbage_environment(options: ClusterOptions) -> Mapping[str, str]:
+    """Return what tells a Go program by how much its heap may grow between two collections.
+
+    The variable is described in https://pkg.go.dev/runtime.
+    """
+    return {"GOGC": str(options.arguments.go_gc)}

@@ -128,49 +128,39 @@ class ArgumentOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOptions:
-    """Programs that work on a cluster and are no part of it."""
+    """Programs that make a cluster or work on it and are no part of it, and the image of kind's nodes."""
 
     etcdctl: str = binary_option("etcdctl", name="etcdctl_binary", flag="")
     etcdutl: str = binary_option("etcdutl", name="etcdutl_binary", flag="")
     kubectl: str = binary_option("kubectl", name="kubectl_binary", flag="")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KindOptions:
-    """The program `kind`, and the image of its nodes."""
-
-    binary: str = binary_option("kind", name="kind_binary")
-    version: str = option(
+    kind_binary: str = binary_option("kind")
+    kind_version: str = option(
         DEFAULT_KIND_VERSION,
         "Version of kind",
         group=PROGRAMS,
         metavar="VERSION",
-        name="kind_version",
         flag="",
         check=checks.kind,
     )
-    binary_prefix: str = option(
+    kind_binary_prefix: str = option(
         "",
         "Mirror of the downloads of kind",
         group=PROGRAMS,
         metavar="URL",
-        name="kind_binary_prefix",
         flag="",
     )
-    node_image: str = option(
+    kind_node_image: str = option(
         "",
         "Image of the node that kind makes, or a file that holds it [default: the one of kind's "
         "project for the Kubernetes version]",
         group=PROGRAMS,
         metavar="IMAGE-OR-FILE",
-        name="kind_node_image",
     )
-    node_image_prefix: str = option(
+    kind_node_image_prefix: str = option(
         NODE_IMAGE_PREFIX,
         "Registry and folder of the node image",
         group=PROGRAMS,
         metavar="PREFIX",
-        name="kind_node_image_prefix",
         flag="",
         check=checks.image,
     )

@@ -17,7 +17,6 @@ from kwokctl.config.groups import (
     ArgumentOptions,
     DataPathOptions,
     HeartbeatOptions,
-    KindOptions,
     LimitOptions,
     MirrorOptions,
     ObjectOptions,
@@ -68,7 +67,6 @@ class ClusterOptions:
     components: tuple[ComponentOptions, ...] = ()
     """Those of each component that there is, whether or not the cluster has it."""
     tools: ToolOptions = field(default_factory=ToolOptions)
-    kind: KindOptions = field(default_factory=KindOptions)
     mirrors: MirrorOptions = field(default_factory=MirrorOptions)
     limits: LimitOptions = field(default_factory=LimitOptions)
     objects: ObjectOptions = field(default_factory=ObjectOptions)

@@ -3,13 +3,16 @@
 PyYAML's scanner does the work; its rules for what a scalar means are replaced by `scalars`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import base64
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from kwokctl.errors import ConfigError
 from kwokctl.expr import scalars
-from kwokctl.expr.yaml_events import documents
+
+_MERGE = "<<"
+_PREFIX = "tag:yaml.org,2002:"
 
 
 def load(text: str) -> Any:
@@ -97,3 +100,141 @@ def _either(words: Iterable[str]) -> Any:
     import re  # noqa: PLC0415 - only the writer needs it
 
     return re.compile("(?:" + "|".join(map(re.escape, words)) + r")\Z")
+
+
+def documents(text: str) -> Iterator[Any]:
+    """Yield the documents of `text`; raise ConfigError, with line and column, for what is none."""
+    import yaml  # noqa: PLC0415 - not needed by commands that read no file
+
+    try:
+        events = _events(yaml, text)
+        for event in events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                yield _Document(yaml, events).value(next(events))
+    except yaml.MarkedYAMLError as e:
+        raise ConfigError(f"{e.problem}{_at(e.problem_mark)}") from e
+    except yaml.YAMLError as e:
+        raise ConfigError(" ".join(str(e).split())) from e
+    except RecursionError as e:
+        raise ConfigError("the YAML is nested too deeply") from e
+
+
+def _events(yaml: Any, text: str) -> Iterator[Any]:
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
+    try:
+        while (event := loader.get_event()) is not None:
+            yield event
+    finally:
+        loader.dispose()
+
+
+def _at(mark: Any) -> str:
+    return f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+
+
+class _Document:
+    """One document under construction: remembers its anchors."""
+
+    def __init__(self, yaml: Any, events: Iterator[Any]) -> None:
+        self._next: Callable[[], Any] = events.__next__
+        self._anchors: dict[str, Any] = {}
+        self._make = {
+            yaml.ScalarEvent: self._scalar,
+            yaml.SequenceStartEvent: self._sequence,
+            yaml.MappingStartEvent: self._mapping,
+            yaml.AliasEvent: self._alias,
+        }
+        self._ends = (yaml.SequenceEndEvent, yaml.MappingEndEvent)
+        self._scalar_event = yaml.ScalarEvent
+
+    def value(self, event: Any) -> Any:
+        return self._make[type(event)](event)
+
+    def _alias(self, event: Any) -> Any:
+        if event.anchor not in self._anchors:
+            raise ConfigError(f"unknown anchor '{event.anchor}'{_at(event.start_mark)}")
+        return self._anchors[event.anchor]
+
+    def _scalar(self, event: Any) -> Any:
+        try:
+            value = _scalar(event)
+        except ValueError as e:
+            raise ConfigError(f"{e}{_at(event.start_mark)}") from e
+        if event.anchor is not None:
+            self._anchors[event.anchor] = value
+        return value
+
+    def _sequence(self, event: Any) -> list[Any]:
+        items: list[Any] = []
+        if event.anchor is not None:
+            self._anchors[event.anchor] = items
+        while not isinstance(inner := self._next(), self._ends):
+            items.append(self.value(inner))
+        return items
+
+    def _mapping(self, event: Any) -> dict[str, Any]:
+        mapping: dict[str, Any] = {}
+        merged: list[dict[str, Any]] = []
+        if event.anchor is not None:
+            self._anchors[event.anchor] = mapping
+        while not isinstance(inner := self._next(), self._ends):
+            if self._is_merge(inner):
+                merged += self._merged(self._next())
+                continue
+            key = self.value(inner)
+            if type(key) is not str:
+                key = self._key(key, inner)
+            if key in mapping:
+                raise ConfigError(
+                    f"the key '{key}' is repeated{_at(inner.start_mark)}",
+                    hint="remove one of the two, or separate documents with a line of '---'",
+                )
+            mapping[key] = self.value(self._next())
+        for other in merged:
+            for key, value in other.items():
+                mapping.setdefault(key, value)
+        return mapping
+
+    def _is_merge(self, event: Any) -> bool:
+        return (
+            type(event) is self._scalar_event
+            and event.value == _MERGE
+            and (event.implicit[0] or event.tag == f"{_PREFIX}merge")
+        )
+
+    def _merged(self, event: Any) -> list[dict[str, Any]]:
+        value = self.value(event)
+        items = value if isinstance(value, list) else [value]
+        if not all(isinstance(item, dict) for item in items):
+            raise ConfigError(f"only mappings can be merged by '<<'{_at(event.start_mark)}")
+        return items
+
+    def _key(self, key: Any, event: Any) -> str:
+        try:
+            return scalars.key(key)
+        except ValueError as e:
+            raise ConfigError(f"{e}{_at(event.start_mark)}") from e
+
+
+def _scalar(event: Any) -> Any:
+    plain, _ = event.implicit
+    value, tag = event.value, event.tag
+    if plain and tag is None:
+        return scalars.resolve(value)
+    if tag is None or tag in ("!", f"{_PREFIX}str", f"{_PREFIX}timestamp"):
+        return value
+    kind = tag.removeprefix(_PREFIX)
+    if kind == "binary":
+        return base64.b64decode(value).decode()
+    wanted = _KINDS.get(kind)
+    if wanted is None:
+        raise ValueError(f"the tag '{tag}' is not known here")
+    found = scalars.resolve(value)
+    if kind == "float" and type(found) is int:
+        return found
+    if type(found) is not wanted:
+        raise ValueError(f"'{value}' is no {kind}")
+    return found
+
+
+_KINDS: dict[str, type] = {"int": int, "float": float, "bool": bool, "null": type(None)}

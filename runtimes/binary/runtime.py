@@ -3,20 +3,24 @@
 import os
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
 
 from kwokctl.errors import UnavailableError
 from kwokctl.host.files import private_folder
 from kwokctl.host.machine import Host
 from kwokctl.host.processes.manager import GRACE, Crew
-from kwokctl.model import ClusterName, ComponentName, Plan, State
+from kwokctl.model import ClusterName, ComponentName, NodeAddress, Plan, State
 from kwokctl.runtime import Site
-from runtimes.binary.site import HostSite
 
 _MACHINES = {"x86_64", "amd64", "aarch64", "arm64"}
 
 
 _OPEN = "--listen-peer-urls=unix:///"
 """The beginning of what a former version told etcd: then every local user can dial its peer listener."""
+
+
+_LOOPBACK = "127.0.0.1"
 
 
 def _is_open(words: Sequence[str]) -> bool:
@@ -81,3 +85,43 @@ class BinaryRuntime:
 
     def _crew(self, cluster: ClusterName) -> Crew:
         return Crew(self._host.cluster(cluster), grace=self._grace)
+
+
+@dataclass(frozen=True, slots=True)
+class HostSite:
+    """Files, sockets and ports are where they are."""
+
+    def bind(self, component: ComponentName) -> str:  # noqa: ARG002 - one host
+        """Return the loopback address."""
+        return _LOOPBACK
+
+    def path(self, host_path: Path) -> PurePath:
+        """Return the path itself."""
+        return host_path
+
+    def socket(self, host_path: Path) -> PurePath | None:
+        """Return the socket itself."""
+        return host_path
+
+    def address(
+        self,
+        component: ComponentName,  # noqa: ARG002 - one host
+        port: int,
+        *,
+        dialler: ComponentName | None = None,  # noqa: ARG002 - one host
+    ) -> str:
+        """Return the loopback address, on which every component can be dialled."""
+        return f"{_LOOPBACK}:{port}"
+
+    def port(self, component: ComponentName, host_port: int) -> int:  # noqa: ARG002 - the port's signature
+        """Return the port itself."""
+        return host_port
+
+    @property
+    def has_own_nodes(self) -> bool:
+        """Tell that every node is a fake one."""
+        return False
+
+    def node_address(self) -> NodeAddress:
+        """Return this host, as every process on it names it."""
+        return NodeAddress(name="localhost", ip=_LOOPBACK)

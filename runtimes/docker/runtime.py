@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
 
 from kwokctl.errors import CommandError, ComponentError, NotFoundError
 from kwokctl.host import logfiles
@@ -10,18 +11,30 @@ from kwokctl.host.files import private_folder
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.host.processes.manager import GRACE, Crew
-from kwokctl.model import ClusterName, Component, ComponentName, Plan, State
+from kwokctl.model import ClusterName, Component, ComponentName, NodeAddress, Plan, State
 from kwokctl.runtime import Site
-from runtimes.docker.naming import COMPONENT, SPECIFICATION, Naming
-from runtimes.docker.site import DockerSite
-from runtimes.docker.specification import ContainerPlacement, specify
+from runtimes.docker.specification import (
+    COMPONENT,
+    SPECIFICATION,
+    ContainerPlacement,
+    Naming,
+    specify,
+)
 from runtimes.engine.client import Container, Engine
-from runtimes.engine.component_image import image_of
-from runtimes.engine.gateway import extra_host, host_address, reached_by
-from runtimes.engine.images import EngineImages
+from runtimes.engine.images import EngineImages, image_of
 from runtimes.engine.logs import follow_log
-from runtimes.engine.on_host import ON_HOST, placed
 from runtimes.engine.remarks import remark_on
+from runtimes.engine.site import (
+    GATEWAY,
+    HOST,
+    LOOPBACK,
+    ON_HOST,
+    EngineSite,
+    extra_host,
+    host_address,
+    placed,
+    reached_by,
+)
 from runtimes.engine.together import all_of
 
 
@@ -184,3 +197,29 @@ class DockerRuntime:
 
     def _crew(self, cluster: ClusterName) -> Crew:
         return Crew(self._paths(cluster), grace=self._grace)
+
+
+@dataclass(frozen=True, slots=True)
+class DockerSite(EngineSite):
+    """Files and ports have the names they have on the host, so that both can talk of them."""
+
+    def address(
+        self, component: ComponentName, port: int, *, dialler: ComponentName | None = None
+    ) -> str:
+        """Return a name of the cluster's network, or for who is on the host the published port."""
+        if dialler is None or dialler in ON_HOST:
+            return f"{LOOPBACK}:{port}"
+        return f"{component}:{port}"
+
+    def port(self, component: ComponentName, host_port: int) -> int:  # noqa: ARG002 - the port's signature
+        """Return the port itself."""
+        return host_port
+
+    @property
+    def has_own_nodes(self) -> bool:
+        """Tell that every node is a fake one."""
+        return False
+
+    def node_address(self) -> NodeAddress:
+        """Return the host as containers see it."""
+        return NodeAddress(name=HOST, ip=GATEWAY)

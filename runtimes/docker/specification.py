@@ -6,15 +6,45 @@ The fields are those of the Engine API (https://docs.docker.com/reference/api/en
 import hashlib
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from kwokctl.model import Component, Limits, Port
-from runtimes.docker.naming import COMPONENT, SPECIFICATION, Naming
+from kwokctl.model import ClusterName, Component, ComponentName, Limits, Port
+
+CLUSTER = "io.kwokctl.cluster"
+FOLDER = "io.kwokctl.folder"
+COMPONENT = "io.kwokctl.component"
+SPECIFICATION = "io.kwokctl.specification"
+"""A digest of what a container was made from."""
+
 
 _LOG_SIZE, _LOG_FILES = "10m", "4"
 _GO_SHARE = 0.9
 """Of the limit: what a Go program does not count itself needs some room, too."""
 _SCRATCH = "/tmp"  # noqa: S108 - the container's own
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """The names of one cluster."""
+
+    cluster: ClusterName
+    folder: Path
+    """Where the cluster lies: two work directories may both have a cluster of this name."""
+
+    @property
+    def network(self) -> str:
+        """The network of the cluster."""
+        return f"kwok-{self.cluster}"
+
+    def container(self, component: ComponentName) -> str:
+        """Return the name of a component's container."""
+        return f"kwok-{self.cluster}-{component}"
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What everything of the cluster carries, and nothing of any other."""
+        return {CLUSTER: self.cluster, FOLDER: str(self.folder)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

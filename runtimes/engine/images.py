@@ -14,7 +14,7 @@ from kwokctl.artifacts.store import ProgramStore, digest
 from kwokctl.errors import ArtifactError, CommandError, NotFoundError
 from kwokctl.host.files import replacing
 from kwokctl.host.processes.lifecycle import check_program
-from kwokctl.model import Artifact, ComponentName
+from kwokctl.model import Artifact, Component, ComponentName
 from runtimes.engine.client import Engine
 
 REPOSITORY = "localhost/kwokctl"
@@ -49,7 +49,7 @@ class EngineImages:
         name, tag = _parted(image)
 
         def work(stop: Event, post: Post) -> None:
-            sizes = _Sizes()
+            sizes: dict[str, int] = {}
             with self._engine.dialled() as client:
                 for line in client.pull(name, tag=tag, stream=True, decode=True):
                     post(limit.reschedule, None)
@@ -57,7 +57,7 @@ class EngineImages:
                         return
                     if error := line.get("error"):
                         raise CommandError(str(error), detail=str(error))
-                    post(came, sizes.heard(line))
+                    post(came, _newly_come(line, sizes))
 
         try:
             async with asyncio.timeout(_PATIENCE) as limit:
@@ -160,20 +160,14 @@ _UNNAMED = "Loaded image ID: "
 """Said of an image that was saved by its digest: the name is not in the file."""
 
 
-class _Sizes:
-    """Adds up what the layers of an image say of themselves."""
-
-    def __init__(self) -> None:
-        self._come: dict[str, int] = {}
-
-    def heard(self, line: dict[str, Any]) -> int:
-        """Return how many bytes have come since the line before."""
-        now: int | None = (line.get("progressDetail") or {}).get("current")
-        if line.get("status") != "Downloading" or now is None:
-            return 0
-        before = self._come.get(line["id"], 0)
-        self._come[line["id"]] = max(now, before)
-        return max(now - before, 0)
+def _newly_come(line: dict[str, Any], come: dict[str, int]) -> int:
+    """Return how many bytes of a layer have come since `come`, by layer, and note them there."""
+    now: int | None = (line.get("progressDetail") or {}).get("current")
+    if line.get("status") != "Downloading" or now is None:
+        return 0
+    before = come.get(line["id"], 0)
+    come[line["id"]] = max(now, before)
+    return max(now - before, 0)
 
 
 def _not_pulled(image: str, why: str) -> ArtifactError:
@@ -225,3 +219,20 @@ def _archive(file: BinaryIO, name: str) -> Iterator[bytes]:
     while chunk := file.read(_CHUNK):
         yield chunk
     yield bytes(-head.size % tarfile.BLOCKSIZE + 2 * tarfile.BLOCKSIZE)
+
+
+async def image_of(images: EngineImages, component: Component) -> str:
+    """Return the image of a component, which the engine has from now on.
+
+    Raises ArtifactError for a given image that is not there, ComponentError for a program that is
+    not.
+    """
+    image = component.artifact.image
+    if not image:
+        return await images.make(component.artifact)
+    if not await images.has(image):
+        raise ArtifactError(
+            f"the engine does not have the image '{image}' of '{component.name}'",
+            hint=f"docker pull {image}",
+        )
+    return image

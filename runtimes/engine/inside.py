@@ -9,7 +9,7 @@ from typing import Any
 
 from kwokctl.errors import CommandError, KwokctlError, NotFoundError
 from runtimes.engine.client import Engine
-from runtimes.engine.following import followed
+from runtimes.engine.logs import followed
 
 _COLUMNS = "-eo pid,args"
 _TRIES = 5

@@ -1,13 +1,28 @@
-"""What is the same of the world for whatever an engine runs, and for what stays on the host."""
+"""How what an engine runs and what stays on the host see each other."""
 
-from dataclasses import dataclass
+import socket
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath, PurePosixPath
 
-from kwokctl.model import ComponentName
-from runtimes.engine.on_host import ON_HOST
+from kwokctl.model import KWOK_CONTROLLER, ComponentName, Plan
+from runtimes.engine.client import Engine
 
+ON_HOST = frozenset({KWOK_CONTROLLER})
+"""Placed as processes of this host: the embedded controller is kwokctl itself, and is no image."""
 LOOPBACK = "127.0.0.1"
 _EVERYWHERE = "0.0.0.0"  # noqa: S104 - inside a network of the cluster's own
+HOST = "host.kwokctl.internal"
+"""The name by which containers know the host."""
+GATEWAY = "gateway.kwokctl.internal"
+"""Stands in arguments for the address of the host, which is known only when there is a network."""
+_ENGINES_OWN = "host-gateway"
+"""What engines that run in a machine of their own replace by their way to the host's loopback."""
+
+
+def placed(plan: Plan, *, on_host: bool) -> Plan:
+    """Return the part of a plan that is placed on the host, or with the engine."""
+    chosen = {name: c for name, c in plan.components.items() if (name in ON_HOST) == on_host}
+    return replace(plan, components=chosen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,3 +42,44 @@ class EngineSite:
     def socket(self, host_path: Path) -> PurePath | None:
         """Return the socket itself if the engine's containers run on this very kernel."""
         return PurePosixPath(host_path) if self.shares_sockets else None
+
+
+async def host_address(engine: Engine, gateway: str) -> str:
+    """Return the gateway of a network where that is this host; empty where it is another machine.
+
+    Podman gives a network its addresses with the first container in it, and takes them away with
+    the last one: an address that is still nobody's will be ours.
+    """
+    if gateway and (is_ours(gateway) or await engine.gives_addresses_late()):
+        return gateway
+    return ""
+
+
+def reached_by(plan: Plan, host: str) -> Plan:
+    """Let components on the host listen where containers reach them, and say so of themselves.
+
+    `host` is what `host_address` has found.
+    """
+    address = host or LOOPBACK
+    return replace(
+        plan,
+        components={
+            name: replace(c, args=tuple(arg.replace(GATEWAY, address) for arg in c.args))
+            for name, c in plan.components.items()
+        },
+    )
+
+
+def extra_host(host: str) -> str:
+    """Return the line by which a container knows the host, as engines want it: `NAME:ADDRESS`."""
+    return f"{HOST}:{host or _ENGINES_OWN}"
+
+
+def is_ours(gateway: str) -> bool:
+    """Tell whether an address is one of this host: it is not where an engine has its own machine."""
+    try:
+        with socket.socket() as probe:
+            probe.bind((gateway, 0))
+    except OSError:
+        return False
+    return True

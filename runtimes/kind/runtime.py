@@ -15,14 +15,12 @@ from kwokctl.host.processes.manager import GRACE, Crew
 from kwokctl.model import ETCD, KUBE_APISERVER, ClusterName, Component, ComponentName, Plan, State
 from kwokctl.runtime import Site
 from runtimes.engine.client import Container
-from runtimes.engine.gateway import host_address, reached_by
-from runtimes.engine.on_host import ON_HOST, placed
+from runtimes.engine.site import ON_HOST, host_address, placed, reached_by
 from runtimes.engine.together import all_of
 from runtimes.kind.images.image import KindNodeImages
 from runtimes.kind.node import CLUSTER, CONTROL_PLANE, NODE_ROLES, ROLE, Node
-from runtimes.kind.nodes.configuration import GROUP, configuration, patches_folder
+from runtimes.kind.nodes.configuration import GROUP, configuration, patches_folder, pod_networks
 from runtimes.kind.nodes.creation import CONFIGURATION, Creation, NodesExistError, set_aside
-from runtimes.kind.pod_networks import pod_networks
 from runtimes.kind.pods.kubeadm import MAKES, pod_patch
 from runtimes.kind.pods.placed_pods import PlacedPods
 from runtimes.kind.pods.pod_settings import Manner

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kwokctl.clusters.state.stages import stage_documents
+from kwokctl.clusters.state.documents import stage_documents
 from kwokctl.config.documents import Document
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.stages.reader import read_stages

@@ -39,9 +39,10 @@ async def download(
 
 
 class _Shown:
-    """Shows a transfer as one step; lives in the event loop's thread."""
+    """Shows a transfer as one step: is told in its thread, and shows it in the event loop's."""
 
-    def __init__(self, progress: Progress, title: str, open_steps: ExitStack) -> None:
+    def __init__(self, progress: Progress, title: str, open_steps: ExitStack, post: Post) -> None:
+        self.post = post
         self._progress = progress
         self._title = title
         self._open = open_steps
@@ -49,36 +50,28 @@ class _Shown:
         self._done = 0
 
     def begin(self, total: int | None, done: int) -> None:
+        self.post(self._begin, total, done)
+
+    def advance(self, amount: int) -> None:
+        self.post(self._advance, amount)
+
+    def say(self, what: str) -> None:
+        self.post(self._say, what)
+
+    def _begin(self, total: int | None, done: int) -> None:
         if self._step is None:
             step = self._progress.step(self._title, total=total, unit="B")
             self._step = self._open.enter_context(step)
-        self.advance(done - self._done)
+        self._advance(done - self._done)
 
-    def advance(self, amount: int) -> None:
+    def _advance(self, amount: int) -> None:
         self._done += amount
         if self._step:
             self._step.advance(amount)
 
-    def say(self, what: str) -> None:
+    def _say(self, what: str) -> None:
         if self._step:
             self._step.say(what)
-
-
-@dataclass(frozen=True, slots=True)
-class _Relay:
-    """Carries what a transfer tells from its thread to the event loop's."""
-
-    shown: _Shown
-    post: Post
-
-    def begin(self, total: int | None, done: int) -> None:
-        self.post(self.shown.begin, total, done)
-
-    def advance(self, amount: int) -> None:
-        self.post(self.shown.advance, amount)
-
-    def say(self, what: str) -> None:
-        self.post(self.shown.say, what)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,21 +86,23 @@ class _Parcel:
 
     async def deliver(self) -> Trouble | None:
         names = ", ".join(order.name for order in self.orders)
+        title = f"Downloading {names} {self.orders[0].version}"
         with ExitStack() as steps:
-            shown = _Shown(self.progress, f"Downloading {names} {self.orders[0].version}", steps)
-            return await in_thread(lambda stop, post: self._work(stop, _Relay(shown, post)))
+            return await in_thread(
+                lambda stop, post: self._work(stop, _Shown(self.progress, title, steps, post))
+            )
 
-    def _work(self, stop: Event, relay: _Relay) -> Trouble | None:
+    def _work(self, stop: Event, shown: _Shown) -> Trouble | None:
         if not is_url(self.url):
             self._unpack(Path(self.url))
             return None
         self.folder.mkdir(parents=True, exist_ok=True)
         part = self.folder / f"{filename(self.url) or 'file'}.part"
-        if trouble := self._bring(Transfer(relay, stop), part, relay):
+        if trouble := self._bring(Transfer(shown, stop), part, shown):
             return trouble
         if stop.is_set():
             return None
-        relay.say("unpacking")
+        shown.say("unpacking")
         try:
             self._unpack(part)
         except ArtifactError:
@@ -115,7 +110,7 @@ class _Parcel:
             raise
         return None
 
-    def _bring(self, transfer: Transfer, part: Path, relay: _Relay) -> Trouble | None:
+    def _bring(self, transfer: Transfer, part: Path, shown: _Shown) -> Trouble | None:
         """Bring the file at the address to `part`, and compare it with its published checksum."""
         file = filename(self.url)
         sums = transfer.text(urljoin(self.url, checksums(self.orders[0].name, file)))
@@ -127,16 +122,16 @@ class _Parcel:
             return trouble
         if published is None:
             tell = self.progress.warn if self.orders[0].official else self.progress.note
-            relay.post(
+            shown.post(
                 tell, f"no checksum is published for '{public(self.url)}': it is not checked"
             )
             return None
-        relay.say("checking")
+        shown.say("checking")
         if digest(part) == published:
             return None
         part.unlink()
         if went_on:  # what was here from before may have been bad
-            return self._bring(transfer, part, relay)
+            return self._bring(transfer, part, shown)
         raise ArtifactError(
             f"'{public(self.url)}' does not have its published checksum",
             hint="repeat; if it happens again, something on the way changes files",

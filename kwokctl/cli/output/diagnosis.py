@@ -31,7 +31,7 @@ def set_level(text: str, stream: TextIO | None = None) -> None:
     """Write the log lines of this program, from a level on, to `stream` or standard error."""
     stream = stream or sys.stderr
     handler = logging.StreamHandler(stream)
-    handler.setFormatter(_Text() if stream.isatty() else _Json())
+    handler.setFormatter(_Line(for_person=stream.isatty()))
     number = level(text)
     for name in _LOGGERS:
         logger = logging.getLogger(name)
@@ -47,27 +47,27 @@ def begin(stream: TextIO | None = None) -> None:
     logging.getLogger().addHandler(logging.NullHandler())
 
 
-class _Text(logging.Formatter):
+class _Line(logging.Formatter):
+    def __init__(self, *, for_person: bool) -> None:
+        super().__init__()
+        self._for_person = for_person
+
     def format(self, record: logging.LogRecord) -> str:
-        """Write one line for a person."""
-        return safe(
-            f"{record.levelname} {record.name}: {record.getMessage()}{_trace(record, self)}"
-        )
+        """Write one line for a person, or for a program."""
+        trace = "\n" + self.formatException(record.exc_info) if record.exc_info else ""
+        message = record.getMessage() + trace
+        if self._for_person:
+            return safe(f"{record.levelname} {record.name}: {message}")
+        return _as_json(record, message)
 
 
-class _Json(logging.Formatter):
-    def format(self, record: logging.LogRecord) -> str:
-        """Write one line for a program."""
-        import json
+def _as_json(record: logging.LogRecord, message: str) -> str:
+    import json
 
-        body = {
-            "time": datetime.fromtimestamp(record.created, UTC).isoformat(),
-            "level": "WARN" if record.levelno == logging.WARNING else record.levelname,
-            "msg": record.getMessage() + _trace(record, self),
-            "source": f"{record.name}:{record.lineno}",
-        }
-        return json.dumps(body)
-
-
-def _trace(record: logging.LogRecord, formatter: logging.Formatter) -> str:
-    return "\n" + formatter.formatException(record.exc_info) if record.exc_info else ""
+    body = {
+        "time": datetime.fromtimestamp(record.created, UTC).isoformat(),
+        "level": "WARN" if record.levelno == logging.WARNING else record.levelname,
+        "msg": message,
+        "source": f"{record.name}:{record.lineno}",
+    }
+    return json.dumps(body)

@@ -10,7 +10,8 @@ from enum import StrEnum
 from pathlib import PurePath
 from typing import Any
 
-from kwokctl.cli.output import marks, streams
+from kwokctl.cli.output import streams
+from kwokctl.cli.output.writer import encodable
 from kwokctl.errors import KwokctlError
 
 
@@ -98,7 +99,7 @@ def _fitted(line: str) -> str:
     width = shutil.get_terminal_size().columns
     if len(line) <= width:
         return line
-    cut = marks.shown("…", sys.stdout.encoding)
+    cut = encodable("…", sys.stdout.encoding)
     return line[: width - len(cut)] + cut
 
 

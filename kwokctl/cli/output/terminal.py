@@ -10,10 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kwokctl.cli.output import marks
-from kwokctl.cli.output.layout import laid_out
-from kwokctl.cli.output.rows import Row
-from kwokctl.cli.output.writer import Writer, nested
+from kwokctl.cli.output.rows import Row, safe
+from kwokctl.cli.output.writer import Writer, encodable, nested
 from kwokctl.progress import Step
 
 if TYPE_CHECKING:
@@ -21,10 +19,13 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.text import Text
 
+
 _PAINT_AFTER = 0.15
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _FRAMES_PER_SECOND = 10
 _SHOW_CURSOR = "\x1b[?25h"
+_BARS = (24, 16, 8)
+"""Cells of a bar, where there is room; in few sizes, so that it does not jump about."""
 
 
 class Terminal:
@@ -163,17 +164,59 @@ def _drawn(row: Row, now: float, options: "ConsoleOptions") -> "Iterator[Text]":
     indent = "  " * row.depth
     layout = laid_out(row, now, options.max_width - len(indent) - 2)
     full = round((row.share or 0.0) * layout.bar)
-    rest = marks.shown("━" * (layout.bar - full), options.encoding) + " " * bool(layout.bar)
+    rest = encodable("━" * (layout.bar - full), options.encoding) + " " * bool(layout.bar)
     yield Text.assemble(
         indent,
-        (marks.shown(frame, options.encoding), "cyan"),
-        marks.shown(f" {layout.title} ", options.encoding),
-        (marks.shown("━" * full, options.encoding), "cyan"),
+        (encodable(frame, options.encoding), "cyan"),
+        encodable(f" {layout.title} ", options.encoding),
+        (encodable("━" * full, options.encoding), "cyan"),
         (rest, "bright_black"),
         (layout.numbers, "dim"),
         no_wrap=True,
         overflow=overflow,
     )
     for line in layout.more:
-        shown = marks.shown(f"{indent}  {line}", options.encoding)
+        shown = encodable(f"{indent}  {line}", options.encoding)
         yield Text(shown, "dim", no_wrap=True, overflow=overflow)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The lines of a step, without the mark and the blanks in front of each."""
+
+    title: str
+    bar: int
+    """Cells of the bar behind the title, 0 for none."""
+    numbers: str
+    """What stands behind the bar."""
+    more: tuple[str, ...] = ()
+    """Further lines."""
+
+
+def laid_out(row: Row, now: float, width: int) -> Layout:
+    """Lay a step out in lines of at most `width` characters; titles that are longer stay so."""
+    title, parts, what = safe(row.title), row.numbers(now), row.what
+    if row.total is not None and f" {row.unit}" in title:
+        parts[0] = parts[0].rpartition(" ")[0]  # the title says of what
+    room = width - len(title) - 1
+    whole = ", ".join([*parts, what] if what else parts)
+    bar = _bar(row, room - len(whole) - 1)
+    if bar or (row.share is None and len(whole) <= room):
+        return Layout(title, bar, whole)
+    numbers = ", ".join(parts)
+    more = (what,) if what else ()
+    if len(numbers) <= room:
+        return Layout(title, _bar(row, room - len(numbers) - 1), numbers, more)
+    return Layout(title, 0, "", (_as_many_as_fit(parts, width), *more))
+
+
+def _bar(row: Row, room: int) -> int:
+    if row.share is None:
+        return 0
+    return next((cells for cells in _BARS if cells <= room), 0)
+
+
+def _as_many_as_fit(parts: list[str], width: int) -> str:
+    while len(parts) > 1 and len(", ".join(parts)) > width:
+        parts = parts[:-1]
+    return ", ".join(parts)

@@ -1,17 +1,38 @@
 """Writes lines for a person: cleaned, coloured if wanted, and indented by what they are inside of."""
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TextIO
 
-from kwokctl.cli.output import marks, streams
+from kwokctl.cli.output import streams
 from kwokctl.cli.output.rows import safe
 
+BEGUN, GOING, DONE, FAILED = "·", "…", "✓", "✗"
+
+_FRAMES = dict(zip("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "|/-\\|/-\\|/", strict=True))
+_PLAIN: Mapping[str, str] = {
+    BEGUN: "..",
+    GOING: "...",
+    DONE: "ok",
+    FAILED: "FAILED",
+    "━": "=",
+    "─": "-",
+    "–": "-",  # noqa: RUF001 - a dash, as sentences have it
+    "µ": "u",
+    **_FRAMES,
+}
+"""ASCII for every character beyond it that kwokctl itself writes."""
 _OF_DISK_OR_TERMINAL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EIO))
 _DEPTH: ContextVar[int] = ContextVar("depth", default=0)
-_COLOURS = {marks.DONE: "32", marks.FAILED: "31", "warning:": "33", "error:": "1;31", "hint:": "36"}
+_COLOURS = {
+    DONE: "32",
+    FAILED: "31",
+    "warning:": "33",
+    "error:": "1;31",
+    "hint:": "36",
+}
 
 
 class Writer:
@@ -31,7 +52,7 @@ class Writer:
         painted = f"\x1b[{colour}m{label}\x1b[0m" if colour else label
         words = f"{painted} {safe(text)}".rstrip() if label else safe(text)
         try:
-            self.stream.write(marks.shown(words, self.stream.encoding) + "\n")
+            self.stream.write(encodable(words, self.stream.encoding) + "\n")
             self.stream.flush()
         except OSError as e:
             if e.errno not in _OF_DISK_OR_TERMINAL:
@@ -53,3 +74,14 @@ def nested() -> Iterator[int]:
         yield depth
     finally:
         _DEPTH.reset(token)
+
+
+def encodable(text: str, encoding: str | None) -> str:
+    """Return a text in characters that an encoding has; what is unknown becomes a question mark."""
+    encoding = encoding or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        text = "".join(_PLAIN.get(character, character) for character in text)
+        return text.encode(encoding, "replace").decode(encoding)
+    return text

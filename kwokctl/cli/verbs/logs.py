@@ -10,7 +10,7 @@ from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.values import duration, whole_number
 
 if TYPE_CHECKING:
-    from kwokctl.clusters.log_lines import LineRange
+    from kwokctl.clusters.logs import LineRange
     from kwokctl.clusters.state.home import Home
     from kwokctl.model import ClusterName
 
@@ -60,7 +60,7 @@ def logs(
     """
     from datetime import UTC, datetime, timedelta
 
-    from kwokctl.clusters.log_lines import LineRange
+    from kwokctl.clusters.logs import LineRange
 
     begin = None if since is None else datetime.now(UTC) - timedelta(seconds=since)
     wanted = LineRange(tail=tail, since=begin)

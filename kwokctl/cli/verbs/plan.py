@@ -141,20 +141,26 @@ def plan(
 
 def _cluster_options(call: Invocation, given: dict[str, Any]) -> "ClusterOptions":
     """Return the options of the cluster that exists, or of the one that would be made, with `given`."""
-    from kwokctl.clusters.choosing.defaults import choices
     from kwokctl.clusters.state.saved import load
     from kwokctl.components.catalog import usual_options
+    from kwokctl.components.data_path import choose_data_path
     from kwokctl.components.heartbeat import settle_heartbeat
     from kwokctl.components.plan import selected
     from kwokctl.config.groups import HeartbeatOptions
     from kwokctl.config.options import with_values
     from kwokctl.config.resolve import resolve_options
+    from kwokctl.model import KUBE_CONTROLLER_MANAGER
 
     paths = call.home.paths(call.cluster)
     if not paths.saved.is_file():
         resolved = resolve_options(usual_options(), given, os.environ, call.documents())
         options = resolved.options
-        return choices(options, resolved.chosen, selected(options)).options
+        return settle_heartbeat(
+            options,
+            resolved.chosen,
+            is_fast=choose_data_path(options).path == "etcd",
+            is_monitored=KUBE_CONTROLLER_MANAGER in selected(options),
+        )
     options = with_values(load(paths, call.cluster).options, given)
     if "node_heartbeat" not in given:
         return options

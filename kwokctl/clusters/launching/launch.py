@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
-from kwokctl.clusters.launching.port_conflicts import refuse_taken, told_when_taken
+from kwokctl.clusters.launching.ports import refuse_taken, told_when_taken
 from kwokctl.clusters.launching.readiness import told_when_late, wait_ready
 from kwokctl.clusters.state.home import Home
 from kwokctl.host.ports import HeldPorts

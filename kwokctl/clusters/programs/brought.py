@@ -31,7 +31,7 @@ async def with_brought(
         image = await node_image(home, runtime.node_images, options, is_exact=is_exact)
         named, kube = image.name, image.kube
     else:
-        named, kube = options.kind.node_image or usual_node(options).image, ""
+        named, kube = options.tools.kind_node_image or usual_node(options).image, ""
     found = await programs(
         home, options, [runtime.maker, *(name for name in names if name not in brought)]
     )

@@ -104,7 +104,7 @@ def published_images(
 ) -> list[str]:
     """List the images that a cluster of the named components needs."""
     if runtime is not None and isinstance(runtime, BringsKubernetes):
-        image = options.kind.node_image or usual_node(options, is_exact=is_exact).image
+        image = options.tools.kind_node_image or usual_node(options, is_exact=is_exact).image
         return [] if Path(image).is_file() else [image]
     return sorted(choice.image for choice in _published(runtime, options, names))
 
@@ -197,13 +197,9 @@ async def _pull(
 ) -> dict[str, ArtifactError]:
     """Pull images at once; return why those that failed did, by component."""
     troubles: dict[str, ArtifactError] = {}
-    with suppress(_NotAllError):
+    with suppress(ArtifactError):
         await _pull_together(images, choices, progress, troubles)
     return troubles
-
-
-class _NotAllError(Exception):
-    """Lets a step end as one that failed."""
 
 
 async def _pull_together(
@@ -225,5 +221,6 @@ async def _pull_together(
         async with asyncio.TaskGroup() as tasks:
             for choice in choices:
                 tasks.create_task(pull(choice))
-        if troubles:
-            raise _NotAllError
+        # The step ends as one that failed.
+        for trouble in troubles.values():
+            raise trouble

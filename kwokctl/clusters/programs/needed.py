@@ -61,7 +61,7 @@ def prefixes(options: ClusterOptions) -> dict[str, str]:
     return {
         "kubernetes": options.mirrors.kube_binary_prefix,
         "etcd": options.mirrors.etcd_binary_prefix,
-        "kind": options.kind.binary_prefix,
+        "kind": options.tools.kind_binary_prefix,
     }
 
 
@@ -93,7 +93,7 @@ def wanted_program(options: ClusterOptions, name: str) -> WantedProgram:
 def version_of(options: ClusterOptions, name: str) -> str:
     """Return the version of a program that the options ask for."""
     if name == "kind":
-        return options.kind.version
+        return options.tools.kind_version
     released_with = ETCD if name in {"etcdctl", "etcdutl"} else ComponentName(name)
     definition = catalog().get(released_with)
     return definition.version(options) if definition else kube_version(options.kube_version)
@@ -107,7 +107,7 @@ def given_program(options: ClusterOptions, name: str) -> str:
         "etcdctl": options.tools.etcdctl,
         "etcdutl": options.tools.etcdutl,
         "kubectl": options.tools.kubectl,
-        "kind": options.kind.binary,
+        "kind": options.tools.kind_binary,
     }
     return tools.get(name, "")
 
@@ -119,7 +119,7 @@ def given_image(options: ClusterOptions, name: str) -> str:
 
 def _on_path(options: ClusterOptions) -> str:
     """Return the user's own kind, unless a mirror is named for it."""
-    return "" if options.kind.binary_prefix else shutil.which("kind") or ""
+    return "" if options.tools.kind_binary_prefix else shutil.which("kind") or ""
 
 
 def source_of(text: str) -> ArtifactSource:

@@ -26,9 +26,9 @@ def usual_node(options: ClusterOptions, *, is_exact: bool = False) -> PublishedN
     Of a version that its user has not chosen another patch release will do.
     """
     return published_node(
-        options.kind.version,
+        options.tools.kind_version,
         options.kube_version,
-        prefix=options.kind.node_image_prefix,
+        prefix=options.tools.kind_node_image_prefix,
         is_exact=is_exact,
     )
 
@@ -97,7 +97,7 @@ class _Search:
     kube: str
 
     async def run(self) -> NodeImage:
-        if given := self.options.kind.node_image:
+        if given := self.options.tools.kind_node_image:
             return await self._obtained(given)
         published = self.published
         for name in dict.fromkeys((published.image, published.tag)):

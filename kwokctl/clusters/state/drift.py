@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kwokctl.clusters.state.documents import kept_documents
+from kwokctl.clusters.state.documents import FOR_RUNTIME, kept_documents, stage_documents
 from kwokctl.clusters.state.saved import Saved
-from kwokctl.clusters.state.stages import FOR_RUNTIME, stage_documents
 from kwokctl.components.catalog import catalog
 from kwokctl.components.plan import selected
 from kwokctl.config.declaring import declared

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kwokctl import __version__
-from kwokctl.clusters.state.documents import controller_options, is_kept
-from kwokctl.clusters.state.stages import FOR_RUNTIME
+from kwokctl.clusters.state.documents import FOR_RUNTIME, controller_options, is_kept
 from kwokctl.components.catalog import usual_options
 from kwokctl.components.data_path import choose_data_path
 from kwokctl.components.plan import build_plan

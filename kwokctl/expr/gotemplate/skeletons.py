@@ -20,6 +20,7 @@ Builder = Callable[[Values], Any]
 _MOST = 128
 _MARKS = re.compile(f"([{RAW}{QUOTED}{OBJECT}{BLOCK}])")
 _FLOW = 1_000_000
+_UNFIT = "the skeleton says something that no builder can do"
 _BLOCK = re.compile(f"{BLOCK}([0-9]+)\\Z")
 
 
@@ -87,14 +88,10 @@ def build(skeleton: str, calls: Mapping[str, Callable[..., Any]] = NAMES) -> Bui
     try:
         source = _Writer(yaml, skeleton).source()
         exec(f"def build(v):\n return {source}", names)  # noqa: S102 - written here, texts by repr
-    except (yaml.YAMLError, _UnfitError, ValueError, SyntaxError, MemoryError, RecursionError):
+    except (yaml.YAMLError, ValueError, SyntaxError, MemoryError, RecursionError):
         return None
     builder: Builder = names["build"]
     return builder
-
-
-class _UnfitError(Exception):
-    """The skeleton says something that no builder can do."""
 
 
 class _Writer:
@@ -112,7 +109,7 @@ class _Writer:
         events = list(self._events)
         documents = sum(isinstance(event, yaml.DocumentStartEvent) for event in events)
         if documents > 1:
-            raise _UnfitError
+            raise ValueError(_UNFIT)
         if not documents:
             return "None"
         self._events = iter(events)
@@ -121,14 +118,14 @@ class _Writer:
                 break
         source = self._node(next(self._events), -1)
         if self._used != self._wanted:
-            raise _UnfitError
+            raise ValueError(_UNFIT)
         return source
 
     def _node(self, event: Any, column: int) -> str:
         """Write a node; `column` is where its parent begins, a large one for no block."""
         yaml = self._yaml
         if isinstance(event, yaml.AliasEvent) or event.anchor is not None or event.tag is not None:
-            raise _UnfitError
+            raise ValueError(_UNFIT)
         if isinstance(event, yaml.ScalarEvent):
             return self._scalar(event, column)
         inner = _FLOW if event.flow_style else event.start_mark.column
@@ -153,13 +150,13 @@ class _Writer:
         if taken and len(keys) > 1:
             return f"distinct({len(keys)}, {{{written}}})"
         if len(set(keys)) < len(keys):
-            raise _UnfitError
+            raise ValueError(_UNFIT)
         return f"{{{written}}}"
 
     def _key(self, event: Any) -> str:
         value = getattr(event, "value", OBJECT)  # a key that is no scalar is as unfit
         if OBJECT in value or BLOCK in value or value == "<<":
-            raise _UnfitError
+            raise ValueError(_UNFIT)
         source = self._node(event, _FLOW)
         if not event.implicit[0]:
             return source
@@ -173,7 +170,7 @@ class _Writer:
         if block is not None and _fits(int(block[1]), event.start_mark.column, column):
             return f"copied({self._take()})"
         if QUOTED in value or OBJECT in value or BLOCK in value:
-            raise _UnfitError
+            raise ValueError(_UNFIT)
         if not event.implicit[0]:
             return self._text(value)
         return f"resolve({self._text(value)})" if RAW in value else repr(scalars.resolve(value))

@@ -4,7 +4,17 @@ from collections.abc import Callable, Iterator
 from typing import Any, assert_never
 
 from kwokctl.expr.jq import access
-from kwokctl.expr.jq.steps import Constant, Each, Either, Field, Item, Literal, Select, Steps
+from kwokctl.expr.jq.parser import (
+    Constant,
+    Each,
+    Either,
+    Field,
+    Item,
+    Literal,
+    NotCompiledError,
+    Select,
+    Steps,
+)
 
 Compiled = Callable[[Any, Callable[[Any], None]], None]
 """Takes the input, and what is called with each result in turn."""
@@ -20,12 +30,8 @@ _NAMES = {
 }
 
 
-class TooLargeError(Exception):
-    """The program would be larger than is worth compiling."""
-
-
 def build(steps: Steps) -> Compiled:
-    """Return the function for a filter; raise TooLargeError if it is out of proportion."""
+    """Return the function for a filter; raise NotCompiledError if it is out of proportion."""
     writer = _Writer()
     writer.line("def run(x0, add):")
     writer.walk(steps, "x0", 1)
@@ -33,7 +39,7 @@ def build(steps: Steps) -> Compiled:
     try:
         exec("\n".join(writer.lines), names)  # noqa: S102 - made from steps, strings by repr
     except (SyntaxError, RecursionError, MemoryError) as e:  # nested deeper than Python allows
-        raise TooLargeError from e
+        raise NotCompiledError from e
     compiled: Compiled = names["run"]
     return compiled
 
@@ -47,7 +53,7 @@ class _Writer:
 
     def line(self, text: str, depth: int = 0) -> None:
         if len(self.lines) > _MOST_LINES:
-            raise TooLargeError
+            raise NotCompiledError
         self.lines.append("    " * depth + text)
 
     def walk(self, steps: Steps, variable: str, depth: int) -> None:

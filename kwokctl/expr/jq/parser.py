@@ -1,11 +1,14 @@
-"""Reads the part of jq that `steps` can say."""
+"""Parses the part of jq that is compiled: its steps, and how they are read."""
 
 import json
 import re
 from sys import float_info
 from typing import NoReturn
 
-from kwokctl.expr.jq.steps import Constant, Each, Either, Field, Item, Literal, Select, Step, Steps
+import msgspec
+
+Literal = str | int | float | bool | None
+
 
 _TOKEN = re.compile(
     r"""(?x)
@@ -22,12 +25,56 @@ _TOKEN = re.compile(
 _WORDS: dict[str, Literal] = {"true": True, "false": False, "null": None}
 
 
-class BeyondError(Exception):
+class Field(msgspec.Struct, frozen=True):
+    """`.name`, `."name"` or `["name"]`; a null has null in every field."""
+
+    name: str
+    optional: bool = False
+
+
+class Item(msgspec.Struct, frozen=True):
+    """`[3]` or `[-1]`; beyond the ends there is null."""
+
+    index: int
+    optional: bool = False
+
+
+class Each(msgspec.Struct, frozen=True):
+    """`[]`: every item of an array, every value of an object."""
+
+    optional: bool = False
+
+
+class Constant(msgspec.Struct, frozen=True):
+    """A literal, whatever the input is."""
+
+    value: Literal
+
+
+class Select(msgspec.Struct, frozen=True):
+    """`select(path)`, or with `==` or `!=` and a literal; once for each result of the path."""
+
+    path: "Steps"
+    operator: str | None = None
+    literal: Literal = None
+
+
+class Either(msgspec.Struct, frozen=True):
+    """`one, other`: the results of each branch in turn."""
+
+    branches: tuple["Steps", ...]
+
+
+Step = Field | Item | Each | Constant | Select | Either
+Steps = tuple[Step, ...]
+
+
+class NotCompiledError(Exception):
     """The program says more than steps can: it may be right or wrong jq."""
 
 
 def parse(source: str) -> Steps:
-    """Return the steps of a jq program; raise BeyondError if it is not of this part of jq."""
+    """Return the steps of a jq program; raise NotCompiledError if it is not of this part of jq."""
     reader = _Reader(source)
     if reader.kind == "end":
         return ()
@@ -55,7 +102,7 @@ class _Reader:
         return text
 
     def give_up(self) -> NoReturn:
-        raise BeyondError
+        raise NotCompiledError
 
     def _accept(self, sign: str) -> bool:
         if self.kind == "sign" and self.text == sign:

@@ -19,11 +19,8 @@ class JqQuery:
         self._compiled: compiler.Compiled | None = None
         try:
             self._compiled = compiler.build(parser.parse(source))
-        except (parser.BeyondError, compiler.TooLargeError):
-            try:
-                self._interpreted = whole.build(source)
-            except whole.SyntaxFault as e:
-                raise ExpressionError(f"'{source}' is not a jq program: {e}") from e
+        except parser.NotCompiledError:
+            self._interpreted = whole.build(source)
 
     def __repr__(self) -> str:
         """Show the program."""

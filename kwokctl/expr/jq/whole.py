@@ -10,6 +10,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from kwokctl.errors import ExpressionError
 from kwokctl.expr.jq.access import JqFault
 
 _NO_ENVIRONMENT = "def env: {}; "
@@ -18,21 +19,17 @@ _OUTSIDE = frozenset({"debug/0", "debug/1", "input/0", "input_filename/0", "inpu
 """Functions that reach beyond the input."""
 
 
-class SyntaxFault(Exception):  # noqa: N818 - never leaves this package
-    """The program is no jq."""
-
-
 def build(source: str) -> Callable[[Any], list[Any]]:
-    """Return what runs a jq program on a value; raise SyntaxFault if it is none."""
+    """Return what runs a jq program on a value; raise ExpressionError if it is none."""
     interpreter = _interpreter()
     try:
         unknown = next(_unknown(interpreter.parser.parse(source)), None)
         program = interpreter.compile(_NO_ENVIRONMENT + source)
     except (interpreter.JqParseError, RecursionError) as e:
         problem = str(e).replace("token None", "end")
-        raise SyntaxFault(problem[:1].lower() + problem[1:]) from e
+        raise _no_jq(source, problem[:1].lower() + problem[1:]) from e
     if unknown is not None:
-        raise SyntaxFault(f"'{unknown}' is not defined")
+        raise _no_jq(source, f"'{unknown}' is not defined")
 
     def run(value: Any) -> list[Any]:
         try:
@@ -43,6 +40,10 @@ def build(source: str) -> Callable[[Any], list[Any]]:
             raise JqFault(str(e) or type(e).__name__) from e
 
     return run
+
+
+def _no_jq(source: str, problem: str) -> ExpressionError:
+    return ExpressionError(f"'{source}' is not a jq program: {problem}")
 
 
 def with_floats(value: Any) -> Any:

@@ -3,7 +3,8 @@
 Its form is that of https://kind.sigs.k8s.io/docs/user/configuration/.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,9 @@ from kwokctl.errors import ConfigError
 from kwokctl.expr import yaml
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import KUBE_APISERVER, Component, Plan
-from runtimes.engine.on_host import placed
+from runtimes.engine.site import placed
 from runtimes.kind.pods.kubeadm import configurations
-from runtimes.kind.pods.volumes import on_node
+from runtimes.kind.pods.pod_settings import on_node
 
 GROUP = "kind.x-k8s.io"
 _API_VERSION = f"{GROUP}/v1alpha4"
@@ -39,6 +40,8 @@ _OURS = {
     "networking.apiServerPort": "the port is an option of kwokctl: --kube-apiserver-port",
 }
 """What a user's document may not say, and why."""
+_BITS = {4: 24, 6: 64}
+"""How long the prefix of one node's network is, by the version of IP."""
 
 
 def configuration(
@@ -161,3 +164,15 @@ def _published(component: Component) -> Iterator[dict[str, Any]]:
                 "listenAddress": port.host_address,
                 "protocol": "TCP",
             }
+
+
+def pod_networks(subnets: str, nodes: Iterable[str]) -> Mapping[str, list[str]]:
+    """Return each node's networks, one of each of the comma-separated `subnets`."""
+    wholes = [ip_network(subnet.strip()) for subnet in subnets.split(",")]
+    parts = [
+        whole.subnets(new_prefix=max(_BITS[whole.version], whole.prefixlen)) for whole in wholes
+    ]
+    return {
+        name: [str(network) for network in networks]
+        for name, *networks in zip(sorted(nodes), *parts, strict=False)
+    }

@@ -19,8 +19,7 @@ from kwokctl.model import (
     ComponentName,
     Plan,
 )
-from runtimes.kind.pods.pod_settings import Manner, resources
-from runtimes.kind.pods.volumes import sight, volumes
+from runtimes.kind.pods.pod_settings import Manner, resources, sight, volumes
 
 MAKES = frozenset({ETCD, KUBE_APISERVER, KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER})
 """The components that kubeadm makes static pods of."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kwokctl.model import Component
-from runtimes.kind.pods.volumes import sight, volumes
+from runtimes.kind.pods.pod_settings import sight, volumes
 
 _PEERS = "--listen-peer-urls="
 _OPEN = f"{_PEERS}unix:///"

@@ -1,19 +1,27 @@
-"""The pods that kubeadm does not make: described in the cluster's folder, with their images."""
+"""The pods that kubeadm does not make: described in the cluster's folder, with their images brought into the node."""
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from kwokctl.host.files import write_atomic
 from kwokctl.model import Component, ComponentName
 from runtimes.engine.client import Container, Engine
-from runtimes.engine.component_image import image_of
-from runtimes.engine.images import EngineImages
+from runtimes.engine.images import EngineImages, image_of
 from runtimes.engine.inside import Inside
-from runtimes.kind.images.node_images import bring
 from runtimes.kind.pods.pod_settings import Manner
 from runtimes.kind.pods.static_pod import static_pod
+
+_BROUGHT = "/var/lib/kwokctl/images"
+"""Has a file for each image that the node has been given: it lives and dies with the node."""
+# Unpacked by their first use, with the snapshotter of the node's own configuration.
+_TAKE = """\
+ctr --namespace=k8s.io images import --no-unpack "$1" && mkdir -p "$2" && touch "$2/$3"
+"""
+_HAS = 'if [ -e "$1/$2" ]; then echo yes; fi'
 
 
 class PlacedPods:
@@ -56,3 +64,25 @@ class PlacedPods:
 
     def _file(self, name: ComponentName) -> Path:
         return self._folder / f"{name}.json"
+
+
+async def bring(engine: Engine, inside: Inside, image: str, *, by: Path) -> None:
+    """Have the node know an image as the engine knows it now.
+
+    `by` is where a file may lie meanwhile that the node sees at the same place.
+    """
+    told = await engine.ask("inspect_image", image)
+    mark = sha256(f"{image} {told['Id']}".encode()).hexdigest()
+    if await inside.run("sh", "-c", _HAS, "sh", _BROUGHT, mark):
+        return
+    with _for_a_while(by):
+        await EngineImages(engine).save([image], by)
+        await inside.run("sh", "-c", _TAKE, "sh", str(by), _BROUGHT, mark)
+
+
+@contextmanager
+def _for_a_while(file: Path) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        file.unlink(missing_ok=True)

@@ -1,10 +1,16 @@
-"""How the pods of a cluster are run, whoever makes them."""
+"""How the pods of a cluster are run, whoever makes them, and what they see. Pure.
+
+The node sees the files of the host first.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kwokctl.model import Limits
+from kwokctl.model import Component, Limits
+
+_ELSEWHERE = Path("/mnt/host")
+_SCRATCH, _SCRATCH_VOLUME = "/tmp", "scratch"  # noqa: S108 - the container's own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,3 +43,49 @@ def resources(limits: Limits) -> dict[str, Any]:
     if not bounds:
         return {}
     return {"resources": {"limits": bounds, "requests": dict.fromkeys(bounds, "0")}}
+
+
+def on_node(path: Path, root: Path) -> str:
+    """Return where the node sees a file of the host.
+
+    What is in the cluster's folder lies where it lies on the host. Anything else must not cover what
+    the node has there itself, such as its libraries.
+    """
+    return str(path if path.is_relative_to(root) else _ELSEWHERE / path.relative_to(path.anchor))
+
+
+def sight(component: Component) -> dict[str, Any]:
+    """Return the part of a container's description that says what it sees, and where it works.
+
+    It works in an empty folder that only the node's root and its own pod reach.
+    """
+    return {
+        "workingDir": _SCRATCH,
+        "env": [{"name": k, "value": v} for k, v in component.env.items()],
+        "volumeMounts": [
+            *(
+                {
+                    "name": _name(number),
+                    "mountPath": str(mount.mount_path),
+                    "readOnly": mount.read_only,
+                }
+                for number, mount in enumerate(component.mounts)
+            ),
+            {"name": _SCRATCH_VOLUME, "mountPath": _SCRATCH},
+        ],
+    }
+
+
+def volumes(component: Component, root: Path) -> list[dict[str, Any]]:
+    """Return the pod's volumes that `sight` names."""
+    return [
+        *(
+            {"name": _name(number), "hostPath": {"path": on_node(mount.host_path, root)}}
+            for number, mount in enumerate(component.mounts)
+        ),
+        {"name": _SCRATCH_VOLUME, "emptyDir": {}},
+    ]
+
+
+def _name(number: int) -> str:
+    return f"kwok-{number}"

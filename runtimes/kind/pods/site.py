@@ -10,9 +10,7 @@ from kwokctl.model import (
     ComponentName,
     NodeAddress,
 )
-from runtimes.engine.gateway import GATEWAY
-from runtimes.engine.on_host import ON_HOST
-from runtimes.engine.site import LOOPBACK, EngineSite
+from runtimes.engine.site import GATEWAY, LOOPBACK, ON_HOST, EngineSite
 
 _OWN_LOOPBACK = "localhost"
 

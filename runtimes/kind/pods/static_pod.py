@@ -8,8 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from kwokctl.model import Component, HttpProbe
-from runtimes.kind.pods.pod_settings import Manner, resources
-from runtimes.kind.pods.volumes import sight, volumes
+from runtimes.kind.pods.pod_settings import Manner, resources, sight, volumes
 
 _CRITICAL = {"priorityClassName": "system-node-critical", "priority": 2000001000}
 """As the pods of kubeadm are: the kubelet ends others first when the node is short of something."""

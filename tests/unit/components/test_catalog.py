@@ -10,13 +10,13 @@ from kwokctl import registry
 from kwokctl.cli import app
 from kwokctl.cli.parsing.complete import values
 from kwokctl.cli.parsing.options import chosen_options
-from kwokctl.clusters.choosing.wanted import wanted_cluster
 from kwokctl.clusters.launching.ports import held_ports
 from kwokctl.clusters.launching.readiness import wait_ready
 from kwokctl.clusters.programs.images import artifacts
 from kwokctl.clusters.state.files import write_files
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.state.saved import Saved, load, used_ports
+from kwokctl.clusters.wanted import wanted_cluster
 from kwokctl.components import catalog as catalogue
 from kwokctl.components import definitions
 from kwokctl.components.catalog import catalog, usual_options
@@ -66,7 +66,7 @@ async def saved(home: Home, asked: Resolved) -> Saved:
     """Do all of a creation but start it; return what the next command finds."""
     wanted, runtime = wanted_cluster(home, asked, ()), FakeRuntime()
     found = await artifacts(home, runtime, asked.options, wanted.names)
-    with held_ports(home, NAME, wanted.choices.options, wanted.names) as (options, _):
+    with held_ports(home, NAME, wanted.options, wanted.names) as (options, _):
         made = Saved(
             name=NAME,
             options=options,

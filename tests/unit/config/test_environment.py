@@ -1,8 +1,7 @@
 import pytest
 
 from kwokctl.components.catalog import usual_options
-from kwokctl.config.environment import warnings
-from kwokctl.config.resolve import resolve_options
+from kwokctl.config.resolve import resolve_options, warnings
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.clusters.state.stages import stage_documents
+from kwokctl.clusters.state.documents import stage_documents
 from kwokctl.controller.run import main, serve
 from kwokctl.controller.settings import read_settings
 from kwokctl.kube.kubeconfig.access import Access

@@ -1,7 +1,7 @@
 """What is the docker runtime's own and needs no engine; what every runtime does is in `tests/contract`."""
 
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -12,14 +12,16 @@ from kwokctl.host.machine import Host
 from kwokctl.host.paths import WorkDir
 from kwokctl.model import (
     ETCD,
+    KUBE_APISERVER,
     KWOK_CONTROLLER,
     Artifact,
     ClusterName,
     Component,
+    ComponentName,
     Plan,
     State,
 )
-from runtimes.docker.runtime import DockerRuntime
+from runtimes.docker.runtime import DockerRuntime, DockerSite
 from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
 from tests.support.fake_engine import FakeEngine, fake_engine
@@ -33,6 +35,8 @@ CONTROLLER = Component(
 IN_IMAGE = Component(
     name=ETCD, artifact=Artifact(name=ETCD, version="v3", image="registry.example/etcd:v3")
 )
+SITE = DockerSite(shares_sockets=True)
+SOCKET = Path("/home/me/run/etcd.sock")
 
 
 @pytest.fixture
@@ -130,3 +134,31 @@ async def test_a_site_is_told_without_an_engine(tmp_path: Path) -> None:
     site = made(tmp_path, "tcp://127.0.0.1:1").site(CLUSTER)
 
     assert site.socket(Path("/run/etcd.sock")) is None
+
+
+def test_what_is_mounted_lies_where_it_lies_on_the_host() -> None:
+    assert SITE.path(Path("/home/me/pki")) == PurePosixPath("/home/me/pki")
+
+
+def test_a_socket_is_offered_only_where_it_works() -> None:
+    assert SITE.socket(SOCKET) == PurePosixPath(SOCKET)
+    assert DockerSite(shares_sockets=False).socket(SOCKET) is None
+
+
+@pytest.mark.parametrize(
+    ("dialler", "address"),
+    [
+        (None, "127.0.0.1:6443"),
+        (KWOK_CONTROLLER, "127.0.0.1:6443"),
+        (ETCD, "kube-apiserver:6443"),
+    ],
+)
+def test_containers_dial_names_and_the_host_dials_published_ports(
+    dialler: ComponentName | None, address: str
+) -> None:
+    assert SITE.address(KUBE_APISERVER, 6443, dialler=dialler) == address
+
+
+def test_only_what_is_in_a_network_of_its_own_listens_on_all_addresses() -> None:
+    assert SITE.bind(ETCD) == "0.0.0.0"
+    assert SITE.bind(KWOK_CONTROLLER) == "127.0.0.1"

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from kwokctl.model import ETCD, Artifact, ClusterName, Component, Limits, Mount, Port
-from runtimes.docker.naming import SPECIFICATION, Naming
-from runtimes.docker.specification import ContainerPlacement, specify
+from runtimes.docker.specification import SPECIFICATION, ContainerPlacement, Naming, specify
 
 NAMING = Naming(ClusterName("dev"), Path("/home/me/.kwok/clusters/dev"))
 PLACE = ContainerPlacement(naming=NAMING, network="id-1", host="host.kwokctl.internal:172.18.0.1")

@@ -7,7 +7,7 @@ import pytest
 from kwokctl.errors import ConfigError
 from kwokctl.expr import yaml
 from kwokctl.model import ETCD, Artifact, Component, ComponentName, Limits, Mount, Port
-from runtimes.kind.nodes.configuration import configuration
+from runtimes.kind.nodes.configuration import configuration, pod_networks
 from runtimes.kind.pods.kubeadm import pod_patch
 from runtimes.kind.pods.pod_settings import Manner
 from tests.support import golden
@@ -179,3 +179,20 @@ def test_a_component_that_kubeadm_does_not_make_is_published_and_its_files_are_s
     ports = {port["containerPort"]: port["hostPort"] for port in node["extraPortMappings"]}
     assert ports[4443] == 30000
     assert {"hostPath": "/usr/lib", "containerPath": "/mnt/host/usr/lib"} in node["extraMounts"]
+
+
+def test_every_node_has_a_network_of_its_own() -> None:
+    assert pod_networks("10.244.0.0/16", ["b", "a"]) == {
+        "a": ["10.244.0.0/24"],
+        "b": ["10.244.1.0/24"],
+    }
+
+
+def test_with_two_versions_of_ip_a_node_has_a_network_of_each() -> None:
+    found = pod_networks("10.244.0.0/16,fd00:10:244::/56", ["a", "b"])
+
+    assert found["b"] == ["10.244.1.0/24", "fd00:10:244:1::/64"]
+
+
+def test_what_cannot_be_parted_goes_to_the_first() -> None:
+    assert pod_networks("10.1.1.0/26", ["a", "b"]) == {"a": ["10.1.1.0/26"]}

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.clusters.log_lines import LineRange, time_of
-from kwokctl.clusters.logs import component_logs
+from kwokctl.clusters.logs import LineRange, component_logs, time_of
 from kwokctl.clusters.state.home import cluster_name
 from kwokctl.model import ETCD, ClusterName, ComponentName
 from tests.support.fake_runtime import FakeRuntime

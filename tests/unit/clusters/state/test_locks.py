@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.clusters.locks import alone, starting, using
+from kwokctl.clusters.state.locks import alone, starting, using
 from kwokctl.errors import BusyError
 from kwokctl.host.paths import WorkDir
 from kwokctl.model import ClusterName

@@ -1,23 +1,22 @@
-"""What can stand at a place of the command line: commands, options, values or files."""
+"""Answers a shell that completes the words of a command line: commands, options, values or files.
 
+The answer is `files` on a line, or `words` and then a line for each word: the word, a tab, its meaning.
+"""
+
+import os
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from kwokctl.cli.invocation import DEFAULT_NAME
+from kwokctl.cli.output import results
 from kwokctl.cli.parsing import complete
 from kwokctl.cli.parsing.commands import EVERYWHERE
 from kwokctl.cli.parsing.grammar import RawCommand, panel_of, summary
 from kwokctl.cli.parsing.words import MAY_STAND_ALONE
+from kwokctl.cli.verbs.completion import VARIABLE
 from kwokctl.cli.verbs.help_command import NAME as HELP
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """A word, and what it means if that is known."""
-
-    word: str
-    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +28,10 @@ class Tool:
     words: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Files:
-    """The path of a file."""
-
-
-Offers = Tool | Files | tuple[Offer, ...]
+Offer = tuple[str, str]
+"""A word, and what it means, empty if that is not known."""
+Offers = Tool | tuple[Offer, ...] | None
+"""None stands for the path of a file."""
 
 
 @dataclass(slots=True)
@@ -135,8 +132,8 @@ def _values(param: Any, begun: str, *, prefix: str = "") -> Offers:
         prefix += before + comma
     words = [prefix + word for word in complete.values(param)]
     if not words and complete.is_file(param):
-        return Files()
-    return tuple(Offer(word) for word in words if word.startswith(begun))
+        return None
+    return tuple((word, "") for word in words if word.startswith(begun))
 
 
 def _options(place: _Place, begun: str) -> Iterator[Offer]:
@@ -152,10 +149,37 @@ def _options(place: _Place, begun: str) -> Iterator[Offer]:
             continue
         for spelling in (*param.opts, *param.secondary_opts):
             if spelling.startswith("--") and spelling.startswith(begun):
-                yield Offer(spelling, param.help or "")
+                yield spelling, param.help or ""
 
 
 def _commands(group: Any, begun: str) -> Iterator[Offer]:
     for name, command in group.commands.items():
         if name.startswith(begun) and not command.hidden:
-            yield Offer(name, summary(command))
+            yield name, summary(command)
+
+
+def answer(tree: Any, words: Sequence[str]) -> None:
+    """Print what can stand in place of the last word."""
+    found = offers(tree, words)
+    if found is None:
+        results.emit("files")
+    elif isinstance(found, Tool):
+        _pass_on(found)
+    else:
+        lines = (f"{word}\t{text}".rstrip() for word, text in found)
+        results.emit("\n".join(["words", *lines]))
+
+
+def _pass_on(tool: Tool) -> None:
+    """Let a tool answer itself, as every program does that is made with Cobra.
+
+    https://github.com/spf13/cobra/blob/main/site/content/completions/_index.md
+    """
+    program = shutil.which(tool.name)
+    if program is None:
+        return
+    from kwokctl.cli.verbs.passthrough import become
+
+    results.emit("words")
+    os.environ.pop(VARIABLE)
+    become([program, "__complete", *tool.words], {"KUBECONFIG": complete.kubeconfig(tool.cluster)})

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from kwokctl.model import ETCD, KUBE_SCHEDULER
-from runtimes.kind.pods.manifests_aside import putting_aside, taking_up
+from runtimes.kind.pods.manifests import putting_aside, taking_up
 
 GETENT = """\
 #!/bin/sh

@@ -7,7 +7,7 @@ import pytest
 
 from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
-from runtimes.engine.gateway import extra_host, host_address
+from runtimes.engine.site import extra_host, host_address
 from tests.support.fake_engine import FakeEngine, fake_engine
 
 NOBODYS = "192.0.2.1"

@@ -1,1 +1,0 @@
-"""What is chosen for a new cluster, and checked before anything is made."""

@@ -1,0 +1,170 @@
+"""What `create cluster` asks for, and what is chosen where its user left it open: checked before anything is made."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kwokctl.clusters.state.documents import controller_options, kept_documents, runtime_documents
+from kwokctl.clusters.state.home import Home
+from kwokctl.components.catalog import catalog
+from kwokctl.components.data_path import choose_data_path
+from kwokctl.components.definitions.etcd import EtcdOptions
+from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
+from kwokctl.components.heartbeat import settle_heartbeat
+from kwokctl.components.plan import known_limits, selected
+from kwokctl.config.data_path import Choice
+from kwokctl.config.documents import Document
+from kwokctl.config.options import ClusterOptions
+from kwokctl.config.resolve import Resolved, parse_extra_args
+from kwokctl.controller.configuration import KIND, SELECTING, given_options
+from kwokctl.controller.nodes.selection import select
+from kwokctl.controller.stages.reader import read_stages
+from kwokctl.errors import NotServedError, UnavailableError, UsageError
+from kwokctl.host.ports import check_local
+from kwokctl.model import KUBE_CONTROLLER_MANAGER, ClusterName, ComponentName
+from kwokctl.runtime import BringsKubernetes, RunsImages, Runtime
+
+_NO_FSYNC = (
+    "etcd does not wait for the disk: a power cut or a crash of the machine may lose the last "
+    "writes or the whole cluster; killing a program loses nothing"
+)
+PREFERRED = ("binary", "docker")
+"""Processes need no privileges, no engine and no images, and are the fastest; so they come first.
+
+Where kind could run, containers can, in less time and memory; so it is only taken when asked for.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedCluster:
+    """A request without contradictions."""
+
+    options: ClusterOptions
+    """With every choice made that its user left open."""
+    data_path: Choice
+    names: tuple[ComponentName, ...]
+    extra_args: Mapping[str, Mapping[str, str | None]]
+    notes: tuple[str, ...]
+    """A line for each choice that its user should know of."""
+
+
+def wanted_cluster(home: Home, resolved: Resolved, documents: Sequence[Document]) -> WantedCluster:
+    """Return what is asked for.
+
+    Raises UsageError, ConfigError and NotServedError for a request that no cluster can fulfil,
+    whether or not the cluster exists already.
+    """
+    options = resolved.options
+    names = selected(options)
+    extra_args = parse_extra_args(options.arguments.extra, tuple(catalog()))
+    known_limits(options)
+    check_local(options.bind_address)
+    if options.runtime:
+        home.runtime(options.runtime)
+    check_documents(options, documents)
+    data_path = choose_data_path(options)
+    return WantedCluster(
+        options=settle_heartbeat(
+            options,
+            resolved.chosen,
+            is_fast=data_path.path == "etcd",
+            is_monitored=KUBE_CONTROLLER_MANAGER in names,
+        ),
+        data_path=data_path,
+        names=names,
+        extra_args=extra_args,
+        notes=(_NO_FSYNC,) if options.of(EtcdOptions).fsync == "off" else (),
+    )
+
+
+def check_for_runtime(
+    runtime: Runtime,
+    cluster: ClusterName,
+    options: ClusterOptions,
+    documents: Sequence[Document],
+) -> None:
+    """Raise UsageError for options and documents that the runtime does not support."""
+    runtime_documents(runtime, documents)
+    is_limited = options.limits.memory or options.limits.cpu
+    if is_limited and not isinstance(runtime, RunsImages | BringsKubernetes):
+        raise UsageError(
+            f"components are processes of this machine on the runtime '{runtime.name}', and those "
+            "have no limits",
+            hint="choose a runtime that runs them in containers, or leave --memory-limit and "
+            "--cpu-limit out",
+        )
+    given = controller_options(kept_documents(options, documents))
+    if given.get("manageAllNodes") and runtime.site(cluster).has_own_nodes:
+        raise UsageError(
+            f"'{KIND}.options.manageAllNodes' cannot be set on the runtime '{runtime.name}', "
+            "which has a real node",
+            hint="choose nodes by a label or an annotation",
+        )
+
+
+def check_documents(options: ClusterOptions, documents: Sequence[Document]) -> None:
+    """Raise UsageError and ConfigError for documents with which the controller would not start."""
+    own = options.of(KwokControllerOptions)
+    served = {kind for kind in own.enable_crds if any(kind == d.kind for d in documents)}
+    if served:
+        kind = min(served)
+        raise UsageError(
+            f"documents of kind '{kind}' are given, and '--enable-crds {kind}' reads them from the "
+            "API server instead",
+            hint="leave one of the two out; apply the documents with kubectl",
+        )
+    if own.binary:
+        return
+    given = given_options(documents)
+    if own.enable_crds or given.get("enableCRDs"):
+        raise NotServedError(
+            "the embedded controller does not read custom resources yet: '--enable-crds' is not "
+            "supported",
+            hint="give the documents with --config, or another controller with "
+            "--kwok-controller-binary",
+        )
+    read_stages(documents)
+    _check_selection(given)
+
+
+def _check_selection(given: Mapping[str, Any]) -> None:
+    chosen = [name for name in SELECTING if given.get(name)]
+    if not chosen:
+        return
+    try:
+        select(
+            all_nodes=given.get("manageAllNodes", False),
+            single_node=given.get("manageSingleNode", ""),
+            annotation_selector=given.get("manageNodesWithAnnotationSelector", ""),
+            label_selector=given.get("manageNodesWithLabelSelector", ""),
+        )
+    except UsageError as e:
+        names = " and ".join(f"'{name}'" for name in chosen)
+        raise UsageError(f"{KIND}: {names} exclude each other", hint="give only one") from e
+
+
+async def choose_runtime(home: Home, asked: str) -> Runtime:
+    """Return the runtime that was asked for, else the first that can run here, and tell which.
+
+    Raises UnavailableError if the one asked for cannot run here, or none can; UsageError if there
+    is none of that name.
+    """
+    if asked:
+        runtime = home.runtime(asked)
+        await runtime.check()
+        return runtime
+    missing: list[UnavailableError] = []
+    for name in PREFERRED:
+        runtime = home.runtime(name)
+        try:
+            await runtime.check()
+        except UnavailableError as e:
+            missing.append(e)
+            continue
+        if missing:
+            home.progress.note(f"runtime: {name} ({missing[0]})")
+        return runtime
+    raise UnavailableError(
+        "clusters cannot run on this machine: " + "; ".join(str(e) for e in missing),
+        hint=missing[-1].hint,
+    )

@@ -1,0 +1,210 @@
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kwokctl.clusters.state.documents import stage_documents
+from kwokctl.clusters.state.home import Home, cluster_name
+from kwokctl.clusters.wanted import (
+    WantedCluster,
+    check_documents,
+    check_for_runtime,
+    choose_runtime,
+    wanted_cluster,
+)
+from kwokctl.config.documents import Document
+from kwokctl.config.options import ClusterOptions
+from kwokctl.config.resolve import Resolved
+from kwokctl.errors import ConfigError, NotServedError, UnavailableError, UsageError
+from kwokctl.host.machine import Host
+from kwokctl.host.paths import WorkDir
+from kwokctl.progress import Silent
+from tests.support.fake_runtime import FakeRuntime
+from tests.support.options import changed, cluster_options
+from tests.unit.clusters.state.test_documents import OPTIONS, OWN, configuration, document
+
+NAME = cluster_name("dev")
+PLAIN = cluster_options()
+
+
+def stage(**spec: Any) -> dict[str, Any]:
+    """Write a Stage for pods."""
+    whole = {"resourceRef": {"kind": "Pod"}, **spec}
+    return {"kind": "Stage", "metadata": {"name": "x"}, "spec": whole}
+
+
+def check(folder: Path, *documents: dict[str, Any], **options: Any) -> None:
+    home = Home(workdir=WorkDir(folder), cache=folder)
+    resolved = Resolved(options=cluster_options(**options), chosen=frozenset(options), warnings=())
+    read = [
+        Document(kind=body["kind"], api_version="", name="x", body=body, source="mine.yaml")
+        for body in documents
+    ]
+    wanted_cluster(home, resolved, read)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"disable": ("etcd",)}, "cannot be without 'etcd'"),
+        ({"extra_args": ("nonsense",)}, "is not COMPONENT=KEY=VALUE"),
+        ({"memory_limit": ("much",)}, "is not a limit"),
+        ({"cpu_limit": ("٣",)}, "is not a limit"),
+        ({"cpu_limit": ("1e999",)}, "is not a limit"),
+        ({"runtime": "banana"}, "no runtime called 'banana'"),
+        ({"runtime": "lima"}, "'lima' is not supported yet"),
+        ({"node_heartbeat": "off", "heartbeat_factor": 3}, "contradict each other"),
+    ],
+)
+def test_a_request_that_no_cluster_can_fulfil_is_refused(
+    tmp_path: Path, options: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        check(tmp_path, **options)
+
+
+def test_documents_with_which_the_controller_would_not_start_are_refused(tmp_path: Path) -> None:
+    cel = {"matchExpressions": [{"cel": {"expression": "true"}}]}
+    with pytest.raises(NotServedError, match="CEL"):
+        check(tmp_path, stage(selector=cel, next={"delete": True}))
+    with pytest.raises(ConfigError, match=r"mine\.yaml: stage 'x': 'spec\.steps' is empty"):
+        check(tmp_path, stage())
+
+
+def test_limits_are_for_containers_whether_or_not_the_cluster_exists() -> None:
+    with pytest.raises(UsageError, match="have no limits"):
+        check_for_runtime(FakeRuntime(), NAME, cluster_options(memory_limit=("1Gi",)), [])
+
+
+def made(options: ClusterOptions) -> WantedCluster:
+    home = Home(workdir=WorkDir(Path("/nowhere")), cache=Path("/nowhere"))
+    return wanted_cluster(home, Resolved(options=options, chosen=frozenset(), warnings=()), [])
+
+
+def test_a_plain_cluster_writes_to_etcd_and_beats_as_real_nodes_do() -> None:
+    found = made(PLAIN)
+
+    assert found.options.heartbeat.kind == "real"
+    assert found.data_path.path == "etcd"
+    assert found.notes == ()
+
+
+def test_what_was_asked_for_stays_asked_for() -> None:
+    assert made(PLAIN).options.data_path.path == "auto"
+
+
+@pytest.mark.parametrize(
+    "options", [changed(PLAIN, data_path="api"), changed(PLAIN, kube_audit_policy="p")]
+)
+def test_heartbeats_through_the_api_are_stretched(options: ClusterOptions) -> None:
+    found = made(options)
+
+    assert found.options.heartbeat.kind == "stretched"
+    assert found.data_path.path == "api"
+
+
+def test_an_etcd_that_does_not_sync_is_told_with_its_price() -> None:
+    found = made(changed(PLAIN, etcd_fsync="off"))
+
+    assert "power cut" in found.notes[0]
+
+
+def test_without_heartbeats_no_stage_refreshes_nodes() -> None:
+    stages = stage_documents(made(changed(PLAIN, node_heartbeat="off")).options, [])
+
+    assert not any("heartbeat" in stage["metadata"]["name"] for stage in stages)
+    assert any(stage["metadata"]["name"] == "node-initialize" for stage in stages)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        configuration(manageAllNodes=True, manageSingleNode="a"),
+        configuration(manageSingleNode="a", manageNodesWithLabelSelector="a=b"),
+    ],
+)
+def test_ways_to_choose_nodes_exclude_each_other(given: Document) -> None:
+    with pytest.raises(UsageError, match="exclude each other"):
+        check_documents(OPTIONS, [given])
+
+
+def test_what_stops_the_embedded_controller_is_refused_before_it_starts() -> None:
+    with pytest.raises(ConfigError, match="nodesIP"):
+        check_documents(OPTIONS, [configuration(nodesIP="x")])
+    with pytest.raises(ConfigError, match="stage 'x': 'spec'"):
+        check_documents(OPTIONS, [document("Stage", spec={})])
+    with pytest.raises(NotServedError, match="custom resources"):
+        check_documents(OPTIONS, [configuration(enableCRDs=["Stage"])])
+    with pytest.raises(NotServedError, match="custom resources"):
+        check_documents(cluster_options(enable_crds=("Stage",)), [])
+
+
+def test_another_controller_may_know_more() -> None:
+    check_documents(OWN, [configuration(newOption="x"), document("Stage", spec={"cel": "x"})])
+
+
+def test_a_kind_is_read_from_documents_or_from_the_api_server() -> None:
+    crds = cluster_options(kwok_controller_binary="/bin/true", enable_crds=("Logs",))
+
+    check_documents(crds, [document("Exec")])
+    with pytest.raises(UsageError, match="documents of kind 'Logs' are given"):
+        check_documents(crds, [document("Logs")])
+
+
+class Notes(Silent):
+    """Keeps what was told."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.told.append(text)
+
+
+@dataclass
+class Machine:
+    """A machine on which some runtimes cannot run."""
+
+    folder: Path
+    missing: set[str] = field(default_factory=set)
+    notes: Notes = field(default_factory=Notes)
+
+    def load(self, kind: str, host: Host) -> FakeRuntime:
+        error = UnavailableError(f"no {kind} here", hint=f"get {kind}")
+        return FakeRuntime(kind, fails_at={"check": error} if kind in self.missing else {})
+
+    @property
+    def home(self) -> Home:
+        workdir = WorkDir(self.folder)
+        return Home(workdir=workdir, cache=self.folder, progress=self.notes, load_runtime=self.load)
+
+
+async def test_processes_of_this_machine_come_first_without_a_word(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+
+    assert (await choose_runtime(machine.home, "")).name == "binary"
+    assert machine.notes.told == []
+
+
+async def test_another_runtime_is_taken_with_the_reason(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, missing={"binary"})
+
+    assert (await choose_runtime(machine.home, "")).name == "docker"
+    assert machine.notes.told == ["runtime: docker (no binary here)"]
+
+
+async def test_what_was_asked_for_is_never_replaced(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, missing={"docker"})
+
+    with pytest.raises(UnavailableError, match="no docker here"):
+        await choose_runtime(machine.home, "docker")
+
+
+async def test_where_none_can_run_every_reason_is_told(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, missing={"binary", "docker"})
+
+    with pytest.raises(UnavailableError, match="no binary here; no docker here") as caught:
+        await choose_runtime(machine.home, "")
+
+    assert caught.value.hint == "get docker"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from graphlib import TopologicalSorter
 from pathlib import Path, PurePath
-from typing import Any, NewType
+from typing import NewType
 
 ClusterName = NewType("ClusterName", str)
 ComponentName = NewType("ComponentName", str)
@@ -134,7 +134,7 @@ class Plan:
     """Launch components again that die."""
     maker: Artifact | None = None
     """The program with which the runtime makes the cluster, and the image of its nodes."""
-    documents: tuple[Mapping[str, Any], ...] = ()
+    documents: tuple[Mapping[str, object], ...] = ()
     """The user's own configuration of that program."""
 
     def waves(self) -> Iterator[tuple[Component, ...]]:

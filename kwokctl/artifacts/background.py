@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Event, Thread
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 _T = TypeVar("_T")
 
@@ -22,7 +22,7 @@ async def in_thread(work: Callable[[Event, Post], _T]) -> _T:
     stop = Event()
     ended: asyncio.Future[_T] = loop.create_future()
 
-    def post(call: Callable[..., object], *args: Any) -> None:
+    def post(call: Callable[..., object], *args: object) -> None:
         with suppress(RuntimeError):  # the loop may have been closed since
             loop.call_soon_threadsafe(lambda: None if stop.is_set() else call(*args))
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from kwokctl.errors import ArtifactError
 from kwokctl.host.files import remove_tree, write_atomic
+from kwokctl.json_value import Json
 
 _RECORD = "record.json"
 
@@ -118,7 +118,7 @@ class ProgramStore:
         """Read a record; None unless both it and the program are there."""
         path = folder / folder.parent.name
         try:
-            fields: dict[str, Any] = json.loads((folder / _RECORD).read_bytes())
+            fields: dict[str, Json] = json.loads((folder / _RECORD).read_bytes())
             entry = Entry(name=folder.parent.name, version=folder.name, path=path, **fields)
         except (OSError, ValueError, TypeError):
             return None

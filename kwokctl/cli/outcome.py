@@ -2,7 +2,6 @@
 
 import time
 from dataclasses import dataclass
-from typing import Any
 
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
@@ -23,7 +22,7 @@ class Outcome:
     cluster: str = ""
     changed: bool = True
     """Whether anything is different from before."""
-    result: Any = None
+    result: object = None
     """The command's own values, for a program."""
 
 

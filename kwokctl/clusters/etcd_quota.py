@@ -7,7 +7,6 @@ included, until it is compacted, defragmented and disarmed by hand: that must no
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
 
 import orjson
 
@@ -16,6 +15,7 @@ from kwokctl.config.quantity import to_text
 from kwokctl.errors import CapacityError, EtcdGoneError, EtcdRefusedError
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.etcd.kv.maintenance import MemberStatus, defragment, status
+from kwokctl.json_value import Json
 from kwokctl.kube.resource import NODES, PODS, Resource
 from kwokctl.progress import Progress
 from kwokctl.tasks import beside
@@ -33,7 +33,7 @@ _HINT = (
 )
 
 
-def stored_size(resource: Resource, body: Mapping[str, Any]) -> int:
+def stored_size(resource: Resource, body: Mapping[str, object]) -> int:
     """Return about how many bytes of etcd's file one object takes, its lease or revisions included."""
     added = _ADDED_TO_PODS if resource == PODS else 0
     size = len(orjson.dumps(body)) + added + REVISION_BYTES
@@ -100,5 +100,5 @@ class EtcdQuota:
         return found
 
 
-def _is_placed(pod: Mapping[str, Any]) -> bool:
+def _is_placed(pod: Mapping[str, Json]) -> bool:
     return bool((pod.get("spec") or {}).get("nodeName"))

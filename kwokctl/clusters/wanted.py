@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from kwokctl.clusters.state.documents import controller_options, kept_documents, runtime_documents
 from kwokctl.clusters.state.home import Home
@@ -21,6 +20,7 @@ from kwokctl.controller.nodes.selection import select
 from kwokctl.controller.stages.reader import read_stages
 from kwokctl.errors import NotServedError, UnavailableError, UsageError
 from kwokctl.host.ports import check_local
+from kwokctl.json_value import Json
 from kwokctl.model import KUBE_CONTROLLER_MANAGER, ClusterName, ComponentName
 from kwokctl.runtime import BringsKubernetes, RunsImages, Runtime
 
@@ -127,7 +127,7 @@ def check_documents(options: ClusterOptions, documents: Sequence[Document]) -> N
     _check_selection(given)
 
 
-def _check_selection(given: Mapping[str, Any]) -> None:
+def _check_selection(given: Mapping[str, Json]) -> None:
     chosen = [name for name in SELECTING if given.get(name)]
     if not chosen:
         return

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from kwokctl.components import identities
 from kwokctl.config.options import ClusterOptions
@@ -24,7 +23,7 @@ class Setting:
     extra_args: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
     writes_to_etcd: bool = False
     """Whether fake kubelets write past the API server."""
-    controller_options: Mapping[str, Any] = field(default_factory=dict)
+    controller_options: Mapping[str, object] = field(default_factory=dict)
     """The options in the user's documents of kind KwokConfiguration."""
 
     def port(self, name: ComponentName) -> int:

@@ -2,10 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from kwokctl.config import checks
 from kwokctl.model import ComponentName
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+OptionValue = str | int | bool | tuple[str, ...]
+"""The value of an option."""
 
 PORT = "PORT"
 """The metavar of the options that hold a port of this machine."""
@@ -47,7 +53,7 @@ class ComponentOptions:
 class Spelling:
     """How an option is written in the places where it can be given; empty where it cannot."""
 
-    owner: type[Any]
+    owner: type[object]
     """The class that declares it."""
     attribute: str
     """Its name there."""
@@ -60,7 +66,7 @@ class Spelling:
     group: str
     metavar: str
     type: Any
-    default: Any
+    default: OptionValue
     within: tuple[int, int]
     """The least and the largest number that it takes."""
     check: checks.Check
@@ -74,7 +80,9 @@ class Spelling:
         return self.metavar == PORT
 
 
-def option(default: Any, help_text: str, *, group: str, metavar: str = "", **more: Any) -> Any:
+def option(
+    default: OptionValue, help_text: str, *, group: str, metavar: str = "", **more: object
+) -> Any:
     """Declare one option; `flag`, `env` and `key` are derived from its name unless given.
 
     Its `name` among all options is that of the field, after the component's for one of a component,
@@ -91,12 +99,12 @@ def option(default: Any, help_text: str, *, group: str, metavar: str = "", **mor
     return field(default=default, metadata=metadata)
 
 
-def port_option(title: str, **more: Any) -> Any:
+def port_option(title: str, **more: object) -> Any:
     """Declare the port of a component."""
     return option(0, title, group=PORTS, metavar=PORT, **more)
 
 
-def binary_option(title: str, **more: Any) -> Any:
+def binary_option(title: str, **more: object) -> Any:
     """Declare the program that is run for a component, or a tool, in place of the usual one."""
     return option("", title, group=PROGRAMS, metavar="PROGRAM", **more)
 
@@ -106,7 +114,7 @@ def image_option(title: str) -> Any:
     return option("", title, group=IMAGES, metavar="IMAGE")
 
 
-def declared(owner: type[Any]) -> tuple[Spelling, ...]:
+def declared(owner: type["DataclassInstance"]) -> tuple[Spelling, ...]:
     """Return the options that a class declares."""
     return tuple(
         _spelling(owner, each.name, each.type, each.default, dict(each.metadata))
@@ -115,16 +123,17 @@ def declared(owner: type[Any]) -> tuple[Spelling, ...]:
     )
 
 
-def declares(owner: type[Any], attribute: str) -> bool:
+def declares(owner: type["DataclassInstance"], attribute: str) -> bool:
     """Tell whether a class declares an option of that name."""
     return any(each.attribute == attribute for each in declared(owner))
 
 
 def _spelling(
-    owner: type[Any], attribute: str, kind: Any, default: Any, metadata: dict[str, Any]
+    owner: type[object], attribute: str, kind: object, default: Any, metadata: dict[str, Any]
 ) -> Spelling:
-    is_own = issubclass(owner, ComponentOptions)
-    usual = f"{owner.component.replace('-', '_')}_{attribute}" if is_own else attribute
+    usual = attribute
+    if issubclass(owner, ComponentOptions):
+        usual = f"{owner.component.replace('-', '_')}_{attribute}"
     name = metadata.pop("name", usual)
     first, *rest = name.split("_")
     derived = {

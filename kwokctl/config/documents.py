@@ -8,12 +8,12 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from kwokctl.config.kinds import API_VERSIONS
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.errors import ConfigError, NotServedError
 from kwokctl.expr import yaml
+from kwokctl.json_value import Json
 from kwokctl.progress import Progress, Silent
 
 STDIN = "-"
@@ -34,7 +34,7 @@ class Document:
     api_version: str
     name: str
     """`metadata.name`; empty if there is none."""
-    body: dict[str, Any]
+    body: dict[str, Json]
     source: str
     """File and position, as a message names them: `kwok.yaml, document 2`."""
 
@@ -123,7 +123,7 @@ def _parse(name: str, content: bytes) -> Iterator[Document]:
             yield _document(body, f"{name}, document {index}")
 
 
-def _document(body: Any, source: str) -> Document:
+def _document(body: object, source: str) -> Document:
     if not isinstance(body, dict):
         raise ConfigError(f"{source} is {_shape(body)}, not a mapping")
     kind = _text(body, "kind", source)
@@ -141,7 +141,7 @@ def _document(body: Any, source: str) -> Document:
     )
 
 
-def _api_version(body: dict[str, Any], kind: str, source: str) -> str:
+def _api_version(body: dict[str, object], kind: str, source: str) -> str:
     """Return the apiVersion; one that is left out is the one that is supported."""
     given = _text(body, "apiVersion", source)
     supported = API_VERSIONS.get(kind, given)
@@ -153,19 +153,19 @@ def _api_version(body: dict[str, Any], kind: str, source: str) -> str:
     return given
 
 
-def _text(body: dict[str, Any], field: str, source: str, *, inside: str = "") -> str:
+def _text(body: dict[str, object], field: str, source: str, *, inside: str = "") -> str:
     value = body.get(field)
     if value is not None and not isinstance(value, str):
         raise ConfigError(f"{source}: '{inside}{field}' is {_shape(value)}, not a text")
     return value or ""
 
 
-def _misspelt(field: str, body: dict[str, Any]) -> str | None:
+def _misspelt(field: str, body: dict[str, object]) -> str | None:
     near = did_you_mean(field, body)
     return near and f"{near.removeprefix('did you mean ').rstrip('?')} is spelt '{field}'"
 
 
-def _shape(value: Any) -> str:
+def _shape(value: object) -> str:
     return _SHAPES.get(type(value), f"a {type(value).__name__}")
 
 
@@ -218,7 +218,7 @@ def _listed(kustomization: Path, depth: int) -> Iterator[Path]:
             raise ConfigError(f"'{kustomization}' lists '{resource}', which does not exist")
 
 
-def _resources(kustomization: Path, body: Any) -> list[str]:
+def _resources(kustomization: Path, body: object) -> list[str]:
     if not isinstance(body, Mapping):
         raise ConfigError(f"'{kustomization}' is not a mapping")
     for field, value in body.items():

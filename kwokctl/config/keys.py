@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, get_origin
 
-from kwokctl.config.declaring import Spelling
+from kwokctl.config.declaring import OptionValue, Spelling
 from kwokctl.config.documents import Document
 from kwokctl.config.given import Given
 from kwokctl.config.nearest import did_you_mean
@@ -42,7 +42,7 @@ def from_document(document: Document, usual: ClusterOptions) -> dict[str, Given]
     }
 
 
-def options_to_document(options: ClusterOptions) -> dict[str, Any]:
+def options_to_document(options: ClusterOptions) -> dict[str, object]:
     """Write options under their configuration keys, as the saved state holds them."""
     return {
         spelling.key: list(value) if isinstance(value, tuple) else value
@@ -53,11 +53,11 @@ def options_to_document(options: ClusterOptions) -> dict[str, Any]:
 
 
 def options_from_document(
-    body: Mapping[str, Any], where: str, usual: ClusterOptions
-) -> dict[str, Any]:
+    body: Mapping[str, object], where: str, usual: ClusterOptions
+) -> dict[str, OptionValue]:
     """Read those options from their configuration keys that `usual` has; return them by name."""
     by_key = {spelling.key: spelling for spelling in spellings(usual) if spelling.key}
-    given = {}
+    given: dict[str, OptionValue] = {}
     for key, value in body.items():
         spelling = by_key.get(key)
         if spelling is None:
@@ -69,7 +69,7 @@ def options_from_document(
     return given
 
 
-def _is_harmless(key: str, value: Any) -> bool:
+def _is_harmless(key: str, value: object) -> bool:
     return any(key == option.key and option.asks_for_nothing(value) for option in NOT_SERVED)
 
 
@@ -79,7 +79,7 @@ def _unknown_key(key: str, by_key: Mapping[str, Spelling], where: str) -> Except
     return ConfigError(f"{where}.{key} is not an option", hint=did_you_mean(key, by_key))
 
 
-def _typed(value: Any, kind: Any, where: str) -> Any:
+def _typed(value: object, kind: Any, where: str) -> OptionValue:
     """Check a value of a configuration document against the type of its option."""
     if get_origin(kind) is tuple:
         if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
@@ -89,4 +89,5 @@ def _typed(value: Any, kind: Any, where: str) -> Any:
         return str(value)
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise ConfigError(f"{where} must be {_WORDS[kind]}, not '{value}'")
-    return value
+    found: OptionValue = value
+    return found

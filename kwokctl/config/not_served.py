@@ -1,9 +1,8 @@
 """The options of the original that are not supported yet: refused by name, never ignored."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
-_NOTHING: tuple[Any, ...] = (None, "", "0", 0, False, [], {})
+_NOTHING: tuple[object, ...] = (None, "", "0", 0, False, [], {})
 """What an option may be given as without asking for anything."""
 
 
@@ -20,7 +19,7 @@ class NotServed:
     default: bool = False
     """The value of a switch that asks for nothing, so that it need not be refused."""
 
-    def asks_for_nothing(self, value: Any) -> bool:
+    def asks_for_nothing(self, value: object) -> bool:
         """Tell whether a value leaves things as they are here anyway."""
         if self.is_switch:
             return value is self.default

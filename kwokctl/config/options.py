@@ -12,7 +12,15 @@ from typing import Any, TypeVar
 
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
 from kwokctl.config import checks
-from kwokctl.config.declaring import GENERAL, PANELS, ComponentOptions, Spelling, declared, option
+from kwokctl.config.declaring import (
+    GENERAL,
+    PANELS,
+    ComponentOptions,
+    OptionValue,
+    Spelling,
+    declared,
+    option,
+)
 from kwokctl.config.groups import (
     ArgumentOptions,
     DataPathOptions,
@@ -103,17 +111,17 @@ def _rank(spelling: Spelling) -> int:
     return PANELS.index(spelling.group) if spelling.group in PANELS else len(PANELS)
 
 
-def value_of(options: ClusterOptions, spelling: Spelling) -> Any:
+def value_of(options: ClusterOptions, spelling: Spelling) -> object:
     """Return the value of one option."""
     owners = (options, *options.components, *(getattr(options, name) for name in _groups()))
     owner = next(each for each in owners if type(each) is spelling.owner)
     return getattr(owner, spelling.attribute)
 
 
-def with_values(options: ClusterOptions, values: Mapping[str, Any]) -> ClusterOptions:
+def with_values(options: ClusterOptions, values: Mapping[str, OptionValue]) -> ClusterOptions:
     """Return options with other values, which are given by the names of the options."""
     by_name = {spelling.field: spelling for spelling in spellings(options)}
-    by_owner: dict[type[Any], dict[str, Any]] = {}
+    by_owner: dict[type[object], dict[str, Any]] = {}
     for name, value in values.items():
         spelling = by_name[name]
         by_owner.setdefault(spelling.owner, {})[spelling.attribute] = value

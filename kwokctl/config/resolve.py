@@ -7,8 +7,9 @@ that names the place.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_origin
+from typing import get_origin
 
+from kwokctl.config.declaring import OptionValue
 from kwokctl.config.documents import Document
 from kwokctl.config.given import Given
 from kwokctl.config.keys import from_document
@@ -37,7 +38,7 @@ class Resolved:
 
 def resolve_options(
     usual: ClusterOptions,
-    flags: Mapping[str, Any],
+    flags: Mapping[str, OptionValue],
     environ: Mapping[str, str],
     documents: Sequence[Document],
 ) -> Resolved:
@@ -135,7 +136,7 @@ def _asks_for_nothing(option: NotServed, text: str) -> bool:
         return False
 
 
-def _read(text: str, kind: Any, name: str) -> Any:
+def _read(text: str, kind: object, name: str) -> OptionValue:
     """Read the text of a variable as the type of its option."""
     try:
         if kind is bool:

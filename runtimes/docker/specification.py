@@ -7,8 +7,8 @@ import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from kwokctl.json_value import Json
 from kwokctl.model import ClusterName, Component, ComponentName, Limits, Port
 
 CLUSTER = "io.kwokctl.cluster"
@@ -60,12 +60,12 @@ class ContainerPlacement:
 
 def specify(
     component: Component, *, image: str, place: ContainerPlacement, user: str, revive: bool
-) -> dict[str, Any]:
+) -> dict[str, Json]:
     """Describe a component's container.
 
     `user` is `UID:GID` of the files that it reads and writes.
     """
-    body: dict[str, Any] = {
+    body: dict[str, Json] = {
         "Image": image,
         # Published images and those that we make have it on their path.
         "Entrypoint": [component.name, *component.artifact.command[1:]],
@@ -93,7 +93,7 @@ def specify(
     return {**body, "Labels": labels}
 
 
-def _host_config(component: Component, naming: Naming, *, revive: bool) -> dict[str, Any]:
+def _host_config(component: Component, naming: Naming, *, revive: bool) -> dict[str, Json]:
     return {
         "NetworkMode": naming.network,
         "PortBindings": {

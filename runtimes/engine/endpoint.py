@@ -11,10 +11,10 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from kwokctl.errors import ConfigError
+from kwokctl.json_value import Json
 
 _USUAL = "unix:///var/run/docker.sock"
 _LOOPBACKS = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -82,7 +82,7 @@ def _context(folder: Path, name: str) -> Endpoint:
     )
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> dict[str, Json]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -6,7 +6,7 @@ import tarfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from threading import Event
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from kwokctl.artifacts.background import Post, in_thread
 from kwokctl.artifacts.images import registry_of
@@ -14,6 +14,7 @@ from kwokctl.artifacts.store import ProgramStore, digest
 from kwokctl.errors import ArtifactError, CommandError, NotFoundError
 from kwokctl.host.files import replacing
 from kwokctl.host.processes.lifecycle import check_program
+from kwokctl.json_value import Json
 from kwokctl.model import Artifact, Component, ComponentName
 from runtimes.engine.client import Engine
 
@@ -106,7 +107,7 @@ class EngineImages:
     async def load(self, file: Path) -> Sequence[str]:
         """Take the images of a file that `docker save` or we have written."""
 
-        def work(_stop: Event, _post: Post) -> list[dict[str, Any]]:
+        def work(_stop: Event, _post: Post) -> list[dict[str, object]]:
             dialled = self._engine.dialled_for(_UNPACKING)
             with file.open("rb") as content, dialled as client:
                 return list(client.load_image(content))
@@ -160,7 +161,7 @@ _UNNAMED = "Loaded image ID: "
 """Said of an image that was saved by its digest: the name is not in the file."""
 
 
-def _newly_come(line: dict[str, Any], come: dict[str, int]) -> int:
+def _newly_come(line: dict[str, Json], come: dict[str, int]) -> int:
     """Return how many bytes of a layer have come since `come`, by layer, and note them there."""
     now: int | None = (line.get("progressDetail") or {}).get("current")
     if line.get("status") != "Downloading" or now is None:

@@ -5,9 +5,9 @@ import io
 import tarfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
-from typing import Any
 
 from kwokctl.errors import CommandError, KwokctlError, NotFoundError
+from kwokctl.json_value import Json
 from runtimes.engine.client import Engine
 from runtimes.engine.logs import followed
 
@@ -62,7 +62,7 @@ class Inside:
         lines = (" ".join(line).split()[1:] for line in told["Processes"] or ())
         return {words[0].rpartition("/")[2] for words in lines if words}
 
-    async def _top(self) -> dict[str, Any]:
+    async def _top(self) -> dict[str, Json]:
         """Ask for the processes; engines stumble over a container inside that ends meanwhile."""
         for _ in range(_TRIES - 1):
             with suppress(CommandError):

@@ -1,9 +1,9 @@
 """What an engine's account of a container tells a person."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from kwokctl.errors import NotFoundError
+from kwokctl.json_value import Json
 from runtimes.engine.client import Engine
 
 _NOT_RUN = (126, 127)
@@ -24,7 +24,7 @@ async def remark_on(engine: Engine, container: str) -> str:
     return "; ".join(filter(None, (times, why)))
 
 
-def _why(told: Mapping[str, Any]) -> str:
+def _why(told: Mapping[str, Json]) -> str:
     state = told["State"]
     if state.get("OOMKilled"):
         limit = told["HostConfig"].get("Memory")

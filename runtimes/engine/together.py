@@ -2,10 +2,9 @@
 
 import asyncio
 from collections.abc import Collection, Coroutine, Iterable
-from typing import Any
 
 
-async def all_of(works: Iterable[Coroutine[Any, Any, None]]) -> None:
+async def all_of(works: Iterable[Coroutine[object, object, None]]) -> None:
     """Do things at once, all of them to their end, and raise the first error."""
     ends: Collection[BaseException | None] = await asyncio.gather(*works, return_exceptions=True)
     for end in ends:

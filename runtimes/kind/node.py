@@ -5,7 +5,6 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from kwokctl.errors import KwokctlError, TimedOutError
 from kwokctl.model import ETCD, Component, ComponentName
@@ -61,7 +60,7 @@ class Node:
         self.name = container.name
 
     async def start(
-        self, names: Collection[ComponentName], pods: Mapping[ComponentName, Mapping[str, Any]]
+        self, names: Collection[ComponentName], pods: Mapping[ComponentName, Mapping[str, object]]
     ) -> None:
         """Let the kubelet run these components, and return when their programs have been run.
 

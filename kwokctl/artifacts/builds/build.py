@@ -8,7 +8,6 @@ import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from kwokctl.artifacts.build_lock import LockedPlace
 from kwokctl.artifacts.builds import gomod, toolchain
@@ -20,6 +19,7 @@ from kwokctl.artifacts.target import Platform
 from kwokctl.errors import ArtifactError, CommandError
 from kwokctl.host import process
 from kwokctl.host.files import remove_tree, write_atomic
+from kwokctl.json_value import Json
 from kwokctl.progress import Progress, Step
 
 _OLDEST_GO = (1, 24, 0)
@@ -195,7 +195,7 @@ def _texts(modules: Sequence[Mapping[str, str]]) -> dict[str, str]:
     return {m["Path"]: Path(m["GoMod"]).read_text("utf-8") for m in modules if m.get("GoMod")}
 
 
-def _documents(text: str) -> Iterator[dict[str, Any]]:
+def _documents(text: str) -> Iterator[dict[str, Json]]:
     """Yield the JSON objects that are written one after the other."""
     decoder = json.JSONDecoder()
     position = 0

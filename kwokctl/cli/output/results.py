@@ -62,7 +62,7 @@ def _let_go() -> None:
     streams.drop(sys.stdout.fileno())
 
 
-def emit_data(data: Any, output: str) -> None:
+def emit_data(data: object, output: str) -> None:
     """Write values as `json` or `yaml`."""
     body = plain(data)
     if output == "json":

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -17,7 +17,7 @@ TOOLS = "Tools"
 EVERYWHERE = "Everywhere"
 """The help section of the flags that every command takes."""
 
-_EVERYWHERE: Mapping[str, Any] = {
+_EVERYWHERE: Mapping[str, object] = {
     "name": Annotated[
         str | None,
         typer.Option(
@@ -49,7 +49,7 @@ _EVERYWHERE: Mapping[str, Any] = {
         ),
     ],
 }
-_UNGIVEN: Mapping[str, Any] = {"name": None, "config": None, "dry_run": False, "level": None}
+_UNGIVEN: Mapping[str, object] = {"name": None, "config": None, "dry_run": False, "level": None}
 
 
 def command(
@@ -67,7 +67,7 @@ def command(
     """
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
-        def enter(ctx: typer.Context, **words: Any) -> None:
+        def enter(ctx: typer.Context, **words: object) -> None:
             shared = {key: words.pop(key) for key in _EVERYWHERE if key not in names}
             call = ctx.obj.overlaid(**{**_UNGIVEN, **shared})
             function(replace(call, command=ctx.command_path.partition(" ")[2]), **words)
@@ -129,7 +129,7 @@ def root(text: str) -> typer.Typer:
         },
     )
 
-    def enter(ctx: typer.Context, *, version: bool, **words: Any) -> None:
+    def enter(ctx: typer.Context, *, version: bool, **words: object) -> None:
         if version:
             results.emit(version_line())
             raise typer.Exit
@@ -144,7 +144,7 @@ def root(text: str) -> typer.Typer:
 
 
 def _entrance(text: str) -> Callable[..., None]:
-    def enter(ctx: typer.Context, **words: Any) -> None:
+    def enter(ctx: typer.Context, **words: object) -> None:
         _enter_group(ctx, words)
 
     enter.__doc__ = text
@@ -152,7 +152,7 @@ def _entrance(text: str) -> Callable[..., None]:
     return enter
 
 
-def _enter_group(ctx: typer.Context, words: Mapping[str, Any]) -> None:
+def _enter_group(ctx: typer.Context, words: Mapping[str, object]) -> None:
     ctx.obj = ctx.obj.overlaid(**words)
     if ctx.invoked_subcommand is None:
         results.emit(ctx.get_help())
@@ -182,7 +182,7 @@ def _sign(enter: Callable[..., None], parameters: tuple[inspect.Parameter, ...])
 
 
 def _parameter(
-    name: str, annotation: Any, *, default: Any = inspect.Parameter.empty
+    name: str, annotation: object, *, default: object = inspect.Parameter.empty
 ) -> inspect.Parameter:
     return inspect.Parameter(
         name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation

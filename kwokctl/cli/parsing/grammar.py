@@ -88,11 +88,11 @@ class RawCommand(TyperCommand):
         ctx.args = untouched
         return untouched
 
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ARG002 - Typer's signature
+    def collect_usage_pieces(self, ctx: object) -> list[str]:  # noqa: ARG002 - Typer's signature
         """Return what may follow the command's name."""
         return ["ARGS..."]
 
-    def format_options(self, ctx: Any, formatter: Any) -> None:
+    def format_options(self, ctx: object, formatter: object) -> None:
         """Write none: even `-h` is the tool's."""
 
 

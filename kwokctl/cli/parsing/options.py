@@ -11,7 +11,7 @@ import typer
 from kwokctl.cli.parsing.values import duration, one_of, whole_number
 from kwokctl.cli.parsing.words import DEFAULT_WAIT
 from kwokctl.components.catalog import usual_options
-from kwokctl.config.declaring import Spelling
+from kwokctl.config.declaring import OptionValue, Spelling
 from kwokctl.config.not_served import NOT_SERVED, NotServed
 from kwokctl.config.options import spellings
 from kwokctl.errors import NotServedError
@@ -96,7 +96,7 @@ def cluster_parameters() -> tuple[inspect.Parameter, ...]:
     return (*served, *(_refused(option) for option in NOT_SERVED if option.flag))
 
 
-def chosen_options(words: Mapping[str, Any]) -> dict[str, Any]:
+def chosen_options(words: Mapping[str, object]) -> dict[str, OptionValue]:
     """Return, by field name, the cluster options among the words that were given.
 
     Raises NotServedError for an option that is not served, unless it was given the value that it
@@ -109,7 +109,7 @@ def chosen_options(words: Mapping[str, Any]) -> dict[str, Any]:
     return dict(_chosen(words))
 
 
-def _chosen(words: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _chosen(words: Mapping[str, Any]) -> Iterator[tuple[str, OptionValue]]:
     for spelling in spellings(usual_options()):
         value = words.get(spelling.field)
         if value is None:
@@ -144,11 +144,11 @@ def _served(spelling: Spelling) -> inspect.Parameter:
         help=spelling.help + _default(spelling.default),
         rich_help_panel=spelling.group,
     )
-    kind: Any = bool | None if is_switch else list[str] | None if is_list else str | None
+    kind: object = bool | None if is_switch else list[str] | None if is_list else str | None
     return _parameter(spelling.field, Annotated[kind, option])
 
 
-def _default(value: Any) -> str:
+def _default(value: object) -> str:
     if isinstance(value, bool):
         return " [default: on]" if value else ""
     if isinstance(value, tuple):
@@ -159,7 +159,7 @@ def _default(value: Any) -> str:
 def _refused(option: NotServed) -> inspect.Parameter:
     flag = option.flag
     spelled = f"{flag}/--no-{flag.removeprefix('--')}" if option.is_switch else flag
-    kind: Any = bool | None if option.is_switch else str | None
+    kind: object = bool | None if option.is_switch else str | None
     return _parameter(_name(option), Annotated[kind, typer.Option(spelled, hidden=True)])
 
 
@@ -167,6 +167,6 @@ def _name(option: NotServed) -> str:
     return option.flag.removeprefix("--").replace("-", "_")
 
 
-def _parameter(name: str, annotation: Any) -> inspect.Parameter:
+def _parameter(name: str, annotation: object) -> inspect.Parameter:
     kind = inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(name, kind, default=None, annotation=annotation)

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -251,7 +251,7 @@ def _resolved(call: Invocation, **given: str | None) -> "Resolved":
     return resolve_options(usual_options(), chosen, os.environ, call.documents())
 
 
-def _entry(entry: "Entry") -> dict[str, Any]:
+def _entry(entry: "Entry") -> dict[str, object]:
     return {
         "name": entry.name,
         "version": entry.version,

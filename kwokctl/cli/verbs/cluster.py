@@ -1,7 +1,7 @@
 """`create`, `delete`, `start` and `stop` a cluster."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -66,7 +66,7 @@ def create(
         typer.Option("--fail-on-drift", help="Fail if the cluster exists with other settings"),
     ] = False,
     output: Output = "",
-    **words: Any,
+    **words: object,
 ) -> None:
     """Create a cluster, or continue one that was left half-made.
 

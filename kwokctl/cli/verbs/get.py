@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -256,7 +256,7 @@ def _in_words(status: "ClusterStatus") -> str:
     return f"{status.status}: {status.message}" if is_told else status.status
 
 
-def _cluster(status: "ClusterStatus") -> dict[str, Any]:
+def _cluster(status: "ClusterStatus") -> dict[str, object]:
     return {
         "name": status.name,
         "status": str(status.status),
@@ -270,7 +270,7 @@ def _cluster(status: "ClusterStatus") -> dict[str, Any]:
     }
 
 
-def _component(status: "ComponentStatus") -> dict[str, Any]:
+def _component(status: "ComponentStatus") -> dict[str, object]:
     return {
         "name": status.name,
         "status": str(status.status),

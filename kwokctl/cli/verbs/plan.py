@@ -2,7 +2,7 @@
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,7 @@ from kwokctl.config.checks import quantity
 
 if TYPE_CHECKING:
     from kwokctl.clusters.capacity import CapacityPlan
+    from kwokctl.config.declaring import OptionValue
     from kwokctl.config.options import ClusterOptions
 
 
@@ -139,7 +140,7 @@ def plan(
     call.quietly(unless=output == "table").progress.note(f"it fits: {found.why}")
 
 
-def _cluster_options(call: Invocation, given: dict[str, Any]) -> "ClusterOptions":
+def _cluster_options(call: Invocation, given: "dict[str, OptionValue]") -> "ClusterOptions":
     """Return the options of the cluster that exists, or of the one that would be made, with `given`."""
     from kwokctl.clusters.state.saved import load
     from kwokctl.components.catalog import usual_options

@@ -5,7 +5,6 @@ the user's own, which may support more of them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from kwokctl import assets
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
@@ -17,6 +16,7 @@ from kwokctl.controller.configuration import KIND, UNUSED_KINDS, without_effect
 from kwokctl.errors import UsageError
 from kwokctl.expr import yaml
 from kwokctl.host.paths import expanded
+from kwokctl.json_value import Json
 from kwokctl.model import KWOK_CONTROLLER
 from kwokctl.runtime import BringsKubernetes, Runtime
 
@@ -53,7 +53,7 @@ _PODS = (
 
 def kept_documents(
     options: ClusterOptions, documents: Sequence[Document]
-) -> tuple[Mapping[str, Any], ...]:
+) -> tuple[Mapping[str, Json], ...]:
     """Return the documents that the controller of a cluster is given beside its Stages.
 
     Several of kind KwokConfiguration become one. Relative paths are those of the caller's folder.
@@ -65,12 +65,12 @@ def kept_documents(
     return tuple(_whole_paths(body) for body in (*merged, *others))
 
 
-def controller_options(kept: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+def controller_options(kept: Sequence[Mapping[str, Json]]) -> Mapping[str, Json]:
     """Return the options of the controller among the documents that a cluster keeps."""
     return next((body.get("options") or {} for body in kept if body.get("kind") == KIND), {})
 
 
-def is_kept(body: Mapping[str, Any]) -> bool:
+def is_kept(body: Mapping[str, Json]) -> bool:
     """Tell whether a document of a saved cluster is one for its controller."""
     return body.get("kind") not in {"Stage", FOR_RUNTIME}
 
@@ -94,9 +94,9 @@ def remarks(options: ClusterOptions, documents: Sequence[Document]) -> Iterator[
             yield f"documents of kind '{kind}' are not part of a cluster: {use}"
 
 
-def _merged(documents: Sequence[Document], *, own: bool) -> dict[str, Any]:
-    options: dict[str, Any] = {}
-    rest: dict[str, Any] = {}
+def _merged(documents: Sequence[Document], *, own: bool) -> dict[str, Json]:
+    options: dict[str, Json] = {}
+    rest: dict[str, Json] = {}
     for document in documents:
         options.update(_options_of(document))
         rest.update({key: value for key, value in document.body.items() if key != "options"})
@@ -105,14 +105,14 @@ def _merged(documents: Sequence[Document], *, own: bool) -> dict[str, Any]:
     return {**rest, "apiVersion": CONFIGURATION, "kind": KIND, "options": options}
 
 
-def _options_of(document: Document) -> Mapping[str, Any]:
+def _options_of(document: Document) -> Mapping[str, Json]:
     options = document.body.get("options") or {}
     if not isinstance(options, Mapping):
         raise document.fault("options", "must be a mapping")
     return options
 
 
-def _whole_paths(value: Any) -> Any:
+def _whole_paths(value: Json) -> Json:
     if isinstance(value, Mapping):
         return {
             key: str(expanded(item).absolute())
@@ -125,7 +125,7 @@ def _whole_paths(value: Any) -> Any:
 
 def stage_documents(
     options: ClusterOptions, documents: Sequence[Document]
-) -> tuple[Mapping[str, Any], ...]:
+) -> tuple[Mapping[str, Json], ...]:
     """Return the user's Stages if there are any, else the default set.
 
     As in the original, one Stage of the user's replaces the whole default set, and there is none
@@ -139,7 +139,7 @@ def stage_documents(
 
 def runtime_documents(
     runtime: Runtime, documents: Sequence[Document]
-) -> tuple[Mapping[str, Any], ...]:
+) -> tuple[Mapping[str, Json], ...]:
     """Return the user's documents for the program that the runtime makes clusters with.
 
     Raises UsageError where the runtime has no use for them.
@@ -156,12 +156,12 @@ def runtime_documents(
     return tuple(document.body for document in found)
 
 
-def _default_set(options: ClusterOptions) -> tuple[Mapping[str, Any], ...]:
+def _default_set(options: ClusterOptions) -> tuple[Mapping[str, Json], ...]:
     others = [document for pod in _PODS for document in _documents(pod)]
     return (*_documents("node-initialize"), *_refreshing(heartbeat(options)), *others)
 
 
-def _refreshing(beat: Heartbeat) -> list[dict[str, Any]]:
+def _refreshing(beat: Heartbeat) -> list[dict[str, Json]]:
     """Return the Stage that refreshes the status of nodes now and then, if any is wanted."""
     if beat.is_off:
         return []
@@ -170,11 +170,11 @@ def _refreshing(beat: Heartbeat) -> list[dict[str, Any]]:
     return found
 
 
-def _documents(name: str) -> list[dict[str, Any]]:
+def _documents(name: str) -> list[dict[str, Json]]:
     return yaml.load_all(assets.text(f"stages/{name}.yaml"))
 
 
-def _slow_down(delay: dict[str, Any], period: int) -> None:
+def _slow_down(delay: dict[str, Json], period: int) -> None:
     """Keep a heartbeat's delay, in milliseconds, from being shorter than the status period."""
     delay["durationMilliseconds"] = max(delay["durationMilliseconds"], period)
     longest = max(delay["jitterDurationMilliseconds"], period + period // 10)

@@ -1,7 +1,6 @@
 """How what is asked for differs from a cluster that exists."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from kwokctl.clusters.state.documents import FOR_RUNTIME, kept_documents, stage_documents
 from kwokctl.clusters.state.saved import Saved
@@ -105,7 +104,7 @@ def _kept_differences(saved: Saved, documents: Sequence[Document]) -> list[str]:
     return [] if same else ["documents for the controller: they are not the same"]
 
 
-def _of_kind(kind: str, bodies: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _of_kind(kind: str, bodies: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
     return [body for body in bodies if body.get("kind") == kind]
 
 

@@ -8,7 +8,6 @@ documents that it is given, and those that its runtime reads. The file has the o
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from kwokctl import __version__
 from kwokctl.clusters.state.documents import FOR_RUNTIME, controller_options, is_kept
@@ -25,6 +24,7 @@ from kwokctl.errors import ConfigError, ConflictError, NotFoundError
 from kwokctl.expr import yaml
 from kwokctl.host.files import write_atomic
 from kwokctl.host.paths import ClusterPaths, WorkDir
+from kwokctl.json_value import Json
 from kwokctl.model import Artifact, ClusterName, ComponentName, Plan
 from kwokctl.runtime import BringsKubernetes, Runtime
 
@@ -44,10 +44,10 @@ class Saved:
     names: tuple[ComponentName, ...]
     artifacts: Mapping[str, Artifact]
     extra_args: Mapping[str, Mapping[str, str | None]]
-    stages: tuple[Mapping[str, Any], ...]
-    kept: tuple[Mapping[str, Any], ...] = ()
+    stages: tuple[Mapping[str, object], ...]
+    kept: tuple[Mapping[str, object], ...] = ()
     """The user's other documents for the controller."""
-    documents: tuple[Mapping[str, Any], ...] = ()
+    documents: tuple[Mapping[str, object], ...] = ()
     """The user's configuration of the program with which the runtime makes the cluster."""
     version: str = __version__
 
@@ -134,12 +134,12 @@ def _port_keys() -> frozenset[str]:
     return frozenset((*own, *others)) | _FORMER_PORTS
 
 
-def _ports(head: Mapping[str, Any], keys: frozenset[str]) -> list[int]:
+def _ports(head: Mapping[str, Json], keys: frozenset[str]) -> list[int]:
     options = head.get("options") or {}
     return [value for key, value in options.items() if key in keys and isinstance(value, int)]
 
 
-def _documents(path: Path) -> list[Mapping[str, Any]]:
+def _documents(path: Path) -> list[Mapping[str, object]]:
     documents = yaml.load_all(path.read_text(encoding="utf-8"))
     found = [document for document in documents if isinstance(document, Mapping)]
     if not found or found[0].get("kind") != "KwokctlConfiguration":
@@ -150,12 +150,12 @@ def _documents(path: Path) -> list[Mapping[str, Any]]:
     return found
 
 
-def _maker(head: Mapping[str, Any]) -> str:
+def _maker(head: Mapping[str, object]) -> str:
     status = head.get("status")
     return str(status.get("maker", "")) if isinstance(status, Mapping) else ""
 
 
-def _head(saved: Saved, plan: Plan) -> dict[str, Any]:
+def _head(saved: Saved, plan: Plan) -> dict[str, object]:
     return {
         "apiVersion": API_VERSION,
         "kind": "KwokctlConfiguration",
@@ -189,13 +189,13 @@ def _head(saved: Saved, plan: Plan) -> dict[str, Any]:
     }
 
 
-def _options(body: Mapping[str, Any], path: Path) -> ClusterOptions:
+def _options(body: Mapping[str, object], path: Path) -> ClusterOptions:
     usual = usual_options()
     return with_values(usual, options_from_document(body, f"{path}: options", usual))
 
 
 def _parse(
-    name: ClusterName, head: Mapping[str, Any], others: Sequence[Mapping[str, Any]], path: Path
+    name: ClusterName, head: Mapping[str, Json], others: Sequence[Mapping[str, Json]], path: Path
 ) -> Saved:
     try:
         components = head["components"]

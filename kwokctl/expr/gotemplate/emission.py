@@ -11,7 +11,6 @@ four, from Unicode's private use area:
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 from kwokctl.expr import yaml
 from kwokctl.expr.gotemplate.fault import TemplateFault
@@ -41,7 +40,7 @@ is_safe = re.compile(
     r"(?:-?[A-Za-z0-9_]+|[A-Za-z0-9_](?:[A-Za-z0-9_./:+=@-]*[A-Za-z0-9_])?)\Z"
 ).match
 
-Values = list[Any]
+Values = list[object]
 
 
 def is_marked(source: str) -> bool:
@@ -49,34 +48,34 @@ def is_marked(source: str) -> bool:
     return any(mark in source for mark in _MARKS)
 
 
-def _raw_text(value: Any, values: Values) -> str:  # noqa: ARG001 - one signature for both ways
+def _raw_text(value: object, values: Values) -> str:  # noqa: ARG001 - one signature for both ways
     return text(value)
 
 
-def _quote_text(values: Values, value: Any = None) -> str:  # noqa: ARG001 - as above
+def _quote_text(values: Values, value: object = None) -> str:  # noqa: ARG001 - as above
     return quote(value)
 
 
-def _quote_each_text(values: Values, *arguments: Any) -> str:  # noqa: ARG001 - as above
+def _quote_each_text(values: Values, *arguments: object) -> str:  # noqa: ARG001 - as above
     return " ".join(quoted(plain(argument)) for argument in arguments if argument is not None)
 
 
-def _block_text(values: Values, value: Any, indent: Any = 0) -> str:  # noqa: ARG001 - as above
+def _block_text(values: Values, value: object, indent: object = 0) -> str:  # noqa: ARG001 - as above
     return block(value, indent)
 
 
-def _json_text(values: Values, value: Any) -> str:  # noqa: ARG001 - as above
+def _json_text(values: Values, value: object) -> str:  # noqa: ARG001 - as above
     return to_json(value)
 
 
-def block(value: Any, indent: Any = 0) -> str:
+def block(value: object, indent: object = 0) -> str:
     """Return a value as YAML: kwok's `YAML`. Indented by levels of two spaces, on a new line."""
     written = yaml.dump(from_yaml(value), sort_keys=True)
     lead = "  " * levels(indent)
     return f"\n{written}".replace("\n", f"\n{lead}") if lead else written
 
 
-def levels(indent: Any) -> int:
+def levels(indent: object) -> int:
     """Return the levels of indentation that `YAML` is asked for."""
     if type(indent) is not int and not (
         isinstance(indent, UntypedConstant) and indent.is_integer()
@@ -85,7 +84,7 @@ def levels(indent: Any) -> int:
     return max(int(indent), 0)
 
 
-def _raw_kept(value: Any, values: Values) -> str:
+def _raw_kept(value: object, values: Values) -> str:
     written = value if type(value) is str else text(value)
     if is_safe(written):
         values.append(written)
@@ -93,24 +92,24 @@ def _raw_kept(value: Any, values: Values) -> str:
     return SPOILED if is_marked(written) else written
 
 
-def _quote_kept(values: Values, value: Any = None) -> str:
+def _quote_kept(values: Values, value: object = None) -> str:
     values.append(value if type(value) is str else quotable(value))
     return _QUOTED
 
 
-def _quote_each_kept(values: Values, *arguments: Any) -> str:
+def _quote_each_kept(values: Values, *arguments: object) -> str:
     if len(arguments) != 1 or arguments[0] is None:
         return _quote_each_text(values, *arguments)
     values.append(plain(arguments[0]))
     return _QUOTED
 
 
-def _block_kept(values: Values, value: Any, indent: Any = 0) -> str:
+def _block_kept(values: Values, value: object, indent: object = 0) -> str:
     values.append(value)
     return f'"{BLOCK}{levels(indent)}"'
 
 
-def _json_kept(values: Values, value: Any) -> str:
+def _json_kept(values: Values, value: object) -> str:
     values.append(value)
     return _OBJECT
 

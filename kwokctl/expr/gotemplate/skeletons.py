@@ -15,7 +15,7 @@ from kwokctl.expr import scalars
 from kwokctl.expr.gotemplate.emission import BLOCK, OBJECT, QUOTED, RAW, SPOILED, Values
 from kwokctl.expr.gotemplate.go.formatting import from_yaml
 
-Builder = Callable[[Values], Any]
+Builder = Callable[[Values], object]
 
 _MOST = 128
 _MARKS = re.compile(f"([{RAW}{QUOTED}{OBJECT}{BLOCK}])")
@@ -28,14 +28,14 @@ class RepeatedKeyError(ValueError):
     """A mapping has a key twice; the YAML reader tells where."""
 
 
-def distinct(number: int, mapping: dict[str, Any]) -> dict[str, Any]:
+def distinct(number: int, mapping: dict[str, object]) -> dict[str, object]:
     """Return a mapping that was built from so many keys; raise RepeatedKeyError if it has fewer."""
     if len(mapping) != number:
         raise RepeatedKeyError
     return mapping
 
 
-NAMES: Mapping[str, Callable[..., Any]] = {
+NAMES: Mapping[str, Callable[..., object]] = {
     "resolve": scalars.resolve,
     "key": scalars.key,
     "copied": from_yaml,
@@ -73,12 +73,12 @@ class Skeletons:
         return found
 
 
-def _first_time(values: Values) -> Any:
+def _first_time(values: Values) -> object:
     """Stand in for the builder of a skeleton that has been seen once."""
     raise AssertionError(values)
 
 
-def build(skeleton: str, calls: Mapping[str, Callable[..., Any]] = NAMES) -> Builder | None:
+def build(skeleton: str, calls: Mapping[str, Callable[..., object]] = NAMES) -> Builder | None:
     """Return the function for a skeleton, None if there can be none."""
     import yaml  # noqa: PLC0415 - nothing is rendered on the way of most commands
 
@@ -102,7 +102,7 @@ class _Writer:
         self._wanted = len(_MARKS.findall(skeleton))
         self._used = 0
         loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(skeleton)
-        self._events: Iterator[Any] = iter(loader.get_event, None)
+        self._events: Iterator[yaml.Event] = iter(loader.get_event, None)
 
     def source(self) -> str:
         yaml = self._yaml

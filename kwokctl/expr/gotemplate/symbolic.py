@@ -1,7 +1,6 @@
 """What compiled templates and skeletons call when values are symbols."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from kwokctl.expr.gotemplate.emission import AS_SKELETON, QUOTED, RAW, Values, is_safe
 from kwokctl.expr.gotemplate.expressions import PREFIX, VALUES
@@ -17,7 +16,7 @@ _IMPURE = CHANGING | RANDOM.keys() | {"call", "fail"}
 """Functions that give something else each time, change a map, or fail on purpose."""
 
 
-def safe_text(value: Any) -> str:
+def safe_text(value: object) -> str:
     """Return a text that means the same wherever it stands in YAML; raise Fault for another."""
     written = text(value)
     if not is_safe(written):
@@ -25,28 +24,28 @@ def safe_text(value: Any) -> str:
     return written
 
 
-def quoted_text(value: Any) -> str:
+def quoted_text(value: object) -> str:
     """Return the text that Sprig's `quote` puts in quotes; nothing, which has none, is an error."""
     if value is None:
         raise TemplateFault("'quote' writes no quotes for nothing")
     return plain(value)
 
 
-def _raw(value: Any, kept: Values) -> str:
+def _raw(value: object, kept: Values) -> str:
     if not isinstance(value, Symbol):
         return AS_SKELETON["raw"](value, kept)
     kept.append(Symbol(safe_text, value))
     return RAW
 
 
-def _quote(kept: Values, value: Any = None) -> str:
+def _quote(kept: Values, value: object = None) -> str:
     if not isinstance(value, Symbol):
         return AS_SKELETON["quote"](kept, value)
     kept.append(Symbol(quotable, value))
     return f'"{QUOTED}"'
 
 
-def _quote_each(kept: Values, *arguments: Any) -> str:
+def _quote_each(kept: Values, *arguments: object) -> str:
     if not any(isinstance(argument, Symbol) for argument in arguments):
         return AS_SKELETON["quote_text"](kept, *arguments)
     if len(arguments) > 1:
@@ -55,11 +54,11 @@ def _quote_each(kept: Values, *arguments: Any) -> str:
     return f'"{QUOTED}"'
 
 
-def _built_in(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _built_in(name: str, function: Callable[..., object]) -> Callable[..., object]:
     return refusing(function) if name in _IMPURE else deferring(function)
 
 
-IN_TEMPLATES: Mapping[str, Callable[..., Any]] = {
+IN_TEMPLATES: Mapping[str, Callable[..., object]] = {
     **AS_SKELETON,
     "raw": _raw,
     "quote": _quote,
@@ -71,7 +70,7 @@ IN_TEMPLATES: Mapping[str, Callable[..., Any]] = {
 }
 """What the code of a template calls. Branches need no care: a symbol has no truth."""
 
-IN_BUILDERS: Mapping[str, Callable[..., Any]] = {
+IN_BUILDERS: Mapping[str, Callable[..., object]] = {
     **{name: deferring(function) for name, function in NAMES.items()},
     "key": refusing(NAMES["key"]),
     "distinct": NAMES["distinct"],

@@ -12,7 +12,7 @@ from kwokctl.errors import ExpressionError, KwokctlError
 
 _UNKNOWN = "this depends on a value that is another one for each object"
 
-Value = Callable[[int], Any]
+Value = Callable[[int], object]
 """Gives a value by the number of an object."""
 
 
@@ -25,7 +25,7 @@ class Symbol:
 
     __slots__ = ("arguments", "function")
 
-    def __init__(self, function: Callable[..., Any] | str, *arguments: Any) -> None:
+    def __init__(self, function: Callable[..., object] | str, *arguments: object) -> None:
         """Put the call off; some of the arguments are symbols."""
         self.function = function
         self.arguments = arguments
@@ -34,32 +34,32 @@ class Symbol:
         """Raise NotSymbolicError: nothing can depend on it."""
         raise NotSymbolicError(_UNKNOWN)
 
-    def __add__(self, other: Any) -> "Symbol":
+    def __add__(self, other: object) -> "Symbol":
         """Put off adding."""
         return Symbol(_added, self, other)
 
-    def __radd__(self, other: Any) -> "Symbol":
+    def __radd__(self, other: object) -> "Symbol":
         """Put off adding."""
         return Symbol(_added, other, self)
 
 
-def _added(first: Any, second: Any) -> Any:
+def _added(first: Any, second: Any) -> object:
     return first + second
 
 
-def deferring(function: Callable[..., Any]) -> Callable[..., Any]:
+def deferring(function: Callable[..., object]) -> Callable[..., object]:
     """Return the function, put off wherever it is called with a symbol: it must be pure."""
 
-    def call(*arguments: Any) -> Any:
+    def call(*arguments: object) -> object:
         return Symbol(function, *arguments) if _has_symbol(arguments) else function(*arguments)
 
     return call
 
 
-def refusing(function: Callable[..., Any]) -> Callable[..., Any]:
+def refusing(function: Callable[..., object]) -> Callable[..., object]:
     """Return the function, which raises NotSymbolicError where it is called with a symbol."""
 
-    def call(*arguments: Any) -> Any:
+    def call(*arguments: object) -> object:
         return refuse() if _has_symbol(arguments) else function(*arguments)
 
     return call
@@ -70,7 +70,7 @@ def refuse() -> NoReturn:
     raise NotSymbolicError(_UNKNOWN)
 
 
-def _has_symbol(arguments: tuple[Any, ...]) -> bool:
+def _has_symbol(arguments: tuple[object, ...]) -> bool:
     return any(isinstance(argument, Symbol) for argument in arguments)
 
 
@@ -80,7 +80,7 @@ class Compiler:
     def __init__(self, roots: Mapping[str, Value]) -> None:
         """Use these as the caller's functions."""
         self._roots = {name: _remembering(root) for name, root in roots.items()}
-        self._made: dict[Any, Value] = {}
+        self._made: dict[object, Value] = {}
 
     def function(self, symbol: Symbol) -> Value:
         """Return what gives the symbol's value by number; it raises ExpressionError."""
@@ -98,21 +98,22 @@ class Compiler:
         function = symbol.function
         if isinstance(function, str):
             return self._roots[function]
-        at = [n for n, a in enumerate(symbol.arguments) if isinstance(a, Symbol)]
-        if len(at) == 1:
-            before, after = symbol.arguments[: at[0]], symbol.arguments[at[0] + 1 :]
-            inner = self._run(symbol.arguments[at[0]])
+        inner_ones = [(n, a) for n, a in enumerate(symbol.arguments) if isinstance(a, Symbol)]
+        if len(inner_ones) == 1:
+            [(at, only)] = inner_ones
+            before, after = symbol.arguments[:at], symbol.arguments[at + 1 :]
+            inner = self._run(only)
             if not before and not after:
                 return lambda number: function(inner(number))
             return lambda number: function(*before, inner(number), *after)
         parts = [self._part(argument) for argument in symbol.arguments]
         return lambda number: function(*[part(number) for part in parts])
 
-    def _part(self, argument: Any) -> Value:
+    def _part(self, argument: object) -> Value:
         return self._run(argument) if isinstance(argument, Symbol) else lambda _: argument
 
 
-def _likeness(value: Any) -> Any:
+def _likeness(value: object) -> object:
     """Return what is equal for values that are made in the same way; 1 and True are not equal."""
     if isinstance(value, Symbol):
         return (value.function, *map(_likeness, value.arguments))
@@ -121,9 +122,10 @@ def _likeness(value: Any) -> Any:
 
 def _remembering(run: Value) -> Value:
     """Return the function, which keeps its last value: an object has many in more than one place."""
-    last, result = -1, None
+    last = -1
+    result: object = None
 
-    def value(number: int) -> Any:
+    def value(number: int) -> object:
         nonlocal last, result
         if number != last:
             result = run(number)
@@ -136,7 +138,7 @@ def _remembering(run: Value) -> Value:
 def _complaining(run: Value) -> Value:
     """Return the function, with errors of templates' functions as a caller knows them."""
 
-    def value(number: int) -> Any:
+    def value(number: int) -> object:
         try:
             return run(number)
         except KwokctlError:
@@ -147,7 +149,7 @@ def _complaining(run: Value) -> Value:
     return value
 
 
-def stripped(value: Any, functions: Collection[Callable[..., Any]]) -> Any:
+def stripped(value: object, functions: Collection[Callable[..., object]]) -> object:
     """Return what the functions are called with, as long as that is one value."""
     while isinstance(value, Symbol) and value.function in functions and len(value.arguments) == 1:
         value = value.arguments[0]

@@ -17,10 +17,11 @@ from kwokctl.expr.gotemplate.functions import BUILT_IN, TIMELY
 from kwokctl.expr.gotemplate.syntax.lexer import TemplateSource
 from kwokctl.expr.gotemplate.syntax.parser import parse
 from kwokctl.expr.gotemplate.translator import translate
+from kwokctl.json_value import Json
 
-Functions = Mapping[str, Callable[..., Any]]
+Functions = Mapping[str, Callable[..., object]]
 
-_NAMES: dict[str, Any] = {
+_NAMES: dict[str, object] = {
     **VALUES,
     **{f"{PREFIX}{name}": function for name, function in (BUILT_IN | TIMELY).items()},
 }
@@ -56,7 +57,7 @@ class Template:
         """Show the name."""
         return f"Template({self._source.name!r})"
 
-    def render(self, data: Any, functions: Functions) -> str:
+    def render(self, data: Json, functions: Functions) -> str:
         """Return the text for `data`, JSON values, with the caller's functions beside our own.
 
         Raises ExpressionError, with line and column, if that fails; errors of the caller's
@@ -69,7 +70,7 @@ class Template:
             self._fail(e, functions)
         return "".join(written)
 
-    def render_object(self, data: Any, functions: Functions) -> Any:
+    def render_object(self, data: Json, functions: Functions) -> Json:
         """Return the object that the rendered text is in YAML, as `yaml.load` would give it.
 
         Errors as `render`, and if the text is not YAML. The object is new each time, and shares
@@ -77,7 +78,7 @@ class Template:
         """
         if self._is_plain:
             written: list[str] = []
-            kept: list[Any] = []
+            kept: list[object] = []
             try:
                 self._fill(written.append, data, functions, kept)
             except Exception as e:
@@ -95,7 +96,7 @@ class Template:
         except ConfigError as e:
             raise self._no_yaml(e) from e
 
-    def render_symbols(self, data: Any, functions: Functions, unknown: Collection[str]) -> Any:
+    def render_symbols(self, data: Json, functions: Functions, unknown: Collection[str]) -> Json:
         """Return the object with symbols where it depends on functions that are not known yet.
 
         These are the `unknown` ones, which take no values. The others are called once, or later
@@ -107,7 +108,7 @@ class Template:
         calls = {name: symbols.deferring(function) for name, function in functions.items()}
         calls.update((name, partial(symbols.Symbol, name)) for name in unknown)
         written: list[str] = []
-        kept: list[Any] = []
+        kept: list[object] = []
         try:
             fill = _function(self._code, self._entry, symbolic.IN_TEMPLATES)
             fill(written.append, data, calls, kept)
@@ -152,8 +153,8 @@ class Template:
         return place, is_ours
 
 
-def _function(code: CodeType, entry: str, emission: Mapping[str, Any]) -> Callable[..., None]:
-    names = {**_NAMES, **emission}
+def _function(code: CodeType, entry: str, emission: Mapping[str, object]) -> Callable[..., None]:
+    names: dict[str, Any] = {**_NAMES, **emission}
     exec(code, names)  # noqa: S102 - made by the translator, texts by repr
     function: Callable[..., None] = names[entry]
     return function

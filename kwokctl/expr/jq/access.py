@@ -1,21 +1,20 @@
 """How jq reaches into values; the compiled code comes here when the fast way does not do."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
 
 class JqFault(Exception):  # noqa: N818 - never leaves this package
     """A run-time error of jq, in its words."""
 
 
-def dig(value: Any, names: tuple[str, ...]) -> Any:
+def dig(value: object, names: tuple[str, ...]) -> object:
     """Return what lies under a row of fields; null has null in every field."""
     for name in names:
         value = field(value, name)
     return value
 
 
-def field(value: Any, name: str) -> Any:
+def field(value: object, name: str) -> object:
     """Return the field `name` of an object, null if it has none."""
     if isinstance(value, Mapping):
         return value.get(name)
@@ -24,7 +23,7 @@ def field(value: Any, name: str) -> Any:
     raise JqFault(f"cannot take the field '{name}' of {_kind(value)}")
 
 
-def item(value: Any, index: int) -> Any:
+def item(value: object, index: int) -> object:
     """Return an item of an array, null beyond its ends."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         return value[index] if -len(value) <= index < len(value) else None
@@ -33,7 +32,7 @@ def item(value: Any, index: int) -> Any:
     raise JqFault(f"cannot take item {index} of {_kind(value)}")
 
 
-def each(value: Any) -> Collection[Any]:
+def each(value: object) -> Collection[object]:
     """Return the items of an array or the values of an object."""
     if isinstance(value, Mapping):
         return value.values()
@@ -42,7 +41,7 @@ def each(value: Any) -> Collection[Any]:
     raise JqFault(f"cannot go through {_kind(value)}")
 
 
-def each_if_any(value: Any) -> Collection[Any]:
+def each_if_any(value: object) -> Collection[object]:
     """Return the items of an array or the values of an object, nothing of anything else."""
     try:
         return each(value)
@@ -50,7 +49,7 @@ def each_if_any(value: Any) -> Collection[Any]:
         return ()
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int | float):

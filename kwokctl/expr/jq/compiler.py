@@ -16,7 +16,7 @@ from kwokctl.expr.jq.parser import (
     Steps,
 )
 
-Compiled = Callable[[Any, Callable[[Any], None]], None]
+Compiled = Callable[[object, Callable[[object], None]], None]
 """Takes the input, and what is called with each result in turn."""
 
 _MOST_LINES = 400

@@ -1,11 +1,11 @@
 """A jq program, ready to run."""
 
 from functools import lru_cache
-from typing import Any
 
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.jq import compiler, parser, whole
 from kwokctl.expr.jq.access import JqFault
+from kwokctl.json_value import Json
 
 
 class JqQuery:
@@ -31,7 +31,7 @@ class JqQuery:
         """Whether it runs as Python; the interpreter takes a hundred times as long."""
         return self._compiled is not None
 
-    def run(self, obj: Any) -> list[Any]:
+    def run(self, obj: Json) -> list[Json]:
         """Return all results, nulls too; raise ExpressionError if the program comes to an error.
 
         The results may share parts with `obj`, which itself is never changed.
@@ -41,7 +41,7 @@ class JqQuery:
         except JqFault as e:
             raise ExpressionError(f"jq '{self.source}': {e}") from e
 
-    def values(self, obj: Any) -> list[Any]:
+    def values(self, obj: object) -> list[object]:
         """Return the results that are not null, none at all if the program comes to an error.
 
         This is how Stages look at objects: what cannot be read is not there. The object's numbers
@@ -66,7 +66,7 @@ class JqQuery:
                 return []
         return self._cleaned(found) if found else found
 
-    def _cleaned(self, found: list[Any]) -> list[Any]:
+    def _cleaned(self, found: list[object]) -> list[object]:
         """Leave nulls out; make floats of integers that the compiled program has found."""
         is_found = self._compiled is not None
         return [
@@ -75,10 +75,10 @@ class JqQuery:
             if item is not None
         ]
 
-    def _run(self, obj: Any) -> list[Any]:
+    def _run(self, obj: object) -> list[object]:
         if self._compiled is None:
             return self._interpreted(obj)
-        found: list[Any] = []
+        found: list[object] = []
         self._compiled(obj, found.append)
         return found
 

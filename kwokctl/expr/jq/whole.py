@@ -12,14 +12,15 @@ from typing import Any
 
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.jq.access import JqFault
+from kwokctl.json_value import Json
 
 _NO_ENVIRONMENT = "def env: {}; "
-_VARIABLES: dict[str, Any] = {"ENV": {}}
+_VARIABLES: dict[str, object] = {"ENV": {}}
 _OUTSIDE = frozenset({"debug/0", "debug/1", "input/0", "input_filename/0", "inputs/0", "stderr/0"})
 """Functions that reach beyond the input."""
 
 
-def build(source: str) -> Callable[[Any], list[Any]]:
+def build(source: str) -> Callable[[Json], list[Json]]:
     """Return what runs a jq program on a value; raise ExpressionError if it is none."""
     interpreter = _interpreter()
     try:
@@ -31,7 +32,7 @@ def build(source: str) -> Callable[[Any], list[Any]]:
     if unknown is not None:
         raise _no_jq(source, f"'{unknown}' is not defined")
 
-    def run(value: Any) -> list[Any]:
+    def run(value: Json) -> list[Json]:
         try:
             return list(program.run(value, vars=_VARIABLES))
         except (MemoryError, TimeoutError):
@@ -46,7 +47,7 @@ def _no_jq(source: str, problem: str) -> ExpressionError:
     return ExpressionError(f"'{source}' is not a jq program: {problem}")
 
 
-def with_floats(value: Any) -> Any:
+def with_floats(value: Json) -> Json:
     """Return a value with floats for its numbers, as gojq has what Go reads from JSON."""
     if isinstance(value, dict):
         return {key: with_floats(item) for key, item in value.items()}
@@ -60,7 +61,7 @@ def _interpreter() -> Any:
     return import_module("purejq")
 
 
-def _unknown(tree: Any) -> Iterator[str]:
+def _unknown(tree: object) -> Iterator[str]:
     """Yield the functions and variables that the program uses without a definition."""
     nodes = list(_nodes(tree))
     functions = set(_builtins())
@@ -87,7 +88,7 @@ def _unknown(tree: Any) -> Iterator[str]:
                 pass
 
 
-def _nodes(tree: Any) -> Iterator[tuple[Any, ...]]:
+def _nodes(tree: object) -> Iterator[tuple[Any, ...]]:
     if isinstance(tree, tuple):
         yield tree
     if isinstance(tree, tuple | list):

@@ -26,7 +26,7 @@ class Image:
     """A tar file."""
     digest: str
     """The SHA-256 of the layer."""
-    config: Mapping[str, Any] = field(default_factory=dict)
+    config: Mapping[str, object] = field(default_factory=dict)
     """What containers of it run, in the words of the form."""
 
 

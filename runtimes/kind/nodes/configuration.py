@@ -6,11 +6,11 @@ Its form is that of https://kind.sigs.k8s.io/docs/user/configuration/.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Any
 
 from kwokctl.errors import ConfigError
 from kwokctl.expr import yaml
 from kwokctl.host.paths import ClusterPaths
+from kwokctl.json_value import Json
 from kwokctl.model import KUBE_APISERVER, Component, Plan
 from runtimes.engine.site import placed
 from runtimes.kind.pods.kubeadm import configurations
@@ -46,7 +46,7 @@ _BITS = {4: 24, 6: 64}
 
 def configuration(
     plan: Plan, paths: ClusterPaths, *, has_cgroup_v1: bool, is_bare: bool = False
-) -> dict[str, Any]:
+) -> dict[str, Json]:
     """Return kind's configuration for a plan; ConfigError for what the user's own may not say.
 
     An image that `is_bare` has nothing of what kind adds to a control plane: it is left out.
@@ -97,7 +97,7 @@ def patches_folder(paths: ClusterPaths) -> Path:
     return paths.root / "kind" / "patches"
 
 
-def _own(documents: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+def _own(documents: Sequence[Mapping[str, Json]]) -> Mapping[str, Json]:
     if len(documents) > 1:
         raise ConfigError(
             f"there are {len(documents)} documents of '{GROUP}'", hint="write them as one"
@@ -105,16 +105,16 @@ def _own(documents: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     return documents[0] if documents else {}
 
 
-def _refuse_ours(own: Mapping[str, Any]) -> None:
+def _refuse_ours(own: Mapping[str, Json]) -> None:
     for place, why in _OURS.items():
-        value: Any = own
+        value: Json = own
         for key in place.split("."):
             value = value.get(key) if isinstance(value, Mapping) else None
         if value:
             raise ConfigError(f"'{place}' of kind's configuration cannot be set", hint=why)
 
 
-def _nodes(own: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _nodes(own: Mapping[str, Json]) -> list[Mapping[str, Json]]:
     """Return the control plane's node, and then the others."""
     nodes = list(own.get("nodes") or [{"role": _CONTROL_PLANE}])
     first = [node for node in nodes if node.get("role", _CONTROL_PLANE) == _CONTROL_PLANE]
@@ -131,7 +131,7 @@ def _nodes(own: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [first[0], *(node for node in nodes if node is not first[0])]
 
 
-def _mounts(plan: Plan, paths: ClusterPaths) -> Iterator[dict[str, Any]]:
+def _mounts(plan: Plan, paths: ClusterPaths) -> Iterator[dict[str, Json]]:
     """Yield what the node sees of the host: the cluster's folder, and what lies elsewhere."""
     inside = placed(plan, on_host=False).components.values()
     wanted = [paths.root, *(mount.host_path for c in inside for mount in c.mounts)]
@@ -149,13 +149,13 @@ def _mounts(plan: Plan, paths: ClusterPaths) -> Iterator[dict[str, Any]]:
             }
 
 
-def _ports(plan: Plan) -> Iterator[dict[str, Any]]:
+def _ports(plan: Plan) -> Iterator[dict[str, Json]]:
     for component in placed(plan, on_host=False).components.values():
         if component.name != KUBE_APISERVER:
             yield from _published(component)
 
 
-def _published(component: Component) -> Iterator[dict[str, Any]]:
+def _published(component: Component) -> Iterator[dict[str, Json]]:
     for port in component.ports:
         if port.host_port:
             yield {

@@ -7,9 +7,9 @@ https://kubernetes.io/docs/reference/config-api/kubeadm-config.v1beta4/. Pure.
 
 from collections.abc import Mapping
 from pathlib import PurePath
-from typing import Any
 
 from kwokctl.artifacts.versions import minor
+from kwokctl.json_value import Json
 from kwokctl.model import (
     ETCD,
     KUBE_APISERVER,
@@ -59,10 +59,10 @@ _LISTS = 36
 
 def configurations(
     plan: Plan, *, patches: PurePath, has_cgroup_v1: bool, is_bare: bool = False
-) -> tuple[dict[str, Any], ...]:
+) -> tuple[dict[str, Json], ...]:
     """Return what to change of each of kubeadm's documents; `patches` is a folder of the node."""
     kube = plan.components[KUBE_APISERVER].artifact.version
-    cluster: dict[str, Any] = {"kind": "ClusterConfiguration"}
+    cluster: dict[str, Json] = {"kind": "ClusterConfiguration"}
     for name in sorted(MAKES & plan.components.keys()):
         arguments = _arguments(plan.components[name], as_list=minor(kube) >= _LISTS)
         if name == ETCD:
@@ -73,7 +73,7 @@ def configurations(
     if names := plan.components[KUBE_APISERVER].certified_names:
         published = plan.components[KUBE_APISERVER].ports[0].host_address
         cluster["apiServer"]["certSANs"] = ["localhost", published, *names]
-    init: dict[str, Any] = {"kind": "InitConfiguration", "patches": {"directory": str(patches)}}
+    init: dict[str, Json] = {"kind": "InitConfiguration", "patches": {"directory": str(patches)}}
     if minor(kube) >= _LISTS:
         init["timeouts"] = _TIMEOUTS
     if is_bare:
@@ -84,14 +84,14 @@ def configurations(
     return tuple({**one, "metadata": {"name": "config"}} for one in found)
 
 
-def pod_patch(component: Component, *, manner: Manner) -> dict[str, Any]:
+def pod_patch(component: Component, *, manner: Manner) -> dict[str, Json]:
     """Return the strategic merge patch of a component's pod: what it sees of the node's files,
     and its limits.
 
     etcd is run as the user, whose files its data are; the others read what kubeadm lets root alone
     read.
     """
-    specification: dict[str, Any] = {
+    specification: dict[str, Json] = {
         "containers": [{"name": component.name, **sight(component), **resources(component.limits)}],
         "volumes": volumes(component, manner.root),
         "terminationGracePeriodSeconds": manner.patience,
@@ -101,7 +101,7 @@ def pod_patch(component: Component, *, manner: Manner) -> dict[str, Any]:
     return {"spec": specification}
 
 
-def _arguments(component: Component, *, as_list: bool) -> dict[str, Any]:
+def _arguments(component: Component, *, as_list: bool) -> dict[str, object]:
     given = dict(_argument(word) for word in component.args)
     values = {**_UNSAID.get(component.name, {}), **given}
     if as_list:

@@ -6,10 +6,10 @@ https://kubernetes.io/docs/tasks/configure-pod-container/static-pod/
 import json
 from collections.abc import Callable, Collection, Mapping
 from pathlib import PurePosixPath
-from typing import Any
 from uuid import uuid4
 
 from kwokctl.expr import yaml
+from kwokctl.json_value import Json
 from kwokctl.model import ComponentName
 from runtimes.engine.inside import Inside
 
@@ -114,7 +114,7 @@ class Manifests:
         await self._inside.run(*taking_up(names))
 
     async def change(
-        self, name: ComponentName, change: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+        self, name: ComponentName, change: Callable[[Mapping[str, object]], Mapping[str, object]]
     ) -> None:
         """Change a pod whose manifest was withdrawn; nothing happens if it was not."""
         text = await self._script(_READ, _STOPPED, name)
@@ -132,7 +132,7 @@ class Manifests:
         """Remove withdrawn manifests."""
         await self._inside.run("rm", "-f", *(f"{_STOPPED}/{name}.yaml" for name in names))
 
-    async def place(self, name: ComponentName, pod: Mapping[str, Any]) -> None:
+    async def place(self, name: ComponentName, pod: Mapping[str, Json]) -> None:
         """Let the kubelet run a pod, in place of a former one of its name.
 
         It has an id of its own: the kubelet does not run one again that has ended.

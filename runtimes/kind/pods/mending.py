@@ -7,8 +7,8 @@ start; what the user has said to kubeadm stays.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
+from kwokctl.json_value import Json
 from kwokctl.model import Component
 from runtimes.kind.pods.pod_settings import sight, volumes
 
@@ -17,7 +17,7 @@ _OPEN = f"{_PEERS}unix:///"
 _CLIENTS = "--client-cert-allowed-hostname="
 
 
-def mended(pod: Mapping[str, Any], etcd: Component, root: Path) -> Mapping[str, Any]:
+def mended(pod: Mapping[str, Json], etcd: Component, root: Path) -> Mapping[str, Json]:
     """Return etcd's pod with both closed; one that was made without them is returned as it is."""
     container, *others = pod["spec"]["containers"]
     if not any(word.startswith(_OPEN) for word in container["command"]):
@@ -42,7 +42,7 @@ def mended(pod: Mapping[str, Any], etcd: Component, root: Path) -> Mapping[str, 
 
 
 def _with_new(
-    there: Sequence[Mapping[str, Any]], wanted: Sequence[Mapping[str, Any]], *, by: str
-) -> list[Mapping[str, Any]]:
+    there: Sequence[Mapping[str, Json]], wanted: Sequence[Mapping[str, Json]], *, by: str
+) -> list[Mapping[str, Json]]:
     known = {each[by] for each in there}
     return [*there, *(each for each in wanted if each[by] not in known)]

@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from kwokctl.host.files import write_atomic
 from kwokctl.model import Component, ComponentName
@@ -47,10 +46,10 @@ class PlacedPods:
 
     async def brought(
         self, names: Collection[ComponentName], node: Container
-    ) -> dict[ComponentName, Mapping[str, Any]]:
+    ) -> dict[ComponentName, Mapping[str, object]]:
         """Return those of these components that are kept here; the node has their images."""
         inside = Inside(self._engine, node.id)
-        found: dict[ComponentName, Mapping[str, Any]] = {}
+        found: dict[ComponentName, Mapping[str, object]] = {}
         for name in sorted(set(names).intersection(self.names())):
             pod = json.loads(self._file(name).read_text(encoding="utf-8"))
             image = pod["spec"]["containers"][0]["image"]

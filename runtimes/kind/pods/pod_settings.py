@@ -5,8 +5,8 @@ The node sees the files of the host first.
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from kwokctl.json_value import Json
 from kwokctl.model import Component, Limits
 
 _ELSEWHERE = Path("/mnt/host")
@@ -33,7 +33,7 @@ class Manner:
         return max(1, round(self.grace))
 
 
-def resources(limits: Limits) -> dict[str, Any]:
+def resources(limits: Limits) -> dict[str, Json]:
     """Return the part of a container that bounds its memory and processors; empty without limits.
 
     Kubernetes takes a limit as the request, too, unless there is one.
@@ -54,7 +54,7 @@ def on_node(path: Path, root: Path) -> str:
     return str(path if path.is_relative_to(root) else _ELSEWHERE / path.relative_to(path.anchor))
 
 
-def sight(component: Component) -> dict[str, Any]:
+def sight(component: Component) -> dict[str, Json]:
     """Return the part of a container's description that says what it sees, and where it works.
 
     It works in an empty folder that only the node's root and its own pod reach.
@@ -76,7 +76,7 @@ def sight(component: Component) -> dict[str, Any]:
     }
 
 
-def volumes(component: Component, root: Path) -> list[dict[str, Any]]:
+def volumes(component: Component, root: Path) -> list[dict[str, Json]]:
     """Return the pod's volumes that `sight` names."""
     return [
         *(

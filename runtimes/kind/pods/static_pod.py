@@ -4,7 +4,6 @@ Its form is that of https://kubernetes.io/docs/tasks/configure-pod-container/sta
 """
 
 from collections.abc import Iterator
-from typing import Any
 from urllib.parse import urlsplit
 
 from kwokctl.model import Component, HttpProbe
@@ -16,7 +15,7 @@ _PROBED_EVERY = 5
 """Seconds."""
 
 
-def static_pod(component: Component, *, image: str, manner: Manner) -> dict[str, Any]:
+def static_pod(component: Component, *, image: str, manner: Manner) -> dict[str, object]:
     """Describe a component's pod."""
     return {
         "apiVersion": "v1",
@@ -46,7 +45,7 @@ def static_pod(component: Component, *, image: str, manner: Manner) -> dict[str,
     }
 
 
-def _container(component: Component, image: str) -> dict[str, Any]:
+def _container(component: Component, image: str) -> dict[str, object]:
     return {
         "name": component.name,
         "image": image,
@@ -68,7 +67,7 @@ def _container(component: Component, image: str) -> dict[str, Any]:
     }
 
 
-def _probe(component: Component) -> dict[str, Any]:
+def _probe(component: Component) -> dict[str, object]:
     """Let the kubelet ask for readiness as we do, where it can be asked without a certificate."""
     found = next((p for each in component.ready for p in _asked_inside(component, each)), None)
     if found is None:
@@ -76,7 +75,7 @@ def _probe(component: Component) -> dict[str, Any]:
     return {"readinessProbe": {"httpGet": found, "periodSeconds": _PROBED_EVERY}}
 
 
-def _asked_inside(component: Component, probe: HttpProbe) -> Iterator[dict[str, Any]]:
+def _asked_inside(component: Component, probe: HttpProbe) -> Iterator[dict[str, object]]:
     """Yield the probe as it is asked inside the node; nothing if it cannot be."""
     url = urlsplit(probe.url)
     if probe.cert or probe.socket:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from functools import lru_cache
 from inspect import signature
 from operator import ge, gt, le, lt
-from typing import Any
 
 from kwokctl.expr.gotemplate import emission
 from kwokctl.expr.gotemplate.functions.choices import CHOICES
@@ -23,7 +22,7 @@ from kwokctl.expr.gotemplate.functions.random import RANDOM
 from kwokctl.expr.gotemplate.functions.texts import TEXTS
 from kwokctl.expr.gotemplate.go import formatting, printf, values
 
-_SPRIG: dict[str, Callable[..., Any]] = {
+_SPRIG: dict[str, Callable[..., object]] = {
     **CHOICES,
     **DATES,
     **ENCODINGS,
@@ -38,7 +37,7 @@ _MUST = ("append", "chunk", "compact", "deepCopy", "first", "has", "initial", "l
          "mergeOverwrite", "prepend", "push", "regexFind", "regexFindAll", "regexMatch",
          "regexReplaceAll", "regexReplaceAllLiteral", "regexSplit", "rest", "reverse", "slice",
          "toJson", "toPrettyJson", "toRawJson", "uniq", "without")  # fmt: skip
-_GO: dict[str, Callable[..., Any]] = {
+_GO: dict[str, Callable[..., object]] = {
     "call": values.call,
     "eq": values.equal,
     "ge": values.ordering(ge),
@@ -53,14 +52,14 @@ _GO: dict[str, Callable[..., Any]] = {
     "printf": printf.sprintf,
     "println": printf.sprintln,
 }
-_KWOK: dict[str, Callable[..., Any]] = {"Quote": formatting.quote, "YAML": emission.block}
+_KWOK: dict[str, Callable[..., object]] = {"Quote": formatting.quote, "YAML": emission.block}
 
-BUILT_IN: dict[str, Callable[..., Any]] = {**_GO, **_SPRIG, **_KWOK}
+BUILT_IN: dict[str, Callable[..., object]] = {**_GO, **_SPRIG, **_KWOK}
 """The functions by name; Sprig's `slice` takes the place of Go's. Errors of Sprig's are always errors,
 so `must…` is but another name."""
 BUILT_IN |= {f"must{name[0].upper()}{name[1:]}": BUILT_IN[name] for name in _MUST}
 
-TIMELY: dict[str, Callable[..., Any]] = {"now": current, "ago": ago}
+TIMELY: dict[str, Callable[..., object]] = {"now": current, "ago": ago}
 """Functions to which what the caller's `Now` returns is given as first value."""
 
 

@@ -13,7 +13,7 @@ from kwokctl.expr.gotemplate.go.values import is_list, kind
 _LARGEST = 2**63
 
 
-def text(value: Any) -> str:
+def text(value: object) -> str:
     """Return a text; anything else is an error, as in Go."""
     if isinstance(value, str) and not isinstance(value, Number):
         return value
@@ -27,7 +27,7 @@ def listing(value: Any) -> list[Any]:
     raise TemplateFault(f"{kind(value)} is not a list")
 
 
-def mapping(value: Any) -> Mapping[str, Any]:
+def mapping(value: object) -> Mapping[str, object]:
     """Return a map, an empty one for nothing; anything else is an error."""
     if isinstance(value, Mapping) and not isinstance(value, StringMap):
         return value
@@ -36,7 +36,7 @@ def mapping(value: Any) -> Mapping[str, Any]:
     raise TemplateFault(f"{kind(value)} is not a map")
 
 
-def count(value: Any) -> int:
+def count(value: object) -> int:
     """Return an `int`; anything else is an error."""
     if type(value) is int:
         return value
@@ -45,7 +45,7 @@ def count(value: Any) -> int:
     raise TemplateFault(f"{kind(value)} is not a whole number")
 
 
-def whole(value: Any) -> int:
+def whole(value: object) -> int:
     """Return a whole number made from anything, 0 from what has none: Sprig's way.
 
     https://pkg.go.dev/github.com/spf13/cast#ToInt64

@@ -9,11 +9,11 @@ from kwokctl.expr.gotemplate.go.go_types import NIL, kind_name, type_name
 from kwokctl.expr.gotemplate.go.values import is_list
 
 
-def _default(otherwise: Any, *given: Any) -> Any:
+def _default(otherwise: object, *given: object) -> object:
     return given[0] if given and given[0] else otherwise
 
 
-def _ternary(yes: Any, no: Any, condition: Any) -> Any:
+def _ternary(yes: object, no: object, condition: object) -> object:
     if not isinstance(condition, bool):
         raise TemplateFault("'ternary' needs a boolean as its last value")
     return yes if condition else no
@@ -32,11 +32,11 @@ def deep_equal(first: Any, second: Any) -> bool:
     return bool(first == second)
 
 
-def _fail(message: Any) -> NoReturn:
+def _fail(message: object) -> NoReturn:
     raise TemplateFault(text(message))
 
 
-CHOICES: dict[str, Callable[..., Any]] = {
+CHOICES: dict[str, Callable[..., object]] = {
     "all": lambda *values: all(values),
     "any": lambda *values: any(values),
     "coalesce": lambda *values: next(filter(None, values), None),

@@ -52,7 +52,7 @@ def _moment(value: Any) -> Moment:
     )
 
 
-def _strictly(value: Any) -> Moment:
+def _strictly(value: object) -> Moment:
     if isinstance(value, Moment):
         return value
     raise TemplateFault(f"{kind(value)} is not a time: use 'toDate' for a text")
@@ -69,26 +69,26 @@ def _zone(name: Any) -> tzinfo:
         return UTC
 
 
-def _date_in(layout: Any, value: Any, zone: Any) -> str:
+def _date_in(layout: object, value: object, zone: object) -> str:
     return formatted(text(layout), as_moment(_moment(value), _zone(zone)))
 
 
-def _date(layout: Any, value: Any) -> str:
+def _date(layout: object, value: object) -> str:
     return _date_in(layout, value, "UTC")
 
 
-def _moved(by: Any, value: Any) -> Moment:
+def _moved(by: object, value: object) -> Moment:
     try:
         return moved(_strictly(value), parse_nanoseconds(text(by)))
     except ExpressionError:
         return _strictly(value)
 
 
-def _must_moved(by: Any, value: Any) -> Moment:
+def _must_moved(by: object, value: object) -> Moment:
     return moved(_strictly(value), parse_nanoseconds(text(by)))
 
 
-def _nanoseconds(value: Any) -> int:
+def _nanoseconds(value: object) -> int:
     if isinstance(value, datetime):
         raise TemplateFault("'durationRound' of a time needs the time it is now: subtract first")
     if isinstance(value, Int64):
@@ -99,7 +99,7 @@ def _nanoseconds(value: Any) -> int:
         return 0
 
 
-def _rounded(value: Any) -> str:
+def _rounded(value: object) -> str:
     """Return a duration in its largest unit: `2h`, `3d`."""
     nanoseconds = abs(_nanoseconds(value))
     for unit, size in _UNITS:
@@ -108,28 +108,28 @@ def _rounded(value: Any) -> str:
     return "0s"
 
 
-def ago(now: Any, value: Any) -> str:
+def ago(now: object, value: object) -> str:
     """Return how long before `now` a time was, in whole seconds."""
     since = current(now).nanoseconds() - _moment(value).nanoseconds()
     half = _SECOND // 2 if since >= 0 else -_SECOND // 2
     return format_duration(int((since + half) / _SECOND) * _SECOND)
 
 
-def _to_date(layout: Any, value: Any) -> Moment:
+def _to_date(layout: object, value: object) -> Moment:
     try:
         return as_moment(parsed(text(layout), text(value)))
     except ValueError:
         return _NEVER
 
 
-def _must_to_date(layout: Any, value: Any) -> Moment:
+def _must_to_date(layout: object, value: object) -> Moment:
     try:
         return as_moment(parsed(text(layout), text(value)))
     except ValueError as e:
         raise TemplateFault(f"'{value}' does not look like '{layout}'") from e
 
 
-def _duration(seconds: Any) -> str:
+def _duration(seconds: object) -> str:
     """Return a duration of seconds, which are a text or an `int64`: anything else gives `0s`."""
     number = 0
     if isinstance(seconds, Int64) or (type(seconds) is str and _IS_WHOLE(seconds)):
@@ -140,7 +140,7 @@ def _duration(seconds: Any) -> str:
 
 _IS_WHOLE = re.compile(r"[-+]?[0-9]+\Z").match
 
-DATES: dict[str, Callable[..., Any]] = {
+DATES: dict[str, Callable[..., object]] = {
     "date": _date,
     "dateInZone": _date_in,
     "dateModify": _moved,

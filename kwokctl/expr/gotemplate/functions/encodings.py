@@ -8,7 +8,6 @@ import posixpath
 import re
 import zlib
 from collections.abc import Callable
-from typing import Any
 from urllib.parse import quote_plus, unquote, urlunsplit
 
 from kwokctl.errors import ConfigError
@@ -41,7 +40,7 @@ _URL = re.compile(
 )
 
 
-def _shown(values: tuple[Any, ...]) -> str:
+def _shown(values: tuple[object, ...]) -> str:
     return sprint(*(NO_VALUE if value is None else value for value in values))
 
 
@@ -51,15 +50,15 @@ _NO_URL = re.compile(
 ).match
 
 
-def _html(*values: Any) -> str:
+def _html(*values: object) -> str:
     return _shown(values).translate(_HTML)
 
 
-def _script(*values: Any) -> str:
+def _script(*values: object) -> str:
     return _shown(values).translate(_SCRIPT)
 
 
-def _loaded(value: Any) -> Any:
+def _loaded(value: object) -> object:
     """Read JSON as Go does: every number is a float."""
     return json.loads(text(value), parse_int=float, parse_constant=_no_constant)
 
@@ -68,31 +67,31 @@ def _no_constant(word: str) -> float:
     raise ValueError(f"'{word}' is not JSON")
 
 
-def _from_json(value: Any) -> Any:
+def _from_json(value: object) -> object:
     try:
         return _loaded(value)
     except ValueError:
         return None
 
 
-def _must_from_json(value: Any) -> Any:
+def _must_from_json(value: object) -> object:
     try:
         return _loaded(value)
     except ValueError as e:
         raise TemplateFault(f"the text is not JSON: {e}") from e
 
 
-def _from_yaml(value: Any) -> Any:
+def _from_yaml(value: object) -> object:
     try:
         return yaml.load(text(value))
     except ConfigError as e:
         raise TemplateFault(f"the text is not YAML: {e}") from e
 
 
-def _decoded(name: str, decode: Callable[[str], bytes]) -> Callable[[Any], str]:
+def _decoded(name: str, decode: Callable[[str], bytes]) -> Callable[[object], str]:
     """Return a function that reads an encoding; Sprig's gives the words of the error as the result."""
 
-    def function(value: Any) -> str:
+    def function(value: object) -> str:
         try:
             return decode(re.sub("[\r\n]", "", text(value))).decode()
         except (binascii.Error, ValueError) as e:
@@ -101,11 +100,11 @@ def _decoded(name: str, decode: Callable[[str], bytes]) -> Callable[[Any], str]:
     return function
 
 
-def _digest(name: str) -> Callable[[Any], str]:
+def _digest(name: str) -> Callable[[object], str]:
     return lambda value: hashlib.new(name, text(value).encode()).hexdigest()
 
 
-def _url_parts(value: Any) -> dict[str, str]:
+def _url_parts(value: object) -> dict[str, str]:
     url = text(value)
     match = _URL.match(url)
     if match is None or _NO_URL(url):
@@ -125,7 +124,7 @@ def _url_parts(value: Any) -> dict[str, str]:
     }
 
 
-def _url(parts: Any) -> str:
+def _url(parts: object) -> str:
     part = {key: text(value) for key, value in mapping(parts).items()}
     user, host = part.get("userinfo"), part.get("host", "")
     names = ("scheme", "", "path", "query", "fragment")
@@ -135,12 +134,12 @@ def _url(parts: Any) -> str:
     return urlunsplit(split)
 
 
-def _extension(path: Any) -> str:
+def _extension(path: object) -> str:
     _, dot, extension = posixpath.basename(text(path)).rpartition(".")
     return dot + extension if dot else ""
 
 
-ENCODINGS: dict[str, Callable[..., Any]] = {
+ENCODINGS: dict[str, Callable[..., object]] = {
     "adler32sum": lambda value: str(zlib.adler32(text(value).encode())),
     "b32dec": _decoded("base32", base64.b32decode),
     "b32enc": lambda value: base64.b32encode(text(value).encode()).decode(),

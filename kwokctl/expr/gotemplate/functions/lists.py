@@ -11,27 +11,27 @@ from kwokctl.expr.gotemplate.go.go_types import Ints, Lists, NilList, Strings
 from kwokctl.expr.gotemplate.go.values import is_list, kind
 
 
-def _unique(values: Any) -> list[Any]:
-    found: list[Any] = []
+def _unique(values: object) -> list[object]:
+    found: list[object] = []
     for value in listing(values):
         if not _is_in(value, found):
             found.append(value)
     return found
 
 
-def _has(wanted: Any, values: Any) -> bool:
+def _has(wanted: object, values: object) -> bool:
     return values is not None and _is_in(wanted, listing(values))
 
 
-def _is_in(wanted: Any, values: Iterable[Any]) -> bool:
+def _is_in(wanted: object, values: Iterable[object]) -> bool:
     return any(deep_equal(value, wanted) for value in values)
 
 
-def _joined(*lists: Any) -> list[Any]:
+def _joined(*lists: object) -> list[object]:
     return [value for values in lists for value in listing(values)] or NilList()
 
 
-def _chunks(size: Any, values: Any) -> Lists:
+def _chunks(size: object, values: object) -> Lists:
     step = count(size)
     if step < 1:
         raise TemplateFault("'chunk' needs a size of one or more")
@@ -39,21 +39,21 @@ def _chunks(size: Any, values: Any) -> Lists:
     return Lists(items[at : at + step] for at in range(0, len(items), step))
 
 
-def _first(values: Any) -> Any:
+def _first(values: object) -> object:
     items = listing(values)
     return items[0] if items else None
 
 
-def _last(values: Any) -> Any:
+def _last(values: object) -> object:
     items = listing(values)
     return items[-1] if items else None
 
 
-def _rest(values: Any) -> list[Any]:
+def _rest(values: object) -> list[object]:
     return listing(values)[1:] if values or not is_list(values) else NilList()
 
 
-def _initial(values: Any) -> list[Any]:
+def _initial(values: object) -> list[object]:
     return listing(values)[:-1] if values or not is_list(values) else NilList()
 
 
@@ -70,15 +70,15 @@ def _slice(values: Any, *bounds: Any) -> Any:
     return type(values)(part) if isinstance(values, Strings | Ints | Lists) else list(part)
 
 
-def _without(values: Any, *omitted: Any) -> list[Any]:
+def _without(values: object, *omitted: object) -> list[object]:
     return [value for value in listing(values) if not _is_in(value, omitted)]
 
 
-def _sorted(values: Any) -> Strings:
+def _sorted(values: object) -> Strings:
     return Strings(sorted(texts(values), key=str.encode) if is_list(values) else [plain(values)])
 
 
-LISTS: dict[str, Callable[..., Any]] = {
+LISTS: dict[str, Callable[..., object]] = {
     "append": lambda values, value: [*listing(values), value],
     "chunk": _chunks,
     "compact": lambda values: [value for value in listing(values) if value],

@@ -17,7 +17,7 @@ from kwokctl.expr.gotemplate.go.values import is_list, kind
 CHANGING = frozenset({"set", "unset", "merge", "mustMerge", "mergeOverwrite", "mustMergeOverwrite"})
 
 
-def _made(*parts: Any) -> dict[str, Any]:
+def _made(*parts: object) -> dict[str, object]:
     """Return a map of keys and values that take turns; a value that is missing is an empty text."""
     values = [*parts[1::2], ""]
     return dict(zip(map(plain, parts[::2]), values, strict=False))
@@ -30,19 +30,19 @@ def _own(value: Any) -> dict[str, Any]:
     raise TemplateFault(f"{kind(value)} cannot be changed")
 
 
-def _set(target: Any, key: Any, value: Any) -> dict[str, Any]:
+def _set(target: object, key: object, value: object) -> dict[str, object]:
     own = _own(target)
     own[text(key)] = value
     return own
 
 
-def _unset(target: Any, key: Any) -> Mapping[str, Any]:
+def _unset(target: object, key: object) -> Mapping[str, object]:
     own = _own(target)
     own.pop(text(key), None)
     return own
 
 
-def _plucked(key: Any, *maps: Any) -> list[Any]:
+def _plucked(key: object, *maps: object) -> list[object]:
     return [mapping(one)[text(key)] for one in maps if text(key) in mapping(one)]
 
 
@@ -50,29 +50,29 @@ def _picked(source: Any, *keys: Any) -> dict[str, Any]:
     return {text(key): mapping(source)[key] for key in keys if text(key) in mapping(source)}
 
 
-def _omitted(source: Any, *keys: Any) -> dict[str, Any]:
+def _omitted(source: object, *keys: object) -> dict[str, object]:
     omitted = set(map(text, keys))
     return {key: value for key, value in mapping(source).items() if key not in omitted}
 
 
-def _merged(target: Any, *sources: Any) -> Any:
+def _merged(target: object, *sources: object) -> object:
     """Add the maps to the first one: what comes first counts, unless it is empty."""
     return _merge_all(target, sources, overwrites=False)
 
 
-def _overwritten(target: Any, *sources: Any) -> Any:
+def _overwritten(target: object, *sources: object) -> object:
     """Add the maps to the first one: what comes last counts."""
     return _merge_all(target, sources, overwrites=True)
 
 
-def _merge_all(target: Any, sources: tuple[Any, ...], *, overwrites: bool) -> Any:
+def _merge_all(target: object, sources: tuple[object, ...], *, overwrites: bool) -> object:
     merged = {} if target is None else _own(target)
     for source in sources:
         _merge(merged, mapping(source), overwrites=overwrites)
     return merged
 
 
-def _merge(target: dict[str, Any], source: Mapping[str, Any], *, overwrites: bool) -> None:
+def _merge(target: dict[str, object], source: Mapping[str, object], *, overwrites: bool) -> None:
     """Do as https://pkg.go.dev/dario.cat/mergo#Merge does with maps."""
     for key, value in source.items():
         old = target.get(key)
@@ -106,13 +106,13 @@ def _dug(*parts: Any) -> Any:
     return value
 
 
-def _copied(value: Any) -> Any:
+def _copied(value: object) -> object:
     if value is None or isinstance(value, Location):
         raise TemplateFault(f"{kind(value)} cannot be copied")
     return deepcopy(value)
 
 
-MAPS: dict[str, Callable[..., Any]] = {
+MAPS: dict[str, Callable[..., object]] = {
     "deepCopy": _copied,
     "dict": _made,
     "dig": _dug,

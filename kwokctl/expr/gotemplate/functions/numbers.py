@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Iterable
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from random import SystemRandom
-from typing import Any
 
 from kwokctl.expr.gotemplate.fault import TemplateFault
 from kwokctl.expr.gotemplate.functions.arguments import count, real, text, whole
@@ -24,12 +23,12 @@ def _int64(number: int) -> Int64:
     return Int64((number + _BITS // 2) % _BITS - _BITS // 2)
 
 
-def _divided(dividend: Any, divisor: Any) -> Int64:
+def _divided(dividend: object, divisor: object) -> Int64:
     a, b = whole(dividend), _not_zero(whole(divisor))
     return _int64(abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1))
 
 
-def _rest(dividend: Any, divisor: Any) -> Int64:
+def _rest(dividend: object, divisor: object) -> Int64:
     a, b = whole(dividend), _not_zero(whole(divisor))
     return Int64(abs(a) % abs(b) * (-1 if a < 0 else 1))
 
@@ -43,7 +42,7 @@ def _not_zero(number: int) -> int:
 def _exactly(step: Callable[[Decimal, Decimal], Decimal]) -> Callable[..., float]:
     """Return a function that reckons with decimal fractions: 0.1 and 0.2 are 0.3."""
 
-    def reckon(first: Any, *others: Any) -> float:
+    def reckon(first: object, *others: object) -> float:
         total = _decimal(first)
         for other in others:
             total = step(total, _decimal(other))
@@ -52,7 +51,7 @@ def _exactly(step: Callable[[Decimal, Decimal], Decimal]) -> Callable[..., float
     return reckon
 
 
-def _decimal(value: Any) -> Decimal:
+def _decimal(value: object) -> Decimal:
     number = real(value)
     if not math.isfinite(number):
         raise TemplateFault(f"{kind(value)} is not a number to calculate with")
@@ -67,11 +66,11 @@ def _quotient(dividend: Decimal, divisor: Decimal) -> Decimal:
         return (dividend / divisor).quantize(Decimal("1e-16"))
 
 
-def _product(first: Any, *others: Any) -> Int64:
+def _product(first: object, *others: object) -> Int64:
     return _int64(math.prod(map(whole, others), start=whole(first)))
 
 
-def _rounded(value: Any, digits: Any, half: Any = 0.5) -> float:
+def _rounded(value: object, digits: object, half: object = 0.5) -> float:
     if not isinstance(half, int | float) or type(half) not in {int, float, UntypedConstant}:
         raise TemplateFault(f"{kind(half)} is not a number to round by")
     if abs(count(digits)) > _MOST_DIGITS:
@@ -82,21 +81,21 @@ def _rounded(value: Any, digits: Any, half: Any = 0.5) -> float:
     return (_ceiling(scaled) if fraction >= half else _floor(scaled)) / scale
 
 
-def _ceiling(value: Any) -> float:
+def _ceiling(value: object) -> float:
     number = real(value)
     return math.copysign(math.ceil(number), number) if math.isfinite(number) else number
 
 
-def _floor(value: Any) -> float:
+def _floor(value: object) -> float:
     number = real(value)
     return math.copysign(math.floor(number), number) if math.isfinite(number) else number
 
 
-def _until(end: Any) -> Ints:
+def _until(end: object) -> Ints:
     return _steps(0, end, -1 if count(end) < 0 else 1)
 
 
-def _steps(start: Any, end: Any, step: Any) -> Ints:
+def _steps(start: object, end: object, step: object) -> Ints:
     first, last, size = count(start), count(end), count(step)
     if not size or (size > 0) is (last < first):
         return Ints()
@@ -106,7 +105,7 @@ def _steps(start: Any, end: Any, step: Any) -> Ints:
     return Ints(numbers)
 
 
-def _sequence(*bounds: Any) -> str:
+def _sequence(*bounds: object) -> str:
     """Return numbers in a row, both ends included, as the shell's `seq` does."""
     numbers = [count(bound) for bound in bounds]
     match numbers:
@@ -122,7 +121,7 @@ def _sequence(*bounds: Any) -> str:
     return " ".join(map(str, _steps(start, end + (-1 if end < start else 1), step)))
 
 
-def _from_octal(value: Any) -> Int64:
+def _from_octal(value: object) -> Int64:
     digits = plain(value)
     if not re.match(r"[-+]?[0-7]+\Z", digits):
         return Int64(0)
@@ -130,27 +129,27 @@ def _from_octal(value: Any) -> Int64:
     return Int64(number if -_BITS // 2 <= number < _BITS // 2 else 0)
 
 
-def _atoi(value: Any) -> int:
+def _atoi(value: object) -> int:
     return int(text(value)) if re.match(r"[-+]?[0-9]+\Z", text(value)) else 0
 
 
-def _random(low: Any, high: Any) -> int:
+def _random(low: object, high: object) -> int:
     if count(high) <= count(low):
         raise TemplateFault("'randInt' needs a lower and a higher bound")
     return SystemRandom().randrange(count(low), count(high))
 
 
-def _all_whole(values: Iterable[Any]) -> list[int]:
+def _all_whole(values: Iterable[object]) -> list[int]:
     return [whole(value) for value in values]
 
 
-def _all_real(values: Iterable[Any]) -> list[float]:
+def _all_real(values: Iterable[object]) -> list[float]:
     return [real(value) for value in values]
 
 
 _PLUS = _exactly(Decimal.__add__)
 
-NUMBERS: dict[str, Callable[..., Any]] = {
+NUMBERS: dict[str, Callable[..., object]] = {
     "add": lambda *values: _int64(sum(_all_whole(values))),
     "add1": lambda value: _int64(whole(value) + 1),
     "add1f": lambda value: _PLUS(value, 1),

@@ -23,7 +23,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
         raise TemplateFault(f"'{pattern}' is not a regular expression: {e}") from e
 
 
-def _all(pattern: Any, value: Any) -> Iterator[re.Match[str]]:
+def _all(pattern: object, value: object) -> Iterator[re.Match[str]]:
     """Yield the matches; unlike Python, Go has no empty one right after another."""
     end = -1
     for match in _compiled(text(pattern)).finditer(text(value)):
@@ -32,22 +32,22 @@ def _all(pattern: Any, value: Any) -> Iterator[re.Match[str]]:
         end = match.end()
 
 
-def _is_found(pattern: Any, value: Any) -> bool:
+def _is_found(pattern: object, value: object) -> bool:
     return _compiled(text(pattern)).search(text(value)) is not None
 
 
-def _find(pattern: Any, value: Any) -> str:
+def _find(pattern: object, value: object) -> str:
     match = _compiled(text(pattern)).search(text(value))
     return match[0] if match else ""
 
 
-def _find_all(pattern: Any, value: Any, most: Any) -> Strings:
+def _find_all(pattern: object, value: object, most: object) -> Strings:
     found, limit = [match[0] for match in _all(pattern, value)], count(most)
     found = found if limit < 0 else found[:limit]
     return Strings(found) if found else NilStrings()
 
 
-def _replace(pattern: Any, value: Any, replacement: Any) -> str:
+def _replace(pattern: object, value: object, replacement: object) -> str:
     """Replace every match; `$1` and `${name}` stand for groups, nothing for unknown ones."""
     written = text(replacement)
 
@@ -76,7 +76,7 @@ def _group(match: re.Match[str], reference: re.Match[str]) -> str:
         return ""
 
 
-def _replace_literally(pattern: Any, value: Any, replacement: Any) -> str:
+def _replace_literally(pattern: object, value: object, replacement: object) -> str:
     written = text(replacement)
     return _replaced(pattern, value, lambda _: written)
 
@@ -101,7 +101,7 @@ def _split(pattern: Any, value: Any, most: Any) -> Strings:
     return Strings(parts)
 
 
-PATTERNS: dict[str, Callable[..., Any]] = {
+PATTERNS: dict[str, Callable[..., object]] = {
     "regexFind": _find,
     "regexFindAll": _find_all,
     "regexMatch": _is_found,

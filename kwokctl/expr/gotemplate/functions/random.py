@@ -12,8 +12,8 @@ _SYSTEM = SystemRandom()
 _LONGEST = 1_000_000
 
 
-def _random(characters: str) -> Callable[[Any], str]:
-    def function(length: Any) -> str:
+def _random(characters: str) -> Callable[[object], str]:
+    def function(length: object) -> str:
         if not 0 <= count(length) <= _LONGEST:
             raise TemplateFault(f"a random text cannot have {length} characters")
         return "".join(_SYSTEM.choices(characters, k=count(length)))
@@ -31,7 +31,7 @@ def _uuid() -> str:
     return str(uuid4())
 
 
-RANDOM: dict[str, Callable[..., Any]] = {
+RANDOM: dict[str, Callable[..., object]] = {
     "randAlpha": _random(string.ascii_letters),
     "randAlphaNum": _random(string.ascii_letters + string.digits),
     "randAscii": _random("".join(map(chr, range(0x20, 0x7F)))),

@@ -19,15 +19,15 @@ _LONGEST = 1_000_000
 _SPACES = frozenset("\t\n\v\f\r \x85\xa0")
 
 
-def _title(value: Any) -> str:
+def _title(value: object) -> str:
     return re.sub(r"(?<![^\W])[^\W\d_]", lambda match: upper_case(match[0]), text(value))
 
 
-def _initials(value: Any) -> str:
+def _initials(value: object) -> str:
     return "".join(word[0] for word in text(value).encode().decode("latin-1").split())
 
 
-def _part(start: Any, end: Any, value: Any) -> str:
+def _part(start: object, end: object, value: object) -> str:
     data, start, end = text(value).encode(), count(start), count(end)
     if start < 0:
         start, last = 0, end
@@ -38,17 +38,17 @@ def _part(start: Any, end: Any, value: Any) -> str:
     return data[start:last].decode("utf-8", "replace")
 
 
-def _truncated(length: Any, value: Any) -> str:
+def _truncated(length: object, value: object) -> str:
     data, length = text(value).encode(), count(length)
     part = data[:length] if length >= 0 else data[length:]
     return part.decode("utf-8", "replace")
 
 
-def _abbreviated(width: Any, value: Any) -> str:
+def _abbreviated(width: object, value: object) -> str:
     return _abbreviated_both(0, width, value)
 
 
-def _abbreviated_both(offset: Any, width: Any, value: Any) -> str:
+def _abbreviated_both(offset: object, width: object, value: object) -> str:
     """Cut a text at both sides: https://pkg.go.dev/github.com/Masterminds/goutils#AbbreviateFull."""
     data, offset, width = text(value).encode(), count(offset), count(width)
     if width < 4 or (offset > 0 and width < 7) or len(data) <= width:
@@ -83,20 +83,20 @@ def indent(spaces: Any, value: Any) -> str:
     return lead + text(value).replace("\n", "\n" + lead)
 
 
-def _indent_new(spaces: Any, value: Any) -> str:
+def _indent_new(spaces: object, value: object) -> str:
     return "\n" + indent(spaces, value)
 
 
-def _cat(*parts: Any) -> str:
+def _cat(*parts: object) -> str:
     return " ".join(plain(part) for part in parts if part is not None)
 
 
-def quote(*parts: Any) -> str:
+def quote(*parts: object) -> str:
     """Return the values as texts in double quotes, without nulls."""
     return " ".join(quoted(plain(part)) for part in parts if part is not None)
 
 
-def _single_quote(*parts: Any) -> str:
+def _single_quote(*parts: object) -> str:
     return " ".join(f"'{plain(part)}'" for part in parts if part is not None)
 
 
@@ -104,7 +104,7 @@ def _numbered(parts: list[str]) -> StringMap:
     return StringMap((f"_{number}", part) for number, part in enumerate(parts))
 
 
-def _split(separator: Any, value: Any, limit: int = -1) -> Strings:
+def _split(separator: object, value: object, limit: int = -1) -> Strings:
     whole_text, separator = text(value), text(separator)
     if not limit:
         return Strings()
@@ -116,11 +116,11 @@ def _split(separator: Any, value: Any, limit: int = -1) -> Strings:
     )
 
 
-def _split_all(separator: Any, value: Any) -> Strings:
+def _split_all(separator: object, value: object) -> Strings:
     return _split(separator, value)
 
 
-def _wrapped(width: Any, value: Any, *, separator: str = "\n", cuts: bool = False) -> str:
+def _wrapped(width: object, value: object, *, separator: str = "\n", cuts: bool = False) -> str:
     """Break a text into lines of so many bytes, at spaces."""
     rest, width = text(value).encode(), max(count(width), 1)
     lines: list[bytes] = []
@@ -141,11 +141,11 @@ def _wrapped(width: Any, value: Any, *, separator: str = "\n", cuts: bool = Fals
     return (separator or "\n").encode().join([*lines, rest]).decode("utf-8", "replace")
 
 
-def _trimmed(value: Any) -> str:
+def _trimmed(value: object) -> str:
     return text(value).strip()
 
 
-def _squeezed(value: Any) -> str:
+def _squeezed(value: object) -> str:
     """Take the spaces out, byte by byte as Sprig does: it garbles what is not ASCII."""
     spaced = text(value)
     data = spaced.encode().decode("latin-1")
@@ -153,12 +153,12 @@ def _squeezed(value: Any) -> str:
     return spaced if kept == data else kept
 
 
-def _plural(one: Any, many: Any, number: Any) -> str:
+def _plural(one: object, many: object, number: object) -> str:
     one, many = text(one), text(many)
     return str(one if count(number) == 1 else many)
 
 
-TEXTS: dict[str, Callable[..., Any]] = {
+TEXTS: dict[str, Callable[..., object]] = {
     "abbrev": _abbreviated,
     "abbrevboth": _abbreviated_both,
     "camelcase": lambda value: pascal_case(text(value)),

@@ -30,7 +30,7 @@ _SPECIAL = {
 _ESCAPED = re.compile("[<>&\u2028\u2029\ufeff\ufffe\uffff\x7f-\x9f]")
 
 
-def text(value: Any) -> str:
+def text(value: object) -> str:
     """Return what an action writes for a value."""
     if type(value) is str:
         return value
@@ -68,7 +68,7 @@ def escaped(character: str, *, ascii_only: bool = False) -> str:
     return f"\\u{point:04x}" if point < 0x10000 else f"\\U{point:08x}"
 
 
-def to_json(value: Any, *, indent: int | None = None, html: bool = True) -> str:
+def to_json(value: object, *, indent: int | None = None, html: bool = True) -> str:
     """Return a value as Go writes JSON: sorted keys, `<`, `>` and `&` escaped for HTML."""
     written = _json(value, "" if indent is None else " " * indent, "\n")
     return _ESCAPED.sub(_unicode, written) if html else written
@@ -90,7 +90,7 @@ def _json(value: Any, step: str, line: str) -> str:
     return _json_scalar(value)
 
 
-def _json_scalar(value: Any) -> str:
+def _json_scalar(value: object) -> str:
     if isinstance(value, bool) or value is None or isinstance(value, NIL):
         return _JSON_WORDS[value if isinstance(value, bool) else None]
     if isinstance(value, str):
@@ -110,12 +110,12 @@ def _enclosed(braces: str, parts: list[str], step: str, line: str) -> str:
     return f"{braces[0]}{line}{step}{f',{line}{step}'.join(parts)}{line}{braces[1]}"
 
 
-def quote(value: Any) -> str:
+def quote(value: object) -> str:
     """Return kwok's `Quote`: a JSON text, whatever the value is; a text that is none is its JSON."""
     return to_json(quotable(value))
 
 
-def quotable(value: Any) -> str:
+def quotable(value: object) -> str:
     """Return the text that `Quote` puts in quotes."""
     if isinstance(value, str):
         return str(value)
@@ -133,7 +133,7 @@ def from_yaml(value: Any) -> Any:
     return _scalar_from_yaml(value)
 
 
-def _scalar_from_yaml(value: Any) -> Any:
+def _scalar_from_yaml(value: object) -> object:
     if isinstance(value, Number):
         return scalars.resolve(str(value))
     if isinstance(value, float):

@@ -61,13 +61,13 @@ class Ints(list[int]):
     __slots__ = ()
 
 
-class Lists(list[list[Any]]):
+class Lists(list[list[object]]):
     """`[][]interface {}`."""
 
     __slots__ = ()
 
 
-class NilList(list[Any]):
+class NilList(list[object]):
     """A `[]interface {}` that is nil: empty, but `null` in JSON."""
 
     __slots__ = ()
@@ -105,21 +105,21 @@ _NAMES: tuple[tuple[type, str, str], ...] = (
 )
 
 
-def type_name(value: Any) -> str:
+def type_name(value: object) -> str:
     """Return the name of the Go type: what `%T` writes."""
     if value is None:
         return "<nil>"
     return _names(value)[0]
 
 
-def kind_name(value: Any) -> str:
+def kind_name(value: object) -> str:
     """Return the name of the type's kind, `invalid` for nothing."""
     if value is None:
         return "invalid"
     return _names(value)[1]
 
 
-def _names(value: Any) -> tuple[str, str]:
+def _names(value: object) -> tuple[str, str]:
     named: tuple[str, str] | None = getattr(value, "go_type", None)
     if named is not None:
         return named
@@ -143,7 +143,7 @@ def exact(value: Any) -> Any:
     return _exact_other(value)
 
 
-def _exact_other(value: Any) -> Any:
+def _exact_other(value: object) -> object:
     """Convert what is neither JSON as Python reads it nor of one of the types above."""
     if type(value) in _EXACT or hasattr(value, "go_type"):
         return value

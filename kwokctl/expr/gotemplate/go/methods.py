@@ -7,7 +7,6 @@ Left out are those that give bytes, or more than a value and an error.
 from calendar import monthrange
 from collections.abc import Callable
 from datetime import UTC
-from typing import Any
 
 from kwokctl.expr.gotemplate.go.go_types import Int64, Number, Real, UntypedConstant
 from kwokctl.expr.gotemplate.go.layouts import formatted
@@ -21,19 +20,19 @@ from kwokctl.expr.gotemplate.go.times import (
     moved,
 )
 
-Method = Callable[..., Any]
+Method = Callable[..., object]
 
 _SECOND = 1_000_000_000
 _NEVER = Moment(1, 1, 1, tzinfo=UTC)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if type(value) is not str:
         raise TypeError("it needs a text")
     return value
 
 
-def _whole(value: Any) -> int:
+def _whole(value: object) -> int:
     if isinstance(value, UntypedConstant) and value.is_integer():
         return int(value)
     if type(value) is not int:
@@ -41,17 +40,17 @@ def _whole(value: Any) -> int:
     return value
 
 
-def _span(value: Any) -> int:
+def _span(value: object) -> int:
     return value if isinstance(value, Span) else _whole(value)
 
 
-def _time(value: Any) -> Moment:
+def _time(value: object) -> Moment:
     if not isinstance(value, Moment):
         raise TypeError("it needs a time")
     return value
 
 
-def _later(time: Moment, years: Any, months: Any, days: Any) -> Moment:
+def _later(time: Moment, years: object, months: object, days: object) -> Moment:
     """Return `AddDate`: the 31st of a month with 30 days is the first of the next one."""
     count = time.month - 1 + _whole(months)
     year, month = time.year + _whole(years) + count // 12, count % 12 + 1
@@ -61,7 +60,7 @@ def _later(time: Moment, years: Any, months: Any, days: Any) -> Moment:
     return moved(moved_to, (over + _whole(days)) * 86_400 * _SECOND)
 
 
-def _rounded(time: Moment, span: Any, *, up: bool) -> Moment:
+def _rounded(time: Moment, span: object, *, up: bool) -> Moment:
     size = _span(span)
     if size <= 0:
         return time
@@ -72,7 +71,7 @@ def _rounded(time: Moment, span: Any, *, up: bool) -> Moment:
     return moved(time, size - rest if up and rest + rest >= size else -rest)
 
 
-def _rounded_span(span: Span, to: Any, *, up: bool) -> Span:
+def _rounded_span(span: Span, to: object, *, up: bool) -> Span:
     size = _span(to)
     if size <= 0:
         return span
@@ -81,7 +80,7 @@ def _rounded_span(span: Span, to: Any, *, up: bool) -> Span:
     return Span(-whole if span < 0 else whole)
 
 
-def _zone(value: Any) -> Location:
+def _zone(value: object) -> Location:
     if not isinstance(value, Location):
         raise TypeError("it needs a time zone, such as what '.Location' gives")
     return value

@@ -2,14 +2,13 @@
 
 import re
 from functools import lru_cache
-from typing import Any
 
 _PART = re.compile(r"[^%]+|%%|%(?:0?[1-9][0-9]{0,2})?d|%[sv]")
 _FITTING = {"%s": frozenset({str}), "%v": frozenset({str, int})}
 _WHOLE = frozenset({int})
 
 
-def filled(layout: str, values: tuple[Any, ...]) -> str | None:
+def filled(layout: str, values: tuple[object, ...]) -> str | None:
     """Return the layout with its verbs filled in, None if that takes more than is known here."""
     plain = _plain(layout)
     if plain is None:

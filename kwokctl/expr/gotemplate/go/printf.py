@@ -45,7 +45,7 @@ class Form:
         return " " * missing + written
 
 
-def sprintf(layout: Any, *arguments: Any) -> str:
+def sprintf(layout: object, *arguments: object) -> str:
     """Return the layout with its verbs filled in; what does not fit is an error in the text, as in Go."""
     if not isinstance(layout, str) or isinstance(layout, Number):
         raise TemplateFault("the layout of 'printf' must be a text")
@@ -53,10 +53,10 @@ def sprintf(layout: Any, *arguments: Any) -> str:
     return _Printer(arguments).fill(layout) if written is None else written
 
 
-def sprint(*arguments: Any) -> str:
+def sprint(*arguments: object) -> str:
     """Return the values in a row, with a space between any two that are no texts: `print`."""
     written: list[str] = []
-    before: Any = ""
+    before: object = ""
     for argument in arguments:
         if written and not isinstance(argument, str) and not isinstance(before, str):
             written.append(" ")
@@ -65,7 +65,7 @@ def sprint(*arguments: Any) -> str:
     return "".join(written)
 
 
-def sprintln(*arguments: Any) -> str:
+def sprintln(*arguments: object) -> str:
     """Return the values with spaces between, and a newline: `println`."""
     return " ".join(map(plain, arguments)) + "\n"
 
@@ -73,7 +73,7 @@ def sprintln(*arguments: Any) -> str:
 class _Printer:
     """Hands out the arguments of one `printf`."""
 
-    def __init__(self, arguments: tuple[Any, ...]) -> None:
+    def __init__(self, arguments: tuple[object, ...]) -> None:
         self._arguments = arguments
         self._next = 0
         self._reordered = False
@@ -143,7 +143,7 @@ class _Printer:
         return int(value), ""
 
 
-def write(form: Form, value: Any) -> str:
+def write(form: Form, value: object) -> str:
     """Return a value as the form has it."""
     if form.verb == "T":
         return form.pad(type_name(value))
@@ -167,16 +167,16 @@ def write(form: Form, value: Any) -> str:
 _TEXTUAL = frozenset("vsqxX")
 
 
-def _map(form: Form, value: Mapping[str, Any]) -> str:
+def _map(form: Form, value: Mapping[str, object]) -> str:
     parts = (f"{write(form, key)}:{write(form, value[key])}" for key in sorted(value))
     return f"map[{' '.join(parts)}]"
 
 
-def _list(form: Form, value: Sequence[Any]) -> str:
+def _list(form: Form, value: Sequence[object]) -> str:
     return f"[{' '.join(write(form, item) for item in value)}]"
 
 
-def _wrong(form: Form, value: Any) -> str:
+def _wrong(form: Form, value: object) -> str:
     return f"%!{form.verb}({type_name(value)}={write(replace(form, verb='v'), value)})"
 
 

@@ -13,7 +13,7 @@ from kwokctl.expr.gotemplate.go.methods import METHODS, Method
 _MOST = 1_000_000
 
 
-def field(value: Any, name: str) -> Any:
+def field(value: object, name: str) -> object:
     """Return a field of a map, or what a method without arguments gives.
 
     None stands for a field that is missing; a field of None is None.
@@ -25,12 +25,12 @@ def field(value: Any, name: str) -> Any:
     return method(value, name)
 
 
-def object_field(value: Any, name: str) -> Any:
+def object_field(value: object, name: str) -> object:
     """Return a field of what may be a value of the object as it came."""
     return field(exact(value) if isinstance(value, int | float) else value, name)
 
 
-def method(value: Any, name: str, *arguments: Any) -> Any:
+def method(value: object, name: str, *arguments: object) -> object:
     """Call a method; raise Fault if the value has none of that name."""
     found = _method(value, name)
     if found is None:
@@ -41,21 +41,21 @@ def method(value: Any, name: str, *arguments: Any) -> Any:
         raise TemplateFault(f"'{name}' of {kind(value)}: {e}") from e
 
 
-def _method(value: Any, name: str) -> Method | None:
+def _method(value: object, name: str) -> Method | None:
     for python, methods in METHODS:
         if isinstance(value, python):
             return methods.get(name)
     return None
 
 
-def no_function(value: Any, *arguments: Any) -> Any:
+def no_function(value: object, *arguments: object) -> object:
     """Return a value that stands where a function may; raise Fault if it is given arguments."""
     if arguments:
         raise TemplateFault(f"{kind(value)} is not a function, and takes no arguments")
     return value
 
 
-def kind(value: Any) -> str:
+def kind(value: object) -> str:
     """Return what an error calls the value."""
     if value is None:
         return "a missing value"
@@ -71,7 +71,7 @@ def kind(value: Any) -> str:
     return "a list" if isinstance(value, Sequence) else f"a {type_name(value)}"
 
 
-def is_list(value: Any) -> bool:
+def is_list(value: object) -> bool:
     """Tell whether the value is a list, in any form Python has."""
     usual = type(value)
     if usual is list or usual is str or usual is dict:
@@ -94,7 +94,7 @@ def items(value: Any) -> Iterable[Any]:
     raise TemplateFault(f"'range' cannot go through {kind(value)}")
 
 
-def pairs(value: Any) -> Iterable[tuple[Any, Any]]:
+def pairs(value: object) -> Iterable[tuple[object, object]]:
     """Return what `range` with two variables goes through: index or key, and value."""
     if isinstance(value, Mapping):
         return [(key, value[key]) for key in sorted(value)]
@@ -103,21 +103,21 @@ def pairs(value: Any) -> Iterable[tuple[Any, Any]]:
     return list(enumerate(items(value)))
 
 
-def object_items(value: Any) -> Iterable[Any]:
+def object_items(value: object) -> Iterable[object]:
     """Return what `items` does for what may be a value of the object as it came."""
     return items(_contained(value))
 
 
-def object_pairs(value: Any) -> Iterable[tuple[Any, Any]]:
+def object_pairs(value: object) -> Iterable[tuple[object, object]]:
     """Return what `pairs` does for what may be a value of the object as it came."""
     return pairs(_contained(value))
 
 
-def _contained(value: Any) -> Any:
+def _contained(value: object) -> object:
     return value if isinstance(value, dict | list) else exact(value)
 
 
-def equal(first: Any, *others: Any) -> bool:
+def equal(first: object, *others: object) -> bool:
     """Tell whether the first value equals any of the others: `eq`."""
     if not others:
         raise TemplateFault("'eq' needs two values")
@@ -127,12 +127,12 @@ def equal(first: Any, *others: Any) -> bool:
     return False
 
 
-def unequal(first: Any, second: Any) -> bool:
+def unequal(first: object, second: object) -> bool:
     """Tell whether two values differ: `ne`."""
     return not _same(first, second)
 
 
-def _same(first: Any, second: Any) -> bool:
+def _same(first: object, second: object) -> bool:
     if type(first) is type(second) is str:
         return bool(first == second)
     if first is None or second is None:
@@ -142,7 +142,7 @@ def _same(first: Any, second: Any) -> bool:
     return bool(first == second)
 
 
-def _class(value: Any) -> type:
+def _class(value: object) -> type:
     """Return the class of values that can be compared with this one."""
     for python in (str, bool, int, float):
         if isinstance(value, python):
@@ -167,7 +167,7 @@ def ordering(test: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     return compare
 
 
-def index(value: Any, *keys: Any) -> Any:
+def index(value: object, *keys: object) -> object:
     """Return the item that the keys lead to, one after the other; a missing key gives None."""
     if value is None:
         raise TemplateFault(f"{kind(None)} has no items")
@@ -176,7 +176,7 @@ def index(value: Any, *keys: Any) -> Any:
     return value
 
 
-def object_index(value: Any, *keys: Any) -> Any:
+def object_index(value: object, *keys: object) -> object:
     """Return what `index` does for what may be a value of the object as it came."""
     if value is None:
         raise TemplateFault(f"{kind(None)} has no items")
@@ -201,7 +201,7 @@ def _item(value: Any, key: Any) -> Any:
     raise TemplateFault(f"{kind(value)} has no items")
 
 
-def _position(key: Any, last: int) -> int:
+def _position(key: object, last: int) -> int:
     if not isinstance(key, int) or isinstance(key, bool):
         raise TemplateFault(f"{kind(key)} cannot be the index of an item")
     if not 0 <= key <= last:
@@ -218,7 +218,7 @@ def length(value: Any) -> int:
     raise TemplateFault(f"{kind(value)} has no length")
 
 
-def call(function: Any, *arguments: Any) -> Any:
+def call(function: object, *arguments: object) -> object:
     """Call a value that is a function."""
     if not callable(function):
         raise TemplateFault(f"{kind(function)} is not a function")

@@ -139,7 +139,7 @@ def test_what_cannot_be_made_of_one_number_is_told_then(written: str, message: s
 
 def test_what_is_made_alike_has_one_function() -> None:
     compiler = Compiler({"Index": int})
-    function = deferring(lambda *_: 1)
+    function: Callable[..., Any] = deferring(lambda *_: 1)
     index = Symbol("Index")
 
     def made(*arguments: Any) -> Callable[[int], Any]:
@@ -154,6 +154,7 @@ def test_what_is_made_alike_has_one_function() -> None:
 def test_what_only_quotes_a_text_is_seen_through() -> None:
     rendered = symbolic("[{{ Name }}, {{ Quote Name }}, {{ quote Name }}, {{ upper Name }}]")
 
-    roots = [stripped(symbol, SAYS_THE_SAME).function for symbol in rendered]
+    roots: list[Any] = [stripped(symbol, SAYS_THE_SAME) for symbol in rendered]
+    roots = [symbol.function for symbol in roots]
     assert roots[:3] == ["Name", "Name", "Name"]
     assert roots[3] != "Name"

@@ -92,7 +92,7 @@ async def _ours(kv: Kv) -> None:
 
 def _grpcio(target: str) -> None:
     """Do the same with the stub of the etcd3 package; its callbacks come in a thread of grpcio."""
-    import grpc  # noqa: PLC0415 - only for comparison
+    import grpc  # only for comparison
 
     rpc = shim.load().etcdrpc
     with grpc.insecure_channel(target) as channel:

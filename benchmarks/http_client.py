@@ -79,7 +79,7 @@ async def _watch(access: Access) -> None:
 
 
 def _requests(access: Access) -> float:
-    import requests  # noqa: PLC0415 - only for comparison
+    import requests  # only for comparison
 
     assert access.ca is not None
     with TemporaryDirectory() as folder, requests.Session() as session:

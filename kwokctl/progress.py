@@ -50,7 +50,7 @@ class Silent:
     """The listener that is not there."""
 
     @contextmanager
-    def step(self, title: str, *, total: int | None = None, unit: str = "") -> Iterator[Step]:  # noqa: ARG002
+    def step(self, title: str, *, total: int | None = None, unit: str = "") -> Iterator[Step]:
         """Open a step that nobody sees."""
         yield _SilentStep()
 

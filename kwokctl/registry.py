@@ -48,7 +48,7 @@ def load(name: str, host: Host) -> Runtime:
 
 def _targets() -> dict[str, str]:
     # Ten milliseconds to import, and only for those who look beyond what is built in.
-    from importlib.metadata import entry_points  # noqa: PLC0415
+    from importlib.metadata import entry_points
 
     found = {entry.name: entry.value for entry in entry_points(group=GROUP)}
     return found | BUILTIN

@@ -22,7 +22,7 @@ class Store(Protocol):
 def client(name: str, target: str) -> Store:
     """Return a client; all but the last have our encoding of messages, over another transport."""
     if name == PROTOBUF:
-        from benchmarks.etcd_libraries.protobuf_store import (  # noqa: PLC0415 - see above
+        from benchmarks.etcd_libraries.protobuf_store import (  # see above
             ProtobufStore,
         )
 

@@ -114,7 +114,7 @@ class H2Transport:
         self._connection: _Connection | None = None
         self._headers: dict[str, list[tuple[bytes, bytes]]] = {}
 
-    async def call(self, path: str, message: bytes, *, within: float) -> bytes:  # noqa: ARG002 - as Channel has it
+    async def call(self, path: str, message: bytes, *, within: float) -> bytes:
         if self._connection is None:
             loop = asyncio.get_running_loop()
             _, self._connection = await loop.create_unix_connection(

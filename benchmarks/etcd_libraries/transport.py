@@ -14,10 +14,10 @@ class Transport(Protocol):
 def transport(library: str, target: str) -> Transport:
     """Open a transport of a library, which is imported only now."""
     if library == "h2":
-        from benchmarks.etcd_libraries.h2_transport import H2Transport  # noqa: PLC0415 - see above
+        from benchmarks.etcd_libraries.h2_transport import H2Transport  # see above
 
         return H2Transport(target)
-    from benchmarks.etcd_libraries import grpcio_transport  # noqa: PLC0415 - see above
+    from benchmarks.etcd_libraries import grpcio_transport  # see above
 
     if library == "grpc.aio":
         return grpcio_transport.AioTransport(target)

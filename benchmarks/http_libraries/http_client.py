@@ -26,26 +26,26 @@ def client(name: str, access: Access) -> HttpClient:
     """Return a client of a library, which is imported only now."""
     match name:
         case "pycurl":
-            from benchmarks.http_libraries.pycurl_client import PycurlClient  # noqa: PLC0415
+            from benchmarks.http_libraries.pycurl_client import PycurlClient
 
             return PycurlClient(access)
         case "aiohttp":
-            from benchmarks.http_libraries.aiohttp_client import AiohttpClient  # noqa: PLC0415
+            from benchmarks.http_libraries.aiohttp_client import AiohttpClient
 
             return AiohttpClient(access)
         case "urllib3":
-            from benchmarks.http_libraries.threaded_clients import Urllib3Client  # noqa: PLC0415
+            from benchmarks.http_libraries.threaded_clients import Urllib3Client
 
             return Urllib3Client(access)
         case "requests":
-            from benchmarks.http_libraries.threaded_clients import RequestsClient  # noqa: PLC0415
+            from benchmarks.http_libraries.threaded_clients import RequestsClient
 
             return RequestsClient(access)
         case "httpx":
-            from benchmarks.http_libraries.httpx_client import HttpxClient  # noqa: PLC0415
+            from benchmarks.http_libraries.httpx_client import HttpxClient
 
             return HttpxClient(access)
         case _:
-            from benchmarks.http_libraries.our_client import OurClient  # noqa: PLC0415
+            from benchmarks.http_libraries.our_client import OurClient
 
             return OurClient(access)

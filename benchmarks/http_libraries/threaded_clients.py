@@ -68,8 +68,8 @@ class RequestsClient(_Threaded):
     """One session for all threads."""
 
     def __init__(self, access: Access) -> None:
-        import requests  # noqa: PLC0415 - not for urllib3
-        from requests.adapters import HTTPAdapter  # noqa: PLC0415 - the same
+        import requests  # not for urllib3
+        from requests.adapters import HTTPAdapter  # the same
 
         super().__init__()
         self._server = access.server

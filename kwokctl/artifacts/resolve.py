@@ -106,7 +106,7 @@ class _Fetch:
         self, orders: Sequence[Order], places: Mapping[str, LockedPlace]
     ) -> list[Order]:
         """Download what may be downloaded, and return what has to be built."""
-        from kwokctl.artifacts.downloads.download import download  # noqa: PLC0415 - loads tarfile and zipfile
+        from kwokctl.artifacts.downloads.download import download  # loads tarfile and zipfile
 
         troubles: list[Trouble] = []
         for batch, same in _batches(await self._missing(orders)):
@@ -124,7 +124,7 @@ class _Fetch:
         return await self._missing(orders)
 
     async def _build(self, orders: Sequence[Order], places: Mapping[str, LockedPlace]) -> None:
-        from kwokctl.artifacts.builds.build import Build  # noqa: PLC0415 - not on the way to a full store
+        from kwokctl.artifacts.builds.build import Build  # not on the way to a full store
 
         builds = [
             Build(

@@ -101,7 +101,7 @@ def _check_exists(path: str) -> None:
     import os
 
     if path != "-" and not os.access(path, os.R_OK):
-        problem = "cannot be read" if os.path.exists(path) else "does not exist"  # noqa: PTH110 - as light as can be
+        problem = "cannot be read" if os.access(path, os.F_OK) else "does not exist"
         raise UsageError(
             f"'--config' is '{path}', which {problem}",
             hint="give a file or a folder of YAML documents, or '-' for standard input",

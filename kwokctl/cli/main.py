@@ -42,7 +42,8 @@ def run(words: Sequence[str], runner: "Runner | None" = None) -> int:
         if words == ["--version"]:
             from kwokctl.cli.version import version_line
 
-            print(version_line(), flush=True)  # noqa: T201 - a result
+            sys.stdout.write(f"{version_line()}\n")
+            sys.stdout.flush()
             return 0
         from kwokctl.cli.app import invoke
 

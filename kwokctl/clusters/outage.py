@@ -20,7 +20,7 @@ _PATIENCE = 10.0
 async def outage(home: Home, name: ClusterName) -> UnavailableError | None:
     """Return what is wrong with a cluster of kwokctl's own; None if all its components run."""
     # Most clusters answer, and then no command that asks this needs the forty modules behind it.
-    from kwokctl.clusters.status import RunStatus, component_statuses  # noqa: PLC0415
+    from kwokctl.clusters.status import RunStatus, component_statuses
 
     found = await component_statuses(home, name)
     stopped = [component for component in found if component.status is RunStatus.STOPPED]

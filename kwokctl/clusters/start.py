@@ -19,7 +19,7 @@ async def start_cluster(
     name: ClusterName,
     *,
     wait: float | None = None,
-    timeout: float | None = None,  # noqa: ASYNC109 - the user's own limit, told in the error
+    timeout: float | None = None,
 ) -> tuple[ComponentName, ...]:
     """Start what does not run, a stopped cluster or a component that has died; return what that was."""
     with starting(home.workdir, name):
@@ -35,7 +35,7 @@ async def start_saved(
     saved: Saved,
     *,
     wait: float | None,
-    timeout: float | None = None,  # noqa: ASYNC109 - as above
+    timeout: float | None = None,
 ) -> tuple[ComponentName, ...]:
     """Start the components of a cluster that do not run; the caller holds its lock."""
     settle(home.paths(saved.name))

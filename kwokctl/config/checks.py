@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -15,7 +16,7 @@ from kwokctl.artifacts.versions import etcd_release, kind_version, kube_version
 from kwokctl.config.kinds import KINDS, KWOK
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.quantity import to_bytes
-from kwokctl.errors import KwokctlError
+from kwokctl.errors import KwokctlError, UnavailableError
 from kwokctl.host.paths import expanded
 from kwokctl.kube.names import is_subdomain
 
@@ -128,7 +129,7 @@ def mirror(word: str) -> InvalidText | None:
     """Accept where the files of a release lie: an address or a folder."""
     if _is_address(word):
         return url(word)
-    if os.path.isdir(os.path.expanduser(word)):  # noqa: PTH111, PTH112 - see `is_file`
+    if is_folder(word):
         return None
     return InvalidText(
         "neither a URL nor a folder", "for example: https://mirror.example.com/releases"
@@ -140,7 +141,7 @@ def url(word: str) -> InvalidText | None:
     wrong = InvalidText("not a URL", "for example: https://example.com/file")
     try:
         parts = urlsplit(word)
-        parts.port  # noqa: B018 - raises ValueError for what is not a port
+        _ = parts.port  # raises ValueError for what is not a port
     except ValueError:
         return wrong
     is_clean = word.isprintable() and " " not in word
@@ -222,7 +223,16 @@ def _version(word: str, read: Callable[[str], str], example: str) -> InvalidText
 
 def is_file(word: str) -> bool:
     """Tell whether a word is the path of a file; false also for what cannot be a path at all."""
-    return os.path.isfile(os.path.expanduser(word))  # noqa: PTH111, PTH113 - Path raises OSError
+    with suppress(OSError, UnavailableError):
+        return expanded(word).is_file()
+    return False
+
+
+def is_folder(word: str) -> bool:
+    """Tell whether a word is the path of a folder; false also for what cannot be a path at all."""
+    with suppress(OSError, UnavailableError):
+        return expanded(word).is_dir()
+    return False
 
 
 def _is_address(word: str) -> bool:

@@ -8,7 +8,7 @@ _LIKENESS = 0.7
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """Ask whether the known name nearest to `word` was meant, or return None if none is near."""
-    from difflib import get_close_matches  # noqa: PLC0415 - only for words that are wrong
+    from difflib import get_close_matches  # only for words that are wrong
 
     by_lower = {name.lower(): name for name in known}
     near = get_close_matches(word.lower(), by_lower, n=1, cutoff=_LIKENESS)

@@ -54,7 +54,7 @@ class ApiPlane:
         target: ObjectKey,
         patch: Patch,
         *,
-        current: Json = None,  # noqa: ARG002 - the port's signature: the server has it
+        current: Json = None,
     ) -> Json:
         """Patch one object, or its subresource; server-side apply takes fields from others."""
         force = "&force=true" if patch.type is PatchType.APPLY else ""
@@ -78,7 +78,7 @@ class ApiPlane:
         *,
         grace_seconds: int | None = None,
         uid: str | None = None,
-        current: Json = None,  # noqa: ARG002 - the port's signature: the server has it
+        current: Json = None,
     ) -> None:
         """Delete one object."""
         options: dict[str, object] = {}
@@ -100,7 +100,7 @@ class ApiPlane:
     def seen(self, resource: Resource, version: int) -> None:
         """Do nothing: the API server itself paces those who write through it."""
 
-    def lag(self, resource: Resource) -> float:  # noqa: ARG002 - the port's signature
+    def lag(self, resource: Resource) -> float:
         """Return 0: no write waits for a watch."""
         return 0.0
 

@@ -105,7 +105,7 @@ class EtcdClient:
 
     async def _in_thread(self, call: Any, work: Callable[[], T]) -> T:
         """Wait for `work` in a thread; when cancelled, cancel the gRPC call that it waits for."""
-        import grpc  # noqa: PLC0415 - a fifth of a second, only for those who talk to etcd
+        import grpc  # a fifth of a second, only for those who talk to etcd
 
         running = asyncio.get_running_loop().run_in_executor(None, work)
         try:

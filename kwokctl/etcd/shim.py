@@ -37,7 +37,7 @@ def load() -> ModuleType:
             except BaseException:
                 _forget()
                 raise
-        import etcd3  # noqa: PLC0415 - only now can it be imported
+        import etcd3  # only now can it be imported
 
         module: ModuleType = etcd3
         return module
@@ -65,7 +65,7 @@ def _is_stale(folder: Path) -> bool:
 
 
 def _build(folder: Path) -> None:
-    from google.protobuf import (  # noqa: PLC0415 - heavy, and only needed here
+    from google.protobuf import (  # heavy, and only needed here
         descriptor_pb2,
         descriptor_pool,
         message_factory,

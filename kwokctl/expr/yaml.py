@@ -6,16 +6,20 @@ PyYAML's scanner does the work; its rules for what a scalar means are replaced b
 import base64
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kwokctl.errors import ConfigError
 from kwokctl.expr import scalars
+from kwokctl.json_value import Json
+
+if TYPE_CHECKING:
+    import re
 
 _MERGE = "<<"
 _PREFIX = "tag:yaml.org,2002:"
 
 
-def load(text: str) -> Any:
+def load(text: str) -> Json:
     """Return the only document of `text`, None if it is empty.
 
     Mapping keys are texts, whatever they look like. Raises ConfigError, with line and column, if
@@ -29,12 +33,12 @@ def load(text: str) -> Any:
     return document
 
 
-def load_all(text: str) -> list[Any]:
+def load_all(text: str) -> list[Json]:
     """Return every document of `text`, None for each empty one; errors as `load`."""
     return list(documents(text))
 
 
-def dump(obj: Any, *, sort_keys: bool = False) -> str:
+def dump(obj: Json, *, sort_keys: bool = False) -> str:
     """Return `obj`, made of JSON values, as one YAML document; keys keep their order, or are sorted.
 
     Every YAML reader gets the same values back: a text that any of them could take for something
@@ -43,9 +47,9 @@ def dump(obj: Any, *, sort_keys: bool = False) -> str:
     return dump_all([obj], sort_keys=sort_keys)
 
 
-def dump_all(objs: Iterable[Any], *, sort_keys: bool = False) -> str:
+def dump_all(objs: Iterable[Json], *, sort_keys: bool = False) -> str:
     """Return several documents, separated by `---` lines."""
-    import yaml  # noqa: PLC0415 - not needed by commands that write no file
+    import yaml  # not needed by commands that write no file
 
     written = (
         yaml.dump(
@@ -68,19 +72,19 @@ _NOTHING = object()
 @cache
 def _dumper() -> Any:
     """Make the class that writes; built on first use, since it needs the YAML library."""
-    import yaml  # noqa: PLC0415 - see `dump_all`
+    import yaml  # see `dump_all`
 
     base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
     class Dumper(base):  # type: ignore[misc]  # the base is the fastest one there is
-        def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML's signature
+        def ignore_aliases(self, data: Json) -> bool:
             return True
 
     def text(dumper: Any, value: str) -> Any:
         style = "|" if "\n" in value.rstrip("\n") else None
         return dumper.represent_scalar("tag:yaml.org,2002:str", str(value), style)
 
-    def other(dumper: Any, value: Any) -> Any:
+    def other(dumper: Any, value: Json) -> Any:
         if isinstance(value, Mapping):
             return dumper.represent_dict(dict(value))
         if isinstance(value, Sequence):
@@ -96,15 +100,15 @@ def _dumper() -> Any:
     return Dumper
 
 
-def _either(words: Iterable[str]) -> Any:
-    import re  # noqa: PLC0415 - only the writer needs it
+def _either(words: Iterable[str]) -> "re.Pattern[str]":
+    import re  # only the writer needs it
 
     return re.compile("(?:" + "|".join(map(re.escape, words)) + r")\Z")
 
 
-def documents(text: str) -> Iterator[Any]:
+def documents(text: str) -> Iterator[Json]:
     """Yield the documents of `text`; raise ConfigError, with line and column, for what is none."""
-    import yaml  # noqa: PLC0415 - not needed by commands that read no file
+    import yaml  # not needed by commands that read no file
 
     try:
         events = _events(yaml, text)
@@ -137,7 +141,7 @@ class _Document:
 
     def __init__(self, yaml: Any, events: Iterator[Any]) -> None:
         self._next: Callable[[], Any] = events.__next__
-        self._anchors: dict[str, Any] = {}
+        self._anchors: dict[str, Json] = {}
         self._make = {
             yaml.ScalarEvent: self._scalar,
             yaml.SequenceStartEvent: self._sequence,
@@ -147,15 +151,15 @@ class _Document:
         self._ends = (yaml.SequenceEndEvent, yaml.MappingEndEvent)
         self._scalar_event = yaml.ScalarEvent
 
-    def value(self, event: Any) -> Any:
+    def value(self, event: Any) -> Json:
         return self._make[type(event)](event)
 
-    def _alias(self, event: Any) -> Any:
+    def _alias(self, event: Any) -> Json:
         if event.anchor not in self._anchors:
             raise ConfigError(f"unknown anchor '{event.anchor}'{_at(event.start_mark)}")
         return self._anchors[event.anchor]
 
-    def _scalar(self, event: Any) -> Any:
+    def _scalar(self, event: Any) -> Json:
         try:
             value = _scalar(event)
         except ValueError as e:
@@ -164,17 +168,17 @@ class _Document:
             self._anchors[event.anchor] = value
         return value
 
-    def _sequence(self, event: Any) -> list[Any]:
-        items: list[Any] = []
+    def _sequence(self, event: Any) -> list[Json]:
+        items: list[Json] = []
         if event.anchor is not None:
             self._anchors[event.anchor] = items
         while not isinstance(inner := self._next(), self._ends):
             items.append(self.value(inner))
         return items
 
-    def _mapping(self, event: Any) -> dict[str, Any]:
-        mapping: dict[str, Any] = {}
-        merged: list[dict[str, Any]] = []
+    def _mapping(self, event: Any) -> dict[str, Json]:
+        mapping: dict[str, Json] = {}
+        merged: list[dict[str, Json]] = []
         if event.anchor is not None:
             self._anchors[event.anchor] = mapping
         while not isinstance(inner := self._next(), self._ends):
@@ -202,21 +206,21 @@ class _Document:
             and (event.implicit[0] or event.tag == f"{_PREFIX}merge")
         )
 
-    def _merged(self, event: Any) -> list[dict[str, Any]]:
+    def _merged(self, event: Any) -> list[dict[str, Json]]:
         value = self.value(event)
         items = value if isinstance(value, list) else [value]
         if not all(isinstance(item, dict) for item in items):
             raise ConfigError(f"only mappings can be merged by '<<'{_at(event.start_mark)}")
         return items
 
-    def _key(self, key: Any, event: Any) -> str:
+    def _key(self, key: Json, event: Any) -> str:
         try:
             return scalars.key(key)
         except ValueError as e:
             raise ConfigError(f"{e}{_at(event.start_mark)}") from e
 
 
-def _scalar(event: Any) -> Any:
+def _scalar(event: Any) -> Json:
     plain, _ = event.implicit
     value, tag = event.value, event.tag
     if plain and tag is None:

@@ -45,7 +45,7 @@ class BinaryRuntime:
                 hint="use a Linux machine or virtual machine",
             )
 
-    def site(self, cluster: ClusterName) -> Site:  # noqa: ARG002 - one host, one site
+    def site(self, cluster: ClusterName) -> Site:
         """Return the host's own view."""
         return HostSite()
 
@@ -91,7 +91,7 @@ class BinaryRuntime:
 class HostSite:
     """Files, sockets and ports are where they are."""
 
-    def bind(self, component: ComponentName) -> str:  # noqa: ARG002 - one host
+    def bind(self, component: ComponentName) -> str:
         """Return the loopback address."""
         return _LOOPBACK
 
@@ -105,15 +105,15 @@ class HostSite:
 
     def address(
         self,
-        component: ComponentName,  # noqa: ARG002 - one host
+        component: ComponentName,
         port: int,
         *,
-        dialler: ComponentName | None = None,  # noqa: ARG002 - one host
+        dialler: ComponentName | None = None,
     ) -> str:
         """Return the loopback address, on which every component can be dialled."""
         return f"{_LOOPBACK}:{port}"
 
-    def port(self, component: ComponentName, host_port: int) -> int:  # noqa: ARG002 - the port's signature
+    def port(self, component: ComponentName, host_port: int) -> int:
         """Return the port itself."""
         return host_port
 

@@ -54,7 +54,7 @@ class DockerRuntime:
         """Raise UnavailableError unless an engine of this machine answers."""
         await self._engine.check()
 
-    def site(self, cluster: ClusterName) -> Site:  # noqa: ARG002 - every cluster's looks the same
+    def site(self, cluster: ClusterName) -> Site:
         """Tell how the world looks to the containers, and to the controller."""
         return DockerSite(shares_sockets=self._engine.endpoint.shares_this_kernel)
 
@@ -211,7 +211,7 @@ class DockerSite(EngineSite):
             return f"{LOOPBACK}:{port}"
         return f"{component}:{port}"
 
-    def port(self, component: ComponentName, host_port: int) -> int:  # noqa: ARG002 - the port's signature
+    def port(self, component: ComponentName, host_port: int) -> int:
         """Return the port itself."""
         return host_port
 

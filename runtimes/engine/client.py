@@ -222,8 +222,8 @@ class Engine:
         return client
 
     def _dial(self, patience: float) -> Any:
-        from docker import APIClient  # noqa: PLC0415 - a quarter of a second
-        from docker.tls import TLSConfig  # noqa: PLC0415 - a quarter of a second
+        from docker import APIClient  # a quarter of a second
+        from docker.tls import TLSConfig  # a quarter of a second
 
         _knock(self.endpoint.url)
         at = self.endpoint.certificates
@@ -263,7 +263,7 @@ def _filter(labels: Mapping[str, str]) -> dict[str, list[str]]:
 @contextmanager
 def _explained(url: str, remedy: str) -> Iterator[None]:
     """Turn what the SDK raises into errors that a user can understand."""
-    from docker.errors import APIError, DockerException  # noqa: PLC0415 - a quarter of a second
+    from docker.errors import APIError, DockerException  # a quarter of a second
 
     try:
         yield

@@ -67,7 +67,7 @@ class KindRuntime:
             )
         await self._provider.check()
 
-    def site(self, cluster: ClusterName) -> Site:  # noqa: ARG002 - every cluster's looks the same
+    def site(self, cluster: ClusterName) -> Site:
         """Tell how the world looks to the pods of the node, and to the controller."""
         return KindSite(shares_sockets=self._engine.endpoint.shares_this_kernel)
 

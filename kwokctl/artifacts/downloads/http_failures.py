@@ -35,7 +35,7 @@ def of_status(host: str, status: int, file: str) -> Trouble:
 
 def of_error(host: str, error: Exception) -> Trouble:
     """Tell what an exception of requests means, by what lies at the bottom of it."""
-    from requests import exceptions as http  # noqa: PLC0415 - slow to import, seldom needed
+    from requests import exceptions as http  # slow to import, seldom needed
 
     chain = list(_chain(error))
     proxy = any(isinstance(e, http.ProxyError) for e in chain)

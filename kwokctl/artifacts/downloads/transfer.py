@@ -87,7 +87,7 @@ class Transfer:
         attempt: "Callable[[requests.Session], _T | Trouble]",
         reached: Callable[[], int],
     ) -> _T | Trouble:
-        import requests  # noqa: PLC0415 - slow to import, and needed only when something is missing
+        import requests  # slow to import, and needed only when something is missing
 
         tries, furthest = 0, reached()
         with requests.Session() as session:

@@ -7,6 +7,7 @@ gets an error, as with the tools of coreutils. Messages alone are dropped withou
 
 import os
 import sys
+from typing import Literal, TextIO
 
 _MODES = (os.O_WRONLY, os.O_RDONLY, os.O_WRONLY)
 
@@ -20,9 +21,13 @@ def take_closed() -> None:
             # The lowest number that is free is the one that is missing.
             os.set_inheritable(os.open(os.devnull, mode), True)
     # They stay open as long as the process lives.
-    sys.stdin = sys.stdin or open(0, encoding="utf-8")  # noqa: SIM115 - open as long as the process
-    sys.stdout = sys.stdout or open(1, "w", encoding="utf-8")  # noqa: SIM115 - open as long as the process
-    sys.stderr = sys.stderr or open(2, "w", encoding="utf-8")  # noqa: SIM115 - open as long as the process
+    sys.stdin = sys.stdin or _opened(0, "r")
+    sys.stdout = sys.stdout or _opened(1, "w")
+    sys.stderr = sys.stderr or _opened(2, "w")
+
+
+def _opened(descriptor: int, mode: Literal["r", "w"]) -> TextIO:
+    return open(descriptor, mode, encoding="utf-8")
 
 
 def drop(descriptor: int) -> None:

@@ -19,7 +19,7 @@ _PLAIN: Mapping[str, str] = {
     FAILED: "FAILED",
     "━": "=",
     "─": "-",
-    "–": "-",  # noqa: RUF001 - a dash, as sentences have it
+    "\N{EN DASH}": "-",
     "µ": "u",
     **_FRAMES,
 }

@@ -27,7 +27,7 @@ class CliCommand(TyperCommand):
         """Write arguments and options, one section a panel."""
         _write_options(self.get_params(ctx), formatter)
 
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - Typer's signature
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write the examples, each on a line of its own."""
         if lines := examples(self):
             with formatter.section(_heading("Examples")):
@@ -88,7 +88,7 @@ class RawCommand(TyperCommand):
         ctx.args = untouched
         return untouched
 
-    def collect_usage_pieces(self, ctx: object) -> list[str]:  # noqa: ARG002 - Typer's signature
+    def collect_usage_pieces(self, ctx: object) -> list[str]:
         """Return what may follow the command's name."""
         return ["ARGS..."]
 

@@ -1,11 +1,10 @@
 """Turns single words of the command line into values, and says which word was wrong."""
 
-import os
 import re
 from collections.abc import Callable
 
 from kwokctl.config import readers
-from kwokctl.config.checks import INT32, Check
+from kwokctl.config.checks import INT32, Check, is_folder
 from kwokctl.errors import UsageError
 
 _UNITS = {
@@ -78,7 +77,7 @@ def file_to_write(flag: str) -> Callable[[str], str]:
     """Make the reader of a path that can become a file."""
 
     def read(text: str) -> str:
-        if not text.strip() or os.path.isdir(os.path.expanduser(text)):  # noqa: PTH111, PTH112 - Path raises OSError
+        if not text.strip() or is_folder(text):
             raise UsageError(f"'{flag}' is '{text}', not a file", hint="give the path of a file")
         return text
 

@@ -17,7 +17,7 @@ async def bring_up(
     plan: Plan,
     held: HeldPorts,
     *,
-    timeout: float | None = None,  # noqa: ASYNC109 - the user's own limit, told in the error
+    timeout: float | None = None,
     wait: float | None = None,
 ) -> tuple[ComponentName, ...]:
     """Start every wave when the one before it is ready; return the components that did not run.

@@ -225,7 +225,7 @@ def edited(parameters: Json, programs: tuple[str, ...]) -> Json:
     value = deepcopy(parameters)
     if not programs:
         return value
-    from kwokctl.expr import jq  # noqa: PLC0415 - most sets have none
+    from kwokctl.expr import jq  # most sets have none
 
     for program in programs:
         try:

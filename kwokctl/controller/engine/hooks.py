@@ -42,18 +42,18 @@ class PlainHooks:
         """Offer `functions` to templates."""
         self._functions = functions
 
-    def seen(self, state: ObjectState, seen: DecodedObject) -> bool:  # noqa: ARG002 - the port's signature
+    def seen(self, state: ObjectState, seen: DecodedObject) -> bool:
         """Play it."""
         return True
 
     def gone(self, state: ObjectState) -> None:
         """Take note that an object exists no longer: nothing to do."""
 
-    def is_ready(self, state: ObjectState) -> bool:  # noqa: ARG002 - the port's signature
+    def is_ready(self, state: ObjectState) -> bool:
         """Play it at any time."""
         return True
 
-    def functions(self, state: ObjectState) -> Mapping[str, object]:  # noqa: ARG002 - the port's signature
+    def functions(self, state: ObjectState) -> Mapping[str, object]:
         """Return the functions for all."""
         return self._functions
 
@@ -81,7 +81,7 @@ class NoLeases:
         """Tell `changed` that a node is held."""
         self._changed = changed
 
-    def want(self, node: str, uid: str, *, can_wait: bool) -> None:  # noqa: ARG002 - the port's signature
+    def want(self, node: str, uid: str, *, can_wait: bool) -> None:
         """Hold a node."""
         self._changed(node, Hold.HELD)
 
@@ -139,7 +139,7 @@ class NodeHooks:
         node = self._nodes.get(state.name)
         return node is not None and node.hold is Hold.HELD
 
-    def functions(self, state: ObjectState) -> Mapping[str, object]:  # noqa: ARG002 - the port's signature
+    def functions(self, state: ObjectState) -> Mapping[str, object]:
         """Return the functions for nodes."""
         return self._functions
 

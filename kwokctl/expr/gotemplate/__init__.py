@@ -1,5 +1,5 @@
 """Go's templates, compiled to Python, with the functions of Sprig and of kwok."""
 
-from kwokctl.expr.gotemplate.template import Template, compile  # noqa: A004 - as `re.compile`
+from kwokctl.expr.gotemplate.template import Template, compile
 
 __all__ = ["Template", "compile"]

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable
 
 from kwokctl.expr import yaml
-from kwokctl.expr.gotemplate.fault import TemplateFault
+from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.go.formatting import (
     from_yaml,
     plain,
@@ -48,23 +48,23 @@ def is_marked(source: str) -> bool:
     return any(mark in source for mark in _MARKS)
 
 
-def _raw_text(value: object, values: Values) -> str:  # noqa: ARG001 - one signature for both ways
+def _raw_text(value: object, _values: Values) -> str:
     return text(value)
 
 
-def _quote_text(values: Values, value: object = None) -> str:  # noqa: ARG001 - as above
+def _quote_text(_values: Values, value: object = None) -> str:
     return quote(value)
 
 
-def _quote_each_text(values: Values, *arguments: object) -> str:  # noqa: ARG001 - as above
+def _quote_each_text(_values: Values, *arguments: object) -> str:
     return " ".join(quoted(plain(argument)) for argument in arguments if argument is not None)
 
 
-def _block_text(values: Values, value: object, indent: object = 0) -> str:  # noqa: ARG001 - as above
+def _block_text(_values: Values, value: object, indent: object = 0) -> str:
     return block(value, indent)
 
 
-def _json_text(values: Values, value: object) -> str:  # noqa: ARG001 - as above
+def _json_text(_values: Values, value: object) -> str:
     return to_json(value)
 
 
@@ -80,7 +80,7 @@ def levels(indent: object) -> int:
     if type(indent) is not int and not (
         isinstance(indent, UntypedConstant) and indent.is_integer()
     ):
-        raise TemplateFault("the indentation of 'YAML' must be a whole number")
+        raise TemplateError("the indentation of 'YAML' must be a whole number")
     return max(int(indent), 0)
 
 

@@ -9,11 +9,11 @@ Python's truth is Go's for all values but the object's zeros, which are texts in
 value is a dictionary.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, NamedTuple, assert_never
+from typing import Any, ClassVar, NamedTuple, assert_never
 
 from kwokctl.expr.gotemplate.functions import BUILT_IN, COUNTING, TIMELY, takes
 from kwokctl.expr.gotemplate.go import values
@@ -204,7 +204,7 @@ class Expressions:
         return name, f"({name} := {code})"
 
     def _call(self, function: Function, arguments: list[Written]) -> Written:
-        special = _SPECIAL.get(function.name)
+        special = self._SPECIAL.get(function.name)
         if special is not None:
             return special(self, function, arguments)
         name = function.name
@@ -268,6 +268,18 @@ class Expressions:
             f"({kept} == {literal} if type({first}) is str else {PREFIX}eq({other}, {literal}))"
         )
 
+    _SPECIAL: ClassVar[Mapping[str, "_Special"]] = {
+        "and": _joined,
+        "or": _joined,
+        "not": _not,
+        "eq": _equal,
+        "index": _index,
+    }
+
+
+_Special = Callable[[Expressions, Function, list[Written]], Written]
+"""Writes a call of a function that needs none."""
+
 
 def _truth(kept: str, first: str) -> str:
     """Return the test of a value of the object: its zeros are true."""
@@ -276,11 +288,3 @@ def _truth(kept: str, first: str) -> str:
 
 PREFIX = "f_"
 """Set before the names of built-in functions, which may be words of Python."""
-
-_SPECIAL: dict[str, Callable[[Expressions, Function, list[Written]], Written]] = {
-    "and": Expressions._joined,  # noqa: SLF001 - a table of its own methods
-    "or": Expressions._joined,  # noqa: SLF001
-    "not": Expressions._not,  # noqa: SLF001
-    "eq": Expressions._equal,  # noqa: SLF001
-    "index": Expressions._index,  # noqa: SLF001
-}

@@ -1,5 +1,5 @@
 """What goes wrong when a template is rendered."""
 
 
-class TemplateFault(Exception):  # noqa: N818 - becomes an ExpressionError that names the place
+class TemplateError(Exception):
     """A run-time error of a template."""

@@ -80,7 +80,7 @@ def _first_time(values: Values) -> object:
 
 def build(skeleton: str, calls: Mapping[str, Callable[..., object]] = NAMES) -> Builder | None:
     """Return the function for a skeleton, None if there can be none."""
-    import yaml  # noqa: PLC0415 - nothing is rendered on the way of most commands
+    import yaml  # nothing is rendered on the way of most commands
 
     if SPOILED in skeleton:
         return None

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from kwokctl.expr.gotemplate.emission import AS_SKELETON, QUOTED, RAW, Values, is_safe
 from kwokctl.expr.gotemplate.expressions import PREFIX, VALUES
-from kwokctl.expr.gotemplate.fault import TemplateFault
+from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions import BUILT_IN, TIMELY
 from kwokctl.expr.gotemplate.functions.maps import CHANGING
 from kwokctl.expr.gotemplate.functions.random import RANDOM
@@ -20,14 +20,14 @@ def safe_text(value: object) -> str:
     """Return a text that means the same wherever it stands in YAML; raise Fault for another."""
     written = text(value)
     if not is_safe(written):
-        raise TemplateFault(f"'{written}' needs quotes in YAML: write it with 'Quote'")
+        raise TemplateError(f"'{written}' needs quotes in YAML: write it with 'Quote'")
     return written
 
 
 def quoted_text(value: object) -> str:
     """Return the text that Sprig's `quote` puts in quotes; nothing, which has none, is an error."""
     if value is None:
-        raise TemplateFault("'quote' writes no quotes for nothing")
+        raise TemplateError("'quote' writes no quotes for nothing")
     return plain(value)
 
 

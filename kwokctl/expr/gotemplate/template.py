@@ -12,7 +12,7 @@ from kwokctl.expr import yaml
 from kwokctl.expr.gotemplate import skeletons, symbols
 from kwokctl.expr.gotemplate.emission import AS_SKELETON, AS_TEXT, is_marked
 from kwokctl.expr.gotemplate.expressions import PREFIX, VALUES
-from kwokctl.expr.gotemplate.fault import TemplateFault
+from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions import BUILT_IN, TIMELY
 from kwokctl.expr.gotemplate.syntax.lexer import TemplateSource
 from kwokctl.expr.gotemplate.syntax.parser import parse
@@ -103,7 +103,7 @@ class Template:
         with what is known then: they must be pure. Raises NotSymbolicError if the object's shape
         or its keys depend on what is unknown, or if that cannot be known; and errors as `render_object`.
         """
-        from kwokctl.expr.gotemplate import symbolic  # noqa: PLC0415 - only for many alike objects
+        from kwokctl.expr.gotemplate import symbolic  # only for many alike objects
 
         calls = {name: symbols.deferring(function) for name, function in functions.items()}
         calls.update((name, partial(symbols.Symbol, name)) for name in unknown)
@@ -137,7 +137,7 @@ class Template:
             problem = f"function '{error.args[0]}' is not defined"
         elif isinstance(error, TypeError) and _ARITY.match(problem):
             problem = f"a function is called with the wrong number of values: {problem}"
-        elif not isinstance(error, ExpressionError | TemplateFault):
+        elif not isinstance(error, ExpressionError | TemplateError):
             problem = f"{type(error).__name__}: {problem}"
         raise ExpressionError(f"{self._source.where(place)}: {problem}", hint=hint) from error
 
@@ -161,7 +161,7 @@ def _function(code: CodeType, entry: str, emission: Mapping[str, object]) -> Cal
 
 
 @lru_cache(maxsize=512)
-def compile(source: str, *, name: str = "template") -> Template:  # noqa: A001 - as `re.compile`
+def compile(source: str, *, name: str = "template") -> Template:
     """Return the compiled template, the same one for the same text and name.
 
     The name is for errors. Raises ExpressionError, with line and column, if it is no template.

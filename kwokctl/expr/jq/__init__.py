@@ -1,5 +1,5 @@
 """The jq language: what Stages use is compiled to Python, the rest is interpreted."""
 
-from kwokctl.expr.jq.query import JqQuery, compile  # noqa: A004 - as `re.compile`
+from kwokctl.expr.jq.query import JqQuery, compile
 
 __all__ = ["JqQuery", "compile"]

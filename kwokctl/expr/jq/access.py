@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 
 
-class JqFault(Exception):  # noqa: N818 - never leaves this package
+class JqError(Exception):
     """A run-time error of jq, in its words."""
 
 
@@ -20,7 +20,7 @@ def field(value: object, name: str) -> object:
         return value.get(name)
     if value is None:
         return None
-    raise JqFault(f"cannot take the field '{name}' of {_kind(value)}")
+    raise JqError(f"cannot take the field '{name}' of {_kind(value)}")
 
 
 def item(value: object, index: int) -> object:
@@ -29,7 +29,7 @@ def item(value: object, index: int) -> object:
         return value[index] if -len(value) <= index < len(value) else None
     if value is None:
         return None
-    raise JqFault(f"cannot take item {index} of {_kind(value)}")
+    raise JqError(f"cannot take item {index} of {_kind(value)}")
 
 
 def each(value: object) -> Collection[object]:
@@ -38,14 +38,14 @@ def each(value: object) -> Collection[object]:
         return value.values()
     if isinstance(value, Sequence) and not isinstance(value, str):
         return value
-    raise JqFault(f"cannot go through {_kind(value)}")
+    raise JqError(f"cannot go through {_kind(value)}")
 
 
 def each_if_any(value: object) -> Collection[object]:
     """Return the items of an array or the values of an object, nothing of anything else."""
     try:
         return each(value)
-    except JqFault:
+    except JqError:
         return ()
 
 

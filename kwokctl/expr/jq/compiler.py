@@ -21,7 +21,7 @@ Compiled = Callable[[object, Callable[[object], None]], None]
 
 _MOST_LINES = 400
 _NAMES = {
-    "Fault": access.JqFault,
+    "Fault": access.JqError,
     "dig": access.dig,
     "field": access.field,
     "item": access.item,
@@ -49,7 +49,7 @@ class _Writer:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
-        self._variables = _numbered()
+        self.variables = _numbered()
 
     def line(self, text: str, depth: int = 0) -> None:
         if len(self.lines) > _MOST_LINES:
@@ -78,7 +78,7 @@ class _Writer:
     def _step(
         self, step: Field | Item | Each | Constant, rest: Steps, variable: str, depth: int
     ) -> None:
-        result = next(self._variables)
+        result = next(self.variables)
         if isinstance(step, Each):
             other = "each_if_any" if step.optional else "each"
             items = f"{variable} if type({variable}) is list else {other}({variable})"
@@ -109,7 +109,7 @@ class _Writer:
             if not isinstance(step, Field) or step.optional:
                 break
             names.append(step.name)
-        result = next(self._variables)
+        result = next(self.variables)
         path = "".join(f"[{name!r}]" for name in names[:-1])
         self.line(f"try: {result} = {variable}{path}.get({names[-1]!r})", depth)
         self.line("except (KeyError, TypeError, AttributeError):", depth)
@@ -126,7 +126,7 @@ class _Branch(_Writer):
 
     def __init__(self, outer: _Writer, kept: str, condition: str, rest: Steps) -> None:
         self.lines = outer.lines
-        self._variables = outer._variables  # noqa: SLF001 - of the same kind
+        self.variables = outer.variables
         self._outer = outer
         self._kept = kept
         self._condition = condition

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.jq import compiler, parser, whole
-from kwokctl.expr.jq.access import JqFault
+from kwokctl.expr.jq.access import JqError
 from kwokctl.json_value import Json
 
 
@@ -38,7 +38,7 @@ class JqQuery:
         """
         try:
             return self._run(obj)
-        except JqFault as e:
+        except JqError as e:
             raise ExpressionError(f"jq '{self.source}': {e}") from e
 
     def values(self, obj: object) -> list[object]:
@@ -56,7 +56,7 @@ class JqQuery:
             else:
                 found = []
                 self._compiled(obj, found.append)
-        except JqFault:
+        except JqError:
             return []
         if len(found) == 1:  # nearly always, and a text or null
             [item] = found
@@ -84,7 +84,7 @@ class JqQuery:
 
 
 @lru_cache(maxsize=1024)
-def compile(source: str) -> JqQuery:  # noqa: A001 - as `re.compile`
+def compile(source: str) -> JqQuery:
     """Return the query for a jq program, the same one each time.
 
     Raises ExpressionError, which names the program and the position, if it is none.

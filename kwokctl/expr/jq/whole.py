@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any
 
 from kwokctl.errors import ExpressionError
-from kwokctl.expr.jq.access import JqFault
+from kwokctl.expr.jq.access import JqError
 from kwokctl.json_value import Json
 
 _NO_ENVIRONMENT = "def env: {}; "
@@ -38,7 +38,7 @@ def build(source: str) -> Callable[[Json], list[Json]]:
         except (MemoryError, TimeoutError):
             raise  # the caller's bounds
         except Exception as e:  # the interpreter's own mistakes are errors of the program, too
-            raise JqFault(str(e) or type(e).__name__) from e
+            raise JqError(str(e) or type(e).__name__) from e
 
     return run
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from kwokctl.expr.gotemplate.fault import TemplateFault
+from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.go.formatting import plain
 from kwokctl.expr.gotemplate.go.go_types import Number, StringMap, Strings, UntypedConstant
 from kwokctl.expr.gotemplate.go.times import Span
@@ -17,14 +17,14 @@ def text(value: object) -> str:
     """Return a text; anything else is an error, as in Go."""
     if isinstance(value, str) and not isinstance(value, Number):
         return value
-    raise TemplateFault(f"{kind(value)} is not a text")
+    raise TemplateError(f"{kind(value)} is not a text")
 
 
 def listing(value: Any) -> list[Any]:
     """Return a list; anything else is an error."""
     if is_list(value):
         return list(value)
-    raise TemplateFault(f"{kind(value)} is not a list")
+    raise TemplateError(f"{kind(value)} is not a list")
 
 
 def mapping(value: object) -> Mapping[str, object]:
@@ -33,7 +33,7 @@ def mapping(value: object) -> Mapping[str, object]:
         return value
     if value is None:
         return {}
-    raise TemplateFault(f"{kind(value)} is not a map")
+    raise TemplateError(f"{kind(value)} is not a map")
 
 
 def count(value: object) -> int:
@@ -42,7 +42,7 @@ def count(value: object) -> int:
         return value
     if isinstance(value, UntypedConstant) and value.is_integer():
         return int(value)
-    raise TemplateFault(f"{kind(value)} is not a whole number")
+    raise TemplateError(f"{kind(value)} is not a whole number")
 
 
 def whole(value: object) -> int:

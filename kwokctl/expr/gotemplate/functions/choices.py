@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
-from kwokctl.expr.gotemplate.fault import TemplateFault
+from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import text
 from kwokctl.expr.gotemplate.go.go_types import NIL, kind_name, type_name
 from kwokctl.expr.gotemplate.go.values import is_list
@@ -15,7 +15,7 @@ def _default(otherwise: object, *given: object) -> object:
 
 def _ternary(yes: object, no: object, condition: object) -> object:
     if not isinstance(condition, bool):
-        raise TemplateFault("'ternary' needs a boolean as its last value")
+        raise TemplateError("'ternary' needs a boolean as its last value")
     return yes if condition else no
 
 
@@ -33,7 +33,7 @@ def deep_equal(first: Any, second: Any) -> bool:
 
 
 def _fail(message: object) -> NoReturn:
-    raise TemplateFault(text(message))
+    raise TemplateError(text(message))
 
 
 CHOICES: dict[str, Callable[..., object]] = {

@@ -11,7 +11,7 @@ from typing import Any
 
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import format_duration, parse_nanoseconds, parse_time
-from kwokctl.expr.gotemplate.fault import TemplateFault
+from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import text
 from kwokctl.expr.gotemplate.go.go_types import Int64
 from kwokctl.expr.gotemplate.go.layouts import formatted, parsed
@@ -46,8 +46,8 @@ def _moment(value: Any) -> Moment:
         try:
             return Moment.fromtimestamp(value, UTC)
         except (OverflowError, OSError, ValueError) as e:
-            raise TemplateFault(f"{kind(value)} is a time outside the years 1 to 9999") from e
-    raise TemplateFault(
+            raise TemplateError(f"{kind(value)} is a time outside the years 1 to 9999") from e
+    raise TemplateError(
         f"{kind(value)} is not a time: Sprig would take the time now; use 'toDate' for a text"
     )
 
@@ -55,13 +55,13 @@ def _moment(value: Any) -> Moment:
 def _strictly(value: object) -> Moment:
     if isinstance(value, Moment):
         return value
-    raise TemplateFault(f"{kind(value)} is not a time: use 'toDate' for a text")
+    raise TemplateError(f"{kind(value)} is not a time: use 'toDate' for a text")
 
 
 def _zone(name: Any) -> tzinfo:
     if text(name) in {"", "UTC", "Local"}:
         return UTC
-    from zoneinfo import ZoneInfo  # noqa: PLC0415 - hardly any template names a time zone
+    from zoneinfo import ZoneInfo  # hardly any template names a time zone
 
     try:
         return ZoneInfo(name)
@@ -90,7 +90,7 @@ def _must_moved(by: object, value: object) -> Moment:
 
 def _nanoseconds(value: object) -> int:
     if isinstance(value, datetime):
-        raise TemplateFault("'durationRound' of a time needs the time it is now: subtract first")
+        raise TemplateError("'durationRound' of a time needs the time it is now: subtract first")
     if isinstance(value, Int64):
         return value
     try:
@@ -126,7 +126,7 @@ def _must_to_date(layout: object, value: object) -> Moment:
     try:
         return as_moment(parsed(text(layout), text(value)))
     except ValueError as e:
-        raise TemplateFault(f"'{value}' does not look like '{layout}'") from e
+        raise TemplateError(f"'{value}' does not look like '{layout}'") from e
 
 
 def _duration(seconds: object) -> str:

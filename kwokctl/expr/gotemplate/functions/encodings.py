@@ -12,7 +12,7 @@ from urllib.parse import quote_plus, unquote, urlunsplit
 
 from kwokctl.errors import ConfigError
 from kwokctl.expr import yaml
-from kwokctl.expr.gotemplate.fault import TemplateFault
+from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import mapping, text
 from kwokctl.expr.gotemplate.go.formatting import NO_VALUE, from_yaml, to_json
 from kwokctl.expr.gotemplate.go.printf import sprint
@@ -78,14 +78,14 @@ def _must_from_json(value: object) -> object:
     try:
         return _loaded(value)
     except ValueError as e:
-        raise TemplateFault(f"the text is not JSON: {e}") from e
+        raise TemplateError(f"the text is not JSON: {e}") from e
 
 
 def _from_yaml(value: object) -> object:
     try:
         return yaml.load(text(value))
     except ConfigError as e:
-        raise TemplateFault(f"the text is not YAML: {e}") from e
+        raise TemplateError(f"the text is not YAML: {e}") from e
 
 
 def _decoded(name: str, decode: Callable[[str], bytes]) -> Callable[[object], str]:
@@ -95,7 +95,7 @@ def _decoded(name: str, decode: Callable[[str], bytes]) -> Callable[[object], st
         try:
             return decode(re.sub("[\r\n]", "", text(value))).decode()
         except (binascii.Error, ValueError) as e:
-            raise TemplateFault(f"the text is not {name}: {e}") from e
+            raise TemplateError(f"the text is not {name}: {e}") from e
 
     return function
 
@@ -108,7 +108,7 @@ def _url_parts(value: object) -> dict[str, str]:
     url = text(value)
     match = _URL.match(url)
     if match is None or _NO_URL(url):
-        raise TemplateFault(f"'{url}' is not a URL")
+        raise TemplateError(f"'{url}' is not a URL")
     scheme, authority, path = (match[name] or "" for name in ("scheme", "authority", "path"))
     user, _, host = authority.rpartition("@")
     is_opaque = bool(scheme and path) and not path.startswith("/") and match["authority"] is None

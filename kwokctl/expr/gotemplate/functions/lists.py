@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from kwokctl.expr.gotemplate.fault import TemplateFault
+from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import count, listing, texts, whole
 from kwokctl.expr.gotemplate.functions.choices import deep_equal
 from kwokctl.expr.gotemplate.go.formatting import plain
@@ -34,7 +34,7 @@ def _joined(*lists: object) -> list[object]:
 def _chunks(size: object, values: object) -> Lists:
     step = count(size)
     if step < 1:
-        raise TemplateFault("'chunk' needs a size of one or more")
+        raise TemplateError("'chunk' needs a size of one or more")
     items = listing(values)
     return Lists(items[at : at + step] for at in range(0, len(items), step))
 
@@ -59,13 +59,13 @@ def _initial(values: object) -> list[object]:
 
 def _slice(values: Any, *bounds: Any) -> Any:
     if not is_list(values):
-        raise TemplateFault(f"{kind(values)} is not a list: use 'substr' for a text")
+        raise TemplateError(f"{kind(values)} is not a list: use 'substr' for a text")
     if not values:
         return None
     start = whole(bounds[0]) if bounds else 0
     end = whole(bounds[1]) if bounds[1:] else len(values)
     if not 0 <= start <= end <= len(values):
-        raise TemplateFault(f"a list of {len(values)} has no part from {start} to {end}")
+        raise TemplateError(f"a list of {len(values)} has no part from {start} to {end}")
     part = values[start:end]
     return type(values)(part) if isinstance(values, Strings | Ints | Lists) else list(part)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Any
 
-from kwokctl.expr.gotemplate.fault import TemplateFault
+from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import mapping, text
 from kwokctl.expr.gotemplate.go.formatting import plain
 from kwokctl.expr.gotemplate.go.go_types import Strings
@@ -27,7 +27,7 @@ def _own(value: Any) -> dict[str, Any]:
     if isinstance(mapping(value), dict) and value is not None:
         own: dict[str, Any] = value
         return own
-    raise TemplateFault(f"{kind(value)} cannot be changed")
+    raise TemplateError(f"{kind(value)} cannot be changed")
 
 
 def _set(target: object, key: object, value: object) -> dict[str, object]:
@@ -92,12 +92,12 @@ def _merge(target: dict[str, object], source: Mapping[str, object], *, overwrite
 def _dug(*parts: Any) -> Any:
     """Return what lies under a row of keys; the last two arguments are the default and the map."""
     if len(parts) < 3:
-        raise TemplateFault("'dig' needs keys, a default and a map")
+        raise TemplateError("'dig' needs keys, a default and a map")
     *keys, default, value = parts
     names = list(map(text, keys))
     for number, name in enumerate(names):
         if value is None:
-            raise TemplateFault(f"{kind(None)} is not a map")
+            raise TemplateError(f"{kind(None)} is not a map")
         if name not in mapping(value):
             return default
         value = value[name]
@@ -108,7 +108,7 @@ def _dug(*parts: Any) -> Any:
 
 def _copied(value: object) -> object:
     if value is None or isinstance(value, Location):
-        raise TemplateFault(f"{kind(value)} cannot be copied")
+        raise TemplateError(f"{kind(value)} cannot be copied")
     return deepcopy(value)
 
 

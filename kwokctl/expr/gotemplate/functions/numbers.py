@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from random import SystemRandom
 
-from kwokctl.expr.gotemplate.fault import TemplateFault
+from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import count, real, text, whole
 from kwokctl.expr.gotemplate.go.formatting import plain
 from kwokctl.expr.gotemplate.go.go_types import Int64, Ints, UntypedConstant
@@ -35,7 +35,7 @@ def _rest(dividend: object, divisor: object) -> Int64:
 
 def _not_zero(number: int) -> int:
     if not number:
-        raise TemplateFault("a number cannot be divided by zero")
+        raise TemplateError("a number cannot be divided by zero")
     return number
 
 
@@ -54,14 +54,14 @@ def _exactly(step: Callable[[Decimal, Decimal], Decimal]) -> Callable[..., float
 def _decimal(value: object) -> Decimal:
     number = real(value)
     if not math.isfinite(number):
-        raise TemplateFault(f"{kind(value)} is not a number to calculate with")
+        raise TemplateError(f"{kind(value)} is not a number to calculate with")
     return Decimal(shortest(number))
 
 
 def _quotient(dividend: Decimal, divisor: Decimal) -> Decimal:
     """Divide, to sixteen places: https://pkg.go.dev/github.com/shopspring/decimal#Decimal.Div."""
     if not divisor:
-        raise TemplateFault("a number cannot be divided by zero")
+        raise TemplateError("a number cannot be divided by zero")
     with localcontext(prec=400, rounding=ROUND_HALF_UP):
         return (dividend / divisor).quantize(Decimal("1e-16"))
 
@@ -72,9 +72,9 @@ def _product(first: object, *others: object) -> Int64:
 
 def _rounded(value: object, digits: object, half: object = 0.5) -> float:
     if not isinstance(half, int | float) or type(half) not in {int, float, UntypedConstant}:
-        raise TemplateFault(f"{kind(half)} is not a number to round by")
+        raise TemplateError(f"{kind(half)} is not a number to round by")
     if abs(count(digits)) > _MOST_DIGITS:
-        raise TemplateFault(f"a number cannot be rounded to {digits} digits")
+        raise TemplateError(f"a number cannot be rounded to {digits} digits")
     scale = 10.0 ** count(digits)
     scaled = scale * real(value)
     fraction, _ = math.modf(scaled)
@@ -101,7 +101,7 @@ def _steps(start: object, end: object, step: object) -> Ints:
         return Ints()
     numbers = range(first, last, size)
     if len(numbers) > _MOST:
-        raise TemplateFault(f"a list of {len(numbers)} numbers is too long")
+        raise TemplateError(f"a list of {len(numbers)} numbers is too long")
     return Ints(numbers)
 
 
@@ -135,7 +135,7 @@ def _atoi(value: object) -> int:
 
 def _random(low: object, high: object) -> int:
     if count(high) <= count(low):
-        raise TemplateFault("'randInt' needs a lower and a higher bound")
+        raise TemplateError("'randInt' needs a lower and a higher bound")
     return SystemRandom().randrange(count(low), count(high))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
-from kwokctl.expr.gotemplate.fault import TemplateFault
+from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import count, text
 from kwokctl.expr.gotemplate.go.go_types import NilStrings, Strings
 
@@ -20,7 +20,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern.replace(r"\z", r"\Z"))
     except (re.error, RecursionError, OverflowError) as e:
-        raise TemplateFault(f"'{pattern}' is not a regular expression: {e}") from e
+        raise TemplateError(f"'{pattern}' is not a regular expression: {e}") from e
 
 
 def _all(pattern: object, value: object) -> Iterator[re.Match[str]]:

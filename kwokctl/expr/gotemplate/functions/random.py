@@ -5,7 +5,7 @@ from collections.abc import Callable
 from random import SystemRandom
 from typing import Any
 
-from kwokctl.expr.gotemplate.fault import TemplateFault
+from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import count, text
 
 _SYSTEM = SystemRandom()
@@ -15,7 +15,7 @@ _LONGEST = 1_000_000
 def _random(characters: str) -> Callable[[object], str]:
     def function(length: object) -> str:
         if not 0 <= count(length) <= _LONGEST:
-            raise TemplateFault(f"a random text cannot have {length} characters")
+            raise TemplateError(f"a random text cannot have {length} characters")
         return "".join(_SYSTEM.choices(characters, k=count(length)))
 
     return function
@@ -26,7 +26,7 @@ def _shuffled(value: Any) -> str:
 
 
 def _uuid() -> str:
-    from uuid import uuid4  # noqa: PLC0415 - hardly any template needs it
+    from uuid import uuid4  # hardly any template needs it
 
     return str(uuid4())
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from kwokctl.expr.gotemplate.fault import TemplateFault
+from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import count, text, texts
 from kwokctl.expr.gotemplate.functions.words import (
     joined_words,
@@ -34,7 +34,7 @@ def _part(start: object, end: object, value: object) -> str:
     else:
         last = end if 0 <= end <= len(data) else len(data)
     if not 0 <= start <= last <= len(data):
-        raise TemplateFault(f"a text of {len(data)} bytes has no part from {start} to {last}")
+        raise TemplateError(f"a text of {len(data)} bytes has no part from {start} to {last}")
     return data[start:last].decode("utf-8", "replace")
 
 
@@ -71,14 +71,14 @@ def _abbreviated_both(offset: object, width: object, value: object) -> str:
 
 def _repeated(times: Any, value: Any) -> str:
     if count(times) * len(text(value)) > _LONGEST or times < 0:
-        raise TemplateFault("'repeat' cannot make a text of that length")
+        raise TemplateError("'repeat' cannot make a text of that length")
     return str(value) * count(times)
 
 
 def indent(spaces: Any, value: Any) -> str:
     """Return a text with every line indented."""
     if not 0 <= count(spaces) <= _LONGEST:
-        raise TemplateFault(f"a text cannot be indented by {spaces}")
+        raise TemplateError(f"a text cannot be indented by {spaces}")
     lead = " " * int(spaces)
     return lead + text(value).replace("\n", "\n" + lead)
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 
-from kwokctl.expr.gotemplate.fault import TemplateFault
+from kwokctl.expr.gotemplate.fault import TemplateError
 
 _PIECES: dict[str, Callable[[datetime], str]] = {
     "2006": lambda t: f"{t.year:04d}",
@@ -96,7 +96,7 @@ def parsed(layout: str, value: str) -> datetime:
         at = match.end()
     directives += layout[at:].replace("%", "%%")
     if "%Y" not in directives and "%y" not in directives:
-        raise TemplateFault(f"the layout '{layout}' is without a year")
+        raise TemplateError(f"the layout '{layout}' is without a year")
     moment = datetime.strptime(value, directives)
     return moment if moment.tzinfo else datetime.fromisoformat(f"{moment.isoformat()}+00:00")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from kwokctl.expr.gotemplate.fault import TemplateFault
+from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.go import plain_layouts
 from kwokctl.expr.gotemplate.go.formatting import escaped, plain, quoted
 from kwokctl.expr.gotemplate.go.go_types import Number, type_name
@@ -48,7 +48,7 @@ class Form:
 def sprintf(layout: object, *arguments: object) -> str:
     """Return the layout with its verbs filled in; what does not fit is an error in the text, as in Go."""
     if not isinstance(layout, str) or isinstance(layout, Number):
-        raise TemplateFault("the layout of 'printf' must be a text")
+        raise TemplateError("the layout of 'printf' must be a text")
     written = plain_layouts.filled(layout, arguments)
     return _Printer(arguments).fill(layout) if written is None else written
 
@@ -154,9 +154,9 @@ def write(form: Form, value: object) -> str:
     if form.verb in _TEXTUAL and isinstance(value, STRINGERS):
         value = str(value)
     if isinstance(value, Moment):
-        raise TemplateFault(f"'%{form.verb}' cannot write a time: use its method 'Format'")
+        raise TemplateError(f"'%{form.verb}' cannot write a time: use its method 'Format'")
     if form.verb == "p" and not isinstance(value, str | int | float):
-        raise TemplateFault("'%p' writes where in memory a value is")
+        raise TemplateError("'%p' writes where in memory a value is")
     for python, writer in _WRITERS:
         if isinstance(value, python):
             written = writer(form, value)
@@ -180,7 +180,7 @@ def _wrong(form: Form, value: object) -> str:
     return f"%!{form.verb}({type_name(value)}={write(replace(form, verb='v'), value)})"
 
 
-def _boolean(form: Form, value: bool) -> str | None:  # noqa: FBT001 - it is the value
+def _boolean(form: Form, value: object) -> str | None:
     return form.pad(plain(value), zeros=True) if form.verb in {"t", "v"} else None
 
 
@@ -233,7 +233,7 @@ def _integer(form: Form, value: int) -> str | None:
 def _float(form: Form, value: float) -> str | None:
     precision = form.precision
     if form.verb in {"b", "x", "X"}:
-        raise TemplateFault(f"'%{form.verb}' of a float is not supported")
+        raise TemplateError(f"'%{form.verb}' of a float is not supported")
     match form.verb:
         case "v" | "g" | "G" if precision is None:
             written = shortest(abs(value))

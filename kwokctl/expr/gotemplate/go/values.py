@@ -6,7 +6,7 @@ Decided on purpose: a null is as nothing at all. `.null.x` is `<no value>`, as `
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from kwokctl.expr.gotemplate.fault import TemplateFault
+from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.go.go_types import NIL, Byte, Number, StringMap, exact, type_name
 from kwokctl.expr.gotemplate.go.methods import METHODS, Method
 
@@ -34,11 +34,11 @@ def method(value: object, name: str, *arguments: object) -> object:
     """Call a method; raise Fault if the value has none of that name."""
     found = _method(value, name)
     if found is None:
-        raise TemplateFault(f"there is no field or method '{name}' in {kind(value)}")
+        raise TemplateError(f"there is no field or method '{name}' in {kind(value)}")
     try:
         return found(value, *arguments)
     except (TypeError, ValueError, OverflowError) as e:
-        raise TemplateFault(f"'{name}' of {kind(value)}: {e}") from e
+        raise TemplateError(f"'{name}' of {kind(value)}: {e}") from e
 
 
 def _method(value: object, name: str) -> Method | None:
@@ -51,7 +51,7 @@ def _method(value: object, name: str) -> Method | None:
 def no_function(value: object, *arguments: object) -> object:
     """Return a value that stands where a function may; raise Fault if it is given arguments."""
     if arguments:
-        raise TemplateFault(f"{kind(value)} is not a function, and takes no arguments")
+        raise TemplateError(f"{kind(value)} is not a function, and takes no arguments")
     return value
 
 
@@ -87,11 +87,11 @@ def items(value: Any) -> Iterable[Any]:
         return [value[key] for key in sorted(value)]
     if isinstance(value, int) and not isinstance(value, bool):
         if value > _MOST:
-            raise TemplateFault(f"'range' over {kind(value)} would take too long")
+            raise TemplateError(f"'range' over {kind(value)} would take too long")
         return list(map(type(value), range(value)))
     if isinstance(value, Iterator):
         return list(value)
-    raise TemplateFault(f"'range' cannot go through {kind(value)}")
+    raise TemplateError(f"'range' cannot go through {kind(value)}")
 
 
 def pairs(value: object) -> Iterable[tuple[object, object]]:
@@ -99,7 +99,7 @@ def pairs(value: object) -> Iterable[tuple[object, object]]:
     if isinstance(value, Mapping):
         return [(key, value[key]) for key in sorted(value)]
     if isinstance(value, int) and not isinstance(value, bool):
-        raise TemplateFault("'range' over a number has one variable only")
+        raise TemplateError("'range' over a number has one variable only")
     return list(enumerate(items(value)))
 
 
@@ -120,7 +120,7 @@ def _contained(value: object) -> object:
 def equal(first: object, *others: object) -> bool:
     """Tell whether the first value equals any of the others: `eq`."""
     if not others:
-        raise TemplateFault("'eq' needs two values")
+        raise TemplateError("'eq' needs two values")
     for other in others:  # noqa: SIM110 - `any` costs a generator
         if _same(first, other):
             return True
@@ -138,7 +138,7 @@ def _same(first: object, second: object) -> bool:
     if first is None or second is None:
         return first is second or isinstance(first or second, NIL)
     if _class(first) is not _class(second) or _class(first) is _MANY:
-        raise TemplateFault(f"{kind(first)} and {kind(second)} cannot be compared")
+        raise TemplateError(f"{kind(first)} and {kind(second)} cannot be compared")
     return bool(first == second)
 
 
@@ -159,7 +159,7 @@ def ordering(test: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     def compare(first: Any, second: Any) -> bool:
         same = _class(first)
         if same not in {str, int, float} or same is not _class(second):
-            raise TemplateFault(f"{kind(first)} and {kind(second)} have no order")
+            raise TemplateError(f"{kind(first)} and {kind(second)} have no order")
         if same is str:
             return test(first.encode(), second.encode())
         return test(first, second)
@@ -170,7 +170,7 @@ def ordering(test: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
 def index(value: object, *keys: object) -> object:
     """Return the item that the keys lead to, one after the other; a missing key gives None."""
     if value is None:
-        raise TemplateFault(f"{kind(None)} has no items")
+        raise TemplateError(f"{kind(None)} has no items")
     for key in keys:
         value = _item(value, key)
     return value
@@ -179,7 +179,7 @@ def index(value: object, *keys: object) -> object:
 def object_index(value: object, *keys: object) -> object:
     """Return what `index` does for what may be a value of the object as it came."""
     if value is None:
-        raise TemplateFault(f"{kind(None)} has no items")
+        raise TemplateError(f"{kind(None)} has no items")
     for key in keys:
         if type(value) is dict and type(key) is str:
             value = value.get(key)
@@ -191,21 +191,21 @@ def object_index(value: object, *keys: object) -> object:
 def _item(value: Any, key: Any) -> Any:
     if isinstance(value, Mapping):
         if type(key) is not str:
-            raise TemplateFault(f"{kind(key)} cannot be the key of a map")
+            raise TemplateError(f"{kind(key)} cannot be the key of a map")
         return value.get(key, "" if isinstance(value, StringMap) else None)
     if isinstance(value, str):
         data = value.encode()
         return Byte(data[_position(key, len(data) - 1)])
     if is_list(value):
         return value[_position(key, len(value) - 1)]
-    raise TemplateFault(f"{kind(value)} has no items")
+    raise TemplateError(f"{kind(value)} has no items")
 
 
 def _position(key: object, last: int) -> int:
     if not isinstance(key, int) or isinstance(key, bool):
-        raise TemplateFault(f"{kind(key)} cannot be the index of an item")
+        raise TemplateError(f"{kind(key)} cannot be the index of an item")
     if not 0 <= key <= last:
-        raise TemplateFault(f"the index {key} is out of range")
+        raise TemplateError(f"the index {key} is out of range")
     return key
 
 
@@ -215,11 +215,11 @@ def length(value: Any) -> int:
         return len(value.encode())
     if isinstance(value, Mapping) or is_list(value):
         return len(value)
-    raise TemplateFault(f"{kind(value)} has no length")
+    raise TemplateError(f"{kind(value)} has no length")
 
 
 def call(function: object, *arguments: object) -> object:
     """Call a value that is a function."""
     if not callable(function):
-        raise TemplateFault(f"{kind(function)} is not a function")
+        raise TemplateError(f"{kind(function)} is not a function")
     return function(*arguments)

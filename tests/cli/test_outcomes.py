@@ -1,0 +1,222 @@
+"""How commands end: with a sentence, a document, or an error and its exit code."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from kwokctl.clusters.delete import Deleted
+from kwokctl.clusters.scaling.request import ScaleResult
+from kwokctl.clusters.snapshot import Restored
+from kwokctl.errors import BusyError, ComponentError
+from kwokctl.etcd.snapshots.snapshot import SavedSnapshot
+from kwokctl.model import Artifact, ClusterName
+from tests.support.recording_runner import RecordingRunner
+
+Words = Callable[[str], int]
+
+
+SAVED = SavedSnapshot(path=Path("a b.db"), size=40_000_000, sha256="ab")
+
+
+RESTORED = Restored(path=Path("a.db"), revision=7)
+
+
+SCALED = ScaleResult(kind="Node", name="node", created=990, existing=10)
+
+
+PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",))}
+
+
+@pytest.mark.parametrize(
+    ("text", "answers", "lines"),
+    [
+        (
+            "start cluster --wait",
+            {"start_cluster": ("etcd",)},
+            ["cluster 'kwok' is ready. Look at it with:", "kwokctl get components -o wide"],
+        ),
+        (
+            "start cluster",
+            {"start_cluster": ()},
+            ["cluster 'kwok' runs already. Look at it with:", "kwokctl get components -o wide"],
+        ),
+        (
+            "stop cluster --name mine",
+            {"stop_cluster": ("etcd",)},
+            [
+                "cluster 'mine' is stopped; its data stays. Start it again with:",
+                "kwokctl --name mine start cluster",
+            ],
+        ),
+        (
+            "stop cluster",
+            {"stop_cluster": ()},
+            [
+                "cluster 'kwok' was stopped already; its data stays. Start it again with:",
+                "kwokctl start cluster",
+            ],
+        ),
+        (
+            "snapshot save --path x",
+            {"save_snapshot": SAVED},
+            [
+                "saved the cluster 'kwok' to 'a b.db' (40.0 MB). Restore it with:",
+                "kwokctl snapshot restore --path 'a b.db'",
+            ],
+        ),
+        (
+            "snapshot restore --path a.db",
+            {"restore_snapshot": RESTORED},
+            [
+                (
+                    "cluster 'kwok' is restored from 'a.db'; clients must list again before they watch. "
+                    "See what there is with:"
+                ),
+                "kwokctl kubectl get nodes,pods --all-namespaces",
+            ],
+        ),
+        (
+            "scale node --replicas 1000 --wait",
+            {"scale_within": SCALED},
+            [
+                "'node' has 1,000 nodes, all Ready (990 created). See them with:",
+                "kwokctl kubectl get nodes -l kwok.x-k8s.io/kwokctl-scale=node",
+            ],
+        ),
+        (
+            "scale pod --replicas 1 -n web",
+            {"scale_within": ScaleResult(kind="Pod", name="pod", deleted=9, existing=10)},
+            [
+                "'pod' has 1 pod (9 deleted). See them with:",
+                "kwokctl kubectl -n web get pods -l kwok.x-k8s.io/kwokctl-scale=pod",
+            ],
+        ),
+        (
+            "scale pod --replicas 0",
+            {"scale_within": ScaleResult(kind="Pod", name="pod", deleted=9, existing=9)},
+            ["'pod' has 0 pods (9 deleted)"],
+        ),
+        (
+            "scale pod --replicas 0",
+            {"scale_within": ScaleResult(kind="Pod", name="pod", deleted=9, existing=9, held=1)},
+            [
+                (
+                    "'pod' has 0 pods (9 deleted); 1 more exists until its finalizers are removed. "
+                    "See them with:"
+                ),
+                "kwokctl kubectl get pods -l kwok.x-k8s.io/kwokctl-scale=pod",
+            ],
+        ),
+        (
+            "scale pod --replicas 5",
+            {"scale_within": ScaleResult(kind="Pod", name="pod", existing=5)},
+            [
+                "'pod' has 5 pods (nothing to do). See them with:",
+                "kwokctl kubectl get pods -l kwok.x-k8s.io/kwokctl-scale=pod",
+            ],
+        ),
+        (
+            "scale pod --replicas 0",
+            {"scale_within": ScaleResult(kind="Pod", name="pod", deleted=5, existing=5)},
+            ["'pod' has 0 pods (5 deleted)"],
+        ),
+        (
+            "artifacts build --kube-version v1.36.3",
+            {"build": PROGRAMS},
+            ["the programs for Kubernetes v1.36.3 are in the store"],
+        ),
+        (
+            "artifacts images",
+            {"stock_images": ["etcd:1"]},
+            ["1 image is in the container engine"],
+        ),
+    ],
+)
+def test_a_command_that_changes_something_ends_with_a_sentence_or_a_document(
+    words: Words,
+    runner: RecordingRunner,
+    capfd: pytest.CaptureFixture[str],
+    text: str,
+    answers: dict[str, Any],
+    lines: list[str],
+) -> None:
+    runner.answers.update(answers)
+
+    assert words(text) == 0
+    assert capfd.readouterr().err.splitlines() == [lines[0], *(f"  {line}" for line in lines[1:])]
+
+    assert words(f"{text} -o json") == 0
+    out, err = capfd.readouterr()
+    document = json.loads(out)
+    assert list(document) == ["command", "cluster", "changed", "message", "seconds", "result"]
+    assert text.startswith(document["command"])
+    assert document["message"] == (lines[0].rpartition(". ")[0] or lines[0])
+    assert isinstance(document["result"], dict)
+    assert err == ""
+
+
+def test_deleted_clusters_are_listed_for_a_program(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runner.answers["delete_cluster"] = True
+    assert words("delete cluster -o json") == 0
+    document = json.loads(capfd.readouterr().out)
+    assert (document["changed"], document["result"]["deleted"]) == (True, ["kwok"])
+
+    runner.answers["delete_cluster"] = False
+    assert words("delete cluster -o yaml") == 0
+    document = yaml.safe_load(capfd.readouterr().out)
+    assert (document["changed"], document["result"]["deleted"]) == (False, [])
+
+
+def test_a_failed_verb_is_told_with_the_log_and_exits_with_1(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runner.answers["create_cluster"] = ComponentError("'etcd' has died", detail="panic: x")
+    assert words("create cluster") == 1
+    assert capfd.readouterr().err == "error: 'etcd' has died\noutput: panic: x\n"
+
+
+def test_a_bug_keeps_its_traceback(words: Words, runner: RecordingRunner) -> None:
+    runner.answers["stop_cluster"] = KeyError("x")
+    with pytest.raises(KeyError):
+        words("stop cluster")
+
+
+def test_an_interrupt_exits_with_the_number_of_its_signal(
+    words: Words, runner: RecordingRunner
+) -> None:
+    runner.answers["stop_cluster"] = KeyboardInterrupt(15)
+    assert words("stop cluster") == 143
+    runner.answers["stop_cluster"] = KeyboardInterrupt()
+    assert words("stop cluster") == 130
+
+
+def test_deleting_what_is_not_there_is_a_warning(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runner.answers["delete_cluster"] = False
+    assert words("delete cluster --force") == 0
+    assert capfd.readouterr().err == "warning: there is no cluster 'kwok'\n"
+    assert runner.calls[0][2]["force"] is True
+
+
+def test_deleting_all_tells_what_was_left_and_fails_for_what_failed(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    busy = BusyError("the cluster 'b' is busy")
+    names = (ClusterName("a"),)
+    runner.answers["delete_all"] = Deleted(
+        names=names, failures={ClusterName("b"): busy}, left=(ClusterName("go"),)
+    )
+    assert words("delete cluster --all") == 1
+    assert capfd.readouterr().err.splitlines() == [
+        "cluster 'a' is deleted",
+        "warning: left alone, since the original kwokctl made them: 'go'",
+        "delete one with 'kwokctl --name NAME delete cluster --force'",
+        "error: the cluster 'b' is busy",
+    ]

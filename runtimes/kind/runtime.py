@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from kwokctl.errors import ComponentError, ConflictError, KwokctlError, UnavailableError
+from kwokctl.errors import ComponentError, UnavailableError
 from kwokctl.expr import yaml
 from kwokctl.host import logfiles
 from kwokctl.host.files import private_folder, remove_tree, write_atomic
@@ -16,21 +16,17 @@ from kwokctl.model import ETCD, KUBE_APISERVER, ClusterName, Component, Componen
 from kwokctl.runtime import Site
 from runtimes.engine.client import Container
 from runtimes.engine.site import ON_HOST, host_address, placed, reached_by
-from runtimes.engine.together import all_of
 from runtimes.kind.images.image import KindNodeImages
-from runtimes.kind.node import CLUSTER, CONTROL_PLANE, NODE_ROLES, ROLE, Node
-from runtimes.kind.nodes.configuration import GROUP, configuration, patches_folder, pod_networks
-from runtimes.kind.nodes.creation import CONFIGURATION, Creation, NodesExistError, set_aside
+from runtimes.kind.node import Node
+from runtimes.kind.nodes.configuration import GROUP, configuration, patches_folder
+from runtimes.kind.nodes.creation import CONFIGURATION, Creation
+from runtimes.kind.nodes.nodes import KindNodes
 from runtimes.kind.pods.kubeadm import MAKES, pod_patch
 from runtimes.kind.pods.placed_pods import PlacedPods
 from runtimes.kind.pods.pod_settings import Manner
 from runtimes.kind.pods.site import KindSite
 from runtimes.kind.provider import Provider
 
-_TRIES = 3
-"""How often kind is asked although it has found nodes that were made meanwhile."""
-_MADE = "made"
-"""A file with the id of the node that kind has made to its end."""
 _PATCH = "+strategic.yaml"
 
 
@@ -77,11 +73,12 @@ class KindRuntime:
         for folder in (paths.root, paths.etcd_data, paths.logs, self._folder(plan.cluster)):
             private_folder(folder)
         self._plans[plan.cluster] = plan
-        containers = await self._containers(plan.cluster)
-        node = self._node(plan.cluster, containers)
+        nodes = self._nodes(plan.cluster)
+        containers = await nodes.all()
+        node = nodes.made(containers)
         await self._install_here(plan, node)
         if node is None:
-            await self._refuse_strangers(plan.cluster, containers)
+            nodes.refuse_strangers(containers)
             await self._write(plan, paths)
         await self._forget(plan, node)
         for component in placed(plan, on_host=False).components.values():
@@ -101,7 +98,7 @@ class KindRuntime:
         chosen = names or tuple(self._installed(cluster))
         await self._crew(cluster).stop([name for name in chosen if name in ON_HOST])
         inside = [name for name in chosen if name not in ON_HOST]
-        container = self._node(cluster, await self._containers(cluster))
+        container = await self._nodes(cluster).found()
         if not inside or not container or not container.is_running:
             return
         node = Node(self._engine, container)
@@ -114,7 +111,7 @@ class KindRuntime:
 
     async def states(self, cluster: ClusterName) -> Mapping[ComponentName, State]:
         """Ask the engine for the programs of the node, and look at the processes."""
-        container = self._node(cluster, await self._containers(cluster))
+        container = await self._nodes(cluster).found()
         running: Collection[str] = ()
         if container and container.is_running:
             running = await Node(self._engine, container).running()
@@ -129,18 +126,19 @@ class KindRuntime:
 
         One that a killed run has left half made has them from before the engine says that it runs.
         """
-        containers = await self._containers(cluster)
-        container = self._control_plane(cluster, containers)
+        nodes = self._nodes(cluster)
+        containers = await nodes.all()
+        container = nodes.control_plane(containers)
         if container is None:
             return ()
-        is_half_made = self._node(cluster, containers) is None
+        is_half_made = nodes.made(containers) is None
         return self._inside(cluster) if is_half_made or container.is_running else ()
 
     async def logs(
         self, cluster: ClusterName, name: ComponentName, *, follow: bool = False
     ) -> AsyncIterator[bytes]:
         """Read the log of a pod, or a log file of the host."""
-        container = self._node(cluster, await self._containers(cluster))
+        container = await self._nodes(cluster).found()
         if name not in self._inside(cluster):
             parts = logfiles.read(self._paths(cluster).log(name), follow=follow)
         elif container is None:
@@ -155,9 +153,10 @@ class KindRuntime:
     async def uninstall(self, cluster: ClusterName) -> None:
         """Remove the nodes and the processes; the data on the host stay."""
         try:
-            containers = await self._containers(cluster)
-            if any(self._is_ours(cluster, container) for container in containers):
-                await self._remove(containers)
+            nodes = self._nodes(cluster)
+            containers = await nodes.all()
+            if nodes.control_plane(containers):
+                await nodes.remove(containers)
         finally:
             # They end even where there is no engine any more.
             await self._crew(cluster).uninstall()
@@ -182,7 +181,7 @@ class KindRuntime:
                 write_atomic(patches / f"{component.name}{_PATCH}", yaml.dump_all([patch]))
         write_atomic(folder / CONFIGURATION, yaml.dump_all([told]))
         Creation(
-            project=_project(plan.cluster),
+            project=self._nodes(plan.cluster).project,
             program=plan.maker.command[0],
             image=image,
             pod_subnet=told["networking"]["podSubnet"],
@@ -198,9 +197,9 @@ class KindRuntime:
         return (await self.node_images.obtain(named, kube=kube)).name
 
     async def _start_inside(self, cluster: ClusterName, names: Collection[ComponentName]) -> None:
-        container = self._node(cluster, await self._containers(cluster))
+        container = await self._nodes(cluster).found()
         if container is None:
-            container = await self._make(cluster)
+            container = await self._nodes(cluster).make(self._inside(cluster))
         await self._engine.start(container.name)
         node = Node(self._engine, container)
         if plan := self._plans.get(cluster):
@@ -227,96 +226,6 @@ class KindRuntime:
         here = reached_by(placed(plan, on_host=True), host)
         await self._crew(plan.cluster).install(here)
 
-    async def _make(self, cluster: ClusterName) -> Container:
-        """Let kind make the node, without what the cluster is not to have."""
-        folder, data = self._folder(cluster), self._paths(cluster).etcd_data
-        creation = Creation.load(folder)
-        await self._remove_remains(cluster)
-        with set_aside(data, folder / "etcd") as is_kept:
-            made = await self._create(cluster, creation)
-            node = Node(self._engine, made)
-            # What was set aside comes back under the components, which then start anew.
-            await node.stop(MAKES if is_kept else MAKES.difference(self._inside(cluster)))
-        write_atomic(folder / _MADE, made.id)
-        return made
-
-    async def _create(self, cluster: ClusterName, creation: Creation) -> Container:
-        """Let kind make the nodes, and give them what kind does not.
-
-        The engine may still make a node for a run that has been killed: that one is removed, and
-        kind is asked again.
-        """
-        for _ in range(_TRIES):
-            with suppress(NodesExistError):
-                return await self._created(cluster, creation)
-        return await self._created(cluster, creation)
-
-    async def _created(self, cluster: ClusterName, creation: Creation) -> Container:
-        try:
-            await creation.run(self._folder(cluster), self._provider.environment)
-        except KwokctlError as e:
-            if half := self._control_plane(cluster, await self._containers(cluster)):
-                said = await Node(self._engine, half).complaint(self._inside(cluster))
-                e.detail = "\n".join(filter(None, (e.detail, said)))
-            await self._remove_remains(cluster)
-            raise
-        containers = await self._containers(cluster)
-        made = self._control_plane(cluster, containers)
-        if made is None:
-            raise ComponentError(
-                f"the node that kind has made of '{cluster}' is gone",
-                hint="see what removes containers here, then repeat",
-            )
-        node = Node(self._engine, made)
-        await node.reserve()
-        nodes = [one.name for one in containers if one.labels.get(ROLE) in NODE_ROLES]
-        await node.give_networks(pod_networks(creation.pod_subnet, nodes))
-        return made
-
-    async def _remove_remains(self, cluster: ClusterName) -> None:
-        """Remove what a killed run, or kind itself, has left half made."""
-        containers = await self._containers(cluster)
-        await self._refuse_strangers(cluster, containers)
-        await self._remove(containers)
-
-    async def _remove(self, nodes: Collection[Container]) -> None:
-        """Remove nodes, and the volumes that kind has made for them if that is left to it."""
-        await all_of(self._engine.remove(node.id) for node in nodes)
-        await all_of(self._engine.remove_volumes(node.name) for node in nodes)
-
-    async def _refuse_strangers(
-        self, cluster: ClusterName, containers: Collection[Container]
-    ) -> None:
-        if containers and not any(self._is_ours(cluster, one) for one in containers):
-            raise ConflictError(
-                f"kind has a cluster called '{_project(cluster)}', and it is not this one",
-                hint=f"remove it with '{self._provider.called} delete cluster --name "
-                f"{_project(cluster)}', or choose "
-                "another --name",
-            )
-
-    async def _containers(self, cluster: ClusterName) -> list[Container]:
-        """Return the nodes that have the name of this cluster, whosever they are."""
-        return await self._engine.containers({CLUSTER: _project(cluster)})
-
-    def _node(self, cluster: ClusterName, containers: Collection[Container]) -> Container | None:
-        """Return our control plane's node, if it was made to its end."""
-        container = self._control_plane(cluster, containers)
-        made = self._folder(cluster) / _MADE
-        if container and made.is_file() and made.read_text(encoding="ascii") == container.id:
-            return container
-        return None
-
-    def _control_plane(
-        self, cluster: ClusterName, containers: Collection[Container]
-    ) -> Container | None:
-        return next((one for one in containers if self._is_ours(cluster, one)), None)
-
-    def _is_ours(self, cluster: ClusterName, container: Container) -> bool:
-        """Tell whether it is the node that sees the folder of this very cluster."""
-        is_first = container.labels.get(ROLE) == CONTROL_PLANE
-        return is_first and str(self._paths(cluster).root) in container.sources
-
     def _installed(self, cluster: ClusterName) -> list[ComponentName]:
         return [*self._inside(cluster), *self._crew(cluster).names()]
 
@@ -337,18 +246,17 @@ class KindRuntime:
     def _pods(self, cluster: ClusterName) -> PlacedPods:
         return PlacedPods(self._engine, self._folder(cluster) / "pods")
 
+    def _nodes(self, cluster: ClusterName) -> KindNodes:
+        return KindNodes(self._provider, cluster, self._paths(cluster))
+
     def _folder(self, cluster: ClusterName) -> Path:
-        return self._paths(cluster).root / "kind"
+        return self._nodes(cluster).folder
 
     def _paths(self, cluster: ClusterName) -> ClusterPaths:
         return self._host.cluster(cluster)
 
     def _crew(self, cluster: ClusterName) -> Crew:
         return Crew(self._paths(cluster), grace=self._grace)
-
-
-def _project(cluster: ClusterName) -> str:
-    return f"kwok-{cluster}"
 
 
 def _prepare(component: Component, paths: ClusterPaths) -> None:

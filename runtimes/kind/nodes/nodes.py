@@ -1,0 +1,124 @@
+"""The containers that are the nodes of a cluster: finds them, has kind make them, and removes them."""
+
+from collections.abc import Collection
+from contextlib import suppress
+
+from kwokctl.errors import ComponentError, ConflictError, KwokctlError
+from kwokctl.host.files import write_atomic
+from kwokctl.host.paths import ClusterPaths
+from kwokctl.model import ClusterName, ComponentName
+from runtimes.engine.client import Container
+from runtimes.engine.together import all_of
+from runtimes.kind.node import CLUSTER, CONTROL_PLANE, NODE_ROLES, ROLE, Node
+from runtimes.kind.nodes.configuration import pod_networks
+from runtimes.kind.nodes.creation import Creation, NodesExistError, set_aside
+from runtimes.kind.pods.kubeadm import MAKES
+from runtimes.kind.provider import Provider
+
+_TRIES = 3
+"""How often kind is asked although it has found nodes that were made meanwhile."""
+_MADE = "made"
+"""A file with the id of the node that kind has made to its end."""
+
+
+class KindNodes:
+    """The nodes of one cluster."""
+
+    def __init__(self, provider: Provider, cluster: ClusterName, paths: ClusterPaths) -> None:
+        """Look for them with this provider, and keep what is to be known of them below `paths`."""
+        self._provider = provider
+        self._engine = provider.engine
+        self._cluster = cluster
+        self._paths = paths
+        self.project = f"kwok-{cluster}"
+        self.folder = paths.root / "kind"
+
+    async def all(self) -> list[Container]:
+        """Return the nodes that have the name of this cluster, whosever they are."""
+        return await self._engine.containers({CLUSTER: self.project})
+
+    def made(self, containers: Collection[Container]) -> Container | None:
+        """Return our control plane's node among these, if it was made to its end."""
+        container = self.control_plane(containers)
+        made = self.folder / _MADE
+        if container and made.is_file() and made.read_text(encoding="ascii") == container.id:
+            return container
+        return None
+
+    async def found(self) -> Container | None:
+        """Return our control plane's node, if there is one that was made to its end."""
+        return self.made(await self.all())
+
+    def control_plane(self, containers: Collection[Container]) -> Container | None:
+        """Return our control plane's node, made to its end or not."""
+        return next((one for one in containers if self._is_ours(one)), None)
+
+    def refuse_strangers(self, containers: Collection[Container]) -> None:
+        """Raise ConflictError if nodes have the name of this cluster and are not its own."""
+        if containers and not any(self._is_ours(one) for one in containers):
+            raise ConflictError(
+                f"kind has a cluster called '{self.project}', and it is not this one",
+                hint=f"remove it with '{self._provider.called} delete cluster --name {self.project}', "
+                "or choose another --name",
+            )
+
+    async def make(self, inside: Collection[ComponentName]) -> Container:
+        """Let kind make the node, without what the cluster is not to have: only what is `inside`."""
+        creation = Creation.load(self.folder)
+        await self._remove_remains()
+        with set_aside(self._paths.etcd_data, self.folder / "etcd") as is_kept:
+            made = await self._create(creation, inside)
+            node = Node(self._engine, made)
+            # What was set aside comes back under the components, which then start anew.
+            await node.stop(MAKES if is_kept else MAKES.difference(inside))
+        write_atomic(self.folder / _MADE, made.id)
+        return made
+
+    async def remove(self, nodes: Collection[Container]) -> None:
+        """Remove nodes, and the volumes that kind has made for them if that is left to it."""
+        await all_of(self._engine.remove(node.id) for node in nodes)
+        await all_of(self._engine.remove_volumes(node.name) for node in nodes)
+
+    def _is_ours(self, container: Container) -> bool:
+        """Tell whether it is the node that sees the folder of this very cluster."""
+        is_first = container.labels.get(ROLE) == CONTROL_PLANE
+        return is_first and str(self._paths.root) in container.sources
+
+    async def _create(self, creation: Creation, inside: Collection[ComponentName]) -> Container:
+        """Let kind make the nodes, and give them what kind does not.
+
+        The engine may still make a node for a run that has been killed: that one is removed, and
+        kind is asked again.
+        """
+        for _ in range(_TRIES):
+            with suppress(NodesExistError):
+                return await self._created(creation, inside)
+        return await self._created(creation, inside)
+
+    async def _created(self, creation: Creation, inside: Collection[ComponentName]) -> Container:
+        try:
+            await creation.run(self.folder, self._provider.environment)
+        except KwokctlError as e:
+            if half := self.control_plane(await self.all()):
+                said = await Node(self._engine, half).complaint(inside)
+                e.detail = "\n".join(filter(None, (e.detail, said)))
+            await self._remove_remains()
+            raise
+        containers = await self.all()
+        made = self.control_plane(containers)
+        if made is None:
+            raise ComponentError(
+                f"the node that kind has made of '{self._cluster}' is gone",
+                hint="see what removes containers here, then repeat",
+            )
+        node = Node(self._engine, made)
+        await node.reserve()
+        nodes = [one.name for one in containers if one.labels.get(ROLE) in NODE_ROLES]
+        await node.give_networks(pod_networks(creation.pod_subnet, nodes))
+        return made
+
+    async def _remove_remains(self) -> None:
+        """Remove what a killed run, or kind itself, has left half made."""
+        containers = await self.all()
+        self.refuse_strangers(containers)
+        await self.remove(containers)

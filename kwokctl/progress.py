@@ -38,21 +38,19 @@ class Progress(Protocol):
         ...
 
 
-class _SilentStep:
+class Silent:
+    """The listener that is not there, and each of its steps."""
+
+    @contextmanager
+    def step(self, title: str, *, total: int | None = None, unit: str = "") -> Iterator[Step]:
+        """Open a step that nobody sees."""
+        yield self
+
     def say(self, what: str) -> None:
         """Say nothing."""
 
     def advance(self, amount: int = 1) -> None:
         """Count nothing."""
-
-
-class Silent:
-    """The listener that is not there."""
-
-    @contextmanager
-    def step(self, title: str, *, total: int | None = None, unit: str = "") -> Iterator[Step]:
-        """Open a step that nobody sees."""
-        yield _SilentStep()
 
     def note(self, text: str) -> None:
         """Say nothing."""

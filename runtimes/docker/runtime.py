@@ -66,9 +66,9 @@ class DockerRuntime:
         naming = self._naming(plan.cluster)
         found = await self._found(plan.cluster)
         wanted = placed(plan, on_host=False).components
-        network = await self._engine.network(naming.network, naming.labels)
-        host = await host_address(self._engine, network.gateway)
-        place = ContainerPlacement(naming=naming, network=network.id, host=extra_host(host))
+        network, gateway = await self._engine.network(naming.network, naming.labels)
+        host = await host_address(self._engine, gateway)
+        place = ContainerPlacement(naming=naming, network=network, host=extra_host(host))
         here = reached_by(placed(plan, on_host=True), host)
         await self._crew(plan.cluster).install(here)
         await all_of(

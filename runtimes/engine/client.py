@@ -47,15 +47,6 @@ class Container:
     is_running: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Network:
-    """A network that the engine has."""
-
-    id: str
-    gateway: str
-    """The IPv4 address of the host, or of the machine that the engine runs in; may be empty."""
-
-
 class Engine:
     """One engine. Every method raises UnavailableError when it does not answer, or not to us.
 
@@ -143,8 +134,12 @@ class Engine:
             # In conflict with another removal, which is under way: the outcome is the same.
             return
 
-    async def network(self, name: str, labels: Mapping[str, str]) -> Network:
-        """Return the network that has all these labels; make it if there is none."""
+    async def network(self, name: str, labels: Mapping[str, str]) -> tuple[str, str]:
+        """Return the id and the gateway of the network with all these labels; make it if need be.
+
+        The gateway is the IPv4 address of the host, or of the machine that the engine runs in; it may be
+        empty.
+        """
         found = await self.ask("networks", names=[name], filters=_filter(labels))
         told = next((one for one in found if one["Name"] == name), None)
         if told is None:
@@ -152,7 +147,7 @@ class Engine:
             told = await self.ask("inspect_network", made["Id"])
         pools = (told.get("IPAM") or {}).get("Config") or ()
         gateways = (pool["Gateway"].partition("/")[0] for pool in pools if pool.get("Gateway"))
-        return Network(id=told["Id"], gateway=next((g for g in gateways if "." in g), ""))
+        return told["Id"], next((g for g in gateways if "." in g), "")
 
     async def gateway(self, container: str) -> str:
         """Return the address that a container finds the host at; empty for one that does not run."""

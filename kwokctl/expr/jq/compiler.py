@@ -19,6 +19,8 @@ from kwokctl.expr.jq.parser import (
 Compiled = Callable[[object, Callable[[object], None]], None]
 """Takes the input, and what is called with each result in turn."""
 
+_End = Callable[[str, int], None]
+"""Writes what becomes of the variable with a result, so deep."""
 _MOST_LINES = 400
 _NAMES = {
     "Fault": access.JqError,
@@ -34,7 +36,7 @@ def build(steps: Steps) -> Compiled:
     """Return the function for a filter; raise NotCompiledError if it is out of proportion."""
     writer = _Writer()
     writer.line("def run(x0, add):")
-    writer.walk(steps, "x0", 1)
+    writer.walk(steps, "x0", 1, writer.add)
     names: dict[str, Any] = dict(_NAMES)
     try:
         exec("\n".join(writer.lines), names)  # noqa: S102 - made from steps, strings by repr
@@ -49,45 +51,54 @@ class _Writer:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
-        self.variables = _numbered()
+        self._variables = _numbered()
 
     def line(self, text: str, depth: int = 0) -> None:
         if len(self.lines) > _MOST_LINES:
             raise NotCompiledError
         self.lines.append("    " * depth + text)
 
-    def walk(self, steps: Steps, variable: str, depth: int) -> None:
-        """Write what the steps do to the variable, down to its being a result."""
+    def add(self, variable: str, depth: int) -> None:
+        """Write that a variable holds a result of the program."""
+        self.line(f"add({variable})", depth)
+
+    def walk(self, steps: Steps, variable: str, depth: int, end: _End) -> None:
+        """Write what the steps do to the variable; `end` writes what becomes of each result."""
         if not steps:
-            self.line(f"add({variable})", depth)
+            end(variable, depth)
             return
         step, rest = steps[0], steps[1:]
         match step:
             case Either():
                 for branch in step.branches:
-                    self.walk(branch + rest, variable, depth)
+                    self.walk(branch + rest, variable, depth, end)
             case Select():
-                self._select(step, rest, variable, depth)
+                self._select(step, rest, variable, depth, end)
             case Field(optional=False):
-                self._fields(steps, variable, depth)
+                self._fields(steps, variable, depth, end)
             case Field() | Item() | Each() | Constant():
-                self._step(step, rest, variable, depth)
+                self._step(step, rest, variable, depth, end)
             case _:
                 assert_never(step)
 
     def _step(
-        self, step: Field | Item | Each | Constant, rest: Steps, variable: str, depth: int
+        self,
+        step: Field | Item | Each | Constant,
+        rest: Steps,
+        variable: str,
+        depth: int,
+        end: _End,
     ) -> None:
-        result = next(self.variables)
+        result = next(self._variables)
         if isinstance(step, Each):
             other = "each_if_any" if step.optional else "each"
             items = f"{variable} if type({variable}) is list else {other}({variable})"
             self.line(f"for {result} in {items}:", depth)
-            self.walk(rest, result, depth + 1)
+            self.walk(rest, result, depth + 1, end)
             return
         if isinstance(step, Constant):
             self.line(f"{result} = {step.value!r}", depth)
-            self.walk(rest, result, depth)
+            self.walk(rest, result, depth, end)
             return
         if isinstance(step, Item):
             value = f"item({variable}, {step.index})"
@@ -95,49 +106,36 @@ class _Writer:
             value = f"field({variable}, {step.name!r})"
         if not step.optional:
             self.line(f"{result} = {value}", depth)
-            self.walk(rest, result, depth)
+            self.walk(rest, result, depth, end)
             return
         self.line(f"try: {result} = {value}", depth)
         self.line("except Fault: pass", depth)
         self.line("else:", depth)
-        self.walk(rest, result, depth + 1)
+        self.walk(rest, result, depth + 1, end)
 
-    def _fields(self, steps: Steps, variable: str, depth: int) -> None:
+    def _fields(self, steps: Steps, variable: str, depth: int, end: _End) -> None:
         """Take a row of fields at once: nearly always all but the last are there."""
         names: list[str] = []
         for step in steps:
             if not isinstance(step, Field) or step.optional:
                 break
             names.append(step.name)
-        result = next(self.variables)
+        result = next(self._variables)
         path = "".join(f"[{name!r}]" for name in names[:-1])
         self.line(f"try: {result} = {variable}{path}.get({names[-1]!r})", depth)
         self.line("except (KeyError, TypeError, AttributeError):", depth)
         self.line(f"{result} = dig({variable}, {tuple(names)!r})", depth + 1)
-        self.walk(steps[len(names) :], result, depth)
+        self.walk(steps[len(names) :], result, depth, end)
 
-    def _select(self, step: Select, rest: Steps, variable: str, depth: int) -> None:
-        inner = _Branch(self, variable, _condition(step), rest)
-        inner.walk(step.path, variable, depth)
+    def _select(self, step: Select, rest: Steps, variable: str, depth: int, end: _End) -> None:
+        """Let each result of the condition's path decide whether the input goes on."""
 
+        def decide(result: str, inside: int) -> None:
+            self.line(f"if {condition.format(result)}:", inside)
+            self.walk(rest, variable, inside + 1, end)
 
-class _Branch(_Writer):
-    """Writes the path of a `select`: each of its results decides whether the input goes on."""
-
-    def __init__(self, outer: _Writer, kept: str, condition: str, rest: Steps) -> None:
-        self.lines = outer.lines
-        self.variables = outer.variables
-        self._outer = outer
-        self._kept = kept
-        self._condition = condition
-        self._rest = rest
-
-    def walk(self, steps: Steps, variable: str, depth: int) -> None:
-        if steps:
-            super().walk(steps, variable, depth)
-            return
-        self.line(f"if {self._condition.format(variable)}:", depth)
-        self._outer.walk(self._rest, self._kept, depth + 1)
+        condition = _condition(step)
+        self.walk(step.path, variable, depth, decide)
 
 
 def _condition(step: Select) -> str:

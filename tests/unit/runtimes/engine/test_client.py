@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.errors import CommandError, ConflictError, KwokctlError, UnavailableError
-from runtimes.engine.client import Engine, Network
+from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
 from tests.support.fake_engine import FakeEngine, fake_engine
 
@@ -167,8 +167,8 @@ async def test_a_network_is_made_once(fake: FakeEngine, engine: Engine) -> None:
     fake.answers["POST /networks/create"] = (201, {"Id": "2"})
     made = {"Name": "kwok-dev", "Id": "2", "IPAM": {"Config": [{"Gateway": "172.18.0.1"}]}}
     fake.answers["GET /networks/2"] = (200, made)
-    assert await engine.network("kwok-dev", LABELS) == Network(id="2", gateway="172.18.0.1")
+    assert await engine.network("kwok-dev", LABELS) == ("2", "172.18.0.1")
 
     fake.answers["GET /networks"] = (200, [made])
-    assert await engine.network("kwok-dev", LABELS) == Network(id="2", gateway="172.18.0.1")
+    assert await engine.network("kwok-dev", LABELS) == ("2", "172.18.0.1")
     assert fake.asked.count("POST /networks/create") == 1

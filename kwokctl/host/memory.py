@@ -48,7 +48,7 @@ def give_back() -> None:
 
     It keeps such gaps (malloc_trim(3)): a process in which objects come and go would grow for hours.
     """
-    import ctypes  # noqa: PLC0415 - slow, and only needed by what lives for long
+    import ctypes  # slow, and only needed by what lives for long
 
     with suppress(AttributeError):
         ctypes.CDLL(None).malloc_trim(0)

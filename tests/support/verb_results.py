@@ -17,6 +17,5 @@ def created(**changes: Any) -> Created:
         "existed": False,
         "drift": (),
         "data_path": Choice(path="etcd", why="fast"),
-        "seconds": 2.1,
     }
     return Created(**(values | changes))

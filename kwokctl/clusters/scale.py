@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 
 from kwokctl.clusters.etcd_quota import EtcdQuota
-from kwokctl.clusters.outage import outage, watch_etcd
 from kwokctl.clusters.scaling.context import Oversight, ScaleContext, Turn
 from kwokctl.clusters.scaling.networks import ClusterBook
 from kwokctl.clusters.scaling.reader import ClusterApiReader
@@ -19,6 +18,7 @@ from kwokctl.clusters.scaling.templates import ResourceTemplate, find_template, 
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.locks import using
 from kwokctl.clusters.state.saved import Saved, load
+from kwokctl.clusters.stopped_components import outage, watch_etcd
 from kwokctl.components.definitions import etcd
 from kwokctl.components.definitions.kwok_controller import kubelet_address
 from kwokctl.config.data_path import Choice

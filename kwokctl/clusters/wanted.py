@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from kwokctl.clusters.state.documents import controller_options, kept_documents, runtime_documents
 from kwokctl.clusters.state.home import Home
 from kwokctl.components.catalog import catalog
-from kwokctl.components.data_path import choose_data_path
+from kwokctl.components.choose_data_path import choose_data_path
 from kwokctl.components.definitions.etcd import EtcdOptions
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
 from kwokctl.components.heartbeat import settle_heartbeat

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kwokctl.cli.conclusion import Outcome, conclude
 from kwokctl.cli.invocation import Invocation
-from kwokctl.cli.outcome import Outcome, conclude
 from kwokctl.cli.output import results
 from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.options import (

@@ -144,7 +144,7 @@ def _cluster_options(call: Invocation, given: "dict[str, OptionValue]") -> "Clus
     """Return the options of the cluster that exists, or of the one that would be made, with `given`."""
     from kwokctl.clusters.state.saved import load
     from kwokctl.components.catalog import usual_options
-    from kwokctl.components.data_path import choose_data_path
+    from kwokctl.components.choose_data_path import choose_data_path
     from kwokctl.components.heartbeat import settle_heartbeat
     from kwokctl.components.plan import selected
     from kwokctl.config.groups import HeartbeatOptions

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from kwokctl.cli.conclusion import Outcome, conclude
 from kwokctl.cli.invocation import Invocation
-from kwokctl.cli.outcome import Outcome, conclude
 from kwokctl.cli.output.rows import amount
 from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.options import Output

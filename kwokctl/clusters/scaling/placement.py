@@ -113,7 +113,7 @@ class Placing:
 async def placing_of(
     request: ScaleRequest, renderer: Renderer, resource: Resource, reader: ClusterReader
 ) -> Placing:
-    """ScaleContext pods where the request says, else where their template says.
+    """Place pods where the request says, else where their template says.
 
     Raises UsageError for nodes that are asked for objects that are no pods, and NotFoundError if
     there are no such nodes.

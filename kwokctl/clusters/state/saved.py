@@ -12,7 +12,7 @@ from pathlib import Path
 from kwokctl import __version__
 from kwokctl.clusters.state.documents import FOR_RUNTIME, controller_options, is_kept
 from kwokctl.components.catalog import usual_options
-from kwokctl.components.data_path import choose_data_path
+from kwokctl.components.choose_data_path import choose_data_path
 from kwokctl.components.plan import build_plan
 from kwokctl.components.setting import Setting
 from kwokctl.config.data_path import Choice

@@ -6,7 +6,7 @@ from typing import ClassVar
 from kwokctl.components import identities
 from kwokctl.components.definition import Definition
 from kwokctl.components.definitions import etcd
-from kwokctl.components.kube_client import Value, flags
+from kwokctl.components.flags import Value, flags
 from kwokctl.components.setting import Setting
 from kwokctl.config import checks
 from kwokctl.config.declaring import (

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from kwokctl.components import identities
+from kwokctl.components.api_client import api_client
 from kwokctl.components.definition import Definition
 from kwokctl.components.definitions import kube_apiserver
 from kwokctl.components.heartbeat import heartbeat
-from kwokctl.components.kube_client import kube_client
 from kwokctl.components.setting import Setting
 from kwokctl.config.declaring import ComponentOptions, binary_option, image_option, port_option
 from kwokctl.config.options import ClusterOptions
@@ -35,7 +35,7 @@ def kube_controller_manager(setting: Setting) -> Component:
     service_account = (
         f"{kube_apiserver.url(setting)}/api/v1/namespaces/default/serviceaccounts/default"
     )
-    return kube_client(
+    return api_client(
         setting,
         KUBE_CONTROLLER_MANAGER,
         {

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from kwokctl.components import identities
+from kwokctl.components.api_client import api_client
 from kwokctl.components.definition import Definition
-from kwokctl.components.kube_client import kube_client
 from kwokctl.components.setting import Setting
 from kwokctl.config.declaring import ComponentOptions, binary_option, image_option, port_option
 from kwokctl.config.options import ClusterOptions
@@ -25,7 +25,7 @@ class KubeSchedulerOptions(ComponentOptions):
 
 def kube_scheduler(setting: Setting) -> Component:
     """Describe the scheduler."""
-    return kube_client(setting, KUBE_SCHEDULER, {}, health="readyz")
+    return api_client(setting, KUBE_SCHEDULER, {}, health="readyz")
 
 
 def _identities(options: ClusterOptions) -> tuple[Identity, ...]:

@@ -1,4 +1,4 @@
-"""The same copies as `stamp` makes, as protocol buffers: what the API server itself puts into etcd.
+"""The same copies as `json_stamp` makes, as protocol buffers: what the API server itself puts into etcd.
 
 They are smaller than JSON, and read faster. Nothing is known of their types: the value of the
 object that copies are made of is taken apart where its own texts and times stand in it.

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from kwokctl.components import identities
 from kwokctl.components.definition import Definition
-from kwokctl.components.kube_client import flags
+from kwokctl.components.flags import flags
 from kwokctl.components.setting import Setting
 from kwokctl.config.declaring import (
     ComponentOptions,

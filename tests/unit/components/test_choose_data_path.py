@@ -1,6 +1,6 @@
 import pytest
 
-from kwokctl.components.data_path import choose_data_path
+from kwokctl.components.choose_data_path import choose_data_path
 from kwokctl.config.options import ClusterOptions
 from tests.support.options import changed, cluster_options
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.clusters.outage import outage, watch_etcd
+from kwokctl.clusters.stopped_components import outage, watch_etcd
 from kwokctl.components.catalog import catalog, usual_options
 from kwokctl.errors import EtcdGoneError
 from kwokctl.etcd.grpc.channel import Channel

@@ -1,30 +1,16 @@
-"""Command-line arguments as data, and what Kubernetes' own clients of the API server have in common."""
+"""What kube-scheduler and kube-controller-manager have in common: clients of the API server with a port.
+
+Most of their flags are written here; their own modules add the others.
+"""
 
 from collections.abc import Mapping
 
+from kwokctl.components.flags import Value, flags
 from kwokctl.components.setting import Setting
 from kwokctl.model import KUBE_APISERVER, Component, ComponentName, HttpProbe, Port
 
-Value = str | int | bool | None
 
-
-def flags(values: Mapping[str, Value], extra: Mapping[str, str | None]) -> tuple[str, ...]:
-    """Render `--key=value` words; a value of None drops the flag.
-
-    `extra` is the user's: it wins over ours, and there a value of None means a bare `--key`.
-    """
-    ours = {key: value for key, value in values.items() if value is not None and key not in extra}
-    return (
-        *(f"--{key}={_text(value)}" for key, value in ours.items()),
-        *(f"--{key}" if value is None else f"--{key}={value}" for key, value in extra.items()),
-    )
-
-
-def _text(value: Value) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def kube_client(
+def api_client(
     setting: Setting,
     name: ComponentName,
     own: Mapping[str, Value],
@@ -32,7 +18,7 @@ def kube_client(
     health: str,
     ready: tuple[HttpProbe, ...] = (),
 ) -> Component:
-    """Describe a client; it is ready when its path `health` answers and what else is `ready` holds."""
+    """Describe such a component; it is ready when its path `health` answers and what else is `ready` holds."""
     common, port = setting.options.arguments, setting.port(name)
     kubeconfig = setting.kubeconfig(name)
     limits: dict[str, Value] = (

@@ -16,6 +16,7 @@ from itertools import count
 from typing import Any, ClassVar, NamedTuple, assert_never
 
 from kwokctl.expr.gotemplate.functions import BUILT_IN, COUNTING, TIMELY, takes
+from kwokctl.expr.gotemplate.functions.refused import REFUSED
 from kwokctl.expr.gotemplate.go import values
 from kwokctl.expr.gotemplate.go.go_types import UntypedConstant, exact
 from kwokctl.expr.gotemplate.syntax.lexer import TemplateSource
@@ -212,6 +213,8 @@ class Expressions:
         if name in TIMELY:
             self._required.add("Now")
             codes = ["fn['Now']()", *codes]
+        elif name in REFUSED:
+            self._source.fail(function.at, f"Sprig's '{name}' is not supported: {REFUSED[name]}")
         elif name not in BUILT_IN:
             self._required.add(name)
             called = f"fn[{name!r}]({', '.join(codes)})"

@@ -1,8 +1,7 @@
 """The functions that every template has: Go's own, kwok's, and those of Sprig.
 
 The names and what they do are those of https://pkg.go.dev/text/template and
-https://masterminds.github.io/sprig. Left out of Sprig: what reads the environment, asks the
-network, or makes keys and certificates.
+https://masterminds.github.io/sprig. Those of Sprig that are refused are in `refused`.
 """
 
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from kwokctl.expr.gotemplate.functions.numbers import NUMBERS
 from kwokctl.expr.gotemplate.functions.patterns import PATTERNS
 from kwokctl.expr.gotemplate.functions.random import RANDOM
 from kwokctl.expr.gotemplate.functions.texts import TEXTS
+from kwokctl.expr.gotemplate.functions.versions import VERSIONS
 from kwokctl.expr.gotemplate.go import formatting, printf, values
 
 _SPRIG: dict[str, Callable[..., object]] = {
@@ -32,6 +32,7 @@ _SPRIG: dict[str, Callable[..., object]] = {
     **PATTERNS,
     **RANDOM,
     **TEXTS,
+    **VERSIONS,
 }
 _MUST = ("append", "chunk", "compact", "deepCopy", "first", "has", "initial", "last", "merge",
          "mergeOverwrite", "prepend", "push", "regexFind", "regexFindAll", "regexMatch",
@@ -75,7 +76,7 @@ def takes(name: str, count: int) -> bool:
 
 COUNTING = frozenset(
     {"YAML", "abbrev", "abbrevboth", "chunk", "indent", "mustChunk", "mustRegexFindAll",
-     "mustRegexSplit", "nindent", "plural", "randAlpha", "randAlphaNum", "randAscii", "randInt",
+     "mustRegexSplit", "nindent", "plural", "randAlpha", "randAlphaNum", "randAscii", "randBytes", "randInt",
      "randNumeric", "regexFindAll", "regexSplit", "repeat", "round", "seq", "splitn", "substr",
      "trunc", "until", "untilStep", "wrap", "wrapWith"}
 )  # fmt: skip

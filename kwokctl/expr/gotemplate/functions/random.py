@@ -1,6 +1,7 @@
 """Sprig's functions that give something else each time."""
 
 import string
+from base64 import b64encode
 from collections.abc import Callable
 from random import SystemRandom
 from typing import Any
@@ -21,6 +22,13 @@ def _random(characters: str) -> Callable[[object], str]:
     return function
 
 
+def _bytes(number: object) -> str:
+    """Return bytes in base64."""
+    if not 0 <= count(number) <= _LONGEST:
+        raise TemplateError(f"there cannot be {number} random bytes")
+    return b64encode(_SYSTEM.randbytes(count(number))).decode()
+
+
 def _shuffled(value: Any) -> str:
     return "".join(_SYSTEM.sample(text(value), k=len(value)))
 
@@ -35,6 +43,7 @@ RANDOM: dict[str, Callable[..., object]] = {
     "randAlpha": _random(string.ascii_letters),
     "randAlphaNum": _random(string.ascii_letters + string.digits),
     "randAscii": _random("".join(map(chr, range(0x20, 0x7F)))),
+    "randBytes": _bytes,
     "randNumeric": _random(string.digits),
     "shuffle": _shuffled,
     "uuidv4": _uuid,

@@ -1,6 +1,7 @@
-"""The methods that a template can call: those of times and of the numbers of an object.
+"""The methods that a template can call: those of times, versions, and the numbers of an object.
 
-https://pkg.go.dev/time#Time, https://pkg.go.dev/time#Duration, https://pkg.go.dev/encoding/json#Number.
+https://pkg.go.dev/time#Time, https://pkg.go.dev/time#Duration, https://pkg.go.dev/encoding/json#Number,
+https://pkg.go.dev/github.com/Masterminds/semver/v3#Version.
 Left out are those that give bytes, or more than a value and an error.
 """
 
@@ -19,6 +20,7 @@ from kwokctl.expr.gotemplate.go.times import (
     as_moment,
     moved,
 )
+from kwokctl.expr.gotemplate.go.versions import SemanticVersion
 
 Method = Callable[..., object]
 
@@ -131,6 +133,32 @@ _SPAN: dict[str, Method] = {
     "Truncate": lambda d, to: _rounded_span(d, to, up=False),
 }
 
+
+def _other(value: object) -> SemanticVersion:
+    if not isinstance(value, SemanticVersion):
+        raise TypeError("it needs a version, such as what 'semver' gives")
+    return value
+
+
+_VERSION: dict[str, Method] = {
+    "Compare": lambda v, other: (v > _other(other)) - (v < _other(other)),
+    "Equal": lambda v, other: v == _other(other),
+    "GreaterThan": lambda v, other: v > _other(other),
+    "GreaterThanEqual": lambda v, other: v >= _other(other),
+    "IncMajor": lambda v: v.next("major"),
+    "IncMinor": lambda v: v.next("minor"),
+    "IncPatch": lambda v: v.next("patch"),
+    "LessThan": lambda v, other: v < _other(other),
+    "LessThanEqual": lambda v, other: v <= _other(other),
+    "Major": lambda v: Int64(v.major),
+    "Metadata": lambda v: v.metadata,
+    "Minor": lambda v: Int64(v.minor),
+    "Original": lambda v: v.original,
+    "Patch": lambda v: Int64(v.patch),
+    "Prerelease": lambda v: v.prerelease,
+    "String": str,
+}
+
 METHODS: tuple[tuple[type, dict[str, Method]], ...] = (
     (Moment, _TIME),
     (Span, _SPAN),
@@ -145,5 +173,6 @@ METHODS: tuple[tuple[type, dict[str, Method]], ...] = (
     (Month, {"String": str}),
     (Weekday, {"String": str}),
     (Location, {"String": str}),
+    (SemanticVersion, _VERSION),
 )
 """The methods by type."""

@@ -13,6 +13,7 @@ from kwokctl.expr.gotemplate.go.go_types import Number, type_name
 from kwokctl.expr.gotemplate.go.numerals import shortest
 from kwokctl.expr.gotemplate.go.times import STRINGERS, Moment
 from kwokctl.expr.gotemplate.go.values import is_list
+from kwokctl.expr.gotemplate.go.versions import SemanticVersion
 
 _VERB = re.compile(
     r"%(?P<flags>[-+# 0]*)(?P<first>\[[0-9]+\](?=\*))?(?P<width>\*|[0-9]+)?"
@@ -151,7 +152,7 @@ def write(form: Form, value: object) -> str:
         return form.pad(_source(value))
     if value is None:
         return form.pad("<nil>") if form.verb == "v" else f"%!{form.verb}(<nil>)"
-    if form.verb in _TEXTUAL and isinstance(value, STRINGERS):
+    if form.verb in _TEXTUAL and isinstance(value, (*STRINGERS, SemanticVersion)):
         value = str(value)
     if isinstance(value, Moment):
         raise TemplateError(f"'%{form.verb}' cannot write a time: use its method 'Format'")

@@ -8,6 +8,7 @@ import pytest
 from kwokctl.errors import ExpressionError
 from kwokctl.expr import gotemplate
 from kwokctl.expr.gotemplate.functions import BUILT_IN
+from kwokctl.expr.gotemplate.functions.refused import REFUSED
 
 SERVED = (
     "abbrev add add1 addf adler32sum ago all any append atoi b32dec b32enc b64dec b64enc base "
@@ -17,9 +18,9 @@ SERVED = (
     "hasPrefix hasSuffix htmlDate htmlDateInZone indent initial initials int int64 isAbs join "
     "kebabcase keys kindIs kindOf last list lower max maxf merge mergeOverwrite min minf mod "
     "mul mulf mustAppend mustFromJson mustToJson mustUniq nindent nospace now omit pick pluck "
-    "plural prepend push quote randAlpha randAlphaNum randAscii randInt randNumeric regexFind "
+    "plural prepend push quote randAlpha randAlphaNum randAscii randBytes randInt randNumeric regexFind "
     "regexFindAll regexMatch regexQuoteMeta regexReplaceAll regexReplaceAllLiteral regexSplit "
-    "repeat replace rest reverse round seq set sha1sum sha256sum sha512sum shuffle slice "
+    "repeat replace rest reverse round semver semverCompare seq set sha1sum sha256sum sha512sum shuffle slice "
     "snakecase sortAlpha split splitList splitn squote sub subf substr swapcase ternary title "
     "toDate toDecimal toJson toPrettyJson toRawJson toString toStrings trim trimAll "
     "trimPrefix trimSuffix trunc tuple typeIs typeIsLike typeOf uniq unixEpoch unset until "
@@ -34,6 +35,27 @@ def _render(text: str, data: Any = None, now: str = "2026-01-02T03:04:05.5Z") ->
 def test_the_functions_of_sprig_are_there() -> None:
     unknown = {"now", "ago"}
     assert [name for name in SERVED.split() if name not in BUILT_IN and name not in unknown] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "reason"),
+    [
+        ("env", '"HOME"', "it reads the environment of the controller"),
+        ("getHostByName", '"x"', "it asks the network"),
+        ("genPrivateKey", '"rsa"', "it makes keys or certificates"),
+        ("htpasswd", '"a" "b"', "it works with passwords"),
+    ],
+)
+def test_a_function_of_sprig_that_is_not_served_is_refused_with_the_reason(
+    name: str, arguments: str, reason: str
+) -> None:
+    said = rf"line 2, column 4: Sprig's '{name}' is not supported: {reason}"
+    with pytest.raises(ExpressionError, match=said):
+        gotemplate.compile(f"a\n{{{{ {name} {arguments} }}}}")
+
+
+def test_a_function_of_sprig_is_either_served_or_refused() -> None:
+    assert REFUSED.keys() & BUILT_IN.keys() == set()
 
 
 def test_the_time_is_what_the_caller_says() -> None:
@@ -57,7 +79,12 @@ def test_what_is_no_time_is_refused_where_sprig_takes_the_time_now() -> None:
 
 
 def test_chance_gives_something_else_each_time() -> None:
-    for text in ("{{ uuidv4 }}", "{{ randAlphaNum 20 }}", '{{ shuffle "abcdefghijklmnopqrst" }}'):
+    for text in (
+        "{{ uuidv4 }}",
+        "{{ randAlphaNum 20 }}",
+        "{{ randBytes 20 }}",
+        '{{ shuffle "abcdefghijklmnopqrst" }}',
+    ):
         assert _render(text) != _render(text)
 
 

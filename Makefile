@@ -60,13 +60,17 @@ bench: $(VENV)/made ## measure, and print figures beside their goals; B=NAME cho
 golden: $(VENV)/made ## rewrite the expected files; then read the diff
 	KWOKCTL_REWRITE_GOLDEN=1 $(BIN)/python -m pytest tests/unit tests/cli --inline-snapshot=fix $(T)
 
-oracle: $(VENV)/made ## ask Go and gojq again what tests/golden expects of templates, YAML and jq
+oracle: $(VENV)/made ## ask Go, gojq and kwok again what tests/golden expects of templates, YAML, jq and CEL
 	cd tests/support/gotemplate_oracle && go run . templates ../../golden/gotemplate.json
 	cd tests/support/gotemplate_oracle && go run . templates ../../golden/sprig.json
 	$(BIN)/python tests/support/template_cases.py 1200 2026 tests/golden/templates.json
 	cd tests/support/gotemplate_oracle && go run . templates ../../golden/templates.json
 	cd tests/support/gotemplate_oracle && go run . yaml ../../golden/yaml.json
 	$(BIN)/python tests/support/jq_oracle.py tests/golden/jq.json
+	$(BIN)/python tests/support/cel_cases.py 1800 2026 tests/golden/cel_random.json
+	cd tests/support/cel_oracle && TZ=UTC go run . answer ../../golden/cel.json
+	cd tests/support/cel_oracle && TZ=UTC go run . answer ../../golden/cel_random.json
+	cd tests/support/cel_oracle && go run . structs ../../../kwokctl/expr/cel/kinds/structs.json
 
 docs: $(VENV)/made ## write the generated pages anew
 	$(BIN)/python docs/generate_cli.py

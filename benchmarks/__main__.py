@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _NAMES = (
+    "expressions",
     "http_client",
     "etcd_client",
     "create",

@@ -4,13 +4,14 @@ import logging
 from enum import Enum
 from random import Random
 
-from kwokctl.errors import KwokctlError, RequestError
+from kwokctl.errors import ExpressionError, KwokctlError, RequestError
 from kwokctl.retry import backoff, may_pass
 
 log = logging.getLogger(__name__)
 
 _CONFLICTS_AT_ONCE = 3
 _MOST = 30.0
+_MOST_TEXTS = 100
 _LASTING_FIRST, _LASTING_MOST = 5.0, 600.0
 SOONEST = 1.0
 """The first wait after an error that may pass, in seconds."""
@@ -60,6 +61,7 @@ class ErrorLog:
         """Log what goes wrong with the objects of a kind."""
         self._kind = kind
         self._logged: set[tuple[str, str, str]] = set()
+        self._unchosen: set[str] = set()
 
     def log_once(self, stage: str, key: str, error: Exception) -> None:
         """Log an error of a Stage, the first time that the Stage has an error of its kind."""
@@ -76,3 +78,10 @@ class ErrorLog:
             error,
             exc_info=None if isinstance(error, KwokctlError) else error,
         )
+
+    def log_unchosen(self, key: str, error: ExpressionError) -> None:
+        """Log why no stage can be chosen for an object; each text once, and not too many of them."""
+        text = str(error)
+        if text not in self._unchosen and len(self._unchosen) < _MOST_TEXTS:
+            self._unchosen.add(text)
+            log.error("no stage can be chosen for %s %r: %s (logged once)", self._kind, key, text)

@@ -19,7 +19,7 @@ from kwokctl.controller.stages.choice import basis, pick, seconds
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.write_errors import SOONEST, ErrorKind, ErrorLog, error_kind, wait_after
 from kwokctl.dataplane.port import ObjectKey
-from kwokctl.errors import RequestError
+from kwokctl.errors import ExpressionError, RequestError
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import Resource
 
@@ -148,7 +148,12 @@ class StageEngine:
             return
         context = self._context
         value = state.opened()
-        found = basis(self._stages, value)
+        try:
+            found = basis(self._stages, value)
+        except ExpressionError as e:
+            self._errors.log_unchosen(state.key, e)
+            self._stop(state)
+            return
         if not found.matches:
             self._stop(state)
             return

@@ -1,6 +1,7 @@
 """Which of the stages that match an object is played, and after what delay. Pure."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from random import Random
 
 import msgspec
@@ -21,7 +22,11 @@ class Basis(msgspec.Struct, frozen=True):
 
 
 def basis(stages: Sequence[Stage], value: Json) -> Basis:
-    """Find the stages that match an object, and what their weights and delays depend on."""
+    """Find the stages that match an object, and what their weights and delays depend on.
+
+    Raises ExpressionError if a condition or a weight in CEL comes to an error: as in kwok, no stage
+    is for the object then.
+    """
     known: Known = {}
     matches = tuple([stage for stage in stages if stage.matches(value, known)])
     weights = tuple([_weight(stage, value) for stage in matches]) if len(matches) > 1 else ()
@@ -83,8 +88,13 @@ def _weight(stage: Stage, value: Json) -> int | None:
 def _time(
     query: FieldQuery | None, otherwise: float | None, value: Json, now: float
 ) -> float | None:
-    """Read a delay: a Go duration or a moment in RFC 3339; an empty text means no delay at all."""
+    """Read a delay: a Go duration or a moment in RFC 3339; an empty text means no delay at all.
+
+    Of CEL it is a length of time.
+    """
     found = _first(query, value)
+    if isinstance(found, timedelta):
+        return max(found.total_seconds(), 0.0)
     if not isinstance(found, str):
         return otherwise
     if not found:

@@ -8,6 +8,14 @@ import msgspec
 
 from kwokctl.config.documents import Document
 from kwokctl.controller.stages import functions, schema
+from kwokctl.controller.stages.expressions import (
+    BOOLEAN,
+    DELAY,
+    INTEGER,
+    CelCondition,
+    CelDelay,
+    CelWeight,
+)
 from kwokctl.controller.stages.model import (
     ApplyStep,
     Delay,
@@ -21,12 +29,13 @@ from kwokctl.controller.stages.model import (
     Step,
 )
 from kwokctl.controller.stages.selectors import FieldQuery, Requirement, Selector
-from kwokctl.errors import ConfigError, ExpressionError, NotServedError
-from kwokctl.expr import gotemplate, jq
+from kwokctl.errors import ConfigError, ExpressionError
+from kwokctl.expr import cel, gotemplate, jq
 from kwokctl.kube.client import PatchType
 
 T = TypeVar("T")
 
+_STRUCTS: Mapping[Kind, cel.StructKind] = {Kind("v1", "Node"): "Node", Kind("v1", "Pod"): "Pod"}
 _STRATEGIC_KINDS = frozenset({"Node", "Pod"})
 _WHERE = re.compile(r" - at `\$\.?(?P<path>.*)`$")
 
@@ -34,8 +43,8 @@ _WHERE = re.compile(r" - at `\$\.?(?P<path>.*)`$")
 def read_stages(documents: Iterable[Document]) -> tuple[Stage, ...]:
     """Turn every Stage document into a stage.
 
-    Raises ConfigError that names file, stage and field for what cannot be understood, and
-    NotServedError for a CEL expression. A later stage of a name replaces an earlier one.
+    Raises ConfigError that names file, stage and field for what cannot be understood. A later stage
+    of a name replaces an earlier one.
     """
     stages: dict[str, Stage] = {}
     for document in documents:
@@ -63,11 +72,11 @@ class _Reader:
         return Stage(
             name=self._name,
             kind=kind,
-            selector=self._selector(spec.selector) if spec.selector is not None else None,
+            selector=self._selector(spec.selector, kind) if spec.selector is not None else None,
             steps=tuple(self._steps(steps, kind, "spec.steps" if spec.steps else "spec.next")),
             weight=spec.weight,
-            weight_from=self._source(spec.weight_from, "spec.weightFrom"),
-            delay=self._delay(spec.delay) if spec.delay is not None else None,
+            weight_from=self._weight(spec.weight_from, kind, "spec.weightFrom"),
+            delay=self._delay(spec.delay, kind) if spec.delay is not None else None,
             immediate_next=spec.immediate_next_stage,
         )
 
@@ -82,46 +91,72 @@ class _Reader:
                 path or "spec", f"is wrong: {problem[:1].lower()}{problem[1:]}"
             ) from e
 
-    def _selector(self, shape: schema.SelectorShape) -> Selector:
+    def _selector(self, shape: schema.SelectorShape, kind: Kind) -> Selector:
+        conditions: list[Requirement] = []
+        expressions: list[CelCondition] = []
+        for index, item in enumerate(shape.match_expressions):
+            path = f"spec.selector.matchExpressions[{index}]"
+            if item.cel is not None and item.jq is None:
+                program = self._program(item.cel, kind, BOOLEAN, f"{path}.cel")
+                expressions.append(CelCondition(program))
+            else:
+                conditions.append(self._condition(item, path))
         return Selector(
             labels=tuple(shape.match_labels.items()),
             annotations=tuple(shape.match_annotations.items()),
-            conditions=tuple(
-                self._condition(item, f"spec.selector.matchExpressions[{index}]")
-                for index, item in enumerate(shape.match_expressions)
-            ),
+            conditions=tuple(conditions),
+            expressions=tuple(expressions),
         )
 
     def _condition(self, shape: schema.ConditionShape, path: str) -> Requirement:
-        if shape.cel is not None:
-            raise self._no_cel(f"{path}.cel")
         if shape.jq is not None:
             key, operator, values = shape.jq.key, shape.jq.operator, shape.jq.values
             path = f"{path}.jq"
         elif shape.key and shape.operator is not None:
             key, operator, values = shape.key, shape.operator, shape.values
         else:
-            raise self._fault(path, "needs 'jq' with a 'key' and an 'operator'")
+            raise self._fault(path, "needs 'jq' with a 'key' and an 'operator', or 'cel'")
         if operator in {"In", "NotIn"} and not values:
             raise self._fault(f"{path}.values", f"must not be empty with the operator '{operator}'")
         if operator in {"Exists", "DoesNotExist"} and values:
             raise self._fault(f"{path}.values", f"must be empty with the operator '{operator}'")
         return Requirement(self._query(key, f"{path}.key"), operator, frozenset(values))
 
-    def _delay(self, shape: schema.DelayShape) -> Delay:
+    def _weight(self, shape: schema.SourceShape | None, kind: Kind, path: str) -> FieldQuery | None:
+        if shape is None or shape.cel is None:
+            return self._source(shape, path)
+        return CelWeight(self._program(shape.cel, kind, INTEGER, f"{path}.cel"))
+
+    def _delay(self, shape: schema.DelayShape, kind: Kind) -> Delay:
         bound = shape.jitter_duration_milliseconds
         return Delay(
             base=(shape.duration_milliseconds or 0) / 1000,
-            base_from=self._source(shape.duration_from, "spec.delay.durationFrom"),
+            base_from=self._time(shape.duration_from, kind, "durationFrom"),
             bound=None if bound is None else bound / 1000,
-            bound_from=self._source(shape.jitter_duration_from, "spec.delay.jitterDurationFrom"),
+            bound_from=self._time(shape.jitter_duration_from, kind, "jitterDurationFrom"),
         )
+
+    def _time(self, shape: schema.SourceShape | None, kind: Kind, name: str) -> FieldQuery | None:
+        path = f"spec.delay.{name}"
+        if shape is None or shape.cel is None:
+            return self._source(shape, path)
+        return CelDelay(self._program(shape.cel, kind, DELAY, f"{path}.cel"))
+
+    def _program(
+        self, shape: schema.CelShape, kind: Kind, wanted: frozenset[str], path: str
+    ) -> cel.CelProgram:
+        struct = _STRUCTS.get(kind)
+        path = f"{path}.expression"
+        program = self._compiled(lambda: cel.compile_cel(shape.expression, struct), path)
+        found = program.type
+        if found.kind not in wanted:
+            types = ", ".join(sorted(wanted - {"dyn"}))
+            raise self._fault(path, f"gives a value of the type {found}, not one of {types}")
+        return program
 
     def _source(self, shape: schema.SourceShape | None, path: str) -> FieldQuery | None:
         if shape is None:
             return None
-        if shape.cel is not None:
-            raise self._no_cel(f"{path}.cel")
         if shape.jq is not None:
             return self._query(shape.jq.expression, f"{path}.jq.expression")
         if shape.expression_from:
@@ -187,13 +222,6 @@ class _Reader:
             return compile_()
         except ExpressionError as e:
             raise self._fault(path, f"cannot be compiled: {e}") from e
-
-    def _no_cel(self, path: str) -> NotServedError:
-        return NotServedError(
-            f"{self._document.source}: stage '{self._name}': '{path}' is an expression in CEL, "
-            "which is not supported yet",
-            hint="write it in jq",
-        )
 
     def _fault(self, path: str, problem: str) -> ConfigError:
         return ConfigError(f"{self._document.source}: stage '{self._name}': '{path}' {problem}")

@@ -8,13 +8,22 @@ from kwokctl.json_value import Json
 
 
 class FieldQuery(Protocol):
-    """A compiled jq expression.
+    """A compiled expression in jq; or in CEL, which has one result.
 
-    `values` leaves out nulls, and all results if one is an error; the object's numbers are floats.
+    Of jq, `values` leaves out nulls, and all results if one is an error; the object's numbers are
+    floats.
     """
 
     def values(self, value: Json, /) -> Sequence[Json]:
         """Run the expression on a JSON value."""
+        ...
+
+
+class Condition(Protocol):
+    """A compiled condition in CEL."""
+
+    def holds(self, value: Json, /) -> bool:
+        """Tell whether it holds for an object; raise ExpressionError if that cannot be said."""
         ...
 
 
@@ -62,12 +71,13 @@ class Selector:
     labels: tuple[tuple[str, str], ...] = ()
     annotations: tuple[tuple[str, str], ...] = ()
     conditions: tuple[Requirement, ...] = ()
+    expressions: tuple[Condition, ...] = ()
 
     def matches(self, value: Mapping[str, Json], known: Known | None = None) -> bool:
         """Tell whether a stage with this selector is for an object.
 
         What its conditions find is added to what is `known` of the object: stages of a kind ask for
-        the same.
+        the same. Raises ExpressionError for a condition in CEL that comes to an error.
         """
         if self.labels or self.annotations:
             metadata = value.get("metadata") or {}
@@ -84,7 +94,9 @@ class Selector:
                 found = known[query] = query.values(value)
             if not condition.holds(found):
                 return False
-        return True
+        return not self.expressions or all(
+            expression.holds(value) for expression in self.expressions
+        )
 
 
 def _text(item: Json) -> str | None:

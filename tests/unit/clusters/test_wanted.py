@@ -65,8 +65,8 @@ def test_a_request_that_no_cluster_can_fulfil_is_refused(
 
 
 def test_documents_with_which_the_controller_would_not_start_are_refused(tmp_path: Path) -> None:
-    cel = {"matchExpressions": [{"cel": {"expression": "true"}}]}
-    with pytest.raises(NotServedError, match="CEL"):
+    cel = {"matchExpressions": [{"cel": {"expression": "self.kind"}}]}
+    with pytest.raises(ConfigError, match="has no field 'kind', at line 1, column 5"):
         check(tmp_path, stage(selector=cel, next={"delete": True}))
     with pytest.raises(ConfigError, match=r"mine\.yaml: stage 'x': 'spec\.steps' is empty"):
         check(tmp_path, stage())

@@ -17,6 +17,7 @@ from kwokctl.expr.gotemplate.go.go_types import Int64
 from kwokctl.expr.gotemplate.go.layouts import formatted, parsed
 from kwokctl.expr.gotemplate.go.times import Moment, as_moment, moved
 from kwokctl.expr.gotemplate.go.values import kind
+from kwokctl.expr.zones import named_zone
 
 _UNITS = (
     ("y", 31_536_000),
@@ -59,14 +60,7 @@ def _strictly(value: object) -> Moment:
 
 
 def _zone(name: Any) -> tzinfo:
-    if text(name) in {"", "UTC", "Local"}:
-        return UTC
-    from zoneinfo import ZoneInfo  # hardly any template names a time zone
-
-    try:
-        return ZoneInfo(name)
-    except (KeyError, ValueError, OSError):
-        return UTC
+    return (None if name == "Local" else named_zone(text(name))) or UTC
 
 
 def _date_in(layout: object, value: object, zone: object) -> str:

@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 
-from kwokctl.controller.stages.model import EventStep
+from kwokctl.controller.stages.expressions import CelCondition
+from kwokctl.controller.stages.model import EventStep, Kind, Stage
+from kwokctl.controller.stages.selectors import Selector
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.errors import ApiError, ExpressionError
+from kwokctl.expr import cel
 from kwokctl.kube.resource import PODS
 from tests.support.engine_rig import (
     BUSY,
@@ -173,3 +176,30 @@ def test_a_conflict_that_cannot_be_looked_into_is_tried_again_all_the_same() -> 
         await asyncio.sleep(10)
 
         assert rig.phase() == "Running"
+
+
+def test_an_object_for_which_a_condition_in_cel_comes_to_an_error_is_left_alone_and_stops_nobody(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    program = cel.compile_cel("self.metadata.labels.colour == 'red'", "Pod")
+    painted = Stage(
+        name="painted",
+        kind=Kind("v1", "Pod"),
+        selector=Selector(expressions=(CelCondition(program),)),
+        steps=(patch({"phase": "Running"}),),
+    )
+
+    @story(painted)
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(PODS, pod("plain"))
+        rig.cluster.put(PODS, pod("bare"))
+        red = pod("p")
+        red["metadata"]["labels"] = {"colour": "red"}
+        rig.cluster.put(PODS, red)
+        await asyncio.sleep(5)
+
+        assert rig.phase() == "Running"
+        assert [write[1] for write in rig.cluster.writes] == ["p"]
+
+    [said] = [message for message in caplog.messages if "no stage can be chosen" in message]
+    assert "there is no field 'colour' (logged once)" in said

@@ -1,0 +1,97 @@
+"""What the results of CEL expressions mean for Stages.
+
+The conversions are those of
+https://github.com/kubernetes-sigs/kwok/blob/v0.8.0/pkg/utils/cel/environment.go: an integer is a
+weight, and as a delay it has nanoseconds.
+"""
+
+import logging
+from collections.abc import Sequence
+from datetime import timedelta
+
+from kwokctl.errors import ExpressionError
+from kwokctl.expr.cel import CelProgram
+from kwokctl.expr.cel.values.scalars import CelDuration, CelTime
+from kwokctl.expr.duration import parse_nanoseconds
+from kwokctl.json_value import Json
+
+log = logging.getLogger(__name__)
+
+BOOLEAN = frozenset({"bool", "dyn"})
+INTEGER = frozenset({"bool", "double", "duration", "dyn", "int", "uint"})
+DELAY = frozenset({"double", "duration", "dyn", "int", "string", "uint"})
+"""The types of expressions that may give what is wanted; of `dyn` only the evaluation tells."""
+
+
+class CelCondition:
+    """A condition of a Stage's selector."""
+
+    __slots__ = ("_program",)
+
+    def __init__(self, program: CelProgram) -> None:
+        """Keep the program."""
+        self._program = program
+
+    def holds(self, value: Json) -> bool:
+        """Tell whether it holds; raise ExpressionError if that cannot be said."""
+        found = self._program.evaluate(value)
+        if found is True or found is False:
+            return found is True
+        raise _unfit(self._program, found, "true or false")
+
+
+class CelWeight:
+    """The weight of a Stage."""
+
+    __slots__ = ("_program",)
+
+    def __init__(self, program: CelProgram) -> None:
+        """Keep the program."""
+        self._program = program
+
+    def values(self, value: Json) -> Sequence[Json]:
+        """Return the weight alone; raise ExpressionError if there is none."""
+        found = self._program.evaluate(value)
+        if isinstance(found, CelTime) or not isinstance(found, int | float):
+            raise _unfit(self._program, found, "a number")
+        return [_whole(self._program, found)]
+
+
+class CelDelay:
+    """The delay of a Stage, or its upper bound."""
+
+    __slots__ = ("_is_told", "_program")
+
+    def __init__(self, program: CelProgram) -> None:
+        """Keep the program."""
+        self._program = program
+        self._is_told = False
+
+    def values(self, value: Json) -> Sequence[Json]:
+        """Return the delay alone, which is 0 if the program comes to an error."""
+        try:
+            return [self._delay(self._program.evaluate(value))]
+        except ExpressionError as e:
+            if not self._is_told:
+                log.warning("%s; there is no delay then (logged once)", e)
+            self._is_told = True
+            return [timedelta()]
+
+    def _delay(self, found: Json) -> timedelta:
+        if isinstance(found, str):
+            return timedelta(microseconds=parse_nanoseconds(found) / 1000)
+        if isinstance(found, bool | CelTime) or not isinstance(found, int | float):
+            raise _unfit(self._program, found, "a duration")
+        return timedelta(microseconds=_whole(self._program, found) / 1000)
+
+
+def _whole(program: CelProgram, found: float) -> int:
+    try:
+        return max(min(int(found), 2**63 - 1), -(2**63))
+    except (ValueError, OverflowError) as e:
+        raise _unfit(program, found, "a finite number") from e
+
+
+def _unfit(program: CelProgram, found: Json, wanted: str) -> ExpressionError:
+    shown = "a duration" if isinstance(found, CelDuration) else f"'{found}'"
+    return ExpressionError(f"CEL '{program.source}' gives {shown}, not {wanted}")

@@ -1,0 +1,28 @@
+"""A function for values of certain types."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kwokctl.expr.cel.kinds.cel_type import CelType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overload:
+    """What a function or an operator of a name takes, gives and does."""
+
+    name: str
+    takes: tuple[CelType, ...]
+    gives: CelType
+    does: Callable[..., Any] | None = None
+    """None if the types alone do not say what is to be done."""
+    inline: str = ""
+    """The Python for it, where that is all: `{0} + {1}`."""
+    is_method: bool = False
+    is_steady: bool = True
+    """Whether the same values always give the same."""
+
+
+def methods(*functions: Overload) -> tuple[Overload, ...]:
+    """Return functions that can be called as methods of their first value, too."""
+    return (*functions, *(replace(one, is_method=True) for one in functions if one.takes))

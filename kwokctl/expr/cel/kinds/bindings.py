@@ -1,0 +1,118 @@
+"""When a value of one type can stand where another is wanted.
+
+This is the type checker of https://github.com/google/cel-go, which has rules of its own for what may
+be absent: null can be anything that is a struct, a time or a duration.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from kwokctl.expr.cel.kinds.cel_type import DYN, A, B, CelType, loosened
+
+_OPEN = frozenset({"dyn", "error"})
+_HAS_NULL = frozenset({"duration", "null", "quantity", "struct", "time"})
+
+
+class Bindings:
+    """What type parameters stand for, as far as it is known."""
+
+    def __init__(self) -> None:
+        """Know nothing."""
+        self._found: dict[CelType, CelType] = {}
+        self._count = 0
+
+    def fresh(self) -> CelType:
+        """Return a parameter that stands for nothing yet."""
+        self._count += 1
+        return CelType("param", name=f"_{self._count}")
+
+    def instance(self, types: Iterable[CelType]) -> list[CelType]:
+        """Replace the parameters of a function by fresh ones."""
+        made: Mapping[CelType, CelType] = {A: self.fresh(), B: self.fresh()}
+        return [_replaced(one, made) for one in types]
+
+    def resolve(self, one: CelType, *, final: bool = False) -> CelType:
+        """Put in what is known; `final` makes `dyn` of parameters of which nothing is."""
+        found = self._found.get(one)
+        if found is not None:
+            return self.resolve(found, final=final)
+        if one.kind == "param":
+            return DYN if final else one
+        if not one.params:
+            return one
+        return replace(one, params=tuple(self.resolve(p, final=final) for p in one.params))
+
+    def assign(self, given: Iterable[CelType], wanted: Iterable[CelType]) -> bool:
+        """Tell whether values of these types can stand for those, and remember what that says."""
+        before = self._found.copy()
+        if all(self._fits(one, other) for one, other in zip(given, wanted, strict=True)):
+            return True
+        self._found = before
+        return False
+
+    def join(self, one: CelType | None, other: CelType) -> CelType:
+        """Return the type of what is of one of two types."""
+        if one is None:
+            return other
+        if not self.assign([one], [other]):
+            return DYN
+        wider = one if _is_wider(one, other) else other
+        return loosened(wider) if one.is_uncertain or other.is_uncertain else wider
+
+    def _fits(self, given: CelType, wanted: CelType) -> bool:
+        if wanted.kind == "param":
+            valid, is_known = self._binds(given, wanted)
+            if valid or is_known:
+                return valid
+        if given.kind == "param":
+            return self._binds(wanted, given)[0]
+        if given.kind in _OPEN or wanted.kind in _OPEN:
+            return True
+        if "null" in {given.kind, wanted.kind}:
+            other = wanted if given.kind == "null" else given
+            return other.kind in _HAS_NULL or other.nullable
+        if given.kind != wanted.kind or given.name != wanted.name:
+            return False
+        return all(map(self._fits, given.params, wanted.params))
+
+    def _binds(self, given: CelType, parameter: CelType) -> tuple[bool, bool]:
+        """Tell whether a parameter can stand for a type, and whether it stands for one already."""
+        if given == parameter:
+            return True, True
+        found = self._found.get(parameter)
+        if found is None:
+            if self._is_within(parameter, given):
+                return False, False
+            self._found[parameter] = given
+            return True, False
+        if given == found:
+            return True, True
+        if not self._fits(given, found):
+            return False, True
+        wider = given if _is_wider(given, found) else found
+        if not self._is_within(parameter, wider):
+            self._found[parameter] = wider
+        return True, True
+
+    def _is_within(self, parameter: CelType, whole: CelType) -> bool:
+        if whole.kind == "param":
+            found = self._found.get(whole)
+            return whole == parameter or (found is not None and self._is_within(parameter, found))
+        return any(self._is_within(parameter, param) for param in whole.params)
+
+
+def _is_wider(one: CelType, other: CelType) -> bool:
+    """Tell whether a type is the same as another, or says less."""
+    if one.kind in {"dyn", "error", "param"}:
+        return True
+    if other.kind in {"dyn", "error", "param"} or (one.kind, one.name) != (other.kind, other.name):
+        return False
+    return all(map(_is_wider, one.params, other.params))
+
+
+def _replaced(one: CelType, made: Mapping[CelType, CelType]) -> CelType:
+    if one in made:
+        return made[one]
+    if not one.params:
+        return one
+    return replace(one, params=tuple(_replaced(param, made) for param in one.params))

@@ -1,0 +1,114 @@
+"""An expression, ready to be evaluated."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from kwokctl.errors import ExpressionError
+from kwokctl.expr.cel.checking.checker import Checked, Checker, by_name
+from kwokctl.expr.cel.fault import CelSourceError, CelValueError
+from kwokctl.expr.cel.functions.overload import Overload
+from kwokctl.expr.cel.kinds.cel_type import CelType
+from kwokctl.expr.cel.syntax.nodes import CelNode
+from kwokctl.expr.cel.syntax.parser import parse
+from kwokctl.expr.cel.writing.dispatch import dispatchers
+from kwokctl.expr.cel.writing.writer import CelWriter
+from kwokctl.json_value import Json
+
+_FAULTS = (
+    LookupError,
+    TypeError,
+    AttributeError,
+    ValueError,
+    ArithmeticError,
+    RecursionError,
+    CelValueError,
+)
+"""What the fast way may end in."""
+_TOO_DEEP = (RecursionError, MemoryError, SyntaxError)
+"""What Python says of code that is nested more deeply than it can be."""
+
+
+class CelEnvironment:
+    """The variables and functions that expressions may use."""
+
+    def __init__(self, variables: Mapping[str, CelType], functions: Sequence[Overload]) -> None:
+        """Know the names; the order of the variables is that of the values for an evaluation."""
+        self.variables = variables
+        self.functions = functions
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Sequence[Overload]]:
+        """The functions and operators by their names."""
+        return by_name(self.functions)
+
+    @cached_property
+    def dispatchers(self) -> Mapping[str, Callable[..., Any]]:
+        """The functions by name, for values whose types only the evaluation shows."""
+        return dispatchers(self.functions)
+
+
+class CelProgram:
+    """An expression; evaluate it on a value for each variable of its environment."""
+
+    def __init__(self, source: str, environment: CelEnvironment) -> None:
+        """Compile the expression; raise ExpressionError, with the place, if it is none."""
+        self.source = source
+        self._environment = environment
+        try:
+            self._tree, self._checked = _checked(source, environment)
+            self._fast = self._written(is_fast=True)
+        except CelSourceError as e:
+            place = _place(source, e.at)
+            raise ExpressionError(
+                f"'{source}' is not a CEL expression: {e.problem}, at {place}"
+            ) from e
+        except _TOO_DEEP as e:
+            raise ExpressionError(f"'{source}' is nested too deeply") from e
+
+    def __repr__(self) -> str:
+        """Show the expression."""
+        return f"CelProgram({self.source!r})"
+
+    @property
+    def type(self) -> CelType:
+        """The type of what it evaluates to."""
+        return self._checked.types[self._tree]
+
+    def evaluate(self, *values: Json) -> Any:
+        """Return what the expression comes to; raise ExpressionError if that is an error."""
+        try:
+            return self._fast(*values)
+        except _FAULTS:
+            return self._evaluate_carefully(values)
+
+    def _evaluate_carefully(self, values: tuple[Json, ...]) -> Any:
+        try:
+            return self._careful(*values)
+        except _TOO_DEEP as e:
+            raise ExpressionError(f"CEL '{self.source}': it is nested too deeply") from e
+        except _FAULTS as e:
+            raise ExpressionError(f"CEL '{self.source}': {e}") from e
+
+    @cached_property
+    def _careful(self) -> Callable[..., Any]:
+        return self._written(is_fast=False)
+
+    def _written(self, *, is_fast: bool) -> Callable[..., Any]:
+        environment = self._environment
+        writer = CelWriter(self._checked, environment.dispatchers, is_fast=is_fast)
+        parameters = ", ".join(f"v_{name}" for name in environment.variables)
+        written = f"lambda {parameters}: {writer.boxed(self._tree)}"
+        function: Callable[..., Any] = eval(written, writer.names)  # noqa: S307 - made from a tree, texts by repr
+        return function
+
+
+def _checked(source: str, environment: CelEnvironment) -> tuple[CelNode, Checked]:
+    tree = parse(source)
+    return tree, Checker(environment.variables, environment.by_name).check(tree)
+
+
+def _place(source: str, at: int) -> str:
+    line = source.count("\n", 0, at) + 1
+    column = at - (source.rfind("\n", 0, at) + 1) + 1
+    return f"line {line}, column {column}"

@@ -1,0 +1,91 @@
+"""Structs and resource lists as values of their own, where their type is not known beforehand.
+
+Where it is known they are the dictionaries that the API has, and the code that is written for an
+expression knows what is in them.
+"""
+
+from collections.abc import Mapping
+
+from kwokctl.expr.cel.fault import CelValueError
+from kwokctl.expr.cel.kinds.cel_type import CelType
+from kwokctl.expr.cel.values.quantities import NOTHING, CelQuantity, parse_quantity
+from kwokctl.json_value import Json
+
+
+class StructValue:
+    """A struct of Kubernetes: for an expression that does not know what it is, it has no fields."""
+
+    __slots__ = ("fields", "type")
+
+    def __init__(self, type_: CelType, fields: Mapping[str, Json]) -> None:
+        """Hold the fields as the API has them."""
+        self.type = type_
+        self.fields = fields
+
+    def get(self, name: str) -> Json:
+        """Return a field for an expression that does know what it is, but not that it is this."""
+        return self.fields.get(name)
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether the other is of the same type and has the same in each field."""
+        return (
+            isinstance(other, StructValue)
+            and self.type == other.type
+            and _given(self.fields) == _given(other.fields)
+        )
+
+    def __hash__(self) -> int:
+        """Agree with equality."""
+        return hash(self.type.name)
+
+
+class ResourceList:
+    """Quantities by the names of resources; what is not there is 0."""
+
+    __slots__ = ("amounts",)
+
+    def __init__(self, amounts: Mapping[str, Json]) -> None:
+        """Hold the quantities as the API has them."""
+        self.amounts = amounts
+
+    def __eq__(self, other: object) -> bool:
+        """Compare names and amounts."""
+        return isinstance(other, ResourceList) and self.read() == other.read()
+
+    def __hash__(self) -> int:
+        """Agree with equality."""
+        return hash(frozenset(self.amounts))
+
+    def read(self) -> dict[str, CelQuantity]:
+        """Return the quantities."""
+        return {name: amount(self.amounts, name) for name in self.amounts}
+
+
+def amount(amounts: Mapping[str, Json], name: object) -> CelQuantity:
+    """Return a quantity of a resource list, 0 if it is not there."""
+    if type(name) is not str:
+        raise CelValueError("a resource is found by its name, which is a text")
+    found = amounts.get(name)
+    return NOTHING if found is None else quantity(found)
+
+
+def quantity(found: Json) -> CelQuantity:
+    """Return a quantity as the API has it: a text, or a plain number."""
+    return NOTHING if found is None else parse_quantity(found if type(found) is str else str(found))
+
+
+def _given(fields: Mapping[str, Json]) -> dict[str, Json]:
+    """Leave out what Go does not tell from what is absent; structs within are seen likewise."""
+    return {
+        name: _given(value) if isinstance(value, dict) else value
+        for name, value in fields.items()
+        if value or isinstance(value, dict | list)
+    }
+
+
+def is_set(fields: Mapping[str, Json] | None) -> bool:
+    """Tell whether a struct that is no pointer has anything in it, as Go sees it."""
+    return any(
+        is_set(value) if isinstance(value, dict) else bool(value) or isinstance(value, list)
+        for value in (fields or {}).values()
+    )

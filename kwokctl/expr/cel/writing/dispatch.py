@@ -1,0 +1,58 @@
+"""Which function is called for values whose types only the evaluation shows."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from kwokctl.expr.cel.fault import no_overload
+from kwokctl.expr.cel.functions.operators import QUANTITY_ACTIONS
+from kwokctl.expr.cel.functions.overload import Overload
+from kwokctl.expr.cel.values.comparing import ORDERS
+from kwokctl.expr.cel.values.quantities import CelQuantity
+from kwokctl.expr.cel.values.scalars import CelDuration, CelTime, TypeName, Uint
+from kwokctl.expr.cel.values.structs import ResourceList
+
+_CLASSES: Mapping[str, type] = {
+    "bool": bool, "bytes": bytes, "double": float, "duration": CelDuration, "int": int,
+    "list": list, "map": dict, "null": type(None), "quantity": CelQuantity, "string": str,
+    "time": CelTime, "type": TypeName, "uint": Uint,
+}  # fmt: skip
+_NAMES = {found: kind for kind, found in _CLASSES.items()} | {
+    CelDuration: "google.protobuf.Duration",
+    CelTime: "google.protobuf.Timestamp",
+    CelQuantity: "kubernetes.Quantity",
+    ResourceList: "kubernetes.ResourceList",
+    type(None): "null_type",
+}
+
+
+def dispatchers(functions: Iterable[Overload]) -> dict[str, Callable[..., Any]]:
+    """Return a function for each name, which looks at the types of its values."""
+    tables: dict[str, dict[tuple[type, ...], Callable[..., Any]]] = {}
+    for function in functions:
+        table = tables.setdefault(function.name, {})
+        if function.does is not None and all(one.kind in _CLASSES for one in function.takes):
+            table[tuple(_CLASSES[one.kind] for one in function.takes)] = function.does
+    for name, left, right, does in QUANTITY_ACTIONS:
+        tables[name][left, right] = does
+    tables["size"][(ResourceList,)] = lambda value: len(value.amounts)
+    return {name: _dispatcher(name, table) for name, table in tables.items()} | ORDERS
+
+
+def _dispatcher(
+    name: str, table: Mapping[tuple[type, ...], Callable[..., Any]]
+) -> Callable[..., Any]:
+    def function(*values: Any) -> Any:
+        found = table.get(tuple(map(type, values)))
+        if found is None:
+            raise no_overload(name.rstrip("_"))
+        return found(*values)
+
+    return function
+
+
+def type_of(value: Any) -> TypeName:
+    """Return the type of a value, as a value."""
+    name = _NAMES.get(type(value))
+    if name is None:
+        raise no_overload("type")
+    return TypeName(name)

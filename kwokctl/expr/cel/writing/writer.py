@@ -1,0 +1,141 @@
+"""Writes a checked tree as Python.
+
+There are two ways to write a tree. The fast one reaches into values as Python does, and leaves the
+rest of a condition out once it is decided. It is right whenever it comes to an end without an error.
+Otherwise the careful one is evaluated: it tells what went wrong, or finds that the error does not
+matter, because the other side of `||` or `&&` decides.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kwokctl.expr.cel.checking.checker import TYPE_NAMES, Checked
+from kwokctl.expr.cel.syntax.nodes import (
+    CelCall,
+    CelListing,
+    CelLiteral,
+    CelMacro,
+    CelMapping,
+    CelName,
+    CelNode,
+    CelSelect,
+    qualified,
+)
+from kwokctl.expr.cel.values import comparing, decoding, reaching, structs
+from kwokctl.expr.cel.values.scalars import TypeName
+from kwokctl.expr.cel.writing import fields
+from kwokctl.expr.cel.writing.boxing import box
+from kwokctl.expr.cel.writing.calls import call
+from kwokctl.expr.cel.writing.dispatch import type_of
+from kwokctl.expr.cel.writing.operators import OPERATORS
+from kwokctl.expr.cel.writing.parts import Parts
+
+_NAMES: Mapping[str, Any] = {
+    "amount": structs.amount,
+    "both": reaching.both,
+    "box": box,
+    "bytes_of": decoding.bytes_of,
+    "contained": comparing.contained,
+    "duration_of": decoding.duration_of,
+    "either": reaching.either,
+    "equal": comparing.equal,
+    "exists": reaching.exists,
+    "has": reaching.has,
+    "holds": reaching.holds,
+    "is_set": structs.is_set,
+    "items": reaching.items,
+    "known": reaching.known,
+    "lookup": comparing.lookup,
+    "missing": object(),
+    "quantity_if_any": decoding.quantity_if_any,
+    "quantity_of": structs.quantity,
+    "select": reaching.select,
+    "time_of": decoding.time_of,
+    "truth": reaching.truth,
+    "type_of": type_of,
+}
+
+
+class CelWriter(Parts):
+    """Writes one expression in one of the two ways."""
+
+    def __init__(
+        self, checked: Checked, dispatchers: Mapping[str, Callable[..., Any]], *, is_fast: bool
+    ) -> None:
+        """Know the types of all parts."""
+        super().__init__(checked, dispatchers, _NAMES, is_fast=is_fast)
+
+    def write(self, node: CelNode) -> str:
+        """Return the Python for a part."""
+        match node:
+            case CelSelect():
+                return self._select(node)
+            case CelCall():
+                return OPERATORS.get(node.name, call)(self, node)
+            case CelMacro():
+                return self._loop(node)
+            case CelName():
+                return self._name(node.name)
+            case _:
+                return self._written_out(node)
+
+    def _written_out(self, node: CelLiteral | CelListing | CelMapping) -> str:
+        if isinstance(node, CelMapping):
+            return self._mapping(node)
+        if isinstance(node, CelListing):
+            return f"[{self.sequence(node.items, self.type(node).params[0])}]"
+        if node.type in {"uint", "double"}:
+            return self.constant(node.value)
+        return f"({node.value!r})" if node.type == "int" else repr(node.value)
+
+    def _name(self, name: str) -> str:
+        return self.constant(TypeName(name)) if name in TYPE_NAMES else f"v_{name}"
+
+    def _mapping(self, node: CelMapping) -> str:
+        wanted = self.type(node).params[1]
+        pairs = zip(node.keys, node.values, strict=True)
+        inner = (f"{self.boxed(key)}: {self.fitting(value, wanted)}" for key, value in pairs)
+        return f"{{{', '.join(inner)}}}"
+
+    def _select(self, node: CelSelect) -> str:
+        if (name := qualified(node)) in TYPE_NAMES:
+            return self.constant(TypeName(name))
+        type_, operand = self.type(node.operand), self.write(node.operand)
+        if type_.kind == "struct":
+            if type_.is_open and not self.is_fast:
+                operand = f"known({operand}, {node.field!r})"
+            return (fields.test if node.is_test else fields.read)(operand, type_, node.field)
+        return (self._test if node.is_test else self._read)(operand, repr(node.field))
+
+    def _test(self, operand: str, field: str) -> str:
+        if self.is_fast:
+            return f"({operand}.get({field}, missing) is not missing)"
+        return f"has({operand}, {field})"
+
+    def _read(self, operand: str, field: str) -> str:
+        return f"{operand}[{field}]" if self.is_fast else f"select({operand}, {field})"
+
+    def _loop(self, node: CelMacro) -> str:
+        whole, variable = self.write(node.whole), f"v_{node.variable}"
+        if self.type(node.whole).is_open:
+            whole = f"items({whole})"
+        over = f"for {variable} in {whole}"
+        match node.name:
+            case "map":
+                condition = f" if {self.truth(node.condition)}" if node.condition else ""
+                result = self.fitting(node.result, self.type(node).params[0])
+                return f"[{result} {over}{condition}]"
+            case "filter":
+                return f"[{variable} {over} if {self.truth(node.result)}]"
+            case "exists_one":
+                return f"([{self.truth(node.result)} {over}].count(True) == 1)"
+            case _:
+                return self._quantified(node, whole, variable)
+
+    def _quantified(self, node: CelMacro, whole: str, variable: str) -> str:
+        """Write `all` or `exists`; the fast way looks at all items, which are few."""
+        test, is_all = self.truth(node.result), node.name == "all"
+        if self.is_fast:
+            decided = "False not in" if is_all else "True in"
+            return f"({decided} [{test} for {variable} in {whole}])"
+        return f"{'holds' if is_all else 'exists'}({whole}, lambda {variable}: {test})"

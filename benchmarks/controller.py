@@ -26,7 +26,7 @@ from typing import Any
 import orjson
 
 from benchmarks.report import Row, report
-from kwokctl.clusters.state.documents import stage_documents
+from kwokctl.clusters.state.stages import stages_in_force
 from kwokctl.components.catalog import usual_options
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.port import ObjectKey
@@ -61,7 +61,9 @@ class Measured:
 
     def __init__(self, kubeconfig: Path, folder: Path, lease: int) -> None:
         config = folder / "stages.yaml"
-        config.write_bytes(b"\n---\n".join(map(orjson.dumps, stage_documents(usual_options(), ()))))
+        config.write_bytes(
+            b"\n---\n".join(map(orjson.dumps, stages_in_force(usual_options(), ()).documents))
+        )
         self.token = folder / "token"
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))

@@ -13,12 +13,7 @@ from kwokctl.clusters.launching.readiness import unready
 from kwokctl.clusters.programs.images import artifacts
 from kwokctl.clusters.programs.needed import TOOLS
 from kwokctl.clusters.state.data_folders import forget_former, settle
-from kwokctl.clusters.state.documents import (
-    kept_documents,
-    remarks,
-    runtime_documents,
-    stage_documents,
-)
+from kwokctl.clusters.state.documents import kept_documents, remarks, runtime_documents
 from kwokctl.clusters.state.drift import differences
 from kwokctl.clusters.state.files import write_files
 from kwokctl.clusters.state.home import Home, context_name
@@ -158,7 +153,7 @@ async def _create(home: Home, request: CreateRequest, wanted: WantedCluster) -> 
                 names=names,
                 artifacts=found,
                 extra_args=wanted.extra_args,
-                stages=stage_documents(options, documents),
+                stages=wanted.stages,
                 kept=kept_documents(options, documents),
                 documents=runtime_documents(runtime, documents),
             )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from kwokctl.clusters.state.documents import controller_options, kept_documents, runtime_documents
 from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.stages import stage_remarks, stages_in_force
 from kwokctl.components.catalog import catalog
 from kwokctl.components.choose_data_path import choose_data_path
 from kwokctl.components.definitions.etcd import EtcdOptions
@@ -44,6 +45,7 @@ class WantedCluster:
     data_path: Choice
     names: tuple[ComponentName, ...]
     extra_args: Mapping[str, Mapping[str, str | None]]
+    stages: tuple[Mapping[str, Json], ...]
     notes: tuple[str, ...]
     """A line for each choice that its user should know of."""
 
@@ -63,17 +65,21 @@ def wanted_cluster(home: Home, resolved: Resolved, documents: Sequence[Document]
         home.runtime(options.runtime)
     check_documents(options, documents)
     data_path = choose_data_path(options)
+    options = settle_heartbeat(
+        options,
+        resolved.chosen,
+        is_fast=data_path.path == "etcd",
+        is_monitored=KUBE_CONTROLLER_MANAGER in names,
+    )
+    stages = stages_in_force(options, documents)
+    said = stage_remarks(stages, options.of(KwokControllerOptions).stages)
     return WantedCluster(
-        options=settle_heartbeat(
-            options,
-            resolved.chosen,
-            is_fast=data_path.path == "etcd",
-            is_monitored=KUBE_CONTROLLER_MANAGER in names,
-        ),
+        options=options,
         data_path=data_path,
         names=names,
         extra_args=extra_args,
-        notes=(_NO_FSYNC,) if options.of(EtcdOptions).fsync == "off" else (),
+        stages=stages.documents,
+        notes=(*said, *((_NO_FSYNC,) if options.of(EtcdOptions).fsync == "off" else ())),
     )
 
 

@@ -73,6 +73,11 @@ def _file(value: str) -> bool:
     return value in ("", FILE)
 
 
+def _files(value: str) -> bool:
+    """Files and folders, and standard input."""
+    return value in ("-", FOLDER, FILE, "..")
+
+
 def _becomes_file(value: str) -> bool:
     return value.strip() != "" and value not in (FOLDER, "..")
 
@@ -112,13 +117,15 @@ TAKEN: Mapping[str, Taken] = {
     "QUANTITY": _empty,
     "SECONDS": _nothing,
     "SELECTOR": _SELECTOR,
+    "SET,…": _no_items,
+    "SET-OR-FILE": _files,
     "SHELL": _empty,
     "SOURCE": _empty,
     "SWITCH": _empty,
     "VERSION": _empty,
     "WHICH": _empty,
     "--components": _nothing,
-    "--config": lambda value: value in ("-", FOLDER, FILE, ".."),
+    "--config": _files,
     "--etcd-prefix": _like(r"|/no/such/file|[A-Za-z0-9_.-]*[A-Za-z0-9-](?<!\.\.)"),
     "--filter": _empty,
     "--group": _visible,
@@ -136,10 +143,14 @@ TAKEN: Mapping[str, Taken] = {
     "--wait": _nothing,
     "create --kubeconfig": _anything,
     "delete --kubeconfig": _anything,
+    "files": lambda value: value in (FOLDER, FILE, ".."),
+    "folder": lambda value: value in (FOLDER, ".."),
     "kind": _nothing,  # no resource template has such a name
     "component": _anything,  # only the cluster knows its components
     "set_name": _like(r"|(?![0-9]+\Z)[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?"),
     "shell": _nothing,
+    "stages": _files,
+    "target": _nothing,
 }
 """By flag, if need be behind the verb, by the name of an argument, or else by metavar."""
 

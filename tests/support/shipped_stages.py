@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kwokctl.clusters.state.documents import stage_documents
+from kwokctl.clusters.state.stages import stages_in_force
 from kwokctl.config.documents import Document
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.stages.reader import read_stages
@@ -13,7 +13,7 @@ from tests.support.options import cluster_options
 def shipped(*, lease_seconds: int = 40) -> tuple[Stage, ...]:
     """Return the default set, for nodes whose leases last so long; 0 for none."""
     options = cluster_options(node_lease_duration_seconds=lease_seconds, heartbeat_factor=1)
-    return read_stages(list(map(_document, stage_documents(options, ()))))
+    return read_stages(list(map(_document, stages_in_force(options, ()).documents)))
 
 
 def _document(body: Mapping[str, Any]) -> Document:

@@ -39,6 +39,12 @@ def _sources() -> list[str]:
     return list(ArtifactSource)
 
 
+def _stage_sets() -> list[str]:
+    from kwokctl.components.stage_sets import NONE, shipped_sets
+
+    return [*shipped_sets(), NONE]
+
+
 _VALUES: Mapping[str, Callable[[], Sequence[str]]] = {
     "name": clusters,
     "level": lambda: ("DEBUG", "INFO", "WARN", "ERROR"),
@@ -49,6 +55,7 @@ _VALUES: Mapping[str, Callable[[], Sequence[str]]] = {
     "kind": lambda: ("node", "pod"),
     "runtime": _runtimes,
     "artifact_source": _sources,
+    "stage": _stage_sets,
 }
 """Values of parameters that do not declare them, by the parameter's name."""
 

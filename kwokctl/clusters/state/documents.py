@@ -6,15 +6,11 @@ the user's own, which may support more of them.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from kwokctl import assets
-from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
-from kwokctl.components.heartbeat import Heartbeat, heartbeat
 from kwokctl.config.documents import Document
 from kwokctl.config.kinds import CONFIGURATION
 from kwokctl.config.options import ClusterOptions
 from kwokctl.controller.configuration import KIND, UNUSED_KINDS, without_effect
 from kwokctl.errors import UsageError
-from kwokctl.expr import yaml
 from kwokctl.host.paths import expanded
 from kwokctl.json_value import Json
 from kwokctl.model import KWOK_CONTROLLER
@@ -41,14 +37,6 @@ _SETTLED_BY_CLUSTER = {
 """Options of the controller that every cluster passes as flags, and what decides them."""
 FOR_RUNTIME = "Cluster"
 """The kind of document that is for the program with which a runtime makes clusters."""
-_PODS = (
-    "pod-ready",
-    "pod-ready-again",
-    "pod-resize",
-    "pod-ephemeral",
-    "pod-complete",
-    "pod-delete",
-)
 
 
 def kept_documents(
@@ -123,20 +111,6 @@ def _whole_paths(value: Json) -> Json:
     return [_whole_paths(item) for item in value] if isinstance(value, list) else value
 
 
-def stage_documents(
-    options: ClusterOptions, documents: Sequence[Document]
-) -> tuple[Mapping[str, Json], ...]:
-    """Return the user's Stages if there are any, else the default set.
-
-    As in the original, one Stage of the user's replaces the whole default set, and there is none
-    where the controller reads Stages from the API server.
-    """
-    if "Stage" in options.of(KwokControllerOptions).enable_crds:
-        return ()
-    own = tuple(document.body for document in documents if document.kind == "Stage")
-    return own or _default_set(options)
-
-
 def runtime_documents(
     runtime: Runtime, documents: Sequence[Document]
 ) -> tuple[Mapping[str, Json], ...]:
@@ -154,28 +128,3 @@ def runtime_documents(
                 hint="leave it out, or choose with --runtime the runtime that it is for",
             )
     return tuple(document.body for document in found)
-
-
-def _default_set(options: ClusterOptions) -> tuple[Mapping[str, Json], ...]:
-    others = [document for pod in _PODS for document in _documents(pod)]
-    return (*_documents("node-initialize"), *_refreshing(heartbeat(options)), *others)
-
-
-def _refreshing(beat: Heartbeat) -> list[dict[str, Json]]:
-    """Return the Stage that refreshes the status of nodes now and then, if any is wanted."""
-    if beat.is_off:
-        return []
-    found = _documents("node-heartbeat-with-lease" if beat.lease_seconds else "node-heartbeat")
-    _slow_down(found[0]["spec"]["delay"], beat.status_milliseconds)
-    return found
-
-
-def _documents(name: str) -> list[dict[str, Json]]:
-    return yaml.load_all(assets.text(f"stages/{name}.yaml"))
-
-
-def _slow_down(delay: dict[str, Json], period: int) -> None:
-    """Keep a heartbeat's delay, in milliseconds, from being shorter than the status period."""
-    delay["durationMilliseconds"] = max(delay["durationMilliseconds"], period)
-    longest = max(delay["jitterDurationMilliseconds"], period + period // 10)
-    delay["jitterDurationMilliseconds"] = longest

@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 
-from kwokctl.clusters.state.documents import FOR_RUNTIME, kept_documents, stage_documents
+from kwokctl.clusters.state.documents import FOR_RUNTIME, kept_documents
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.components.catalog import catalog
 from kwokctl.components.plan import selected
+from kwokctl.components.stage_sets import shipped_sets
 from kwokctl.config.declaring import declared
 from kwokctl.config.documents import Document
 from kwokctl.config.groups import ObjectOptions, ProgramOptions, SelectionOptions
 from kwokctl.config.options import ClusterOptions, spellings, value_of
 from kwokctl.config.resolve import Resolved, parse_extra_args
+from kwokctl.json_value import Json
 
 _SELECTING = {each.field for each in declared(SelectionOptions)}
 _HOW_NOT_WHAT = (ProgramOptions, ObjectOptions)
@@ -23,7 +25,7 @@ def differences(saved: Saved, asked: Resolved, documents: Sequence[Document]) ->
         *_option_differences(saved.options, asked),
         *_component_differences(saved, asked),
         *_argument_differences(saved, asked),
-        *_stage_differences(saved, asked, documents),
+        *_stage_differences(saved, documents),
         *_kept_differences(saved, documents),
         *_runtime_differences(saved, documents),
     )
@@ -90,11 +92,17 @@ def _argument_differences(saved: Saved, asked: Resolved) -> list[str]:
     ]
 
 
-def _stage_differences(saved: Saved, asked: Resolved, documents: Sequence[Document]) -> list[str]:
-    if not any(document.kind == "Stage" for document in documents):
+def _stage_differences(saved: Saved, documents: Sequence[Document]) -> list[str]:
+    """Compare the user's own Stages alone: those of a set are others in another release."""
+    want = [document.body for document in documents if document.kind == "Stage"]
+    if not want:
         return []
-    want = stage_documents(asked.options, documents)
-    return [] if list(want) == list(saved.stages) else ["it has other Stage documents"]
+    shipped = {stage for each in shipped_sets().values() for stage in each.stages}
+    others: list[Mapping[str, Json]] = [body for body in saved.stages if body not in want]
+    are_there = all(body in saved.stages for body in want)
+    if are_there and all(body["metadata"]["name"] in shipped for body in others):
+        return []
+    return ["it has other Stage documents"]
 
 
 def _kept_differences(saved: Saved, documents: Sequence[Document]) -> list[str]:

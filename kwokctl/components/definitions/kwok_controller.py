@@ -12,9 +12,11 @@ from kwokctl.components.definitions import etcd
 from kwokctl.components.flags import Value, flags
 from kwokctl.components.heartbeat import heartbeat
 from kwokctl.components.setting import Setting
+from kwokctl.components.stage_sets import check_word
 from kwokctl.config import checks
 from kwokctl.config.declaring import (
     COMPONENTS,
+    NODES,
     ComponentOptions,
     binary_option,
     option,
@@ -45,6 +47,17 @@ class KwokControllerOptions(ComponentOptions):
     )
     binary: str = binary_option(
         "A controller to run instead of the embedded one", env="CONTROLLER_BINARY"
+    )
+    stages: tuple[str, ...] = option(
+        (),
+        "Set of Stages by which nodes or pods live, such as pod-general, in place of the usual one; "
+        "none for no usual one; STAGE- to leave a single Stage out",
+        group=NODES,
+        metavar="SET,…",
+        name="stage",
+        key="stages",
+        env="STAGES",
+        check=check_word,
     )
     enable_crds: tuple[str, ...] = option(
         (),

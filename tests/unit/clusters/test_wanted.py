@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from kwokctl.clusters.state.documents import stage_documents
 from kwokctl.clusters.state.home import Home, cluster_name
+from kwokctl.clusters.state.stages import stages_in_force
 from kwokctl.clusters.wanted import (
     WantedCluster,
     check_documents,
@@ -111,7 +111,7 @@ def test_an_etcd_that_does_not_sync_is_told_with_its_price() -> None:
 
 
 def test_without_heartbeats_no_stage_refreshes_nodes() -> None:
-    stages = stage_documents(made(changed(PLAIN, node_heartbeat="off")).options, [])
+    stages = stages_in_force(made(changed(PLAIN, node_heartbeat="off")).options, []).documents
 
     assert not any("heartbeat" in stage["metadata"]["name"] for stage in stages)
     assert any(stage["metadata"]["name"] == "node-initialize" for stage in stages)

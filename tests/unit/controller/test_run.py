@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.clusters.state.documents import stage_documents
+from kwokctl.clusters.state.stages import stages_in_force
 from kwokctl.controller.run import main, serve
 from kwokctl.controller.settings import read_settings
 from kwokctl.kube.kubeconfig.access import Access
@@ -87,7 +87,7 @@ async def until(holds: Callable[[], object]) -> None:
 async def story(folder: Path, *, extra: str = "", away: bool = False) -> AsyncIterator[Story]:
     path = folder / "stages.yaml"
     path.write_text(
-        "\n---\n".join([*map(json.dumps, stage_documents(cluster_options(), ())), extra])
+        "\n---\n".join([*map(json.dumps, stages_in_force(cluster_options(), ()).documents), extra])
     )
     handler = ClusterServer(FakeCluster(NODES, PODS, LEASES))
     handler.is_away = away

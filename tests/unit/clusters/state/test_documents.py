@@ -9,10 +9,8 @@ from kwokctl.clusters.state.documents import (
     kept_documents,
     remarks,
     runtime_documents,
-    stage_documents,
 )
 from kwokctl.config.documents import Document
-from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import UsageError
 from tests.support.fake_runtime import BringingRuntime, FakeRuntime
 from tests.support.options import cluster_options
@@ -91,46 +89,6 @@ def test_what_has_no_effect_is_said() -> None:
     assert "'KwokctlResource'" in said[2]
     assert "'ResourcePatch'" in said[3]
     assert not any("'Logs'" in line for line in remarks(OWN, given))
-
-
-def names(options: ClusterOptions) -> list[str]:
-    return [document["metadata"]["name"] for document in stage_documents(options, [])]
-
-
-def test_nodes_with_leases_beat_slowly_and_others_often() -> None:
-    pods = [
-        "pod-ready",
-        "pod-ready-again",
-        "pod-resize",
-        "pod-ephemeral",
-        "pod-complete",
-        "pod-delete",
-    ]
-
-    assert names(cluster_options()) == ["node-initialize", "node-heartbeat-with-lease", *pods]
-    without = cluster_options(node_lease_duration_seconds=0)
-    assert names(without) == ["node-initialize", "node-heartbeat", *pods]
-
-
-@pytest.mark.parametrize(
-    ("lease", "factor", "delay"),
-    [(40, 5, (300_000, 600_000)), (40, 100, (1_000_000, 1_100_000)), (0, 5, (50_000, 55_000))],
-)
-def test_a_heartbeat_is_not_faster_than_the_status_period(
-    lease: int, factor: int, delay: tuple[int, int]
-) -> None:
-    options = cluster_options(node_lease_duration_seconds=lease, heartbeat_factor=factor)
-
-    found = stage_documents(options, [])[1]["spec"]["delay"]
-
-    assert (found["durationMilliseconds"], found["jitterDurationMilliseconds"]) == delay
-
-
-def test_a_stage_of_the_user_replaces_the_whole_default_set() -> None:
-    own = Document(kind="Stage", api_version="", name="x", body={"kind": "Stage"}, source="f")
-    other = replace(own, kind="KwokctlResource", body={})
-
-    assert stage_documents(cluster_options(), [own, other]) == ({"kind": "Stage"},)
 
 
 OF_KIND = Document(

@@ -1,0 +1,129 @@
+"""Which Stages a cluster has: those of the sets that are in force, and the user's own."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from kwokctl import assets
+from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
+from kwokctl.components.heartbeat import heartbeat
+from kwokctl.components.stage_sets import HEARTBEATS, StageSet, documents_of, sets_in_force
+from kwokctl.config.documents import Document
+from kwokctl.config.options import ClusterOptions
+from kwokctl.controller.stages.model import Stage
+from kwokctl.controller.stages.reader import read_stages
+from kwokctl.errors import ExpressionError
+from kwokctl.expr import yaml
+from kwokctl.json_value import Json
+
+_KIND = "Stage"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StagesInForce:
+    """The Stages that a new cluster plays."""
+
+    sets: tuple[StageSet, ...]
+    shipped: tuple[Mapping[str, Json], ...] = ()
+    own: tuple[Mapping[str, Json], ...]
+    displaced: Mapping[str, str]
+    """Those of the sets that stand back, and for which of the user's own each does."""
+
+    @property
+    def documents(self) -> tuple[Mapping[str, Json], ...]:
+        """All of them."""
+        return (*self.shipped, *self.own)
+
+
+def stages_in_force(options: ClusterOptions, documents: Sequence[Document]) -> StagesInForce:
+    """Return the shipped Stages that a new cluster plays, and the user's own.
+
+    A Stage of a usual set stands back for one of the user's own that has its name or is for the
+    same objects; heartbeats, and those of a set that was named, do for their name alone. There is
+    none where the controller reads Stages from the API server. A controller of the user's own has
+    only the user's Stages, if there are any: the shipped ones may call functions that it has not.
+    """
+    controller, beat = options.of(KwokControllerOptions), heartbeat(options)
+    own = [document for document in documents if document.kind == _KIND]
+    if _KIND in controller.enable_crds:
+        return StagesInForce(sets=(), own=(), displaced={})
+    bodies = tuple(document.body for document in own)
+    if own and controller.binary and not controller.stages:
+        return StagesInForce(sets=(), own=bodies, displaced={})
+    sets = sets_in_force(controller.stages, beat)
+    shipped = documents_of(sets, controller.stages, beat)
+    usual = _usual(sets, controller.stages)
+    rivals = () if controller.binary else read_stages(own)
+    displaced = _displaced(shipped, own, usual, rivals) if own else {}
+    kept = tuple(body for body in shipped if _name(body) not in displaced)
+    return StagesInForce(sets=sets, shipped=kept, own=bodies, displaced=displaced)
+
+
+def stage_remarks(stages: StagesInForce, words: Sequence[str]) -> Iterator[str]:
+    """Say which Stages are in force, if the user has had a say in it, and how others can be.
+
+    `words` are what was given with `--stage`.
+    """
+    if not (stages.own or words):
+        return
+    sets = [each.name for each in stages.sets] if stages.shipped else []
+    yours = [f"{len(stages.own)} of yours"] if stages.own else []
+    yield f"Stages: {', '.join([*sets, *yours]) or 'none'}"
+    others = {name: rival for name, rival in stages.displaced.items() if name != rival}
+    if same := [f"'{name}'" for name in stages.displaced if name not in others]:
+        yield f"yours take the place of those of the same name: {', '.join(same)}"
+    for name, rival in others.items():
+        yield f"'{name}' is left out, because '{rival}' of yours is for the same objects"
+    if stages.own and stages.shipped:
+        yield "with '--stage none' there are only yours; '--stage NAME-' leaves out a single one"
+
+
+def _usual(sets: Sequence[StageSet], words: Sequence[str]) -> set[str]:
+    """Return the Stages of the sets that nobody has named, but for heartbeats."""
+    unnamed = [each for each in sets if each.name not in words and each.part != HEARTBEATS]
+    return {stage for each in unnamed for stage in each.stages}
+
+
+def _displaced(
+    shipped: Sequence[Mapping[str, Json]],
+    own: Sequence[Document],
+    usual: set[str],
+    rivals: Sequence[Stage],
+) -> dict[str, str]:
+    found = {document.name: document.name for document in own}
+    names = [_name(body) for body in shipped]
+    for stage in read_stages(_document(body) for body in shipped):
+        if stage.name in usual and (rival := _rival(stage, rivals)):
+            found.setdefault(stage.name, rival)
+    return {name: rival for name, rival in found.items() if name in names}
+
+
+def _rival(stage: Stage, others: Sequence[Stage]) -> str:
+    """Return the name of a Stage that is for all objects that this one is known to be for."""
+    objects = [each for each in _examples() if _is_for(stage, each)]
+    rivals = (
+        other.name for other in others if objects and all(_is_for(other, each) for each in objects)
+    )
+    return next(rivals, "")
+
+
+def _is_for(stage: Stage, value: Json) -> bool:
+    kind = stage.kind
+    if (kind.api_version, kind.name) != (value["apiVersion"], value["kind"]):
+        return False
+    try:
+        return stage.matches(value)
+    except ExpressionError:
+        return False
+
+
+def _examples() -> list[Json]:
+    return list(yaml.load(assets.text("stages/examples.yaml")).values())
+
+
+def _document(body: Mapping[str, Json]) -> Document:
+    name = _name(body)
+    return Document(kind=_KIND, api_version="", name=name, body=dict(body), source=name)
+
+
+def _name(body: Mapping[str, Json]) -> str:
+    return str(body["metadata"]["name"])

@@ -1,0 +1,116 @@
+"""The Stages that are shipped, in sets that `--stage` names; the data is in `templates/stages`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from kwokctl import assets
+from kwokctl.components.heartbeat import Heartbeat
+from kwokctl.config.checks import InvalidText
+from kwokctl.config.nearest import did_you_mean
+from kwokctl.errors import UsageError
+from kwokctl.expr import yaml
+from kwokctl.json_value import Json
+
+NONE = "none"
+"""What is named to have none of the usual sets."""
+_OUT = "-"
+"""What stands behind the name of a Stage that is to be left out, as behind a label for kubectl."""
+HEARTBEATS = "heartbeats"
+"""The part whose Stages refresh what other Stages have made."""
+_USUAL = {"nodes": "node-fast", "pods": "pod-fast"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageSet:
+    """Stages that belong together."""
+
+    name: str
+    part: str
+    """Of what it is the whole; two sets of the same part exclude each other. Empty for an addition."""
+    text: str
+    files: tuple[str, ...]
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The names of its Stages."""
+        return tuple(file.rpartition("/")[2] for file in self.files)
+
+
+@cache
+def shipped_sets() -> Mapping[str, StageSet]:
+    """Return every set by its name."""
+    found = yaml.load(assets.text("stages/sets.yaml"))
+    return {
+        name: StageSet(
+            name=name, part=body.get("part", ""), text=body["text"], files=tuple(body["stages"])
+        )
+        for name, body in found.items()
+    }
+
+
+def check_word(word: str) -> InvalidText | None:
+    """Accept the name of a set, `none`, or that of a single Stage with a minus behind it."""
+    sets = shipped_sets()
+    if word == NONE or word in sets:
+        return None
+    stages = {f"{stage}{_OUT}" for each in sets.values() for stage in each.stages}
+    if word in stages:
+        return None
+    hint = did_you_mean(word, [*sets, *stages]) or f"sets are: {', '.join([*sets, NONE])}"
+    return InvalidText("neither a set of Stages nor a Stage with a minus behind it", hint)
+
+
+def sets_in_force(words: Sequence[str], beat: Heartbeat) -> tuple[StageSet, ...]:
+    """Return the sets that are named, and the usual ones of all parts of which none is.
+
+    Raises UsageError for two sets of the same part.
+    """
+    sets = shipped_sets()
+    named = [sets[word] for word in dict.fromkeys(words) if word in sets]
+    parts: dict[str, StageSet] = {}
+    for each in named:
+        if other := parts.get(each.part) if each.part else None:
+            raise UsageError(
+                f"the sets of Stages '{other.name}' and '{each.name}' exclude each other",
+                hint=f"both are for all {each.part}: leave one of them out",
+            )
+        parts[each.part] = each
+    usual = [] if NONE in words else [sets[name] for name in _usual(beat)]
+    added = [each for each in usual if each.part not in parts]
+    return tuple(sorted((*added, *named), key=lambda each: list(sets).index(each.name)))
+
+
+def documents_of(
+    sets: Sequence[StageSet], words: Sequence[str], beat: Heartbeat
+) -> list[dict[str, Json]]:
+    """Return the documents of sets but for those Stages that the words leave out."""
+    return [
+        _document(file, beat if each.part == HEARTBEATS else None)
+        for each in sets
+        for file, stage in zip(each.files, each.stages, strict=True)
+        if f"{stage}{_OUT}" not in words
+    ]
+
+
+def _usual(beat: Heartbeat) -> Sequence[str]:
+    if beat.is_off:
+        return list(_USUAL.values())
+    return [
+        *_USUAL.values(),
+        "node-heartbeat-with-lease" if beat.lease_seconds else "node-heartbeat",
+    ]
+
+
+def _document(file: str, beat: Heartbeat | None) -> dict[str, Json]:
+    body: dict[str, Json] = yaml.load(assets.text(f"stages/{file}.yaml"))
+    if beat is not None:
+        _slow_down(body["spec"]["delay"], beat.status_milliseconds)
+    return body
+
+
+def _slow_down(delay: dict[str, Json], period: int) -> None:
+    """Keep a heartbeat's delay, in milliseconds, from being shorter than the status period."""
+    delay["durationMilliseconds"] = max(delay["durationMilliseconds"], period)
+    longest = max(delay["jitterDurationMilliseconds"], period + period // 10)
+    delay["jitterDurationMilliseconds"] = longest

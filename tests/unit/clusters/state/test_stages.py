@@ -1,0 +1,193 @@
+import json
+
+import pytest
+
+from kwokctl import assets
+from kwokctl.clusters.state.stages import stage_remarks, stages_in_force
+from kwokctl.components.stage_sets import check_word, shipped_sets
+from kwokctl.config.documents import Document
+from kwokctl.config.options import ClusterOptions
+from kwokctl.errors import UsageError
+from kwokctl.expr import yaml
+from tests.support.options import cluster_options
+
+
+def names(options: ClusterOptions) -> list[str]:
+    return [document["metadata"]["name"] for document in stages_in_force(options, []).documents]
+
+
+def test_nodes_with_leases_beat_slowly_and_others_often() -> None:
+    pods = [
+        "pod-ready",
+        "pod-ready-again",
+        "pod-resize",
+        "pod-ephemeral",
+        "pod-complete",
+        "pod-delete",
+    ]
+
+    assert names(cluster_options()) == ["node-initialize", "node-heartbeat-with-lease", *pods]
+    without = cluster_options(node_lease_duration_seconds=0)
+    assert names(without) == ["node-initialize", "node-heartbeat", *pods]
+
+
+@pytest.mark.parametrize(
+    ("lease", "factor", "delay"),
+    [(40, 5, (300_000, 600_000)), (40, 100, (1_000_000, 1_100_000)), (0, 5, (50_000, 55_000))],
+)
+def test_a_heartbeat_is_not_faster_than_the_status_period(
+    lease: int, factor: int, delay: tuple[int, int]
+) -> None:
+    options = cluster_options(node_lease_duration_seconds=lease, heartbeat_factor=factor)
+
+    found = stages_in_force(options, []).documents[1]["spec"]["delay"]
+
+    assert (found["durationMilliseconds"], found["jitterDurationMilliseconds"]) == delay
+
+
+def own(text: str) -> Document:
+    body = yaml.load(text)
+    name = body["metadata"]["name"]
+    return Document(kind="Stage", api_version="", name=name, body=body, source="mine.yaml")
+
+
+def stage(name: str, kind: str, *conditions: str) -> Document:
+    """Return a Stage whose conditions are `KEY OPERATOR VALUES`."""
+    parts = [condition.split(" ") for condition in conditions]
+    expressions = "".join(
+        f"\n    - jq: {{key: '{key}', operator: {operator}, values: {json.dumps(values)}}}"
+        for key, operator, *values in parts
+    )
+    return own(
+        f"""
+kind: Stage
+metadata: {{name: {name}}}
+spec:
+  resourceRef: {{kind: {kind}}}
+  selector:
+    matchLabels: {{}}
+    matchExpressions: {expressions or "[]"}
+  steps: [{{delete: true}}]
+"""
+    )
+
+
+def in_force(options: ClusterOptions, *documents: Document) -> list[str]:
+    found = stages_in_force(options, documents).documents
+    return [str(document["metadata"]["name"]) for document in found]
+
+
+FAST = [
+    "node-initialize",
+    "node-heartbeat-with-lease",
+    "pod-ready",
+    "pod-ready-again",
+    "pod-resize",
+    "pod-ephemeral",
+    "pod-complete",
+    "pod-delete",
+]
+FRAGILE = stage("fragile", "Pod", '.metadata.labels["fragile"] In true', ".status.phase In Running")
+SLOW_BOOT = stage("slow-boot", "Node", ".status.phase NotIn Running")
+
+
+def test_a_stage_for_some_objects_comes_beside_the_usual_ones() -> None:
+    assert in_force(cluster_options(), FRAGILE) == [*FAST, "fragile"]
+
+
+def test_a_usual_stage_stands_back_for_one_that_is_for_the_same_objects() -> None:
+    assert in_force(cluster_options(), SLOW_BOOT) == [*FAST[1:], "slow-boot"]
+
+
+def test_a_usual_stage_stands_back_for_one_of_its_name() -> None:
+    named = stage("pod-complete", "Pod", ".metadata.name In x")
+    rest = [name for name in FAST if name != "pod-complete"]
+
+    assert in_force(cluster_options(), named) == [*rest, "pod-complete"]
+
+
+def test_a_stage_of_a_set_that_was_named_stands_back_for_its_name_alone() -> None:
+    options = cluster_options(stage=("node-fast",))
+
+    assert in_force(options, SLOW_BOOT) == [*FAST, "slow-boot"]
+
+
+def test_a_heartbeat_stands_back_for_its_name_alone() -> None:
+    mark = stage("mark", "Node", ".status.phase In Running")
+
+    assert in_force(cluster_options(), mark) == [*FAST, "mark"]
+
+
+def test_a_set_takes_the_place_of_the_usual_one_of_its_part() -> None:
+    general = in_force(cluster_options(stage=("pod-general", "pod-chaos")))
+
+    assert general[:3] == ["node-initialize", "node-heartbeat-with-lease", "pod-create"]
+    assert general[-2:] == ["pod-container-running-failed", "pod-init-container-running-failed"]
+    assert len(general) == len(set(general))
+
+
+def test_none_leaves_out_the_usual_sets_and_a_minus_a_single_stage() -> None:
+    assert in_force(cluster_options(stage=("none",))) == []
+    assert in_force(cluster_options(stage=("none",)), FRAGILE) == ["fragile"]
+    assert in_force(cluster_options(stage=("none", "node-fast"))) == ["node-initialize"]
+    rest = [name for name in FAST if name != "pod-complete"]
+    assert in_force(cluster_options(stage=("pod-complete-",))) == rest
+
+
+def test_two_sets_of_one_part_exclude_each_other() -> None:
+    with pytest.raises(UsageError, match="'pod-fast' and 'pod-general' exclude each other"):
+        in_force(cluster_options(stage=("pod-fast", "pod-general")))
+
+
+def test_without_heartbeats_a_heartbeat_is_in_force_if_it_is_named() -> None:
+    off = cluster_options(node_heartbeat="off", stage=("node-heartbeat",))
+
+    assert in_force(cluster_options(node_heartbeat="off"))[1] == "pod-ready"
+    assert in_force(off)[1] == "node-heartbeat"
+
+
+def test_a_controller_of_the_users_own_has_the_users_stages_alone() -> None:
+    options = cluster_options(kwok_controller_binary="/bin/true")
+
+    assert in_force(options, FRAGILE) == ["fragile"]
+    assert in_force(options) == FAST
+    assert in_force(cluster_options(enable_crds=("Stage",)), FRAGILE) == []
+
+
+def test_it_is_said_which_stages_are_in_force() -> None:
+    def said(*words: str, documents: tuple[Document, ...] = ()) -> list[str]:
+        options = cluster_options(stage=words)
+        return list(stage_remarks(stages_in_force(options, documents), words))
+
+    usual = "node-fast, node-heartbeat-with-lease, pod-fast"
+    assert said() == []
+    assert said("pod-chaos") == [f"Stages: {usual}, pod-chaos"]
+    assert said("none") == ["Stages: none"]
+    assert said("none", documents=(FRAGILE,)) == ["Stages: 1 of yours"]
+    first, second, last = said(documents=(FRAGILE, SLOW_BOOT))
+    assert first == f"Stages: {usual}, 2 of yours"
+    assert second.startswith("'node-initialize' is left out, because 'slow-boot' of yours is for")
+    assert "--stage none" in last
+    same = stage("pod-complete", "Pod", ".metadata.name In x")
+    assert (
+        said(documents=(same,))[1]
+        == "yours take the place of those of the same name: 'pod-complete'"
+    )
+
+
+def test_a_word_is_a_set_or_a_stage_with_a_minus() -> None:
+    for word in ("none", "pod-complete-", *shipped_sets()):
+        assert check_word(word) is None
+    for word in ("pod-genral", "pod-complete", "-pod-complete", ""):
+        assert check_word(word) is not None
+    assert "pod-general" in str(check_word("pod-genral"))
+
+
+def test_every_shipped_stage_is_in_a_set_and_has_the_name_of_its_file() -> None:
+    folder = assets.path("stages")
+    files = {str(f.relative_to(folder).with_suffix("")) for f in folder.rglob("*-*.yaml")}
+
+    assert files == {file for each in shipped_sets().values() for file in each.files}
+    for file in files:
+        body = yaml.load(assets.text(f"stages/{file}.yaml"))
+        assert body["metadata"]["name"] == file.rpartition("/")[2]

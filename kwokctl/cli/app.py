@@ -23,6 +23,7 @@ from kwokctl.cli.verbs import (
     plan,
     scale,
     snapshot,
+    stage,
     unserved,
 )
 from kwokctl.errors import UsageError
@@ -30,7 +31,7 @@ from kwokctl.errors import UsageError
 _TEXT = "Run real Kubernetes control planes with thousands of fake nodes on this machine."
 _MODULES = (
     cluster, get, scale, plan, snapshot, logs,
-    passthrough, env, artifacts, completion, help_command, unserved,
+    passthrough, env, stage, artifacts, completion, help_command, unserved,
 )  # fmt: skip
 _ORDER = ("create", "delete", "start", "stop", "get", "scale", "plan", "snapshot", "logs")
 """The commands that help shows first, in the order in which one comes to need them."""

@@ -17,8 +17,10 @@ from kwokctl.cli.parsing.grammar import RawCommand
 from tests.support import bad_values
 from tests.support.reaching_runner import ReachingRunner
 
-_FILLED = {"kind": "node", "component": "etcd", "shell": "bash"}
+_FILLED = {"kind": "node", "component": "etcd", "shell": "bash", "files": "x", "folder": "folder"}
 """What the other arguments of a verb are meanwhile."""
+_BESIDE: dict[tuple[str, ...], dict[str, str]] = {("stage", "explain"): {"object": "file.yaml"}}
+"""The options that a verb needs meanwhile, where an argument could stand in their place."""
 _EVERYWHERE = ("name", "config", "dry_run", "level")
 _SHOWN = ("get", "components")
 """The verb with which those are tried that every verb has, and reads in one place."""
@@ -58,6 +60,10 @@ def _call(words: tuple[str, ...], param: Any, value: str) -> list[str]:
             options.append(f"{_spelled(each)}=x")
         elif param.name == "set_name" and each.name == "set_name":
             arguments.append(value)
+    beside = _BESIDE.get(words, {}) if param.name != "target" else {}
+    options += [
+        f"--{name}={word}" for name, word in beside.items() if f"--{name}" != _spelled(param)
+    ]
     return [*words, *options, "--", *arguments]
 
 

@@ -44,11 +44,12 @@ def offered(kwokctl: Kwokctl, clusters: None) -> Offered:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("kwokctl sta", ["start"]),
+        ("kwokctl star", ["start"]),
         ("kwokctl create cluster --kube-apiserver-p", ["--kube-apiserver-port"]),
         ("kwokctl logs kube-s", ["kube-scheduler"]),
         ("kwokctl scale n", ["node"]),
         ("kwokctl create cluster --runtime k", ["kind", "kind-podman"]),
+        ("kwokctl create cluster --stage none,pod-g", ["none,pod-general"]),
         ("kwokctl create cluster --restart ", ["no", "on-failure"]),
         ("kwokctl create cluster --data-path ", ["auto", "api", "etcd"]),
         ("kwokctl create cluster --node-heartbeat s", ["stretched"]),
@@ -125,7 +126,7 @@ def typed(
 
 def test_a_shell_completes_commands_values_names_and_files(typed: Shell) -> None:
     for begun, whole in (
-        ("kwokctl sta", "kwokctl start"),
+        ("kwokctl star", "kwokctl start"),
         ("kwokctl create cluster --runtime bin", "kwokctl create cluster --runtime binary"),
         ("kwokctl create cluster --disable etcd,kwok-c", "kwokctl create cluster --disable etcd,kwok-controller"),
         ("kwokctl get components --name=oth", "kwokctl get components --name=other"),

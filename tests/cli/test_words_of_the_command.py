@@ -49,6 +49,7 @@ Tools:
   completion  Print the script that completes kwokctl's commands and options
               in a shell
   help        Print the help of a command: kwokctl help create cluster
+  stage       Write, try and understand Stages
   artifacts   Manage the programs that clusters run
 
 Options:

@@ -29,7 +29,7 @@ def basis(stages: Sequence[Stage], value: Json) -> Basis:
     """
     known: Known = {}
     matches = tuple([stage for stage in stages if stage.matches(value, known)])
-    weights = tuple([_weight(stage, value) for stage in matches]) if len(matches) > 1 else ()
+    weights = tuple([weight_of(stage, value) for stage in matches]) if len(matches) > 1 else ()
     times: tuple[Json, ...] = ()
     for stage in matches:
         delay = stage.delay
@@ -57,22 +57,28 @@ def pick(found: Basis, random: Random) -> Stage | None:
 
 
 def seconds(delay: Delay | None, value: Json, now: float, random: Random) -> float:
-    """Compute how long to wait, in seconds; `now` is the time of day as a POSIX time stamp.
+    """Compute how long to wait, in seconds; `now` is the time of day as a POSIX time stamp."""
+    least, most = seconds_range(delay, value, now)
+    return random.uniform(least, most) if most > least else least
+
+
+def seconds_range(delay: Delay | None, value: Json, now: float) -> tuple[float, float]:
+    """Return between which times the wait is chosen at random, in seconds.
 
     An upper bound that is not above the base is itself the delay, as in the original.
     """
     if delay is None:
-        return 0.0
+        return 0.0, 0.0
     base = _time(delay.base_from, delay.base, value, now)
     bound = _time(delay.bound_from, delay.bound, value, now)
     if base is None:
-        return 0.0
+        return 0.0, 0.0
     if bound is None:
-        return base
-    return bound if bound <= base else random.uniform(base, bound)
+        return base, base
+    return min(base, bound), bound
 
 
-def _weight(stage: Stage, value: Json) -> int | None:
+def weight_of(stage: Stage, value: Json) -> int | None:
     """Return a stage's weight for an object; None is what an unreadable text gives."""
     first = _first(stage.weight_from, value)
     if first is None or isinstance(first, bool):

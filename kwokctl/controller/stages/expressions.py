@@ -32,6 +32,11 @@ class CelCondition:
         """Keep the program."""
         self._program = program
 
+    @property
+    def source(self) -> str:
+        """The expression as its author wrote it."""
+        return self._program.source
+
     def holds(self, value: Json) -> bool:
         """Tell whether it holds; raise ExpressionError if that cannot be said."""
         found = self._program.evaluate(value)

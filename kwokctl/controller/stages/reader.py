@@ -54,6 +54,16 @@ def read_stages(documents: Iterable[Document]) -> tuple[Stage, ...]:
     return tuple(stages.values())
 
 
+class StageFieldError(ConfigError):
+    """A field of a Stage does not say what it must."""
+
+    def __init__(self, document: Document, field: str, problem: str) -> None:
+        """Say which field of which document, and what is wrong with it."""
+        super().__init__(f"{document.source}: stage '{document.name}': '{field}' {problem}")
+        self.field = field
+        self.problem = problem
+
+
 class _Reader:
     """Reads one document, and says where in it something is wrong."""
 
@@ -223,8 +233,8 @@ class _Reader:
         except ExpressionError as e:
             raise self._fault(path, f"cannot be compiled: {e}") from e
 
-    def _fault(self, path: str, problem: str) -> ConfigError:
-        return ConfigError(f"{self._document.source}: stage '{self._name}': '{path}' {problem}")
+    def _fault(self, path: str, problem: str) -> StageFieldError:
+        return StageFieldError(self._document, path, problem)
 
 
 def _converted(shape: schema.NextShape | None) -> list[schema.StepShape]:

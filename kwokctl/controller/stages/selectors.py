@@ -22,6 +22,11 @@ class FieldQuery(Protocol):
 class Condition(Protocol):
     """A compiled condition in CEL."""
 
+    @property
+    def source(self) -> str:
+        """The expression as its author wrote it."""
+        ...
+
     def holds(self, value: Json, /) -> bool:
         """Tell whether it holds for an object; raise ExpressionError if that cannot be said."""
         ...

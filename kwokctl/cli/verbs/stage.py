@@ -1,0 +1,292 @@
+"""`stage`: look at Stages, and try them on objects, before a cluster plays them."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kwokctl.cli.invocation import Invocation
+from kwokctl.cli.output import results
+from kwokctl.cli.parsing import commands
+from kwokctl.cli.parsing.options import DataOutput
+from kwokctl.cli.parsing.values import checked, one_of
+from kwokctl.config.checks import InvalidText, file
+from kwokctl.errors import ConfigError, UsageError
+from kwokctl.kube.names import LABEL_RULE, is_label
+
+if TYPE_CHECKING:
+    from kwokctl.clusters.stage_tools.explain import StageVerdict
+    from kwokctl.config.documents import Document
+    from kwokctl.config.options import ClusterOptions
+    from kwokctl.json_value import Json
+
+_Files = Annotated[
+    list[str], typer.Argument(metavar="FILE...", help="Files or folders of Stages: one set")
+]
+_Stages = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--stage",
+        metavar="SET-OR-FILE",
+        help="The name of a set of Stages, or a file or folder of them; may be repeated",
+    ),
+]
+_Objects = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--object",
+        metavar="FILE",
+        help="An object to begin with, in place of the built-in examples; may be repeated",
+        parser=checked("--object", file),
+    ),
+]
+
+
+_EXAMPLES = {
+    "sets": ("kwokctl stage sets",),
+    "lint": ("kwokctl stage lint my-stages.yaml",),
+    "explain": (
+        "kwokctl stage explain pod/web-0",
+        "kwokctl stage explain --object pod.yaml --stage pod-general --stage my-stages.yaml",
+    ),
+    "test": ("kwokctl stage test my-stages/", "kwokctl stage test my-stages/ --write"),
+    "graph": ("kwokctl stage graph pod-general", "kwokctl stage graph my-stages.yaml -o mermaid"),
+}
+
+
+def _namespace(word: str) -> InvalidText | None:
+    """Accept what can be the name of a namespace."""
+    return None if is_label(word) else InvalidText("not the name of a namespace", LABEL_RULE)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    below = commands.group(app, "stage", "Write, try and understand Stages.", panel=commands.TOOLS)
+    verbs: dict[str, Callable[..., None]] = {
+        "sets": sets,
+        "lint": lint,
+        "explain": explain,
+        "test": run_tests,
+        "graph": graph,
+    }
+    for name, function in verbs.items():
+        commands.command(below, name, examples=_EXAMPLES[name])(function)
+
+
+def sets(_call: Invocation, *, output: DataOutput = "") -> None:
+    """List the sets of Stages that 'create cluster --stage' takes."""
+    from kwokctl.components.stage_sets import shipped_sets
+
+    found = [
+        {"name": each.name, "part": each.part, "text": each.text, "stages": each.stages}
+        for each in shipped_sets().values()
+    ]
+    if output:
+        results.emit_data(found, output)
+        return
+    rows = [(str(each["name"]), str(each["part"]) or "(more)", str(each["text"])) for each in found]
+    results.emit_table(("NAME", "OF", "WHAT IT DOES"), rows)
+
+
+def lint(call: Invocation, *, files: _Files, output: DataOutput = "") -> None:
+    """Find what is wrong with Stages, or cannot be meant.
+
+    Unknown fields, expressions that cannot be compiled, Stages that are for no object or are never
+    chosen. Exits with 1 if there is something.
+    """
+    from kwokctl.clusters.stage_tools.lint import lint as find
+
+    _check_are_there(files)
+    found = find(files)
+    if output:
+        results.emit_data(found, output)
+    for each in () if output else found:
+        results.emit(f"{each.file}:{each.line}: {each.stage}: '{each.field}' {each.problem}")
+    if found:
+        raise ConfigError(f"faults in the Stages: {len(found)}")
+    call.quietly(unless=not output).progress.note("nothing is wrong")
+
+
+def explain(
+    call: Invocation,
+    *,
+    target: Annotated[
+        str, typer.Argument(metavar="KIND/NAME", help="An object of the cluster")
+    ] = "",
+    namespace: Annotated[
+        str,
+        typer.Option(
+            "--namespace",
+            "-n",
+            metavar="NAME",
+            help="Its namespace [default: default]",
+            parser=checked("--namespace", _namespace),
+        ),
+    ] = "",
+    object_file: Annotated[
+        str,
+        typer.Option(
+            "--object",
+            metavar="FILE",
+            help="The file of an object, in place of a cluster's",
+            parser=checked("--object", file),
+        ),
+    ] = "",
+    stages: _Stages = None,
+    stub_functions: Annotated[
+        bool,
+        typer.Option(
+            "--stub-functions",
+            help="Show calls of functions of time and address, such as <Now>, in place of values",
+        ),
+    ] = False,
+    output: DataOutput = "",
+) -> None:
+    """Say of each Stage whether it is for an object, and what it would write.
+
+    For an object of a cluster the Stages are the cluster's, for one of a file the usual ones, unless
+    --stage names others. json and yaml have an entry for each Stage that matches.
+    """
+    import time
+
+    from kwokctl.clusters.stage_tools import explain as explaining
+    from kwokctl.clusters.stage_tools import functions
+    from kwokctl.clusters.stage_tools.sources import object_in, stages_for
+
+    if bool(target) == bool(object_file):
+        raise UsageError("give either KIND/NAME of a cluster's object, or --object")
+    documents = _documents(call, stages) if object_file or stages else []
+    value = object_in(Path(object_file)) if object_file else _live(call, target, namespace)
+    documents = documents or _own(call)
+    wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
+    calls = functions.stub_functions() if stub_functions else functions.example_functions(wall)
+    verdicts = explaining.explain(stages_for(documents, value), value, calls, wall())
+    if output:
+        results.emit_data(explaining.told(value, verdicts), output)
+        return
+    results.emit(
+        "\n".join(line for each in verdicts for line in _lines(each)) or "no Stage is for it"
+    )
+
+
+def run_tests(
+    call: Invocation,
+    *,
+    folder: Annotated[
+        str, typer.Argument(metavar="DIR", help="Folder with NAME.input.yaml and NAME.output.yaml")
+    ],
+    stages: _Stages = None,
+    write: Annotated[
+        bool, typer.Option("--write", help="Write what comes out to the output files")
+    ] = False,
+    output: DataOutput = "",
+) -> None:
+    """Compare what Stages make of objects with what files expect.
+
+    Each NAME.input.yaml holds an object, NAME.output.yaml what 'stage explain --stub-functions -o yaml'
+    says of it. The Stages are those of the YAML files beside it or in the folder above, unless
+    --stage names others. Exits with 1 if something differs.
+    """
+    from kwokctl.clusters.stage_tools.cases import run_cases
+
+    if not os.path.isdir(folder):  # noqa: PTH112 - Path raises OSError
+        raise UsageError(f"'{folder}' is not a folder", hint="give the folder of the tests")
+    documents = _documents(call, stages) if stages else []
+    found = run_cases(Path(folder), documents, is_writing=write)
+    if output:
+        results.emit_data(found, output)
+    for each in () if output else found:
+        results.emit("\n".join(filter(None, (f"{each.state}: {each.name}", each.difference))))
+    bad = [each.name for each in found if each.state in {"failed", "missing"}]
+    if bad:
+        raise ConfigError(
+            f"{len(bad)} of {len(found)} tests of Stages failed",
+            hint="if what comes out is right, write it with --write",
+        )
+
+
+def graph(
+    call: Invocation,
+    *,
+    stages: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="SET-OR-FILE...", help="Sets or files [default: the usual sets]"),
+    ] = None,
+    objects: _Objects = None,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FORMAT",
+            help="Format: text, mermaid, json, yaml [default: text]",
+            parser=one_of("--output", "text", "mermaid", "json", "yaml"),
+        ),
+    ] = "text",
+) -> None:
+    """Show the states through which Stages lead objects, by playing them on examples."""
+    from kwokctl.clusters.stage_tools import drawing
+    from kwokctl.clusters.stage_tools.graph import draw
+    from kwokctl.clusters.stage_tools.sources import object_in
+    from kwokctl.controller.stages.reader import read_stages
+
+    begins = [object_in(Path(file)) for file in objects or ()]
+    graphs = draw(read_stages(_documents(call, stages)), begins)
+    if output in {"json", "yaml"}:
+        results.emit_data(graphs, output)
+        return
+    results.emit(drawing.as_mermaid(graphs) if output == "mermaid" else drawing.as_text(graphs))
+
+
+def _check_are_there(files: list[str]) -> None:
+    from kwokctl.clusters.stage_tools.sources import is_there
+
+    missing = [each for each in files if not is_there(each)]
+    if missing:
+        raise UsageError(f"there is no file '{missing[0]}'", hint="give files or folders of Stages")
+
+
+def _live(call: Invocation, target: str, namespace: str) -> "Json":
+    from kwokctl.clusters.stage_tools.live import key_of, object_of_cluster
+
+    key = key_of(target, namespace or "default")
+    return call.run(object_of_cluster, call.home, call.cluster, key)
+
+
+def _own(call: Invocation) -> "list[Document]":
+    from kwokctl.clusters.stage_tools.live import documents_of_cluster
+
+    return documents_of_cluster(call.home, call.cluster)
+
+
+def _documents(call: Invocation, words: list[str] | None) -> "list[Document]":
+    from kwokctl.clusters.stage_tools.sources import stage_documents_of
+
+    return stage_documents_of(words or (), _options(call))
+
+
+def _options(call: Invocation) -> "ClusterOptions":
+    """Return the options of the cluster if it exists: its heartbeats have their times."""
+    from kwokctl.clusters.state.saved import load
+    from kwokctl.components.catalog import usual_options
+
+    paths = call.home.paths(call.cluster)
+    return load(paths, call.cluster).options if paths.saved.is_file() else usual_options()
+
+
+def _lines(verdict: "StageVerdict") -> list[str]:
+    from kwokctl.clusters.stage_tools.drawing import delay_in_words
+
+    if verdict.broken_rule:
+        return [f"- {verdict.stage}: {verdict.broken_rule}"]
+    weight = "none" if verdict.weight is None else verdict.weight
+    head = f"+ {verdict.stage}: weight {weight}, {delay_in_words(verdict.delay)}"
+    return [head, *(f"    {line}" for step in verdict.next for line in _step_lines(step))]
+
+
+def _step_lines(step: Any) -> list[str]:
+    from kwokctl.expr import yaml
+
+    return yaml.dump([step]).rstrip().splitlines()

@@ -1,0 +1,92 @@
+"""Compares what Stages make of objects with what files say: `NAME.input.yaml`, `NAME.output.yaml`."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import unified_diff
+from pathlib import Path
+
+from kwokctl.clusters.stage_tools.explain import explain, told
+from kwokctl.clusters.stage_tools.functions import stub_functions
+from kwokctl.clusters.stage_tools.sources import object_in, stages_for
+from kwokctl.config.documents import Document, load_documents
+from kwokctl.errors import NotFoundError
+from kwokctl.expr import yaml
+from kwokctl.expr.duration import parse_time
+from kwokctl.json_value import Json
+
+_INPUT, _OUTPUT = ".input.yaml", ".output.yaml"
+_NOW = parse_time("2026-01-01T00:00:00Z")
+"""When tests take place: a delay until a moment is always as long."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseResult:
+    """How a test has ended."""
+
+    name: str
+    state: str
+    """passed, failed, missing (there is no output file), or written."""
+    difference: str = ""
+
+
+def run_cases(
+    folder: Path, documents: Sequence[Document], *, is_writing: bool = False
+) -> list[CaseResult]:
+    """Run every test below a folder; `is_writing` writes what comes out to the output files.
+
+    The Stages are `documents`, or without any those beside the test, or in the folder above it.
+    Raises NotFoundError if there is no test.
+    """
+    inputs = sorted(folder.rglob(f"*{_INPUT}"))
+    if not inputs:
+        raise NotFoundError(f"there is no test in '{folder}'", hint=f"write NAME{_INPUT}")
+    return [
+        _result(folder, file, list(documents) or _beside(file), is_writing=is_writing)
+        for file in inputs
+    ]
+
+
+def _beside(file: Path) -> list[Document]:
+    for folder in (file.parent, file.parent.parent):
+        files = [str(each) for each in _stage_files(folder)]
+        found = [each for each in load_documents(files) if each.kind == "Stage"] if files else []
+        if found:
+            return found
+    raise NotFoundError(f"there are no Stages beside '{file}'", hint="name them with --stage")
+
+
+def _stage_files(folder: Path) -> Iterator[Path]:
+    for file in sorted(folder.glob("*.yaml")):
+        if not file.name.endswith((_INPUT, _OUTPUT)) and "kind: Stage" in file.read_text("utf-8"):
+            yield file
+
+
+def _result(folder: Path, file: Path, documents: list[Document], *, is_writing: bool) -> CaseResult:
+    value = object_in(file)
+    verdicts = explain(stages_for(documents, value), value, stub_functions(), _NOW)
+    found = told(value, verdicts)
+    name = str(file.relative_to(folder)).removesuffix(_INPUT)
+    output = file.with_name(file.name.removesuffix(_INPUT) + _OUTPUT)
+    if is_writing:
+        output.write_text(yaml.dump(found), encoding="utf-8")
+        return CaseResult(name=name, state="written")
+    if not output.exists():
+        return CaseResult(name=name, state="missing")
+    expected = yaml.load(output.read_text(encoding="utf-8"))
+    if _same(expected) == found:
+        return CaseResult(name=name, state="passed")
+    return CaseResult(name=name, state="failed", difference=_difference(_same(expected), found))
+
+
+def _same(expected: Json) -> Json:
+    """Write the one length of a delay twice, as least and most; the original writes it once."""
+    for entry in (expected or {}).get("stages") or []:
+        delay = entry.setdefault("delay", [0])
+        if len(delay) == 1:
+            entry["delay"] = delay * 2
+    return expected
+
+
+def _difference(expected: Json, found: Json) -> str:
+    wanted, has = (yaml.dump(each, sort_keys=True).splitlines() for each in (expected, found))
+    return "\n".join(unified_diff(wanted, has, "expected", "found", lineterm="", n=2))

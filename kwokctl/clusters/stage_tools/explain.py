@@ -1,0 +1,121 @@
+"""What each Stage makes of an object: whether it is for it, how likely, when, and what it would write."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kwokctl.clusters.stage_tools.rules import first_broken_rule
+from kwokctl.controller.engine import patches
+from kwokctl.controller.stages.choice import seconds_range, weight_of
+from kwokctl.controller.stages.model import (
+    ApplyStep,
+    DeleteStep,
+    EventStep,
+    FinalizersStep,
+    PatchStep,
+    Stage,
+    Step,
+)
+from kwokctl.errors import ExpressionError
+from kwokctl.json_value import Json
+from kwokctl.kube.client import PatchType
+
+_BILLION = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageVerdict:
+    """What a Stage makes of an object."""
+
+    stage: str
+    broken_rule: str = ""
+    """The first rule that does not hold; empty if the Stage is for the object."""
+    weight: int | None = None
+    """None for a weight that cannot be read: such a Stage is chosen only among its like."""
+    delay: tuple[int, int] = (0, 0)
+    """Least and most, in nanoseconds."""
+    next: tuple[Mapping[str, Json], ...] = ()
+    """Its steps."""
+
+
+def explain(
+    stages: Iterable[Stage], value: Json, functions: Mapping[str, Any], now: float
+) -> list[StageVerdict]:
+    """Return what each Stage makes of an object; `now` is a POSIX time stamp.
+
+    Raises ExpressionError for a template that cannot be rendered.
+    """
+    return [_verdict(stage, value, functions, now) for stage in stages]
+
+
+def told(value: Json, verdicts: Sequence[StageVerdict]) -> dict[str, Json]:
+    """Return the object's name and the Stages that are for it, in the shape of the original's tests."""
+    metadata = value.get("metadata") or {}
+    names = {key: metadata[key] for key in ("name", "namespace") if metadata.get(key)}
+    return {
+        "apiGroup": value["apiVersion"],
+        "kind": value["kind"],
+        **names,
+        "stages": [_entry(each) for each in verdicts if not each.broken_rule],
+    }
+
+
+def _entry(verdict: StageVerdict) -> dict[str, Json]:
+    weight = {} if verdict.weight is None else {"weight": verdict.weight}
+    return {
+        "stage": verdict.stage,
+        **weight,
+        "delay": list(verdict.delay),
+        "next": list(verdict.next),
+    }
+
+
+def _verdict(stage: Stage, value: Json, functions: Mapping[str, Any], now: float) -> StageVerdict:
+    if broken := first_broken_rule(stage, value):
+        return StageVerdict(stage=stage.name, broken_rule=broken)
+    try:
+        weight = weight_of(stage, value)
+    except ExpressionError as e:
+        return StageVerdict(stage=stage.name, broken_rule=str(e))
+    least, most = seconds_range(stage.delay, value, now)
+    return StageVerdict(
+        stage=stage.name,
+        weight=weight,
+        delay=(round(least * _BILLION), round(most * _BILLION)),
+        next=tuple(_steps(stage, value, functions)),
+    )
+
+
+def _steps(stage: Stage, value: Json, functions: Mapping[str, Any]) -> Iterator[dict[str, Json]]:
+    for step in stage.steps:
+        yield _step(step, value, functions)
+    if stage.immediate_next:
+        yield {"kind": "immediate"}
+
+
+def _step(step: Step, value: Json, functions: Mapping[str, Any]) -> dict[str, Json]:
+    match step:
+        case EventStep():
+            words = {"type": step.type, "reason": step.reason, "message": step.message}
+            return {"kind": "event", **words}
+        case DeleteStep():
+            return {"kind": "delete"}
+        case FinalizersStep():
+            return {"kind": "patch", "type": str(PatchType.MERGE), "data": _finalizers(step, value)}
+        case PatchStep():
+            document = step.template.render_object(value, functions)
+            return _write("patch", step, patches.rooted(document, step.root, step.type))
+        case ApplyStep():
+            return _write("apply", step, step.template.render_object(value, functions))
+
+
+def _write(kind: str, step: PatchStep | ApplyStep, data: Json) -> dict[str, Json]:
+    more = {"subresource": step.subresource, "impersonation": step.as_user}
+    given = {key: word for key, word in more.items() if word}
+    return {"kind": kind, "type": str(step.type), **given, "data": data}
+
+
+def _finalizers(step: FinalizersStep, value: Json) -> dict[str, Json]:
+    current = value["metadata"].get("finalizers") or []
+    wanted = patches.finalizers_after(current, add=step.add, remove=step.remove, empty=step.empty)
+    return {"metadata": {"finalizers": wanted}}

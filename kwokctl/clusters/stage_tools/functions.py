@@ -1,0 +1,55 @@
+"""The functions of templates where no controller is: with examples, or stubs that say what was called."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kwokctl.controller.nodes.address_pool import PodIPs
+from kwokctl.controller.nodes.registry import NodeRegistry
+from kwokctl.controller.stages.functions import Kubelet, common, for_pods
+
+_TEXTS = (
+    "Now",
+    "Version",
+    "StartTime",
+    "NodeIP",
+    "NodeName",
+    "NodePort",
+    "PodIP",
+    "NodeIPWith",
+    "PodIPWith",
+)
+_LISTS = ("NodeIPsWith", "PodIPsWith")
+_EXAMPLE = Kubelet(ip="192.0.2.1", name="node.example", port=10250)
+"""Addresses of https://www.rfc-editor.org/rfc/rfc5737."""
+_CIDR = "10.0.0.0/24"
+
+
+def example_functions(wall: Callable[[], float]) -> Mapping[str, Any]:
+    """Return functions that give the time now, and addresses as examples."""
+    addresses = PodIPs(NodeRegistry(), default_cidr=_CIDR, node_ip=_EXAMPLE.ip)
+    return for_pods(common(wall), _EXAMPLE, addresses)
+
+
+def stub_functions() -> Mapping[str, Any]:
+    """Return functions of time and address that give their own call, as the original's tests do.
+
+    The others always give the same, and stay.
+    """
+    stubs = {name: _text_stub(name) for name in _TEXTS} | {
+        name: _list_stub(name) for name in _LISTS
+    }
+    return {**example_functions(lambda: 0.0), **stubs}
+
+
+def _text_stub(name: str) -> Callable[..., str]:
+    return lambda *words: f"<{_call(name, words)}>"
+
+
+def _list_stub(name: str) -> Callable[..., list[str]]:
+    return lambda *words: [f"<{number} of {_call(name, words)}>" for number in (0, 1)]
+
+
+def _call(name: str, words: tuple[object, ...]) -> str:
+    arguments = ", ".join(json.dumps(word, ensure_ascii=False) for word in words)
+    return f"{name}({arguments})" if words else name

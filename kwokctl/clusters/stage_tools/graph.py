@@ -1,0 +1,142 @@
+"""The states through which a set of Stages leads objects: found by playing it on examples."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kwokctl import assets
+from kwokctl.clusters.stage_tools.explain import StageVerdict, explain
+from kwokctl.clusters.stage_tools.functions import example_functions
+from kwokctl.clusters.stage_tools.states import GONE, state_of
+from kwokctl.controller.stages.model import Kind, Stage, by_kind
+from kwokctl.errors import ExpressionError
+from kwokctl.expr import yaml
+from kwokctl.expr.duration import parse_time
+from kwokctl.json_value import Json
+from kwokctl.kube.client import PatchType
+from kwokctl.kube.patching.apply import UnknownPatchError, apply_patch
+
+_ENOUGH = 200
+"""States of an object after which a set is taken to lead on without end."""
+_NOW = parse_time("2026-01-01T00:00:00Z")
+"""When the examples live."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Transition:
+    """A Stage that leads from one state to another, after so many nanoseconds."""
+
+    before: str
+    stage: str
+    delay: tuple[int, int]
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindGraph:
+    """The states of the objects of a kind."""
+
+    kind: str
+    begins: tuple[str, ...]
+    transitions: tuple[Transition, ...]
+    unreached: tuple[str, ...]
+    """Stages that were for no object on the way."""
+
+
+def draw(stages: Sequence[Stage], objects: Sequence[Json]) -> list[KindGraph]:
+    """Play the Stages of each kind on `objects`, or, where none is of the kind, on examples."""
+    return [
+        _graph(kind, of_kind, list(_begins(kind, of_kind, objects)))
+        for kind, of_kind in by_kind(stages).items()
+    ]
+
+
+def _graph(kind: Kind, stages: Sequence[Stage], begins: Sequence[Json]) -> KindGraph:
+    found: dict[Transition, None] = {}
+    for value in begins:
+        found |= dict.fromkeys(_path(stages, value))
+    reached = {each.stage for each in found}
+    return KindGraph(
+        kind=kind.name,
+        begins=tuple(dict.fromkeys(map(state_of, begins))),
+        transitions=tuple(found),
+        unreached=tuple(stage.name for stage in stages if stage.name not in reached),
+    )
+
+
+def _path(stages: Sequence[Stage], begin: Json) -> Iterator[Transition]:
+    """Yield where the Stages lead an object from its state, and from each that it comes to."""
+    functions = example_functions(lambda: _NOW)
+    waiting = deque([begin])
+    seen = {state_of(begin)}
+    while waiting and len(seen) < _ENOUGH:
+        value = waiting.popleft()
+        for verdict in _chosen(stages, value, functions):
+            after = _played(value, verdict)
+            state = GONE if after is None else state_of(after)
+            yield Transition(state_of(value), verdict.stage, verdict.delay, state)
+            if after is not None and state not in seen:
+                seen.add(state)
+                waiting.append(after)
+
+
+def _begins(kind: Kind, stages: Sequence[Stage], objects: Sequence[Json]) -> Iterator[Json]:
+    """Yield the objects to begin with: each also with the labels and annotations that Stages ask for."""
+    given = [each for each in objects if _is_of(kind, each)]
+    usual = [each for each in _examples() if _is_of(kind, each)]
+    bare = {"apiVersion": kind.api_version, "kind": kind.name, "metadata": {"name": "object"}}
+    for value in given or usual or [bare]:
+        yield value
+        for stage in stages:
+            if stage.selector and (stage.selector.labels or stage.selector.annotations):
+                yield _marked(value, stage)
+
+
+def _marked(value: Json, stage: Stage) -> Json:
+    assert stage.selector is not None
+    metadata = value.get("metadata") or {}
+    labels = {**(metadata.get("labels") or {}), **dict(stage.selector.labels)}
+    annotations = {**(metadata.get("annotations") or {}), **dict(stage.selector.annotations)}
+    return {**value, "metadata": {**metadata, "labels": labels, "annotations": annotations}}
+
+
+def _examples() -> Iterable[Json]:
+    found: Mapping[str, Json] = yaml.load(assets.text("stages/examples.yaml"))
+    return found.values()
+
+
+def _is_of(kind: Kind, value: Json) -> bool:
+    return (value["apiVersion"], value["kind"]) == (kind.api_version, kind.name)
+
+
+def _chosen(
+    stages: Sequence[Stage], value: Json, functions: Mapping[str, Any]
+) -> list[StageVerdict]:
+    """Return the Stages that may be chosen for an object: those without weight only among their like."""
+    try:
+        verdicts = [
+            each for each in explain(stages, value, functions, _NOW) if not each.broken_rule
+        ]
+    except ExpressionError:
+        return []
+    if len(verdicts) > 1 and any((each.weight or 0) > 0 for each in verdicts):
+        return [each for each in verdicts if (each.weight or 0) > 0]
+    return verdicts
+
+
+def _played(value: Json, verdict: StageVerdict) -> Json | None:
+    """Return the object after a Stage, None if it is gone."""
+    for step in verdict.next:
+        if step["kind"] == "delete":
+            return None
+        if step["kind"] == "patch":
+            value = _patched(value, step)
+    return value
+
+
+def _patched(value: Json, step: Mapping[str, Json]) -> Json:
+    try:
+        return apply_patch(value, step["data"], PatchType(step["type"]), value["kind"])
+    except UnknownPatchError:
+        return value

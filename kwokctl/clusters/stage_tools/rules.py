@@ -1,0 +1,61 @@
+"""Which rule of a Stage's selector does not hold for an object, in words."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from kwokctl.controller.stages.model import Stage
+from kwokctl.controller.stages.selectors import Requirement
+from kwokctl.errors import ExpressionError
+from kwokctl.expr.jq import JqQuery
+from kwokctl.json_value import Json
+
+_WANTED = {
+    "In": "must be one of",
+    "NotIn": "must be none of",
+    "Exists": "must be there",
+    "DoesNotExist": "must not be there",
+}
+
+
+def first_broken_rule(stage: Stage, value: Json) -> str:
+    """Return the first rule that does not hold; an empty text if the Stage is for the object."""
+    return next(_broken_rules(stage, value), "")
+
+
+def expression_of(rule: Requirement) -> str:
+    """Return the expression of a condition as its author wrote it."""
+    return rule.query.source if isinstance(rule.query, JqQuery) else "the expression"
+
+
+def _broken_rules(stage: Stage, value: Json) -> Iterator[str]:
+    selector = stage.selector
+    if selector is None:
+        yield "it has no selector"
+        return
+    metadata = value.get("metadata") or {}
+    yield from _other_words("label", selector.labels, metadata.get("labels") or {})
+    yield from _other_words("annotation", selector.annotations, metadata.get("annotations") or {})
+    for rule in selector.conditions:
+        found = rule.query.values(value)
+        if not rule.holds(found):
+            yield _broken(rule, found)
+    for expression in selector.expressions:
+        try:
+            if not expression.holds(value):
+                yield f"{expression.source} is false"
+        except ExpressionError as e:
+            yield str(e)
+
+
+def _other_words(
+    what: str, wanted: Sequence[tuple[str, str]], has: Mapping[str, str]
+) -> Iterator[str]:
+    for key, word in wanted:
+        if has.get(key) != word:
+            there = f"is '{has[key]}'" if key in has else "is not there"
+            yield f"{what} '{key}' {there}, and must be '{word}'"
+
+
+def _broken(rule: Requirement, found: Sequence[object]) -> str:
+    has = ", ".join(f"'{item}'" for item in found)
+    wanted = " ".join((_WANTED[rule.operator], ", ".join(sorted(rule.values)))).strip()
+    return f"{expression_of(rule)} is {has or 'not there'}, and {wanted}"

@@ -1,0 +1,136 @@
+"""`stage`: what writers of Stages see."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from kwokctl.clusters.state.home import cluster_name
+from kwokctl.dataplane.port import ObjectKey
+from kwokctl.host.paths import WorkDir, default_workdir
+from kwokctl.kube.resource import PODS
+from tests.support.options import cluster_options
+from tests.support.recording_runner import RecordingRunner
+from tests.support.saved_cluster import save_cluster
+
+Words = Callable[[str], int]
+Capture = pytest.CaptureFixture[str]
+POD = "{apiVersion: v1, kind: Pod, metadata: {name: web, namespace: x}, spec: {nodeName: n, containers: []}, status: {phase: Pending}}"
+STAGE = """
+kind: Stage
+metadata: {name: slow}
+spec:
+  resourceRef: {kind: Pod}
+  selector: {matchLabels: {slow: "true"}}
+  delay: {durationMilliseconds: 2000}
+  steps: [{delete: true}]
+"""
+
+
+@pytest.fixture
+def pod(tmp_path: Path) -> Path:
+    file = tmp_path / "pod.yaml"
+    file.write_text(POD)
+    return file
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Path:
+    file = tmp_path / "stage.yaml"
+    file.write_text(STAGE)
+    return file
+
+
+def test_the_sets_are_listed(words: Words, capfd: Capture) -> None:
+    assert words("stage sets") == 0
+    assert "pod-general" in capfd.readouterr().out
+
+    assert words("stage sets -o json") == 0
+    names = [each["name"] for each in json.loads(capfd.readouterr().out)]
+    assert {"node-fast", "node-boot", "pod-chaos", "pod-run-to-completion"} <= set(names)
+
+
+def test_a_stage_without_faults_passes_and_one_with_faults_does_not(
+    words: Words, capfd: Capture, stage: Path
+) -> None:
+    assert words(f"stage lint {stage}") == 0
+    assert "nothing is wrong" in capfd.readouterr().err
+
+    stage.write_text(STAGE.replace("delay:", "dealy:"))
+    assert words(f"stage lint {stage}") == 1
+    shown = capfd.readouterr()
+    assert shown.out == (
+        f"{stage}:7: slow: 'spec.dealy' is not a field of a Stage; did you mean 'delay'?\n"
+    )
+    assert "error:" in shown.err
+
+    assert words(f"stage lint {stage} -o json") == 1
+    assert json.loads(capfd.readouterr().out)[0]["line"] == 7
+
+
+def test_each_stage_is_explained_for_an_object_of_a_file(
+    words: Words, capfd: Capture, pod: Path, stage: Path
+) -> None:
+    assert words(f"stage explain --object {pod} --stage {stage} --stage pod-fast") == 0
+
+    lines = capfd.readouterr().out.splitlines()
+    assert "- slow: label 'slow' is not there, and must be 'true'" in lines
+    assert "+ pod-ready: weight 0, at once" in lines
+
+
+def test_stubs_take_the_place_of_times(words: Words, capfd: Capture, pod: Path) -> None:
+    assert words(f"stage explain --object {pod} --stub-functions -o json") == 0
+
+    found = json.loads(capfd.readouterr().out)
+    assert [each["stage"] for each in found["stages"]] == ["pod-ready"]
+    assert found["stages"][0]["next"][0]["data"]["status"]["startTime"] == "<Now>"
+
+
+def test_an_object_of_a_cluster_is_explained_with_the_clusters_stages(
+    words: Words, runner: RecordingRunner, capfd: Capture
+) -> None:
+    save_cluster(WorkDir(default_workdir()), cluster_name("kwok"), cluster_options(runtime="fake"))
+    runner.answers["object_of_cluster"] = yaml.safe_load(POD)
+
+    assert words("stage explain pod/web -n x") == 0
+
+    assert runner.calls[0][1][2] == ObjectKey(PODS, "x", "web")
+    assert "no Stage is for it" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("more", ["", "pod/web"])
+def test_one_object_is_explained(words: Words, capfd: Capture, pod: Path, more: str) -> None:
+    object_file = f"--object {pod}" if more else ""
+    assert words(f"stage explain {more} {object_file}") == 2
+    assert "KIND/NAME" in capfd.readouterr().err
+
+
+def test_tests_beside_stages_are_run(
+    words: Words, capfd: Capture, stage: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "slow.input.yaml").write_text(POD)
+
+    assert words(f"stage test {tmp_path}") == 1
+    assert "missing: slow" in capfd.readouterr().out
+    assert words(f"stage test {tmp_path} --write") == 0
+    assert words(f"stage test {tmp_path}") == 0
+    assert "passed: slow" in capfd.readouterr().out
+
+
+def test_states_are_drawn(words: Words, capfd: Capture, stage: Path) -> None:
+    assert words(f"stage graph {stage} pod-fast") == 0
+    assert "slow, 2s  ->  gone" in capfd.readouterr().out
+
+    assert words("stage graph -o mermaid") == 0
+    assert capfd.readouterr().out.startswith("stateDiagram-v2\n")
+    assert words("stage graph -o json") == 0
+    assert {each["kind"] for each in json.loads(capfd.readouterr().out)} == {"Node", "Pod"}
+
+
+def test_a_word_that_is_no_set_is_refused(words: Words, capfd: Capture) -> None:
+    assert words("stage graph pod-genral") == 2
+    assert "did you mean 'pod-general'?" in capfd.readouterr().err
+    assert words("create cluster --stage pod-genral") == 2
+    assert "did you mean 'pod-general'?" in capfd.readouterr().err

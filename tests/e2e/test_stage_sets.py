@@ -1,0 +1,248 @@
+"""The shipped sets of Stages, and those of a user beside them, played by a real cluster."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.installed import Installed, condition, until
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.components,
+    pytest.mark.timeout(600, func_only=True),
+]
+SETS = "pod-general,pod-chaos,pod-run-to-completion,node-boot,node-chaos,volume-fast"
+CLASS = Path(__file__).parents[2] / "examples" / "stages" / "storage-class.yaml"
+GENERAL = (
+    "pod-create",
+    "pod-init-container-running",
+    "pod-init-container-completed",
+    "pod-ready",
+    "pod-complete",
+)
+FAILS = "pod-container-running-failed.stage.kwok.x-k8s.io"
+CRASHING = """
+kind: Stage
+metadata: {name: crashes}
+spec:
+  resourceRef: {kind: Pod}
+  selector:
+    matchLabels: {crashing: "true"}
+    matchExpressions:
+    - jq: {key: .status.phase, operator: In, values: [Running]}
+  weight: 1
+  steps:
+  - patch: {subresource: status, root: status, template: "phase: Failed"}
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster(installed: Installed) -> Installed:
+    done = installed.run("create", "cluster", "--wait", "--stage", SETS)
+    assert done.code == 0, done.err
+    assert "Stages: node-boot, node-heartbeat-with-lease, node-chaos, pod-general" in done.err
+    until("the account for pods is there", lambda: installed.objects("serviceaccounts"))
+    for name in ("node-0", "node-1"):
+        apply(installed, node(name))
+    return installed
+
+
+def timing(*stages: str, delay: str = "100ms") -> dict[str, str]:
+    """Return annotations that shorten Stages."""
+    words = {"delay": delay, "jitter-delay": delay}
+    return {f"{s}.stage.kwok.x-k8s.io/{key}": word for s in stages for key, word in words.items()}
+
+
+def node(name: str) -> dict[str, Any]:
+    resources = {"node-device-ready.stage.kwok.x-k8s.io/resources": '{"example.com/gpu": "2"}'}
+    boot = timing("node-register", "node-ready", "node-device-ready", "node-not-ready")
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "annotations": boot | resources},
+    }
+
+
+def pod(name: str, *, spec: dict[str, Any] | None = None, **metadata: Any) -> dict[str, Any]:
+    annotations = timing(*GENERAL, FAILS.partition(".")[0]) | metadata.pop("annotations", {})
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "annotations": annotations, **metadata},
+        "spec": {
+            "nodeName": "node-0",
+            "containers": [{"name": "main", "image": "busybox"}],
+            **(spec or {}),
+        },
+    }
+
+
+def job(annotations: dict[str, str], *arguments: str) -> dict[str, Any]:
+    container = {"name": "main", "image": "busybox", "args": arguments}
+    spec = {"restartPolicy": "Never", "nodeName": "node-0", "containers": [container]}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "job"},
+        "spec": {"template": {"metadata": {"annotations": annotations}, "spec": spec}},
+    }
+
+
+def apply(cluster: Installed, *objects: dict[str, Any]) -> None:
+    for each in objects:
+        cluster.kubectl("apply", "-f", "-", stdin=json.dumps(each))
+
+
+def phase(cluster: Installed, name: str) -> str:
+    found = json.loads(cluster.kubectl("get", "pod", name, "-o", "json"))
+    return str(found["status"].get("phase"))
+
+
+def test_nodes_boot_step_by_step(cluster: Installed) -> None:
+    def booted() -> bool:
+        nodes = cluster.objects("nodes")
+        return [condition(each, "DevicesReady") for each in nodes] == ["True"] * 2
+
+    until("the devices are ready", booted)
+
+    for each in cluster.objects("nodes"):
+        assert condition(each, "Ready") == "True"
+        assert each["status"]["allocatable"]["example.com/gpu"] == "2"
+        assert each["status"]["phase"] == "Running"
+
+
+def test_a_pod_goes_through_the_steps_of_a_real_one(cluster: Installed) -> None:
+    first = {"initContainers": [{"name": "first", "image": "busybox"}]}
+    apply(cluster, pod("initialised", spec=first))
+
+    until("it runs", lambda: phase(cluster, "initialised") == "Running")
+
+    [status] = [
+        each["status"]
+        for each in cluster.objects("pods")
+        if "initialised" in each["metadata"]["name"]
+    ]
+    assert status["initContainerStatuses"][0]["state"]["terminated"]["reason"] == "Completed"
+    assert status["podIP"]
+    reasons = {each["reason"] for each in cluster.objects("events")}
+    assert "Created" in reasons
+    cluster.kubectl("delete", "pod", "initialised", "--wait=true")
+
+
+def test_a_job_completes_and_a_bare_pod_too_or_fails_at_its_deadline(cluster: Installed) -> None:
+    waits = {"pod-run-to-completion.stage.kwok.x-k8s.io/delay": "never"}
+    never = {"restartPolicy": "Never"}
+    apply(
+        cluster,
+        job(timing(*GENERAL)),
+        pod("hook", spec=never),
+        pod("late", spec={**never, "activeDeadlineSeconds": 1}, annotations=waits),
+    )
+
+    cluster.kubectl("wait", "--for=condition=complete", "job/job", "--timeout=120s")
+    until("the bare pod ends", lambda: phase(cluster, "hook") == "Succeeded")
+    until("the other fails", lambda: phase(cluster, "late") == "Failed")
+    late = json.loads(cluster.kubectl("get", "pod", "late", "-o", "json"))
+    assert late["status"]["reason"] == "DeadlineExceeded"
+
+
+def test_what_has_a_label_fails(cluster: Installed) -> None:
+    apply(cluster, pod("fragile", labels={FAILS: "true"}))
+
+    until("the pod fails", lambda: phase(cluster, "fragile") == "Failed")
+    cluster.kubectl("label", "node", "node-1", "node-not-ready.stage.kwok.x-k8s.io=true")
+    until("the node is not Ready", lambda: readiness(cluster, "node-1") == "False")
+    cluster.kubectl("label", "node", "node-1", "node-not-ready.stage.kwok.x-k8s.io-")
+    cluster.kubectl("annotate", "node", "node-1", "example.com/look=again")
+    until("it is Ready again", lambda: readiness(cluster, "node-1") == "True")
+
+
+def readiness(cluster: Installed, name: str) -> str:
+    return condition(json.loads(cluster.kubectl("get", "node", name, "-o", "json")), "Ready")
+
+
+def test_a_claim_gets_a_volume_which_goes_with_it(cluster: Installed) -> None:
+    claim = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data"},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+    }
+    cluster.kubectl("apply", "-f", str(CLASS))
+    apply(cluster, claim)
+
+    def phases(plural: str) -> list[str]:
+        return [each["status"].get("phase", "") for each in cluster.objects(plural)]
+
+    until("the claim is bound", lambda: phases("persistentvolumeclaims") == ["Bound"])
+    until("the volume is bound", lambda: phases("persistentvolumes") == ["Bound"])
+    cluster.kubectl("delete", "persistentvolumeclaim", "data", "--wait=true")
+    until("the volume is gone", lambda: phases("persistentvolumes") == [])
+
+
+def test_a_stage_of_the_users_comes_beside_the_usual_ones_and_is_explained(
+    installed: Installed,
+) -> None:
+    own = installed.called("own")
+    stage = own.folder / "crashing.yaml"
+    stage.write_text(CRASHING)
+    done = own.run("create", "cluster", "--wait", "--config", str(stage))
+    assert done.code == 0, done.err
+    assert "pod-fast, 1 of yours" in done.err
+    until("the account for pods is there", lambda: own.objects("serviceaccounts"))
+
+    apply(own, node("node-0"), pod("plain"), pod("crashing", labels={"crashing": "true"}))
+
+    until("one fails", lambda: phase(own, "crashing") == "Failed")
+    until("the other runs", lambda: phase(own, "plain") == "Running")
+    told = own.ok("stage", "explain", "pod/plain")
+    assert "- crashes: label 'crashing' is not there, and must be 'true'" in told
+    assert "- pod-ready: .status.phase is 'Running', and must be one of Pending" in told
+    again = own.run("create", "cluster", "--config", str(stage), "--fail-on-drift")
+    assert again.code == 0, again.err
+    own.ok("delete", "cluster")
+
+
+def test_the_examples_for_writers_of_stages_are_played(installed: Installed) -> None:
+    examples = installed.called("examples")
+    names = ("crash-loop", "slow-start", "failing-device", "sleeping-job")
+    configs = [f"--config={CLASS.with_name(f'{name}.yaml')}" for name in names]
+    done = examples.run("create", "cluster", "--wait", *configs)
+    assert done.code == 0, done.err
+    assert "'pod-complete' is left out, because 'job-sleeps' of yours" in done.err
+    until("the account for pods is there", lambda: examples.objects("serviceaccounts"))
+    soon = {
+        f"example.com/{word}": "100ms" for word in ("starts-after", "runs-for", "backs-off-for")
+    }
+    resources = {"cpu": "8", "memory": "8Gi", "pods": "10", "example.com/gpu": "4"}
+    status = {"allocatable": resources, "capacity": resources}
+    apply(
+        examples,
+        node("node-0") | {"status": status},
+        job(soon, "1s"),
+        pod("crashing", labels={"crashing": "true"}, annotations=soon),
+    )
+
+    def restarts() -> int:
+        found = json.loads(examples.kubectl("get", "pod", "crashing", "-o", "json"))
+        return sum(each["restartCount"] for each in found["status"].get("containerStatuses", ()))
+
+    until("it has crashed again and again", lambda: restarts() > 1)
+    examples.kubectl("wait", "--for=condition=complete", "job/job", "--timeout=120s")
+    examples.kubectl("label", "node", "node-0", "example.com/device=failing")
+    until("the device fails", lambda: healthy(examples) == "False")
+    examples.kubectl("label", "node", "node-0", "example.com/device-")
+    until("it recovers", lambda: healthy(examples) == "True")
+    [found] = examples.objects("nodes")
+    assert found["status"]["allocatable"]["example.com/gpu"] == "4"
+    examples.ok("delete", "cluster")
+
+
+def healthy(cluster: Installed) -> str:
+    [found] = cluster.objects("nodes")
+    return condition(found, "DeviceHealthy")

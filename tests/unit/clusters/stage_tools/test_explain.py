@@ -1,0 +1,139 @@
+from typing import Any
+
+from kwokctl.clusters.stage_tools.explain import StageVerdict, explain, told
+from kwokctl.clusters.stage_tools.functions import stub_functions
+from kwokctl.clusters.stage_tools.sources import documents_from
+from kwokctl.controller.stages.reader import read_stages
+from kwokctl.expr import yaml
+
+NOW = 1_767_225_600.0  # 2026-01-01
+
+
+def verdicts(spec: str, value: dict[str, Any]) -> list[StageVerdict]:
+    body = {"kind": "Stage", "metadata": {"name": "stage"}, "spec": yaml.load(spec)}
+    stages = read_stages(documents_from([body], "stages.yaml"))
+    return explain(stages, value, stub_functions(), NOW)
+
+
+def pod(**metadata: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "web", "namespace": "default", **metadata},
+        "spec": {"nodeName": "node-1"},
+        "status": {"phase": "Running"},
+    }
+
+
+def broken(selector: str, value: dict[str, Any]) -> str:
+    [found] = verdicts(
+        f"{{resourceRef: {{kind: Pod}}, {selector} steps: [{{delete: true}}]}}", value
+    )
+    return found.broken_rule
+
+
+def test_the_first_rule_that_does_not_hold_is_told() -> None:
+    def jq(rule: str) -> str:
+        return broken(f"selector: {{matchExpressions: [{{jq: {{{rule}}}}}]}},", pod())
+
+    assert broken("", pod()) == "it has no selector"
+    assert (
+        broken("selector: {matchLabels: {a: b}},", pod(labels={"a": "c"}))
+        == "label 'a' is 'c', and must be 'b'"
+    )
+    assert (
+        broken("selector: {matchAnnotations: {a: b}},", pod())
+        == "annotation 'a' is not there, and must be 'b'"
+    )
+    assert (
+        jq("key: .status.phase, operator: In, values: [Failed, Pending]")
+        == ".status.phase is 'Running', and must be one of Failed, Pending"
+    )
+    assert (
+        jq("key: .status.phase, operator: NotIn, values: [Running]")
+        == ".status.phase is 'Running', and must be none of Running"
+    )
+    assert jq("key: .x, operator: Exists") == ".x is not there, and must be there"
+    assert (
+        jq("key: .status.phase, operator: DoesNotExist")
+        == ".status.phase is 'Running', and must not be there"
+    )
+    assert jq("key: .status.phase, operator: Exists") == ""
+
+
+def test_a_condition_in_cel_is_told_as_it_is_written() -> None:
+    def cel(expression: str) -> str:
+        return broken(
+            f"selector: {{matchExpressions: [{{cel: {{expression: {expression}}}}}]}},", pod()
+        )
+
+    assert cel("self.status.phase == 'Running'") == ""
+    assert cel("self.status.phase == 'Failed'") == "self.status.phase == 'Failed' is false"
+    assert "self.metadata.labels['x']" in cel("\"self.metadata.labels['x'] == 'y'\"")
+
+
+def test_a_stage_that_matches_says_how_likely_when_and_what() -> None:
+    spec = """
+    resourceRef: {kind: Pod}
+    selector: {matchLabels: {}}
+    weight: 3
+    weightFrom: {jq: {expression: '.metadata.annotations["weight"]'}}
+    delay:
+      durationMilliseconds: 1000
+      jitterDurationFrom: {jq: {expression: '.metadata.annotations["until"]'}}
+    immediateNextStage: true
+    steps:
+    - event: {type: Normal, reason: A, message: b}
+    - finalizers: {add: [{value: x/y}], remove: [{value: a/b}]}
+    - patch:
+        subresource: status
+        root: status
+        impersonation: {username: me}
+        template: |
+          at: {{ Now }}
+          node: {{ Quote (NodeIPWith .spec.nodeName) }}
+          ips: {{ toJson (NodeIPsWith .spec.nodeName) }}
+    - apply:
+        template: |
+          {apiVersion: v1, kind: ConfigMap, metadata: {name: {{ .metadata.name }}}}
+    """
+    value = pod(finalizers=["a/b"], annotations={"weight": "7", "until": "2026-01-01T00:00:05.5Z"})
+
+    found = told(value, verdicts(spec, value))
+
+    stage = found["stages"][0]
+    assert (found["kind"], found["name"], found["namespace"]) == ("Pod", "web", "default")
+    assert (stage["stage"], stage["weight"]) == ("stage", 7)
+    assert stage["delay"] == [1_000_000_000, 5_500_000_000]
+    event, finalizers, patch, apply, immediate = stage["next"]
+    assert event == {"kind": "event", "type": "Normal", "reason": "A", "message": "b"}
+    assert finalizers["data"] == {"metadata": {"finalizers": ["x/y"]}}
+    assert patch == {
+        "kind": "patch",
+        "type": "application/strategic-merge-patch+json",
+        "subresource": "status",
+        "impersonation": "me",
+        "data": {
+            "status": {
+                "at": "<Now>",
+                "node": '<NodeIPWith("node-1")>',
+                "ips": ['<0 of NodeIPsWith("node-1")>', '<1 of NodeIPsWith("node-1")>'],
+            }
+        },
+    }
+    assert apply["data"]["kind"] == "ConfigMap"
+    assert immediate == {"kind": "immediate"}
+
+
+def test_a_weight_that_cannot_be_read_is_left_out() -> None:
+    spec = """
+    resourceRef: {kind: Pod}
+    selector: {matchLabels: {}}
+    weightFrom: {jq: {expression: '"much"'}}
+    steps: [{delete: true}]
+    """
+
+    [stage] = told(pod(), verdicts(spec, pod()))["stages"]
+
+    assert "weight" not in stage
+    assert stage["delay"] == [0, 0]

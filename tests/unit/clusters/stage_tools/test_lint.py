@@ -1,0 +1,143 @@
+from pathlib import Path
+
+import pytest
+
+from kwokctl.clusters.stage_tools.lint import lint
+from kwokctl.errors import NotFoundError
+
+HEAD = "kind: Stage\nmetadata: {name: %s}\nspec:\n  resourceRef: {kind: Pod}\n"
+PHASE = "jq: {key: .status.phase, operator: In, values: [%s]}"
+
+
+def told(tmp_path: Path, *stages: str) -> list[str]:
+    """Write the Stages, whose lines begin at the fifth of each document, and lint them."""
+    documents = [
+        HEAD % f"s{number}" + "".join(f"  {line}\n" for line in stage.splitlines())
+        for number, stage in enumerate(stages)
+    ]
+    file = tmp_path / "stages.yaml"
+    file.write_text("---\n".join(documents))
+    return [f"{each.line} {each.stage} {each.field} {each.problem}" for each in lint([str(file)])]
+
+
+def selecting(*rules: str) -> str:
+    lines = "".join(f"  - {rule}\n" for rule in rules)
+    return f"selector:\n  matchExpressions:\n{lines}steps: [{{delete: true}}]"
+
+
+def test_every_unknown_field_is_told_with_its_line(tmp_path: Path) -> None:
+    stage = "selecter: {}\nselector: {matchLabels: {}}\nsteps:\n- delete: true\n  patchh: {}"
+
+    first, second = told(tmp_path, stage)
+
+    assert first == "5 s0 spec.selecter is not a field of a Stage; did you mean 'selector'?"
+    assert second.startswith("9 s0 spec.steps[0].patchh is not a field of a Stage; did you mean")
+
+
+def test_what_cannot_be_compiled_is_told_of_each_stage(tmp_path: Path) -> None:
+    wrong = selecting("jq: {key: '.a |', operator: Exists}")
+
+    found = told(tmp_path, wrong, "selector: {}\nsteps:\n- patch:\n    template: '{{ if }}'")
+
+    assert [line.split(" cannot")[0] for line in found] == [
+        "7 s0 spec.selector.matchExpressions[0].jq.key",
+        "17 s1 spec.steps[0].patch.template",
+    ]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        PHASE % "Failed",
+        "jq: {key: .status.phase, operator: DoesNotExist}",
+        "jq: {key: .status.phase, operator: NotIn, values: [Running, Failed]}",
+    ],
+)
+def test_conditions_that_exclude_each_other_are_told(tmp_path: Path, rule: str) -> None:
+    [found] = told(tmp_path, selecting(PHASE % "Running", rule))
+
+    assert found.startswith("8 s0 spec.selector.matchExpressions[1] cannot hold")
+
+
+def test_conditions_that_can_hold_together_are_not_told(tmp_path: Path) -> None:
+    several = "jq: {key: '.status.conditions.[].type', operator: In, values: [%s]}"
+    rules = [PHASE % "Running, Failed", PHASE % "Running", several % "Ready", several % "Other"]
+
+    assert told(tmp_path, selecting(*rules)) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "problem"),
+    [
+        (
+            ".status.phaze",
+            "asks for 'phaze', which a Pod has not at this place; did you mean 'phase'?",
+        ),
+        (".status.conditions.[].tipe", "asks for 'tipe'"),
+        (".spec.activeDeadlineSeconds", "never equals a value"),
+    ],
+)
+def test_a_field_that_objects_do_not_have_is_told(tmp_path: Path, key: str, problem: str) -> None:
+    [found] = told(tmp_path, selecting(f"jq: {{key: '{key}', operator: In, values: ['1']}}"))
+
+    assert found.startswith("7 s0 spec.selector.matchExpressions[0]")
+    assert problem in found
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        ".kind",
+        ".metadata.ownerReferences.[].kind",
+        ".metadata.labels.a",
+        ".status.podIP",
+        ".spec | .x",
+    ],
+)
+def test_a_field_that_objects_have_or_may_have_is_not_told(tmp_path: Path, key: str) -> None:
+    assert told(tmp_path, selecting(f"jq: {{key: '{key}', operator: In, values: [a]}}")) == []
+
+
+def test_a_stage_for_no_object_is_told(tmp_path: Path) -> None:
+    assert "spec.selector is missing" in told(tmp_path, "steps: [{delete: true}]")[0]
+
+
+def test_a_stage_that_is_never_chosen_is_told(tmp_path: Path) -> None:
+    wide, narrow = (
+        selecting(PHASE % "Running"),
+        selecting(PHASE % "Running", "key: .spec.hostname\n    operator: Exists"),
+    )
+
+    [found] = told(tmp_path, f"weight: 1\n{wide}", narrow)
+
+    assert "s1 spec.weight is 0, so that 's0'" in found
+    assert told(tmp_path, wide, narrow) == []
+    assert told(tmp_path, f"weight: 1\n{narrow}", wide) == []
+
+
+def test_a_bound_below_the_delay_and_a_negative_weight_are_told(tmp_path: Path) -> None:
+    delay = "delay: {durationMilliseconds: 5, jitterDurationMilliseconds: 3}\n"
+
+    first, second = told(tmp_path, f"weight: -1\n{delay}{selecting(PHASE % 'Running')}")
+
+    assert first.startswith("5 s0 spec.weight is below 0")
+    assert first < second
+    assert "jitterDurationMilliseconds is below" in second
+
+
+def test_a_stage_that_is_replaced_by_a_later_one_is_told(tmp_path: Path) -> None:
+    stage = HEAD % "same" + "  selector: {}\n  steps: [{delete: true}]\n"
+    for name in ("a.yaml", "b.yaml"):
+        (tmp_path / name).write_text(stage)
+
+    [found] = lint([str(tmp_path)])
+
+    assert found.file.endswith("a.yaml")
+    assert "which replaces this one" in found.problem
+
+
+def test_files_without_stages_are_no_files_to_lint(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("kind: KwokctlConfiguration\n")
+
+    with pytest.raises(NotFoundError):
+        lint([str(tmp_path)])

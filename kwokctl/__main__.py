@@ -2,7 +2,7 @@
 
 import sys
 
-# A folder called `runtimes` in the current directory must not shadow ours.
+# A folder called `runtimes` in the current directory must not shadow the package of that name.
 sys.path.append(sys.path.pop(0))
 
 from kwokctl.cli.main import main

@@ -1,4 +1,4 @@
-"""What can go wrong, as a person who uses kwokctl can understand it.
+"""Defines kwokctl's errors: messages that its users can understand, with hints.
 
     KwokctlError            exit 1   the one type the command line catches
     ├── UsageError          exit 2   invalid arguments, options or settings
@@ -128,9 +128,10 @@ class SnapshotError(KwokctlError):
 
 
 class CannotStampError(KwokctlError):
-    """An object cannot be copied in etcd: copies would differ in more than what is known to differ.
+    """An object cannot be copied in etcd: copies would differ in unexpected fields.
 
-    A user sees it only after insisting on etcd: with `auto` the API server gets the objects.
+    A user sees it only with the data path `etcd`: with `auto` the objects are created through the
+    API server.
     """
 
     id: ClassVar[str] = "cannot-stamp"
@@ -186,7 +187,7 @@ class EtcdConflictError(RequestError):
 
 
 class EtcdGoneError(RequestError):
-    """No answer came from etcd: whether what was under way has been done is unknown."""
+    """No answer came from etcd: it is unknown whether the request has been carried out."""
 
     id: ClassVar[str] = "etcd-gone"
     path: ClassVar[str] = "etcd"
@@ -204,7 +205,7 @@ class EtcdRefusedError(RequestError):
     reason: str = "EtcdUnavailable"
 
     def __init__(self, message: str, *, code: int) -> None:
-        """Keep the gRPC status beside the message, in which etcd's own words stand."""
+        """Keep the gRPC status beside the message, which quotes etcd."""
         super().__init__(message)
         self.code = code
 

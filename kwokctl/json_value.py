@@ -1,4 +1,4 @@
-"""The type of values that were read from JSON or YAML, the only one that is not checked further."""
+"""The type of values that were read from JSON or YAML; their structure is not type-checked."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The nouns: what a cluster is made of. Values only; nothing here touches the machine."""
+"""Defines what a cluster is made of: components, programs, ports. Values only."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -59,7 +59,7 @@ class Mount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a component may take of this machine; 0 means as much as there is."""
+    """How much of this machine a component may use; 0 means no limit."""
 
     memory: int = 0
     """In bytes."""
@@ -72,7 +72,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """What a certificate says of its holder: the name of its files, its user and groups, and its use."""
+    """The content of a certificate: the name of its files, its user and groups, and its usages."""
 
     name: str
     common_name: str
@@ -85,7 +85,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeAddress:
-    """Where a node says that its kubelet is found."""
+    """The address and port of a kubelet, as its node reports them."""
 
     name: str
     ip: str
@@ -114,7 +114,7 @@ class Component:
     ports: tuple[Port, ...] = ()
     mounts: tuple[Mount, ...] = ()
     ready: tuple[HttpProbe, ...] = ()
-    """All must hold before the component can do work."""
+    """The component is ready when all of these hold."""
     after: frozenset[ComponentName] = frozenset()
     """Started only when these are ready."""
     uses: frozenset[ComponentName] = frozenset()

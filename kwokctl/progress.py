@@ -1,4 +1,4 @@
-"""The port through which long work tells what it is doing. Silent unless somebody listens."""
+"""The port through which long work reports its progress. Silent unless a listener is set."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -9,16 +9,16 @@ class Step(Protocol):
     """One named piece of work under way."""
 
     def say(self, what: str) -> None:
-        """Tell what is being done right now; replaces what was said before."""
+        """Report what is being done right now; it replaces the previous text."""
         ...
 
     def advance(self, amount: int = 1) -> None:
-        """Count work done towards the step's total."""
+        """Add to the work done of the step's total."""
         ...
 
 
 class Progress(Protocol):
-    """Who listens to long work."""
+    """A listener for the progress of long work."""
 
     def step(
         self, title: str, *, total: int | None = None, unit: str = ""
@@ -30,20 +30,20 @@ class Progress(Protocol):
         ...
 
     def note(self, text: str) -> None:
-        """Tell one line that the user should read."""
+        """Write one line that the user should read."""
         ...
 
     def warn(self, text: str) -> None:
-        """Tell one line that the user must not miss."""
+        """Write one line that the user must not miss."""
         ...
 
 
 class Silent:
-    """The listener that is not there, and each of its steps."""
+    """The listener that ignores everything, and each of its steps."""
 
     @contextmanager
     def step(self, title: str, *, total: int | None = None, unit: str = "") -> Iterator[Step]:
-        """Open a step that nobody sees."""
+        """Open a step that is not shown."""
         yield self
 
     def say(self, what: str) -> None:

@@ -47,7 +47,7 @@ def load(name: str, host: Host) -> Runtime:
 
 
 def _targets() -> dict[str, str]:
-    # Ten milliseconds to import, and only for those who look beyond what is built in.
+    # Takes ten milliseconds to import, and is needed only for runtimes that are not built in.
     from importlib.metadata import entry_points
 
     found = {entry.name: entry.value for entry in entry_points(group=GROUP)}

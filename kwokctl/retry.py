@@ -1,4 +1,4 @@
-"""Trying again: which errors of a cluster may pass by themselves, and how long to wait for that."""
+"""Repeats requests that failed: which errors are temporary, and how long to wait."""
 
 import asyncio
 import logging
@@ -13,16 +13,16 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _PASSING_STATUS = frozenset({0, 408, 429, 500, 502, 503, 504})
-"""No answer, a server that is busy or in need, and a proxy that does not reach it
+"""No answer, a server that is overloaded or failing, and a proxy that does not reach it
 (https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md#http-status-codes)."""
 _PASSING_REASONS = frozenset({"ServerTimeout", "Timeout", "ServiceUnavailable", "TooManyRequests"})
 
 _PAUSES = (0.1, 0.5, 1.0, 2.0)
 """Seconds to wait before each try after one that the cluster could not answer."""
 _MORE = (4.0, 5.0)
-"""And before further ones where no server was there at all, which may be about to be started again.
+"""And before further tries if no server was there at all: it may be about to be started again.
 
-They end after what watches etcd has lost its patience, which knows more.
+They end after the watch on etcd gives up, whose error says more.
 """
 _ASK_FIRST, _ASK_MOST = 0.2, 5.0
 
@@ -41,10 +41,10 @@ def backoff(tries: int, random: Random, *, first: float, most: float) -> float:
 
 
 async def retried(work: Callable[[], Awaitable[T]]) -> T:
-    """Do `work`, and do it again as long as it fails with what may pass.
+    """Do `work`, and repeat it as long as it fails with a temporary error.
 
-    Raises RequestError for a refusal, or when patience is at an end. A try without an answer may have
-    succeeded: who writes must understand what the next one is told then.
+    Raises RequestError for a refusal, or after the last try. A try without an answer may have
+    succeeded: a caller that writes must expect the next try to find that.
     """
     for pause in _PAUSES + _MORE:
         try:

@@ -1,4 +1,4 @@
-"""The ports that make runtimes pluggable: what differs by nature, and nothing more."""
+"""The ports that runtimes implement: only what differs from one runtime to another."""
 
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from kwokctl.model import Artifact, ClusterName, ComponentName, NodeAddress, Pla
 
 
 class Site(Protocol):
-    """How the world looks from inside a component once a runtime has placed it.
+    """Addresses and paths as a component sees them once a runtime has placed it.
 
     Component builders ask the site instead of asking which runtime they are in.
     """
@@ -19,7 +19,7 @@ class Site(Protocol):
         ...
 
     def path(self, host_path: Path) -> PurePath:
-        """Where components find what lies at `host_path` on the host, if it is mounted for them."""
+        """The path at which components see `host_path` of the host, if it is mounted for them."""
         ...
 
     def socket(self, host_path: Path) -> PurePath | None:
@@ -29,7 +29,7 @@ class Site(Protocol):
     def address(
         self, component: ComponentName, port: int, *, dialler: ComponentName | None = None
     ) -> str:
-        """The `host:port` at which `dialler` finds this component; None is who works on the host.
+        """The `host:port` at which `dialler` reaches this component; None is a client on the host.
 
         `port` is the one that the host knows.
         """
@@ -48,12 +48,12 @@ class Site(Protocol):
         ...
 
     def node_address(self) -> NodeAddress:
-        """Where the API server finds who plays the kubelets of fake nodes."""
+        """The host at which the API server reaches the controller in place of kubelets."""
         ...
 
 
 class Runtime(Protocol):
-    """Puts components somewhere, keeps them running, takes them away."""
+    """Installs, runs and removes components."""
 
     @property
     def name(self) -> str:
@@ -61,11 +61,11 @@ class Runtime(Protocol):
         ...
 
     async def check(self) -> None:
-        """Raise UnavailableError, with a hint, unless this machine can run us."""
+        """Raise UnavailableError, with a hint, unless this runtime works on this machine."""
         ...
 
     def site(self, cluster: ClusterName) -> Site:
-        """Tell how the world looks from inside this cluster's components."""
+        """Return the addresses and paths as this cluster's components see them."""
         ...
 
     async def install(self, plan: Plan) -> None:
@@ -138,7 +138,7 @@ class Images(Protocol):
         ...
 
     async def pull(self, image: str, *, came: Callable[[int], None]) -> None:
-        """Fetch an image from its registry; `came` is told the bytes as they come.
+        """Fetch an image from its registry; `came` is called with the number of bytes as they come.
 
         Raises ArtifactError when the registry does not answer, or does not give it.
         """
@@ -166,7 +166,7 @@ class Images(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeImage:
-    """An image of a node that is at hand."""
+    """An image of a node that is on this machine."""
 
     name: str
     kube: str
@@ -178,7 +178,7 @@ class NodeImages(Protocol):
 
     @property
     def engine(self) -> Images:
-        """The images at hand, those of nodes among them."""
+        """The images on this machine, including those of nodes."""
         ...
 
     @property
@@ -230,14 +230,14 @@ class RunsImages(Protocol):
 
     @property
     def images(self) -> Images:
-        """The images at hand."""
+        """The images on this machine."""
         ...
 
 
 @runtime_checkable
 class TellsMore(Protocol):
-    """A runtime that knows more of components than their state."""
+    """A runtime that can explain the state of components."""
 
     async def remarks(self, cluster: ClusterName) -> Mapping[ComponentName, str]:
-        """Tell, of components of which there is something to tell, why they ended or began anew."""
+        """Return, by component, why it has ended or was restarted; without the others."""
         ...

@@ -1,4 +1,4 @@
-"""Asynchronous work: the loop it runs on, one piece for each of many items, and work beside the main one."""
+"""Asynchronous work: the event loop, work on many items, and work in the background."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable

@@ -1,1 +1,1 @@
-"""The runtimes: places where components can live. Found by name through `kwokctl.registry`."""
+"""The runtimes, which run the components of clusters: found by name through `kwokctl.registry`."""

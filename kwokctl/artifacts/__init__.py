@@ -1,1 +1,1 @@
-"""Where programs come from: one small port, and its sources."""
+"""Finds programs and images: given, stored, downloaded or built."""

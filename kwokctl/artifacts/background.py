@@ -1,4 +1,4 @@
-"""Work that blocks, in a thread of its own that nobody has to wait for."""
+"""Runs blocking work in a thread of its own, which a cancelled caller does not wait for."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""One at a time gets a thing into the cache; others wait and find it there."""
+"""Lets one process at a time fetch or build a program; others wait until it is cached."""
 
 import shutil
 from collections.abc import AsyncIterator, Callable
@@ -12,16 +12,17 @@ from kwokctl.progress import Progress, Step
 
 @dataclass(frozen=True, slots=True)
 class LockedPlace:
-    """What belongs to whoever has the turn."""
+    """What the process whose turn it is works with."""
 
     folder: Path
-    """A folder to work in, on the file system of the store. It outlives a failure, so that a
-    download can be gone on with."""
+    """A folder to work in, on the file system of the store. It is kept after a failure, so that a
+    download can be continued.
+    """
     lock: int
     """The descriptor of the lock; a child that inherits it keeps the turn until it has ended."""
 
     def doing(self, what: str) -> None:
-        """Tell those who wait what is being done now."""
+        """Show the processes that wait what is being done now."""
         sign(self.lock, what)
 
 
@@ -29,10 +30,10 @@ class LockedPlace:
 async def in_turn(
     cache: Path, batch: str, doing: str, progress: Progress
 ) -> AsyncIterator[LockedPlace]:
-    """Wait until nobody else gets `batch` into the cache, then have the turn.
+    """Wait until no other process fetches or builds `batch`, then lock it.
 
-    Those who come meanwhile read `doing`. The folder is removed when all went well; after a failure
-    only what a download can be continued from stays.
+    Processes that wait meanwhile show `doing`. The folder is removed after a success; after a
+    failure only partial downloads stay.
     """
     folder = cache / "tmp" / batch
     with ExitStack() as steps:
@@ -49,7 +50,7 @@ async def in_turn(
 
 
 def _shown(progress: Progress, steps: ExitStack) -> Callable[[str], None]:
-    """Return what shows whom we wait for, as one step."""
+    """Return what shows, as one step, which process is waited for."""
     step: Step | None = None
 
     def hear(owner: str) -> None:
@@ -72,5 +73,5 @@ def _remove_empty(folder: Path) -> None:
 
 
 def lock_file(cache: Path, batch: str) -> Path:
-    """Return the lock that whoever gets `batch` holds."""
+    """Return the lock that is held while `batch` is fetched or built."""
     return cache / "locks" / f"{batch}.lock"

@@ -1,4 +1,4 @@
-"""Which container image holds a program, where its project publishes one."""
+"""Names the container image of a program, if its project publishes one."""
 
 from kwokctl.artifacts.programs import named
 

@@ -1,4 +1,4 @@
-"""From what is wanted to where each program lies, or is to be had."""
+"""Determines where each wanted program is on this machine, or where it is published."""
 
 import hashlib
 import os
@@ -14,7 +14,7 @@ from kwokctl.host.paths import expanded
 from kwokctl.model import Artifact
 
 GIVEN = "@"
-"""Stands, in the store's version of a program from an address that the user gave, before its mark."""
+"""Separates version and digest in the store, for a program from an address that the user gave."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class Order:
 def place(
     wanted: WantedProgram, target: Platform, prefixes: Mapping[str, str] | None = None
 ) -> Local | Order:
-    """Tell where a program lies or is to be had.
+    """Return where a program is on this machine, or where it is published.
 
     `prefixes` names, by group, an address or a folder that holds a release's files in place of
     the project's.

@@ -1,4 +1,4 @@
-"""What can be asked of the store as a whole: list, verify, prune, and fill it by building."""
+"""Lists, verifies and repairs the store, fills it by building, and finds what is unused."""
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -104,9 +104,9 @@ async def build(kube: str, *, cache: Path, progress: Progress) -> dict[str, Arti
 
 
 def unused(cache: Path, *, keep: Collection[Path] = ()) -> list[Unused]:
-    """List all programs but those in `keep`, and what dead runs have left.
+    """List all programs but those in `keep`, and the remains of killed runs.
 
-    What another process is getting right now is not in the list.
+    What another process is fetching or building now is not in the list.
     """
     store = store_of(cache, here())
     found = [e.path.parent for e in store.entries() if e.path not in keep]

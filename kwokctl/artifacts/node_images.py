@@ -1,4 +1,4 @@
-"""Which image of a node goes with a release of kind, as one table.
+"""Lists the node images of each release of kind, as one table.
 
 kind supports a node image with the release that it was built for, and names those in the release's
 notes, by digest, since a tag may be moved to a build for another release
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from kwokctl.artifacts.versions import DEFAULT_KIND_VERSION, kind_version, kube_version, minor
 
 PREFIX = "docker.io/kindest"
-"""Where kind's project publishes its images."""
+"""The repository in which kind's project publishes its images."""
 
 _PUBLISHED = {
     # https://github.com/kubernetes-sigs/kind/releases/tag/v0.33.0

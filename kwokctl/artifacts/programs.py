@@ -1,4 +1,4 @@
-"""Which programs there are and where their projects publish them, as one table."""
+"""Lists all programs, and where their projects publish them, as one table."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Release:
 
     name: str
     title: str
-    """What people call it."""
+    """Its name for people."""
     canonical: Callable[[str], str]
     """How a version is written in the store."""
     site: str
@@ -33,7 +33,7 @@ class Release:
     oldest_build: tuple[int, int]
     """The first release that a Go module proxy can give."""
     stamped: tuple[str, ...] = ()
-    """Go packages that are told the version when they are linked."""
+    """Go packages into which the linker writes the version."""
 
     def address(self, version: str, target: Platform) -> str:
         """Return the address below which the project publishes a release."""
@@ -125,7 +125,7 @@ PROGRAMS = {
 }
 
 FOR_NODES = frozenset({"kubelet", "kubeadm", "kind"})
-"""What only a cluster with a node of its own needs: kind, and what its node image is made of."""
+"""What only clusters on kind need: kind, and what its node image is made of."""
 
 
 def relatives(name: str) -> list[str]:

@@ -81,7 +81,7 @@ def store_of(cache: Path, target: Platform) -> ProgramStore:
 
 @dataclass(frozen=True, slots=True)
 class _Fetch:
-    """Gets what is not in the store into it."""
+    """Fetches or builds what is not in the store."""
 
     source: ArtifactSource
     cache: Path
@@ -90,7 +90,7 @@ class _Fetch:
     progress: Progress
 
     async def run(self, orders: Sequence[Order]) -> dict[str, Artifact]:
-        """Take the turn of each batch, look again, and get what is still missing."""
+        """Lock each batch, look again, and get what is still missing."""
         async with AsyncExitStack() as turns:
             places = {}
             for batch, same in _batches(orders):
@@ -176,7 +176,7 @@ def _stored(
 
 
 def _batches(orders: Iterable[Order]) -> Iterator[tuple[str, list[Order]]]:
-    """Yield orders that belong together; always in one order, so that no two wait in a ring."""
+    """Yield orders that belong together; always in the same order, to prevent deadlocks."""
     by_batch = attrgetter("batch")
     for batch, same in groupby(sorted(orders, key=by_batch), by_batch):
         yield batch, list(same)
@@ -187,7 +187,7 @@ def _names(orders: Sequence[Order]) -> str:
 
 
 def _why(troubles: Iterable["Trouble"]) -> str:
-    """Say what went wrong, naming together the hosts of which the same is true."""
+    """Explain what went wrong, naming hosts with the same failure together."""
     hosts: dict[str, dict[str, None]] = {}
     for trouble in troubles:
         hosts.setdefault(trouble.cause, {})[trouble.host] = None

@@ -80,7 +80,7 @@ class ProgramStore:
     def publish(self, program: Path, *, name: str, version: str, source: str, origin: str) -> Entry:
         """Move a program, which lies on the same file system, into the store, whole or not at all.
 
-        It replaces an entry of that name and version; those who run the old file keep it.
+        It replaces an entry of that name and version; processes that run the old file keep it.
         """
         staging = _empty(program.with_name(f".{name}.entering"))
         file = program.rename(staging / name)
@@ -111,7 +111,7 @@ class ProgramStore:
                 yield folder
 
     def remove(self, entry: Entry) -> None:
-        """Take a program out; those who run it keep it."""
+        """Remove a program; processes that run it keep its file."""
         shutil.rmtree(entry.path.parent)
 
     def _read(self, folder: Path) -> Entry | None:
@@ -181,7 +181,7 @@ def _write(entry: Entry) -> None:
 
 
 def _settle(file: Path) -> None:
-    """Bring a file's content to the disk before anything says that it is there."""
+    """Flush a file's content to the disk before its record says that it is there."""
     descriptor = os.open(file, os.O_RDONLY)
     try:
         os.fsync(descriptor)

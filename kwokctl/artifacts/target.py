@@ -1,4 +1,4 @@
-"""The kind of machine that programs are wanted for."""
+"""Names the operating system and processor that programs are for."""
 
 import os
 import sys

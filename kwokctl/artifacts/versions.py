@@ -1,4 +1,4 @@
-"""Versions of Kubernetes and etcd as people write them and as programs carry them."""
+"""Parses versions of Kubernetes, etcd and kind."""
 
 import re
 
@@ -23,7 +23,7 @@ _ETCD_BY_MINOR = {
     31: "3.5.24",
     34: "3.6.16",
 }
-"""The etcd release from this minor release of Kubernetes on."""
+"""The etcd release for this minor release of Kubernetes and later ones."""
 
 
 def kube_version(text: str) -> str:

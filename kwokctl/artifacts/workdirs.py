@@ -16,7 +16,7 @@ _FOLDER = "workdirs"
 
 
 def remember(cache: Path, workdir: Path) -> None:
-    """Note that clusters in a work folder use what is in the cache; safe to repeat.
+    """Note that clusters in a work folder use programs of the cache; safe to repeat.
 
     A cache that cannot be written is left as it is: a full disk must not keep clusters from
     starting.

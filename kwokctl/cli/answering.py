@@ -21,7 +21,7 @@ from kwokctl.cli.verbs.help_command import NAME as HELP
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """Another program whose words these are: it knows what can stand there."""
+    """The other program that takes these words: it completes them itself."""
 
     name: str
     cluster: str
@@ -31,7 +31,7 @@ class Tool:
 Offer = tuple[str, str]
 """A word, and what it means, empty if that is not known."""
 Offers = Tool | tuple[Offer, ...] | None
-"""None stands for the path of a file."""
+"""None means that the word is the path of a file."""
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class _Place:
     """The options so far, by name, with the value of those that have one."""
 
     def pass_over(self, word: str) -> None:
-        """Go on beyond a word; LookupError if no command is called so."""
+        """Advance by one word; LookupError if there is no command of that name."""
         if self.pending and not (word.startswith("-") and self.pending_may_stand_alone):
             self.given[self.pending.name] = word
             self.pending = None
@@ -67,7 +67,7 @@ class _Place:
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """The options that may stand here, by each of their spellings."""
+        """The options that may be given here, by each of their spellings."""
         return {
             spelling: param
             for param in self.command.params
@@ -92,7 +92,7 @@ class _Place:
 
 
 def offers(tree: Any, words: Sequence[str]) -> Offers:
-    """Return what can stand in place of the last word, which may be empty or begun."""
+    """Return the completions of the last word, which may be empty."""
     *before, begun = words or [""]
     place = _Place(tree)
     for number, word in enumerate(before):
@@ -159,7 +159,7 @@ def _commands(group: Any, begun: str) -> Iterator[Offer]:
 
 
 def answer(tree: Any, words: Sequence[str]) -> None:
-    """Print what can stand in place of the last word."""
+    """Print the completions of the last word."""
     found = offers(tree, words)
     if found is None:
         results.emit("files")
@@ -171,7 +171,7 @@ def answer(tree: Any, words: Sequence[str]) -> None:
 
 
 def _pass_on(tool: Tool) -> None:
-    """Let a tool answer itself, as every program does that is made with Cobra.
+    """Let a tool complete its words itself, as every program made with Cobra can.
 
     https://github.com/spf13/cobra/blob/main/site/content/completions/_index.md
     """

@@ -1,4 +1,4 @@
-"""The app: every command, in the order in which help shows them."""
+"""Assembles the app: every command, in the order in which help shows them."""
 
 import os
 from collections.abc import Sequence
@@ -34,9 +34,9 @@ _MODULES = (
     passthrough, env, stage, artifacts, completion, help_command, unserved,
 )  # fmt: skip
 _ORDER = ("create", "delete", "start", "stop", "get", "scale", "plan", "snapshot", "logs")
-"""The commands that help shows first, in the order in which one comes to need them."""
+"""The commands that help shows first, in the order in which users need them."""
 _ParserError: Any = typer.BadParameter.__mro__[1]
-"""The parser's own error; Typer has moved it from one module to another, its child stays."""
+"""The parser's own error, reached through a subclass: Typer has moved it between modules."""
 
 
 @cache

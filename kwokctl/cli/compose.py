@@ -53,7 +53,7 @@ def run_verb(
 
 
 class _Interrupts:
-    """Turns signals into a cancellation."""
+    """Turns signals into the cancellation of a task."""
 
     def __init__(self, console: Console) -> None:
         self.first: int | None = None
@@ -74,7 +74,7 @@ class _Interrupts:
         def on_signal(number: int, _frame: FrameType | None) -> None:
             if self.first is not None:
                 if number == signal.SIGHUP:
-                    # A terminal that is closed sends two: its own, and that of the shell in it.
+                    # A terminal that is closed causes two: one of its own, and one of its shell.
                     return
                 self._console.abandon()
                 os._exit(128 + number)
@@ -93,12 +93,12 @@ class _Interrupts:
 
 
 def _is_ours(number: int) -> bool:
-    """Tell whether a signal is for us: `nohup` has us ignore a hangup, and that stays so."""
+    """Tell whether to handle a signal: under `nohup` a hangup stays ignored."""
     return number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN
 
 
 def _let_go_of_closed_terminals() -> None:
-    """Write nowhere instead of to a terminal that is gone: that would fail, and what undoes with it."""
+    """Drop output to a terminal that is gone: its errors would end the cleaning up."""
     for descriptor in (1, 2):
         with suppress(OSError):
             if stat.S_ISCHR(os.fstat(descriptor).st_mode) and not os.isatty(descriptor):

@@ -1,4 +1,4 @@
-"""How a command that changes something ends: with a sentence for a person, or a document for a program."""
+"""Reports the result of a command: a sentence for people, or a document for programs."""
 
 import time
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ class Outcome:
     message: str
     """A sentence that says what there is now, and how many."""
     lead: str = ""
-    """What introduces the commands with which one goes on."""
+    """The line before the suggested next commands."""
     then: tuple[str, ...] = ()
     """Those commands."""
     remark: str = ""

@@ -1,4 +1,4 @@
-"""What every command is given: where it writes, what runs its verbs, and what holds everywhere."""
+"""Holds what every command gets: its console, the runner of its verbs, and the common flags."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -37,14 +37,14 @@ class Invocation:
     name: str = DEFAULT_NAME
     config: tuple[str, ...] = ()
     command: str = ""
-    """The words that name the command: `create cluster`."""
+    """The full name of the command: `create cluster`."""
     began: float = field(default_factory=time.monotonic)
     is_quiet: bool = False
     """Whether results are for a program, so that progress is not shown."""
 
     @property
     def home(self) -> "Home":
-        """Return where clusters are kept, with the console listening."""
+        """Return the home of clusters, with the console as its listener."""
         from kwokctl.cli import compose
 
         return compose.home(self.progress)
@@ -56,7 +56,7 @@ class Invocation:
 
     @property
     def progress(self) -> Progress:
-        """Return who listens to long work."""
+        """Return the listener for the progress of long work."""
         return Silent() if self.is_quiet else self.console
 
     @property

@@ -1,4 +1,4 @@
-"""Where the command starts, and the one place that turns an error into an exit code."""
+"""Starts the command, and turns errors into exit codes."""
 
 import gc
 import os
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from kwokctl.cli.output.console import Console
 
 _GARBAGE = 100_000
-"""Objects after which garbage is looked for: modules are none, and looking is a twelfth of the start."""
+"""New objects until a garbage collection: modules are kept, and it takes a twelfth of the start."""
 _BY_INTERRUPT = 2
 _READER_GONE = 128 + 13
 _NEVER_TO_OTHERS = 0o022
-"""Rights that no file gets, whatever the user's own mask is: to be written to by group or others."""
+"""Permissions that no file gets, in addition to the user's umask: write by group or others."""
 
 
 def main() -> None:
@@ -33,7 +33,7 @@ def main() -> None:
 
 
 def run(words: Sequence[str], runner: "Runner | None" = None) -> int:
-    """Run the command and return its exit code; `runner` stands in for what runs the verbs.
+    """Run the command and return its exit code; `runner` replaces what runs the verbs.
 
     1 is an error, 2 invalid arguments, 128 and more a signal; any other exception is a bug
     and keeps its traceback.

@@ -1,4 +1,4 @@
-"""The line that `--version` prints; imports nothing that costs time."""
+"""Builds the line that `--version` prints; imports nothing that is slow to load."""
 
 import os
 import sys

@@ -1,1 +1,1 @@
-"""What kwokctl can do: one verb a module."""
+"""What kwokctl can do: one verb per module."""

@@ -1,4 +1,4 @@
-"""Ways into a cluster for people and programs: kubeconfigs that can be carried elsewhere."""
+"""Makes kubeconfigs that need no other file, for any user and host."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Foretells what a cluster of fake nodes and pods will need, before it is made. Pure.
+"""Estimates what a cluster of fake nodes and pods will need, before it is made. Pure.
 
 The figures were measured with `python -m benchmarks.capacity` (Kubernetes v1.36.3, etcd 3.6.16, two
 cores, built-in templates, all five components): clusters of 2,000 to 10,000 nodes and 20,000 to
@@ -16,11 +16,11 @@ from kwokctl.config.quantity import to_text
 from kwokctl.errors import CapacityError
 
 NODE_BYTES = 2_100
-"""What etcd is given of a node of the built-in template."""
+"""The bytes of a node of the built-in template in etcd."""
 POD_BYTES = 2_300
 """The same of a pod."""
 FULL = 0.8
-"""Which share of its quota etcd is filled to; the rest is for what is not foreseen."""
+"""The share of its quota that etcd may be filled to; the rest is a reserve."""
 
 LEASE_BYTES = 400
 """What one revision of a lease takes in etcd's file."""
@@ -42,7 +42,7 @@ _STATUS_SECONDS = {True: 300, False: 20}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fleet:
-    """How many nodes and pods a cluster shall have in all, and the bytes of one as etcd gets it."""
+    """How many nodes and pods a cluster will have in all, and the bytes of each in etcd."""
 
     nodes: int
     pods: int
@@ -114,7 +114,7 @@ class CapacityPlan:
 
 
 def estimate(fleet: Fleet, *, heartbeat: Heartbeat, quota: int, memory: int = 0) -> CapacityPlan:
-    """Foretell the needs of a cluster with these nodes and pods.
+    """Estimate the needs of a cluster with these nodes and pods.
 
     `quota` is etcd's, and `memory` this machine's (0 if not known), both in bytes.
     """
@@ -150,7 +150,7 @@ def demand(plan: CapacityPlan) -> None:
 
 
 def _lacks(etcd_bytes: int, quota: int, needed: int, memory: int) -> Iterator[tuple[str, str]]:
-    """Say what is too small, each with its remedy."""
+    """List what is too small, each with its remedy."""
     if etcd_bytes > quota * FULL:
         wanted = quota
         while etcd_bytes > wanted * FULL:

@@ -1,4 +1,4 @@
-"""Creates a cluster, continues one that was half made, or finds that it is there already."""
+"""Creates a cluster, or continues a creation that was interrupted."""
 
 import asyncio
 import shutil
@@ -75,8 +75,8 @@ class Created:
 async def create_cluster(home: Home, request: CreateRequest) -> Created:
     """Bring the cluster up, or undo what this run made.
 
-    A cluster that is there already stays as it is and every difference to what was asked for is
-    told; what a killed run left half made is continued with the settings of that run.
+    An existing cluster stays as it is, and every difference to the request is reported; what a
+    killed run left half made is continued with the settings of that run.
     """
     wanted = wanted_cluster(home, request.resolved, request.documents)
     with alone(home.workdir, request.name):
@@ -194,7 +194,7 @@ async def _continue(home: Home, request: CreateRequest, saved: Saved) -> _Starte
 
 
 def _needed(options: ClusterOptions, names: Sequence[ComponentName]) -> list[str]:
-    """Return the programs to have at hand: the components, and the tools that go with them.
+    """Return the programs that must be available: the components, and the tools that go with them.
 
     Where all programs were given nothing else is fetched; kubectl of the PATH will do.
     """

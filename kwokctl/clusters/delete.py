@@ -48,7 +48,7 @@ async def _delete(
     force: bool,
     heirs: Collection[ClusterName],
 ) -> bool:
-    """Delete a cluster; one of the heirs gets the current context if it was this cluster's."""
+    """Delete a cluster; if its context was current, one of the `heirs` becomes current."""
     with alone(home.workdir, name):
         paths = home.paths(name)
         existed = paths.saved.is_file()
@@ -66,7 +66,7 @@ async def _delete(
 
 
 async def delete_all(home: Home, *, kubeconfig: Path | None, force: bool) -> Deleted:
-    """Delete every cluster of ours; one that fails does not keep the others."""
+    """Delete every cluster of kwokctl; one that fails does not keep the others."""
     gone: list[ClusterName] = []
     left: list[ClusterName] = []
     failures: dict[ClusterName, KwokctlError] = {}
@@ -169,10 +169,10 @@ async def _take_down(home: Home, name: ClusterName, paths: ClusterPaths, *, forc
 
 
 async def _remove(home: Home, saved: Saved, *, force: bool) -> None:
-    """Uninstall; where the runtime is not there `force` gives up what it has.
+    """Uninstall; if the runtime is not available, `force` leaves what it has.
 
-    Nothing is stopped first: nobody reads what components would still write, and a kubelet, say,
-    ends nothing as long as its API server does not come up.
+    Nothing is stopped first: what components would still write is deleted anyway, and a kubelet,
+    for example, ends no pod while its API server is down.
     """
     name, runtime = saved.name, home.runtime(saved.options.runtime)
     try:
@@ -191,8 +191,8 @@ async def _remove(home: Home, saved: Saved, *, force: bool) -> None:
 
 
 async def _uninstall_everywhere(home: Home, name: ClusterName) -> None:
-    """Ask every runtime to remove what it has of a cluster, for nothing tells whose it was."""
+    """Ask every runtime to remove what it has of a cluster, because its own runtime is unknown."""
     for kind in registry.names():
-        # One that is not on this machine has nothing here.
+        # A runtime that is not on this machine has nothing here.
         with suppress(UnavailableError):
             await home.runtime(kind).uninstall(name)

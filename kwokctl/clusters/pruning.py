@@ -1,4 +1,4 @@
-"""Takes out of the cache folder what neither clusters nor processes need."""
+"""Removes from the cache folder what neither clusters nor processes use."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence

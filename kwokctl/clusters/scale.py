@@ -104,13 +104,13 @@ async def scale(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaleRoute:
-    """Which way a cluster is written to, and what lies on it."""
+    """How a cluster is written to, and the addresses needed for that."""
 
     choice: Choice
     etcd: EtcdTarget | None = None
     """How etcd is dialled, if it can be reached."""
     quota: int = 0
-    """Bytes at which it refuses writes."""
+    """The size at which etcd refuses writes."""
     prefix: str = ""
     controller: str = ""
     """The URL of the controller."""
@@ -118,7 +118,7 @@ class ScaleRoute:
     """The file with the token that the controller asks for."""
     insists: bool = False
     is_news: bool = False
-    """Whether it is another one than was said when the cluster was made."""
+    """Whether it differs from the choice that `create` reported."""
     managed_fields: str = "auto"
     kubelet: Kubelet = NO_KUBELET
     knows_kubelet: bool = True
@@ -165,7 +165,7 @@ async def scale_with(
 
 
 def _route(home: Home, saved: Saved, data_path: str | None) -> ScaleRoute:
-    """Choose the way into a cluster of kwokctl: as it was created, unless `data_path` says otherwise."""
+    """Choose how to write to a cluster of kwokctl; `data_path` overrides its own choice."""
     runtime, paths = home.runtime(saved.options.runtime), home.paths(saved.name)
     usual = saved.data_path()
     if data_path is not None:
@@ -221,7 +221,7 @@ async def _kv(stack: AsyncExitStack, at: EtcdTarget, progress: Progress) -> Kv:
 
 
 async def _controller(stack: AsyncExitStack, route: ScaleRoute) -> ControllerClient:
-    """Return what asks the cluster's controller; it dials when something is asked."""
+    """Return a client of the cluster's controller, which connects with its first request."""
     pool = await stack.enter_async_context(Pool(Access(server=route.controller), connections=2))
     return ControllerClient(pool, route.controller_token)
 

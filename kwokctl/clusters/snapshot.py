@@ -1,4 +1,4 @@
-"""Saves a cluster's etcd to a file, and puts a cluster back to what such a file holds."""
+"""Saves a cluster's etcd to a snapshot file, and restores a cluster from one."""
 
 import asyncio
 import shutil
@@ -64,7 +64,7 @@ async def save_snapshot(home: Home, name: ClusterName, path: Path, *, force: boo
 async def restore_snapshot(home: Home, name: ClusterName, path: Path) -> Restored:
     """Put the cluster back to what the snapshot holds, and start it.
 
-    Revisions never go backwards: etcd goes on from beyond the last one, so every client that
+    Revisions never go backwards: etcd continues beyond the last one, so every client that
     watches from an older revision has to list again. The API server is restarted with etcd,
     for it caches leases that the restored etcd does not know. Nothing is stopped before the new
     data are there; the former ones are kept until the API answers again, and put back if it does
@@ -89,7 +89,7 @@ async def restore_snapshot(home: Home, name: ClusterName, path: Path) -> Restore
 
 
 async def _last_revision(runtime: Runtime, name: ClusterName, setting: Setting) -> int:
-    """Return etcd's last revision; of a stopped one, what its file tells without its log.
+    """Return etcd's last revision; if it is stopped, the last one in its database file.
 
     It is 0 if the data are damaged: no client can continue from what they held.
     """
@@ -128,7 +128,7 @@ def _check_room(path: Path, folder: Path) -> None:
 
 @asynccontextmanager
 async def _undone_on_failure(home: Home, runtime: Runtime, saved: Saved) -> AsyncIterator[None]:
-    """Have the former data and what ran with them again if this is left by an exception."""
+    """If the block raises, put the former data back, and start what ran with them."""
     paths = home.paths(saved.name)
     has_run = State.RUNNING in (await runtime.states(saved.name)).values()
     try:

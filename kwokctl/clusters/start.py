@@ -21,7 +21,7 @@ async def start_cluster(
     wait: float | None = None,
     timeout: float | None = None,
 ) -> tuple[ComponentName, ...]:
-    """Start what does not run, a stopped cluster or a component that has died; return what that was."""
+    """Start the components that do not run, of a stopped cluster or not; return their names."""
     with starting(home.workdir, name):
         saved = load(home.paths(name), name)
         runtime = home.runtime(saved.options.runtime)

@@ -1,4 +1,4 @@
-"""Tells how clusters and their components are."""
+"""Reports the status of clusters and their components."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -18,11 +18,11 @@ ORIGINAL = "kwokctl (Go)"
 _LOOK = 1.0
 """Seconds between two looks at the components of a cluster that is watched."""
 _BY_USER = "stopped by 'stop cluster'"
-_LIVES = "it runs, but is not ready yet"
+_NOT_READY = "it runs, but is not ready yet"
 
 
 class RunStatus(StrEnum):
-    """How a component or a cluster is, in the original's words."""
+    """The status of a component or a cluster, in the original's words."""
 
     READY = "Ready"
     NOT_READY = "NotReady"
@@ -33,7 +33,7 @@ class RunStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentStatus:
-    """How one component is."""
+    """The status of one component."""
 
     name: ComponentName
     status: RunStatus
@@ -45,7 +45,7 @@ class ComponentStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterStatus:
-    """How one cluster is."""
+    """The status of one cluster."""
 
     name: ClusterName
     maker: str
@@ -83,14 +83,16 @@ async def component_statuses(home: Home, name: ClusterName) -> list[ComponentSta
     statuses = dict.fromkeys(plan.components, RunStatus.STOPPED)
     statuses |= {n: RunStatus.NOT_READY if n in not_ready else RunStatus.READY for n in running}
     by_user = not running and paths.stopped.exists()
-    told = {} if by_user else await remarks(runtime, name)
+    reasons = {} if by_user else await remarks(runtime, name)
     return [
         ComponentStatus(
             name=component.name,
             status=status,
             version=_version(saved, component),
             ports=component.ports,
-            message=_BY_USER if by_user else await _message(runtime, name, status, component, told),
+            message=_BY_USER
+            if by_user
+            else await _message(runtime, name, status, component, reasons),
         )
         for component, status in zip(plan.components.values(), statuses.values(), strict=True)
     ]
@@ -112,13 +114,13 @@ async def _message(
     cluster: ClusterName,
     status: RunStatus,
     component: Component,
-    told: Mapping[ComponentName, str],
+    reasons: Mapping[ComponentName, str],
 ) -> str:
-    """Say why a component is not ready; what the runtime knows of it is the last line."""
-    message = _LIVES if status is RunStatus.NOT_READY else ""
+    """Explain why a component is not ready; the last line is the runtime's remark."""
+    message = _NOT_READY if status is RunStatus.NOT_READY else ""
     if status is RunStatus.STOPPED:
         message = await log_tail(runtime, cluster, component.name)
-    return "\n".join(filter(None, (message, told.get(component.name))))
+    return "\n".join(filter(None, (message, reasons.get(component.name))))
 
 
 def _version(saved: Saved, component: Component) -> str:

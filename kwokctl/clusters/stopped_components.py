@@ -1,4 +1,4 @@
-"""Says which components of a cluster do not run when it does not answer."""
+"""Reports which components do not run when a cluster does not answer."""
 
 import asyncio
 
@@ -19,7 +19,7 @@ _PATIENCE = 10.0
 
 async def outage(home: Home, name: ClusterName) -> UnavailableError | None:
     """Return what is wrong with a cluster of kwokctl's own; None if all its components run."""
-    # Most clusters answer, and then no command that asks this needs the forty modules behind it.
+    # Imported here: these are forty modules, and most clusters answer.
     from kwokctl.clusters.status import RunStatus, component_statuses
 
     found = await component_statuses(home, name)

@@ -1,4 +1,4 @@
-"""The commands by which kubectl and etcdctl are run against a cluster."""
+"""Builds the commands that run kubectl and etcdctl against a cluster."""
 
 import asyncio
 import shutil
@@ -89,7 +89,7 @@ async def _refusing(home: Home, saved: Saved, component: ComponentName) -> str |
     except ConnectionRefusedError:
         return address
     except (OSError, TimeoutError):
-        return None  # the tool itself says best what is wrong
+        return None  # the tool itself reports best what is wrong
     writer.close()
     return None
 

@@ -1,4 +1,4 @@
-"""What `create cluster` asks for, and what is chosen where its user left it open: checked before anything is made."""
+"""Checks the request of `create cluster`, and chooses what its user left open."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What kube-scheduler and kube-controller-manager have in common: clients of the API server with a port.
+"""Describes what kube-scheduler and kube-controller-manager have in common.
 
 Most of their flags are written here; their own modules add the others.
 """
@@ -18,7 +18,7 @@ def api_client(
     health: str,
     ready: tuple[HttpProbe, ...] = (),
 ) -> Component:
-    """Describe such a component; it is ready when its path `health` answers and what else is `ready` holds."""
+    """Describe such a component; it is ready when `health` answers and `ready` holds."""
     common, port = setting.options.arguments, setting.port(name)
     kubeconfig = setting.kubeconfig(name)
     limits: dict[str, Value] = (

@@ -1,4 +1,4 @@
-"""The components that there are: each module in `definitions` defines one."""
+"""Lists all components: each module in `definitions` defines one."""
 
 from collections.abc import Mapping
 from functools import cache

@@ -1,7 +1,8 @@
 """Chooses which way fake kubelets and `scale` write. Pure.
 
-Only what a cluster's options tell is looked at. What can only be seen in the running cluster
-(webhooks, policies, quotas, whether etcd's values can be read) is settled there, kind by kind.
+Only the options of a cluster count here. What can only be found out in the running cluster
+(webhooks, policies, quotas, whether etcd's values can be read) is decided later, for each kind of
+object.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,9 +26,9 @@ _STORED_ELSEWHERE = (
     "min-compatibility-version",
     "storage-media-type",
 )
-"""Flags of kube-apiserver with which objects lie in another place or form than expected."""
+"""Flags of kube-apiserver that change where or how objects are stored."""
 _SEEN_BY_OTHERS = ("admission-control", "admission-control-config-file", "enable-admission-plugins")
-"""Flags of kube-apiserver by which more than usual wants to see each write."""
+"""Flags of kube-apiserver that add admission or audit of each write."""
 
 
 def choose_data_path(options: ClusterOptions, *, extra_args: Arguments | None = None) -> Choice:
@@ -55,7 +56,7 @@ def _insisted(skipped: str) -> Choice:
 
 
 def _obstacles(options: ClusterOptions, arguments: Mapping[str, str | None]) -> Iterator[str]:
-    """Name each reason not to write past the API server unless that is insisted on."""
+    """Name each reason not to bypass the API server unless the user asks for that."""
     if options.of(KubeApiserverOptions).audit_policy:
         yield "the audit log would not show what is written straight to etcd"
     if options.component(KWOK_CONTROLLER).binary:

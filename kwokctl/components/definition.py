@@ -1,4 +1,4 @@
-"""What there is to know of a component before a cluster has it."""
+"""Defines a component: its options, program, certificates, and how it is described."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Definition:
     """One component: its options, its program, its certificates, and how it is started."""
 
     options: type[ComponentOptions]
-    """Declares its port, program and image, as far as they can be chosen, and what is its own."""
+    """Declares its options: its port, program and image, if they can be chosen, and others."""
     build: Callable[[Setting], Component]
     """Describes it in one cluster: arguments, ports, files, and when it is ready."""
     identities: Callable[[ClusterOptions], tuple[Identity, ...]] = _no_identities
@@ -34,7 +34,7 @@ class Definition:
     embedded: Artifact | None = None
     """The program that is started unless another one is given, where that comes with kwokctl."""
     is_required: bool = False
-    """Whether no cluster is without it."""
+    """Whether every cluster must have it."""
 
     @property
     def name(self) -> ComponentName:

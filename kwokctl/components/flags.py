@@ -1,4 +1,4 @@
-"""Command-line arguments of components as data."""
+"""Renders flags and their values as command-line arguments."""
 
 from collections.abc import Mapping
 

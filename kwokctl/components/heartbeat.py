@@ -1,4 +1,4 @@
-"""How often fake nodes show that they live, and when a silent one is given up."""
+"""Computes how often fake nodes send heartbeats, and after what time a silent node is lost."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ TIMES = frozenset({_LEASE, _STATUS, _PERIOD, _GRACE, _FACTOR})
 """The options that say single times."""
 
 _NEVER = 10 * 365 * 24 * 3600 * 1000
-"""Ten years in milliseconds: within what the controller-manager's durations can hold."""
+"""Ten years in milliseconds, which the controller-manager's durations can hold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class Heartbeat:
     monitor_period_milliseconds: int
     monitor_grace_milliseconds: int
     is_off: bool = False
-    """Whether nodes never show that they live, neither by lease nor by status."""
+    """Whether nodes send no heartbeats at all, neither by lease nor by status."""
 
 
 def heartbeat(options: ClusterOptions) -> Heartbeat:
@@ -67,9 +67,9 @@ def settle_heartbeat(
     """Fill in the kind of heartbeat for a new cluster, and the times that go with it.
 
     `chosen` are the options that the user gave. Where writes are cheap (`is_fast`) and no time was
-    given, nodes beat as real ones do. Raises UsageError for options that contradict each other, and
-    for times with which the controller-manager, if there is one (`is_monitored`), would lose nodes
-    that are well.
+    given, nodes send heartbeats as real ones do. Raises UsageError for options that contradict each
+    other, and for times with which the controller-manager, if there is one (`is_monitored`), would
+    lose healthy nodes.
     """
     given = options.heartbeat
     kind = given.kind
@@ -104,7 +104,7 @@ def _refuse(found: Iterator[tuple[str, str]]) -> None:
 
 
 def _contradictions(given: HeartbeatOptions, chosen: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """Find given times that the kind of heartbeat does not leave open."""
+    """Find options that contradict the kind of heartbeat."""
     kind = f"--node-heartbeat {given.kind}"
     if _FACTOR in chosen and (given.factor > 1) != (given.kind == STRETCHED):
         yield (
@@ -122,7 +122,7 @@ def _contradictions(given: HeartbeatOptions, chosen: frozenset[str]) -> Iterator
 
 
 def _losses(given: HeartbeatOptions, beat: Heartbeat) -> Iterator[tuple[str, str]]:
-    """Find times with which nodes would be lost that are well. All are told as the user gives them."""
+    """Find times with which healthy nodes would be lost; messages quote the user's words."""
     lease = given.lease_duration_seconds * 1000
     grace, period = given.monitor_grace_period_milliseconds, given.monitor_period_milliseconds
     grace_given = _given(given, _GRACE)

@@ -1,4 +1,4 @@
-"""Who is who in a cluster: one certificate per identity.
+"""Lists the identities of a cluster's users and components: each gets a certificate.
 
 The user and group names are those that Kubernetes' bootstrap policy knows
 (https://kubernetes.io/docs/reference/access-authn-authz/rbac/#core-component-roles).

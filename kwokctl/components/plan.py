@@ -1,4 +1,4 @@
-"""Which components a cluster has, and their plan."""
+"""Selects the components of a cluster, and describes them in a plan."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -88,7 +88,7 @@ def _published(component: Component, setting: Setting) -> Component:
 def known_limits(options: ClusterOptions) -> Mapping[str, Limits]:
     """Return the limits of components by name; UsageError for what is not a limit.
 
-    The controller has one only where it is named: it serves the whole fleet.
+    The controller has one only where it is named: it serves all nodes.
     """
     return parse_limits(options, tuple(catalog()), spared=(KWOK_CONTROLLER,))
 
@@ -104,7 +104,7 @@ def _check_known(name: str) -> None:
 
 
 def _garbage_environment(options: ClusterOptions) -> Mapping[str, str]:
-    """Return what tells a Go program by how much its heap may grow between two collections.
+    """Return the variable that sets how much a Go program's heap grows between collections.
 
     The variable is described in https://pkg.go.dev/runtime.
     """

@@ -14,7 +14,7 @@ from kwokctl.runtime import Site
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """Where a cluster's components find themselves. The ports in `options` have been chosen."""
+    """The cluster that components are described for. The ports in `options` have been chosen."""
 
     site: Site
     paths: ClusterPaths

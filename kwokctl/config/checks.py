@@ -1,4 +1,4 @@
-"""What the text of an option must look like; each check returns what is wrong, or None.
+"""Checks the values of options; each check returns what is wrong, or None.
 
 They look at the text and at this machine's files, never at a cluster or another machine.
 """
@@ -43,7 +43,7 @@ _LARGEST = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class InvalidText:
-    """What is wrong with a text, as it goes on after `… is 'TEXT', `, and the remedy."""
+    """What is wrong with a text, as the rest of the sentence `… is 'TEXT', …`, and the remedy."""
 
     problem: str
     hint: str

@@ -1,4 +1,4 @@
-"""The way that fake kubelets and `scale` write: through the API server, or past it into etcd."""
+"""Names how fake kubelets and `scale` write: through the API server, or directly to etcd."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ _WAYS: Mapping[Path, str] = {"api": "through the API server", "etcd": "straight 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """The way that writes take, and why."""
+    """How writes are made, and why."""
 
     path: Path
     why: str

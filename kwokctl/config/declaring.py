@@ -1,4 +1,4 @@
-"""Declares options: each has one place in the code, from which its flag, variable and key follow."""
+"""Declares options: each is declared once, and its flag, variable and key are derived from that."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields

@@ -1,7 +1,7 @@
 """Reads the YAML documents that configure kwokctl: options, resource templates, Stages and the like.
 
-One file may hold many documents; each is told apart by its `kind` alone. What is read here has the
-outer shape of a document of its kind; what its fields mean is known to those who use it.
+One file may hold many documents, distinguished by their `kind`. Only the outer structure is checked
+here (apiVersion, kind, metadata); the fields are checked by the modules that use them.
 """
 
 import sys
@@ -60,10 +60,11 @@ def load_documents(
 ) -> list[Document]:
     """Read every document of a known kind from `paths`, in order; `-` is standard input, once.
 
-    A folder stands for its files. The `default` file comes first unless it is listed, and may be
-    absent. Empty documents and unknown kinds are left out, the latter with a warning. Raises
-    ConfigError, naming file, document and field, for what cannot be read, has not the shape of a
-    document, or is of another apiVersion than the one that is supported.
+    A folder means its YAML files, or those that its kustomization lists. The `default` file comes
+    first unless it is listed, and may be absent. Empty documents and unknown kinds are left out,
+    the latter with a warning. Raises ConfigError, naming file, document and field, for what cannot
+    be read, has not the shape of a document, or is of another apiVersion than the one that is
+    supported.
     """
     documents: list[Document] = []
     for name, content in _contents(_ordered(paths, default), str(default), stdin or _read_stdin):
@@ -178,7 +179,7 @@ def _warn_unknown(document: Document, progress: Progress) -> None:
 
 
 def files_of(folder: Path) -> list[Path]:
-    """Return the files that a folder stands for, in the order in which they count.
+    """Return the files of a folder, or those that its kustomization lists, in their order.
 
     Raises ConfigError if there is none or one is missing, and NotServedError for a kustomization
     that does more than list files.

@@ -1,4 +1,4 @@
-"""A value of an option as it was given, where that was, and whether it can be right."""
+"""Holds the value of an option as it was given, and where, and checks it."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -69,7 +69,7 @@ class Given:
 
 
 def _whole_path(text: str) -> str:
-    """Let a file that is here mean the same to later commands, whatever folder they run in."""
+    """Make the path of an existing file absolute: later commands may run elsewhere."""
     file, sign, member = text.partition("#")
     if not is_file(file):
         return text

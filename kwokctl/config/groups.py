@@ -65,7 +65,7 @@ class DataPathOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionOptions:
-    """Which components a cluster has."""
+    """Which components a cluster runs."""
 
     components: tuple[str, ...] = option(
         ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok-controller"),
@@ -87,7 +87,7 @@ class SelectionOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArgumentOptions:
-    """With which arguments and variables more than one component is started."""
+    """Arguments and variables of several components."""
 
     extra: tuple[str, ...] = option(
         (),
@@ -168,7 +168,7 @@ class ToolOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MirrorOptions:
-    """What takes the place of the projects' own downloads and registries."""
+    """Mirrors of the projects' downloads and registries."""
 
     kube_binary_prefix: str = option(
         "", "Mirror of the Kubernetes downloads", group=PROGRAMS, metavar="URL", flag=""
@@ -216,7 +216,7 @@ class LimitOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectOptions:
-    """What a new cluster begins with."""
+    """The nodes and pods of a new cluster."""
 
     nodes: int = option(
         0,

@@ -1,4 +1,4 @@
-"""Options under their keys, as documents of kind KwokctlConfiguration hold them."""
+"""Reads and writes options under their keys in documents of kind KwokctlConfiguration."""
 
 from collections.abc import Mapping
 from typing import Any, get_origin

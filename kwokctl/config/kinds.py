@@ -1,4 +1,4 @@
-"""The kinds of document that mean something to kwokctl, by their apiVersion."""
+"""Lists the kinds of documents that kwokctl supports, with their apiVersion."""
 
 CONFIGURATION = "config.kwok.x-k8s.io/v1alpha1"
 KWOK = "kwok.x-k8s.io/v1alpha1"

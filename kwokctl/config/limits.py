@@ -1,4 +1,4 @@
-"""How much of the machine each component may take, as its user writes it."""
+"""Parses the limits of memory and processors that the user gives to components."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ T = TypeVar("T", int, float)
 _DECIMAL = re.compile(r"[0-9]{1,9}(?:\.[0-9]{0,9})?|\.[0-9]{1,9}", re.ASCII)
 _LEAST_CPUS, _MOST_CPUS = 0.01, 100_000
 _LEAST_MEMORY = 6 * 1024 * 1024
-"""What Docker asks for at least."""
+"""The smallest limit that Docker accepts."""
 
 
 def parse_limits(

@@ -1,4 +1,4 @@
-"""Guesses which known name somebody meant."""
+"""Guesses which known name the user meant."""
 
 from collections.abc import Iterable
 

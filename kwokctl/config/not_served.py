@@ -1,9 +1,9 @@
-"""The options of the original that are not supported yet: refused by name, never ignored."""
+"""Lists the original's options that are not supported yet: refused by name, never ignored."""
 
 from dataclasses import dataclass, replace
 
 _NOTHING: tuple[object, ...] = (None, "", "0", 0, False, [], {})
-"""What an option may be given as without asking for anything."""
+"""Values that ask for nothing, so that they are not refused."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +20,7 @@ class NotServed:
     """The value of a switch that asks for nothing, so that it need not be refused."""
 
     def asks_for_nothing(self, value: object) -> bool:
-        """Tell whether a value leaves things as they are here anyway."""
+        """Tell whether a value asks for nothing that kwokctl does not do anyway."""
         if self.is_switch:
             return value is self.default
         return value in _NOTHING

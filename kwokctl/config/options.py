@@ -1,4 +1,4 @@
-"""What a cluster shall be, as one value of nested groups.
+"""Holds all options of a cluster, in nested groups.
 
 The command line, the environment, configuration files and the saved state of a cluster are all read
 by the declarations of its options. Those of a component are declared where it is described, and are

@@ -1,7 +1,7 @@
 """Reads single words as the original's flags read them, and nothing more generous.
 
 Python's own conversions accept digits of other scripts, underscores, blanks and the names of what
-is not a number; a typing error must not become a value.
+is not a number; a typing error must not be read as a value.
 """
 
 import re

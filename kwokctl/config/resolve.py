@@ -1,4 +1,4 @@
-"""From flags, environment and configuration documents to one checked value.
+"""Merges flags, environment variables and configuration documents into one checked value.
 
 A flag wins over an environment variable, that over the configuration documents (the later one
 wins), and those over the built-in default. What cannot be read, or cannot be right, is an error
@@ -20,7 +20,7 @@ from kwokctl.config.readers import read_switch, read_whole
 from kwokctl.errors import ConfigError, UsageError
 
 _AUTO = "auto"
-"""Says of the runtime what saying nothing says, too."""
+"""The value of `runtime` that means the same as none."""
 _PREFIX = "KWOK_"
 _OTHERS = ("KWOK_WORKDIR",)
 """Variables that are no options of a cluster."""

@@ -71,7 +71,7 @@ def parser() -> argparse.ArgumentParser:
     add("--node-lease-duration-seconds", dest="nodeLeaseDurationSeconds", type=_whole,
         help="how long a node's lease lasts; 0 for no leases")  # fmt: skip
     add("--holder-identity", default="",
-        help="name under which leases are held, if no other controller has it; a restarted one goes on with them at once")  # fmt: skip
+        help="name under which leases are held, if no other controller has it; a restarted one takes them over at once")  # fmt: skip
     _add_etcd(add)
     add("--tls-cert-file", dest="tlsCertFile", help="certificate of the server")
     add("--tls-private-key-file", dest="tlsPrivateKeyFile", help="key of the server")

@@ -39,7 +39,7 @@ class EtcdAccess:
     target: EtcdTarget
     prefix: str
     insists: bool
-    """Whether webhooks and policies are passed by, too."""
+    """Whether webhooks and policies are bypassed, too."""
     managed_fields: bool = True
     """Whether `metadata.managedFields` of what goes to etcd is kept up to date."""
 

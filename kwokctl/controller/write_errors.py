@@ -44,8 +44,9 @@ def error_kind(error: RequestError) -> ErrorKind:
 def wait_after(kind: ErrorKind, tries: int, random: Random) -> float:
     """Return how long an object waits after its last play has failed for the `tries`th time.
 
-    A conflict is tried again at once, unless that goes on. What may pass is tried at least twice a
-    minute, so that a cluster that comes back is not kept waiting; what lasts, ever more slowly.
+    A conflict is tried again at once, unless conflicts repeat. A temporary error is tried at least
+    twice a minute, so that a cluster that comes back is not kept waiting; a lasting error, with
+    growing delays.
     """
     if kind is ErrorKind.CONFLICT and tries <= _CONFLICTS_AT_ONCE:
         return 0.0

@@ -1,4 +1,4 @@
-"""Talks to etcd. The etcd3 package is synchronous: it stays in threads, behind coroutines."""
+"""Calls etcd through the etcd3 package, which is synchronous and so runs in threads."""
 
 import asyncio
 import os
@@ -40,7 +40,7 @@ class EtcdClient:
     ) -> None:
         """Dial `unix:/…/etcd.sock` or `host:port` when it is first asked, with TLS if `ca` is given.
 
-        Without a `ca` the connection is plain. `cert` and `key` say who we are.
+        Without a `ca` the connection is plain. `cert` and `key` are the client certificate.
         """
         self._target = target
         self._files = {"ca_cert": ca, "cert_cert": cert, "cert_key": key}
@@ -87,7 +87,7 @@ class EtcdClient:
         return self._opened
 
     def _open(self) -> Any:
-        # The library underneath logs what we tell as errors.
+        # The library logs as errors what we raise as exceptions.
         os.environ.setdefault("GRPC_VERBOSITY", "NONE")
         host, _, port = self._target.partition(":")
         if host != "unix":
@@ -105,7 +105,7 @@ class EtcdClient:
 
     async def _in_thread(self, call: Any, work: Callable[[], T]) -> T:
         """Wait for `work` in a thread; when cancelled, cancel the gRPC call that it waits for."""
-        import grpc  # a fifth of a second, only for those who talk to etcd
+        import grpc  # takes a fifth of a second, which only commands that use etcd need
 
         running = asyncio.get_running_loop().run_in_executor(None, work)
         try:

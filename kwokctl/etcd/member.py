@@ -1,4 +1,4 @@
-"""The one member that every etcd has: what it is called, where it lies, and how it is reached."""
+"""Describes a cluster's only etcd member: its name, its database file, and its address."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The wire format of protocol buffers (https://protobuf.dev/programming-guides/encoding/).
+"""Encodes and decodes protocol buffers (https://protobuf.dev/programming-guides/encoding/).
 
 Only numbers that are not negative, and what has a length; that is all that etcd's messages need.
 """
@@ -53,8 +53,8 @@ def sized(head: bytes, content: bytes) -> bytes:
 def fields(data: bytes, at: int, end: int) -> Iterator[Field]:
     """Walk through the fields of the message in `data[at:end]`.
 
-    Numbers of 64 bits come as unsigned ones. Fixed-width fields are passed over: nobody here reads
-    any. Raises MessageError for what is cut or no message.
+    Numbers of 64 bits come as unsigned ones. Fixed-width fields are skipped: no caller needs them.
+    Raises MessageError for what is cut or no message.
     """
     try:
         while at < end:

@@ -1,4 +1,4 @@
-"""Makes the etcd3 package work with the protobuf runtime of today.
+"""Makes the etcd3 package work with current protobuf packages.
 
 etcd3 0.12.0 ships code generated for protobuf 3, which protobuf 4 and later refuse to import. The
 message descriptors inside that code are still right: here they are read out of the files, without
@@ -44,7 +44,7 @@ def load() -> ModuleType:
 
 
 def _forget() -> None:
-    """Leave nothing half made behind for the next who asks."""
+    """Remove a half-loaded package, so that the next import starts afresh."""
     for name in [n for n in sys.modules if n.partition(".")[0] == "etcd3"]:
         del sys.modules[name]
 

@@ -1,1 +1,1 @@
-"""Effects on this machine; the modules do not know who calls them."""
+"""Files, processes, ports and folders of this machine; nothing here knows about clusters' verbs."""

@@ -1,4 +1,4 @@
-"""Files that are whole or absent, and locks that die with their owner."""
+"""Writes files atomically, makes private folders, and holds locks that end with their process."""
 
 import asyncio
 import errno
@@ -67,7 +67,7 @@ def naming(path: Path) -> Iterator[None]:
 def private_folder(path: Path) -> Path:
     """Make a folder that only its owner can enter; parents are made as usual.
 
-    Raises ConflictError if another user has made it before, who could enter it all the same.
+    Raises ConflictError if it belongs to another user, who could enter it.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with suppress(FileExistsError):
@@ -126,9 +126,9 @@ def _lock_file(path: Path) -> IO[bytes]:
 def locked(path: Path, *, what: str, shared: bool = False) -> Iterator[None]:
     """Hold the advisory lock file at `path`; its content names the owner if the disk has room for it.
 
-    Those who hold it `shared` shut out only whoever wants it for himself. The kernel releases it
-    when the owner ends, however it ends. If another process holds it, BusyError names the owner.
-    The lock file itself stays: removing it would race.
+    Several processes may hold it `shared`; they exclude those that hold it alone. The kernel
+    releases it when its process ends, in whatever way. If another process holds it, BusyError names
+    the owner. The lock file itself stays: removing it would race.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with _lock_file(path) as file:
@@ -146,10 +146,10 @@ def locked(path: Path, *, what: str, shared: bool = False) -> Iterator[None]:
 
 @asynccontextmanager
 async def turn(path: Path, *, doing: str, waiting: Callable[[str], None]) -> AsyncIterator[int]:
-    """Hold the lock file at `path` as soon as whoever holds it lets go; yields its descriptor.
+    """Hold the lock file at `path` as soon as it is released; yields its descriptor.
 
-    The lock says "process N is `doing`"; `waiting` hears what the owner says whenever that has
-    changed. A child that inherits the descriptor keeps the lock until it has ended, too.
+    The lock says "process N is `doing`"; `waiting` is called with the owner's note whenever that
+    has changed. A child that inherits the descriptor keeps the lock until it has ended, too.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     heard: str | None = None
@@ -170,7 +170,7 @@ async def turn(path: Path, *, doing: str, waiting: Callable[[str], None]) -> Asy
 def sign(lock: int, doing: str = "") -> None:
     """Write into a held lock which process holds it, and what that is doing now.
 
-    The note is for those who wait: on a full disk the lock is held without it.
+    The note is only for processes that wait: on a full disk the lock is held without it.
     """
     note = f"process {os.getpid()} is {doing}" if doing else f"process {os.getpid()}"
     os.ftruncate(lock, 0)

@@ -1,9 +1,9 @@
-"""Starts programs that outlive us, in a way that leaves no moment in which nobody knows of them.
+"""Starts programs that outlive kwokctl; at every moment a lock or a pid file identifies them.
 
 The child writes its own pid file before it becomes the program, and until then it holds the lock
-under which it was launched. So whoever takes that lock after a command was killed, at whatever
-moment, finds a child that was on its way. A shell does this in a millisecond; a Python child would
-need ten.
+under which it was launched. So a later command that takes this lock finds the child, even if the
+first command was killed while it launched it. A shell needs a millisecond for this; a Python child
+would need ten.
 """
 
 import os
@@ -65,10 +65,10 @@ def launch(
 
 @contextmanager
 def _as_batch() -> Iterator[None]:
-    """Let a child that is made here interrupt nobody when it wakes, where that is allowed.
+    """Run the children that are made here without preempting others, where that is allowed.
 
     On few processors programs that wake each other up would interrupt each other all the time
-    (SCHED_BATCH of sched(7)). What the user has chosen himself, `chrt --idle` say, stays.
+    (SCHED_BATCH of sched(7)). A policy that the user has set, such as by `chrt --idle`, stays.
     """
     priority = os.sched_param(0)
     is_ours = os.sched_getscheduler(0) == os.SCHED_OTHER

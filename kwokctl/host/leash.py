@@ -1,7 +1,7 @@
 """Runs a program that must not outlive its owner: `python leash.py PROGRAM ARGUMENT…`.
 
 The owner holds the other end of standard input. However the owner ends, the pipe closes with it;
-then the program and all that it started are told to stop, and killed if they do not. Imports
+then the program and its children get a signal to stop, and are killed if they do not. Imports
 nothing of kwokctl, so that it starts at once.
 """
 

@@ -1,4 +1,4 @@
-"""Log files that programs append to: kept over restarts, cut before they grow too long, followed."""
+"""Rotates, reads and follows the log files that programs append to."""
 
 import asyncio
 import fcntl
@@ -17,7 +17,7 @@ _POLL = 0.2
 
 
 def mark(path: Path, text: str) -> None:
-    """Append a line that says what happens to the program, so that its lives can be told apart."""
+    """Append a line that says what happens to the program: it separates one run from the next."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with naming(path), path.open("a", encoding="utf-8") as file:
         file.write(f"=== {datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {text} ===\n")
@@ -26,7 +26,7 @@ def mark(path: Path, text: str) -> None:
 def rotate(path: Path, limit: int = MAX_BYTES) -> None:
     """Move what a log holds to its older parts if it has grown beyond `limit` bytes.
 
-    The file itself is emptied, not replaced: a running program goes on appending to it. What is
+    The file itself is emptied, not replaced: a running program continues to append to it. What is
     written between the copy and the cut is lost, as with any log that its writer does not rotate.
     Nothing happens while another command rotates it, or when the disk has no room for the copy.
     """
@@ -61,7 +61,7 @@ def parts(path: Path) -> list[Path]:
 
 
 async def read(path: Path, *, follow: bool) -> AsyncIterator[bytes]:
-    """Yield a log, oldest part first; with `follow` go on with what is appended, for ever."""
+    """Yield a log, oldest part first; with `follow` also what is appended later, without end."""
     for part in parts(path)[:-1]:
         with part.open("rb") as file:
             while chunk := file.read(_CHUNK):

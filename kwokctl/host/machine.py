@@ -1,4 +1,4 @@
-"""The machine as runtimes are given it."""
+"""Bundles what runtimes may use of this machine."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from kwokctl.model import ClusterName
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """What a runtime may know of this machine."""
+    """What a runtime may use of this machine."""
 
     workdir: WorkDir
 

@@ -1,7 +1,7 @@
-"""Memory: what this machine lets us have, what this process gives back, and bounds for a user's program.
+"""Reads this machine's memory, returns free memory to it, and limits a user's expressions.
 
-An expression can ask for more memory and time than any machine has, in a few characters. Python gives no way
-to stop that from outside but the kernel's own limits.
+An expression can ask for more memory and time than any machine has, in a few characters. Python
+itself cannot stop that; the limits are the kernel's.
 """
 
 import resource
@@ -12,13 +12,13 @@ from pathlib import Path
 from types import FrameType
 
 _LIMITS = ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes")
-"""Where a container's limit stands: in the second version of control groups, and in the first."""
+"""The files with a container's limit: of cgroup v2, and of v1."""
 MEMORY = 1 << 30
 SECONDS = 3.0
 
 
 def machine_memory(root: Path = Path("/")) -> int:
-    """Return the bytes of the machine, or of the container if that has fewer; 0 if neither is told."""
+    """Return the bytes of the machine, or of the container if that has fewer; 0 if unknown."""
     found = [_installed(root), *(_limit(root / file) for file in _LIMITS)]
     return min((size for size in found if size), default=0)
 
@@ -44,11 +44,12 @@ def _text(file: Path) -> str:
 
 
 def give_back() -> None:
-    """Give the machine back what lies free between what is used, where the C library can do that.
+    """Return free memory of the heap to the kernel, where the C library can do that.
 
-    It keeps such gaps (malloc_trim(3)): a process in which objects come and go would grow for hours.
+    It keeps free memory between blocks in use (malloc_trim(3)): a process that makes and frees many
+    objects would grow for hours.
     """
-    import ctypes  # slow, and only needed by what lives for long
+    import ctypes  # slow, and only needed by processes that run for long
 
     with suppress(AttributeError):
         ctypes.CDLL(None).malloc_trim(0)

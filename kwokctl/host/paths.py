@@ -1,4 +1,4 @@
-"""The folders of kwokctl: every path is named once, here."""
+"""Names every folder and file of kwokctl, each once."""
 
 import hashlib
 import os
@@ -152,7 +152,8 @@ class ClusterPaths:
         """The folder of unix sockets; only its owner may enter it.
 
         Socket paths are limited to about 107 bytes, and components get them as URLs in lists, which
-        some characters divide. So a long or unusual cluster path gets a short stand-in.
+        some characters divide. So a cluster with a long or unusual path has a short folder
+        elsewhere.
         """
         digest = hashlib.sha256(os.fsencode(self.root)).hexdigest()[:16]
         stand_in = f"kwokctl-{os.getuid()}-{digest}"

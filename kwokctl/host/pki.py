@@ -1,8 +1,8 @@
-"""A cluster's own certificate authority, and one certificate for every identity.
+"""Makes a cluster's certificate authority, and one certificate for every identity.
 
-Keys are ECDSA P-256: three hundred times cheaper to make than RSA. A certificate is good for what
-its identity does and nothing else. Whatever is whole on disk is kept, so that a creation that was
-killed half-way goes on with the same authority.
+Keys are ECDSA P-256: three hundred times cheaper to make than RSA. A certificate has only the
+usages that its identity needs. Valid files on disk are kept, so that a creation that was killed
+continues with the same authority.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from kwokctl.errors import ConfigError
 from kwokctl.host.files import private_folder, write_atomic
 from kwokctl.model import Identity
 
-# cryptography takes a tenth of a second to import: only those who sign pay for it.
+# cryptography takes a tenth of a second to import: only commands that sign import it.
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
     from cryptography.x509 import (
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     )
 
 _VALID_FOR = timedelta(days=3650)
-"""A simulated cluster may be kept for years, and nobody renews its certificates."""
+"""A simulated cluster may be kept for years, and its certificates are not renewed."""
 _BACKDATED = timedelta(hours=1)
 """Clocks of containers and virtual machines lag."""
 
@@ -216,13 +216,13 @@ def _key_pem(key: "EllipticCurvePrivateKey") -> bytes:
 def _write_pair(
     folder: Path, name: str, cert: "Certificate", key: "EllipticCurvePrivateKey"
 ) -> None:
-    # The key first: a certificate without its key would have to be told from a whole pair.
+    # The key first: a certificate on disk then always has its key.
     write_atomic(folder / f"{name}.key", _key_pem(key), mode=0o600)
     write_atomic(folder / f"{name}.crt", _cert_pem(cert))
 
 
 def _ensure_service_account_key(folder: Path) -> None:
-    """Keep a private half that is whole, for tokens signed with it are about; derive the other."""
+    """Keep a valid private key, because tokens signed with it are in use; derive the public one."""
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
     private, public = folder / "sa.key", folder / "sa.pub"
@@ -270,7 +270,7 @@ def _names(cert: "Certificate") -> "set[GeneralName]":
 
 
 def _load_pair(folder: Path, name: str) -> "tuple[Certificate, EllipticCurvePrivateKey] | None":
-    """Read a certificate and its key; None if one is missing, garbled or of another pair."""
+    """Read a certificate and its key; None if one is missing or garbled, or they do not match."""
     from cryptography import x509
 
     key = _load_key(folder / f"{name}.key")

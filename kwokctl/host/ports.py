@@ -1,9 +1,9 @@
-"""Addresses and TCP ports of this host: chooses ports, and keeps them until programs take them.
+"""Chooses TCP ports of this host, and holds them until programs listen on them.
 
-A port that is picked, let go and used later is anybody's in between. Here a socket is bound to it,
-but does not listen, until the program itself listens. Linux lets the program bind beside such a
-socket when both have SO_REUSEADDR, as Go's listeners do, and refuses whoever binds without it, as
-we do when we look for a free port (socket(7)). So there is no moment in which it is nobody's.
+Another program may take a port between its choice and its use. Here a socket is bound to it, but
+does not listen, until the program itself listens. Linux lets the program bind beside such a socket
+when both have SO_REUSEADDR, as Go's listeners do, and refuses programs that bind without it, as we
+do when we look for a free port (socket(7)). So the port is never free in between.
 """
 
 import socket
@@ -31,9 +31,9 @@ def dialled(address: str) -> str:
 
 
 def covers(address: str, other: str) -> bool:
-    """Tell whether who listens on an address of this host is reached at another one, too.
+    """Tell whether a listener on one address of this host is reached at another one, too.
 
-    All addresses of IPv6 are none of IPv4.
+    The wildcard address of IPv6 does not include IPv4.
     """
     is_everywhere = _EVERYWHERE.get(address) == LOOPBACK and ":" not in other
     return is_everywhere or dialled(address) == other
@@ -87,8 +87,8 @@ class HeldPorts:
     def hold(self, name: str, wanted: int = 0) -> int:
         """Hold a port for the program called `name` and return it; 0 picks a free one.
 
-        Raises ConflictError, naming who has it, for a wanted port that is taken. Wanted ports are
-        held before others are picked: those avoid them.
+        Raises ConflictError, naming the process that uses it, for a wanted port that is taken.
+        Wanted ports are held before others are picked: those avoid them.
         """
         if wanted:
             self._check_own(name, wanted)
@@ -108,7 +108,7 @@ class HeldPorts:
     def check(self, *names: str) -> None:
         """Raise ConflictError for a port of these programs that another one listens on by now.
 
-        What lets the programs bind beside us lets others do so, too, before them.
+        SO_REUSEADDR allows other programs to bind beside our socket, too.
         """
         for name in names:
             if held := self._held.get(name):
@@ -141,7 +141,7 @@ class HeldPorts:
         return held
 
     def _unused(self, port: int) -> socket.socket | None:
-        """Take a port that nobody listens on, though connections to it may still linger."""
+        """Take a port without a listener, though connections to it may still linger."""
         everywhere = _ANY_V6 if ":" in self._address else ANY
         probe = _bound(everywhere, port, reuse=True)
         if probe is None:
@@ -151,7 +151,7 @@ class HeldPorts:
 
 
 def check_unused(name: str, address: str, port: int) -> None:
-    """Raise ConflictError, naming who it is, if somebody listens on a port of this host."""
+    """Raise ConflictError, naming the process, if a program listens on a port of this host."""
     found = _bound(address, port, reuse=True)
     if found is None:
         raise in_use(name, port)
@@ -159,7 +159,7 @@ def check_unused(name: str, address: str, port: int) -> None:
 
 
 def in_use(name: str, port: int) -> ConflictError:
-    """Describe that a port which is wanted for something is another program's, with a remedy."""
+    """Return the error for a port that another program uses, with a remedy."""
     owner = _listener(port)
     return ConflictError(
         f"port {port}, wanted for '{name}', is in use{f' by {owner}' if owner else ''}",

@@ -1,6 +1,6 @@
-"""Knows programs by their pid files: whether they live, when they end, how they are stopped.
+"""Checks, awaits and stops processes that are identified by their pid files.
 
-A number alone proves nothing: it may belong to a later process, or to a zombie. So a pid file
+A pid alone is not enough: it may belong to a later process, or to a zombie. So a pid file
 holds number, start time and boot. A pidfd cannot change its owner: with it open, the process is
 looked at again before it is signalled, and through it its end is seen.
 """
@@ -94,7 +94,7 @@ def _exit_status(pid: int) -> int | None:
 
 
 def reap(pid: int) -> bool:
-    """Take note of the end of a child of ours; return whether it still runs."""
+    """Reap a child of this process if it has ended; return whether it still runs."""
     try:
         return os.waitpid(pid, os.WNOHANG)[0] == 0
     except ChildProcessError:
@@ -126,7 +126,7 @@ async def _ends_within(grace: float, process: Process, descriptor: int) -> bool:
         async with asyncio.timeout(grace):
             await _ended(descriptor)
             reap(process.pid)
-            while _followers(process.pid):  # noqa: ASYNC110 - they are no children of ours
+            while _followers(process.pid):  # noqa: ASYNC110 - they are not our children
                 await asyncio.sleep(_POLL)
     except TimeoutError:
         return False
@@ -139,7 +139,7 @@ def _signal_session(session: int, number: signal.Signals) -> None:
 
 
 def _followers(session: int) -> list[int]:
-    """List the living processes of a session whose leader has ended."""
+    """List the running processes of a session whose leader has ended."""
     found: list[int] = []
     try:
         os.killpg(session, 0)

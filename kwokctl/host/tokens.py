@@ -1,8 +1,8 @@
-"""Bearer tokens: those of components for the API server, in its own file format, and others.
+"""Makes bearer tokens: those of components, in the API server's file format, and others.
 
 A client certificate is verified by the API server on every single request, a token is looked up:
-measured under load, certificates of the components cost a fifth of its CPU. The file holds one
-line an identity, `token,user,uid,"group,group"`
+measured under load, certificates of the components cost a fifth of its CPU. The file holds one line
+per identity, `token,user,uid,"group,group"`
 (https://kubernetes.io/docs/reference/access-authn-authz/authentication/#static-token-file).
 """
 
@@ -21,7 +21,7 @@ _BYTES = 32
 def ensure_tokens(path: Path, identities: Sequence[Identity]) -> Mapping[str, str]:
     """Make the file, readable by its owner only, and return each identity's token by its name.
 
-    Tokens that are there stay; identities that are not asked for lose theirs.
+    Tokens that are there stay; tokens of identities that are not asked for are removed.
     """
     known = _read(path)
     tokens = {i.name: known.get(i.name) or secrets.token_urlsafe(_BYTES) for i in identities}

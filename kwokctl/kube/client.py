@@ -1,4 +1,4 @@
-"""What can be asked of an API server about single objects, and which resources it serves."""
+"""Reads and writes single objects over the Kubernetes API, and finds its resources."""
 
 from enum import StrEnum
 from urllib.parse import urlencode
@@ -25,9 +25,9 @@ class PatchType(StrEnum):
 
 
 class Client:
-    """Asks one API server.
+    """Client of one API server.
 
-    Bodies go and come as JSON bytes, so that only who needs an object pays for decoding it. Every
+    Bodies are JSON bytes, so that only callers that need an object decode it. Every
     method raises ApiError when the server refuses or does not answer.
     """
 
@@ -94,7 +94,7 @@ class Discovery:
     """Finds resources; what was found once is not asked for again."""
 
     def __init__(self, pool: Pool) -> None:
-        """Ask nothing yet."""
+        """Send nothing yet."""
         self._pool = pool
         self._found = dict(_KNOWN)
 

@@ -1,4 +1,4 @@
-"""What the Kubernetes API accepts as names, and how it identifies objects.
+"""Checks names as the Kubernetes API does, and makes UUIDs.
 
 The rules are those of https://kubernetes.io/docs/concepts/overview/working-with-objects/names/.
 """

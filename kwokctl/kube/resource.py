@@ -1,4 +1,4 @@
-"""What the Kubernetes API calls things: resources, and the paths under which it serves them."""
+"""Describes resources of the Kubernetes API, and their paths."""
 
 import re
 from urllib.parse import quote
@@ -73,4 +73,4 @@ KNOWN = (
     NAMESPACES, NODES, PODS, SERVICE_ACCOUNTS, SERVICES, SECRETS, CONFIG_MAPS, EVENTS, LEASES,
     DEPLOYMENTS, REPLICA_SETS, DAEMON_SETS, STATEFUL_SETS, JOBS,
 )  # fmt: skip
-"""Resources that every cluster serves as they stand here, so that nobody has to ask it."""
+"""Resources that every cluster serves in this form, so that no discovery is needed."""

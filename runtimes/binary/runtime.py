@@ -17,7 +17,7 @@ _MACHINES = {"x86_64", "amd64", "aarch64", "arm64"}
 
 
 _OPEN = "--listen-peer-urls=unix:///"
-"""The beginning of what a former version told etcd: then every local user can dial its peer listener."""
+"""How older versions' peer URL begins: every local user can connect to that listener."""
 
 
 _LOOPBACK = "127.0.0.1"

@@ -55,7 +55,7 @@ class DockerRuntime:
         await self._engine.check()
 
     def site(self, cluster: ClusterName) -> Site:
-        """Tell how the world looks to the containers, and to the controller."""
+        """Return the addresses and paths as the containers, and the controller, see them."""
         return DockerSite(shares_sockets=self._engine.endpoint.shares_this_kernel)
 
     async def install(self, plan: Plan) -> None:
@@ -90,7 +90,7 @@ class DockerRuntime:
         """Ask the components to end, all at once; the engine kills those that do not."""
         found, crew = await self._found(cluster), self._crew(cluster)
         here = [name for name in names or crew.names() if name in ON_HOST]
-        # Also what does not run: it may be about to be revived.
+        # Also what does not run: the engine may be about to restart it.
         there = [found[name] for name in names or found if name in found]
         await all_of(
             [
@@ -109,10 +109,10 @@ class DockerRuntime:
         return {**there, **self._crew(cluster).states()}
 
     async def remarks(self, cluster: ClusterName) -> Mapping[ComponentName, str]:
-        """Ask the engine why containers ended, and how often they were revived."""
+        """Ask the engine why containers ended, and how often they were restarted."""
         found = await self._found(cluster)
-        told = await asyncio.gather(*(remark_on(self._engine, c.id) for c in found.values()))
-        return {name: remark for name, remark in zip(found, told, strict=True) if remark}
+        reasons = await asyncio.gather(*(remark_on(self._engine, c.id) for c in found.values()))
+        return {name: remark for name, remark in zip(found, reasons, strict=True) if remark}
 
     async def logs(
         self, cluster: ClusterName, name: ComponentName, *, follow: bool = False
@@ -140,7 +140,7 @@ class DockerRuntime:
             await all_of(self._engine.remove(container.id) for container in found)
             await self._engine.remove_networks(naming.labels)
         finally:
-            # They end even where there is no engine any more.
+            # They are stopped even if the engine is gone.
             await self._crew(cluster).uninstall()
 
     async def _provide(
@@ -151,7 +151,7 @@ class DockerRuntime:
         *,
         revive: bool,
     ) -> None:
-        """Have a container that is as it is wanted, unless there is one that runs."""
+        """Make the container as it is described, unless it runs already."""
         if found and found.is_running:
             return
         for mount in component.mounts:
@@ -201,12 +201,12 @@ class DockerRuntime:
 
 @dataclass(frozen=True, slots=True)
 class DockerSite(EngineSite):
-    """Files and ports have the names they have on the host, so that both can talk of them."""
+    """Files and ports have the same names as on the host."""
 
     def address(
         self, component: ComponentName, port: int, *, dialler: ComponentName | None = None
     ) -> str:
-        """Return a name of the cluster's network, or for who is on the host the published port."""
+        """Return a name in the cluster's network, or the published port for clients on the host."""
         if dialler is None or dialler in ON_HOST:
             return f"{LOOPBACK}:{port}"
         return f"{component}:{port}"

@@ -1,4 +1,4 @@
-"""What the engine is told about a component: the body of a container's creation. Pure.
+"""Describes a component's container: the body of the request that creates it. Pure.
 
 The fields are those of the Engine API (https://docs.docker.com/reference/api/engine/).
 """
@@ -55,7 +55,7 @@ class ContainerPlacement:
     network: str
     """The id of the cluster's network: a container that was made for a former one cannot be started."""
     host: str
-    """How a container knows the host: `NAME:ADDRESS`."""
+    """The host, as a line of the container's hosts file: `NAME:ADDRESS`."""
 
 
 def specify(
@@ -67,14 +67,14 @@ def specify(
     """
     body: dict[str, Json] = {
         "Image": image,
-        # Published images and those that we make have it on their path.
+        # Published images and those of kwokctl have it on their PATH.
         "Entrypoint": [component.name, *component.artifact.command[1:]],
         "Cmd": list(component.args),
         "Env": [
             f"{name}={value}" for name, value in {**_sparing(component), **component.env}.items()
         ],
         "User": user,
-        # Its own, and writable: etcd keeps a socket where it works.
+        # Its own, and writable: etcd keeps a socket in its working folder.
         "WorkingDir": _SCRATCH,
         "Hostname": component.name,
         "ExposedPorts": {f"{port.port}/tcp": {} for port in component.ports},
@@ -116,7 +116,7 @@ def _host_config(component: Component, naming: Naming, *, revive: bool) -> dict[
             "Type": "json-file",
             "Config": {"max-size": _LOG_SIZE, "max-file": _LOG_FILES},
         },
-        # A component is a server that reads files of ours, and needs nothing of what root may do.
+        # A component is a server that reads files of kwokctl, and needs no privileges of root.
         "CapDrop": ["ALL"],
         "SecurityOpt": ["no-new-privileges"],
         "ReadonlyRootfs": True,

@@ -1,1 +1,1 @@
-"""What runtimes share that place components with a container engine."""
+"""What the runtimes share that use a container engine."""

@@ -1,4 +1,4 @@
-"""Speaks to the container engine. The SDK is synchronous: it stays in threads, behind coroutines.
+"""Client of the container engine. The SDK is synchronous: it runs in threads, behind coroutines.
 
 It takes a quarter of a second to load, so it is loaded when the engine is first asked.
 """
@@ -25,7 +25,7 @@ from runtimes.engine.taken import conflict
 
 _UNIX = "unix://"
 _PATIENCE = 60.0
-"""Seconds for which nothing need be heard of an engine that is at work."""
+"""Seconds without an answer after which an engine counts as unreachable."""
 _PODMAN = "Podman Engine"
 
 _OF_TLS = ("TLS", "SSL", "certificate")
@@ -48,7 +48,7 @@ class Container:
 
 
 class Engine:
-    """One engine. Every method raises UnavailableError when it does not answer, or not to us.
+    """One engine. Every method raises UnavailableError when it does not answer, or denies access.
 
     What it refuses is a NotFoundError, a ConflictError or a CommandError with the engine's words.
     """
@@ -58,7 +58,8 @@ class Engine:
     ) -> None:
         """Dial the endpoint when something is asked for the first time.
 
-        `remedy` is what to do when nobody answers, `named_by` the variable that names the engine.
+        `remedy` is the hint for an engine that does not answer, `named_by` the variable that names
+        it.
         """
         self.endpoint = endpoint
         self._named_by = named_by
@@ -68,7 +69,7 @@ class Engine:
     async def check(self) -> None:
         """Raise UnavailableError, with a remedy, unless an engine of this machine's root answers.
 
-        In the containers of anybody else's a cluster's files would be somebody else's, too.
+        In containers of an engine without root the cluster's files would belong to another user.
         """
         if not self.endpoint.is_on_this_machine:
             raise UnavailableError(
@@ -131,7 +132,7 @@ class Engine:
         try:
             await self.ask("remove_container", container, force=True, v=True)
         except (NotFoundError, ConflictError):
-            # In conflict with another removal, which is under way: the outcome is the same.
+            # Another removal is under way: the outcome is the same.
             return
 
     async def network(self, name: str, labels: Mapping[str, str]) -> tuple[str, str]:
@@ -141,18 +142,18 @@ class Engine:
         empty.
         """
         found = await self.ask("networks", names=[name], filters=_filter(labels))
-        told = next((one for one in found if one["Name"] == name), None)
-        if told is None:
+        inspected = next((one for one in found if one["Name"] == name), None)
+        if inspected is None:
             made = await self.ask("create_network", name, driver="bridge", labels=dict(labels))
-            told = await self.ask("inspect_network", made["Id"])
-        pools = (told.get("IPAM") or {}).get("Config") or ()
+            inspected = await self.ask("inspect_network", made["Id"])
+        pools = (inspected.get("IPAM") or {}).get("Config") or ()
         gateways = (pool["Gateway"].partition("/")[0] for pool in pools if pool.get("Gateway"))
-        return told["Id"], next((g for g in gateways if "." in g), "")
+        return inspected["Id"], next((g for g in gateways if "." in g), "")
 
     async def gateway(self, container: str) -> str:
         """Return the address that a container finds the host at; empty for one that does not run."""
-        told = await self.ask("inspect_container", container)
-        networks = (told.get("NetworkSettings") or {}).get("Networks") or {}
+        inspected = await self.ask("inspect_container", container)
+        networks = (inspected.get("NetworkSettings") or {}).get("Networks") or {}
         return next((one["Gateway"] for one in networks.values() if one.get("Gateway")), "")
 
     async def gives_addresses_late(self) -> bool:
@@ -194,7 +195,7 @@ class Engine:
 
     @contextmanager
     def dialled(self) -> Iterator[Any]:
-        """Yield the SDK's client, in a thread; what it raises inside becomes an error of ours."""
+        """Yield the SDK's client, in a thread; what it raises becomes an error of kwokctl."""
         with _explained(self.endpoint.url, self._remedy):
             with self._first:
                 client = self._dialled
@@ -202,7 +203,7 @@ class Engine:
 
     @contextmanager
     def dialled_for(self, seconds: float) -> Iterator[Any]:
-        """Yield a client as `dialled` does, for work of which nothing is heard for so long."""
+        """Yield a client as `dialled` does, with a longer time limit for answers."""
         with _explained(self.endpoint.url, self._remedy):
             client = self._dial(seconds)
             try:
@@ -229,7 +230,7 @@ class Engine:
         )
 
         class Direct(APIClient):  # type: ignore[misc]  # the SDK has no types
-            """Takes neither proxies nor authorities from the environment: the engine is here."""
+            """Takes neither proxies nor CAs from the environment: the engine is on this machine."""
 
             trust_env = property(lambda _: False, lambda _, __: None)
 
@@ -239,7 +240,7 @@ class Engine:
 
 
 def _knock(url: str) -> None:
-    """Raise OSError where nobody listens; the SDK would leave its socket open then."""
+    """Raise OSError if nothing listens; the SDK would leave its socket open then."""
     if url.startswith(_UNIX):
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(url.removeprefix(_UNIX))

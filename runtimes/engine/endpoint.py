@@ -1,4 +1,4 @@
-"""Where the container engine is, found as the docker command finds it.
+"""Finds the address of the container engine, as the docker command does.
 
 `DOCKER_HOST` comes first, then the context that `DOCKER_CONTEXT` or the configuration file names
 (https://docs.docker.com/engine/manage-resources/contexts/). Read here, for the SDK takes a quarter

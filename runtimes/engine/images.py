@@ -1,4 +1,4 @@
-"""The images of an engine: pulled, made of a program alone, written to a file and read from one."""
+"""Pulls, builds, saves and loads the images of an engine."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ from kwokctl.model import Artifact, Component, ComponentName
 from runtimes.engine.client import Engine
 
 REPOSITORY = "localhost/kwokctl"
-"""No registry is ever asked for what we made, and every engine keeps it by this very name."""
+"""The name of images that kwokctl makes: no registry has them, and every engine keeps this name."""
 _DIGITS = 12
 _CHUNK = 1024 * 1024
 _PLACE = "usr/local/bin"
@@ -34,7 +34,7 @@ class EngineImages:
     """The images that an engine has. Every method raises what Engine does."""
 
     def __init__(self, engine: Engine) -> None:
-        """Look after the images of this engine."""
+        """Manage the images of this engine."""
         self._engine = engine
 
     async def has(self, image: str) -> bool:
@@ -146,7 +146,7 @@ class EngineImages:
             raise CommandError(f"'{program}' cannot be read: {e.strerror}") from e
         with file:
             parts = _archive(file, f"{_PLACE}/{name}")
-            # With its tag in it: Podman does not heed one that comes beside it.
+            # With its tag in it: Podman ignores the parameter `tag`.
             said = await self._engine.ask("import_image_from_data", parts, repository=image)
         if '"error"' in said:
             raise CommandError(
@@ -185,7 +185,7 @@ def _cause(said: str) -> str:
 
 
 def _parted(image: str) -> tuple[str, str]:
-    """Part a name from its tag, or from the digest that stands in its place."""
+    """Split a name from its tag, or from its digest."""
     name, at, content = image.partition("@")
     if at:
         return _parted(name)[0], content

@@ -1,4 +1,4 @@
-"""Looks and works inside a container: its processes, its files, commands run in it."""
+"""Runs commands in a container, and reads its processes and files."""
 
 import asyncio
 import io
@@ -36,9 +36,9 @@ class Inside:
         return said
 
     async def follow(self, *words: str) -> AsyncIterator[bytes]:
-        """Run a command and yield what it writes; it ends when nobody listens any more."""
-        told = ["sh", "-c", 'echo $$; exec "$@"', "sh", *words]
-        started = await self._engine.ask("exec_create", self._container, told, stderr=False)
+        """Run a command and yield its output; it is killed when the reader stops."""
+        command = ["sh", "-c", 'echo $$; exec "$@"', "sh", *words]
+        started = await self._engine.ask("exec_create", self._container, command, stderr=False)
         stream = await self._engine.ask("exec_start", started["Id"], stream=True)
         process = b""
         try:
@@ -57,13 +57,13 @@ class Inside:
 
     async def programs(self) -> set[str]:
         """Name the programs that run in it, in containers of its own, too."""
-        told = await self._top()
-        # Podman does not part the columns.
-        lines = (" ".join(line).split()[1:] for line in told["Processes"] or ())
+        answer = await self._top()
+        # Podman does not split the columns.
+        lines = (" ".join(line).split()[1:] for line in answer["Processes"] or ())
         return {words[0].rpartition("/")[2] for words in lines if words}
 
     async def _top(self) -> dict[str, Json]:
-        """Ask for the processes; engines stumble over a container inside that ends meanwhile."""
+        """Ask for the processes, again if that fails because a container inside ends meanwhile."""
         for _ in range(_TRIES - 1):
             with suppress(CommandError):
                 return dict(await self._engine.ask("top", self._container, _COLUMNS))

@@ -1,4 +1,4 @@
-"""Follows what a container writes beyond its end: when it runs again, or another in its place."""
+"""Follows the log of a container, also after it is restarted or replaced."""
 
 import asyncio
 from collections import Counter
@@ -19,17 +19,17 @@ async def follow_log(
 ) -> AsyncIterator[bytes]:
     """Yield all that has been written and what is written from now on, each line once.
 
-    `find` tells which container it is now. It ends with UnavailableError when the engine does.
+    `find` returns the present container. It ends with UnavailableError when the engine does.
     """
     latest: Counter[bytes] = Counter()
     second: int | None = None
     while True:
         if container := await find():
-            # Engines tell all of a second anew; Podman has no finer times.
-            told = latest.copy()
+            # Engines repeat all lines of the last second; Podman has no finer times.
+            repeated = latest.copy()
             async for part in _stamped(engine, container.id, since=second):
-                if told[part]:
-                    told[part] -= 1
+                if repeated[part]:
+                    repeated[part] -= 1
                     continue
                 stamp, _, line = part.partition(b" ")
                 if (now := _second(stamp, second)) != second:
@@ -51,7 +51,7 @@ async def _stamped(engine: Engine, container: str, *, since: int | None) -> Asyn
 
 
 def _second(stamp: bytes, before: int | None) -> int | None:
-    """Read the second of a time; what is none belongs to the line before."""
+    """Read the second of a time; a part without a time belongs to the line before."""
     try:
         return int(datetime.fromisoformat(stamp.decode()).timestamp())
     except ValueError:

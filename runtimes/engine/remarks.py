@@ -1,4 +1,4 @@
-"""What an engine's account of a container tells a person."""
+"""Explains from an engine's record of a container why it ended."""
 
 from collections.abc import Mapping
 
@@ -12,22 +12,22 @@ _MEBI = 1024 * 1024
 
 
 async def remark_on(engine: Engine, container: str) -> str:
-    """Tell why a container has ended, or how often it began anew; empty if there is nothing to tell."""
+    """Explain why a container has ended, or how often it was restarted; empty without a reason."""
     try:
-        told = await engine.ask("inspect_container", container)
+        inspected = await engine.ask("inspect_container", container)
     except NotFoundError:
         return ""
-    why, again = _why(told), int(told.get("RestartCount") or 0)
-    if not why and told["State"].get("ExitCode") in _NOT_RUN:
-        why = await _misfit(engine, told["Image"])
+    why, again = _why(inspected), int(inspected.get("RestartCount") or 0)
+    if not why and inspected["State"].get("ExitCode") in _NOT_RUN:
+        why = await _misfit(engine, inspected["Image"])
     times = f"restarted {again} times" if again > 1 else "restarted once" if again else ""
     return "; ".join(filter(None, (times, why)))
 
 
-def _why(told: Mapping[str, Json]) -> str:
-    state = told["State"]
+def _why(inspected: Mapping[str, Json]) -> str:
+    state = inspected["State"]
     if state.get("OOMKilled"):
-        limit = told["HostConfig"].get("Memory")
+        limit = inspected["HostConfig"].get("Memory")
         if limit:
             return f"killed: it exceeded its memory limit of {limit // _MEBI}Mi"
         return "killed: this machine had no memory left"
@@ -37,10 +37,10 @@ def _why(told: Mapping[str, Json]) -> str:
 async def _misfit(engine: Engine, image: str) -> str:
     """Tell whether the image was made for another processor."""
     try:
-        told = await engine.ask("inspect_image", image)
+        inspected = await engine.ask("inspect_image", image)
     except NotFoundError:
         return "its program cannot be run"
     own = (await engine.ask("version")).get("Arch")
-    if own and told.get("Architecture") not in {own, "", None}:
-        return f"its image is for {told['Architecture']}, and this engine runs {own}"
+    if own and inspected.get("Architecture") not in {own, "", None}:
+        return f"its image is for {inspected['Architecture']}, and this engine runs {own}"
     return "its image has no program of its name that can be run here"

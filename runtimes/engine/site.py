@@ -1,4 +1,4 @@
-"""How what an engine runs and what stays on the host see each other."""
+"""Addresses and paths by which containers and the processes on the host reach each other."""
 
 import socket
 from dataclasses import dataclass, replace
@@ -14,9 +14,9 @@ _EVERYWHERE = "0.0.0.0"  # noqa: S104 - inside a network of the cluster's own
 HOST = "host.kwokctl.internal"
 """The name by which containers know the host."""
 GATEWAY = "gateway.kwokctl.internal"
-"""Stands in arguments for the address of the host, which is known only when there is a network."""
+"""Placeholder in arguments for the host's address, which is known only once there is a network."""
 _ENGINES_OWN = "host-gateway"
-"""What engines that run in a machine of their own replace by their way to the host's loopback."""
+"""The name that engines in a virtual machine resolve to the host's loopback address."""
 
 
 def placed(plan: Plan, *, on_host: bool) -> Plan:
@@ -27,7 +27,7 @@ def placed(plan: Plan, *, on_host: bool) -> Plan:
 
 @dataclass(frozen=True, slots=True)
 class EngineSite:
-    """Files have the names they have on the host, so that both can talk of them."""
+    """Files have the same names as on the host."""
 
     shares_sockets: bool
 
@@ -48,7 +48,7 @@ async def host_address(engine: Engine, gateway: str) -> str:
     """Return the gateway of a network where that is this host; empty where it is another machine.
 
     Podman gives a network its addresses with the first container in it, and takes them away with
-    the last one: an address that is still nobody's will be ours.
+    the last one: an address that is on no interface yet will be the host's.
     """
     if gateway and (is_ours(gateway) or await engine.gives_addresses_late()):
         return gateway

@@ -1,4 +1,4 @@
-"""What engines say of a port of this host that something else listens on."""
+"""Recognises engines' errors for ports of this host that are taken."""
 
 import re
 

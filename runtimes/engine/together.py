@@ -1,4 +1,4 @@
-"""Does things of one kind at once."""
+"""Runs several tasks of one kind at the same time."""
 
 import asyncio
 from collections.abc import Collection, Coroutine, Iterable

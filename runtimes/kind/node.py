@@ -62,7 +62,7 @@ class Node:
     async def start(
         self, names: Collection[ComponentName], pods: Mapping[ComponentName, Mapping[str, object]]
     ) -> None:
-        """Let the kubelet run these components, and return when their programs have been run.
+        """Let the kubelet run these components, and return when their programs have been started.
 
         `pods` describes those of them that kubeadm has not made.
         """
@@ -80,7 +80,7 @@ class Node:
         await self._until(have_begun, names, "does not start")
 
     async def mend(self, etcd: Component, root: Path) -> None:
-        """Close what was open in the etcd of a former kwokctl, which must not have been started yet."""
+        """Restrict access to the etcd that an older kwokctl has made; it must not run yet."""
         await self._manifests.change(ETCD, partial(mended, etcd=etcd, root=root))
 
     async def stop(self, names: Collection[ComponentName]) -> None:
@@ -113,7 +113,7 @@ class Node:
         return await self._inside.programs()
 
     async def reserve(self) -> None:
-        """Keep the node for what a control plane itself needs, such as a DNS.
+        """Taint the node, so that only pods of the control plane, such as DNS, run on it.
 
         kind takes this mark away from a node that is alone
         (https://kubernetes.io/docs/reference/labels-annotations-taints/).
@@ -131,9 +131,9 @@ class Node:
         return await self._inside.run("kubectl", "--kubeconfig=/etc/kubernetes/admin.conf", *words)
 
     async def complaint(self, names: Collection[ComponentName]) -> str:
-        """Return the last words of these components that have died, else those of the kubelet.
+        """Return the last log lines of those components that have died, else the kubelet's.
 
-        Empty where there are none to be heard.
+        Empty if there are none.
         """
         try:
             dead = {

@@ -1,4 +1,4 @@
-"""What kind makes its nodes with: a container engine, and the command by which kind speaks to it."""
+"""Describes the container engines with which kind makes its nodes."""
 
 import os
 import shutil
@@ -19,21 +19,21 @@ class Provider:
     """The name of the runtime that uses it."""
     command: str
     engine: Engine
-    heeds: str = ""
-    """The variable by which the command is pointed to the engine, if not found as it is by us."""
+    variable: str = ""
+    """The variable that gives the command the engine's address, if it needs one."""
     mounted: Path | None = None
     """A folder of the host that kind mounts, and that the engine does not create if it is missing."""
 
     @property
     def environment(self) -> dict[str, str]:
-        """What kind is told, and what the command is told by way of it."""
-        pointed = {self.heeds: self.engine.endpoint.url} if self.heeds else {}
+        """The environment of kind, and of the command that it runs."""
+        pointed = {self.variable: self.engine.endpoint.url} if self.variable else {}
         return {"KIND_EXPERIMENTAL_PROVIDER": self.command, **pointed}
 
     @property
     def called(self) -> str:
-        """How people call kind so that it uses this."""
-        return f"KIND_EXPERIMENTAL_PROVIDER={self.command} kind" if self.heeds else "kind"
+        """The command with which people run kind so that it uses this engine."""
+        return f"KIND_EXPERIMENTAL_PROVIDER={self.command} kind" if self.variable else "kind"
 
     async def check(self) -> None:
         """Raise UnavailableError, with a remedy, unless kind can make nodes with it."""
@@ -72,7 +72,7 @@ def podman() -> Provider:
         runtime="kind-podman",
         command="podman",
         engine=engine,
-        heeds=_PODMANS_OWN,
+        variable=_PODMANS_OWN,
         mounted=_MODULES,
     )
 

@@ -33,7 +33,7 @@ _PATCH = "+strategic.yaml"
 class KindRuntime:
     """The components are static pods of kind's node; those of Kubernetes' own kubeadm has made.
 
-    kind makes those all in one stroke: the first start of any does that.
+    kind makes those all at once, when the first of them is started.
     """
 
     maker = "kind"
@@ -49,8 +49,7 @@ class KindRuntime:
         self.node_images = KindNodeImages(provider.engine)
         self._grace = grace
         self._plans: dict[ClusterName, Plan] = {}
-        """What was installed by this command: only when there is a node it is known where it
-        finds what is on the host."""
+        """What this command has installed; the host's address is known only once a node exists."""
 
     async def check(self) -> None:
         """Raise UnavailableError unless kind can make nodes here."""
@@ -64,7 +63,7 @@ class KindRuntime:
         await self._provider.check()
 
     def site(self, cluster: ClusterName) -> Site:
-        """Tell how the world looks to the pods of the node, and to the controller."""
+        """Return the addresses and paths as the node's pods, and the controller, see them."""
         return KindSite(shares_sockets=self._engine.endpoint.shares_this_kernel)
 
     async def install(self, plan: Plan) -> None:
@@ -158,33 +157,33 @@ class KindRuntime:
             if nodes.control_plane(containers):
                 await nodes.remove(containers)
         finally:
-            # They end even where there is no engine any more.
+            # They are stopped even if the engine is gone.
             await self._crew(cluster).uninstall()
         remove_tree(self._folder(cluster))
 
     async def _write(self, plan: Plan, paths: ClusterPaths) -> None:
         if plan.maker is None or not plan.maker.image:
             raise ComponentError(
-                f"'{self.maker}' is not at hand to make '{plan.cluster}'",
+                f"'{self.maker}' is not available to make '{plan.cluster}'",
                 hint="'kwokctl start cluster' gets it",
             )
         folder, patches = self._folder(plan.cluster), patches_folder(paths)
         has_cgroup_v1 = (await self._engine.ask("info")).get("CgroupVersion") == "1"
         image = await self._image(plan, plan.maker.image)
         is_bare = await self.node_images.is_bare(image)
-        told = configuration(plan, paths, has_cgroup_v1=has_cgroup_v1, is_bare=is_bare)
+        merged = configuration(plan, paths, has_cgroup_v1=has_cgroup_v1, is_bare=is_bare)
         remove_tree(patches)
         for component in placed(plan, on_host=False).components.values():
             _prepare(component, paths)
             if component.name in MAKES:
                 patch = pod_patch(component, manner=self._manner(plan))
                 write_atomic(patches / f"{component.name}{_PATCH}", yaml.dump_all([patch]))
-        write_atomic(folder / CONFIGURATION, yaml.dump_all([told]))
+        write_atomic(folder / CONFIGURATION, yaml.dump_all([merged]))
         Creation(
             project=self._nodes(plan.cluster).project,
             program=plan.maker.command[0],
             image=image,
-            pod_subnet=told["networking"]["podSubnet"],
+            pod_subnet=merged["networking"]["podSubnet"],
         ).save(folder)
 
     async def _image(self, plan: Plan, named: str) -> str:

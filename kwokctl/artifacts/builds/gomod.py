@@ -36,7 +36,7 @@ def needed(published: str) -> Release:
 def staged(published: str) -> list[str]:
     """Return the modules that are developed in the same tree: those required at exactly v0.0.0.
 
-    Nobody can fetch that version; they are published with the version of the whole.
+    That version cannot be fetched; they are published with the version of the whole.
     """
     return sorted(set(_STAGED.findall(published)))
 

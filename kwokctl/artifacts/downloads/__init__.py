@@ -1,1 +1,1 @@
-"""Programs from where their projects publish them."""
+"""Downloads programs from the sites where their projects publish them."""

@@ -1,4 +1,4 @@
-"""Gets programs from where they are published, checks them, and puts them into the store."""
+"""Downloads programs, checks them, and puts them into the store."""
 
 import re
 from collections.abc import Sequence
@@ -26,10 +26,10 @@ _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 async def download(
     orders: Sequence[Order], *, store: ProgramStore, folder: Path, progress: Progress
 ) -> Trouble | None:
-    """Bring all that is ordered into the store, each address once.
+    """Download all orders into the store, each address once.
 
-    `folder` keeps what has come when it is cut. Returns why an address gives nothing; raises
-    ArtifactError when what it gives cannot be trusted or used.
+    `folder` keeps partial downloads. Returns why addresses failed; raises ArtifactError when a file
+    cannot be trusted or used.
     """
     for url, same in groupby(sorted(orders, key=attrgetter("url")), attrgetter("url")):
         parcel = _Parcel(url, tuple(same), store, folder, progress)
@@ -39,7 +39,7 @@ async def download(
 
 
 class _Shown:
-    """Shows a transfer as one step: is told in its thread, and shows it in the event loop's."""
+    """Shows a transfer as one step: called in its thread, it posts to the event loop's."""
 
     def __init__(self, progress: Progress, title: str, open_steps: ExitStack, post: Post) -> None:
         self.post = post
@@ -111,7 +111,7 @@ class _Parcel:
         return None
 
     def _bring(self, transfer: Transfer, part: Path, shown: _Shown) -> Trouble | None:
-        """Bring the file at the address to `part`, and compare it with its published checksum."""
+        """Download the file to `part`, and compare it with its published checksum."""
         file = filename(self.url)
         sums = transfer.text(urljoin(self.url, checksums(self.orders[0].name, file)))
         if isinstance(sums, Trouble) and (sums.unreachable or sums.passing):
@@ -130,7 +130,7 @@ class _Parcel:
         if digest(part) == published:
             return None
         part.unlink()
-        if went_on:  # what was here from before may have been bad
+        if went_on:  # the part from an earlier run may have been bad
             return self._bring(transfer, part, shown)
         raise ArtifactError(
             f"'{public(self.url)}' does not have its published checksum",

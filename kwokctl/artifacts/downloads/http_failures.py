@@ -1,4 +1,4 @@
-"""What an HTTP request that failed means: whether it will pass, and how to say it in few words."""
+"""Explains failed HTTP requests: whether a retry may help, and why in few words."""
 
 import errno
 import socket
@@ -11,15 +11,15 @@ _NO_WAY = {errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EACCES, 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Why a host gave nothing."""
+    """Why a host did not give a file."""
 
     host: str
     cause: str
-    """What it does, such as `cannot be reached (unknown host)`."""
+    """The end of a sentence, such as `cannot be reached (unknown host)`."""
     passing: bool = False
     """Whether another try may help."""
     unreachable: bool = False
-    """Whether it will not give anything else either."""
+    """Whether other files of the host will fail, too."""
 
     def __str__(self) -> str:
         """Return one clause for a message."""
@@ -27,14 +27,14 @@ class Trouble:
 
 
 def of_status(host: str, status: int, file: str) -> Trouble:
-    """Tell what an HTTP status of 400 or more means; only the server's own failures pass."""
+    """Explain an HTTP status of 400 or more; only the server's own failures are temporary."""
     if status in (404, 410):
         return Trouble(host, f"has no '{file}' ({status})")
     return Trouble(host, f"answers {status} for '{file}'", passing=status >= 500)
 
 
 def of_error(host: str, error: Exception) -> Trouble:
-    """Tell what an exception of requests means, by what lies at the bottom of it."""
+    """Explain an exception of requests, by its root cause."""
     from requests import exceptions as http  # slow to import, seldom needed
 
     chain = list(_chain(error))
@@ -54,7 +54,7 @@ def of_error(host: str, error: Exception) -> Trouble:
 
 
 def _lasting(error: BaseException) -> str | None:
-    """Say why it is no use to try again; None if it may be."""
+    """Explain why a retry cannot help; None if it may."""
     match error:
         case socket.gaierror():
             return "unknown host"

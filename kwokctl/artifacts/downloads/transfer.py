@@ -1,4 +1,4 @@
-"""Brings files here over HTTP: goes on where it was cut, and repeats only what may pass.
+"""Downloads files over HTTP: resumes partial ones, and repeats only after temporary failures.
 
 All of it blocks; `stop` ends it at the next block. Proxies, certificate bundles and `.netrc` are
 those of the environment, as requests reads them.
@@ -21,29 +21,29 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 _BLOCK = 1 << 16
-"""Bytes. What is read of a block that is cut is lost, so it must not be large."""
+"""Bytes. An incomplete block is lost when the connection breaks, so it must not be large."""
 _TIMEOUT = (5.0, 30.0)
-"""Seconds until a connection stands, and between two blocks."""
+"""Seconds to wait for a connection, and between two blocks."""
 _PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)
-"""Seconds to wait before another try. As many tries are made without getting further."""
+"""Seconds to wait before another try. As many tries are made without progress."""
 _TRIES_TO_CONNECT = 2
 _LONGEST_TEXT = 1 << 20
 _RANGE = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+)")
 
 
 class Listener(Protocol):
-    """Who wants to know how a transfer goes; called from the thread that transfers."""
+    """A listener for the progress of a transfer; called from the transfer's thread."""
 
     def begin(self, total: int | None, done: int) -> None:
-        """Hear that bytes begin to come; `done` of `total` are here from before."""
+        """Note that a transfer begins; `done` of `total` bytes are here from before."""
         ...
 
     def advance(self, amount: int) -> None:
-        """Hear that more bytes have come."""
+        """Note that more bytes have come."""
         ...
 
     def say(self, what: str) -> None:
-        """Hear of what is not bytes."""
+        """Note what else happens, such as a retry."""
         ...
 
 
@@ -53,13 +53,13 @@ class Transfer:
     def __init__(
         self, listener: Listener, stop: Event, *, pauses: Sequence[float] = _PAUSES
     ) -> None:
-        """Tell `listener` how it goes, end when `stop` is set, wait `pauses` between tries."""
+        """Report to `listener`, end when `stop` is set, wait `pauses` between tries."""
         self._listener = listener
         self._stop = stop
         self._pauses = pauses
 
     def text(self, url: str) -> str | Trouble:
-        """Return a short text, or why it cannot be had."""
+        """Return a short text, or why it cannot be downloaded."""
 
         def attempt(session: "requests.Session") -> str | Trouble:
             with session.get(url, timeout=_TIMEOUT, stream=True) as answer:
@@ -71,9 +71,9 @@ class Transfer:
         return self._patiently(url, attempt, reached=lambda: 0)
 
     def file(self, url: str, part: Path) -> Trouble | None:
-        """Bring the file at `url` to the path `part`, or tell why it cannot be had.
+        """Download the file at `url` to the path `part`, or return why that failed.
 
-        What is at `part` from before is gone on with if the server still has that very file.
+        A partial file at `part` is continued if the server still has the same file.
         """
 
         def reached() -> int:
@@ -162,7 +162,7 @@ def _span(answer: "requests.Response") -> tuple[int, int | None]:
 
 
 def _remember(tag: Path, answer: "requests.Response") -> None:
-    """Keep what tells this very file from a later one of the same address."""
+    """Keep what distinguishes this file from a later one at the same address."""
     etag = answer.headers.get("ETag", "")
     mark = etag if etag.startswith('"') else answer.headers.get("Last-Modified", "")
     tag.unlink(missing_ok=True)

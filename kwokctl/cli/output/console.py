@@ -1,4 +1,4 @@
-"""The port through which the command speaks to a person, and the choice of who stands behind it.
+"""The port through which the command writes to people, and the choice of its implementation.
 
 Everything goes to standard error; standard output carries results alone.
 """
@@ -20,7 +20,7 @@ class Console(Progress, Protocol):
         ...
 
     def line(self, text: str = "", *, label: str = "") -> None:
-        """Write a line or several; `label` is kwokctl's and may be coloured, `text` may come from any source."""
+        """Write lines; `label` is kwokctl's and may be coloured, `text` is not trusted."""
         ...
 
     def abandon(self) -> None:
@@ -29,7 +29,7 @@ class Console(Progress, Protocol):
 
 
 def choose(stream: TextIO, environ: Mapping[str, str]) -> Console:
-    """Return the console that suits the stream: alive on a terminal, plain lines elsewhere.
+    """Return the console for the stream: animated on a terminal, plain lines elsewhere.
 
     `CI` and `TERM=dumb` ask for plain lines, `NO_COLOR` for no colours.
     """

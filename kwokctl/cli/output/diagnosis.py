@@ -1,4 +1,4 @@
-"""Log lines for finding faults: as text on a terminal, as JSON lines elsewhere."""
+"""Configures kwokctl's own log: text on a terminal, JSON lines elsewhere."""
 
 import logging
 import re

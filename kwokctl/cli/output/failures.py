@@ -1,4 +1,4 @@
-"""Tells what went wrong: in lines for a person, in one JSON object for a program."""
+"""Writes errors: as lines for people, or one JSON object per error for programs."""
 
 import errno
 from collections.abc import Iterator, Sequence
@@ -36,7 +36,7 @@ def tell(errors: Sequence[KwokctlError], console: Console, *, as_json: bool) -> 
 
 
 def expected(error: BaseException) -> Iterator[KwokctlError]:
-    """Yield the errors that a user can understand out of one that was raised.
+    """Yield the errors for the user that are in one that was raised.
 
     Tasks that fail together raise a group; one that holds anything else yields nothing.
     """

@@ -1,4 +1,4 @@
-"""Steps as whole lines without control characters, for pipes, files and CI."""
+"""Shows steps as whole lines without control characters, for pipes, files and CI."""
 
 import threading
 import time
@@ -14,7 +14,7 @@ _BEAT = 10.0
 
 
 class Plain:
-    """Whole lines; long work gives a sign of life now and then."""
+    """Writes whole lines; long work is reported now and then."""
 
     is_alive = False
 
@@ -36,7 +36,7 @@ class Plain:
 
     @contextmanager
     def step(self, title: str, *, total: int | None = None, unit: str = "") -> Iterator[Step]:
-        """Tell that a step begins, how it goes, and how it ended."""
+        """Report that a step begins, how it progresses, and how it ended."""
         with nested() as depth:
             row = Row(title=title, total=total, unit=unit, started=self._clock(), depth=depth)
             self._tell(row, "·")

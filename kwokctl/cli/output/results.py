@@ -1,4 +1,4 @@
-"""Results on standard output: tables for people, JSON and YAML for programs, names for both."""
+"""Writes results to standard output: tables, names, JSON and YAML."""
 
 import os
 import select
@@ -34,7 +34,7 @@ def emit_bytes(content: bytes) -> None:
 
 
 def reader_is_gone() -> bool:
-    """Tell whether the reader of standard output has ended, as with `| head`; if so, let it go."""
+    """Tell whether the reader has ended, as with `| head`; if so, drop the output."""
     poll = select.poll()
     poll.register(sys.stdout.fileno(), 0)
     if not any(event & select.POLLERR for _, event in poll.poll(0)):
@@ -44,7 +44,7 @@ def reader_is_gone() -> bool:
 
 
 def unwritable(error: OSError) -> KwokctlError:
-    """Say that standard output takes nothing."""
+    """Return the error for a standard output that cannot be written to."""
     return KwokctlError(f"cannot write to standard output: {(error.strerror or '').lower()}")
 
 
@@ -80,8 +80,8 @@ def emit_table(
 ) -> list[int]:
     """Write columns as wide as their widest cell, three spaces apart; a cell keeps to one line.
 
-    On a terminal no line is longer than it is wide. Rows that come later go on without headings, in
-    the `widths` that the table before returned.
+    On a terminal no line is longer than it is wide. Later rows are written without headings, in the
+    `widths` that the first table returned.
     """
     cells = [[" ".join(cell.split()) for cell in row] for row in rows]
     if headings:

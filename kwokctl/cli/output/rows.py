@@ -1,4 +1,4 @@
-"""One step of long work as a person sees it: how much is done, of what total, in what time."""
+"""Describes a step of long work in words: how much is done, of what total, in what time."""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -21,14 +21,14 @@ class Row:
     started: float
     """On the clock that `so_far` and `in_all` are given the time of."""
     depth: int
-    """How many steps it is inside of."""
+    """The number of steps that enclose it."""
     what: str = ""
     done: int = 0
     _marks: deque[tuple[float, int]] = field(default_factory=deque)
     """What was done at recent times, the earliest of which is at least `_LOOK_BACK` ago, if any is."""
 
     def say(self, what: str) -> None:
-        """Tell what is being done right now."""
+        """Set the text of what is being done right now."""
         self.what = safe(what)
 
     def advance(self, amount: int = 1) -> None:
@@ -41,7 +41,7 @@ class Row:
         return min(self.done / self.total, 1.0) if self.total else None
 
     def numbers(self, now: float) -> list[str]:
-        """Say how the step stands, the most important first: how much, how fast, how long yet."""
+        """List how much is done, how fast, and the time left: the most important first."""
         count = amount(self.done, self.unit) if self.done else ""
         if self.total is not None:
             # One unit says enough, unless it scales the number.
@@ -55,20 +55,20 @@ class Row:
         return _joined(*self.numbers(now), self.what)
 
     def in_all(self, now: float) -> str:
-        """Say what came of the step: `40.0 MB, 3.9 s`."""
+        """Summarise the step when it has ended: `40.0 MB, 3.9 s`."""
         count = amount(self.done, self.unit) if self.done else ""
         return _joined(count, took(now - self.started))
 
     def _speed(self, now: float) -> tuple[str, str]:
-        """Say how fast it goes, and how long it will take yet."""
+        """Return the rate, and the estimated time that is left."""
         lately, seconds = self._lately(now)
         if lately <= 0 or now - self.started < _RATE_AFTER:
             return "", ""
         rate = lately / seconds
         speed = f"{rate / 1e6:,.1f} MB/s" if self.unit == "B" else f"{rate:,.{rate < 10:d}f}/s"
         left = 0 if self.total is None else self.total - self.done
-        is_told = left > 0 and lately >= _ENOUGH
-        return speed, f"{about(left / rate)} left" if is_told else ""
+        is_estimated = left > 0 and lately >= _ENOUGH
+        return speed, f"{about(left / rate)} left" if is_estimated else ""
 
     def _lately(self, now: float) -> tuple[int, float]:
         """Return how much was done lately, in how many seconds."""
@@ -83,7 +83,7 @@ class Row:
 
 
 def safe(text: str) -> str:
-    """Drop the control characters from text that is not ours, except line ends and tabs."""
+    """Remove control characters from text of other programs, except line ends and tabs."""
     return "".join(c for c in text if c.isprintable() or c in "\n\t")
 
 

@@ -1,4 +1,4 @@
-"""Standard streams that cannot be used: closed by the caller, as with `kwokctl … >&-`, or gone since.
+"""Handles standard streams that are closed: by the caller, as with `kwokctl … >&-`, or later.
 
 The descriptors 0 to 2 would go to whatever is opened first: a socket, or the event loop's own. So
 they are taken before that, each in the direction in which it cannot be used: what reads or writes
@@ -20,7 +20,7 @@ def take_closed() -> None:
         except OSError:
             # The lowest number that is free is the one that is missing.
             os.set_inheritable(os.open(os.devnull, mode), True)
-    # They stay open as long as the process lives.
+    # They stay open until the process ends.
     sys.stdin = sys.stdin or _opened(0, "r")
     sys.stdout = sys.stdout or _opened(1, "w")
     sys.stderr = sys.stderr or _opened(2, "w")
@@ -31,7 +31,7 @@ def _opened(descriptor: int, mode: Literal["r", "w"]) -> TextIO:
 
 
 def drop(descriptor: int) -> None:
-    """Let what is written to a descriptor, or waits to be, go nowhere from now on."""
+    """Discard what is written to a descriptor from now on, and what is buffered for it."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, descriptor)
     os.close(null)

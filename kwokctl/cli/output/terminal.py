@@ -1,4 +1,4 @@
-"""Steps on a terminal: a spinner with the time while they last, a tick or a cross afterwards.
+"""Shows steps on a terminal: a spinner and the time while they run, a tick or a cross at the end.
 
 Rich paints; it is imported only once a step lasts long enough to be looked at.
 """
@@ -29,7 +29,7 @@ _BARS = (24, 16, 8)
 
 
 class Terminal:
-    """Steps that come alive."""
+    """Shows steps, animated while they run."""
 
     is_alive = True
 
@@ -76,7 +76,7 @@ class Terminal:
         self.line(text, label="warning:")
 
     def abandon(self) -> None:
-        """Show the cursor again; takes no lock, since the process may be stuck in one."""
+        """Show the cursor again; takes no lock, since the process may be waiting for one."""
         self._writer.stream.write(f"\r{_SHOW_CURSOR}")
         self._writer.stream.flush()
 
@@ -188,7 +188,7 @@ class Layout:
     bar: int
     """Cells of the bar behind the title, 0 for none."""
     numbers: str
-    """What stands behind the bar."""
+    """The text after the bar."""
     more: tuple[str, ...] = ()
     """Further lines."""
 

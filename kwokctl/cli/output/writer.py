@@ -1,4 +1,4 @@
-"""Writes lines for a person: cleaned, coloured if wanted, and indented by what they are inside of."""
+"""Writes lines for people: without control characters, indented, in colour if wanted."""
 
 import errno
 from collections.abc import Iterator, Mapping
@@ -44,7 +44,7 @@ class Writer:
         self.is_coloured = is_coloured
 
     def line(self, text: str = "", *, label: str = "") -> None:
-        """Write `label`, coloured as it deserves, and `text`, freed of control characters.
+        """Write `label`, in its colour, and `text` without control characters.
 
         A log on a full disk, or a terminal that is gone, does not end the command.
         """
@@ -61,7 +61,7 @@ class Writer:
 
 
 def indent() -> str:
-    """Return what stands in front of a line that belongs to the innermost open step."""
+    """Return the indentation of a line that belongs to the innermost open step."""
     return "  " * _DEPTH.get()
 
 

@@ -1,1 +1,1 @@
-"""From the words of a command line to checked values."""
+"""Parses command lines into checked values."""

@@ -1,4 +1,4 @@
-"""Makes functions into commands, each with the flags that hold in front of and behind every word."""
+"""Makes functions into commands; the common flags are accepted before and after every word."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -62,7 +62,7 @@ def command(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a function a command of `app`: it gets the Invocation first, then its own words.
 
-    A parameter of its own that has the name of one that holds everywhere takes its place.
+    Its own parameter replaces a common one of the same name.
     Parameters that `adds` describes are given to its `**` parameter; `examples` end its help.
     """
 

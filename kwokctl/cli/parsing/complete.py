@@ -1,4 +1,4 @@
-"""The words that a shell is offered as values; cheap to list, and empty when something is wrong."""
+"""Lists values for shell completion; fast, and empty when something is wrong."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Options that several commands share, and those of a cluster, which one table declares."""
+"""Defines the options that several commands share, and makes those of clusters."""
 
 import inspect
 import os

@@ -85,7 +85,7 @@ def file_to_write(flag: str) -> Callable[[str], str]:
 
 
 def one_of(flag: str, *choices: str) -> Callable[[str], str]:
-    """Make the reader of a word that must be one of `choices`; an empty one stands for none."""
+    """Make the reader of a word that must be one of `choices`; an empty one means none."""
     words = tuple(choice for choice in choices if choice)
 
     def read(text: str) -> str:

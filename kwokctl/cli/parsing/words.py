@@ -1,8 +1,8 @@
 """Reads the words of one command as the original reads them, and writes them as Typer reads them.
 
-A switch may carry `=true` or `=false`, `-o=json` is the same as `-o json`, and what is wrong is said
-in our words: an unknown option with a guess of what was meant, a value or an argument that is
-missing, a word too many.
+A switch may carry `=true` or `=false`, `-o=json` is the same as `-o json`, and mistakes are
+explained in kwokctl's style: an unknown option with a guess of what was meant, a value or an
+argument that is missing, a word too many.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
-from kwokctl.clusters.launching.ports import refuse_taken, told_when_taken
-from kwokctl.clusters.launching.readiness import told_when_late, wait_ready
+from kwokctl.clusters.launching.ports import explaining_taken_ports, refuse_taken
+from kwokctl.clusters.launching.readiness import explaining_timeouts, wait_ready
 from kwokctl.clusters.state.home import Home
 from kwokctl.host.ports import HeldPorts
 from kwokctl.model import Component, ComponentName, Plan, State
@@ -29,19 +29,19 @@ async def bring_up(
     every = plan.components.values()
     states = await runtime.states(plan.cluster)
     missing = tuple(c.name for c in every if states.get(c.name) is not State.RUNNING)
-    async with told_when_taken(runtime, plan):
-        async with told_when_late(runtime, plan.cluster, every, timeout):
+    async with explaining_taken_ports(runtime, plan):
+        async with explaining_timeouts(runtime, plan.cluster, every, timeout):
             for number, wave in enumerate(waves):
                 await refuse_taken(runtime, plan, held, waves[number:])
                 home.paths(plan.cluster).stopped.unlink(missing_ok=True)
                 is_last = wave is waves[-1]
                 launched = [] if is_last else [c.name for c in wave if c.name in missing]
-                with _told(home, "Starting", launched):
+                with _step(home, "Starting", launched):
                     await _start(runtime, plan, held, wave, ready=not is_last)
         if wait is not None:
             last = [component.name for component in waves[-1]] if missing else []
-            with _told(home, "Waiting for", last):
-                async with told_when_late(runtime, plan.cluster, every, wait):
+            with _step(home, "Waiting for", last):
+                async with explaining_timeouts(runtime, plan.cluster, every, wait):
                     await wait_ready(runtime, plan.cluster, every)
     return missing
 
@@ -57,7 +57,7 @@ async def _start(
 
 
 @contextmanager
-def _told(home: Home, what: str, names: Collection[ComponentName]) -> Iterator[None]:
+def _step(home: Home, what: str, names: Collection[ComponentName]) -> Iterator[None]:
     """Show a step that names components, unless there are none."""
     if not names:
         yield

@@ -1,4 +1,4 @@
-"""Chooses the ports of a cluster, keeps them until its components take them, and notices those that others take."""
+"""Chooses the ports of a cluster, holds them for its components, and reports taken ones."""
 
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -54,16 +54,16 @@ def _highest(home: Home) -> int:
 async def refuse_taken(
     runtime: Runtime, plan: Plan, held: HeldPorts, waves: Sequence[Collection[Component]]
 ) -> None:
-    """Raise ConflictError if somebody listens on a port that is held for one of these components.
+    """Raise ConflictError if a program listens on a port that is held for one of these components.
 
-    Whatever a runtime says of it, or not, this is said alike everywhere.
+    So the error is the same with every runtime.
     """
     published = await _published(runtime, plan.cluster)
     held.check(*(each.name for wave in waves for each in wave if each.name not in published))
 
 
 @asynccontextmanager
-async def told_when_taken(runtime: Runtime, plan: Plan) -> AsyncIterator[None]:
+async def explaining_taken_ports(runtime: Runtime, plan: Plan) -> AsyncIterator[None]:
     """Raise ConflictError where a component has died in this block and another has its port."""
     try:
         yield

@@ -14,7 +14,7 @@ from kwokctl.runtime import Runtime, TellsMore
 
 _POLL = 0.02
 _LOOK = 0.2
-"""Seconds between two looks at what lives, which a container engine takes longer for than a probe."""
+"""Seconds between two checks of which components run; with an engine these are slow."""
 _TAIL_LINES = 20
 _MEBI = 1024 * 1024
 _LONGEST_STACKS = 200
@@ -62,7 +62,7 @@ async def log_tail(runtime: Runtime, cluster: ClusterName, name: ComponentName) 
     """Return the last lines that a component has written."""
     content = b"".join([part async for part in runtime.logs(cluster, name)])
     lines = content.decode(errors="replace").splitlines()
-    # Of a Go program that panicked the reason stands before the first of its stacks.
+    # A Go program that panics writes the reason before the first stack.
     panicked = (
         n
         for n, line in enumerate(lines)
@@ -77,12 +77,12 @@ def disk_is_full(log: str) -> bool:
 
 
 @asynccontextmanager
-async def told_when_late(
+async def explaining_timeouts(
     runtime: Runtime, cluster: ClusterName, components: Collection[Component], seconds: float | None
 ) -> AsyncIterator[None]:
     """Bound a block that waits for components; 0 and None mean no bound.
 
-    Past it TimedOutError names the components that are not ready, with the end of a log.
+    After that time TimedOutError names the components that are not ready, with the end of a log.
     """
     try:
         async with asyncio.timeout(seconds or None):
@@ -120,8 +120,8 @@ async def _all_alive(
 def _with_limit(component: Component) -> str:
     """Name a component, and its limit of memory.
 
-    Near it a program need not be killed: it may be kept so busy with finding room that it comes to
-    nothing in time, and gives up for reasons that do not mention memory.
+    Near it a program need not be killed: it may spend so much time on garbage collection that it
+    misses its deadlines, and ends for reasons that do not mention memory.
     """
     limit = component.limits.memory // _MEBI
     return f"'{component.name}'" + (f" (limited to {limit}Mi of memory)" if limit else "")

@@ -1,4 +1,4 @@
-"""What a cluster needs whose runtime brings components: those, what makes its nodes, and the rest."""
+"""Gets the node image and programs of a cluster whose runtime brings components."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""In which form components come: as images where the runtime starts those, else as programs.
+"""Chooses the form of components: images if the runtime starts those, else programs.
 
 What is given is used. Otherwise an image that the runtime has comes first, then the published one,
 and then one that the runtime makes from the program, which it is given for that.
@@ -64,8 +64,7 @@ async def artifacts(
     """Find, pull, fetch or build what is named, in the form that the runtime can start.
 
     What a cluster is `settled` with is used for as long as it is there. The version of Kubernetes
-    `is_exact` if its user chose it. Raises ArtifactError for
-    what cannot be had.
+    `is_exact` if its user chose it. Raises ArtifactError for what is not available.
     """
     found: dict[str, Artifact] = {}
     if isinstance(runtime, RunsImages):

@@ -1,4 +1,4 @@
-"""Which programs a cluster needs, and where they come from."""
+"""Determines which programs a cluster needs, and gets them."""
 
 import shutil
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Which image the nodes of a new cluster are made of, where its runtime has a program that makes them.
+"""Chooses the node image of a new cluster, for runtimes that make nodes, such as kind.
 
 What is given is used. Otherwise an image that is here comes first, published or made, then the
 published one from its registry, and then one that is made of programs.

@@ -1,1 +1,1 @@
-"""What a cluster keeps in its folder."""
+"""The files that a cluster keeps in its folder."""

@@ -1,4 +1,4 @@
-"""Which of the user's documents a cluster keeps for its controller, and in which form.
+"""Selects the user's documents that a cluster keeps for its controller, and converts them.
 
 They lie in the cluster's `kwok.yaml`, which every controller is given: the embedded one, and one of
 the user's own, which may support more of them.
@@ -64,7 +64,7 @@ def is_kept(body: Mapping[str, Json]) -> bool:
 
 
 def remarks(options: ClusterOptions, documents: Sequence[Document]) -> Iterator[str]:
-    """Say which documents and options the controller of a new cluster leaves out, one line each."""
+    """List, a line each, the documents and options that a new cluster's controller ignores."""
     given = {name for each in documents if each.kind == KIND for name in _options_of(each)}
     for name, decider in _SETTLED_BY_CLUSTER.items():
         if name in given:

@@ -1,4 +1,4 @@
-"""How what is asked for differs from a cluster that exists."""
+"""Compares a request with a cluster that exists."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,11 +16,11 @@ from kwokctl.json_value import Json
 
 _SELECTING = {each.field for each in declared(SelectionOptions)}
 _HOW_NOT_WHAT = (ProgramOptions, ObjectOptions)
-"""Options that say how a cluster is made, or what it begins with, not what it is."""
+"""Options that matter only while a cluster is made, or set its first nodes and pods."""
 
 
 def differences(saved: Saved, asked: Resolved, documents: Sequence[Document]) -> tuple[str, ...]:
-    """Name each setting that somebody chose now and that the cluster does not have."""
+    """Name each setting that the user chose now and that the cluster does not have."""
     return (
         *_option_differences(saved.options, asked),
         *_component_differences(saved, asked),

@@ -1,4 +1,4 @@
-"""Clusters that the original kwokctl has made in the same folder: left alone unless forced."""
+"""Handles clusters that the original kwokctl has made in the same folder."""
 
 import os
 import signal

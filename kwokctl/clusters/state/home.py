@@ -1,4 +1,4 @@
-"""Where clusters are kept, where programs are cached, and who listens to long work."""
+"""Holds what every verb is given: the work folder, the cache, and the listener for progress."""
 
 import re
 from collections.abc import Callable

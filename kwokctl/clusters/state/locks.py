@@ -1,4 +1,4 @@
-"""Which commands may work on one cluster at the same time."""
+"""Locks a cluster, so that commands that exclude each other do not run at the same time."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from kwokctl.model import ClusterName
 
 @contextmanager
 def alone(workdir: WorkDir, name: ClusterName) -> Iterator[None]:
-    """Shut every other command out: the cluster is made, stopped, restored or removed."""
+    """Exclude every other command: the cluster is made, stopped, restored or removed."""
     with locked(workdir.cluster_lock(name), what=_what(name)):
         yield
 
@@ -19,7 +19,7 @@ def alone(workdir: WorkDir, name: ClusterName) -> Iterator[None]:
 def starting(workdir: WorkDir, name: ClusterName) -> Iterator[None]:
     """Start what does not run, beside commands that were using the cluster when it died.
 
-    They wait for it; if they shut this out, both would wait for each other.
+    They wait for it; if they excluded this command, both would wait for each other.
     """
     with _shared(workdir, name), locked(workdir.start_lock(name), what=_what(name)):
         yield

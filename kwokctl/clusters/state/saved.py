@@ -1,4 +1,4 @@
-"""The clusters on disk: the state that `create` saves and every later command reads.
+"""Reads and writes the clusters on disk: the state that `create` saves and later commands read.
 
 A cluster exists when its folder holds `kwok.yaml`: a KwokctlConfiguration with the resolved
 options and the components, followed by the Stage documents that its controller plays, the other

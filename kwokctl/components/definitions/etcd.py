@@ -25,11 +25,11 @@ from kwokctl.host.ports import joined
 from kwokctl.model import ETCD, KUBE_APISERVER, Component, ComponentName, HttpProbe, Identity, Port
 
 _PEERS = "unix://peer.sock"
-"""Where peers would dial, relative to the folder that etcd works in, which no other user may enter.
+"""Where peers would connect, relative to etcd's working folder, which no other user may enter.
 
-A single member has no peers, but a client that reaches this listener can write to etcd. Of such a URL etcd
-takes the host alone and drops a path; without a host the kernel would choose an abstract socket,
-which has no permissions (unix(7),
+A single member has no peers, but a client that reaches this listener can write to etcd. Of such a
+URL etcd uses only the host and ignores the path; without a host the kernel would choose an abstract
+socket, which has no permissions (unix(7),
 https://github.com/etcd-io/etcd/blob/v3.6.16/server/embed/etcd.go, configurePeerListeners).
 """
 
@@ -114,7 +114,7 @@ def etcd(setting: Setting) -> Component:
                 **tls,
                 "auto-compaction-retention": 1,
                 "quota-backend-bytes": to_bytes(own.quota_backend_size),
-                # One member only: the election need not wait for anybody, so it may be short.
+                # One member only: the election need not wait for other members, so it may be short.
                 "heartbeat-interval": 20,
                 "election-timeout": 100,
                 "unsafe-no-fsync": True if own.fsync == "off" else None,
@@ -132,7 +132,7 @@ def etcd(setting: Setting) -> Component:
 
 
 def target(setting: Setting) -> EtcdTarget:
-    """Tell how this host reaches etcd: by its socket, or with a certificate by its port."""
+    """Return how this host reaches etcd: by its socket, or by its port with a certificate."""
     if setting.site.socket(setting.paths.etcd_socket):
         return EtcdTarget(address=f"unix:{setting.paths.etcd_socket}")
     address = setting.address(ETCD)

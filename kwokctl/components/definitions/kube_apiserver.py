@@ -77,7 +77,7 @@ def prefix(setting: Setting) -> str:
 def kube_apiserver(setting: Setting) -> Component:
     """Describe the API server.
 
-    It starts together with etcd: started seconds apart it would back off and lose time.
+    It starts together with etcd: an API server that finds no etcd backs off and loses seconds.
     """
     own, common = setting.options.of(KubeApiserverOptions), setting.options.arguments
     inside = setting.site.port(KUBE_APISERVER, own.port)
@@ -92,8 +92,8 @@ def kube_apiserver(setting: Setting) -> Component:
                 "bind-address": setting.bind(KUBE_APISERVER),
                 "secure-port": inside,
                 "allow-privileged": True,
-                # A fake node's internal addresses and host name are its own, and lead nowhere. A name
-                # that is looked up would leave the machine.
+                # A fake node's internal addresses and host name lead nowhere, and looking up a name
+                # would query DNS servers outside this machine.
                 "kubelet-preferred-address-types": "InternalDNS,InternalIP",
                 "authorization-mode": "Node,RBAC" if common.authorization else "AlwaysAllow",
                 "runtime-config": own.runtime_config or None,
@@ -102,7 +102,7 @@ def kube_apiserver(setting: Setting) -> Component:
                 **_own_ways(setting),
                 **_limits(setting),
                 **_audit(setting),
-                # With a watch open, SIGTERM would otherwise be answered after a minute.
+                # Otherwise an API server with an open watch takes a minute to end after SIGTERM.
                 "shutdown-watch-termination-grace-period": "1s",
             },
             setting.user_args(KUBE_APISERVER),
@@ -130,7 +130,7 @@ def _mounts(setting: Setting) -> tuple[Mount, ...]:
 
 
 def _etcd_identity(setting: Setting) -> dict[str, Value]:
-    """Say whom to trust and who we are, where etcd is not reached by its socket."""
+    """Return the flags for TLS to etcd: its CA, and a client certificate; none for a socket."""
     if etcd.target(setting).ca is None:
         return {}
     return {
@@ -158,7 +158,7 @@ def _identity(setting: Setting) -> dict[str, Value]:
 
 
 def _own_ways(setting: Setting) -> dict[str, Value]:
-    """Say how it is reached, unless real nodes have to reach it: then the runtime says that."""
+    """Return the flags that the runtime sets instead where there are real nodes."""
     if setting.site.has_own_nodes:
         return {}
     return {

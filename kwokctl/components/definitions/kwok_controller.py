@@ -91,8 +91,9 @@ def kwok_controller(setting: Setting) -> Component:
                 "server-address": joined(_listening(bind, node.ip), port),
                 "tls-cert-file": setting.pki(f"{KWOK_CONTROLLER}.crt"),
                 "tls-private-key-file": setting.pki(f"{KWOK_CONTROLLER}.key"),
-                # The same for every cluster: a restarted controller, and that of a cluster restored
-                # from another's snapshot, goes on with the leases instead of waiting for their end.
+                # The same for every cluster: a restarted controller, and the controller of a
+                # cluster restored from another's snapshot, renews the leases instead of waiting
+                # until they expire.
                 "holder-identity": KWOK_CONTROLLER if is_ours else None,
                 "node-lease-duration-seconds": heartbeat(setting.options).lease_seconds,
                 "enable-crds": ",".join(own.enable_crds) or None,
@@ -118,7 +119,7 @@ def kubelet_address(setting: Setting) -> NodeAddress:
 
 
 def _nodes(setting: Setting) -> dict[str, Value]:
-    """Say which nodes are fake unless the user's documents do; real ones beside them have kubelets."""
+    """Return the flags that select fake nodes, unless the user's documents select them."""
     given = setting.controller_options
     if given.get("manageSingleNode") or given.get("manageNodesWithAnnotationSelector"):
         return {}
@@ -146,12 +147,13 @@ def _listening(bind: str, ip: str) -> str:
 
 
 def _data_path(setting: Setting) -> dict[str, Value]:
-    """Tell where etcd is if statuses and leases are written to it."""
+    """Return the flags that name etcd if statuses and leases are written to it."""
     if not setting.writes_to_etcd:
         return {}
     options, target = setting.options, etcd.target(setting)
     return {
-        # What is insisted on passes webhooks by, too; what was chosen heeds them.
+        # A user who asks for etcd bypasses webhooks, too; if kwokctl chose etcd, they are
+        # respected.
         "data-path": "etcd" if options.data_path.path == "etcd" else "auto",
         "etcd-endpoint": target.address,
         "etcd-cafile": str(target.ca) if target.ca else None,

@@ -157,7 +157,7 @@ def _text(number: int) -> str:
 
 
 class PodIPs:
-    """Gives each pod the addresses it has or is to have, the same ones as long as it lives."""
+    """Gives each pod the addresses it has or is to have, the same ones as long as it exists."""
 
     def __init__(self, nodes: NodeRegistry, *, default_cidr: str, node_ip: str) -> None:
         """Use `default_cidr` for nodes without a pod CIDR, `node_ip` for nodes without address."""

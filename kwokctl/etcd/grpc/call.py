@@ -1,4 +1,4 @@
-"""Calls on their way: the bytes that open one, what its answer says, and one timer for their deadlines."""
+"""Represents calls under way: their headers, those of the answer, and their deadlines."""
 
 import asyncio
 import struct
@@ -67,7 +67,7 @@ class RpcCall:
         """How often the connection had heard something when this was asked for."""
 
     def fail(self, error: Exception) -> None:
-        """Tell who waits what went wrong, if anybody waits still."""
+        """Give the error to the caller, unless it no longer waits."""
         if not self.answer.done():
             self.answer.set_exception(error)
 
@@ -96,7 +96,7 @@ class RpcOutcome:
         try:
             self.http_status = int(headers.get(b":status", b"200"))
             self.code = int(headers.get(b"grpc-status", b"-1"))
-            """The gRPC status; -1 when it is not told (yet)."""
+            """The gRPC status; -1 as long as it has not been received."""
         except ValueError:
             raise PeerError("a status is not a number") from None
         self.text = unquote(headers.get(b"grpc-message", b"").decode("latin-1"))
@@ -106,7 +106,7 @@ class RpcOutcome:
 class Deadlines:
     """Calls back at the earliest deadline, perhaps in vain: most calls end long before theirs.
 
-    Who is called back adds the deadlines that are left.
+    The callback must add the remaining deadlines again.
     """
 
     __slots__ = ("_earliest", "_loop", "_passed", "_timer")

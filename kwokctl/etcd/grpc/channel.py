@@ -32,9 +32,9 @@ class Channel:
     async def call(self, path: str, message: bytes, *, within: float) -> bytes:
         """Call a method, such as `/etcdserverpb.KV/Txn`, and return the message it answers with.
 
-        Raises EtcdRefusedError when etcd says no; EtcdGoneError when it is not there or does not
-        answer `within` seconds; UnavailableError for certificates that cannot be used. When
-        cancelled, etcd is told.
+        Raises EtcdRefusedError when etcd refuses; EtcdGoneError when it is not there or does not
+        answer `within` seconds; UnavailableError for certificates that cannot be used. When the
+        caller is cancelled, the call is cancelled at etcd, too.
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + within

@@ -12,7 +12,7 @@ from kwokctl.etcd.grpc.receiver import Receiver
 from kwokctl.etcd.grpc.sender import Sender
 
 _REPLENISH_AFTER = 1 << 20
-"""Bytes that are received before the server is told that it may send them again."""
+"""Bytes that are received before the server gets a WINDOW_UPDATE for them."""
 _KNOWN_BLOCKS = 64
 _UNKNOWN = 2
 """The gRPC status of what ended without one."""
@@ -46,7 +46,7 @@ class GrpcConnection(asyncio.Protocol):
         self.is_usable = True
         """Whether new calls may be given to it."""
         self.greeted: asyncio.Future[str | None] = loop.create_future()
-        """Done once the server has greeted: None; or why it never will."""
+        """Done once the server has sent its settings: None; or why it never will."""
         self.lost = asyncio.Event()
         """Set once the connection is over."""
 
@@ -72,7 +72,7 @@ class GrpcConnection(asyncio.Protocol):
         """End the connection at once; calls under way fail."""
         self._end("it was closed on our side")
 
-    # What the transport tells.
+    # Called by the transport.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Say what a client says first."""
@@ -94,7 +94,7 @@ class GrpcConnection(asyncio.Protocol):
         self._end(explained(exc) if exc else "the server closed it")
         self.lost.set()
 
-    # What the server says.
+    # Called for what the server sends.
 
     def on_data(self, stream: int, payload: bytes, size: int, *, ends: bool) -> None:
         """Keep a piece of an answer."""
@@ -130,7 +130,7 @@ class GrpcConnection(asyncio.Protocol):
             self._finish(call, refused(_UNKNOWN, "its answer has no status"))
 
     def on_reset(self, stream: int, code: int) -> None:
-        """Fail the call that the server has given up."""
+        """Fail the call whose stream the server has reset."""
         call = self._calls.get(stream)
         if call is None:
             self._check_known(stream)
@@ -142,7 +142,7 @@ class GrpcConnection(asyncio.Protocol):
             self._finish(call, gone(self._target, f"it gave up the call (HTTP/2 error {code})"))
 
     def on_settings(self, settings: dict[int, int]) -> None:
-        """Do as the server wants."""
+        """Apply the server's settings."""
         self._sender.put(frames.frame(frames.SETTINGS, frames.ACK, 0))
         self._streams_at_most = settings.get(frames.MAX_CONCURRENT_STREAMS, self._streams_at_most)
         self._sender.adjust(settings)
@@ -151,11 +151,11 @@ class GrpcConnection(asyncio.Protocol):
         self._go_on()
 
     def on_ping(self, payload: bytes) -> None:
-        """Answer at once: by this the server measures how much it may let come."""
+        """Answer a ping at once: the server measures by it how large its windows should be."""
         self._sender.put(frames.frame(frames.PING, frames.ACK, 0, payload))
 
     def on_goaway(self, last: int) -> None:
-        """Begin nothing new; what the server has not looked at may be sent elsewhere."""
+        """Open no new streams; calls that the server has not processed may be sent elsewhere."""
         self.is_usable = False
         for call in [call for stream, call in self._calls.items() if stream > last]:
             self._sender.forget(call.stream)
@@ -182,7 +182,7 @@ class GrpcConnection(asyncio.Protocol):
     def _finish(self, call: RpcCall, error: Exception | None) -> None:
         del self._calls[call.stream]
         if self._sender.forget(call.stream):
-            # It has answered before it was told all: it wants no more.
+            # The server has answered before the whole request was sent: it needs no more of it.
             self._sender.put(frames.rst_stream(call.stream, frames.CANCEL))
         if error is not None:
             call.fail(error)
@@ -211,7 +211,7 @@ class GrpcConnection(asyncio.Protocol):
         return outcome
 
     def _check_known(self, stream: int) -> None:
-        """Accept what comes late for a stream that is over, not what comes for one that never was."""
+        """Accept late frames of a stream that has ended, none of one that was never opened."""
         if stream % 2 == 0 or stream >= self._next_stream:
             raise PeerError(f"stream {stream} was never opened")
 
@@ -221,7 +221,8 @@ class GrpcConnection(asyncio.Protocol):
         for call in [c for c in (*self._calls.values(), *self._waiting) if c.deadline <= now]:
             call.fail(gone(self._target, "it did not answer in time"))
             if call.heard == self._heard:
-                # Not a byte came all the while: others shall not wait for this connection, too.
+                # Not a byte was received in all that time: other calls must not wait for this
+                # connection, too.
                 self.is_usable = False
             self.cancel(call)
         for call in (*self._calls.values(), *self._waiting):
@@ -233,7 +234,7 @@ class GrpcConnection(asyncio.Protocol):
             self._transport.write(data)
 
     def _end(self, why: str) -> None:
-        """Drop the connection, and tell all who wait."""
+        """Drop the connection, and fail all calls that wait for it."""
         self.is_usable = False
         self._deadlines.clear()
         if not self.greeted.done():
@@ -244,5 +245,5 @@ class GrpcConnection(asyncio.Protocol):
         for call in calls.values():
             call.fail(gone(self._target, why))
         if self._transport is not None:
-            # What may be left to be written is of no use to anybody.
+            # Data that is still unsent is of no use any more.
             self._transport.abort()

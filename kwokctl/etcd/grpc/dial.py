@@ -18,7 +18,7 @@ _KEEPALIVE = (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EtcdAddress:
-    """Where etcd is, whom to trust, and who we are."""
+    """The address of etcd, the CA to trust, and our client certificate."""
 
     target: str
     """As it was given, for messages."""
@@ -60,7 +60,7 @@ class EtcdAddress:
 
 
 async def dial(address: EtcdAddress) -> GrpcConnection:
-    """Connect, and wait until the server has greeted.
+    """Connect, and wait for the server's settings.
 
     Raises EtcdGoneError when it cannot be reached, UnavailableError for files that cannot be used.
     """
@@ -100,7 +100,7 @@ async def _connect(
 
 
 def _keep_alive(transport: asyncio.BaseTransport) -> None:
-    """Notice a peer that has vanished without a word."""
+    """Let the kernel detect a peer that has vanished without closing the connection."""
     socket = transport.get_extra_info("socket")
     socket.setsockopt(sockets.SOL_SOCKET, sockets.SO_KEEPALIVE, 1)
     for option, value in _KEEPALIVE:

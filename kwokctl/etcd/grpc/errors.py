@@ -1,4 +1,4 @@
-"""The ways in which a call to etcd goes wrong, in words."""
+"""Makes the errors of calls to etcd that failed."""
 
 import ssl
 
@@ -10,7 +10,7 @@ class NotProcessedError(Exception):
 
 
 def gone(target: str, why: str) -> EtcdGoneError:
-    """Return the error for a call whose outcome nobody knows."""
+    """Return the error for a call whose outcome is unknown."""
     return EtcdGoneError(
         f"etcd at '{target}' was lost: {why}",
         hint="the request may or may not have been carried out: check before repeating it",
@@ -36,7 +36,7 @@ def refused(code: int, text: str) -> EtcdRefusedError:
 
 
 def explained(error: Exception) -> str:
-    """Say why there is no connection, or no longer."""
+    """Explain why there is no connection, or why it was lost."""
     match error:
         case ssl.SSLCertVerificationError():
             return f"it cannot be trusted: {error.verify_message}"

@@ -1,4 +1,4 @@
-"""Frames of HTTP/2 (RFC 9113, section 6): what is on the wire, and nothing of what it means."""
+"""Encodes and decodes HTTP/2 frames (RFC 9113, section 6); their meaning is in other modules."""
 
 import struct
 
@@ -48,8 +48,8 @@ def rst_stream(stream: int, code: int) -> bytes:
 
 OPENING = (
     b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-    # A table of size 0 makes header blocks independent of each other. Answers are taken whole, so
-    # no window of ours is ever to hold one up.
+    # A table of size 0 makes header blocks independent of each other. Answers are read whole, so
+    # our windows must be large enough never to delay one.
     + settings({HEADER_TABLE_SIZE: 0, ENABLE_PUSH: 0, INITIAL_WINDOW_SIZE: LARGEST_WINDOW})
     + window_update(0, LARGEST_WINDOW - DEFAULT_WINDOW)
 )

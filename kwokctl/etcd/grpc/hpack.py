@@ -1,4 +1,4 @@
-"""Header blocks of HTTP/2 (RFC 7541), without a dynamic table.
+"""Encodes and decodes HTTP/2 header blocks (RFC 7541), without a dynamic table.
 
 We announce a table of size 0, so whatever a server sends can be read without what it sent before,
 and what we send never touches its table.
@@ -10,7 +10,7 @@ _STATUSES = ("200", "204", "206", "304", "400", "404", "500")
 _STATIC_NAMES = {8 + n: b":status" for n in range(7)} | {31: b"content-type"}
 _STATIC_VALUES = {8 + n: s.encode() for n, s in enumerate(_STATUSES)}
 _STATIC_ENTRIES = 61
-"""The static table of appendix A, as far as anybody here looks at it."""
+"""The static table of appendix A; names that are not used here are empty."""
 
 _LENGTHS = (
     "ISXXXXXXXTZXXZXXXXXXXXZXXXXXXXXXBFFHIBDGFFDGDBBBAAABBBBBBBCDKBHF"
@@ -40,7 +40,7 @@ def _plain(text: bytes) -> bytes:
 
 
 def decode(block: bytes) -> list[tuple[bytes, bytes]]:
-    """Decode a block. Names from the static table that nobody here needs are empty.
+    """Decode a block. Names from the static table that are not used here are empty.
 
     Raises PeerError for what is cut, too long, or refers to the dynamic table.
     """

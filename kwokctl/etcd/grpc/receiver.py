@@ -1,4 +1,4 @@
-"""The way in of a connection: bytes come, in whatever pieces, and events come out."""
+"""Parses what a connection receives: bytes in pieces of any size, turned into events."""
 
 from typing import Protocol
 
@@ -25,7 +25,7 @@ _LONGEST_BLOCK = 1 << 16
 
 
 class Events(Protocol):
-    """Who is told what a server says."""
+    """Handles the events that the server sends."""
 
     def on_data(self, stream: int, payload: bytes, size: int, *, ends: bool) -> None:
         """A piece of an answer has come; with its padding it took `size` bytes of the windows."""
@@ -37,10 +37,10 @@ class Events(Protocol):
         """A stream is over."""
 
     def on_settings(self, settings: dict[int, int]) -> None:
-        """The server has told what it wants."""
+        """The server has sent settings."""
 
     def on_ping(self, payload: bytes) -> None:
-        """The server wants to hear this again."""
+        """The server has sent a ping, to be answered with the same bytes."""
 
     def on_goaway(self, last: int) -> None:
         """The server takes no more calls, and has not looked at those after stream `last`."""
@@ -60,7 +60,7 @@ class Receiver:
         self._rest = b""
         self._greeted = False
         self._begun: tuple[int, bool, bytes] | None = None
-        """A block of headers that goes on in the next frame: stream, whether it ends it, bytes."""
+        """A block of headers to be continued: its stream, whether that ends, and its bytes."""
 
     def feed(self, data: bytes) -> None:
         """Take what has come; what is not a whole frame yet is kept."""
@@ -120,7 +120,7 @@ class Receiver:
         self._events.on_headers(stream, block, ends=ends)
 
     def _control(self, kind: int, flags: int, stream: int, payload: bytes) -> None:
-        """Take what is not part of an answer. Kinds that nobody knows are passed over."""
+        """Handle a frame that is not part of an answer. Unknown kinds are ignored."""
         match kind:
             case frames.WINDOW_UPDATE:
                 self._events.on_window(stream, read_word(payload))

@@ -1,4 +1,4 @@
-"""The way out of a connection: what goes in which order, gathered into few writes."""
+"""Sends frames within the flow-control windows of HTTP/2, in order, with few writes."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -75,7 +75,7 @@ class Sender:
         return self._held.pop(stream, None) is not None
 
     def adjust(self, settings: dict[int, int]) -> None:
-        """Take over what the server wants. A new initial window changes those of open streams, too."""
+        """Apply the server's settings. A new initial window changes those of open streams, too."""
         self._frame_size = settings.get(MAX_FRAME_SIZE, self._frame_size)
         initial = settings.get(INITIAL_WINDOW_SIZE, self._initial)
         for held in self._held.values():

@@ -1,8 +1,8 @@
-"""Answers of etcd's key-value service, decoded by hand.
+"""Decodes the answers of etcd's key-value service, without generated code.
 
 Field numbers are those of rpc.proto and kv.proto
-(https://github.com/etcd-io/etcd/tree/release-3.6/api). Fields that are not named are passed over.
-`answer_by` turns an answer that cannot be read into EtcdGoneError: what it tells is unknown.
+(https://github.com/etcd-io/etcd/tree/release-3.6/api). Fields that are not named are ignored.
+`answer_by` turns an answer that cannot be read into EtcdGoneError: the outcome is unknown.
 
 What comes by the thousands, headers and items, is read by patterns of how etcd writes them: one
 match costs a fifth of a walk through the fields. Whatever looks different is walked through.
@@ -80,9 +80,9 @@ def header_revision(data: bytes, at: int, end: int) -> int:
 
 
 def _txn(data: bytes, at: int, end: int, revision: int) -> TxnAnswer:
-    """Decode a TxnResponse in `data[at:end]`; only the outermost tells the revision of all."""
-    told, at = _usual_header(data, at, end)
-    revision = revision or told
+    """Decode a TxnResponse in `data[at:end]`; only the outermost has the revision."""
+    found, at = _usual_header(data, at, end)
+    revision = revision or found
     succeeded = data.startswith(_DID, at, end)
     if succeeded:
         at += len(_DID)

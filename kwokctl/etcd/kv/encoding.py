@@ -1,4 +1,4 @@
-"""Requests of etcd's key-value service, encoded by hand.
+"""Encodes the requests of etcd's key-value service, without generated code.
 
 Field numbers are those of rpc.proto (https://github.com/etcd-io/etcd/tree/release-3.6/api). What is
 left out has its default.

@@ -1,4 +1,4 @@
-"""etcd's key-value store, for those who write thousands of keys a second."""
+"""Client of etcd's key-value service, fast enough to write thousands of keys per second."""
 
 from pathlib import Path
 from typing import Self
@@ -45,9 +45,9 @@ _WITHIN = 30.0
 class Kv:
     """One etcd. Many calls may be under way at a time; use it within one event loop.
 
-    Every method raises EtcdGoneError when etcd is not there or does not answer in time
-    (whether it has done what was asked is unknown then; the next call dials again), and
-    EtcdRefusedError when it says no. A call that is cancelled is called off at etcd, too.
+    Every method raises EtcdGoneError when etcd is not there or does not answer in time (whether it
+    has done what was asked is unknown then; the next call dials again), and EtcdRefusedError when
+    it refuses. A cancelled call is cancelled at etcd, too.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Kv:
     ) -> None:
         """Dial `unix:/…/etcd.sock` or `host:port` when it is first asked, with TLS if `ca` is given.
 
-        `cert` and `key` say who we are.
+        `cert` and `key` are the client certificate.
         """
         self.channel = Channel(EtcdAddress.of(target, ca=ca, cert=cert, key=key))
         """For other services of the same etcd."""

@@ -1,4 +1,4 @@
-"""How an etcd is, and what keeps it small. Fields as in rpc.proto, service Maintenance."""
+"""Reads etcd's status, and defragments its database. Fields as in rpc.proto, service Maintenance."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ _DEFRAGMENT_WITHIN = 600.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberStatus:
-    """What an etcd says of itself. Sizes are bytes."""
+    """The status that etcd reports. Sizes are bytes."""
 
     version: str
     revision: int

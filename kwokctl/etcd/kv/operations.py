@@ -1,4 +1,4 @@
-"""What is asked of etcd's key-value store, and what it answers. Values only.
+"""Defines the requests and answers of etcd's key-value service. Values only.
 
 They are Structs because several are made for every write, at a third of what dataclasses cost.
 """

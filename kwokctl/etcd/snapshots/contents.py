@@ -1,4 +1,4 @@
-"""What an etcd database file holds, read from the file itself: no etcd is needed, none may run on it.
+"""Reads an etcd database file directly: no etcd is needed, and none may be running on it.
 
 etcd keeps every change in the bucket `key`, under its revision: eight bytes, an underscore, eight
 bytes, and a `t` behind them if the change was a deletion. The value is a `mvccpb.KeyValue`

@@ -1,4 +1,4 @@
-"""etcd snapshot files: written whole or not at all, trusted only after a look, restored.
+"""Writes, verifies and restores etcd snapshot files.
 
 The file is a bbolt database followed by the SHA-256 of all before it, 32 bytes
 (https://etcd.io/docs/v3.6/op-guide/recovery/). Databases are whole pages, so the size of a file
@@ -96,8 +96,8 @@ def check_objects(path: Path, prefix: str) -> None:
 async def restore(etcdutl: Path, path: Path, data_dir: Path, *, bump_revision: int) -> None:
     """Make a data directory from a snapshot, its revisions raised by `bump_revision`.
 
-    Everything older is marked as compacted, so that clients who watch from an older revision are
-    told to look anew. The file must have passed `verify`. The member keeps the name and addresses
+    Everything older is marked as compacted, so that watches from an older revision fail and their
+    clients list again. The file must have passed `verify`. The member keeps the name and addresses
     that etcd is started with. Raises SnapshotError when etcdutl cannot do it.
     """
     said: list[str] = []
@@ -127,7 +127,7 @@ async def restore(etcdutl: Path, path: Path, data_dir: Path, *, bump_revision: i
 
 
 def _reason(said: list[str]) -> str:
-    """Return what a Go program has said but for its progress and, if it panicked, its stacks."""
+    """Return the output of a Go program without progress messages and stack traces."""
     before_stacks = takewhile(lambda line: not line.startswith("goroutine "), said)
     return "\n".join(line for line in before_stacks if "\tinfo\t" not in line).strip()
 
@@ -198,7 +198,8 @@ def _published(path: Path, *, force: bool) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         if not force:
-            # A rename would replace what somebody else has put there meanwhile; this would not.
+            # A rename would replace a file that another program has created meanwhile; this would
+            # not.
             path.touch(mode=0o600, exist_ok=False)
         temporary.replace(path)
     except FileExistsError as e:

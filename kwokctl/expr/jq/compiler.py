@@ -128,7 +128,7 @@ class _Writer:
         self.walk(steps[len(names) :], result, depth, end)
 
     def _select(self, step: Select, rest: Steps, variable: str, depth: int, end: _End) -> None:
-        """Let each result of the condition's path decide whether the input goes on."""
+        """Let each result of the condition's path decide whether the input is passed on."""
 
         def decide(result: str, inside: int) -> None:
             self.line(f"if {condition.format(result)}:", inside)

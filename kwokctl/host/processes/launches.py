@@ -1,4 +1,4 @@
-"""How each component of a cluster is launched: one file a component, read by every later command."""
+"""Stores how each component is launched: one file per component, for later commands."""
 
 import json
 from collections.abc import Iterator
@@ -62,7 +62,8 @@ class Launches:
     def stop_waves(self) -> Iterator[list[ComponentName]]:
         """Yield all that may run, in the order in which it is stopped.
 
-        What has left only its pid file, or a garbled launch file, comes first: it is nobody's server.
+        What has left only its pid file, or a garbled launch file, comes first: no other component
+        needs it.
         """
         waves = {name: self._stop_wave(name) for name in (*self.names(), *self._pid_names())}
         for number in sorted(set(waves.values())):
@@ -77,7 +78,7 @@ class Launches:
         return [name for name in self.names() if self.is_wanted(name)]
 
     def pid_file(self, name: str) -> Path:
-        """Return where the process of a component writes who it is."""
+        """Return the file in which a component's process identifies itself."""
         return self.paths.pids / f"{name}.pid"
 
     def lock(self, name: str) -> Path:

@@ -1,4 +1,4 @@
-"""Launches and stops one component: one at a time, under its lock."""
+"""Launches and stops a component, under its lock."""
 
 import os
 from contextlib import AbstractAsyncContextManager
@@ -57,7 +57,7 @@ async def stop_component(launches: Launches, name: str, grace: float) -> None:
 
 
 def _turn(launches: Launches, name: str, what: str) -> AbstractAsyncContextManager[int]:
-    """Wait for whoever starts or stops this component now, which takes a grace at most."""
+    """Wait for a command that starts or stops this component now: at most the grace period."""
     return turn(launches.lock(name), doing=f"{what} '{name}'", waiting=lambda _: None)
 
 

@@ -1,6 +1,6 @@
-"""The components of one cluster that are processes of this host.
+"""Manages the components of a cluster that are processes of this host.
 
-A runtime that places components here, all of them or one, leaves those to a crew.
+Runtimes use it for all of their components, or for the controller alone.
 """
 
 import asyncio
@@ -97,8 +97,8 @@ class Crew:
     async def uninstall(self) -> None:
         """Kill what runs, and remove what was written for it.
 
-        What a component would still write is never read, so none is given time. Nothing is written
-        here, either: the disk may be full.
+        The data are deleted anyway, so no component gets time to end by itself. Nothing is written
+        here: the disk may be full.
         """
         launches = self._launches
         launches.keep_mark.unlink(missing_ok=True)

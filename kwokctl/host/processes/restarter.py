@@ -1,4 +1,4 @@
-"""Launches components again that have died: `python -m kwokctl.host.processes.restarter CLUSTER-FOLDER`.
+"""Restarts components that have died: `python -m kwokctl.host.processes.restarter CLUSTER-FOLDER`.
 
 It runs beside a cluster made with `--restart on-failure`, and ends by itself when every component
 has been stopped on purpose.
@@ -20,21 +20,21 @@ _POLL = 0.5
 _FIRST_DELAY = 1.0
 _LONGEST_DELAY = 30.0
 _SETTLED_AFTER = 60.0
-"""A component that has lived this long is trusted again."""
+"""After this many seconds of running a component's earlier failures no longer count."""
 
 
 class Keeper:
     """Watches the components of one cluster."""
 
     def __init__(self, launches: Launches) -> None:
-        """Know nothing bad of any component yet."""
+        """Begin without failures of any component."""
         self._launches = launches
         self._due: dict[ComponentName, float] = {}
         self._delay: dict[ComponentName, float] = {}
         self._started: dict[ComponentName, float] = {}
 
     async def run(self) -> None:
-        """Keep the cluster until it is stopped or gone."""
+        """Restart components until the cluster is stopped or deleted."""
         clock = asyncio.get_running_loop().time
         while self._launches.keep_mark.exists() and (wanted := self._launches.wanted()):
             for name in wanted:
@@ -43,7 +43,7 @@ class Keeper:
             await asyncio.sleep(_POLL)
 
     async def _look(self, name: ComponentName, now: float) -> None:
-        """Launch a dead component when its time has come; each death makes the next time later."""
+        """Launch a dead component after its delay, which grows with each death."""
         pid_file = self._launches.pid_file(name)
         process = read_pid_file(pid_file)
         if process is None:

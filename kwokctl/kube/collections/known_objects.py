@@ -1,4 +1,4 @@
-"""Remembers which objects exist, and nothing more of them than who they are."""
+"""Remembers which objects exist: only their names, namespaces, uids and versions."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class Metadata(msgspec.Struct, rename="camel", gc=False, omit_defaults=True):
-    """Who an object is, and which version of it this is."""
+    """The identity of an object, and its version."""
 
     name: str = ""
     namespace: str = ""
@@ -31,7 +31,7 @@ class Known:
     __slots__ = ("_uids",)
 
     def __init__(self) -> None:
-        """Know of none."""
+        """Begin without objects."""
         self._uids: dict[Key, str] = {}
 
     def add(self, metadata: Metadata) -> Metadata | None:

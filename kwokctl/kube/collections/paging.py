@@ -1,4 +1,4 @@
-"""Lists a collection: page by page, all pages of one moment, or in one answer that is read while it comes.
+"""Lists a collection: in pages of one resourceVersion, or in one answer that is read as a stream.
 
 Pages cost the API server three times as much as one answer from its watch cache, and the client waits
 for each. An answer of a hundred thousand objects is never held as a whole: neither here, nor by an API
@@ -81,8 +81,8 @@ async def list_pages(
 
     `limit` 0 asks for all at once. A `resource_version` of 0 lets the server answer from its cache,
     which then ignores the limit, so the limit is left out. `accept` may ask for less of each object
-    than all of it. Raises ApiError, with status 410 if reading took so long that the server has
-    forgotten the first page's moment.
+    than all of it. Raises ApiError, with status 410 if reading took so long that the first page's
+    version has been compacted.
     """
     size = "" if resource_version == "0" or not limit else str(limit)
     parameters = {"limit": size, "resourceVersion": resource_version}

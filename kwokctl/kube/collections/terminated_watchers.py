@@ -1,4 +1,4 @@
-"""How many watches an API server has ended because the client did not keep up.
+"""Reads how many watches an API server has ended because their clients were too slow.
 
 It counts them in `apiserver_terminated_watchers_total`, by resource
 (https://kubernetes.io/docs/reference/instrumentation/metrics/); each of them starts anew.
@@ -15,7 +15,7 @@ NAME = "apiserver_terminated_watchers_total"
 
 
 async def ended_watches(pool: Pool) -> int:
-    """Return the number since the API server's start; ApiError if it does not tell."""
+    """Return the number since the API server's start; ApiError if it does not report it."""
     response = await pool.request("GET", "/metrics", accept="text/plain")
     if response.status != 200:
         raise refusal(response.status, response.body)
@@ -33,9 +33,9 @@ def _sum(text: bytes) -> int:
 
 
 class EndedWatches:
-    """The last answer to that question; it is asked again when somebody looks, now and then.
+    """The last known number; a read refreshes it if it is old.
 
-    An API server that is away changes nothing.
+    If the API server does not answer the number stays.
     """
 
     def __init__(self, pool: Pool, *, every: float, clock: Callable[[], float]) -> None:
@@ -49,7 +49,7 @@ class EndedWatches:
 
     @property
     def new(self) -> int:
-        """How many since the first answer; 0 if the API server has started anew meanwhile."""
+        """How many since the first answer; 0 if the API server has been restarted since."""
         return max(0, self.number - (self._first or 0))
 
     async def refresh(self) -> None:

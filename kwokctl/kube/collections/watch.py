@@ -1,8 +1,9 @@
-"""Follows a collection: lists it once, then hears of every change, whatever happens in between.
+"""Follows a collection: lists it once, then watches it, and recovers from every interruption.
 
-A watch that breaks is taken up at the last `resourceVersion` heard of. Only when the server has
-forgotten that (410) the collection is listed again, and what has vanished meanwhile is told as
-deleted. The protocol: https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
+A watch that breaks is resumed at the last known `resourceVersion`. Only when the server answers
+that this is too old (410) the collection is listed again, and objects that have vanished since are
+reported as deleted. The protocol:
+https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
 """
 
 import asyncio
@@ -36,11 +37,11 @@ class EventType(StrEnum):
     """What has happened."""
 
     ADDED = "ADDED"
-    """The object exists; after a second list also if that was known before."""
+    """The object exists; after a second list this is repeated for known objects."""
     MODIFIED = "MODIFIED"
     DELETED = "DELETED"
     SYNCED = "SYNCED"
-    """Everything that existed when the list was made has been told; `object` is None."""
+    """All objects of the list have been reported; `object` is None."""
 
 
 class Event(msgspec.Struct, Generic[T], frozen=True):
@@ -48,7 +49,7 @@ class Event(msgspec.Struct, Generic[T], frozen=True):
 
     type: EventType
     object: T | None
-    """The object; of one whose deletion nobody saw only name, namespace and uid are set."""
+    """The object; only name, namespace and uid are set if its deletion was not watched."""
     raw: bytes
     """The object's JSON; objects of a list have no `apiVersion` and `kind`."""
 
@@ -63,7 +64,7 @@ class _Envelope(msgspec.Struct, gc=False):
 
 
 class _GoneError(Exception):
-    """The server has forgotten the moment from which the watch should go on."""
+    """The server no longer has the `resourceVersion` from which the watch should continue."""
 
 
 _TYPES = {each.value: each for each in (EventType.ADDED, EventType.MODIFIED, EventType.DELETED)}
@@ -87,16 +88,16 @@ def watch(  # noqa: PLR0913 - they say what to watch
 ) -> AsyncGenerator[list[Event[T]], None]:
     """Yield what happens to a collection, in order, as many events at once as have come.
 
-    While they come in quick succession they are told no more often than every `gather` seconds,
-    many together: that costs less than to wake for each.
+    While events come in quick succession they are yielded in batches, one every `gather` seconds:
+    that costs less than waking for each.
 
     With `from_cache` the first list comes from the API server's watch cache: that costs it a third,
     and the list may lack the latest changes, which then follow as events after SYNCED.
 
-    First every object as ADDED, then SYNCED; later both again if the server has forgotten too
-    much. It never ends by itself: what fails is tried again, ever more slowly, but a server that
-    refuses the very first list for good ends it with ApiError. Close it, by
-    `contextlib.aclosing`, to let its connection go.
+    First every object as ADDED, then SYNCED; later both again if the collection had to be listed
+    again. It never ends by itself: failures are retried with growing delays; only a permanent
+    refusal of the first list ends it with ApiError. Close it, by `contextlib.aclosing`, to let its
+    connection go.
     """
     query = ListQuery(
         resource=resource,
@@ -108,7 +109,7 @@ def watch(  # noqa: PLR0913 - they say what to watch
 
 
 class _Watch(Generic[T]):
-    """One watch: the moment it has come to, and what exists at that moment."""
+    """One watch: its `resourceVersion`, and the objects that exist at that version."""
 
     def __init__(
         self,
@@ -151,7 +152,7 @@ class _Watch(Generic[T]):
                 await self._pause()
 
     async def _list(self) -> AsyncGenerator[list[Event[T]], None]:
-        """Tell everything that exists, and what exists no longer."""
+        """Yield everything that exists, and what exists no longer."""
         listed: set[Key] = set()
         version = ""
         try:
@@ -176,7 +177,7 @@ class _Watch(Generic[T]):
         return list_pages(self._pool, self._query, limit=PAGE, accept=self._accept)
 
     async def _follow(self) -> AsyncGenerator[list[Event[T]], None]:
-        """Tell what changes, until the server ends the watch, as it does every few minutes."""
+        """Yield what changes, until the server ends the watch, as it does every few minutes."""
         seconds = random.randint(300, 600)
         path = self._query.path(
             watch="true",
@@ -243,7 +244,7 @@ class _Watch(Generic[T]):
         return events
 
     def _note(self, event: Event[T]) -> Metadata:
-        """Take note that an object exists now, or exists no longer; return who it is."""
+        """Record that an object exists, or no longer exists; return its identity."""
         metadata = _metadata(event)
         if event.type is EventType.ADDED:
             self._known.add(metadata)
@@ -259,14 +260,14 @@ class _Watch(Generic[T]):
         return Event(EventType.DELETED, self._decode(raw), raw)
 
     async def _pause(self) -> None:
-        """Wait ever longer, and not in step with others who wait for the same."""
+        """Wait with exponential backoff and jitter."""
         wait = self._backoff
         self._backoff = min(2 * wait, _BACKOFF_MOST)
         await asyncio.sleep(wait * random.uniform(0.5, 1.0))
 
 
 def _metadata(event: Event[T]) -> Metadata:
-    """Return who an object is; what has been decoded of it often says so."""
+    """Return the identity of an object, from its decoded value if that has it."""
     found = getattr(event.object, "metadata", None)
     return found if isinstance(found, Metadata) else metadata_of(event.raw).metadata
 
@@ -284,11 +285,11 @@ def _parted(line: bytes) -> tuple[str, bytes]:
 def _has_forgotten(error: ApiError) -> bool:
     """Tell whether only a new list helps.
 
-    That is so, too, when the server is behind us, since its data are older than those we saw.
+    That includes a server whose data are older than those already seen.
     """
     return error.status == _GONE or "Too large resource version" in str(error)
 
 
 def _is_final(error: ApiError) -> bool:
-    """Tell whether asking again would be in vain."""
+    """Tell whether a retry would fail again."""
     return error.reason == UNTRUSTED or error.status in (400, 401, 403, 404, 405, 406, 422)

@@ -1,4 +1,4 @@
-"""How to reach a cluster and as whom, read from any kubeconfig."""
+"""Reads from a kubeconfig how to reach a cluster: its address, CA and credentials."""
 
 import base64
 import binascii
@@ -16,7 +16,7 @@ Entry = Mapping[str, Json]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """Where an API server is, what to trust and as whom to connect. PEM is bytes."""
+    """The address of an API server, the CA to trust, and the credentials. PEM is bytes."""
 
     server: str
     """Such as `https://127.0.0.1:6443`, with a path if the API lies below one."""

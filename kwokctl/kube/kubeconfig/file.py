@@ -1,4 +1,4 @@
-"""One kubeconfig file: read whole, changed entry by entry, replaced at once; and which entries are kwokctl's."""
+"""Reads a kubeconfig file, changes its entries, and replaces it; recognises entries of kwokctl."""
 
 import contextlib
 import copy
@@ -24,10 +24,10 @@ _FILES = ("certificate-authority", "client-certificate", "client-key")
 
 
 class KubeconfigFile:
-    """What a kubeconfig file says, with everything that kwokctl does not understand."""
+    """The content of a kubeconfig file, including what kwokctl does not use."""
 
     def __init__(self, path: Path, document: Entry, *, existed: bool) -> None:
-        """Hold a document; `read` makes one."""
+        """Hold the document of a file that `read` has read."""
         self.path = path
         self.existed = existed
         self._document = document

@@ -1,4 +1,4 @@
-"""The lock by which kubectl and kwokctl take turns with a kubeconfig.
+"""Locks a kubeconfig, so that kubectl and kwokctl do not change it at the same time.
 
 As in client-go it is a file beside the kubeconfig, `<file>.lock`, that exists while a program
 changes it. Those of kwokctl name their process, so one left by a kwokctl that was killed is removed.

@@ -1,4 +1,4 @@
-"""What the API server makes of a patch. Pure: JSON values in, a JSON value out.
+"""Applies a patch as the API server would. Pure: JSON values in, a JSON value out.
 
 Only what is certain: on UnknownPatchError the caller sends the patch to the API server, which applies it
 or says what is wrong with it.

@@ -1,4 +1,4 @@
-"""Which manager owns which fields of a status after it was written, as the API server would note it.
+"""Computes `managedFields` after a write of a status, as the API server would.
 
 The rules are those of its field manager for updates
 (https://github.com/kubernetes/apimachinery, pkg/util/managedfields/internal) for nodes and pods.
@@ -77,7 +77,7 @@ def identity(entry: Json) -> list[str]:
 
 
 def _rank(entry: Json) -> list[str]:
-    """Return by what the API server orders entries."""
+    """Return the key by which the API server sorts entries."""
     operation, *rest = identity(entry)
     return [operation, entry.get("time") or "", *rest]
 
@@ -110,7 +110,7 @@ def _as_written(status: Json, kind: str) -> Json:
 
 
 def _allocatable(written: Json) -> Json:
-    """Return what a node is given that has a capacity alone."""
+    """Return a node's `allocatable`, which defaults to its capacity."""
     if "allocatable" in written or "capacity" not in written:
         return {}
     return {"allocatable": written["capacity"]}

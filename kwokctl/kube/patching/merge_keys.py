@@ -1,8 +1,8 @@
 """How a strategic merge treats each list of a node and of a pod.
 
 The facts are those of the API types, as the server publishes them in its OpenAPI document with
-`x-kubernetes-patch-strategy` and `x-kubernetes-patch-merge-key`. A list that is named nowhere here is
-one that nothing is known of.
+`x-kubernetes-patch-strategy` and `x-kubernetes-patch-merge-key`. Of a list that is not named here
+nothing is known.
 """
 
 from collections.abc import Mapping

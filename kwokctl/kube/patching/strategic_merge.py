@@ -97,8 +97,8 @@ def _unique(values: list[Json], name: str) -> dict[Json, Json]:
 def _in_order(before: Mapping[Json, Json], after: Mapping[Json, Json]) -> list[Json]:
     """Return the items of both, in the API server's order.
 
-    Items of the patch stand in the patch's order. An item that the patch does not name stands in
-    front of the first of those not yet written, if it did so before; a new item waits for none.
+    Items of the patch keep the patch's order. An item that the patch does not name comes before the
+    first item of the patch that it preceded in the object; new items of the patch do not count.
     """
     if before.keys() == after.keys():
         return list(after.values())

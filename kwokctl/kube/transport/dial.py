@@ -1,4 +1,4 @@
-"""Dials a server, with TLS if it has it, and says what went wrong so that somebody can understand it."""
+"""Dials a server, with TLS if it has it, and explains failures in words that users understand."""
 
 import asyncio
 import os
@@ -52,7 +52,7 @@ async def dial(
 ) -> W:
     """Connect a new wire of this kind `within` seconds, with TLS if there is a context.
 
-    Raises ApiError with status 0; its reason tells apart what can be told apart.
+    Raises ApiError with status 0; its reason distinguishes the kinds of failure.
     """
     loop = asyncio.get_running_loop()
     name = address.name if context else None
@@ -73,7 +73,7 @@ async def dial(
 
 
 def _keep_alive(transport: asyncio.BaseTransport) -> None:
-    """Notice a peer that has vanished without a word."""
+    """Let the kernel detect a peer that has vanished without closing the connection."""
     socket = transport.get_extra_info("socket")
     socket.setsockopt(sockets.SOL_SOCKET, sockets.SO_KEEPALIVE, 1)
     for option, value in _KEEPALIVE:

@@ -1,4 +1,4 @@
-"""HTTP/1.1 towards an API server: a pool of kept-alive connections, made to cost little.
+"""Sends HTTP/1.1 requests to an API server over a pool of kept-alive connections, at little cost.
 
 Requests go straight from bytes to the transport and answers straight from the parser to a future.
 The parts that cost (a task, a timer, a copy per request) are left out on purpose.
@@ -39,8 +39,8 @@ W = TypeVar("W", bound=Wire)
 class Pool:
     """Requests to one API server over at most `connections` connections.
 
-    Who finds all of them busy waits in line. The environment's proxies are not used: clusters are
-    dialled directly. Use it within one event loop.
+    A request that finds all of them busy waits for its turn. The environment's proxies are not
+    used: clusters are dialled directly. Use it within one event loop.
     """
 
     def __init__(

@@ -14,7 +14,7 @@ from kwokctl.kube.transport.wire import HttpConnection, Response
 from kwokctl.model import HttpProbe
 
 _TIMEOUT = 3.0
-_NOBODY = {errno.ECONNREFUSED, errno.ENOENT}
+_NO_LISTENER = {errno.ECONNREFUSED, errno.ENOENT}
 Credentials = tuple[Path | None, Path | None, Path | None]
 _contexts: dict[Credentials, ssl.SSLContext] = {}
 
@@ -51,7 +51,7 @@ async def _answers(probe: HttpProbe) -> bool:
 
 
 def _is_refused(address: ServerAddress) -> bool:
-    """Tell at once, and for a tenth of the price, that nobody of this machine listens there.
+    """Tell at once, at a tenth of the cost, that no program of this machine listens there.
 
     A program that boots is asked a hundred times before it listens, and needs the CPU itself.
     """
@@ -61,7 +61,7 @@ def _is_refused(address: ServerAddress) -> bool:
     target = (address.host, address.port) if address.socket is None else str(address.socket)
     with socket.socket(family, socket.SOCK_STREAM) as knock:
         knock.setblocking(False)
-        return knock.connect_ex(target) in _NOBODY
+        return knock.connect_ex(target) in _NO_LISTENER
 
 
 def _context(probe: HttpProbe) -> ssl.SSLContext:

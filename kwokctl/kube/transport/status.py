@@ -1,4 +1,4 @@
-"""What an API server means when it refuses: an error, or to come back later."""
+"""Interprets refusals of an API server: an error, or a request to try again later."""
 
 import http
 
@@ -49,7 +49,7 @@ _HINTS = {
 
 
 def retry_after(response: Response) -> float | None:
-    """Return in how many seconds the server wants to be asked again, None if it does not say."""
+    """Return after how many seconds the server asks for a retry, None if it does not say."""
     value = response.header(b"retry-after")
     if value is None:
         return None

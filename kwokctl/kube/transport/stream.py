@@ -1,4 +1,4 @@
-"""A connection for requests whose answers have no end in sight: a watch, a log."""
+"""Connections for requests whose answers are read as streams: watches and logs."""
 
 import asyncio
 import socket as sockets

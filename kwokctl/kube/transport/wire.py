@@ -1,4 +1,4 @@
-"""HTTP/1.1 connections: bytes come, a parser tells what they say, one request follows another."""
+"""HTTP/1.1 connections: a parser reads what is received, and one request follows another."""
 
 import asyncio
 import select
@@ -39,7 +39,7 @@ def lost(why: str) -> ApiError:
 
 
 class Wire(asyncio.Protocol):
-    """Feeds what comes to a parser; what to do with it is for those who derive from it."""
+    """Feeds received bytes to a parser; its subclasses handle what the parser reports."""
 
     __slots__ = ("_headers", "_in_body", "_parser", "_transport", "gone", "heard")
 
@@ -65,7 +65,7 @@ class Wire(asyncio.Protocol):
         return self._transport is not None and not self._transport.is_closing()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the way out."""
+        """Keep the transport for writing."""
         # uvloop's transports do not derive from asyncio's.
         self._transport = cast("asyncio.Transport", transport)
 
@@ -99,7 +99,7 @@ class Wire(asyncio.Protocol):
         raise NotImplementedError
 
     def fail(self, error: ApiError) -> None:
-        """Give up the connection and tell whoever waits."""
+        """Give up the connection, and give the error to the caller that waits."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -167,7 +167,7 @@ class HttpConnection(Wire):
             waiter.set_result(Response(status, body, headers))
 
     def fail(self, error: ApiError) -> None:
-        """Give up the connection and tell whoever waits for an answer."""
+        """Give up the connection, and give the error to the caller that waits for an answer."""
         self.close()
         waiter, self._waiter = self._waiter, None
         if waiter is not None and not waiter.done():

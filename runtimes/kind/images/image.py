@@ -1,4 +1,4 @@
-"""The images of the node: given by name or as a file, pulled, or made here."""
+"""Provides the image of the node: given by name or as a file, pulled, or made here."""
 
 import asyncio
 import io
@@ -66,8 +66,8 @@ class KindNodeImages:
 
     async def is_bare(self, image: str) -> bool:
         """Tell whether an image lacks what kind adds to a control plane."""
-        told = await self._engine.ask("inspect_image", image)
-        return recipe.BARE in ((told.get("Config") or {}).get("Labels") or {})
+        inspected = await self._engine.ask("inspect_image", image)
+        return recipe.BARE in ((inspected.get("Config") or {}).get("Labels") or {})
 
     def check(self) -> None:
         """Raise UnavailableError, with a remedy, unless images can be made on this machine."""

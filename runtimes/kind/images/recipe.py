@@ -1,4 +1,4 @@
-"""What an image of a node is made of where no registry has one: Debian, Kubernetes and its images.
+"""Builds an image of a node, without a registry, from Debian, Kubernetes and its images.
 
 It holds what those of kind's project hold (https://kind.sigs.k8s.io/docs/design/node-image/), but for
 kube-proxy, CoreDNS, a network of pods on several nodes, and what provisions volumes.

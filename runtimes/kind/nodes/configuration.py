@@ -1,4 +1,4 @@
-"""The configuration that kind makes a cluster from: ours, with the user's own merged in. Pure.
+"""Builds the configuration from which kind makes a cluster, with the user's own merged in. Pure.
 
 Its form is that of https://kind.sigs.k8s.io/docs/user/configuration/.
 """
@@ -39,7 +39,7 @@ _OURS = {
     "networking.apiServerAddress": "the address is an option of kwokctl: --bind-address",
     "networking.apiServerPort": "the port is an option of kwokctl: --kube-apiserver-port",
 }
-"""What a user's document may not say, and why."""
+"""What a user's document must not set, and why."""
 _BITS = {4: 24, 6: 64}
 """How long the prefix of one node's network is, by the version of IP."""
 

@@ -1,4 +1,4 @@
-"""Runs kind to make a cluster, and says what a user can understand when that fails."""
+"""Runs kind to make a cluster, and explains failures in words that users understand."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -34,7 +34,7 @@ class Creation:
             return cls(**json.loads((folder / _FILE).read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError) as e:
             raise ComponentError(
-                f"how the node is made is not told in '{folder / _FILE}'",
+                f"how the node is made is not recorded in '{folder / _FILE}'",
                 hint="'kwokctl start cluster' writes it again",
             ) from e
 
@@ -63,7 +63,7 @@ class Creation:
 
 
 class NodesExistError(ComponentError):
-    """There are nodes of the cluster's name: an engine may make one after who asked for it has died."""
+    """There are nodes of the cluster's name: an engine may make one after its client was killed."""
 
 
 CONFIGURATION = "kind.yaml"
@@ -74,7 +74,7 @@ _FILE = "creation.json"
 
 @contextmanager
 def set_aside(data: Path, kept: Path) -> Iterator[bool]:
-    """Let kind begin with an empty etcd: it does not expect nodes that it has not made.
+    """Let kind start with an empty etcd: it does not expect nodes that it has not made.
 
     Yields whether there were data; they are back in their place afterwards, whatever happens. Those
     that a killed run has not put back are.

@@ -1,4 +1,4 @@
-"""The containers that are the nodes of a cluster: finds them, has kind make them, and removes them."""
+"""Finds, makes and removes the containers that are the nodes of a cluster."""
 
 from collections.abc import Collection
 from contextlib import suppress
@@ -34,7 +34,7 @@ class KindNodes:
         self.folder = paths.root / "kind"
 
     async def all(self) -> list[Container]:
-        """Return the nodes that have the name of this cluster, whosever they are."""
+        """Return the nodes that have the name of this cluster, whichever program made them."""
         return await self._engine.containers({CLUSTER: self.project})
 
     def made(self, containers: Collection[Container]) -> Container | None:

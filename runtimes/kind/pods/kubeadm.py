@@ -1,6 +1,6 @@
-"""What kubeadm is told about components: their arguments, and patches of the pods it makes of them.
+"""Configures components that kubeadm runs: their arguments, and patches of their pods.
 
-It is told by patches of kind's own configuration of it
+That is done by patches of kind's own kubeadm configuration
 (https://kind.sigs.k8s.io/docs/user/configuration/#kubeadm-config-patches), whose form is that of
 https://kubernetes.io/docs/reference/config-api/kubeadm-config.v1beta4/. Pure.
 """
@@ -40,7 +40,7 @@ _UNSAID: Mapping[ComponentName, Mapping[str, str]] = {
     # fake node has one from elsewhere, as those of the built-in template have.
     KUBE_CONTROLLER_MANAGER: {"allocate-node-cidrs": "false"},
 }
-"""What kubeadm says of its own accord, and we do not mean unless a component says it, too."""
+"""Arguments of kubeadm that are removed unless a component sets them, too."""
 
 _SECTIONS = {
     KUBE_APISERVER: "apiServer",
@@ -52,7 +52,7 @@ _ADDED = ["preflight", "addon/kube-proxy", "addon/coredns"]
 _TIMEOUTS = {"kubernetesAPICall": "4m0s"}
 """As long as kubeadm waits for the control plane; its own minute is too short for a busy machine."""
 _CGROUP_SWITCH = 31
-"""The minor release since which a kubelet refuses cgroup v1 unless it is told not to."""
+"""The minor release from which a kubelet refuses cgroup v1 unless configured otherwise."""
 _LISTS = 36
 """The minor release from which kind speaks v1beta4, with arguments as lists, and timeouts."""
 
@@ -69,7 +69,7 @@ def configurations(
             cluster["etcd"] = {"local": arguments}
         else:
             cluster[_SECTIONS[name]] = arguments
-    # A list of ours stands in place of that of kind, which has the first two.
+    # This list replaces kind's, which has the first two.
     if names := plan.components[KUBE_APISERVER].certified_names:
         published = plan.components[KUBE_APISERVER].ports[0].host_address
         cluster["apiServer"]["certSANs"] = ["localhost", published, *names]
@@ -110,6 +110,6 @@ def _arguments(component: Component, *, as_list: bool) -> dict[str, object]:
 
 
 def _argument(word: str) -> tuple[str, str]:
-    """Part `--key=value`; a bare key is a switch."""
+    """Split `--key=value`; a bare key is a switch."""
     key, sign, value = word.removeprefix("--").partition("=")
     return key, value if sign else "true"

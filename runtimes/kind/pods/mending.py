@@ -1,4 +1,4 @@
-"""Closes what was open in the etcd of nodes that a former kwokctl has made. Pure.
+"""Restricts access to the etcd of nodes that an older kwokctl has made. Pure.
 
 kubeadm makes the pod once, with the node, and its manifest stays as it is: with an abstract socket for
 peers, and with every client certificate of the cluster accepted. Only that is changed, before the next

@@ -1,4 +1,4 @@
-"""The pods that kubeadm does not make: described in the cluster's folder, with their images brought into the node."""
+"""Manages the pods that kubeadm does not make: their descriptions, and their images in the node."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping
@@ -15,7 +15,7 @@ from runtimes.kind.pods.pod_settings import Manner
 from runtimes.kind.pods.static_pod import static_pod
 
 _BROUGHT = "/var/lib/kwokctl/images"
-"""Has a file for each image that the node has been given: it lives and dies with the node."""
+"""A folder in the node with a file for each image that was loaded; it is deleted with the node."""
 # Unpacked by their first use, with the snapshotter of the node's own configuration.
 _TAKE = """\
 ctr --namespace=k8s.io images import --no-unpack "$1" && mkdir -p "$2" && touch "$2/$3"
@@ -66,12 +66,12 @@ class PlacedPods:
 
 
 async def bring(engine: Engine, inside: Inside, image: str, *, by: Path) -> None:
-    """Have the node know an image as the engine knows it now.
+    """Load an image of the engine into the node, unless the node has it.
 
     `by` is where a file may lie meanwhile that the node sees at the same place.
     """
-    told = await engine.ask("inspect_image", image)
-    mark = sha256(f"{image} {told['Id']}".encode()).hexdigest()
+    inspected = await engine.ask("inspect_image", image)
+    mark = sha256(f"{image} {inspected['Id']}".encode()).hexdigest()
     if await inside.run("sh", "-c", _HAS, "sh", _BROUGHT, mark):
         return
     with _for_a_while(by):

@@ -1,4 +1,4 @@
-"""How the world looks to a pod of the node, which uses the node's own network and files."""
+"""Addresses and paths as a pod of the node sees them; it uses the node's own network and files."""
 
 from dataclasses import dataclass
 
@@ -15,13 +15,13 @@ from runtimes.engine.site import GATEWAY, LOOPBACK, ON_HOST, EngineSite
 _OWN_LOOPBACK = "localhost"
 
 PORTS = {ETCD: 2379, KUBE_APISERVER: 6443, KUBE_CONTROLLER_MANAGER: 10257, KUBE_SCHEDULER: 10259}
-"""Where kubeadm, and whoever knows its clusters, looks for the control plane
+"""The ports on which kubeadm, and tools that know its clusters, expect the control plane
 (https://kubernetes.io/docs/reference/networking/ports-and-protocols/)."""
 
 
 @dataclass(frozen=True, slots=True)
 class KindSite(EngineSite):
-    """Files have the names they have on the host; ports have those that kubeadm gives them."""
+    """Files have the same names as on the host; ports are those of kubeadm."""
 
     def address(
         self, component: ComponentName, port: int, *, dialler: ComponentName | None = None
@@ -40,7 +40,7 @@ class KindSite(EngineSite):
 
     @property
     def has_own_nodes(self) -> bool:
-        """Tell that there is a real node: the one of kind."""
+        """Return true: kind's node is a real one."""
         return True
 
     def node_address(self) -> NodeAddress:

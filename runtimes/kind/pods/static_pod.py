@@ -49,14 +49,14 @@ def _container(component: Component, image: str) -> dict[str, object]:
     return {
         "name": component.name,
         "image": image,
-        # It has been brought into the node: nobody is asked for it.
+        # It has been loaded into the node: it is never pulled.
         "imagePullPolicy": "Never",
-        # Published images and those that we make have it on their path.
+        # Published images and those of kwokctl have it on their PATH.
         "command": [component.name, *component.artifact.command[1:]],
         "args": list(component.args),
         **sight(component),
         "ports": [{"name": port.name, "containerPort": port.port} for port in component.ports],
-        # A component is a server that reads files of ours, and needs nothing of what root may do.
+        # A component is a server that reads files of kwokctl, and needs no privileges of root.
         "securityContext": {
             "allowPrivilegeEscalation": False,
             "readOnlyRootFilesystem": True,

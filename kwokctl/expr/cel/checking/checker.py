@@ -90,7 +90,7 @@ class Checked:
 
 
 class Checker:
-    """Walks over a tree once; goes on after a mistake, so that the first of a text is told."""
+    """Walks over a tree once; continues after a mistake, to report the first in the text."""
 
     def __init__(
         self, variables: Mapping[str, CelType], functions: Mapping[str, Sequence[Overload]]

@@ -1,6 +1,6 @@
 """Sprig's functions for semantic versions.
 
-What a constraint means is told at https://github.com/Masterminds/semver#checking-version-constraints.
+Constraints are described at https://github.com/Masterminds/semver#checking-version-constraints.
 """
 
 import re

@@ -11,7 +11,7 @@ class Literal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Dot(msgspec.Struct, frozen=True, kw_only=True):
-    """`.`, the value at hand."""
+    """`.`, the current value."""
 
     at: int
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kwokctl.clusters.launching.readiness import told_when_late, wait_ready
+from kwokctl.clusters.launching.readiness import explaining_timeouts, wait_ready
 from kwokctl.errors import ComponentError, TimedOutError
 from kwokctl.model import (
     ETCD,
@@ -35,7 +35,7 @@ async def test_the_memory_limit_of_a_component_that_is_late_is_named() -> None:
     runtime = FakeRuntime(found={ETCD: State.RUNNING})
 
     with pytest.raises(TimedOutError, match=r"'etcd' \(limited to 96Mi of memory\) is not ready"):
-        async with told_when_late(runtime, CLUSTER, [LIMITED], 0.05):
+        async with explaining_timeouts(runtime, CLUSTER, [LIMITED], 0.05):
             await wait_ready(runtime, CLUSTER, [LIMITED])
 
 

@@ -52,7 +52,7 @@ def _call(words: tuple[str, ...], param: Any, value: str) -> list[str]:
     command = dict(_verbs(tree))[words]
     options, arguments = [], []
     for each in command.get_params(typer.Context(tree)):
-        if each.param_type_name == "argument" and (each is param or each.required):
+        if each.param_type_name == "argument" and (each.name == param.name or each.required):
             arguments.append(value if each.name == param.name else _FILLED[each.name])
         elif each.param_type_name == "option" and each.name == param.name:
             options.append(f"{_spelled(each)}={value}")

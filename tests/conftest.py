@@ -108,8 +108,11 @@ def _stay_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.fixture(autouse=True)
-def _no_blocking_calls(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Refuse calls that block, from the packages that must not, while an event loop runs."""
+def _no_blocking_calls(request: pytest.FixtureRequest, _stay_here: None) -> Iterator[None]:
+    """Refuse calls that block, from the packages that must not, while an event loop runs.
+
+    What is set last is taken back first: the other way round each test would leave a call behind.
+    """
     place: Path = request.node.path.relative_to(_TESTS)
     if place.parts[0] != "unit" or place.parts[1] not in _MUST_NOT_BLOCK:
         yield

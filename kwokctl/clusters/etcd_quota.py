@@ -25,8 +25,8 @@ _WORTH_DEFRAGMENTING = 0.5
 """Share of etcd's file that must be out of use for it to be written anew."""
 _WORTH_CLEARING = 0.1
 """Share of the quota from which etcd's file is large enough for old revisions to matter."""
-_ADDED_TO_PODS = 2_000
-"""What the API server and the controller add to a rendered pod: defaults, status, managed fields."""
+_ADDED = {NODES: 1_000, PODS: 2_000}
+"""What the API server and the controller add to a rendered object: defaults, status, managed fields."""
 _HINT = (
     "delete objects, or create the cluster again with a larger --etcd-quota-backend-size; "
     "--force continues anyway"
@@ -35,8 +35,7 @@ _HINT = (
 
 def stored_size(resource: Resource, body: Mapping[str, object]) -> int:
     """Return about how many bytes of etcd's file one object takes, its lease or revisions included."""
-    added = _ADDED_TO_PODS if resource == PODS else 0
-    size = len(orjson.dumps(body)) + added + REVISION_BYTES
+    size = len(orjson.dumps(body)) + _ADDED.get(resource, 0) + REVISION_BYTES
     if resource == NODES:
         return size + LEASE_BYTES
     return size * POD_REVISIONS if resource == PODS and not _is_placed(body) else size

@@ -258,4 +258,5 @@ def _oversight(pool: Pool, route: EtcdRoute) -> Oversight:
         pool=pool,
         ended=EndedWatches(pool, every=_ASK_EVERY, clock=time.monotonic),
         pod_names=pod_names,
+        controller=route.controller,
     )

@@ -30,13 +30,14 @@ from kwokctl.controller.serving.kubelet_answers import KubeletAnswers
 from kwokctl.controller.serving.routes import Handlers, owner_authorizer, routes
 from kwokctl.controller.serving.server import Server
 from kwokctl.controller.settings import EtcdAccess, Settings, read_settings
+from kwokctl.controller.stages_in_force import stages_in_force
 from kwokctl.controller.wiring import Controller
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.etcd import EtcdRoute
 from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.open_plane import open_plane
 from kwokctl.dataplane.port import DataPlane
-from kwokctl.dataplane.scale_protocol import KubeletEndpoint
+from kwokctl.dataplane.scale_protocol import KubeletEndpoint, PlayedStages
 from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import KwokctlError
 from kwokctl.etcd.kv.kv import Kv
@@ -94,6 +95,7 @@ async def serve(settings: Settings, access: Access, holder: str) -> None:
 async def _serve(settings: Settings, pool: Pool, holder: str) -> None:
     # Once the data plane has been chosen; until then nothing is ready.
     watchers: ClusterWatchers | None = None
+    in_force: PlayedStages | None = None
     ended = EndedWatches(pool, every=_ASK_EVERY, clock=asyncio.get_running_loop().time)
 
     async def metrics() -> str:
@@ -108,6 +110,7 @@ async def _serve(settings: Settings, pool: Pool, holder: str) -> None:
         kubelet=msgspec.json.encode(
             KubeletEndpoint(name=settings.kubelet.name, port=settings.kubelet.port)
         ),
+        stages=lambda: in_force,
         seen=lambda: watchers.controller.scale_api.seen() if watchers else None,
         reserve=lambda body: watchers.controller.scale_api.reserve(body) if watchers else None,
     )
@@ -132,6 +135,7 @@ async def _serve(settings: Settings, pool: Pool, holder: str) -> None:
             AdmissionFallback(plane.leave, pool, random) if plane.past_api and not insists else None
         )
         watchers = ClusterWatchers(client, controller, settings.selection, random)
+        in_force = stages_in_force(settings, manager=_MANAGER, started=controller.started)
         log.info("playing %d stages as %s", len(settings.stages), holder)
         await _play(watchers, fallback)
     finally:

@@ -1,8 +1,8 @@
 """The settings of the controller: flags, and the documents of its configuration files."""
 
 import argparse
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kwokctl.config.documents import load_documents
@@ -51,7 +51,11 @@ class Settings:
     kubeconfig: Path | None
     master: str
     selection: Selection
+    selecting: Mapping[str, str | bool] = field(default_factory=dict)
+    """The same as `select` takes it."""
     stages: tuple[Stage, ...]
+    stage_documents: tuple[dict[str, Json], ...] = ()
+    """What the stages were read from."""
     cidr: str
     kubelet: Kubelet
     server: tuple[str, int] | None
@@ -68,6 +72,17 @@ class Settings:
     etcd: EtcdAccess | None = None
     """None to write through the API only."""
     parallelism: Parallelism = field(default_factory=Parallelism)
+
+
+_SELECTING = {
+    "all_nodes": "manageAllNodes",
+    "single_node": "manageSingleNode",
+    "annotation_selector": "manageNodesWithAnnotationSelector",
+    "label_selector": "manageNodesWithLabelSelector",
+    "disregard_annotation_selector": "disregardStatusWithAnnotationSelector",
+    "disregard_label_selector": "disregardStatusWithLabelSelector",
+}
+"""The parameters of `select`, and the options that give them."""
 
 
 def read_settings(argv: Sequence[str], progress: Progress) -> Settings:
@@ -95,26 +110,22 @@ def read_settings(argv: Sequence[str], progress: Progress) -> Settings:
             "there is no Stage: nothing would happen to any node or pod",
             hint="give a file with Stage documents with --config",
         )
-    return _settings(flags, options, stages)
+    found = tuple(document.body for document in documents if document.kind == "Stage")
+    return replace(_settings(flags, options, stages), stage_documents=found)
 
 
 def _settings(
     flags: argparse.Namespace, options: dict[str, Json], stages: tuple[Stage, ...]
 ) -> Settings:
+    selecting = {word: options[name] for word, name in _SELECTING.items()}
     port = options["nodePort"]
     address = options["serverAddress"] or (f"0.0.0.0:{port}" if port else "")
     defaults = Parallelism()
     return Settings(
         kubeconfig=expanded(options["kubeconfig"]) if options["kubeconfig"] else None,
         master=flags.master,
-        selection=select(
-            all_nodes=options["manageAllNodes"],
-            single_node=options["manageSingleNode"],
-            annotation_selector=options["manageNodesWithAnnotationSelector"],
-            label_selector=options["manageNodesWithLabelSelector"],
-            disregard_annotation_selector=options["disregardStatusWithAnnotationSelector"],
-            disregard_label_selector=options["disregardStatusWithLabelSelector"],
-        ),
+        selection=select(**selecting),
+        selecting=selecting,
         stages=stages,
         cidr=options["cidr"],
         kubelet=Kubelet(ip=options["nodeIP"], name=options["nodeName"], port=port),

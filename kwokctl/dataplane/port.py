@@ -13,6 +13,7 @@ from typing import Protocol
 
 import msgspec
 
+from kwokctl.dataplane.copies.own_values import OwnValues
 from kwokctl.dataplane.copies.variable_fields import Varying
 from kwokctl.dataplane.leases.decode import StoredLease
 from kwokctl.dataplane.leases.encode import Lease
@@ -67,6 +68,32 @@ class Renewed(msgspec.Struct, frozen=True):
     error: RequestError | None = None
 
 
+class FakeKubelet(Protocol):
+    """Does in memory what fake kubelets would do at once to an object that is yet to be written."""
+
+    is_current: bool
+    """Whether it still does what those of the cluster do."""
+
+    @property
+    def needs_addresses(self) -> bool:
+        """Whether it may ask for the addresses of pods."""
+        ...
+
+    def play(self, body: Json, own: OwnValues) -> Json:
+        """Return an object as it is left at once; the object itself if nothing is done.
+
+        The rest is for the fake kubelets of the cluster.
+        """
+        ...
+
+    def pattern(self, body: Json, own: OwnValues) -> Json:
+        """Return the same for all objects, with symbols where they differ, as `body` has them.
+
+        Raises NotSymbolicError where each has to be played by itself.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewObjects:
     """Objects of one kind that are created together, one for each serial."""
@@ -81,11 +108,10 @@ class NewObjects:
     """Returns what is derived from the serial, given the first objects by their serials."""
     node_of: Callable[[int], str] | None = None
     """Returns the node of a pod by its serial; None if the objects are on no node."""
-    lacks: Callable[[bytes], str | None] | None = None
-    """Returns what an object lacks until a fake kubelet has given it its status, None if nothing.
-
-    None where no kubelet does: such objects are copied as they were created.
-    """
+    lacks: Callable[[bytes], str | None] = lambda _: None
+    """Returns what an object lacks until the cluster has done with it what it does to ready ones."""
+    kubelet: FakeKubelet | None = None
+    """What plays objects before they are written; without it they are written as they are created."""
     managed_fields: bool = True
     """Whether copies record which client owns which fields."""
     namespace_version: Callable[[], int] = int

@@ -1,6 +1,7 @@
 """What a command that writes nodes and pods beside a running controller asks it, and how.
 
-`GET /seen` answers a `Seen`; `GET /kubelet` answers a `KubeletEndpoint`; `POST /pod-addresses` with a
+`GET /seen` answers a `Seen`; `GET /kubelet` answers a `KubeletEndpoint`; `GET /stages` answers
+`PlayedStages`, and with `/generation` their generation; `POST /pod-addresses` with an
 `AddressRequest` answers `Addresses` by the name of the node.
 """
 
@@ -8,10 +9,12 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from kwokctl.errors import ApiError
+from kwokctl.json_value import Json
 from kwokctl.kube.transport.pool import Pool, Response
 
 TOGETHER = 10_000
@@ -32,6 +35,24 @@ class KubeletEndpoint(msgspec.Struct):
     port: int = 0
 
 
+class PlayedStages(msgspec.Struct, kw_only=True):
+    """What a controller plays on new nodes and pods, and all that it depends on."""
+
+    generation: str = ""
+    """Another one whenever anything else here is different."""
+    stages: list[dict[str, Json]]
+    """The Stage documents, in order."""
+    selection: dict[str, str | bool]
+    """Which nodes are managed, and what is left alone, as `select` takes it."""
+    node_ip: str = ""
+    node_name: str = ""
+    node_port: int = 0
+    started: str = ""
+    """What templates are told as the time at which the controller started."""
+    manager: str
+    """Under which name the cluster keeps which fields the controller has written."""
+
+
 class AddressRequest(msgspec.Struct):
     """For how many pods of which nodes addresses are needed."""
 
@@ -44,6 +65,19 @@ class Addresses(msgspec.Struct):
     hosts: list[str]
     pods: list[list[str]]
     """For each pod its addresses, one of each family that the node has."""
+    is_held: bool = True
+    """Whether no other controller writes to the node and its pods."""
+    families: int = 0
+    """How many addresses a pod of the node has in a network of its own."""
+
+
+class PodPlace(NamedTuple):
+    """Where a new pod is."""
+
+    pod_ips: tuple[str, ...] = ()
+    host_ips: tuple[str, ...] = ()
+    is_held: bool = True
+    families: int = 0
 
 
 class ControllerClient:
@@ -67,9 +101,15 @@ class ControllerClient:
         body = await self._ask("GET", "/kubelet")
         return msgspec.json.decode(body, type=KubeletEndpoint)
 
-    async def addresses(
-        self, nodes: Sequence[str], *, of_pods: bool
-    ) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    async def stages(self) -> PlayedStages:
+        """Ask what is played on new objects."""
+        return msgspec.json.decode(await self._ask("GET", "/stages"), type=PlayedStages)
+
+    async def generation(self) -> str:
+        """Ask for the generation of that alone."""
+        return msgspec.json.decode(await self._ask("GET", "/stages/generation"), type=str)
+
+    async def addresses(self, nodes: Sequence[str], *, of_pods: bool) -> Iterator[PodPlace]:
         """Return for a pod on each of `nodes`, in their order, its addresses and its node's.
 
         At most `TOGETHER` can be asked for.
@@ -105,11 +145,13 @@ class ControllerClient:
 
 def _in_order(
     nodes: Sequence[str], found: dict[str, Addresses], *, of_pods: bool
-) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+) -> Iterator[PodPlace]:
     pods = {node: iter(addresses.pods) for node, addresses in found.items()}
     for node in nodes:
-        hosts = tuple(found[node].hosts)
-        yield (tuple(next(pods[node])) if of_pods else hosts), hosts
+        answer = found[node]
+        hosts = tuple(answer.hosts)
+        own = tuple(next(pods[node])) if of_pods else hosts
+        yield PodPlace(own, hosts, answer.is_held, answer.families)
 
 
 def _read(token: Path) -> str:

@@ -33,6 +33,11 @@ class ObjectStore:
         """Return what is stored under a key."""
         return await self.kv.get(key)
 
+    async def as_of(self, key: bytes, revision: int) -> KeyValue | None:
+        """Return what was stored under a key in a revision; RequestError if that is forgotten."""
+        page = await self.kv.page(key, b"", revision=revision)
+        return page.items[0] if page.items else None
+
     async def keys(self, prefix: bytes) -> list[bytes]:
         """Return the keys that begin with a prefix."""
         page = await self.kv.page(prefix, prefix_end(prefix), keys_only=True)

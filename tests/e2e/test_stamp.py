@@ -130,7 +130,7 @@ def test_copies_are_shown_as_they_were_made(cluster: Installed, kind: str) -> No
         _put(cluster, sample.key.replace(name, in_protobuf.name), smaller.make(in_protobuf))
         shown = _shown(cluster, sample, in_protobuf.name)
         assert shown == json.loads(stamp.make(in_protobuf))
-        assert len(smaller.make(in_protobuf)) < 0.75 * len(stamp.make(in_protobuf))
+        assert len(smaller.make(in_protobuf)) < 0.8 * len(stamp.make(in_protobuf))
 
     names = {each["metadata"]["name"] for each in cluster.objects(sample.resource.plural)}
     assert {in_json.name, *([LONG_NAME] if smaller else [])} < names

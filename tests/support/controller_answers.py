@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from kwokctl.controller.serving.routes import Handlers
+from kwokctl.dataplane.scale_protocol import PlayedStages
 
 
 def answers(
@@ -10,12 +11,14 @@ def answers(
     kubelet: bytes = b"{}",
     seen: bytes | None = None,
     reserve: Callable[[bytes], bytes | None] = lambda _: None,
+    stages: PlayedStages | None = None,
 ) -> Handlers:
     """Return the answers of a controller that is ready and has no metrics."""
     return Handlers(
         is_ready=lambda: True,
         metrics=_no_metrics,
         kubelet=kubelet,
+        stages=lambda: stages,
         seen=lambda: seen,
         reserve=reserve,
     )

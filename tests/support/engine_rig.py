@@ -1,7 +1,7 @@
 """An engine for pods on a cluster in memory, and stages for it that need no YAML."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from random import Random
@@ -47,8 +47,15 @@ class Renders:
 
     render: Callable[[Any], Any]
 
+    required: Collection[str] = ()
+
     def render_object(self, data: Any, functions: Mapping[str, Any], /) -> Any:
         return self.render(data)
+
+    def render_symbols(
+        self, data: Any, functions: Mapping[str, Any], unknown: Collection[str], /
+    ) -> Any:
+        raise AssertionError("an engine plays one object at a time")
 
 
 @dataclass

@@ -239,7 +239,9 @@ def _conditions(random: Random, time: str) -> Json:
         {
             "type": kind,
             "status": random.choice(["True", "False", "Unknown"]),
-            **_some(random, message=random.choice(_TEXTS), **{time: random.choice(_TIMES)}),
+            **_some(
+                random, message=random.choice(_TEXTS), **{time: random.choice([*_TIMES, None])}
+            ),
             **({"reason": None} if random.random() < 0.1 else {}),
         }
         for kind in _subset(random, _CONDITIONS)

@@ -109,14 +109,14 @@ def _by_symbols(template: gotemplate.Template, data: Any) -> Any:
     """Render for every name and index at once, and fill in one of each."""
     try:
         pattern = template.render_symbols(data, FUNCTIONS, ("Name", "Index"))
-        return _filled(pattern, Compiler({"Name": lambda n: f"node-{n}", "Index": int}))
+        return _filled(pattern, Compiler[int]({"Name": lambda n: f"node-{n}", "Index": int}))
     except NotSymbolicError:
         return NotSymbolicError
     except ExpressionError:
         return NotSymbolicError  # a caller then renders each object
 
 
-def _filled(value: Any, compiler: Compiler) -> Any:
+def _filled(value: Any, compiler: Compiler[int]) -> Any:
     if isinstance(value, dict):
         return {_filled(key, compiler): _filled(item, compiler) for key, item in value.items()}
     if isinstance(value, list):

@@ -11,6 +11,7 @@ from kwokctl.clusters.scaling.render import NO_KUBELET
 from kwokctl.config.data_path import Choice
 from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.dataplane.port import DataPlane
+from kwokctl.dataplane.scale_protocol import ControllerClient
 from kwokctl.kube.collections.terminated_watchers import EndedWatches
 from kwokctl.kube.resource import Resource
 from kwokctl.kube.transport.pool import Pool
@@ -37,6 +38,8 @@ class Oversight:
     """Leads to the API server: webhooks, policies and quotas are watched there."""
     ended: EndedWatches
     pod_names: NamesLike
+    controller: ControllerClient | None = None
+    """What tells which Stages are played."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,10 +3,13 @@
 from asyncio import TaskGroup
 from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import replace
 from functools import partial
 
 from kwokctl.clusters.scaling.changes import Names, Serials
 from kwokctl.clusters.scaling.context import ScaleContext, amount
+from kwokctl.clusters.scaling.kubelets import kubelet_of
 from kwokctl.clusters.scaling.networks import NAME
 from kwokctl.clusters.scaling.placement import Placing
 from kwokctl.clusters.scaling.rate import Pace, held_back
@@ -15,7 +18,7 @@ from kwokctl.clusters.scaling.readiness import judge_of
 from kwokctl.clusters.scaling.render import Renderer
 from kwokctl.clusters.scaling.request import ScaleRequest
 from kwokctl.dataplane.copies.variable_fields import Varying
-from kwokctl.dataplane.port import NewObjects, ObjectKey
+from kwokctl.dataplane.port import FakeKubelet, NewObjects, ObjectKey
 from kwokctl.errors import ApiError, ConflictError, NotFoundError
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import NODES, PODS, Resource
@@ -54,11 +57,17 @@ class SetCreation:
         """How many have been created so far."""
 
     async def make(
-        self, serials: Serials, members: int, pace: Pace | None, version: Callable[[], int] = int
+        self,
+        serials: Serials,
+        members: int,
+        pace: Pace | None,
+        version: Callable[[], int] = int,
+        kubelet: FakeKubelet | None = None,
     ) -> None:
         """Create the objects with these serials; the set has `members` already.
 
-        `version` gives that of the namespace, where it is watched.
+        `version` gives that of the namespace, where it is watched; `kubelet` plays what is written
+        past the API server.
         """
         resource, context = self._resource, self._context
         before = members + await self._looked_around(serials)
@@ -72,7 +81,7 @@ class SetCreation:
                 step.advance()
 
             turn = None if pace is None else pace.turn
-            new = self.objects(serials, before, on_created, turn, version)
+            new = replace(self.objects(serials, before, on_created, turn, version), kubelet=kubelet)
             async with held_back(context, resource, step):
                 await context.plane.create_copies(new)
 
@@ -105,6 +114,7 @@ class SetCreation:
         def number_of(serial: int) -> int:
             return before + serials.index(serial) + 1
 
+        judge = judge_of(self._resource.kind)
         return NewObjects(
             resource=self._resource,
             namespace=self._namespace,
@@ -113,7 +123,7 @@ class SetCreation:
             body=partial(self._body, number_of),
             varying=partial(self._varying, number_of),
             node_of=self._placing.node_of,
-            lacks=self._lacks(),
+            lacks=lambda raw: judge(raw).lacks,
             managed_fields=self._has_managed_fields(),
             namespace_version=version,
             turn=turn,
@@ -121,6 +131,14 @@ class SetCreation:
             on_refused=self.explain,
             on_api=self._context.note_api,
         )
+
+    def kubelet(self, serials: Serials) -> AbstractAsyncContextManager[FakeKubelet | None]:
+        """Provide what plays new objects as the cluster's fake kubelets do, if they see them at once."""
+        oversight = self._context.oversight
+        is_seen = self._resource == NODES or self._placing.node_of is not None
+        if oversight is None or oversight.controller is None or not serials or not is_seen:
+            return nullcontext()
+        return kubelet_of(oversight.controller, self._resource.kind)
 
     async def others(self, wanted: Container[str]) -> int:
         """Count the objects that are not of the set, before anything is created.
@@ -182,13 +200,6 @@ class SetCreation:
         if self._resource == NODES:
             varying.update(_ttl(samples, number_of))
         return varying
-
-    def _lacks(self) -> Callable[[bytes], str | None] | None:
-        """Return what an object lacks until it is ready; None if no fake kubelet follows it."""
-        if self._resource != NODES and self._placing.node_of is None:
-            return None
-        judge = judge_of(self._resource.kind)
-        return lambda raw: judge(raw).lacks
 
     def _has_managed_fields(self) -> bool:
         wanted = self._context.managed_fields

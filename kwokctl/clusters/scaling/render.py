@@ -63,7 +63,7 @@ def pattern_of(
 
     `name_of` gives an object's name by its serial, `position_of` its position. Raises NotSymbolicError for a symbol as a key.
     """
-    compiler = Compiler({"Name": name_of, "Index": int, "Position": position_of})
+    compiler: Compiler[int] = Compiler({"Name": name_of, "Index": _itself, "Position": position_of})
     symbols = dict(_symbols(body, ()))
     slots = {path: compiler.function(symbol) for path, symbol in symbols.items()}
     names = frozenset(
@@ -73,6 +73,10 @@ def pattern_of(
         if _is_name(symbol) and slots[path](0) == name_of(0)
     )
     return Pattern(body=body, slots=slots | dict.fromkeys(names, name_of), names=names)
+
+
+def _itself(serial: int) -> int:
+    return serial
 
 
 def _symbols(value: Json, path: Path) -> Iterator[tuple[Path, Symbol]]:

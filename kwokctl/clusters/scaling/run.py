@@ -20,7 +20,7 @@ from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 from kwokctl.clusters.scaling.templates import ResourceTemplate, find_template
 from kwokctl.clusters.scaling.wait import Goal, ReadinessWatch, Stragglers, wait_for
 from kwokctl.config.data_path import Choice
-from kwokctl.dataplane.port import WORTH
+from kwokctl.dataplane.port import WORTH, FakeKubelet
 from kwokctl.errors import KwokctlError
 from kwokctl.kube.resource import NODES, PODS, Resource
 from kwokctl.tasks import beside
@@ -128,8 +128,12 @@ class _Scaling:
     ) -> None:
         """Write what is ready as it is written; look afterwards whether all are as asked for."""
         number = len(changes.missing) + len(changes.surplus)
-        async with self._counted(number), self._room_watched(changes.missing):
-            await self._change(changes, None, lambda: admission.namespace_version)
+        async with (
+            self._counted(number),
+            self._room_watched(changes.missing),
+            self._creation.kubelet(changes.missing) as kubelet,
+        ):
+            await self._change(changes, None, lambda: admission.namespace_version, kubelet)
         await changing.aclose()
         if self._request.wait is None:
             return
@@ -145,10 +149,14 @@ class _Scaling:
             await self._wait(following, len(wanted))
 
     async def _change(
-        self, changes: Changes, pace: Pace | None, version: Callable[[], int] = int
+        self,
+        changes: Changes,
+        pace: Pace | None,
+        version: Callable[[], int] = int,
+        kubelet: FakeKubelet | None = None,
     ) -> None:
         if changes.missing:
-            await self._creation.make(changes.missing, len(changes.kept), pace, version)
+            await self._creation.make(changes.missing, len(changes.kept), pace, version, kubelet)
         if changes.surplus:
             await self._deletion.delete(changes.surplus, len(changes.kept))
             await self._creation.give_back(changes.kept)

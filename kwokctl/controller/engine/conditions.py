@@ -50,6 +50,11 @@ class ConditionComposer:
         self._overlays = tuple(overlays)
         self._remembered: dict[tuple[str, ConditionText], None] = {}
 
+    @property
+    def has_learnt(self) -> bool:
+        """Whether a Stage has said something that no healthy kubelet says."""
+        return bool(self._remembered)
+
     def compose(self, node: Json, document: Json, patch_type: PatchType, now: float) -> Json:
         """Return the patch to send in place of `document` to a node that is now as `node`.
 

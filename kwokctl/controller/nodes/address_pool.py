@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from ipaddress import ip_interface
 from socket import AF_INET, AF_INET6, inet_ntop, inet_pton
 
-from kwokctl.controller.nodes.registry import NodeRegistry
+from kwokctl.controller.nodes.registry import Hold, NodeRegistry
 
 log = logging.getLogger(__name__)
 
@@ -181,6 +181,11 @@ class PodIPs:
     def families(self, node: str) -> int | None:
         """Return how many addresses a pod of a node has; None if the node is not played here."""
         return len(self._cidrs(node)) if self._nodes.get(node) is not None else None
+
+    def is_held(self, node: str) -> bool:
+        """Tell whether no other controller writes to a node."""
+        found = self._nodes.get(node)
+        return found is not None and found.hold is not Hold.FOREIGN
 
     def of_node(self, name: str) -> tuple[str, ...]:
         """Return the addresses of a node, the first of which is its main one."""

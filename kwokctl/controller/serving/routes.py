@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+import msgspec
+
 from kwokctl.controller.serving.scale_api import RetryLaterError
+from kwokctl.dataplane.scale_protocol import PlayedStages
 from kwokctl.errors import UnavailableError
 from kwokctl.host.tokens import new_token
 
@@ -108,6 +111,8 @@ class Handlers:
     metrics: Callable[[], Awaitable[str]]
     kubelet: bytes
     """Where the API server reaches the kubelets of fake nodes, as JSON."""
+    stages: Callable[[], PlayedStages | None]
+    """What is played on new nodes and pods; None before there is anything."""
     seen: Callable[[], bytes | None]
     """How far the watches have come, as JSON; None before there are any."""
     reserve: Callable[[bytes], bytes | None]
@@ -126,12 +131,6 @@ def routes(handlers: Handlers) -> Sequence[HttpRoute]:
     async def metrics(_: bytes) -> HttpResponse:
         return HttpResponse(200, await handlers.metrics())
 
-    async def seen(_: bytes) -> HttpResponse:
-        return _json(handlers.seen())
-
-    async def kubelet(_: bytes) -> HttpResponse:
-        return _json(handlers.kubelet)
-
     async def reserve(body: bytes) -> HttpResponse:
         try:
             return _json(handlers.reserve(body))
@@ -145,10 +144,29 @@ def routes(handlers: Handlers) -> Sequence[HttpRoute]:
         HttpRoute("GET", "/livez", Right.NONE, live),
         HttpRoute("GET", "/readyz", Right.NONE, ready),
         HttpRoute("GET", "/metrics", Right.OWNER, metrics),
-        HttpRoute("GET", "/seen", Right.OWNER, seen),
-        HttpRoute("GET", "/kubelet", Right.OWNER, kubelet),
+        HttpRoute("GET", "/seen", Right.OWNER, _answering(handlers.seen)),
+        HttpRoute("GET", "/kubelet", Right.OWNER, _answering(lambda: handlers.kubelet)),
+        HttpRoute("GET", "/stages", Right.OWNER, _answering(_stages(handlers))),
+        HttpRoute("GET", "/stages/generation", Right.OWNER, _answering(_generation(handlers))),
         HttpRoute("POST", "/pod-addresses", Right.OWNER, reserve),
     )
+
+
+def _answering(found: Callable[[], bytes | None]) -> Callable[[bytes], Awaitable[HttpResponse]]:
+    """Return what answers with what is found, as JSON."""
+
+    async def answer(_: bytes) -> HttpResponse:
+        return _json(found())
+
+    return answer
+
+
+def _stages(handlers: Handlers) -> Callable[[], bytes | None]:
+    return lambda: msgspec.json.encode(found) if (found := handlers.stages()) else None
+
+
+def _generation(handlers: Handlers) -> Callable[[], bytes | None]:
+    return lambda: msgspec.json.encode(found.generation) if (found := handlers.stages()) else None
 
 
 _NOT_SYNCED = HttpResponse(503, "not synced")

@@ -63,6 +63,8 @@ class ScaleApi:
             node: Addresses(
                 hosts=list(self._addresses.of_node(node)),
                 pods=[list(ips) for ips in self._addresses.reserve(node, number, until=until)],
+                is_held=self._addresses.is_held(node),
+                families=self._addresses.families(node) or 0,
             )
             for node, number in wanted.items()
         }

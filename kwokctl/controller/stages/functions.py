@@ -1,12 +1,11 @@
 """The functions that templates of Stages may call, beside those that every template has."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 from kwokctl import __version__
-from kwokctl.controller.nodes.address_pool import PodIPs
 from kwokctl.controller.stages.identifiers import container_id, image_id, uuid_for
 from kwokctl.expr.duration import format_time
 
@@ -82,7 +81,19 @@ def for_nodes(shared: Mapping[str, Any], kubelet: Kubelet) -> dict[str, Any]:
     }
 
 
-def for_pods(shared: Mapping[str, Any], kubelet: Kubelet, addresses: PodIPs) -> dict[str, Any]:
+class AddressBook(Protocol):
+    """Tells addresses of nodes and pods."""
+
+    def of_node(self, name: str) -> Sequence[str]:
+        """Return the addresses of a node, the first of which is its main one."""
+        ...
+
+    def of_pod(self, uid: str, node: str, *, host_network: bool) -> Sequence[str]:
+        """Return the addresses of a pod."""
+        ...
+
+
+def for_pods(shared: Mapping[str, Any], kubelet: Kubelet, addresses: AddressBook) -> dict[str, Any]:
     """Return the functions for pods."""
 
     def node_ips_with(node: str) -> list[str]:

@@ -1,6 +1,6 @@
 """Stages: what is to happen to an object, when, and for which objects. Values, ready to be used."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -12,8 +12,19 @@ from kwokctl.kube.client import PatchType
 class ObjectTemplate(Protocol):
     """A compiled Go template that renders a document."""
 
+    @property
+    def required(self) -> Collection[str]:
+        """The functions that it calls beside those that every template has."""
+        ...
+
     def render_object(self, data: Json, functions: Mapping[str, Any], /) -> Json:
         """Render and parse; ExpressionError tells what went wrong."""
+        ...
+
+    def render_symbols(
+        self, data: Json, functions: Mapping[str, Any], unknown: Collection[str], /
+    ) -> Json:
+        """Do the same for many objects at once: symbols stand for what is each one's own."""
         ...
 
 

@@ -1,27 +1,25 @@
 """Makes the objects of a set as copies of two real ones, written to etcd.
 
-The first two go through the API, as every object does otherwise: they are admitted, completed, and
-brought to their status. A copy of the first must come out as the second is; a third is then read
-back from the API server before all others are written. The last one must have been admitted, too,
-before any is made: its values are the longest.
+The first two go through the API, as every object does otherwise: they are admitted and completed. A
+copy of the first must come out as the second is; a third is then read back from the API server
+before all others are written. The last one must have been admitted, too, before any is made: its
+values are the longest. What fake kubelets do to an object at once has been done to a copy when it
+is written (`copy_makers`).
 """
 
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
-import orjson
-
-from kwokctl.dataplane.bulk.copy_values import CopyValues, fitting
+from kwokctl.dataplane.bulk.choose_maker import chosen_maker
+from kwokctl.dataplane.bulk.copy_makers import CopyMaker
+from kwokctl.dataplane.bulk.copy_values import CopyValues
 from kwokctl.dataplane.bulk.locate import BulkAccess, Located, locate
-from kwokctl.dataplane.bulk.samples import SAMPLES, Sample, create_samples, in_protobuf
-from kwokctl.dataplane.copies.json_stamp import Copy, Stamp, in_order, stamp_of
-from kwokctl.dataplane.copies.protobuf_stamp import protobuf_stamp
+from kwokctl.dataplane.bulk.samples import SAMPLES, create_samples
+from kwokctl.dataplane.copies.json_stamp import Copy, in_order
 from kwokctl.dataplane.pacing import Window
 from kwokctl.dataplane.port import NewObjects
 from kwokctl.errors import CannotStampError, RequestError
 from kwokctl.etcd.kv.kv import Compare, Put
-from kwokctl.json_value import Json
 from kwokctl.kube.collections.paging import ListQuery, list_pages
 from kwokctl.kube.resource import NAMESPACES
 from kwokctl.retry import retried
@@ -36,37 +34,17 @@ class _NotWrittenError(Exception):
 
 
 async def prepared(new: NewObjects, access: BulkAccess) -> "CopyWriter":
-    """Create the first two objects, and make the stamp from them.
+    """Create the first two objects, and find out from them how copies are made.
 
     Raises CannotStampError when copies would not be right: then the objects created are as good as
     any, and the others can be created through the API.
     """
-    first, second = await create_samples(new, access)
+    samples = await create_samples(new, access)
+    first = samples[0]
     located = await locate(access, new.resource, new.namespace, first.name, first.version)
     values = CopyValues(new, access)
-    stamp = await _stamp(new, first, second, values)
-    # As protocol buffers objects are smaller, and the API server reads them faster.
-    smaller = protobuf_stamp(await in_protobuf(new, access, first, located), stamp)
-    return CopyWriter(
-        new,
-        access,
-        located=located,
-        sample=first.body,
-        values=values,
-        makers=(stamp.make, stamp.make if smaller is None else smaller.make),
-    )
-
-
-async def _stamp(new: NewObjects, first: Sample, second: Sample, values: CopyValues) -> Stamp:
-    varying = new.varying({each.serial: each.body for each in (first, second)})
-    return stamp_of(
-        first.body,
-        second.body,
-        await values.of_sample(first),
-        await values.of_sample(second),
-        varying,
-        managed_fields=new.managed_fields,
-    )
+    maker = await chosen_maker(new, access, samples, values, located)
+    return CopyWriter(new, access, located=located, values=values, maker=maker)
 
 
 class CopyWriter:
@@ -78,21 +56,15 @@ class CopyWriter:
         access: BulkAccess,
         *,
         located: Located,
-        sample: Json,
         values: CopyValues,
-        makers: tuple[Callable[[Copy], bytes], Callable[[Copy], bytes]],
+        maker: CopyMaker,
     ) -> None:
-        """Write what `new` lacks beside its samples, of which `located` is the first in etcd.
-
-        The `makers` give a copy as JSON, and as it is stored.
-        """
+        """Write what `new` lacks beside its samples, of which `located` is the first in etcd."""
         self._new = new
         self._access = access
         self._located = located
         self._values = values
-        self._make_json, self._make = makers
-        self._fits = fitting(sample)
-        self._is_on_host = bool(sample.get("spec", {}).get("hostNetwork"))
+        self._maker = maker
         self._namespace_key = b""
         if new.namespace is not None:
             self._namespace_key = access.keys.key(NAMESPACES, None, new.namespace)
@@ -115,7 +87,7 @@ class CopyWriter:
 
         is_proven = False
         serials = self._new.serials[SAMPLES:]
-        async for copies in self._values.batches(serials, on_host=self._is_on_host):
+        async for copies in self._values.batches(serials, self._maker.needs):
             if not is_proven:
                 await self._prove(next(copies), window)
                 on_created()
@@ -140,7 +112,7 @@ class CopyWriter:
             revision = await self._add(copy, window)
         except _NotWrittenError as e:
             raise CannotStampError(str(e)) from e
-        wanted = orjson.loads(self._make_json(copy))
+        wanted = self._maker.shown(copy)
         try:
             shown = in_order(await client.get(new.resource, new.namespace, copy.name))
             is_as_written = shown["metadata"].pop("resourceVersion") == str(revision)
@@ -155,7 +127,7 @@ class CopyWriter:
             await self._take_back(copy, revision)
             raise
         # A client that has changed it meanwhile has read it.
-        if not is_listed or (is_as_written and shown != wanted):
+        if not is_listed or (is_as_written and wanted is not None and shown != wanted):
             await self._take_back(copy, revision)
             raise CannotStampError(f"the API server does not show '{copy.name}' as it was written")
 
@@ -166,9 +138,7 @@ class CopyWriter:
 
     async def _add(self, copy: Copy, window: Window) -> int:
         """Write one copy; returns the revision."""
-        if not self._fits(copy):
-            raise _NotWrittenError(f"the node of '{copy.name}' has other kinds of addresses")
-        stored = Put(self._located.key_of(copy.name), self._make(copy))
+        stored = Put(self._located.key_of(copy.name), self._maker.make(copy))
         return await window.write(partial(self._stored, stored, copy.name))
 
     async def _stored(self, stored: Put, name: str) -> int:

@@ -1,7 +1,7 @@
-"""Creates the first two objects through the API, and looks at them when they are complete."""
+"""Creates the first two objects through the API, and looks at them again when they have been played."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -10,15 +10,17 @@ import orjson
 from kwokctl.dataplane.bulk.api import patiently
 from kwokctl.dataplane.bulk.locate import BulkAccess, Located
 from kwokctl.dataplane.port import NewObjects
-from kwokctl.errors import ApiError, CannotStampError
+from kwokctl.errors import ApiError, CannotStampError, RequestError
 from kwokctl.json_value import Json
 from kwokctl.retry import retried
 
 SAMPLES = 2
 """Objects that a stamp is made from."""
 
-_PATIENCE = 30.0
+_PATIENCE = 15.0
 """Seconds in which they must come to their status: a busy machine may take its time."""
+_LONGER = 15.0
+"""Seconds more for what follows from that, such as that a taint is taken off a node that is Ready."""
 _LOOK_AGAIN = 0.02
 _PROTOBUF = "application/vnd.kubernetes.protobuf"
 
@@ -42,21 +44,55 @@ class Sample:
 
 
 async def create_samples(new: NewObjects, access: BulkAccess) -> Sequence[Sample]:
-    """Create the first objects, one after the other.
+    """Create the first objects, one after the other; return them as they were created.
 
     The last one must be admitted before any is created, else ApiError is raised. Raises
-    CannotStampError if the first ones do not come to their status.
+    CannotStampError if one of them existed.
     """
     await _admit(new, access)
-    serials = new.serials[:SAMPLES]
     created = []
-    for serial in serials:
-        created.append(await patiently(partial(access.api.create_one, new, serial)))
+    for serial in new.serials[:SAMPLES]:
+        body = await patiently(partial(access.api.create_one, new, serial))
         new.on_created()
-    return [
-        await _settled(new, access, serial, body)
-        for serial, body in zip(serials, created, strict=True)
-    ]
+        if body is None:
+            raise CannotStampError(f"'{new.name_of(serial)}' was made meanwhile")
+        created.append(Sample(serial, orjson.loads(body)))
+    return created
+
+
+async def played(
+    new: NewObjects, access: BulkAccess, sample: Sample, lacks: Callable[[Sample], str | None]
+) -> Sample:
+    """Return an object as it is when fake kubelets have played it, and the cluster has seen that.
+
+    `lacks` tells what it has not that they should have given it. Raises CannotStampError if that
+    does not come.
+    """
+    loop = asyncio.get_running_loop()
+    deadline, longer = loop.time() + _PATIENCE, 0.0
+    while True:
+        raw = await access.client.get_raw(new.resource, new.namespace, sample.name)
+        found = Sample(sample.serial, orjson.loads(raw))
+        problem = lacks(found)
+        if problem is None:
+            longer = longer or loop.time() + _LONGER
+            if new.lacks(raw) is None or loop.time() > longer:
+                return found
+        elif loop.time() > deadline:
+            raise CannotStampError(f"{new.resource.kind.lower()} '{sample.name}' {problem}")
+        await asyncio.sleep(_LOOK_AGAIN)
+
+
+async def as_created(access: BulkAccess, sample: Sample, located: Located) -> bytes:
+    """Return what etcd has stored as an object was created, empty if it is not there any more."""
+    stored = located.stored
+    if stored.mod_revision == sample.version:
+        return stored.value
+    try:
+        found = await access.store.as_of(stored.key, sample.version)
+    except RequestError:
+        return b""
+    return b"" if found is None else found.value
 
 
 async def in_protobuf(
@@ -67,11 +103,8 @@ async def in_protobuf(
     What is stored may have changed, or be JSON.
     """
     stored = located.stored
-    if stored.mod_revision == sample.version:
-        if not stored.value.startswith(b"{"):
-            return stored.value
-    elif new.lacks is None:
-        return b""
+    if stored.mod_revision == sample.version and not stored.value.startswith(b"{"):
+        return stored.value
     path = new.resource.path(new.namespace, sample.name)
     response = await access.client.pool.request("GET", path, accept=_PROTOBUF)
     return response.body if response.status == 200 else b""
@@ -94,27 +127,3 @@ async def _admit(new: NewObjects, access: BulkAccess) -> None:
         if e.status == 422:
             e.hint = "nothing was made: the last object is checked first; change the template"
         await new.on_refused(e, body["metadata"]["name"])
-
-
-async def _settled(
-    new: NewObjects, access: BulkAccess, serial: int, created: bytes | None
-) -> Sample:
-    """Return an object as it is when it has come to its status, if fake kubelets give it one.
-
-    Others are taken as they were `created`: controllers and the scheduler go on from there.
-    """
-    name = new.name_of(serial)
-    if created is None:
-        raise CannotStampError(f"'{name}' was made meanwhile")
-    if new.lacks is None:
-        return Sample(serial, orjson.loads(created))
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + _PATIENCE
-    while True:
-        raw = await access.client.get_raw(new.resource, new.namespace, name)
-        lacks = new.lacks(raw)
-        if lacks is None:
-            return Sample(serial, orjson.loads(raw))
-        if loop.time() > deadline:
-            raise CannotStampError(f"{new.resource.kind.lower()} '{name}' {lacks}")
-        await asyncio.sleep(_LOOK_AGAIN)

@@ -16,6 +16,7 @@ from kwokctl.dataplane.copies.variable_fields import (
     Copy,
     Finder,
     Path,
+    Played,
     Role,
     Slot,
     Varying,
@@ -70,23 +71,23 @@ def stamp_of(
     first_copy: Copy,
     second_copy: Copy,
     varying: Varying,
-    *,
-    managed_fields: bool = True,
+    played: Played | None = None,
 ) -> Stamp:
     """Return the stamp that makes copies of `first`, a whole object as the API server shows it.
 
-    Without `managed_fields` copies do not say who has written which of their fields.
-
+    `played` says what differs in the status, if that is known.
 
     `second` is another object made as `first` was; the copies given say what is each one's own.
     Where `varying` has a path, the object has what its function gives for the serial. Raises
     CannotStampError, which names the place, if that is not so, or if a copy would not be as
     `second` in all but times and the random names of service account volumes.
     """
-    dropped = _DROPPED if managed_fields else (*_DROPPED, "managedFields")
-    body, other = _kept(first, dropped), _kept(second, dropped)
-    stamp = Stamp(_pieces(body, Finder(body, first_copy, varying), ()))
-    for path in varying.keys() - {slot.path for slot in stamp.slots}:
+    body, other = _kept(first), _kept(second)
+    stamp = Stamp(_pieces(body, Finder(body, first_copy, varying, played), ()))
+    paths = {slot.path for slot in stamp.slots}
+    for path in varying.keys() - paths:
+        if played is not None and path[0] == "status":
+            continue
         raise CannotStampError(
             f"the template gives '{spelled(path)}', the cluster has {_shown(body, path)} there"
         )
@@ -96,12 +97,18 @@ def stamp_of(
     return stamp
 
 
-def _kept(real: Json, dropped: Container[str]) -> Json:
+def without_owners(real: Json) -> Json:
+    """Return an object that does not say who has written which of its fields."""
+    metadata = {k: v for k, v in real["metadata"].items() if k != "managedFields"}
+    return {**real, "metadata": metadata}
+
+
+def _kept(real: Json) -> Json:
     """Return the object as it goes to etcd: the API server fills in the rest."""
     metadata = real["metadata"]
     if "deletionTimestamp" in metadata:
         raise CannotStampError(f"'{metadata['name']}' is being deleted")
-    kept = {key: value for key, value in metadata.items() if key not in dropped}
+    kept = {key: value for key, value in metadata.items() if key not in _DROPPED}
     return in_order({**real, "metadata": kept})
 
 

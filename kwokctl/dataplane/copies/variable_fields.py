@@ -42,6 +42,8 @@ class Copy(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     pod_ips: tuple[str, ...] = ()
     """As many as the object has; not asked for where a pod has its node's."""
     host_ips: tuple[str, ...] = ()
+    is_held: bool = True
+    """Whether no other controller writes to the pod's node."""
 
 
 class Role(Enum):
@@ -60,6 +62,8 @@ class Role(Enum):
     """A text that holds something of the copy's own."""
     FIELDS = auto()
     """A set of managed fields, as JSON, in which keys differ."""
+    PLAYED = auto()
+    """What a Stage makes of the copy's own values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,7 @@ class ValueSource:
     number: int = 0
     """Position of an address; digits of a fraction of a second."""
     of_serial: Callable[[int], Json] | None = None
+    of_copy: Callable[[Copy], Json] | None = None
     parts: "tuple[str | ValueSource, ...]" = ()
     """What a text or a set of fields is joined from."""
 
@@ -94,7 +99,7 @@ class ValueSource:
             return lambda copy: copy.pod_ips[number]
         if self.role is Role.HOST_IP:
             return lambda copy: copy.host_ips[number]
-        return _FIELDS[self.role]
+        return self.of_copy or _FIELDS[self.role]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +111,9 @@ class Slot:
     value: Json
     """What the object has there."""
 
+
+Played = Mapping[Path, ValueSource]
+"""Where a status that Stages have given differs between copies, and how."""
 
 _FIELDS: dict[Role, Callable[[Copy], str]] = {
     Role.NAME: attrgetter("name"),
@@ -130,8 +138,14 @@ def _joiner(
 class Finder:
     """Tells which values of an object differ from copy to copy."""
 
-    def __init__(self, body: Json, copy: Copy, varying: Varying) -> None:
-        """Look at an object of which `copy` says what is its own."""
+    def __init__(
+        self, body: Json, copy: Copy, varying: Varying, played: "Played | None" = None
+    ) -> None:
+        """Look at an object of which `copy` says what is its own.
+
+        If it is known how its status was `played`, nothing is looked for there.
+        """
+        self._played = played
         self._body = body
         self._copy = copy
         self._hex = copy.uid.replace("-", "")
@@ -152,6 +166,8 @@ class Finder:
 
     def leaf(self, path: Path, value: Json) -> ValueSource | None:
         """Return what a value that is no map or list comes from, None if it is the same for all."""
+        if self._played is not None and path[0] == "status":
+            return self._played.get(path)
         of_serial = self._varying.get(path)
         if of_serial is not None:
             return ValueSource(Role.SERIAL, of_serial=of_serial)

@@ -10,10 +10,13 @@ from kwokctl.expr.gotemplate.functions.maps import CHANGING
 from kwokctl.expr.gotemplate.functions.random import RANDOM
 from kwokctl.expr.gotemplate.go.formatting import plain, quotable, text
 from kwokctl.expr.gotemplate.skeletons import NAMES
-from kwokctl.expr.gotemplate.symbols import Symbol, deferring, refuse, refusing
+from kwokctl.expr.gotemplate.symbols import Symbol, TextSymbol, deferring, refuse, refusing, strict
 
-_IMPURE = CHANGING | RANDOM.keys() | {"call", "fail"}
-"""Functions that give something else each time, change a map, or fail on purpose."""
+_IMPURE = CHANGING | {"call", "fail"}
+"""Functions that change a map, or fail on purpose."""
+_BY_SHAPE = frozenset({"dict", "first", "get", "hasKey", "index", "keys", "last", "len", "list",
+                       "omit", "pick", "rest", "values"})  # fmt: skip
+"""Functions that do not look at the values in the maps and lists that they are given."""
 
 
 def safe_text(value: object) -> str:
@@ -54,8 +57,24 @@ def _quote_each(kept: Values, *arguments: object) -> str:
     return f'"{QUOTED}"'
 
 
+def _exact(value: object) -> object:
+    return value if isinstance(value, TextSymbol) else _exact_later(value)
+
+
+_exact_later = deferring(VALUES["exact"])
+
+
 def _built_in(name: str, function: Callable[..., object]) -> Callable[..., object]:
-    return refusing(function) if name in _IMPURE else deferring(function)
+    if name in RANDOM:
+        return _random
+    if name in _IMPURE:
+        return refusing(function)
+    return deferring(function) if name in _BY_SHAPE else strict(function)
+
+
+def _random(*_arguments: object) -> object:
+    """Refuse what is another value for each object though nothing tells which."""
+    refuse()
 
 
 IN_TEMPLATES: Mapping[str, Callable[..., object]] = {
@@ -64,7 +83,7 @@ IN_TEMPLATES: Mapping[str, Callable[..., object]] = {
     "quote": _quote,
     "quote_text": _quote_each,
     **{name: refusing(value) if callable(value) else value for name, value in VALUES.items()},
-    "exact": deferring(VALUES["exact"]),
+    "exact": _exact,
     "index": deferring(VALUES["index"]),
     **{f"{PREFIX}{name}": _built_in(name, f) for name, f in (BUILT_IN | TIMELY).items()},
 }

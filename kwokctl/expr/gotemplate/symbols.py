@@ -6,14 +6,16 @@ has the same shape for all of them: whatever needs to know a symbol's value rais
 """
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, NoReturn
+from typing import Any, Generic, NoReturn, TypeVar
 
 from kwokctl.errors import ExpressionError, KwokctlError
 
 _UNKNOWN = "this depends on a value that is another one for each object"
 
-Value = Callable[[int], object]
-"""Gives a value by the number of an object."""
+Key = TypeVar("Key")
+"""What tells one object from another, such as its number."""
+Value = Callable[[Key], object]
+"""Gives a value of an object."""
 
 
 class NotSymbolicError(ExpressionError):
@@ -32,7 +34,19 @@ class Symbol:
 
     def __bool__(self) -> bool:
         """Raise NotSymbolicError: nothing can depend on it."""
-        raise NotSymbolicError(_UNKNOWN)
+        return refuse()
+
+    def __eq__(self, other: object) -> bool:
+        """Raise NotSymbolicError, unless it is the very same: two may have one value."""
+        return True if self is other else refuse()
+
+    def __hash__(self) -> int:
+        """Raise NotSymbolicError: what finds it would have to compare it."""
+        return refuse()
+
+    def __str__(self) -> str:
+        """Raise NotSymbolicError: within a list or a map it might be written."""
+        return refuse()
 
     def __add__(self, other: object) -> "Symbol":
         """Put off adding."""
@@ -41,6 +55,16 @@ class Symbol:
     def __radd__(self, other: object) -> "Symbol":
         """Put off adding."""
         return Symbol(_added, other, self)
+
+
+class TextSymbol(Symbol):
+    """A symbol for a text that is not empty, which is therefore true."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        """Be true."""
+        return True
 
 
 def _added(first: Any, second: Any) -> object:
@@ -65,6 +89,37 @@ def refusing(function: Callable[..., object]) -> Callable[..., object]:
     return call
 
 
+def strict(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function, put off for symbols, and refused for lists and maps that hold some."""
+
+    def call(*arguments: Any) -> Any:
+        if any(holds_symbol(each) for each in arguments if not isinstance(each, Symbol)):
+            refuse()
+        return Symbol(function, *arguments) if _has_symbol(arguments) else function(*arguments)
+
+    return call
+
+
+def for_symbols(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a function that knows what to do with symbols."""
+    function.__dict__["takes_symbols"] = True
+    return function
+
+
+def calling(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return how a template calls a caller's function, which must be pure unless it is marked."""
+    return function if getattr(function, "takes_symbols", False) else strict(function)
+
+
+def holds_symbol(value: Any) -> bool:
+    """Tell whether a value is a symbol, or a list or map with one somewhere in it."""
+    if isinstance(value, Mapping):
+        return any(map(holds_symbol, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(holds_symbol, value))
+    return isinstance(value, Symbol)
+
+
 def refuse() -> NoReturn:
     """Raise NotSymbolicError."""
     raise NotSymbolicError(_UNKNOWN)
@@ -74,16 +129,16 @@ def _has_symbol(arguments: tuple[object, ...]) -> bool:
     return any(isinstance(argument, Symbol) for argument in arguments)
 
 
-class Compiler:
+class Compiler(Generic[Key]):
     """Makes functions of symbols: the same one for symbols that are made in the same way."""
 
-    def __init__(self, roots: Mapping[str, Value]) -> None:
+    def __init__(self, roots: Mapping[str, Value[Key]]) -> None:
         """Use these as the caller's functions."""
         self._roots = {name: _remembering(root) for name, root in roots.items()}
-        self._made: dict[object, Value] = {}
+        self._made: dict[object, Value[Key]] = {}
 
-    def function(self, symbol: Symbol) -> Value:
-        """Return what gives the symbol's value by number; it raises ExpressionError."""
+    def function(self, symbol: Symbol) -> Value[Key]:
+        """Return what gives the symbol's value for an object; it raises ExpressionError."""
         if isinstance(symbol.function, str):
             return self._roots[symbol.function]
         try:
@@ -94,7 +149,7 @@ class Compiler:
         except TypeError:  # a map or a list among the arguments
             return _complaining(self._run(symbol))
 
-    def _run(self, symbol: Symbol) -> Value:
+    def _run(self, symbol: Symbol) -> Value[Key]:
         function = symbol.function
         if isinstance(function, str):
             return self._roots[function]
@@ -109,7 +164,7 @@ class Compiler:
         parts = [self._part(argument) for argument in symbol.arguments]
         return lambda number: function(*[part(number) for part in parts])
 
-    def _part(self, argument: object) -> Value:
+    def _part(self, argument: object) -> Value[Key]:
         return self._run(argument) if isinstance(argument, Symbol) else lambda _: argument
 
 
@@ -120,31 +175,31 @@ def _likeness(value: object) -> object:
     return (type(value), value)
 
 
-def _remembering(run: Value) -> Value:
+def _remembering(run: Value[Key]) -> Value[Key]:
     """Return the function, which keeps its last value: an object has many in more than one place."""
-    last = -1
+    last: Key | None = None
     result: object = None
 
-    def value(number: int) -> object:
+    def value(key: Key) -> object:
         nonlocal last, result
-        if number != last:
-            result = run(number)
-            last = number
+        if key is not last:
+            result = run(key)
+            last = key
         return result
 
     return value
 
 
-def _complaining(run: Value) -> Value:
+def _complaining(run: Value[Key]) -> Value[Key]:
     """Return the function, with errors of templates' functions as a caller knows them."""
 
-    def value(number: int) -> object:
+    def value(key: Key) -> object:
         try:
-            return run(number)
+            return run(key)
         except KwokctlError:
             raise
         except Exception as e:
-            raise ExpressionError(f"for object {number}: {e}") from e
+            raise ExpressionError(f"for object {key}: {e}") from e
 
     return value
 

@@ -102,10 +102,11 @@ class Template:
         These are the `unknown` ones, which take no values. The others are called once, or later
         with what is known then: they must be pure. Raises NotSymbolicError if the object's shape
         or its keys depend on what is unknown, or if that cannot be known; and errors as `render_object`.
+        `data` may hold symbols, too; only functions marked `for_symbols` are given them at once.
         """
         from kwokctl.expr.gotemplate import symbolic  # only for many alike objects
 
-        calls = {name: symbols.deferring(function) for name, function in functions.items()}
+        calls = {name: symbols.calling(function) for name, function in functions.items()}
         calls.update((name, partial(symbols.Symbol, name)) for name in unknown)
         written: list[str] = []
         kept: list[object] = []

@@ -45,7 +45,7 @@ def _value(known: Json, wanted: Json, rule: Rule | None, name: str) -> Json:
         return _list(known, wanted, rule, name)
     if isinstance(known, (dict, list)):
         raise _misfit(name)
-    return known if known == wanted and type(known) is wanted_type else wanted
+    return known if type(known) is wanted_type and known == wanted else wanted
 
 
 def _list(known: Json, wanted: list[Json], rule: Rule | None, name: str) -> Json:
@@ -56,7 +56,7 @@ def _list(known: Json, wanted: list[Json], rule: Rule | None, name: str) -> Json
     if known is not None and type(known) is not list:
         raise _misfit(name)
     if rule.key is None or not known:
-        _check_new(wanted, name)
+        wanted = [_new_item(item, name) for item in wanted]
         return known if is_same(known, wanted) else wanted
     if not wanted:
         return known
@@ -78,10 +78,19 @@ def _list(known: Json, wanted: list[Json], rule: Rule | None, name: str) -> Json
 
 
 def _item(known: Json, wanted: Json, rule: ListRule, name: str) -> Json:
-    if known is not None:
-        return merge(known, wanted, rule.fields)
-    _check_new(wanted, name)
-    return wanted
+    return _new_item(wanted, name) if known is None else merge(known, wanted, rule.fields)
+
+
+def _new_item(item: Json, name: str) -> Json:
+    """Return an item of a list that is taken as it is.
+
+    All lists of nodes and pods are lists of plain values or of structs. A null in a field of a
+    struct is what the API server reads as no value, so it is left out.
+    """
+    if type(item) is dict and any(value is None for value in item.values()):
+        item = {field: value for field, value in item.items() if value is not None}
+    _check_new(item, name)
+    return item
 
 
 def _unique(values: list[Json], name: str) -> dict[Json, Json]:

@@ -8,11 +8,24 @@ import pytest
 
 from kwokctl.controller.serving.routes import Authorizer, routes
 from kwokctl.controller.serving.server import Server
-from kwokctl.dataplane.scale_protocol import ControllerClient, KubeletEndpoint
+from kwokctl.dataplane.scale_protocol import (
+    ControllerClient,
+    KubeletEndpoint,
+    PlayedStages,
+    PodPlace,
+)
 from kwokctl.errors import ApiError
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.pool import Pool
 from tests.support.controller_answers import answers
+
+IN_FORCE = PlayedStages(
+    generation="g",
+    stages=[{"metadata": {"name": "a"}}],
+    selection={"all_nodes": True},
+    started="2026-01-01T00:00:00Z",
+    manager="kwok-controller",
+)
 
 
 def answer(_: bytes) -> bytes:
@@ -26,6 +39,7 @@ async def client(file: Path, token: str) -> AsyncIterator[ControllerClient]:
         kubelet=b'{"name":"10.0.0.1","port":10247}',
         seen=b'{"nodes":7,"pods":8}',
         reserve=answer,
+        stages=IN_FORCE,
     )
     server = Server(routes(told), Authorizer(token))
     await server.start("127.0.0.1", 0)
@@ -48,10 +62,23 @@ async def test_the_token_is_shown_as_the_file_has_it_now(tmp_path: Path) -> None
         assert (await at.seen()).pods == 8
         assert await at.kubelet() == KubeletEndpoint(name="10.0.0.1", port=10247)
         found = await at.addresses(["n", "n"], of_pods=True)
-        assert list(found) == [(("10.0.0.1",), ("192.0.2.1",)), (("10.0.0.2",), ("192.0.2.1",))]
+        assert list(found) == [
+            PodPlace(("10.0.0.1",), ("192.0.2.1",)),
+            PodPlace(("10.0.0.2",), ("192.0.2.1",)),
+        ]
 
 
 async def test_a_missing_token_is_named(tmp_path: Path) -> None:
     async with client(tmp_path / "token", "present") as at:
         with pytest.raises(ApiError, match="/token' cannot be read"):
             await at.seen()
+
+
+async def test_what_is_played_is_told_with_its_generation(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text("present")
+    async with client(file, "present") as at:
+        found = await at.stages()
+
+        assert found == IN_FORCE
+        assert await at.generation() == IN_FORCE.generation

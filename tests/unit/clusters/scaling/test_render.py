@@ -124,7 +124,6 @@ def test_a_parameter_that_cannot_be_edited_so_is_named(program: str, message: st
 
 def test_a_built_in_node_is_complete() -> None:
     body = built_in("node", 300)
-    now = "2026-01-01T12:00:00.000000000Z"
 
     assert body["metadata"] == {
         "name": "node-000300",
@@ -150,7 +149,6 @@ def test_a_built_in_node_is_complete() -> None:
         "podCIDRs": ["10.0.150.0/25", "fd00:0:0:12c::/64"],
     }
     status = body["status"]
-    assert status["phase"] == "Running"
     assert status["allocatable"] == {"cpu": "32", "memory": "256Gi", "pods": "110"}
     assert status["capacity"] == status["allocatable"]
     assert status["addresses"] == [
@@ -158,17 +156,7 @@ def test_a_built_in_node_is_complete() -> None:
         {"type": "InternalIP", "address": "2001:db8::12d"},
         {"type": "Hostname", "address": "node-000300"},
     ]
-    assert [(each["type"], each["status"]) for each in status["conditions"]] == [
-        ("Ready", "True"),
-        ("MemoryPressure", "False"),
-        ("DiskPressure", "False"),
-        ("PIDPressure", "False"),
-        ("NetworkUnavailable", "False"),
-    ]
-    for condition in status["conditions"]:
-        assert condition["lastHeartbeatTime"] == condition["lastTransitionTime"] == now
-        assert condition["reason"]
-        assert condition["message"]
+    assert not {"phase", "conditions"} & status.keys()
     assert status["daemonEndpoints"] == {"kubeletEndpoint": {"Port": 10250}}
     info = status["nodeInfo"]
     assert (info["architecture"], info["operatingSystem"]) == ("amd64", "linux")

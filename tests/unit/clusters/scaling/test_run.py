@@ -46,8 +46,12 @@ def running(body: dict[str, Any]) -> None:
     body["status"] = {"phase": "Running"}
 
 
-def test_nodes_are_made_ready_with_one_write_each() -> None:
-    cluster = MemoryCluster()
+def ready(body: dict[str, Any]) -> None:
+    body["status"] = {"conditions": [{"type": "Ready", "status": "True"}]}
+
+
+def test_nodes_are_made_with_one_write_each() -> None:
+    cluster = MemoryCluster(on_create=ready)
 
     result = scale(cluster, kind="node", replicas=50, wait=0)
 

@@ -48,13 +48,17 @@ async def test_every_pod_gets_addresses_of_its_node_that_no_other_has(rig: Rig) 
     assert found["n"] == {
         "hosts": ["192.0.2.1"],
         "pods": [["10.0.0.1", "fd00::1"], ["10.0.0.3", "fd00::2"]],
+        "is_held": True,
+        "families": 2,
     }
     assert found["plain"]["pods"] == [["10.9.0.1"]]
     assert rig.addresses.of_pod("next", "n", host_network=False) == ("10.0.0.4", "fd00::3")
 
 
 async def test_only_the_addresses_of_nodes_may_be_asked_for(rig: Rig) -> None:
-    assert rig.reserve(n=0)["n"] == {"hosts": ["192.0.2.1"], "pods": []}
+    found = rig.reserve(n=0)["n"]
+
+    assert (found["hosts"], found["pods"], found["families"]) == (["192.0.2.1"], [], 2)
     assert len(rig.addresses) == 0
 
 

@@ -36,6 +36,7 @@ def answers(ready: bool) -> Handlers:
         is_ready=lambda: ready,
         metrics=metrics,
         kubelet=b'{"name":"localhost"}',
+        stages=lambda: None,
         seen=lambda: b'{"nodes":7}' if ready else None,
         reserve=reserve,
     )

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.dataplane.copies.json_stamp import Copy, Stamp, Varying, stamp_of
+from kwokctl.dataplane.copies.json_stamp import Copy, Stamp, Varying, stamp_of, without_owners
 from kwokctl.errors import CannotStampError
 
 CREATED = ["2026-11-21T10:01:35Z", "2026-11-21T10:01:36Z"]
@@ -133,7 +133,8 @@ def test_managed_fields_name_the_items_of_the_copy_itself() -> None:
 
 
 def test_managed_fields_can_be_left_out() -> None:
-    stamp = stamp_of(thing(0), thing(1), copy_of(0), copy_of(1), {}, managed_fields=False)
+    first, second = without_owners(thing(0)), without_owners(thing(1))
+    stamp = stamp_of(first, second, copy_of(0), copy_of(1), {})
 
     assert "managedFields" not in json.loads(stamp.make(LATER))["metadata"]
 

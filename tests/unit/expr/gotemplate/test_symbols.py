@@ -10,6 +10,7 @@ from kwokctl.expr.gotemplate.symbols import (
     Compiler,
     NotSymbolicError,
     Symbol,
+    TextSymbol,
     deferring,
     stripped,
 )
@@ -25,6 +26,10 @@ def name(number: int) -> str:
     return f"n-{number:02d}"
 
 
+def itself(number: int) -> int:
+    return number
+
+
 def symbolic(template: str) -> Any:
     compiled = gotemplate.compile(template)
     return compiled.render_symbols(DATA, FUNCTIONS, ("Name", "Index"))
@@ -37,7 +42,8 @@ def known(template: str, number: int) -> Any:
 
 def filled(value: Any, number: int) -> Any:
     if isinstance(value, Symbol):
-        return Compiler({"Name": name, "Index": int}).function(value)(number)
+        compiler: Compiler[int] = Compiler({"Name": name, "Index": itself})
+        return compiler.function(value)(number)
     if isinstance(value, dict):
         return {key: filled(item, number) for key, item in value.items()}
     return [filled(item, number) for item in value] if isinstance(value, list) else value
@@ -110,10 +116,9 @@ def test_a_shape_that_depends_on_the_object_is_refused(template: str) -> None:
         symbolic(template)
 
 
-def test_a_key_in_quotes_is_left_to_the_caller_to_see() -> None:
-    (key,) = symbolic("{{ Quote Name }}: 1")
-
-    assert isinstance(key, Symbol)
+def test_a_key_in_quotes_is_not_known() -> None:
+    with pytest.raises(NotSymbolicError):
+        symbolic("{{ Quote Name }}: 1")
 
 
 def test_other_errors_tell_their_place() -> None:
@@ -158,3 +163,54 @@ def test_what_only_quotes_a_text_is_seen_through() -> None:
     roots = [symbol.function for symbol in roots]
     assert roots[:3] == ["Name", "Name", "Name"]
     assert roots[3] != "Name"
+
+
+def with_data(template: str, data: Any) -> Any:
+    return gotemplate.compile(template).render_symbols(data, FUNCTIONS, ())
+
+
+def test_symbols_in_the_data_are_passed_through() -> None:
+    own = TextSymbol("own")
+
+    found = with_data(
+        "{a: {{ Quote .x }}, b: {{ Quote (or .x 1) }}, c: {{ toJson .m }}}", {"x": own, "m": {}}
+    )
+
+    assert [stripped(found[key], SAYS_THE_SAME) is own for key in "ab"] == [True, True]
+    assert found["c"] == {}
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "a: {{ if eq .x 1 }}b{{ end }}",
+        "a: {{ if .plain }}b{{ end }}",
+        'a: {{ Quote (printf "%v" .m) }}',
+        "a: {{ Quote (toJson .m) }}",
+        'a: {{ Quote (join "," .l) }}',
+        "a: {{ Quote (has .x .l) }}",
+        "a: {{ Quote (Twice .l) }}",
+        "a: {{ uuidv4 }}",
+        "{{ Quote .x }}: b",
+    ],
+)
+def test_what_would_have_to_know_a_symbol_in_the_data_is_refused(template: str) -> None:
+    own, plain = TextSymbol("own"), Symbol("plain")
+    data = {"x": own, "plain": plain, "m": {"k": own}, "l": [own, plain]}
+
+    with pytest.raises(NotSymbolicError):
+        with_data(template, data)
+
+
+def test_a_symbol_equals_itself_alone() -> None:
+    own = Symbol("own")
+
+    assert [own] == [own]
+    for compare in (
+        lambda: own == Symbol("own"),
+        lambda: own == "own",
+        lambda: {own},
+        lambda: str(own),
+    ):
+        with pytest.raises(NotSymbolicError):
+            compare()

@@ -120,3 +120,22 @@ def test_directives_are_not_known(patch: Any) -> None:
 def test_what_does_not_fit_is_not_certain(patch: Any) -> None:
     with pytest.raises(UnknownPatchError):
         merged(NODE, patch)
+
+
+def test_a_null_in_a_new_item_is_no_value() -> None:
+    patch = {"status": {"conditions": [{"type": "N", "status": "True", "lastHeartbeatTime": None}]}}
+
+    assert merged(NODE, patch)["status"]["conditions"][0] == {"type": "N", "status": "True"}
+
+
+def test_a_null_takes_a_field_out_of_an_item() -> None:
+    patch = {"status": {"conditions": [{"type": "B", "status": None, "reason": None}]}}
+
+    assert merged(NODE, patch)["status"]["conditions"][1] == {"type": "B"}
+
+
+def test_a_null_deeper_in_a_new_item_is_not_certain() -> None:
+    patch = {"status": {"conditions": [{"type": "N", "unknown": {"a": None}}]}}
+
+    with pytest.raises(UnknownPatchError, match="null within the list"):
+        merged(NODE, patch)

@@ -1,0 +1,154 @@
+"""How Stages are played once for all objects that differ in known places: with symbols there.
+
+What the Stages look at must be the same for all, and what they write may be each one's own. Where
+that is not certain NotSymbolicError is raised, and each object has to be played by itself.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kwokctl.controller.engine.conditions import ConditionComposer
+from kwokctl.controller.in_memory.at_once import is_at_once
+from kwokctl.controller.stages.choice import Basis
+from kwokctl.controller.stages.model import Delay, ObjectTemplate, Stage
+from kwokctl.controller.stages.selectors import FieldQuery
+from kwokctl.expr.duration import format_time
+from kwokctl.expr.gotemplate.go.formatting import quotable
+from kwokctl.expr.gotemplate.symbols import Symbol, holds_symbol, refuse, stripped
+from kwokctl.expr.jq import JqQuery
+from kwokctl.expr.jq.reach import reaches
+from kwokctl.json_value import Json
+from kwokctl.kube.client import PatchType
+from kwokctl.kube.patching.equality import is_same
+
+_PLAYED_AT = 1_234_567_890.0
+"""A time that stands for now. All objects are played as they are created, so that for a condition
+each time is that of the play, or is replaced by it."""
+_NOW = format_time(_PLAYED_AT)
+_LATER = Delay(base=1.0)
+
+
+class AllObjects:
+    """Plays on all objects together."""
+
+    def __init__(
+        self, kind: str, functions: Mapping[str, Callable[..., Any]], *, now: Symbol
+    ) -> None:
+        """Play with functions of which some return symbols; `now` is the time of the play."""
+        self.kind = kind
+        self._functions = functions
+        self._now = now
+        self._conditions = ConditionComposer()
+
+    def rendered(self, template: ObjectTemplate, value: Json) -> Json:
+        """Render a template with symbols."""
+        return template.render_symbols(value, self._functions, ())
+
+    def composed(self, value: Json, document: Json, patch_type: PatchType) -> Json:
+        """Make what is said of a node's conditions fit; all times in it are now."""
+        if self.kind != "Node":
+            return document
+        status = document.get("status") if isinstance(document, dict) else None
+        if not isinstance(status, dict) or "conditions" not in status:
+            return document
+        node = {
+            "metadata": {"creationTimestamp": _NOW},
+            "status": {"conditions": self._dated(value.get("status", {}).get("conditions") or [])},
+        }
+        known = {"status": {"conditions": self._dated(status["conditions"])}}
+        composed = self._conditions.compose(node, known, patch_type, _PLAYED_AT)["status"]
+        if "conditions" not in composed:
+            return {**document, "status": {k: v for k, v in status.items() if k != "conditions"}}
+        conditions = [self._undated(each) for each in composed["conditions"]]
+        return {**document, "status": {**status, "conditions": conditions}}
+
+    def surely_differ(self, before: Json, after: Json) -> bool:
+        """Tell whether a status is another one for all objects."""
+        if _surely_differ(before, after):
+            return True
+        return refuse() if before is not after else False
+
+    def chosen(self, found: Basis) -> Stage | None:
+        """Take the only Stage that matches: chance is for each object by itself."""
+        return found.matches[0] if len(found.matches) == 1 else refuse()
+
+    def failed(self) -> None:
+        """Leave it to each object what could not be done with symbols."""
+        refuse()
+
+    def owned(self, before: Json, after: Json) -> Json:
+        """Leave the owners of fields to the real object that copies are made of."""
+        return after
+
+    def _dated(self, conditions: Json) -> Json:
+        """Return conditions with a text for now, and without symbols."""
+        if not isinstance(conditions, list):
+            refuse()
+        dated = [self._dated_one(each) for each in conditions]
+        return refuse() if holds_symbol(dated) else dated
+
+    def _dated_one(self, condition: Json) -> Json:
+        if not isinstance(condition, dict):
+            refuse()
+        return {name: _NOW if self._is_now(value) else value for name, value in condition.items()}
+
+    def _is_now(self, value: Json) -> bool:
+        return isinstance(value, Symbol) and stripped(value, (quotable,)) is self._now
+
+    def _undated(self, condition: Json) -> Json:
+        return {
+            name: self._now if isinstance(value, str) and value == _NOW else value
+            for name, value in condition.items()
+        }
+
+
+def guarded(stages: Sequence[Stage]) -> Sequence[Stage]:
+    """Return the Stages such that they refuse to look at what is each object's own."""
+    return [_guarded(stage) for stage in stages]
+
+
+def _guarded(stage: Stage) -> Stage:
+    selector = stage.selector
+    if selector is not None:
+        conditions = tuple(
+            replace(each, query=_Guarded(each.query)) for each in selector.conditions
+        )
+        expressions = tuple(_Refused(each.source) for each in selector.expressions)
+        selector = replace(selector, conditions=conditions, expressions=expressions)
+    delay = None if is_at_once(stage) else _LATER
+    return replace(stage, selector=selector, weight_from=None, delay=delay)
+
+
+@dataclass(frozen=True, slots=True)
+class _Guarded:
+    query: FieldQuery
+
+    def values(self, value: Json, /) -> Sequence[Json]:
+        query = self.query
+        if not isinstance(query, JqQuery) or reaches(query.source, value, holds_symbol):
+            refuse()
+        return query.values(value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Refused:
+    """A condition in CEL, of which it is not known what it looks at."""
+
+    source: str
+
+    def holds(self, value: Json, /) -> bool:
+        return refuse()
+
+
+def _surely_differ(before: Json, after: Json) -> bool:
+    if isinstance(before, Symbol) or isinstance(after, Symbol):
+        return False
+    if isinstance(before, dict) and isinstance(after, dict):
+        names = before.keys() | after.keys()
+        return before.keys() != after.keys() or any(
+            _surely_differ(before[name], after[name]) for name in names
+        )
+    if isinstance(before, list) and isinstance(after, list):
+        return len(before) != len(after) or any(map(_surely_differ, before, after))
+    return not is_same(before, after)

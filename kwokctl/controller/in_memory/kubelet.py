@@ -1,0 +1,139 @@
+"""The fake kubelets of a cluster as `scale` has them: they play what they would do to new objects at once."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from kwokctl.controller.in_memory.all_objects import AllObjects, guarded
+from kwokctl.controller.in_memory.at_once import is_at_once, play
+from kwokctl.controller.in_memory.one_object import OneObject
+from kwokctl.controller.in_memory.own_addresses import OwnAddresses
+from kwokctl.controller.nodes.selection import Selection, requirements
+from kwokctl.controller.stages.functions import Kubelet, common, for_nodes, for_pods
+from kwokctl.controller.stages.model import PatchStep, Stage
+from kwokctl.dataplane.copies.own_values import OwnValues
+from kwokctl.expr.gotemplate.symbols import NotSymbolicError, Symbol, for_symbols
+from kwokctl.json_value import Json
+
+_ADDRESSES = frozenset({"PodIP", "PodIPWith", "PodIPsWith"})
+_VERSION = "resourceVersion"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControllerIdentity:
+    """What a controller says of itself in the objects that it writes."""
+
+    kubelet: Kubelet
+    started: str
+    """What templates are told as the time at which it started."""
+    manager: str
+    """Under which name the cluster keeps which fields it has written."""
+
+
+class InMemoryKubelet:
+    """Plays the Stages of one kind, nodes or pods, on objects that are yet to be written."""
+
+    def __init__(
+        self,
+        kind: str,
+        stages: Sequence[Stage],
+        *,
+        selection: Selection,
+        identity: ControllerIdentity,
+        random: Random,
+    ) -> None:
+        """Play what the controller with this identity would play."""
+        self.is_current = True
+        """Set it to False when the Stages are not those of the cluster any more."""
+        self._kind = kind
+        self._stages = tuple(stages)
+        self._guarded = guarded(stages)
+        self._selection = selection
+        self._labels = requirements(selection.label_selector)
+        self._manager = identity.manager
+        self._random = random
+        self._now: Json = ""
+        self._addresses = OwnAddresses()
+        self._functions = self._all_functions(identity)
+
+    @property
+    def needs_addresses(self) -> bool:
+        """Whether a Stage that is played at once may ask for addresses of pods."""
+        return any(
+            isinstance(step, PatchStep) and not _ADDRESSES.isdisjoint(step.template.required)
+            for stage in self._stages
+            if is_at_once(stage)
+            for step in stage.steps
+        )
+
+    def play(self, body: Json, own: OwnValues) -> Json:
+        """Return a new object as its Stages leave it at once; the object itself if they do nothing."""
+        value = self._seen(body, own)
+        if value is None:
+            return body
+        manner = OneObject(
+            self._kind,
+            self._functions,
+            self._random,
+            manager=self._manager,
+            now=own.now,
+        )
+        try:
+            played = play(self._stages, value, manner)
+        except NotSymbolicError:
+            return body  # a Stage looks at the version of the object, which it does not have yet
+        # What Stages say of conditions the controller must have heard, to know it for their words.
+        return body if manner.conditions.has_learnt else _unseen(body, value, played)
+
+    def pattern(self, body: Json, own: OwnValues) -> Json:
+        """Do the same for all objects at once: symbols stand for what is each one's own.
+
+        Raises NotSymbolicError where the Stages treat some otherwise than others.
+        """
+        value = self._seen(body, own)
+        if value is None:
+            return body
+        manner = AllObjects(self._kind, self._functions, now=own.now)
+        return _unseen(body, value, play(self._guarded, value, manner))
+
+    def _seen(self, body: Json, own: OwnValues) -> Json | None:
+        """Return an object as the controller would see it; None if that would leave it alone."""
+        metadata = body["metadata"]
+        annotations, labels = metadata.get("annotations") or {}, metadata.get("labels") or {}
+        selection = self._selection
+        if self._kind == "Node":
+            name = metadata["name"]
+            if selection.node_name and name != selection.node_name:
+                return None
+            if not all(holds(labels) for holds in self._labels):
+                return None
+            is_played = selection.manages(annotations, labels)
+        else:
+            is_played = not selection.disregards(annotations, labels)
+        self._now = own.now
+        self._addresses.of(body, own)
+        return {**body, "metadata": {**metadata, _VERSION: Symbol(_VERSION)}} if is_played else None
+
+    def _all_functions(self, identity: ControllerIdentity) -> Mapping[str, Callable[..., Any]]:
+        shared = {
+            **common(lambda: 0.0),
+            "Now": for_symbols(lambda: self._now),
+            "StartTime": lambda: identity.started,
+        }
+        if self._kind == "Node":
+            return for_nodes(shared, identity.kubelet)
+        addresses = self._addresses
+        functions = for_pods(shared, identity.kubelet, addresses)
+        functions["PodIP"] = lambda: addresses.pod_ips()[0]
+        for name in ("NodeIPWith", "NodeIPsWith", "PodIP", "PodIPWith", "PodIPsWith"):
+            functions[name] = for_symbols(functions[name])
+        return functions
+
+
+def _unseen(body: Json, before: Json, after: Json) -> Json:
+    """Return what has become of an object, without the version that it does not have yet."""
+    if after is before:
+        return body
+    metadata = {name: value for name, value in after["metadata"].items() if name != _VERSION}
+    return {**after, "metadata": metadata}

@@ -1,0 +1,62 @@
+"""How Stages are played on one object in memory: as the controller would have played them."""
+
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import Any
+
+from kwokctl.controller.engine.conditions import ConditionComposer
+from kwokctl.controller.stages.choice import Basis, pick
+from kwokctl.controller.stages.model import ObjectTemplate, Stage
+from kwokctl.expr.duration import parse_time
+from kwokctl.json_value import Json
+from kwokctl.kube.client import PatchType
+from kwokctl.kube.patching.managed_fields import after_status_update
+
+
+class OneObject:
+    """Plays on a single object."""
+
+    def __init__(
+        self,
+        kind: str,
+        functions: Mapping[str, Callable[..., Any]],
+        random: Random,
+        *,
+        manager: str,
+        now: str,
+    ) -> None:
+        """Play at the time `now`, with these functions; status fields belong to `manager`."""
+        self.kind = kind
+        self._functions = functions
+        self._random = random
+        self.conditions = ConditionComposer()
+        self._manager = manager
+        self._now = f"{now[: len('2026-01-01T00:00:00')]}Z"
+
+    def rendered(self, template: ObjectTemplate, value: Json) -> Json:
+        """Render a template."""
+        return template.render_object(value, self._functions)
+
+    def composed(self, value: Json, document: Json, patch_type: PatchType) -> Json:
+        """Make what is said of a node's conditions fit."""
+        if self.kind != "Node":
+            return document
+        return self.conditions.compose(value, document, patch_type, parse_time(self._now))
+
+    def surely_differ(self, before: Json, after: Json) -> bool:
+        """Tell whether a patch has changed something: what has not is shared."""
+        return before is not after
+
+    def chosen(self, found: Basis) -> Stage | None:
+        """Choose as the controller does."""
+        return pick(found, self._random)
+
+    def failed(self) -> None:
+        """Leave a Stage that fails to the controller, which says what is wrong with it."""
+
+    def owned(self, before: Json, after: Json) -> Json:
+        """Give the controller the fields that it has written."""
+        if not before["metadata"].get("managedFields"):
+            return after
+        owned = after_status_update(before, after, self.kind, manager=self._manager, now=self._now)
+        return {**after, "metadata": {**after["metadata"], "managedFields": owned}}

@@ -1,0 +1,188 @@
+"""Finds out how copies are to be made: from what was created, and what the Stages do with it."""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import orjson
+
+from kwokctl.dataplane.bulk.copy_makers import (
+    AllPlayed,
+    AsCreated,
+    CopyMaker,
+    EachPlayed,
+    Make,
+    PlaceNeeds,
+)
+from kwokctl.dataplane.bulk.copy_values import CopyValues
+from kwokctl.dataplane.bulk.locate import BulkAccess, Located
+from kwokctl.dataplane.bulk.samples import Sample, as_created, in_protobuf, played
+from kwokctl.dataplane.copies.difference import difference, spelled
+from kwokctl.dataplane.copies.json_stamp import Stamp, stamp_of, without_owners
+from kwokctl.dataplane.copies.protobuf_stamp import protobuf_stamp
+from kwokctl.dataplane.copies.symbolic_object import PlayedStatus, SymbolicObject
+from kwokctl.dataplane.copies.variable_fields import Copy, Path, Played, ValueSource, is_time
+from kwokctl.dataplane.port import FakeKubelet, NewObjects
+from kwokctl.dataplane.scale_protocol import PodPlace
+from kwokctl.dataplane.shapes import check_status
+from kwokctl.errors import CannotStampError
+from kwokctl.expr.gotemplate.symbols import NotSymbolicError
+from kwokctl.json_value import Json
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Setting:
+    """What copies are made of, and where."""
+
+    new: NewObjects
+    access: BulkAccess
+    samples: Sequence[Sample]
+    values: CopyValues
+    located: Located
+
+    def stamp(self, played: Played | None = None) -> Stamp:
+        """Return the stamp for the samples as they are."""
+        first, second = [
+            each.body if self.new.managed_fields else without_owners(each.body)
+            for each in self.samples
+        ]
+        one, other = map(self.values.of_sample, self.samples)
+        varying = self.new.varying({each.serial: each.body for each in self.samples})
+        return stamp_of(first, second, one, other, varying, played)
+
+
+async def chosen_maker(
+    new: NewObjects,
+    access: BulkAccess,
+    samples: Sequence[Sample],
+    values: CopyValues,
+    located: Located,
+) -> CopyMaker:
+    """Return what makes copies of objects that were just created.
+
+    Raises CannotStampError when copies would not be right.
+    """
+    setting = _Setting(new=new, access=access, samples=samples, values=values, located=located)
+    stamp = setting.stamp()
+    value = await as_created(access, samples[0], located)
+    created = AsCreated(stamp.make, _smaller(value, stamp))
+    kubelet = new.kubelet
+    if kubelet is None:
+        return created
+    each = EachPlayed(new.resource, kubelet, created, _needs(setting, kubelet))
+    try:
+        return await _for_all(setting, stamp, kubelet, created, each)
+    except (NotSymbolicError, CannotStampError) as e:
+        log.debug("each object is played by itself: %s", e)
+        return each
+
+
+async def _for_all(
+    setting: _Setting, stamp: Stamp, kubelet: FakeKubelet, created: AsCreated, each: EachPlayed
+) -> CopyMaker:
+    """Return what makes copies if Stages do the same with all, such as nothing at once.
+
+    Raises NotSymbolicError or CannotStampError where that is not certain.
+    """
+    places = [await setting.values.place_of(sample, each.needs) for sample in setting.samples]
+    symbolic = _symbolic(setting, stamp, places[0])
+    body = kubelet.pattern(symbolic.body, symbolic.own)
+    texts = symbolic.assumes()
+    is_played = body is not symbolic.body
+    if not is_played and not texts:
+        return created
+    made = created
+    if is_played:
+        made = await _all_played(setting, symbolic.played(body), places)
+    return AllPlayed(kubelet, made, each, is_alike=_alike(texts, places[0]))
+
+
+def _smaller(value: bytes, stamp: Stamp) -> Make:
+    """Return what makes copies as protocol buffers if that can be.
+
+    So objects are smaller, and the API server reads them faster.
+    """
+    smaller = protobuf_stamp(value, stamp)
+    return stamp.make if smaller is None else smaller.make
+
+
+def _needs(setting: _Setting, kubelet: FakeKubelet) -> PlaceNeeds:
+    if setting.new.node_of is None:
+        return PlaceNeeds.NOTHING
+    is_on_host = setting.samples[0].body.get("spec", {}).get("hostNetwork")
+    asks = kubelet.needs_addresses and not is_on_host
+    return PlaceNeeds.ADDRESSES if asks else PlaceNeeds.NODES
+
+
+def _symbolic(setting: _Setting, stamp: Stamp, place: PodPlace) -> SymbolicObject:
+    copy = setting.values.of_sample(setting.samples[0])
+    body = orjson.loads(stamp.make(copy))
+    return SymbolicObject(stamp, body, pod_ips=len(place.pod_ips), host_ips=len(place.host_ips))
+
+
+def _alike(texts: Sequence[ValueSource], place: PodPlace) -> Callable[[Copy], bool]:
+    """Return what tells whether a copy is as was assumed: with these texts, and as many addresses."""
+    readers = [source.reader() for source in texts]
+    numbers = len(place.pod_ips), len(place.host_ips)
+
+    def is_alike(copy: Copy) -> bool:
+        if (len(copy.pod_ips), len(copy.host_ips)) != numbers:
+            return False
+        for read in readers:
+            value = read(copy)
+            if type(value) is not str or not value:
+                return False
+        return True
+
+    return is_alike
+
+
+async def _all_played(
+    setting: _Setting, status: PlayedStatus, places: Sequence[PodPlace]
+) -> AsCreated:
+    """Return what copies the samples when the cluster's kubelets have done the same with them."""
+    new, access, values = setting.new, setting.access, setting.values
+
+    def lacks(place: PodPlace, sample: Sample) -> str | None:
+        wanted = status.of(values.of_sample(sample, place))
+        path = _difference(wanted, sample.body.get("status", {}))
+        return (
+            None if path is None else f"has another 'status.{spelled(path)}' than its Stages give"
+        )
+
+    samples = [
+        await played(new, access, sample, partial(lacks, place))
+        for sample, place in zip(setting.samples, places, strict=True)
+    ]
+    anything = orjson.dumps(status.anything(values.of_sample(samples[0], places[0])))
+    if (problem := check_status(new.resource, anything)) is not None:
+        raise CannotStampError(problem)
+    stored = await access.store.get(setting.located.stored.key)
+    if stored is None:
+        raise CannotStampError(f"'{samples[0].name}' is gone")
+    located = replace(setting.located, stored=stored)
+    stamp = replace(setting, samples=samples).stamp(status.sources)
+    smaller = _smaller(await in_protobuf(new, access, samples[0], located), stamp)
+    return AsCreated(stamp.make, smaller)
+
+
+def _difference(wanted: Json, shown: Json) -> Path | None:
+    """Return where the API server shows another status than was wanted.
+
+    It writes times in whole seconds, leaves out most of what is empty, and writes some of what is missing.
+    """
+
+    def same(_path: Path, one: Json, other: Json) -> bool:
+        return all(isinstance(each, str) and is_time(each) for each in (one, other))
+
+    return difference(_without_empty(wanted), _without_empty(shown), same)
+
+
+def _without_empty(value: Json) -> Json:
+    if isinstance(value, dict):
+        fields = {key: _without_empty(item) for key, item in value.items()}
+        return {key: item for key, item in fields.items() if item}
+    return [_without_empty(item) for item in value] if isinstance(value, list) else value

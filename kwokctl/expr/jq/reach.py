@@ -1,0 +1,59 @@
+"""Whether what a jq program finds in a value can depend on parts of it that are not known."""
+
+from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache
+from typing import Any, assert_never
+
+from kwokctl.expr.jq import parser
+from kwokctl.expr.jq.parser import Constant, Each, Either, Field, Item, Select, Step, Steps
+
+IsUnknown = Callable[[Any], bool]
+"""Tells whether a value, or anything in it, is not known."""
+
+
+def reaches(source: str, value: Any, is_unknown: IsUnknown) -> bool:
+    """Tell whether the program may look at, or return, something of `value` that is not known.
+
+    Errs on the side of yes: for a program that the compiler does not know, and for what comes after
+    a `select` that lets nothing through.
+    """
+    steps = _steps(source)
+    return steps is None or _reaches(steps, value, is_unknown)
+
+
+@lru_cache(maxsize=1024)
+def _steps(source: str) -> Steps | None:
+    try:
+        return parser.parse(source)
+    except parser.NotCompiledError:
+        return None
+
+
+def _reaches(steps: Steps, value: Any, is_unknown: IsUnknown) -> bool:
+    if not steps:
+        return is_unknown(value)
+    if not isinstance(value, Mapping | list):
+        return is_unknown(value)  # what is known gives null, or an error
+    step, rest = steps[0], steps[1:]
+    if isinstance(step, Select) and _reaches(step.path, value, is_unknown):
+        return True
+    if isinstance(step, Either):
+        return any(_reaches(branch + rest, value, is_unknown) for branch in step.branches)
+    return any(_reaches(rest, each, is_unknown) for each in _next(step, value))
+
+
+def _next(step: Step, value: Mapping[str, Any] | list[Any]) -> Collection[Any]:
+    """Return what a step leads to."""
+    match step:
+        case Field():
+            return [value[step.name]] if isinstance(value, Mapping) and step.name in value else []
+        case Item():
+            return value[step.index :][:1] if isinstance(value, list) else []
+        case Each():
+            return value.values() if isinstance(value, Mapping) else value
+        case Select():
+            return [value]
+        case Constant() | Either():
+            return []
+        case _:
+            assert_never(step)

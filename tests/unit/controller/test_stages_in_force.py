@@ -1,0 +1,42 @@
+from pathlib import Path
+
+import yaml
+
+from kwokctl.controller.settings import Settings, read_settings
+from kwokctl.controller.stages_in_force import stages_in_force
+from kwokctl.dataplane.scale_protocol import PlayedStages
+from kwokctl.progress import Silent
+from tests.support.stage_documents import stage
+
+
+def settings(folder: Path, *flags: str) -> Settings:
+    path = folder / "kwok.yaml"
+    kinds = {"a": "Pod", "b": "Widget", "c": "Node"}
+    documents = [stage(name, kind, template="phase: Running") for name, kind in kinds.items()]
+    path.write_text(yaml.safe_dump_all(documents))
+    return read_settings([f"--config={path}", *flags], Silent())
+
+
+def in_force(folder: Path, *flags: str, started: str = "then") -> PlayedStages:
+    return stages_in_force(settings(folder, *flags), manager="m", started=started)
+
+
+def test_what_is_played_on_nodes_and_pods_is_told(tmp_path: Path) -> None:
+    told = in_force(tmp_path, "--manage-all-nodes=true", "--node-ip=192.0.2.9", "--node-port=10250")
+
+    assert [each["metadata"]["name"] for each in told.stages] == ["a", "c"]
+    assert (told.selection["all_nodes"], told.selection["label_selector"]) == (True, "")
+    assert (told.node_ip, told.node_port, told.started) == ("192.0.2.9", 10250, "then")
+
+
+def test_the_generation_is_another_one_when_anything_is(tmp_path: Path) -> None:
+    all_nodes = "--manage-all-nodes=true"
+    generations = [
+        in_force(tmp_path, all_nodes).generation,
+        in_force(tmp_path, all_nodes, "--node-ip=192.0.2.9").generation,
+        in_force(tmp_path, "--manage-single-node=n").generation,
+        in_force(tmp_path, all_nodes, started="later").generation,
+    ]
+
+    assert len(set(generations)) == len(generations)
+    assert in_force(tmp_path, all_nodes).generation == generations[0]

@@ -56,7 +56,7 @@ def test_a_stage_without_faults_passes_and_one_with_faults_does_not(
     words: Words, capfd: Capture, stage: Path
 ) -> None:
     assert words(f"stage lint {stage}") == 0
-    assert "nothing is wrong" in capfd.readouterr().err
+    assert "no mistakes found" in capfd.readouterr().err
 
     stage.write_text(STAGE.replace("delay:", "dealy:"))
     assert words(f"stage lint {stage}") == 1
@@ -97,7 +97,7 @@ def test_an_object_of_a_cluster_is_explained_with_the_clusters_stages(
     assert words("stage explain pod/web -n x") == 0
 
     assert runner.calls[0][1][2] == ObjectKey(PODS, "x", "web")
-    assert "no Stage is for it" in capfd.readouterr().out
+    assert "no Stage matches it" in capfd.readouterr().out
 
 
 @pytest.mark.parametrize("more", ["", "pod/web"])

@@ -76,7 +76,7 @@ def register(app: typer.Typer) -> None:
 
 
 def sets(_call: Invocation, *, output: DataOutput = "") -> None:
-    """List the sets of Stages that 'create cluster --stage' takes."""
+    """List the sets of Stages that 'create cluster --stage' accepts."""
     from kwokctl.components.stage_sets import shipped_sets
 
     found = [
@@ -86,15 +86,18 @@ def sets(_call: Invocation, *, output: DataOutput = "") -> None:
     if output:
         results.emit_data(found, output)
         return
-    rows = [(str(each["name"]), str(each["part"]) or "(more)", str(each["text"])) for each in found]
-    results.emit_table(("NAME", "OF", "WHAT IT DOES"), rows)
+    rows = [
+        (str(each["name"]), str(each["part"]) or "(additional)", str(each["text"]))
+        for each in found
+    ]
+    results.emit_table(("NAME", "REPLACES", "DESCRIPTION"), rows)
 
 
 def lint(call: Invocation, *, files: _Files, output: DataOutput = "") -> None:
-    """Find what is wrong with Stages, or cannot be meant.
+    """Find mistakes in Stages.
 
-    Unknown fields, expressions that cannot be compiled, Stages that are for no object or are never
-    chosen. Exits with 1 if there is something.
+    Unknown fields, expressions that do not compile, Stages that match no object or are never chosen.
+    Exits with 1 if there are any.
     """
     from kwokctl.clusters.stage_tools.lint import lint as find
 
@@ -105,8 +108,8 @@ def lint(call: Invocation, *, files: _Files, output: DataOutput = "") -> None:
     for each in () if output else found:
         results.emit(f"{each.file}:{each.line}: {each.stage}: '{each.field}' {each.problem}")
     if found:
-        raise ConfigError(f"faults in the Stages: {len(found)}")
-    call.quietly(unless=not output).progress.note("nothing is wrong")
+        raise ConfigError(f"mistakes in the Stages: {len(found)}")
+    call.quietly(unless=not output).progress.note("no mistakes found")
 
 
 def explain(
@@ -144,10 +147,10 @@ def explain(
     ] = False,
     output: DataOutput = "",
 ) -> None:
-    """Say of each Stage whether it is for an object, and what it would write.
+    """Show for each Stage whether it matches an object, and what it would write.
 
-    For an object of a cluster the Stages are the cluster's, for one of a file the usual ones, unless
-    --stage names others. json and yaml have an entry for each Stage that matches.
+    The Stages are those of the cluster, or the usual ones for an object in a file, unless --stage
+    names others. json and yaml have an entry for each Stage that matches.
     """
     import time
 
@@ -167,7 +170,7 @@ def explain(
         results.emit_data(explaining.told(value, verdicts), output)
         return
     results.emit(
-        "\n".join(line for each in verdicts for line in _lines(each)) or "no Stage is for it"
+        "\n".join(line for each in verdicts for line in _lines(each)) or "no Stage matches it"
     )
 
 
@@ -183,10 +186,10 @@ def run_tests(
     ] = False,
     output: DataOutput = "",
 ) -> None:
-    """Compare what Stages make of objects with what files expect.
+    """Compare what Stages do to objects with expected results in files.
 
     Each NAME.input.yaml holds an object, NAME.output.yaml what 'stage explain --stub-functions -o yaml'
-    says of it. The Stages are those of the YAML files beside it or in the folder above, unless
+    shows for it. The Stages are those of the YAML files beside it or in the folder above, unless
     --stage names others. Exits with 1 if something differs.
     """
     from kwokctl.clusters.stage_tools.cases import run_cases
@@ -226,7 +229,7 @@ def graph(
         ),
     ] = "text",
 ) -> None:
-    """Show the states through which Stages lead objects, by playing them on examples."""
+    """Show the states and transitions of Stages, by playing them on examples."""
     from kwokctl.clusters.stage_tools import drawing
     from kwokctl.clusters.stage_tools.graph import draw
     from kwokctl.clusters.stage_tools.sources import object_in

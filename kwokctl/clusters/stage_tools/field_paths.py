@@ -1,4 +1,4 @@
-"""Conditions on fields that objects of their kind do not have, or whose values cannot be meant."""
+"""Conditions on fields that objects of their kind do not have, or whose values can never match."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What is wrong with Stage documents, or cannot be meant, each with its place."""
+"""Finds mistakes in Stage documents, each with its place."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

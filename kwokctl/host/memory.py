@@ -4,6 +4,7 @@ An expression can ask for more memory and time than any machine has, in a few ch
 itself cannot stop that; the limits are the kernel's.
 """
 
+import gc
 import resource
 import signal
 from collections.abc import Iterator
@@ -59,8 +60,11 @@ def give_back() -> None:
 def bounded(*, memory: int = MEMORY, seconds: float = SECONDS) -> Iterator[None]:
     """Raise MemoryError or TimeoutError inside when more is taken.
 
-    Must be entered on the main thread, since it uses a timer's signal.
+    Must be entered on the main thread, since it uses a timer's signal. Garbage is not collected
+    inside: finalizers of other objects would fail at the limit.
     """
+    collects = gc.isenabled()
+    gc.disable()
     before = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (_least(_size() + memory, *before), before[1]))
     handler = signal.signal(signal.SIGVTALRM, _time_is_up)
@@ -71,6 +75,8 @@ def bounded(*, memory: int = MEMORY, seconds: float = SECONDS) -> Iterator[None]
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, handler)
         resource.setrlimit(resource.RLIMIT_AS, before)
+        if collects:
+            gc.enable()
 
 
 def _time_is_up(_number: int, _frame: FrameType | None) -> None:

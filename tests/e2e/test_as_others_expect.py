@@ -50,11 +50,15 @@ def test_applying_to_a_stamped_object_conflicts_with_who_has_written_it(cluster:
     labelled["metadata"] = {"name": name, "labels": {"type": "kwok"}}
     cluster.kubectl("apply", "--server-side", "-f", "-", stdin=json.dumps(labelled))
     words = ("get", "node", name, "-o", "json", "--show-managed-fields")
-    managers = [
-        (each["manager"], each["operation"])
+    managers = {
+        (each["manager"], each["operation"], each.get("subresource", ""))
         for each in json.loads(cluster.kubectl(*words))["metadata"]["managedFields"]
-    ]
-    assert managers == [("kubectl", "Apply"), ("kwok", "Update")]
+    }
+    assert managers == {
+        ("kubectl", "Apply", ""),
+        ("kwok", "Update", ""),
+        ("kwok-controller", "Update", "status"),
+    }
 
 
 def test_pods_that_were_copied_have_no_managed_fields(cluster: Installed) -> None:

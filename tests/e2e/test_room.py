@@ -67,7 +67,10 @@ def test_scaling_stops_with_whole_objects_when_etcd_fills_meanwhile(small: Insta
     assert "what has been made is complete" in stopped.err
     nodes = small.objects("nodes")
     assert 100 < len(nodes) < 8000
-    assert {condition(node, "Ready") for node in nodes} == {"True"}
+    # The last ones may have gone through the API: the controller cannot write their status now.
+    ready = [node for node in nodes if condition(node, "Ready") == "True"]
+    assert len(ready) > 100
+    assert all(node["status"].get("conditions") is None for node in nodes if node not in ready)
 
     again = small.run("scale", "node", "--replicas", "8000")
     assert again.code == 1

@@ -1,3 +1,4 @@
+import gc
 import resource
 import signal
 from itertools import count
@@ -15,6 +16,25 @@ def test_memory_beyond_the_bound_is_refused_and_the_limit_is_taken_back() -> Non
 
     assert resource.getrlimit(resource.RLIMIT_AS) == before
     assert len(bytearray(1 << 28)) == 1 << 28
+
+
+def test_finalizers_of_garbage_do_not_run_into_the_bound() -> None:
+    class Cycle:
+        def __init__(self) -> None:
+            self.me = self
+
+        def __del__(self) -> None:
+            finalized.append(gc.isenabled())
+
+    finalized: list[bool] = []
+    Cycle()
+    with bounded():
+        kept: list[list[None]] = [[] for _ in range(10_000)]  # enough to start a collection
+        assert len(kept) == 10_000
+        assert not finalized
+
+    gc.collect()
+    assert finalized == [True]
 
 
 def test_processor_time_beyond_the_bound_is_refused_and_the_timer_is_taken_back() -> None:

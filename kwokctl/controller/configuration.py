@@ -82,9 +82,9 @@ UNUSED_KINDS = frozenset(KINDS[KWOK]) - {"Stage"}
 
 
 def given_options(documents: Sequence[Document]) -> dict[str, Json]:
-    """Merge the options of every KwokConfiguration; a later document wins.
+    """Merge the options of every KwokConfiguration; a later document overrides an earlier one.
 
-    Raises ConfigError, naming the place, for an option that there is not and for a bad value.
+    Raises ConfigError, naming the place, for an unknown option and for a bad value.
     """
     options: dict[str, Json] = {}
     for document in documents:
@@ -94,7 +94,7 @@ def given_options(documents: Sequence[Document]) -> dict[str, Json]:
 
 
 def without_effect(documents: Sequence[Document]) -> list[str]:
-    """Name the options and the kinds of documents with which the embedded controller does nothing."""
+    """Name the options and the kinds of documents that the embedded controller ignores."""
     options = [
         f"'{KIND}.options.{name}'"
         for name, value in given_options(documents).items()

@@ -1,4 +1,4 @@
-"""The flags of the controller: the original's, and those that say where etcd is."""
+"""The flags of the controller: the original's, and those for access to etcd."""
 
 import argparse
 from collections.abc import Callable
@@ -84,7 +84,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_etcd(add: Callable[..., object]) -> None:
-    """Add what says whether and how the cluster's etcd is written to."""
+    """Add the flags for writes to the cluster's etcd."""
     add("--data-path", choices=("api", "auto", "etcd"), default="api",
         help="how statuses and leases are written: through the API, or past it where nothing is skipped (auto) or in any case (etcd)")  # fmt: skip
     add("--etcd-endpoint", default="", help="etcd of the cluster: unix:PATH or HOST:PORT")

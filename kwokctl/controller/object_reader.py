@@ -1,4 +1,4 @@
-"""How the controller looks at single objects, beside what it watches."""
+"""How the controller reads single objects, beside its watches."""
 
 from collections.abc import Sequence
 from typing import Protocol

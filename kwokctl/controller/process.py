@@ -1,4 +1,4 @@
-"""The controller as a process: how it logs, and how little memory it keeps."""
+"""The controller as a process: its log and its memory."""
 
 import asyncio
 import gc
@@ -69,7 +69,7 @@ def freeze() -> None:
 
 
 async def give_back_regularly() -> None:
-    """Return memory that is not used any more to the machine, until cancelled."""
+    """Return unused memory to the operating system, until cancelled."""
     while True:
         await asyncio.sleep(_GIVE_BACK_EVERY)
         give_back()

@@ -86,7 +86,7 @@ _SELECTING = {
 
 
 def read_settings(argv: Sequence[str], progress: Progress) -> Settings:
-    """Read flags and configuration files; a flag wins over a file, a later file over an earlier.
+    """Read flags and configuration files; a flag overrides a file, a later file an earlier one.
 
     Raises UsageError and ConfigError that say what is wrong and where.
     """
@@ -146,7 +146,7 @@ def _settings(
 
 
 def _checked(name: str, value: Json) -> Json:
-    """Check the value of a flag as one of a document is."""
+    """Check the value of a flag like one of a document."""
     if found := configuration.fault(name, value):
         raise UsageError(f"the flag for '{name}' is '{value}', {found.problem}", hint=found.hint)
     return value

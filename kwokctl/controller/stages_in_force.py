@@ -1,4 +1,4 @@
-"""Tells `scale` what is played on new nodes and pods, so that it plays the same."""
+"""Describes for `scale` what is played on new nodes and pods, so that it plays the same."""
 
 from hashlib import sha256
 from typing import Any

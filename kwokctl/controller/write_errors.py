@@ -31,7 +31,7 @@ class ErrorKind(Enum):
 
 
 def error_kind(error: RequestError) -> ErrorKind:
-    """Tell what an error means."""
+    """Classify an error."""
     if may_pass(error):
         return ErrorKind.TRANSIENT
     if error.status == 409 and error.reason != "AlreadyExists":

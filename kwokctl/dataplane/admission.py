@@ -1,4 +1,4 @@
-"""Which kinds are watched over by webhooks, policies or quotas, that writes to etcd would pass by.
+"""Finds the kinds to which webhooks or policies apply, which writes to etcd would bypass.
 
 The API: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
 (webhooks), .../validating-admission-policy/ and .../mutating-admission-policy/ (policies).
@@ -39,7 +39,7 @@ QUOTAS = Resource("", "v1", "resourcequotas", "ResourceQuota", namespaced=True)
 
 @dataclass(frozen=True, slots=True)
 class AdmissionControl:
-    """Something that is asked, or that decides, when objects of certain kinds are written."""
+    """A webhook or policy that applies when objects of certain kinds are written."""
 
     name: str
     """What it is and what it is called, for people: "ValidatingWebhookConfiguration 'x'"."""
@@ -74,13 +74,13 @@ def read_admission_control(kind: str, raw: bytes | msgspec.Raw) -> AdmissionCont
 
 
 class AdmissionWatch:
-    """The webhooks and policies that there are, as far as the watches have shown.
+    """The existing webhooks and policies, as far as the watches have shown.
 
     The bindings of policies are not looked at: a policy counts from the moment it exists.
     """
 
     def __init__(self, pool: Pool, changed: Callable[[], None]) -> None:
-        """Read by `pool`; call `changed` whenever there may be more or fewer of them."""
+        """Watch through `pool`; call `changed` whenever there may be more or fewer of them."""
         self._pool = pool
         self._changed = changed
         self._found: dict[tuple[Resource, str], AdmissionControl] = {}
@@ -88,7 +88,7 @@ class AdmissionWatch:
         self._known = asyncio.Event()
 
     def on(self, resource: Resource) -> list[str]:
-        """Return the names of those that have a say on a kind."""
+        """Return the names of those that apply to a kind."""
         return sorted(
             control.name for control in self._found.values() if control.applies_to(resource)
         )

@@ -35,7 +35,7 @@ class ApiPlane:
     past_api = False
 
     def __init__(self, pool: Pool, *, manager: str = FIELD_MANAGER) -> None:
-        """Use the pool, which stays its owner's to close. The cluster records `manager` as the writer."""
+        """Use the pool, which the caller closes. The cluster records `manager` as the writer."""
         self.pool = pool
         self.bulk = ApiBulk(self)
         self.manager = manager
@@ -56,7 +56,7 @@ class ApiPlane:
         *,
         current: Json = None,
     ) -> Json:
-        """Patch one object, or its subresource; server-side apply takes fields from others."""
+        """Patch one object, or its subresource; server-side apply takes fields of other managers."""
         force = "&force=true" if patch.type is PatchType.APPLY else ""
         path = f"{_path(target, patch.subresource)}{self._query}{force}"
         answer = await self._send(
@@ -98,7 +98,7 @@ class ApiPlane:
         await self.bulk.delete(old)
 
     def seen(self, resource: Resource, version: int) -> None:
-        """Do nothing: the API server itself paces those who write through it."""
+        """Do nothing: the API server itself paces its clients."""
 
     def lag(self, resource: Resource) -> float:
         """Return 0: no write waits for a watch."""

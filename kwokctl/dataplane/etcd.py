@@ -44,7 +44,7 @@ _KINDS = frozenset({NODES, PODS})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EtcdRoute:
-    """The way to a cluster's etcd, for writes past the API server."""
+    """The access to a cluster's etcd, for writes past the API server."""
 
     address: str
     """Where etcd is, for messages."""
@@ -59,7 +59,7 @@ class EtcdRoute:
 
 
 class EtcdPlane:
-    """Writes to etcd beside the API server, which shows it to everybody through its watch cache."""
+    """Writes to etcd beside the API server, whose watch cache shows the writes to all clients."""
 
     leases_at_once = TOGETHER
     past_api = True
@@ -148,7 +148,7 @@ class EtcdPlane:
         uid: str | None = None,
         current: Json = None,
     ) -> None:
-        """Delete one object: a pod that nothing holds back in etcd, all else through the API."""
+        """Delete one object: a pod without finalizers or grace in etcd, others through the API."""
         if (
             current is None
             or target.resource != PODS
@@ -177,7 +177,7 @@ class EtcdPlane:
         return self._bulk.lag(resource)
 
     def seen(self, resource: Resource, version: int) -> None:
-        """Take note that one's own watch of a kind has come to a version."""
+        """Note that the caller's watch of a kind has come to a version."""
         window = self.windows.get(resource)
         if window is not None:
             window.seen(version)
@@ -198,7 +198,7 @@ class EtcdPlane:
     async def _takes(self, target: ObjectKey, current: Json) -> bool:
         """Tell whether objects of this kind are written to etcd.
 
-        The first object of a kind shows whether it lies where it is thought to be, unencrypted.
+        The first object of a kind shows whether it is at the expected key, unencrypted.
         """
         resource = target.resource
         if resource not in _KINDS or self._is_left(resource):

@@ -1,7 +1,7 @@
 """Where kube-apiserver keeps objects in etcd, and how it writes them there.
 
 Keys are those of the storage prefixes of Kubernetes (`pkg/kubeapiserver/default_storage_factory_builder.go`,
-`SpecialDefaultResourcePrefixes`); custom resources lie under their group. Values begin with what
+`SpecialDefaultResourcePrefixes`); custom resources are under their group. Values begin with what
 they are: JSON with `{`, protobuf with `k8s` and a zero, encrypted ones with `k8s:enc:`.
 """
 
@@ -30,12 +30,12 @@ class Keys:
     """The keys of a cluster's objects."""
 
     def __init__(self, prefix: str) -> None:
-        """Put all keys under a prefix such as "/registry"."""
+        """Begin all keys with a prefix such as "/registry"."""
         self._prefix = "/" + prefix.strip("/")
         self._remembered = lru_cache(_FOLDERS)(self._folder)
 
     def folder(self, resource: Resource, namespace: str | None = None) -> bytes:
-        """Return what the keys of all objects of a resource, or of one namespace of it, begin with."""
+        """Return the prefix of the keys of all objects of a resource, or of one namespace of it."""
         return self._remembered(resource, namespace)
 
     def _folder(self, resource: Resource, namespace: str | None) -> bytes:
@@ -53,7 +53,7 @@ class Keys:
         return self.folder(resource, namespace) + name.encode()
 
     def candidates(self, resource: Resource, namespace: str | None, name: str) -> tuple[bytes, ...]:
-        """Return where an object may lie: groups of `k8s.io` are both built-in and custom."""
+        """Return the possible keys of an object: groups of `k8s.io` are both built-in and custom."""
         usual = self.key(resource, namespace, name)
         if "." not in resource.group or (resource.group, resource.plural) in _SPECIAL:
             return (usual,)

@@ -1,7 +1,7 @@
-"""Chooses how a cluster is written to: through the API, or past it to etcd where that is right.
+"""Chooses how a cluster is written to: through the API, or to its etcd where that is safe.
 
-A handshake finds out whether an etcd is that of the cluster, and keeps objects where and as it is thought
-to: a lease is made through the API, looked for in etcd, and taken away there again. That settles the
+A handshake finds out whether an etcd is that of the cluster, and keeps objects where and as is
+expected: a lease is made through the API, looked for in etcd, and deleted there again. That determines the
 prefix of the keys, whose etcd it is, and whether values of that kind are encrypted.
 """
 
@@ -51,7 +51,7 @@ async def open_plane(
 async def _problem(
     api: ApiPlane, route: EtcdRoute, wall: Callable[[], float], pauses: Iterable[float]
 ) -> str | None:
-    """Shake hands as soon as the cluster answers, if there are pauses to wait for that."""
+    """Do the handshake as soon as the cluster answers, if there are pauses to wait for that."""
     for tries, pause in enumerate(pauses):
         try:
             return await handshake(api, route.store, route.keys, wall)
@@ -66,7 +66,7 @@ async def handshake(
 ) -> str | None:
     """Return why an etcd must not be written to; None if it may.
 
-    Raises ApiError if the cluster does not let a lease be made, yet.
+    Raises ApiError if the cluster does not accept a lease yet.
     """
     now = datetime.fromtimestamp(wall(), UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     lease = {
@@ -92,7 +92,7 @@ async def handshake(
 
 
 async def _made(api: ApiPlane, lease: bytes) -> bytes:
-    """Make the lease, instead of one that another controller has left behind."""
+    """Create the lease, in place of one that another controller has left behind."""
     try:
         return await api.create(LEASES, NODE_LEASES, lease)
     except ApiError as e:

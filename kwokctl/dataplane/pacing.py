@@ -1,4 +1,4 @@
-"""Holds a writer back to what the watchers of a cluster can take, by the delay of our own watch.
+"""Limits a writer to the rate that a cluster's watchers can follow, by the delay of our own watch.
 
 The API server ends a watcher whose queue is full; on a young cluster that queue holds ten events
 only (k8s.io/apiserver, `storage/cacher`: capacity of the watch cache over 75 s, at least 10). So a
@@ -28,7 +28,7 @@ _GENTLE = 0.1
 
 
 class Window:
-    """Hands out turns to write; `written` and `seen` tell it how the watch follows."""
+    """Hands out turns to write; `written` and `seen` report how the watch follows."""
 
     def __init__(self, *, first: int = FIRST, most: int = MOST) -> None:
         """Start with `first` unseen writes; must be called where an event loop runs."""
@@ -99,7 +99,7 @@ class Window:
         return revision
 
     def written(self, revision: int) -> None:
-        """Tell the etcd revision of the write that a turn was taken for."""
+        """Note the etcd revision of the write that a turn was taken for."""
         self.latest = max(self.latest, revision)
         if revision <= self._horizon:
             self._taken -= 1
@@ -107,16 +107,16 @@ class Window:
             heapq.heappush(self._unseen, (revision, self._loop.time()))
 
     def lost(self) -> None:
-        """Tell that the write of a turn was not made."""
+        """Note that the write of a turn was not made."""
         self._taken -= 1
 
     def stop(self) -> None:
-        """Cancel all who wait for a turn."""
+        """Cancel all tasks that wait for a turn."""
         while self._waiting:
             self._waiting.popleft().cancel()
 
     def seen(self, revision: int) -> None:
-        """Tell that the watch has come to a revision: all writes up to it have been seen."""
+        """Note that the watch has come to a revision: all writes up to it have been seen."""
         now = self._loop.time()
         self._horizon = max(self._horizon, revision)
         number, at = 0, now
@@ -145,7 +145,7 @@ class Window:
         self._budget -= 1.0
 
     def _ring(self) -> None:
-        """Hand out the turns of one tick together: etcd writes what comes together at once."""
+        """Hand out the turns of one tick together: etcd batches writes that arrive together."""
         self._timer = None
         now = self._loop.time()
         self._refill(now)

@@ -3,7 +3,7 @@
 Two protocols, one for each of them; every adapter serves both.
 
 Whatever implements it may have many calls in flight and must keep each object's writes in the order
-of its calls. A write computed from an older copy of an object must never undo what others have
+of its calls. A write computed from an older copy of an object must never undo what other clients have
 written since.
 """
 
@@ -37,7 +37,7 @@ class ObjectKey(msgspec.Struct, frozen=True, gc=False):
 
 
 class Patch(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to change of one object."""
+    """A change to one object."""
 
     document: Json
     type: PatchType
@@ -49,7 +49,7 @@ class Patch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Renewal(msgspec.Struct, frozen=True):
-    """A node's lease as it is to be."""
+    """A node's lease as it must become."""
 
     node: str
     version: str
@@ -59,7 +59,7 @@ class Renewal(msgspec.Struct, frozen=True):
 
 
 class Renewed(msgspec.Struct, frozen=True):
-    """What has become of a renewal."""
+    """The result of a renewal."""
 
     version: str = ""
     """The resourceVersion of the lease that was written; empty if none was."""
@@ -69,7 +69,7 @@ class Renewed(msgspec.Struct, frozen=True):
 
 
 class FakeKubelet(Protocol):
-    """Does in memory what fake kubelets would do at once to an object that is yet to be written."""
+    """Does in memory what fake kubelets would do at once to an object before it is written."""
 
     is_current: bool
     """Whether it still does what those of the cluster do."""
@@ -87,9 +87,9 @@ class FakeKubelet(Protocol):
         ...
 
     def pattern(self, body: Json, own: OwnValues) -> Json:
-        """Return the same for all objects, with symbols where they differ, as `body` has them.
+        """Return the same for all objects, with symbols where they differ, as in `body`.
 
-        Raises NotSymbolicError where each has to be played by itself.
+        Raises NotSymbolicError where each must be played by itself.
         """
         ...
 
@@ -139,7 +139,7 @@ class ObjectVersion(Protocol):
 
     @property
     def uid(self) -> str:
-        """What tells it from another object that has the same name later."""
+        """Distinguishes it from a later object of the same name."""
         ...
 
     @property
@@ -149,7 +149,7 @@ class ObjectVersion(Protocol):
 
     @property
     def is_held(self) -> bool:
-        """Whether finalizers hold it back when it is deleted."""
+        """Whether finalizers delay its deletion."""
         ...
 
 
@@ -174,8 +174,8 @@ class KubeletWriter(Protocol):
 
     Every method raises RequestError when the cluster refuses, or does not answer, with its reason:
     `Conflict` for a write that builds on an older copy. `current` is the object as it is known; a
-    caller that has it passes it, since some adapters can do with it in one step what otherwise
-    takes the API server's help.
+    caller that has it passes it, since some adapters then do in one step what otherwise
+    requires the API server.
     """
 
     leases_at_once: int
@@ -192,7 +192,7 @@ class KubeletWriter(Protocol):
         ...
 
     async def renew(self, renewals: Sequence[Renewal]) -> Sequence[Renewed]:
-        """Write leases of nodes, each if it is still as it is known; raises nothing."""
+        """Write leases of nodes, each if it has not been changed meanwhile; raises nothing."""
         ...
 
     async def delete(
@@ -226,7 +226,7 @@ class BulkWriter(Protocol):
     async def delete_many(self, old: OldObjects) -> None:
         """Delete exactly these objects, nodes with their leases; finalizers are honoured.
 
-        What another client has deleted, or replaced by an object of the same name, is passed over.
+        What another client has deleted, or replaced by an object of the same name, is skipped.
         """
         ...
 
@@ -236,7 +236,7 @@ class BulkWriter(Protocol):
 
 
 class DataPlane(KubeletWriter, BulkWriter, Protocol):
-    """What every adapter serves; callers do not ask which one it is."""
+    """What every adapter serves; callers do not depend on which one it is."""
 
     past_api: bool
     """Whether it writes past the API server's admission.

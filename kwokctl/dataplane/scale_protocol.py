@@ -1,4 +1,4 @@
-"""What a command that writes nodes and pods beside a running controller asks it, and how.
+"""The protocol between a running controller and a command that writes nodes and pods beside it.
 
 `GET /seen` answers a `Seen`; `GET /kubelet` answers a `KubeletEndpoint`; `GET /stages` answers
 `PlayedStages`, and with `/generation` their generation; `POST /pod-addresses` with an
@@ -106,13 +106,13 @@ class ControllerClient:
         return msgspec.json.decode(await self._ask("GET", "/stages"), type=PlayedStages)
 
     async def generation(self) -> str:
-        """Ask for the generation of that alone."""
+        """Ask for the generation of the played Stages only."""
         return msgspec.json.decode(await self._ask("GET", "/stages/generation"), type=str)
 
     async def addresses(self, nodes: Sequence[str], *, of_pods: bool) -> Iterator[PodPlace]:
         """Return for a pod on each of `nodes`, in their order, its addresses and its node's.
 
-        At most `TOGETHER` can be asked for.
+        At most `TOGETHER` can be requested.
         Without `of_pods` only those of the nodes are asked for, and a pod has the same.
         """
         found = await self._reserve(nodes, of_pods=of_pods)

@@ -20,13 +20,13 @@ _ONE_BY_ONE = TOGETHER // 2
 
 
 class ObjectStore:
-    """Writes values, each only if its key is as it is known.
+    """Writes values, each only if its key has not been changed meanwhile.
 
     Every method raises EtcdConflictError if that is not so, and what `Kv` raises.
     """
 
     def __init__(self, kv: Kv) -> None:
-        """Write through `kv`, which stays its owner's to close."""
+        """Write through `kv`, which the caller closes."""
         self.kv = kv
 
     async def get(self, key: bytes) -> KeyValue | None:
@@ -34,7 +34,7 @@ class ObjectStore:
         return await self.kv.get(key)
 
     async def as_of(self, key: bytes, revision: int) -> KeyValue | None:
-        """Return what was stored under a key in a revision; RequestError if that is forgotten."""
+        """Return what was stored under a key in a revision; RequestError if that was compacted."""
         page = await self.kv.page(key, b"", revision=revision)
         return page.items[0] if page.items else None
 
@@ -79,8 +79,8 @@ class ObjectStore:
     async def change_many(self, writes: Sequence[tuple[Put, int]]) -> Sequence[TxnAnswer]:
         """Write at most `TOGETHER` values whose revisions are known, 0 for a new key.
 
-        Each is written if its own key is as it is known; else its answer has what is stored. Those
-        that replace something are written all or none at first, which is cheaper for everybody, for
+        Each is written if its own key is unchanged; else its answer has what is stored. Those
+        that replace something are written all or none at first, which is cheaper, for
         mostly no other client has written any of them.
         """
         if all(version for _, version in writes):
@@ -95,7 +95,7 @@ class ObjectStore:
         return answers
 
     async def _change_each(self, writes: Sequence[tuple[Put, int]]) -> list[TxnAnswer]:
-        """Do the same in one transaction of which each part stands for itself."""
+        """Do the same in one transaction whose parts are independent."""
         parts = tuple(
             Txn(
                 (Compare(each.key, version, of_creation=not version),),

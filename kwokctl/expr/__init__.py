@@ -1,1 +1,1 @@
-"""Small languages: pure, and ignorant of clusters."""
+"""Small languages: pure, and independent of clusters."""

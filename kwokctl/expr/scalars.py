@@ -1,6 +1,6 @@
 """What a plain YAML scalar means to the Kubernetes tools.
 
-Those tools read YAML 1.1 as go-yaml v2 does and go on with JSON: `yes` is true, `010` is eight,
+Those tools read YAML 1.1 as go-yaml v2 does and convert it to JSON: `yes` is true, `010` is eight,
 `1e3` is a number, while `2026-01-01` and `12:30` stay texts.
 """
 
@@ -35,7 +35,7 @@ _PLAIN_BELOW = 1e21  # Go writes a float below this without an exponent, so JSON
 
 
 def resolve(text: str) -> Scalar:
-    """Return what the plain scalar `text` stands for.
+    """Return the value of the plain scalar `text`.
 
     Raises ValueError for infinities and NaN, which JSON cannot hold.
     """

@@ -62,7 +62,7 @@ def dump_all(objs: Iterable[Json], *, sort_keys: bool = False) -> str:
         )
         for obj in objs
     )
-    # A document that is a plain scalar is closed by a line of its own, which says nothing.
+    # A document that is a plain scalar is closed by a line of its own, which is omitted.
     return "---\n".join(text.removesuffix("...\n") for text in written)
 
 

@@ -213,7 +213,7 @@ def _creation(
 
 
 def _conclude_all(call: Invocation, deleted: "Deleted", output: str) -> None:
-    """Tell which clusters are gone, which were left alone, and raise what went wrong."""
+    """Report which clusters are gone and which were not deleted, and raise the errors."""
     names = ", ".join(f"'{name}'" for name in deleted.names)
     if not deleted.names:
         message = "no cluster was deleted" if deleted.failures else "there is no cluster to delete"

@@ -1,7 +1,7 @@
-"""`completion`: the script that makes a shell complete kwokctl's words.
+"""`completion`: the script with which a shell completes kwokctl's words.
 
 A script runs kwokctl with the words so far, the last of them begun or empty, and `VARIABLE` set;
-`answer` in `cli/answering.py` prints what can stand there.
+`answer` in `cli/answering.py` prints the possible words.
 """
 
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`logs`: what a component has written."""
+"""`logs`: the log of a component."""
 
 from typing import TYPE_CHECKING, Annotated
 

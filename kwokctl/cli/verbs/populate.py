@@ -20,7 +20,7 @@ _LEAST_WAIT = 1.0
 
 
 def requests_of(options: "ClusterOptions") -> "list[ScaleRequest]":
-    """Return what is to be scaled, nodes first; UsageError for numbers that no cluster could hold."""
+    """Return the requests, nodes first; UsageError for numbers that no cluster could hold."""
     from kwokctl.clusters.scaling.request import ScaleRequest
 
     wanted = {"node": options.objects.nodes, "pod": options.objects.pods}
@@ -69,7 +69,7 @@ def populate(
 
 @contextmanager
 def _going_on(call: Invocation, command: str) -> Iterator[None]:
-    """Say, when it fails or is interrupted, that the cluster stays and how to go on."""
+    """Say, after a failure or interrupt, that the cluster stays and how to continue."""
     stays = f"the cluster '{call.name}' is running and is kept; continue with: {command}"
     try:
         yield

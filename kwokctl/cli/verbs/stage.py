@@ -57,7 +57,7 @@ _EXAMPLES = {
 
 
 def _namespace(word: str) -> InvalidText | None:
-    """Accept what can be the name of a namespace."""
+    """Accept a valid name of a namespace."""
     return None if is_label(word) else InvalidText("not the name of a namespace", LABEL_RULE)
 
 

@@ -17,7 +17,7 @@ _INSTEAD = {
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands, out of sight."""
+    """Add the commands, hidden from the help."""
     for name, instead in _INSTEAD.items():
         commands.raw_command(app, name, hidden=True)(refusing(name, instead))
 

@@ -1,1 +1,1 @@
-"""What scaling is made of: requests, templates, members, creation, deletion and waiting."""
+"""The parts of scaling: requests, templates, members, creation, deletion and waiting."""

@@ -1,4 +1,4 @@
-"""Watches for what forbids writing the objects of a set past the API server."""
+"""Watches webhooks, policies, quotas and the namespace: reasons not to bypass the API server."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Coroutine, Iterator
@@ -30,7 +30,7 @@ _Note = Callable[[EventType, _Metadata], None]
 
 
 class SetAdmission:
-    """Webhooks, policies and quotas that would be passed by, and the end of the namespace."""
+    """Webhooks, policies and quotas that would be bypassed, and the deletion of the namespace."""
 
     def __init__(
         self,
@@ -42,9 +42,9 @@ class SetAdmission:
         leave: Callable[[Collection[Resource]], None],
         tell: Callable[[str], None],
     ) -> None:
-        """Look at what concerns objects of a kind in a namespace.
+        """Watch what applies to objects of a kind in a namespace.
 
-        `leave` is called with the kinds that are to be written through the API, `tell` with the
+        `leave` is called with the kinds that must be written through the API, `tell` with the
         reason, when that changes. With `insists` only a namespace that is being deleted matters.
         """
         self._pool = pool
@@ -64,7 +64,7 @@ class SetAdmission:
         """The latest resourceVersion of the namespace; 0 for objects that are in none."""
 
     def watches(self) -> Iterator[Coroutine[Any, Any, None]]:
-        """Yield the work of watching, which lasts until it is cancelled.
+        """Yield the coroutines that watch; each runs until it is cancelled.
 
         It raises ApiError if the cluster refuses it.
         """
@@ -80,7 +80,7 @@ class SetAdmission:
         yield self._listed_by(itself, self._note_namespace)
 
     async def known(self) -> None:
-        """Wait until all that exists has been listed once."""
+        """Wait until everything that is watched has been listed once."""
         if not self._insists:
             await self._watch.known()
         for listed in self._listed:
@@ -114,7 +114,7 @@ class SetAdmission:
     def _change(self) -> None:
         before, self.why = self.why, next(self._reasons(), None)
         written = with_dependents(self._resource)
-        # A webhook for pods is asked when nodes go with their pods, and has no say on the nodes.
+        # A webhook for pods is called when nodes are deleted with their pods, not for the nodes.
         self._leave([each for each in written if self.why is not None or self._watch.on(each)])
         if self._is_known and self.why is not None and self.why != before:
             self._tell(self.why)
@@ -129,13 +129,13 @@ class SetAdmission:
 
 
 def with_dependents(resource: Resource) -> frozenset[Resource]:
-    """Return the kinds that are written when objects of one are: nodes go with their pods."""
+    """Return the kinds that are written with objects of a kind: nodes with their pods."""
     return frozenset({resource, PODS}) if resource == NODES else frozenset({resource})
 
 
 @asynccontextmanager
 async def watched(admission: SetAdmission) -> AsyncIterator[None]:
-    """Keep watching while inside; what exists already is known from the beginning."""
+    """Keep watching while inside; everything that exists already is known on entry."""
     async with beside(*admission.watches()):
         await admission.known()
         yield

@@ -1,4 +1,4 @@
-"""Decides what scaling has to change: which objects are too many, which serials are missing. Pure.
+"""Decides what scaling has to change: which objects to delete, which serials are missing. Pure.
 
 Numbers are kept as ranges: a request may be for hundreds of millions of objects.
 """
@@ -44,7 +44,7 @@ class Serials(Sequence[int]):
         return self._places[-1]
 
     def __iter__(self) -> Iterator[int]:
-        """Give one after the other."""
+        """Iterate over them in order."""
         return chain.from_iterable(self._ranges)
 
     def __contains__(self, number: object) -> bool:
@@ -163,7 +163,7 @@ def _span(text: str) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """What has to be made and what has to go for a set to have its size."""
+    """The objects to create and to delete for a set to have its size."""
 
     kept: tuple[str, ...]
     surplus: tuple[Existing, ...]
@@ -187,7 +187,7 @@ class Names(Collection[str]):
         return len(self._made) + len(self._kept)
 
     def __iter__(self) -> Iterator[str]:
-        """Give one after the other."""
+        """Iterate over them in order."""
         return chain(self._kept, map(self._request.object_name, self._made))
 
     def __contains__(self, name: object) -> bool:
@@ -200,7 +200,7 @@ class Names(Collection[str]):
 def changes_for(request: ScaleRequest, members: Collection[Existing]) -> Changes:
     """Keep the oldest members, and make those with the lowest serials that are free.
 
-    What is being deleted counts no longer, but its name is not free yet.
+    An object that is being deleted does not count, but its name is not free yet.
     """
     living = sorted((m for m in members if not m.is_going), key=lambda m: (m.created, m.name))
     size = request.replicas if request.may_shrink else max(request.replicas, len(living))
@@ -216,6 +216,6 @@ def changes_for(request: ScaleRequest, members: Collection[Existing]) -> Changes
 
 def _missing(request: ScaleRequest, members: Collection[Existing], number: int) -> Serials:
     if request.serial_length == 0:
-        return Serials([range(min(number, 1))])  # even if its former bearer is being deleted
+        return Serials([range(min(number, 1))])  # even if the former one is being deleted
     serials = (request.serial_of(member.name) for member in members)
     return Serials.lowest_free(number, {serial for serial in serials if serial is not None})

@@ -1,4 +1,4 @@
-"""In which cluster a set is scaled, by what, and where progress is reported."""
+"""The cluster in which a set is scaled, what writes it, and where progress is reported."""
 
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -22,7 +22,7 @@ Turn = Callable[[str, str], AbstractAsyncContextManager[object]]
 
 
 def at_once(_set: str, _doing: str) -> AbstractAsyncContextManager[object]:
-    """Wait for no other command."""
+    """Do not wait for other commands."""
     return nullcontext()
 
 
@@ -32,7 +32,7 @@ NamesLike = Callable[[str | None, str], Awaitable[Collection[str]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Oversight:
-    """What tells whether writes past the API server are right, and how they are followed."""
+    """Tells whether writes past the API server are allowed, and how watches follow them."""
 
     pool: Pool
     """Leads to the API server: webhooks, policies and quotas are watched there."""
@@ -76,6 +76,6 @@ class ScaleContext:
 
 
 def amount(number: int, resource: Resource, *, more: bool = False) -> str:
-    """Return so many objects of a kind, or so many `more`, in words."""
+    """Return a number of objects of a kind, or of `more` objects, in words."""
     noun = resource.kind.lower() if number == 1 else resource.plural
     return f"{number:,} more {noun}" if more else f"{number:,} {noun}"

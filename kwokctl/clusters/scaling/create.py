@@ -1,4 +1,4 @@
-"""Creates the missing objects of a set, and never over an object of another client."""
+"""Creates the missing objects of a set, and never overwrites an object of another client."""
 
 from asyncio import TaskGroup
 from bisect import bisect_left
@@ -38,7 +38,7 @@ _SECONDS = ("0", "15", "30", "60", "300", "600")
 
 
 class SetCreation:
-    """The objects of a set that are yet to be created."""
+    """The objects of a set that have not been created yet."""
 
     def __init__(
         self,
@@ -135,7 +135,7 @@ class SetCreation:
         )
 
     def kubelet(self, serials: Serials) -> AbstractAsyncContextManager[FakeKubelet | None]:
-        """Provide what plays new objects as the cluster's fake kubelets do, if they see them at once."""
+        """Provide what plays new objects like the cluster's kubelets, if they see them at once."""
         oversight = self._context.oversight
         is_seen = self._resource == NODES or self._placing.node_of is not None
         if oversight is None or oversight.controller is None or not serials or not is_seen:
@@ -158,7 +158,7 @@ class SetCreation:
         return number
 
     async def give_back(self, kept: Sequence[str]) -> None:
-        """Let other sets have the networks and addresses of nodes that exist no longer."""
+        """Release the networks and addresses of nodes that do not exist any more."""
         book = self._context.book
         if book is None or self._resource != NODES:
             return
@@ -172,7 +172,7 @@ class SetCreation:
                 raise
 
     async def explain(self, error: ApiError, name: str) -> None:
-        """Raise what a refusal means; return if it means that the object exists after all.
+        """Raise the error for a refusal; return if the object exists after all.
 
         Raises NotFoundError if the namespace does not exist.
         """
@@ -209,7 +209,7 @@ class SetCreation:
         return wanted == "on" or (wanted == "auto" and self._resource != PODS)
 
     async def _settle_positions(self, number: int) -> None:
-        """Share out networks and addresses, if that is for nodes."""
+        """Allocate networks and addresses, if the objects are nodes."""
         context = self._context
         if context.book is None or self._resource != NODES:
             return
@@ -226,7 +226,7 @@ class SetCreation:
             )
 
     async def _make_sure_it_is_of_the_set(self, name: str) -> None:
-        """Tell whether an object that exists all of a sudden is what an unanswered request made."""
+        """Tell whether an object that exists unexpectedly was made by an unanswered request."""
         target = ObjectKey(self._resource, self._namespace, name)
         existing = await self._context.reader.get(target)
         set_name = self._request.set_name
@@ -263,7 +263,7 @@ def _annotate(node: dict[str, Json], nodes: int) -> None:
 
 
 def _ttl(samples: Mapping[int, Json], number_of: Callable[[int], int]) -> Varying:
-    """Let each copy have the annotation that fits the number of nodes when it comes."""
+    """Give each copy the annotation for the number of nodes when it is created."""
     real = {
         serial: body["metadata"].get("annotations", {}).get(TTL) for serial, body in samples.items()
     }

@@ -1,4 +1,4 @@
-"""Deletes what a set has too much, nodes with the pods on them."""
+"""Deletes the surplus objects of a set, nodes with the pods on them."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ from kwokctl.tasks import for_each
 
 
 class SetDeletion:
-    """The objects of a set that are to go."""
+    """The objects of a set that are to be deleted."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class SetDeletion:
             await self._run(surplus, self._resource, self._namespace, step, on_deleted)
 
     async def _delete_pods(self, nodes: Sequence[Existing]) -> None:
-        """Delete the pods of nodes that go: without it they would stay for most of a minute."""
+        """Delete the pods of deleted nodes: otherwise they would stay for most of a minute."""
         found: defaultdict[str, list[Existing]] = defaultdict(list)
 
         async def look(node: Existing) -> None:

@@ -43,7 +43,7 @@ async def kubelet_of(
 
 
 def _kubelet(found: PlayedStages, kind: str) -> InMemoryKubelet:
-    # The same rule as among all, of which others are for other kinds: a later one of a name counts.
+    # The rule for all Stages, also those for other kinds: of one name, the last counts.
     named = {_name(body): body for body in found.stages}
     stages = read_stages(_document(body) for body in named.values() if _is_for(kind, body))
     selecting: dict[str, Any] = dict(found.selection)
@@ -72,7 +72,7 @@ def _is_for(kind: str, body: dict[str, Json]) -> bool:
 
 
 def _is_by_chance(body: dict[str, Json]) -> bool:
-    """Tell whether it depends on chance whether a Stage matches, which is then asked once only."""
+    """Tell whether a Stage matches by chance; such a condition must be evaluated only once."""
     selector = (body.get("spec") or {}).get("selector") or {}
     expressions = selector.get("matchExpressions") or ()
     return any("Rand" in str((each.get("cel") or {}).get("expression")) for each in expressions)
@@ -86,7 +86,7 @@ def _document(body: dict[str, Json]) -> Document:
 
 
 async def _follow(controller: ControllerClient, generation: str, kubelet: InMemoryKubelet) -> None:
-    """Ask again and again whether the Stages are the same, until cancelled."""
+    """Ask repeatedly whether the Stages are still the same, until cancelled."""
     while True:
         await asyncio.sleep(_ASK_EVERY)
         try:

@@ -1,7 +1,7 @@
-"""Gives every node of a set networks and addresses of its own, so that those of no two sets are the same.
+"""Gives every node of a set its own networks and addresses, which no other set has.
 
 A template counts on from where it starts (`AddCIDR`, `AddIP`); how far is the position of the object.
-Sets that start alike share out the positions. The cluster itself remembers them, in a ConfigMap: it is
+Sets with the same start share the positions. The cluster itself remembers them, in a ConfigMap: it is
 changed by its version, so that sets can be scaled at the same time, and is in every snapshot.
 
 Tens of thousands of copies count from the same few starts: each is read once, and counting is done
@@ -33,7 +33,7 @@ _LOOK_AGAIN = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What a set has."""
+    """The positions of a set."""
 
     starts: frozenset[str]
     """The networks and addresses that it counts on from."""
@@ -42,7 +42,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class BookPage:
-    """What is remembered, in a version."""
+    """The shares as they are stored, with their version."""
 
     shares: Mapping[str, Share]
     """By the names of sets."""
@@ -53,11 +53,11 @@ class Book(Protocol):
     """Where the shares of all sets are remembered. Both methods raise ApiError."""
 
     async def read(self) -> BookPage | None:
-        """Return what is remembered, None if nothing ever was."""
+        """Return the stored page, None if there has never been one."""
         ...
 
     async def write(self, page: BookPage) -> bool:
-        """Remember a page in place of its version; False if it has been changed since."""
+        """Replace a page; False if it has been changed since it was read."""
         ...
 
 
@@ -76,7 +76,7 @@ class Positions:
     async def settle(
         self, number: int, starts: Collection[str], book: Book, reader: ClusterReader
     ) -> None:
-        """Have a position for each of so many serials that no other set has.
+        """Reserve for each of so many serials a position that no other set has.
 
         `starts` are the networks and addresses that the template counts on from.
         """
@@ -98,7 +98,7 @@ class Positions:
                 return
 
     async def give_back(self, number: int, book: Book) -> None:
-        """Keep the positions of so many serials only: others may have the rest."""
+        """Keep the positions of so many serials only: other sets may use the rest."""
         name = self._request.set_name
         while (page := await book.read()) is not None and name in page.shares:
             own = page.shares[name]
@@ -123,21 +123,21 @@ async def _as_serials(reader: ClusterReader, starts: frozenset[str]) -> dict[str
 
 
 class _Written(msgspec.Struct):
-    """A share as it is remembered."""
+    """A share as it is stored."""
 
     starts: list[str]
     positions: str
 
 
 class ClusterBook:
-    """Remembers in a ConfigMap of the cluster."""
+    """Stores shares in a ConfigMap of the cluster."""
 
     def __init__(self, client: Client) -> None:
         """Ask through a client."""
         self._client = client
 
     async def read(self) -> BookPage | None:
-        """Return what is remembered; what cannot be read counts as nothing."""
+        """Return the stored shares; one that cannot be read is ignored."""
         found = await self._client.find(CONFIG_MAPS, _NAMESPACE, NAME)
         if found is None:
             return None
@@ -163,7 +163,7 @@ class ClusterBook:
         return True
 
     async def _create(self, body: bytes) -> None:
-        """Create the ConfigMap; a cluster that has just been started gets its namespace in a moment."""
+        """Create the ConfigMap; a cluster that has just been started may lack its namespace yet."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + _PATIENCE
         while True:
@@ -192,7 +192,7 @@ def _share(text: str) -> Share:
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """Where counting begins."""
+    """The network or address from which counting begins."""
 
     address: int
     step: int
@@ -203,7 +203,7 @@ class _Start:
     suffix: str = ""
 
     def moved(self, count: int) -> str | None:
-        """Return what lies `count` steps further, None where the addresses end."""
+        """Return the network or address `count` steps further, None where the addresses end."""
         address = self.address + count * self.step
         if not 0 <= address < self.end:
             return None

@@ -1,4 +1,4 @@
-"""Decides on which node each pod of a set lies, if that is not left to the scheduler.
+"""Decides on which node each pod of a set is placed, if the scheduler does not decide it.
 
 Pods are spread evenly over nodes, as far as each node has room for them.
 """
@@ -20,9 +20,9 @@ class Spread:
     """The nodes over which the pods of a set are spread."""
 
     def __init__(self, request: ScaleRequest, limits: Mapping[str, int | None]) -> None:
-        """Spread over the nodes of `limits`, which gives the pods that each may have.
+        """Spread over the nodes of `limits`, which gives the number of pods that each may have.
 
-        None means that a node does not say.
+        None means that a node states no limit.
         """
         self._request = request
         self._limits = limits
@@ -95,12 +95,12 @@ def _assigned(room: Mapping[str, int], nodes: list[str], number: int) -> list[st
 
 
 async def _anywhere(_serials: Serials, _reader: ClusterReader) -> None:
-    """Leave the pods where their template has them."""
+    """Leave the pods where their template places them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Placing:
-    """How the objects of a set are rendered, and where pods lie."""
+    """How the objects of a set are rendered, and where pods are placed."""
 
     stamp: Callable[[int], dict[str, Json]]
     """Gives the object with a serial."""
@@ -115,7 +115,7 @@ async def placing_of(
 ) -> Placing:
     """Place pods where the request says, else where their template says.
 
-    Raises UsageError for nodes that are asked for objects that are no pods, and NotFoundError if
+    Raises UsageError for a request of nodes for objects that are not pods, and NotFoundError if
     there are no such nodes.
     """
     if request.on_nodes is not None:

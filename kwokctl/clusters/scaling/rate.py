@@ -1,10 +1,10 @@
-"""Makes objects no faster than the cluster gets them ready.
+"""Creates objects no faster than they become ready.
 
-A node that lies about not yet ready costs writes: every change of the number of nodes that
+Each node that is not ready yet costs writes: every change of the number of nodes that
 kube-controller-manager sees before it comes to this node can have it write the node once more.
 Measured on two cores with real components, nodes ready a second: 1,500 nodes made as fast as the
-API takes them 130, with at most 16 lying about 240; 5,000 nodes with leases, at most 16 of them
-lying about 109, 24 173, 48 160.
+API accepts them 130, with at most 16 not ready 240; 5,000 nodes with leases, at most 16 of them
+not ready 109, 24 173, 48 160.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ class Pace:
                 self._waiting.remove(future)
 
     def settle(self) -> None:
-        """Tell that one object has become ready."""
+        """Note that one object has become ready."""
         self._settled_at = self._loop.time()
         self._settled.append(self._settled_at)
         self._free += 1
@@ -72,7 +72,7 @@ class Pace:
             self._grant(self._waiting.popleft())
 
     async def _granted(self, future: asyncio.Future[None], delay: float) -> None:
-        """Wait for a turn that comes, unless the pace is steady, after `delay` seconds at most."""
+        """Wait for a turn, `delay` seconds at most unless the pace is steady."""
         while not future.done():
             await asyncio.wait((future,), timeout=max(delay, 0.0))
             if not self._is_steady():
@@ -104,7 +104,7 @@ async def held_back(context: ScaleContext, resource: Resource, step: Step) -> As
 
 
 async def _tell(plane: BulkWriter, ended: EndedWatches, resource: Resource, step: Step) -> None:
-    """Say how far watches are behind while that is much: one that has been ended begins anew."""
+    """Report how far watches are behind while that is much: an ended watch has to start again."""
     while True:
         await asyncio.sleep(_TELL_EVERY)
         lag = plane.lag(resource)

@@ -1,6 +1,6 @@
-"""How scaling looks at a cluster: through its API, asking for as little of each object as will do.
+"""How scaling reads a cluster: through its API, requesting as little of each object as needed.
 
-What it writes goes through the data plane.
+Writes go through the data plane.
 """
 
 from collections import Counter
@@ -43,7 +43,7 @@ class Existing:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a watch tells of one object."""
+    """An event of a watch, about one object."""
 
     exists: bool
     verdict: Verdict
@@ -68,7 +68,7 @@ class ClusterReader(Protocol):
         ...
 
     def pod_limits(self, selector: str) -> AsyncIterator[tuple[str, int | None]]:
-        """Yield the selected nodes and how many pods each may have, None where it does not say."""
+        """Yield the selected nodes and how many pods each may have, None if it states no limit."""
         ...
 
     async def count_pods(self) -> int:
@@ -76,11 +76,11 @@ class ClusterReader(Protocol):
         ...
 
     async def pods_by_node(self) -> Mapping[str, int]:
-        """Return how many pods that have not ended lie on each node."""
+        """Return how many pods that have not ended are on each node."""
         ...
 
     def pods_on(self, node: str) -> AsyncIterator[Existing]:
-        """Yield the pods of all namespaces that lie on a node."""
+        """Yield the pods of all namespaces that are on a node."""
         ...
 
     def late_pods(self, namespace: str | None, selector: str) -> AsyncIterator[Verdict]:
@@ -94,7 +94,7 @@ class ClusterReader(Protocol):
     def watch(
         self, resource: Resource, namespace: str | None, selector: str, judge: Judge
     ) -> AsyncIterator[Sequence[Change]]:
-        """Yield every selected object as it is, an empty batch, then whatever changes, for ever."""
+        """Yield every selected object as it is, an empty batch, then every change, without end."""
         ...
 
 
@@ -162,7 +162,7 @@ class ClusterApiReader:
     """Reads a cluster with the connections of a client."""
 
     def __init__(self, client: Client) -> None:
-        """Use the client, which stays its owner's to close."""
+        """Use the client, which the caller closes."""
         self._client = client
 
     async def resolve(self, api_version: str, kind: str) -> Resource:
@@ -182,7 +182,7 @@ class ClusterApiReader:
                 yield _known(raw)
 
     async def pod_limits(self, selector: str) -> AsyncIterator[tuple[str, int | None]]:
-        """Yield the selected nodes and how many pods each may have, None where it does not say."""
+        """Yield the selected nodes and how many pods each may have, None if it states no limit."""
         query = ListQuery(resource=NODES, label_selector=selector)
         async for page in list_pages(self._client.pool, query):
             for raw in page.objects:
@@ -197,7 +197,7 @@ class ClusterApiReader:
         return len(page.objects) + page.metadata.remaining
 
     async def pods_by_node(self) -> Mapping[str, int]:
-        """Return how many pods that have not ended lie on each node.
+        """Return how many pods that have not ended are on each node.
 
         A table of pods names their nodes, and is a tenth of the pods themselves.
         """
@@ -210,7 +210,7 @@ class ClusterApiReader:
         return Counter(msgspec.json.decode(row.cells[place], type=str) for row in table.rows or ())
 
     async def pods_on(self, node: str) -> AsyncIterator[Existing]:
-        """Yield the pods of all namespaces that lie on a node, as the server's cache has them.
+        """Yield the pods of all namespaces that are on a node, as the server's cache has them.
 
         It keeps an index by node, so that this costs little however many pods there are.
         """
@@ -250,7 +250,7 @@ class ClusterApiReader:
     async def watch(
         self, resource: Resource, namespace: str | None, selector: str, judge: Judge
     ) -> AsyncIterator[Sequence[Change]]:
-        """Yield every selected object as it is, an empty batch, then whatever changes, for ever."""
+        """Yield every selected object as it is, an empty batch, then every change, without end."""
         pool = self._client.pool
         events = watch(pool, resource, decoder=judge, namespace=namespace, label_selector=selector)
         async with aclosing(events):

@@ -1,6 +1,6 @@
 """Judges whether an object of a set is what was asked for: a Ready node, a Running pod.
 
-Only the fields that decide are decoded, since a watch tells of every object several times.
+Only the fields that decide are decoded, since a watch shows every object several times.
 """
 
 from collections.abc import Callable
@@ -89,11 +89,11 @@ Judge = Callable[[bytes | msgspec.Raw], Verdict]
 
 
 def judge_of(kind: str) -> Judge:
-    """Return what judges objects of this kind, given as JSON.
+    """Return the function that judges objects of this kind, given as JSON.
 
     A node is ready when its Ready condition is True and it is free of the not-ready taint; a pod
-    when it runs or has succeeded; an object of any other kind when it exists. None is while it is
-    being deleted.
+    when it runs or has succeeded; an object of any other kind when it exists. No object is ready
+    while it is being deleted.
     """
     judges: dict[str, Judge] = {"Node": _node, "Pod": _pod}
     return judges.get(kind, _object)

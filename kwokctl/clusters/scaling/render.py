@@ -1,4 +1,4 @@
-"""Renders the objects of a set from a resource template, or finds the pattern that gives them all.
+"""Renders the objects of a set from a resource template, or finds a pattern common to all.
 
 Parameters are edited, the template is rendered, and each object is labelled as a member of its set. A
 pattern is what the objects have in common and how they differ: it makes them without the template.
@@ -41,7 +41,7 @@ class Pattern:
 
     @property
     def varying(self) -> Mapping[Path, OfSerial]:
-        """What differs and is not just the name."""
+        """The values that differ, beside the name."""
         return {path: slot for path, slot in self.slots.items() if path not in self.names}
 
     def body_for(self, serial: int) -> Json:
@@ -69,7 +69,7 @@ def pattern_of(
     names = frozenset(
         path
         for path, symbol in symbols.items()
-        # A name that YAML takes for a number is none.
+        # YAML would read such a name as a number.
         if _is_name(symbol) and slots[path](0) == name_of(0)
     )
     return Pattern(body=body, slots=slots | dict.fromkeys(names, name_of), names=names)
@@ -104,10 +104,10 @@ NO_KUBELET = Kubelet()
 
 
 class Renderer:
-    """A resource template ready to be stamped out.
+    """A compiled resource template.
 
     Made before the cluster is touched: raises UsageError for a parameter that cannot be edited so,
-    and ConfigError for a template that is none.
+    and ConfigError for an invalid template.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class Renderer:
             raise ConfigError(f"{template.source}: {e}", hint=e.hint) from e
 
     def starts(self) -> frozenset[str]:
-        """Return the networks and addresses that objects count on from, if it is by their position."""
+        """Return the networks and addresses from which objects count by position, if they do."""
         starts: set[str] = set()
         asked: list[int] = []
 
@@ -192,7 +192,7 @@ class Renderer:
             raise ConfigError(f"{where}: {e}", hint=e.hint) from e
 
     def _checked(self, body: Json, name: str) -> dict[str, Json]:
-        """Make sure that the object is one, has its name, and carries the label of its set."""
+        """Make sure that it is an object, has its name, and carries the label of its set."""
         metadata = self._labelled(body)
         if metadata.setdefault("name", name) != name:
             raise self._fault(
@@ -203,7 +203,7 @@ class Renderer:
         return checked
 
     def _labelled(self, body: Json) -> dict[str, Json]:
-        """Make sure that the object is one, with the label of its set; return its metadata."""
+        """Make sure that it is an object, with the label of its set; return its metadata."""
         if not isinstance(body, dict):
             raise self._fault("gives no object with 'apiVersion' and 'kind'")
         for field in ("apiVersion", "kind"):
@@ -224,7 +224,7 @@ class Renderer:
 def edited(parameters: Json, programs: tuple[str, ...]) -> Json:
     """Return the parameters as the jq `programs` make them, one after the other.
 
-    Raises UsageError for a program that is none, or that does not give exactly one result.
+    Raises UsageError for an invalid program, or one that does not give exactly one result.
     """
     value = deepcopy(parameters)
     if not programs:
@@ -261,7 +261,7 @@ def _alike(first: Json, second: Json) -> bool:
 
 
 def _mapping_in(body: dict[str, Json], field: str) -> dict[str, Json] | None:
-    """Return the mapping under `field`, put there if there is nothing; None if it is none."""
+    """Return the mapping under `field`, created if absent; None if it is not a mapping."""
     if body.get(field) is None:
         body[field] = {}
     value = body[field]

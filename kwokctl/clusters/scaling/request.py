@@ -19,7 +19,7 @@ _MOST = 1_000_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaleRequest:
-    """So many copies of a resource template, as one set."""
+    """A number of copies of a resource template, as one set."""
 
     kind: str
     """Name of the resource template: `node`, `pod`, or one of the user's."""
@@ -43,7 +43,7 @@ class ScaleRequest:
     """Seconds to wait until every object is ready: 0 for as long as it takes, None not to wait."""
 
     def __post_init__(self) -> None:
-        """Raise UsageError for what no cluster could do."""
+        """Raise UsageError for a request that no cluster could fulfil."""
         if self.replicas < 0:
             raise UsageError(f"--replicas is {self.replicas}, less than 0")
         if self.replicas > _MOST:

@@ -1,4 +1,4 @@
-"""Gives a set of objects its size: makes what is missing, deletes what is too much, waits."""
+"""Gives a set of objects its size: creates missing objects, deletes surplus ones, waits."""
 
 import asyncio
 import logging
@@ -76,7 +76,7 @@ class _Scaling:
         )
 
     async def run(self) -> ScaleResult:
-        """Change the set while no other command does, then wait until it is ready."""
+        """Change the set while no other command changes it, then wait until it is ready."""
         request = self._request
         doing = f"scaling '{request.set_name}' to {request.replicas:,}"
         async with AsyncExitStack() as changing:
@@ -101,7 +101,7 @@ class _Scaling:
 
     @property
     def _identity(self) -> str:
-        """What tells one set of a cluster from the others."""
+        """What distinguishes one set of a cluster from the others."""
         return f"{self._resource.path(self._namespace)} {self._request.set_name}"
 
     async def _changes(self) -> Changes:
@@ -110,7 +110,7 @@ class _Scaling:
         return changes_for(self._request, [known async for known in listed])
 
     async def _through_api(self, changes: Changes, changing: AsyncExitStack) -> None:
-        """Make nodes no faster than they become ready, which a watch tells."""
+        """Create nodes no faster than they become ready, as a watch shows."""
         made = Names(self._request, changes.missing)
         pace = Pace() if made and self._resource == NODES else None
         wanted = Names(self._request, changes.missing, changes.kept)
@@ -167,7 +167,7 @@ class _Scaling:
 
     @asynccontextmanager
     async def _told(self, changes: Changes) -> AsyncIterator[None]:
-        """Say what exists, and that it stays, when making or deleting it has not come to its end."""
+        """Report what exists, and that it stays, when creation or deletion was not completed."""
         try:
             yield
         except asyncio.CancelledError:
@@ -192,7 +192,7 @@ class _Scaling:
 
     @asynccontextmanager
     async def _counted(self, number: int) -> AsyncIterator[None]:
-        """Tell afterwards how many watches could not follow, if many objects are written."""
+        """Report afterwards how many watches could not follow, if many objects are written."""
         oversight = self._context.oversight
         if oversight is None or number < _MANY:
             yield
@@ -229,10 +229,10 @@ class _Scaling:
         return nullcontext()
 
     async def _admission(self, changes: Changes, changing: AsyncExitStack) -> SetAdmission | None:
-        """Return what tells whether objects may be written past the API server; None if not.
+        """Return the guard of writes past the API server; None if the objects go through the API.
 
-        That is for few objects, or if something has a say on them. It is watched as long as the set
-        is `changing`.
+        They do if they are few, or if a webhook, policy or quota applies to them. The guard watches
+        as long as the set is `changing`.
         """
         number = max(len(changes.missing), len(changes.surplus))
         oversight, why = self._context.oversight, None
@@ -249,7 +249,7 @@ class _Scaling:
         return admission
 
     async def _watched(self, oversight: Oversight, watching: AsyncExitStack) -> SetAdmission:
-        """Begin to watch what may have a say on the objects."""
+        """Begin to watch the webhooks, policies and quotas that may apply to the objects."""
         admission = SetAdmission(
             oversight.pool,
             self._resource,
@@ -262,7 +262,7 @@ class _Scaling:
         return admission
 
     def _tell_path(self, why: str | None, number: int) -> None:
-        """Say how is written if that is not what was said when the cluster was made."""
+        """Report how objects are written if that differs from what the cluster's creation reported."""
         context = self._context
         if why is not None:
             context.note_api(why)
@@ -288,7 +288,7 @@ class _Scaling:
 
 
 def _settling(pace: Pace | None, made: Container[str]) -> Callable[[str], None]:
-    """Return what tells `pace` of each object of this run that becomes ready, once."""
+    """Return a function that notifies `pace` once per object of this run that becomes ready."""
     settled: set[str] = set()
 
     def settle(name: str) -> None:

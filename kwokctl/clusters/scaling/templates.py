@@ -1,4 +1,4 @@
-"""Resource templates: what the objects look like that `scale` makes."""
+"""Resource templates: the shapes of the objects that `scale` creates."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ class ResourceTemplate:
         return list(self.parameters) if isinstance(self.parameters, dict) else []
 
     def unused(self, parameters: Any) -> list[str]:
-        """Name those of the `parameters` that it neither declares nor mentions in its text.
+        """Return those of the `parameters` that it neither declares nor mentions in its text.
 
         Only those at the top: what lies below them may be used as a whole, as labels are.
         """
@@ -45,7 +45,7 @@ def load_templates(documents: Sequence[Document]) -> Mapping[str, ResourceTempla
     """Return the resource templates by name: the user's `documents` before the built-in ones.
 
     Of two with one name the first is taken. Raises ConfigError for a document that is not a
-    resource template in shape; documents of other kinds are passed over.
+    valid resource template; documents of other kinds are ignored.
     """
     built_in = load_documents([str(assets.path(f"objects/{name}.yaml")) for name in _BUILT_IN])
     templates: dict[str, ResourceTemplate] = {}

@@ -1,4 +1,4 @@
-"""Waits until a set is as asked for, and names the laggards if it takes too long."""
+"""Waits until a set is as requested, and names the objects that are late after a timeout."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
@@ -42,7 +42,7 @@ async def wait_for(
 ) -> None:
     """Wait, `seconds` at most if not 0, until the `number` objects of a set are ready.
 
-    Raises TimedOutError, which names the laggards.
+    Raises TimedOutError, which names the objects that are late.
     """
     title, state = f"Waiting until no {resource.plural} are left", "gone"
     if number:
@@ -68,7 +68,7 @@ def _late(late: int, number: int, resource: Resource) -> str:
 
 
 async def _tell(goal: Goal, reader: ClusterReader, step: Step) -> None:
-    """Say now and then what is wrong with one of those that are waited for."""
+    """Report periodically what is wrong with one of the objects that are waited for."""
     while True:
         await asyncio.sleep(_LOOK_EVERY)
         lines = await _explained(goal.laggards()[:1], reader)
@@ -76,13 +76,13 @@ async def _tell(goal: Goal, reader: ClusterReader, step: Step) -> None:
 
 
 async def _named(late: Sequence[Verdict], reader: ClusterReader) -> str:
-    """Return lines that name the first of many laggards, and how many more there are."""
+    """Return lines that name the first of many late objects, and how many more there are."""
     more = [f"and {len(late) - _NAMED:,} more"] if len(late) > _NAMED else []
     return "\n".join([*await _explained(late[:_NAMED], reader), *more])
 
 
 async def _explained(late: Sequence[Verdict], reader: ClusterReader) -> list[str]:
-    """Return what is wrong with each; no kubelet looks at pods whose node does not exist."""
+    """Return what is wrong with each; no kubelet handles pods whose node does not exist."""
     nodes = {each.node for each in late if each.node}
     absent = {node for node in nodes if not await _exists(node, reader)}
     return [
@@ -104,10 +104,10 @@ MISSING = "does not exist"
 
 
 class ReadinessWatch:
-    """What a watch has shown so far of a set that shall consist of certain objects, all ready."""
+    """What a watch has shown so far of a set that must consist of certain objects, all ready."""
 
     def __init__(self, wanted: Collection[str], on_ready: Callable[[str], None]) -> None:
-        """Expect the objects called `wanted`; tell `on_ready` of each that becomes ready."""
+        """Expect the objects called `wanted`; call `on_ready` with each that becomes ready."""
         self.wanted = wanted
         self.ready = 0
         """How many of the wanted objects are ready."""
@@ -206,7 +206,7 @@ class Stragglers:
             pause = min(2 * pause, _MOST)
 
     async def _vanished(self) -> list[Verdict]:
-        # The least and the greatest have in common what all have.
+        # A prefix common to the least and the greatest is common to all.
         ends = min(self._wanted, default=""), max(self._wanted, default="")
         prefix = commonprefix(ends)  # noqa: RUF071 - names, not paths
         names = await self._names_like(self._namespace, prefix)

@@ -21,7 +21,7 @@ _NOW = parse_time("2026-01-01T00:00:00Z")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseResult:
-    """How a test has ended."""
+    """The result of a test."""
 
     name: str
     state: str
@@ -79,7 +79,7 @@ def _result(folder: Path, file: Path, documents: list[Document], *, is_writing: 
 
 
 def _same(expected: Json) -> Json:
-    """Write the one length of a delay twice, as least and most; the original writes it once."""
+    """Write a fixed delay as minimum and maximum; the original writes it once."""
     for entry in (expected or {}).get("stages") or []:
         delay = entry.setdefault("delay", [0])
         if len(delay) == 1:

@@ -14,7 +14,7 @@ _EXCLUDES = {("Exists", "DoesNotExist"), ("In", "DoesNotExist")}
 
 
 def contradictions(selector: Selector) -> Iterator[tuple[int, str]]:
-    """Yield each condition that cannot hold beside one before it, by its place, and why."""
+    """Yield each condition that cannot hold together with an earlier one, by its place, and why."""
     for (_, first), (index, second) in combinations(enumerate(selector.conditions), 2):
         if expression_of(first) == expression_of(second) and _exclude(first, second):
             yield index, f"cannot hold: another condition says '{_said(first)}' of the same"
@@ -57,7 +57,7 @@ def _always_weighs(stage: Stage) -> bool:
 
 
 def _is_within(narrow: Selector, wide: Selector) -> bool:
-    """Tell whether whatever the narrow selector matches is surely matched by the wide one."""
+    """Tell whether the wide selector certainly matches everything that the narrow one matches."""
     return (
         set(wide.labels) <= set(narrow.labels)
         and set(wide.annotations) <= set(narrow.annotations)

@@ -1,4 +1,4 @@
-"""What each Stage makes of an object: whether it is for it, how likely, when, and what it would write."""
+"""What each Stage does with an object: whether it matches, how likely, when, what it writes."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _BILLION = 1_000_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageVerdict:
-    """What a Stage makes of an object."""
+    """What a Stage does with an object."""
 
     stage: str
     broken_rule: str = ""
@@ -41,7 +41,7 @@ class StageVerdict:
 def explain(
     stages: Iterable[Stage], value: Json, functions: Mapping[str, Any], now: float
 ) -> list[StageVerdict]:
-    """Return what each Stage makes of an object; `now` is a POSIX time stamp.
+    """Return what each Stage does with an object; `now` is a POSIX time stamp.
 
     Raises ExpressionError for a template that cannot be rendered.
     """
@@ -49,7 +49,7 @@ def explain(
 
 
 def told(value: Json, verdicts: Sequence[StageVerdict]) -> dict[str, Json]:
-    """Return the object's name and the Stages that are for it, in the shape of the original's tests."""
+    """Return the object's name and the matching Stages, in the shape of the original's tests."""
     metadata = value.get("metadata") or {}
     names = {key: metadata[key] for key in ("name", "namespace") if metadata.get(key)}
     return {

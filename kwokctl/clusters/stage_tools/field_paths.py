@@ -16,7 +16,7 @@ _TYPE_FIELDS = frozenset({"apiVersion", "kind"})
 
 
 def wrong_fields(stage: Stage) -> Iterator[tuple[int, str]]:
-    """Yield each condition in jq on a field that there is not, by its place, and what is wrong.
+    """Yield each condition in jq on a field that does not exist, by its place, and what is wrong.
 
     Only paths are looked at, such as `.status.conditions.[].type`, and only those of nodes and pods.
     """

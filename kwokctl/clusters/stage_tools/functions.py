@@ -1,4 +1,4 @@
-"""The functions of templates where no controller is: with examples, or stubs that say what was called."""
+"""The functions of templates without a controller: examples, or stubs that return the call."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -34,7 +34,7 @@ def example_functions(wall: Callable[[], float]) -> Mapping[str, Any]:
 def stub_functions() -> Mapping[str, Any]:
     """Return functions of time and address that give their own call, as the original's tests do.
 
-    The others always give the same, and stay.
+    The other functions are deterministic, and are kept.
     """
     stubs = {name: _text_stub(name) for name in _TEXTS} | {
         name: _list_stub(name) for name in _LISTS

@@ -66,7 +66,7 @@ def _graph(kind: Kind, stages: Sequence[Stage], begins: Sequence[Json]) -> KindG
 
 
 def _path(stages: Sequence[Stage], begin: Json) -> Iterator[Transition]:
-    """Yield where the Stages lead an object from its state, and from each that it comes to."""
+    """Yield the transitions of an object from its state, and from each state that it reaches."""
     functions = example_functions(lambda: _NOW)
     waiting = deque([begin])
     seen = {state_of(begin)}
@@ -113,7 +113,7 @@ def _is_of(kind: Kind, value: Json) -> bool:
 def _chosen(
     stages: Sequence[Stage], value: Json, functions: Mapping[str, Any]
 ) -> list[StageVerdict]:
-    """Return the Stages that may be chosen for an object: those without weight only among their like."""
+    """Return the Stages that may be chosen for an object: if any has a weight, only those."""
     try:
         verdicts = [
             each for each in explain(stages, value, functions, _NOW) if not each.broken_rule

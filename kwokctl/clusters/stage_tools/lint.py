@@ -17,7 +17,7 @@ from kwokctl.json_value import Json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Something that its author should look at."""
+    """A problem that the author of a Stage should look at."""
 
     file: str
     line: int
@@ -35,7 +35,7 @@ class _Text:
     document: Document
 
     def finding(self, field: str, problem: str) -> Finding:
-        """Say what is wrong with a field; one that is not there is where what it belongs in is."""
+        """Say what is wrong with a field; a missing field has the line of its parent."""
         path = field
         while path and path not in self.lines:
             path = path[: max(path.rfind("."), path.rfind("["), 0)]
@@ -86,7 +86,7 @@ def _unknown(text: _Text) -> Iterator[Finding]:
 
 
 def _read(text: _Text) -> Stage:
-    """Read a Stage without the fields that are not known: they have been told already."""
+    """Read a Stage without its unknown fields, which have been reported already."""
     document = text.document
     unknown = {field for field, _ in unknown_fields(document.body)}
     body: dict[str, Json] = without(document.body, unknown)

@@ -1,4 +1,4 @@
-"""An object of a cluster that runs, and the Stages that its controller plays."""
+"""An object of a running cluster, and the Stages that its controller plays."""
 
 from kwokctl.clusters.stage_tools.sources import documents_from
 from kwokctl.clusters.state.home import Home
@@ -21,7 +21,7 @@ def documents_of_cluster(home: Home, name: ClusterName) -> list[Document]:
 
 
 def key_of(target: str, namespace: str) -> ObjectKey:
-    """Return which object `KIND/NAME` is; UsageError if it names none of a kind that is known."""
+    """Return the key of `KIND/NAME`; UsageError if there is no name, or the kind is unknown."""
     kind, _, name = target.partition("/")
     resource = _resource(kind)
     if resource is None or not name:

@@ -17,7 +17,7 @@ _WANTED = {
 
 
 def first_broken_rule(stage: Stage, value: Json) -> str:
-    """Return the first rule that does not hold; an empty text if the Stage is for the object."""
+    """Return the first rule that does not hold; an empty text if the Stage matches the object."""
     return next(_broken_rules(stage, value), "")
 
 

@@ -1,4 +1,4 @@
-"""What state an object is in, in a few words."""
+"""The state of an object, in a few words."""
 
 from collections.abc import Iterator, Mapping
 
@@ -29,7 +29,7 @@ def _conditions(status: Mapping[str, Json]) -> Iterator[str]:
 
 
 def _containers(statuses: list[Json], prefix: str) -> Iterator[str]:
-    """Yield what containers do; that those of a Running pod run goes without saying."""
+    """Yield what containers do; running containers of a Running pod are not mentioned."""
     for each in statuses:
         for state, more in (each.get("state") or {}).items():
             if state != "running" or prefix:

@@ -1,4 +1,4 @@
-"""Fields of a Stage document that no Stage has."""
+"""Fields of a Stage document that are not in the schema of Stages."""
 
 from collections.abc import Iterator, Mapping
 from types import UnionType
@@ -37,7 +37,7 @@ def _unknown(path: str, shape: Any, value: Json) -> Iterator[tuple[str, str]]:
 
 
 def _of_union(shape: Any) -> Any:
-    """Return what a field may be beside nothing."""
+    """Return the type of a field without None."""
     if isinstance(shape, UnionType):
         return next(each for each in get_args(shape) if each is not type(None))
     return shape

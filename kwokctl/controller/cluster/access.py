@@ -12,7 +12,7 @@ _SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
 def cluster_access(kubeconfig: Path | None, master: str) -> Access:
-    """Return how to reach the cluster; `master` wins over the server of a kubeconfig.
+    """Return how to reach the cluster; `master` overrides the server of a kubeconfig.
 
     Without a kubeconfig it is the user's own, else the cluster whose pod this process runs in.
     """

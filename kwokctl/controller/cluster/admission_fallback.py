@@ -1,4 +1,4 @@
-"""Writes through the API the kinds that webhooks or policies of a cluster concern."""
+"""Writes through the API the kinds to which webhooks or policies of a cluster apply."""
 
 import asyncio
 import logging
@@ -17,12 +17,12 @@ _KINDS = (NODES, PODS, LEASES)
 
 
 class AdmissionFallback:
-    """Watches webhooks and policies, and names the kinds that they concern to the data plane."""
+    """Watches webhooks and policies, and passes the data plane the kinds that they apply to."""
 
     def __init__(
         self, leave: Callable[[Collection[Resource]], None], pool: Pool, random: Random
     ) -> None:
-        """Call `leave` with the kinds whose objects are to be written through the API from now on.
+        """Call `leave` with the kinds whose objects must be written through the API from now on.
 
         Watch through `pool`.
         """
@@ -43,7 +43,7 @@ class AdmissionFallback:
                 tasks.create_task(until_answered(follow, self._random))
 
     def _choose(self) -> None:
-        """Name the kinds that any of them concerns, and log when that changes."""
+        """Name the kinds that any of them applies to, and log when that changes."""
         found = {kind: names for kind in _KINDS if (names := self._watch.on(kind))}
         left = frozenset(found)
         if left == self._left:

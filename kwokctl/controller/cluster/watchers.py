@@ -1,4 +1,4 @@
-"""Feeds the controller with what happens in a cluster: lists first, then every change."""
+"""Feeds the controller with the objects of a cluster: lists first, then every change."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ _GATHER = 0.03
 
 
 class ClusterWatchers:
-    """Follows nodes, then pods, then other kinds; whatever fails is tried again for ever."""
+    """Follows nodes, then pods, then other kinds; every failure is retried without end."""
 
     def __init__(
         self, client: Client, controller: Controller, selection: Selection, random: Random

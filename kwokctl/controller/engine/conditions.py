@@ -1,6 +1,6 @@
-"""What becomes of a node's conditions when a Stage speaks of them: the one place that decides it.
+"""Decides what a node's conditions become when a Stage renders some; no other module does.
 
-Layers lie above each other: the fake kubelet, which finds its node healthy; what Stages have set; and
+There are layers: the fake kubelet, which finds its node healthy; above it what Stages have set; and
 overlays. In what a Stage renders, a condition with a status, a reason or a message is a statement,
 which is written. One with times only is a report, a heartbeat: it repeats what the topmost layer
 says, and is left out where another program has set something different.
@@ -18,7 +18,7 @@ from kwokctl.kube.client import PatchType
 
 
 class ConditionText(NamedTuple):
-    """What a layer says of a condition."""
+    """What a layer states about a condition."""
 
     status: str
     reason: str
@@ -42,17 +42,17 @@ class ConditionComposer:
     """Makes what a Stage renders for a node's status fit to be sent.
 
     Nothing is kept of any node. What Stages said last is remembered for all nodes together, so that
-    reports know it for our own; of what is forgotten the times are not refreshed any more.
+    reports recognize it; times of conditions that were forgotten are not refreshed any more.
     """
 
     def __init__(self, overlays: Sequence[Layer] = ()) -> None:
-        """Let `overlays` speak above the Stages, each above those before it."""
+        """Put `overlays` above the Stages, each above those before it."""
         self._overlays = tuple(overlays)
         self._remembered: dict[tuple[str, ConditionText], None] = {}
 
     @property
     def has_learnt(self) -> bool:
-        """Whether a Stage has said something that no healthy kubelet says."""
+        """Whether a Stage has stated something that no healthy kubelet reports."""
         return bool(self._remembered)
 
     def compose(self, node: Json, document: Json, patch_type: PatchType, now: float) -> Json:
@@ -92,7 +92,7 @@ class ConditionComposer:
     def _said(
         self, item: Json, have: Json, over: ConditionText | None, *, replaces: bool
     ) -> Json | None:
-        """Return the condition that an item asks for; None to leave alone what there is."""
+        """Return the condition that an item asks for; None to keep the current one."""
         if _is_report(item):
             return self._report(item, have, over)
         if over is not None:
@@ -105,7 +105,7 @@ class ConditionComposer:
     def _report(self, item: Json, have: Json, over: ConditionText | None) -> Json | None:
         kind = item["type"]
         top = over or _HEALTHY.get(kind)
-        if top is None:  # the Stage alone speaks of it
+        if top is None:  # only the Stage names it
             return item
         if have is None or have.get("reason") in _SILENCE:
             return _in_full(item, top)
@@ -186,7 +186,7 @@ _text = lru_cache(maxsize=64)(format_time)
 
 
 def _completed(said: Json | None, item: Json, have: Json) -> Json:
-    """Add to a condition what it would lose in a patch that replaces the whole list."""
+    """Add to a condition the fields that a patch that replaces the whole list would remove."""
     if said is None or _is_report(item):
         return {**have, **(said or {})}
     return said if _TRANSITION in said else {**said, _TRANSITION: have.get(_TRANSITION)}

@@ -13,7 +13,7 @@ UNKNOWN = -2
 
 
 class SelectableMetadata(Metadata, rename="camel"):
-    """Who an object is, with what nodes and pods may be selected by."""
+    """The identity of an object, and the fields by which nodes and pods may be selected."""
 
     labels: dict[str, str] | None = None
     annotations: dict[str, str] | None = None
@@ -33,7 +33,7 @@ class DecodedAddress(msgspec.Struct, gc=False):
 
 
 class NodeCondition(msgspec.Struct, gc=False):
-    """What holds of a node, or does not."""
+    """A condition of a node."""
 
     type: str = ""
     status: str = ""
@@ -46,14 +46,14 @@ class PodIP(msgspec.Struct, gc=False):
 
 
 class NodeSpec(msgspec.Struct, rename={"pod_cidr": "podCIDR", "pod_cidrs": "podCIDRs"}, gc=False):
-    """What a node is to be."""
+    """The spec of a node."""
 
     pod_cidr: str = ""
     pod_cidrs: list[str] | None = None
 
 
 class NodeStatus(msgspec.Struct, gc=False):
-    """What a node is."""
+    """The status of a node."""
 
     addresses: list[DecodedAddress] | None = None
     conditions: list[NodeCondition] | None = None
@@ -68,14 +68,14 @@ class DecodedNode(msgspec.Struct, gc=False):
 
 
 class PodSpec(msgspec.Struct, rename="camel", gc=False):
-    """What a pod is to be."""
+    """The spec of a pod."""
 
     node_name: str = ""
     host_network: bool = False
 
 
 class PodStatus(msgspec.Struct, rename={"pod_ip": "podIP", "pod_ips": "podIPs"}, gc=False):
-    """What a pod is."""
+    """The status of a pod."""
 
     pod_ip: str = ""
     pod_ips: list[PodIP] | None = None
@@ -93,6 +93,6 @@ Decoded = DecodedObject | DecodedNode | DecodedPod
 
 
 def version_of(metadata: Metadata) -> int:
-    """Return an object's resourceVersion as the number that it is, -1 if it is none."""
+    """Return an object's resourceVersion as a number, -1 if it is not one."""
     text = metadata.resource_version
     return int(text) if text.isdecimal() else -1

@@ -1,7 +1,7 @@
 """Plays the stages of one kind: looks at what is seen, waits, writes, and looks again.
 
 Level-based: whatever happened in between, an object is judged as it is now. There is no task for an
-object; players are few, and one of them at a time is at work on an object.
+object; players are few, and only one of them at a time works on an object.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from kwokctl.kube.resource import Resource
 
 
 class StageEngine:
-    """All objects of one kind, and what is to happen to each of them."""
+    """All objects of one kind, and what must happen to each of them next."""
 
     def __init__(
         self,
@@ -66,9 +66,9 @@ class StageEngine:
         await self._queue.run()
 
     def note(self, seen: Decoded, raw: bytes, *, listed: bool = False) -> None:
-        """Take note of an object that exists; what is older than what is known is left out.
+        """Take note of an object that exists; an older version than the known one is ignored.
 
-        What was `listed` counts though it be older: a cluster may have been set back to a snapshot.
+        A `listed` object counts even if it is older: a snapshot may have been restored.
         """
         metadata = seen.metadata
         name, namespace = metadata.name, metadata.namespace
@@ -94,7 +94,7 @@ class StageEngine:
             self._look(state)
 
     def drop(self, seen: Decoded) -> None:
-        """Take note that an object exists no longer."""
+        """Take note that an object does not exist any more."""
         metadata = seen.metadata
         namespace = metadata.namespace
         key = f"{namespace}/{metadata.name}" if namespace else metadata.name
@@ -117,7 +117,7 @@ class StageEngine:
         return True
 
     def park(self, key: str) -> None:
-        """Leave an object alone until it is woken: another controller writes to it."""
+        """Do not play an object until it is woken: another controller writes to it."""
         state = self._states.get(key)
         if state is not None:
             state.parked = True
@@ -140,9 +140,9 @@ class StageEngine:
         state.rest()
 
     def _look(self, state: ObjectState) -> None:
-        """Choose what is to happen to an object as it is now.
+        """Choose the next Stage for an object as it is now.
 
-        As long as it gives the same grounds for the choice, what waits for it goes on waiting.
+        While the grounds for the choice are unchanged, a Stage that waits continues to wait.
         """
         if not state.is_known:
             return
@@ -203,7 +203,7 @@ class StageEngine:
         state.busy, state.news = True, False
         try:
             await self._play(state, stage)
-        except Exception as e:  # an object that cannot be dealt with must not stop all others
+        except Exception as e:  # an error with one object must not stop all others
             outcome = error_kind(e) if isinstance(e, RequestError) else ErrorKind.LASTING
             await self._recover(state, stage, outcome, e)
         else:
@@ -212,7 +212,7 @@ class StageEngine:
             self._after(state, stage, version)
 
     async def _play(self, state: ObjectState, stage: Stage) -> None:
-        """Do the steps that are not done yet, each on what the last has made of the object."""
+        """Do the remaining steps, each on the result of the previous one."""
         functions = self._hooks.functions(state)
         target = ObjectKey(self.resource, state.namespace or None, state.name)
         value = state.opened()
@@ -225,7 +225,7 @@ class StageEngine:
 
     @staticmethod
     def _take(state: ObjectState, value: Json) -> bool:
-        """Go on with an object as an answer shows it; False if something newer was seen."""
+        """Continue with an object as a response shows it; False if a newer version was seen."""
         version = int(value["metadata"].get("resourceVersion", UNKNOWN))
         if version <= state.version:
             return False
@@ -247,7 +247,7 @@ class StageEngine:
     async def _recover(
         self, state: ObjectState, stage: Stage, outcome: ErrorKind, error: Exception
     ) -> None:
-        """Do what an error asks for: wait, look at the object again, or let it rest."""
+        """Handle an error: wait, look at the object again, or let it rest."""
         self._count(stage, outcome.value)
         if outcome in {ErrorKind.CONFLICT, ErrorKind.GONE} and self._is_ours(state):
             outcome = await self._read_again(state, outcome)
@@ -275,7 +275,7 @@ class StageEngine:
                 state.stage, state.step = stage, 0
 
     async def _read_again(self, state: ObjectState, outcome: ErrorKind) -> ErrorKind:
-        """Read an object that is not as it was thought to be; return what that means for the error.
+        """Read an object that is not as expected; return what that means for the error.
 
         If it is still there, it was something else that could not be found.
         """

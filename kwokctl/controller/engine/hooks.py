@@ -1,4 +1,4 @@
-"""What is special about nodes and pods: whether this controller holds a node, what lies on it, and its addresses."""
+"""What is special about nodes and pods: who may write to them, and their addresses."""
 
 from collections.abc import Callable, Mapping
 from typing import Protocol, TypeVar
@@ -23,7 +23,7 @@ class Hooks(Protocol[S_contra]):
         ...
 
     def gone(self, state: ObjectState) -> None:
-        """Take note that an object exists no longer."""
+        """Take note that an object does not exist any more."""
         ...
 
     def is_ready(self, state: ObjectState) -> bool:
@@ -36,7 +36,7 @@ class Hooks(Protocol[S_contra]):
 
 
 class PlainHooks:
-    """Kinds of which nothing is special."""
+    """Kinds without special handling."""
 
     def __init__(self, functions: Mapping[str, object]) -> None:
         """Offer `functions` to templates."""
@@ -47,7 +47,7 @@ class PlainHooks:
         return True
 
     def gone(self, state: ObjectState) -> None:
-        """Take note that an object exists no longer: nothing to do."""
+        """Take note that an object does not exist any more: nothing to do."""
 
     def is_ready(self, state: ObjectState) -> bool:
         """Play it at any time."""
@@ -66,19 +66,19 @@ class Leases(Protocol):
         ...
 
     def hurry(self, node: str) -> None:
-        """Hold a node soon whose turn has not come yet: there is something to do on it."""
+        """Hold a waiting node soon: there is something to do on it."""
         ...
 
     def forget(self, node: str) -> None:
-        """Hold a node no longer."""
+        """Release a node."""
         ...
 
 
 class NoLeases:
-    """Every managed node is held at once and for ever."""
+    """Every managed node is held at once and permanently."""
 
     def __init__(self, changed: Callable[[str, Hold], None]) -> None:
-        """Tell `changed` that a node is held."""
+        """Call `changed` with each node that is held."""
         self._changed = changed
 
     def want(self, node: str, uid: str, *, can_wait: bool) -> None:
@@ -89,7 +89,7 @@ class NoLeases:
         """Hold a node soon: it is held already."""
 
     def forget(self, node: str) -> None:
-        """Hold a node no longer: nothing to do."""
+        """Release a node: nothing to do."""
 
 
 class NodeHooks:
@@ -128,7 +128,7 @@ class NodeHooks:
         return node.hold is not Hold.FOREIGN
 
     def gone(self, state: ObjectState) -> None:
-        """Take note that a node exists no longer, or is managed no longer."""
+        """Take note that a node does not exist, or is not managed, any more."""
         node = self._nodes.get(state.name)
         if node is not None and node.uid == state.uid:
             self._nodes.remove(state.name)
@@ -181,7 +181,7 @@ class PodHooks:
         return node is not None and node.hold is not Hold.FOREIGN
 
     def gone(self, state: ObjectState) -> None:
-        """Take note that a pod exists no longer."""
+        """Take note that a pod does not exist any more."""
         self._nodes.remove_pod(state.node, state.key)
         self._addresses.release(state.uid)
 

@@ -1,4 +1,4 @@
-"""What is kept of every object: little, since there may be a hundred thousand."""
+"""The state that is kept per object: little, since there may be a hundred thousand."""
 
 from typing import Protocol
 
@@ -20,7 +20,7 @@ class StateOwner(Protocol):
 
 
 class ObjectState:
-    """One object: its identity, how far it is known, and what is to happen to it next."""
+    """One object: its identity, how far it is known, and what must happen to it next."""
 
     __slots__ = (
         "basis",
@@ -44,7 +44,7 @@ class ObjectState:
     )
 
     def __init__(self, engine: StateOwner, key: str, metadata: Metadata) -> None:
-        """Begin with an object of which nothing is known but its name."""
+        """Begin with an object of which only the name is known."""
         self.engine = engine
         self.key = key
         self.name = metadata.name
@@ -85,7 +85,7 @@ class ObjectState:
     def fold(self) -> None:
         """Keep the object as JSON alone, since it has to wait: decoded it takes far more memory.
 
-        What is dumped lies at the front of a larger piece of memory that was cut off: the rest is
+        The encoded JSON is at the front of a larger piece of memory that was cut off: the rest is
         too small for the next one, so that thousands that are kept take three times their size. A
         copy takes no more than it needs.
         """
@@ -94,10 +94,10 @@ class ObjectState:
         self.value = None
 
     def rest(self) -> None:
-        """Let nothing happen to it until it is seen again."""
+        """Do nothing with it until it is seen again."""
         self.raw = self.value = self.basis = self.stage = None
         self.step = self.tries = 0
 
     def on_due(self) -> None:
-        """Tell the engine that the stage's time has come."""
+        """Notify the engine that the delay of the Stage is over."""
         self.engine.ready(self)

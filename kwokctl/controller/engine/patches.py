@@ -41,7 +41,7 @@ def result_of(current: Json, patch: Json, patch_type: PatchType, kind: str) -> J
 
 
 def _sets(current: Json, patch: Json) -> bool:
-    """Tell whether a patch surely sets a plain value to another."""
+    """Tell whether a patch certainly changes a plain value."""
     for name, wanted in patch.items():
         known = current.get(name)
         if isinstance(wanted, dict):
@@ -58,7 +58,7 @@ def _sets(current: Json, patch: Json) -> bool:
 def _has_news(known: Sequence[Json], wanted: Sequence[Json]) -> bool:
     """Tell whether an item of a list has a text that no known item has in that field.
 
-    However the list is merged, such a text is new: a node's heartbeat is found out so.
+    However the list is merged, such a text is new: this recognizes a node's heartbeat.
     """
     items = [item for item in wanted if isinstance(item, dict) and "$patch" not in item]
     return any(

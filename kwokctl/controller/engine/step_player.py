@@ -177,7 +177,7 @@ class StepPlayer:
         await self._plane.patch(applied, patch)
 
     async def _applied(self, document: Json, source: ObjectKey) -> ObjectKey:
-        """Find out which object a rendered document is; its namespace defaults to the source's."""
+        """Return the key of a rendered document; its namespace defaults to the source's."""
         if not isinstance(document, dict):
             raise ExpressionError("an apply step rendered something that is not an object")
         metadata = document.get("metadata") or {}

@@ -1,1 +1,1 @@
-"""Fake kubelets in memory: what they do at once to an object that is yet to be written."""
+"""Fake kubelets in memory: what they do at once to an object before it is written."""

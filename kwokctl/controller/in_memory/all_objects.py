@@ -1,7 +1,7 @@
 """How Stages are played once for all objects that differ in known places: with symbols there.
 
-What the Stages look at must be the same for all, and what they write may be each one's own. Where
-that is not certain NotSymbolicError is raised, and each object has to be played by itself.
+What the Stages look at must be the same for all, but what they write may differ. Where
+that is not certain NotSymbolicError is raised, and each object must be played by itself.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -46,7 +46,7 @@ class AllObjects:
         return template.render_symbols(value, self._functions, ())
 
     def composed(self, value: Json, document: Json, patch_type: PatchType) -> Json:
-        """Make what is said of a node's conditions fit; all times in it are now."""
+        """Fit a node's conditions as a Stage renders them; all times in them are now."""
         if self.kind != "Node":
             return document
         status = document.get("status") if isinstance(document, dict) else None
@@ -70,19 +70,19 @@ class AllObjects:
         return refuse() if before is not after else False
 
     def chosen(self, found: Basis) -> Stage | None:
-        """Take the only Stage that matches: chance is for each object by itself."""
+        """Take the only Stage that matches: a random choice must be made per object."""
         return found.matches[0] if len(found.matches) == 1 else refuse()
 
     def failed(self) -> None:
-        """Leave it to each object what could not be done with symbols."""
+        """Raise the error: each object must be played by itself."""
         refuse()
 
     def owned(self, before: Json, after: Json) -> Json:
-        """Leave the owners of fields to the real object that copies are made of."""
+        """Leave managed fields as they are: copies take them from the real object."""
         return after
 
     def _dated(self, conditions: Json) -> Json:
-        """Return conditions with a text for now, and without symbols."""
+        """Return conditions with a fixed text for the current time, and without symbols."""
         if not isinstance(conditions, list):
             refuse()
         dated = [self._dated_one(each) for each in conditions]
@@ -104,7 +104,7 @@ class AllObjects:
 
 
 def guarded(stages: Sequence[Stage]) -> Sequence[Stage]:
-    """Return the Stages such that they refuse to look at what is each object's own."""
+    """Return the Stages with conditions that refuse to read values that differ per object."""
     return [_guarded(stage) for stage in stages]
 
 
@@ -133,7 +133,7 @@ class _Guarded:
 
 @dataclass(frozen=True, slots=True)
 class _Refused:
-    """A condition in CEL, of which it is not known what it looks at."""
+    """A condition in CEL; it is not known which values it reads."""
 
     source: str
 

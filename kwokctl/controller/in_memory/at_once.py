@@ -1,6 +1,6 @@
 """Plays Stages on an object in memory as long as they do nothing but patch its status at once. Pure.
 
-It stops before whatever takes time, or is to be seen by others: a delay, an event, finalizers,
+It stops before whatever takes time, or other clients must see: a delay, an event, finalizers,
 deletions, other objects, other users. And it stops before a choice among Stages that are not all
 such: the controller makes that choice then, once.
 """
@@ -48,12 +48,12 @@ class PlayManner(Protocol):
         ...
 
     def owned(self, before: Json, after: Json) -> Json:
-        """Return an object whose status has been changed with the owners of its fields."""
+        """Return an object whose status has been changed, with its managed fields updated."""
         ...
 
 
 def play(stages: Sequence[Stage], value: Json, manner: PlayManner) -> Json:
-    """Return what the Stages make of an object at once; the object itself if that is nothing."""
+    """Return an object as the Stages leave it at once; the object itself if they do nothing."""
     for _ in range(_MOST):
         found = _basis(stages, value, manner)
         results = [_after(stage, value, manner) for stage in found.matches]
@@ -67,7 +67,7 @@ def play(stages: Sequence[Stage], value: Json, manner: PlayManner) -> Json:
 
 
 def _basis(stages: Sequence[Stage], value: Json, manner: PlayManner) -> Basis:
-    """Find the Stages that match; none if that cannot be said, which the controller reports."""
+    """Find the Stages that match; none after an error, which the controller reports."""
     try:
         return basis(stages, value)
     except NotSymbolicError:
@@ -78,7 +78,7 @@ def _basis(stages: Sequence[Stage], value: Json, manner: PlayManner) -> Basis:
 
 
 def is_at_once(stage: Stage) -> bool:
-    """Tell whether a Stage does nothing but patch the status, without delay and as nobody else."""
+    """Tell whether a Stage does nothing but patch the status, without delay or impersonation."""
     return _is_immediate(stage) and all(
         isinstance(step, PatchStep) and step.subresource == "status" and not step.as_user
         for step in stage.steps

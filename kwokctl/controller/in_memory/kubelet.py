@@ -1,4 +1,4 @@
-"""The fake kubelets of a cluster as `scale` has them: they play what they would do to new objects at once."""
+"""The fake kubelets of a cluster for `scale`: they play new objects before these are written."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _VERSION = "resourceVersion"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerIdentity:
-    """What a controller says of itself in the objects that it writes."""
+    """The values that identify a controller in the objects that it writes."""
 
     kubelet: Kubelet
     started: str
@@ -32,7 +32,7 @@ class ControllerIdentity:
 
 
 class InMemoryKubelet:
-    """Plays the Stages of one kind, nodes or pods, on objects that are yet to be written."""
+    """Plays the Stages of one kind, nodes or pods, on objects before they are written."""
 
     def __init__(
         self,
@@ -83,13 +83,13 @@ class InMemoryKubelet:
             played = play(self._stages, value, manner)
         except NotSymbolicError:
             return body  # a Stage looks at the version of the object, which it does not have yet
-        # What Stages say of conditions the controller must have heard, to know it for their words.
+        # The controller must render the conditions of Stages itself, to recognize them later.
         return body if manner.conditions.has_learnt else _unseen(body, value, played)
 
     def pattern(self, body: Json, own: OwnValues) -> Json:
-        """Do the same for all objects at once: symbols stand for what is each one's own.
+        """Do the same for all objects at once: symbols represent values that differ per object.
 
-        Raises NotSymbolicError where the Stages treat some otherwise than others.
+        Raises NotSymbolicError where the Stages treat objects differently.
         """
         value = self._seen(body, own)
         if value is None:
@@ -98,7 +98,7 @@ class InMemoryKubelet:
         return _unseen(body, value, play(self._guarded, value, manner))
 
     def _seen(self, body: Json, own: OwnValues) -> Json | None:
-        """Return an object as the controller would see it; None if that would leave it alone."""
+        """Return an object as the controller would see it; None if that would not play it."""
         metadata = body["metadata"]
         annotations, labels = metadata.get("annotations") or {}, metadata.get("labels") or {}
         selection = self._selection
@@ -132,7 +132,7 @@ class InMemoryKubelet:
 
 
 def _unseen(body: Json, before: Json, after: Json) -> Json:
-    """Return what has become of an object, without the version that it does not have yet."""
+    """Return the resulting object, without the version that it does not have yet."""
     if after is before:
         return body
     metadata = {name: value for name, value in after["metadata"].items() if name != _VERSION}

@@ -38,13 +38,13 @@ class OneObject:
         return template.render_object(value, self._functions)
 
     def composed(self, value: Json, document: Json, patch_type: PatchType) -> Json:
-        """Make what is said of a node's conditions fit."""
+        """Fit a node's conditions as a Stage renders them."""
         if self.kind != "Node":
             return document
         return self.conditions.compose(value, document, patch_type, parse_time(self._now))
 
     def surely_differ(self, before: Json, after: Json) -> bool:
-        """Tell whether a patch has changed something: what has not is shared."""
+        """Tell whether a patch has changed something: unchanged values are the same objects."""
         return before is not after
 
     def chosen(self, found: Basis) -> Stage | None:
@@ -52,10 +52,10 @@ class OneObject:
         return pick(found, self._random)
 
     def failed(self) -> None:
-        """Leave a Stage that fails to the controller, which says what is wrong with it."""
+        """Leave a Stage that fails to the controller, which reports the error."""
 
     def owned(self, before: Json, after: Json) -> Json:
-        """Give the controller the fields that it has written."""
+        """Make the controller the manager of the fields that it has written."""
         if not before["metadata"].get("managedFields"):
             return after
         owned = after_status_update(before, after, self.kind, manager=self._manager, now=self._now)

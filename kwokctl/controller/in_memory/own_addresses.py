@@ -9,7 +9,7 @@ from kwokctl.json_value import Json
 
 
 class OwnAddresses:
-    """Answers for one pod at a time."""
+    """Returns the addresses of one pod at a time."""
 
     def __init__(self) -> None:
         """Know no pod yet."""
@@ -18,7 +18,7 @@ class OwnAddresses:
         self._own = OwnValues(now="")
 
     def of(self, body: Json, own: OwnValues) -> None:
-        """Answer for this object from now on."""
+        """Return the addresses of this object from now on."""
         self._uid = body["metadata"].get("uid")
         self._node = (body.get("spec") or {}).get("nodeName")
         self._own = own

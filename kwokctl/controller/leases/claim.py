@@ -28,7 +28,7 @@ class LeaseClaim:
     _lease: Lease | None = None
 
     def adopt(self, stored: StoredLease, *, mine: bool, now: float) -> None:
-        """Build on a stored lease: go on with one's own, or take over from another holder."""
+        """Build on a stored lease: continue one's own, or take over from another holder."""
         self.version = stored.version
         self.transitions = stored.transitions + (not mine and bool(stored.holder))
         self.acquired = stored.acquired if mine else now
@@ -51,12 +51,12 @@ class LeaseClaim:
         self._keep(self._kept | identity)
 
     def forget_lease(self) -> None:
-        """Build on no lease: there is none any more."""
+        """Begin without a lease: it does not exist any more."""
         self.version = ""
         self._keep({})
 
     def lease(self, *, holder: str, duration: int, now: float) -> Lease:
-        """Return the lease as it is to be from `now` on; the next call may change what it returned."""
+        """Return the lease to write at `now`; the next call may change the returned object."""
         self.acquired = self.acquired or now
         if self._lease is None:
             owner = {"apiVersion": "v1", "kind": "Node", "name": self.node, "uid": self.uid}

@@ -99,11 +99,11 @@ class LeaseKeeper:
         await self._queue.run()
 
     def seed(self, leases: Iterable[StoredLease]) -> None:
-        """Take note of the leases that there are, so that they need not be asked for one by one."""
+        """Take note of the existing leases, so that they need not be read one by one."""
         self._stored = {lease.name: lease for lease in leases}
 
     def want(self, node: str, uid: str, *, can_wait: bool) -> None:
-        """Begin to hold a node's lease; one that is to be made is made at once unless it can wait."""
+        """Begin to hold a node's lease; a missing one is created at once unless it can wait."""
         self.forget(node)
         node_lease = _NodeLease(LeaseClaim(node, uid), self._queue)
         self._node_leases[node] = node_lease
@@ -116,7 +116,7 @@ class LeaseKeeper:
             node_lease.on_due()
 
     def hurry(self, node: str) -> None:
-        """Make a node's lease now, if that waits its turn: there is something to do on the node."""
+        """Create a node's lease now, if that is waiting: there is something to do on the node."""
         node_lease = self._node_leases.get(node)
         if node_lease is None or node_lease.claim.version or node_lease.tries:
             return
@@ -124,7 +124,7 @@ class LeaseKeeper:
             node_lease.on_due()
 
     def forget(self, node: str) -> None:
-        """Hold a node's lease no longer; the lease itself goes with its owner, the node."""
+        """Release a node's lease; the lease itself is deleted with its owner, the node."""
         node_lease = self._node_leases.pop(node, None)
         if node_lease is not None:
             self._context.delay_queue.forget(node_lease)
@@ -176,7 +176,7 @@ class LeaseKeeper:
         self._set(node_lease, Hold.HELD)
 
     async def _look(self, node_lease: _NodeLease) -> None:
-        """Look at a lease that is not as it was thought to be."""
+        """Read a lease that is not as expected."""
         try:
             raw = await self._context.reader.get(
                 ObjectKey(LEASES, NODE_LEASES, node_lease.claim.node)
@@ -189,7 +189,7 @@ class LeaseKeeper:
                 self._consider(node_lease, read_lease(raw))
 
     def _consider(self, node_lease: _NodeLease, stored: StoredLease) -> None:
-        """Go on with a lease of one's own, take over one that has ended, or wait for its end."""
+        """Continue one's own lease, take over one that has ended, or wait for its end."""
         now, holder = self._context.wall(), stored.holder
         is_mine = holder == self._holder
         left = stored.expires() - now
@@ -210,7 +210,7 @@ class LeaseKeeper:
     async def _recover(
         self, node_lease: _NodeLease, error: RequestError, found: StoredLease | None
     ) -> None:
-        """Do what an error asks for; `found` is the lease as it is, if that came with the error."""
+        """Handle an error; `found` is the current lease, if that came with the error."""
         if found is not None:
             self._consider(node_lease, found)
         elif error_kind(error) is ErrorKind.CONFLICT or error.reason == "AlreadyExists":
@@ -219,7 +219,7 @@ class LeaseKeeper:
             self._put_off(node_lease, error)
 
     def _put_off(self, node_lease: _NodeLease, error: RequestError) -> None:
-        """Try again later, or at once to make a lease that is gone."""
+        """Try again later, or at once to create a lease that is gone."""
         kind = error_kind(error)
         if kind is ErrorKind.GONE:
             node_lease.claim.forget_lease()

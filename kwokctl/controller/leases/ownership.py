@@ -63,7 +63,7 @@ class Ownership:
         await self._queue.run()
 
     def changed(self, node: ManagedNode) -> None:
-        """Play a node and its pods if the node is held, none of them if another controller holds it."""
+        """Play a node and its pods if the node is held, but not if another controller holds it."""
         name = node.name
         if node.hold is Hold.FOREIGN:
             self._node_engine.park(name)
@@ -74,7 +74,7 @@ class Ownership:
                 self._queue.put(_Sync(name, self._queue))
 
     def gone(self, name: str) -> None:
-        """Leave the pods of a node alone, which is gone or held by another controller."""
+        """Stop playing the pods of a node that is gone or held by another controller."""
         for key in self._nodes.pods(name):
             self._pod_engine.park(key)
 

@@ -1,4 +1,4 @@
-"""Which pod has which address. Pure book-keeping: no address is ever handed out twice."""
+"""Allocates addresses to pods. Pure: no address is in use twice."""
 
 import heapq
 import logging
@@ -142,7 +142,7 @@ def _range(cidr: str) -> tuple[int, int]:
 
 
 def _number(address: str) -> int:
-    """Return an address as the number it is; ValueError if it is no address."""
+    """Return an address as a number; ValueError if it is not an address."""
     family, shift = (AF_INET6, _V6) if ":" in address else (AF_INET, 0)
     try:
         return int.from_bytes(inet_pton(family, address), "big") + shift
@@ -157,7 +157,7 @@ def _text(number: int) -> str:
 
 
 class PodIPs:
-    """Gives each pod the addresses it has or is to have, the same ones as long as it exists."""
+    """Gives each pod its addresses, the same ones as long as it exists."""
 
     def __init__(self, nodes: NodeRegistry, *, default_cidr: str, node_ip: str) -> None:
         """Use `default_cidr` for nodes without a pod CIDR, `node_ip` for nodes without address."""
@@ -209,7 +209,7 @@ class PodIPs:
             self._owned[uid] = tuple([a for a in addresses if self._take(a, cidrs)])
 
     def release(self, uid: str) -> None:
-        """Take back the addresses of a pod that exists no longer."""
+        """Take back the addresses of a pod that does not exist any more."""
         self._pool.release(self._owned.pop(uid, ()))
 
     def reserve(self, node: str, number: int, *, until: float) -> list[tuple[str, ...]]:

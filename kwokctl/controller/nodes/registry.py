@@ -90,7 +90,7 @@ class NodeRegistry:
         return tuple(self._pods.get(name, ()))
 
     def add_pod(self, name: str, key: str) -> None:
-        """Remember that a pod lies on a node."""
+        """Remember that a pod is on a node."""
         self._pods[name].add(key)
 
     def remove_pod(self, name: str, key: str) -> None:

@@ -40,7 +40,7 @@ class Selection:
 
     @property
     def pod_field_selector(self) -> str:
-        """Return the field selector for the list of pods that may lie on such nodes."""
+        """Return the field selector for the list of pods that may be on such nodes."""
         return f"spec.nodeName={self.node_name}" if self.node_name else "spec.nodeName!="
 
     def manages(self, annotations: Mapping[str, str], labels: Mapping[str, str]) -> bool:
@@ -50,7 +50,7 @@ class Selection:
         )
 
     def disregards(self, annotations: Mapping[str, str], labels: Mapping[str, str]) -> bool:
-        """Tell whether a node or a pod is to be left alone."""
+        """Tell whether a node or a pod must not be played."""
         return bool(self.disregard and all(holds(annotations) for holds in self.disregard)) or bool(
             self.disregard_labels and all(holds(labels) for holds in self.disregard_labels)
         )
@@ -65,7 +65,7 @@ def select(
     disregard_annotation_selector: str = "",
     disregard_label_selector: str = "",
 ) -> Selection:
-    """Say which nodes are managed; UsageError unless exactly one way of choosing is given.
+    """Return which nodes are managed; UsageError unless exactly one way of choosing is given.
 
     An annotation selector and a label selector together are one way: both must match.
     """

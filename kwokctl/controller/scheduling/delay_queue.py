@@ -1,4 +1,4 @@
-"""What is due when, and calling it then with one timer for all that wait."""
+"""Calls each waiter when it is due, with one timer for all."""
 
 import asyncio
 import heapq
@@ -33,7 +33,7 @@ class Schedule(Generic[K]):
         return len(self._due)
 
     def put(self, key: K, due: float) -> None:
-        """Make a key due at a time, whatever was said about it before."""
+        """Make a key due at a time, which replaces an earlier one."""
         self._due.pop(key, None)
         self._due[key] = due
         self._entries += 1
@@ -47,7 +47,7 @@ class Schedule(Generic[K]):
             self._rebuild()
 
     def forget(self, key: K) -> bool:
-        """Let a key wait no longer; return whether it did."""
+        """Remove a key; return whether it waited."""
         return self._due.pop(key, None) is not None
 
     def next_due(self) -> float | None:
@@ -92,7 +92,7 @@ class Waiter(Protocol):
         ...
 
     def __hash__(self) -> int:
-        """Tell it apart from others."""
+        """Return its identity as a key."""
         ...
 
 
@@ -129,7 +129,7 @@ class DelayQueue:
         return self._schedule.forget(waiter)
 
     def close(self) -> None:
-        """Call nothing any more."""
+        """Stop calling waiters."""
         if self._timer is not None:
             self._timer.cancel()
 

@@ -1,4 +1,4 @@
-"""What fake kubelets answer over TLS, as long as they serve neither logs nor commands: why not.
+"""Answers the API server as fake kubelets over TLS: logs and commands are refused with the reason.
 
 The API server speaks TLS to kubelets, on the port on which the controller serves plain HTTP. What is
 asked for is refused, so that no right is needed. The paths are those of the kubelet

@@ -1,4 +1,4 @@
-"""What the controller answers on its port, and the right that each answer takes."""
+"""The routes on the controller's port, and the right that each requires."""
 
 import asyncio
 import hmac
@@ -31,7 +31,7 @@ _AGAIN = ("Retry-After: 1",)
 
 
 class Right(Enum):
-    """What a client must be allowed to do to get an answer."""
+    """The right that a client needs for an answer."""
 
     NONE = "none"
     """For every client: answers that reveal no more than that the controller lives."""
@@ -43,7 +43,7 @@ class Authorizer:
     """Knows which credentials give which rights."""
 
     def __init__(self, token: str | None) -> None:
-        """Take `token` for the owner's; without one no credential is."""
+        """Accept `token` as the owner's; without one no credential is accepted."""
         self._token = token.encode() if token else None
 
     def allows(self, right: Right, authorization: bytes) -> bool:
@@ -58,7 +58,7 @@ class Authorizer:
 
 
 async def owner_authorizer(token_file: Path | None) -> Authorizer:
-    """Write a new token to a file, and return what authorizes its bearers; without a file nothing is."""
+    """Write a new token to a file, and return its authorizer; without a file none is accepted."""
     if token_file is None:
         return Authorizer(None)
     try:
@@ -94,7 +94,7 @@ class HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class HttpRoute:
-    """One thing that can be asked for."""
+    """A path that can be requested."""
 
     method: str
     path: str
@@ -120,7 +120,7 @@ class Handlers:
 
 
 def routes(handlers: Handlers) -> Sequence[HttpRoute]:
-    """Return all that can be asked for; HEAD is answered wherever GET is."""
+    """Return all routes; HEAD is answered wherever GET is."""
 
     async def live(_: bytes) -> HttpResponse:
         return HttpResponse(200, "ok")

@@ -1,4 +1,4 @@
-"""Answers what `scale` asks before it writes nodes and pods itself."""
+"""Answers the requests of `scale`, which writes nodes and pods itself."""
 
 from collections.abc import Mapping
 
@@ -23,7 +23,7 @@ class RetryLaterError(Exception):
 
 
 class ScaleApi:
-    """Tells what has been seen, and reserves pod addresses."""
+    """Returns how far watches have come, and reserves pod addresses."""
 
     def __init__(self, addresses: PodIPs, delay_queue: DelayQueue) -> None:
         """Answer from `addresses`."""
@@ -43,7 +43,7 @@ class ScaleApi:
         return msgspec.json.encode(self._seen)
 
     def reserve(self, body: bytes) -> bytes:
-        """Reserve addresses for pods that `scale` makes, until they are seen or time is over.
+        """Reserve addresses for pods that `scale` makes, until they are seen or it expires.
 
         Raises ValueError for a bad question; RetryLaterError for a node that is not played here, or has
         not been seen yet, and where too many addresses are reserved already.
@@ -71,7 +71,7 @@ class ScaleApi:
         return msgspec.json.encode(answer)
 
     def on_due(self) -> None:
-        """Take back what was reserved for too long."""
+        """Take back expired reservations."""
         upcoming = self._addresses.expire(self._delay_queue.now())
         if upcoming is not None:
             self._delay_queue.put_at(self, upcoming)

@@ -63,7 +63,7 @@ class Server:
         return self._server.sockets[0].getsockname()[1] if self._server is not None else 0
 
     def close(self) -> None:
-        """Listen no longer."""
+        """Stop listening."""
         if self._server is not None:
             self._server.close()
 
@@ -85,7 +85,7 @@ class Server:
             self._strangers.pop(writer, None)
 
     def _admit(self, writer: asyncio.StreamWriter) -> None:
-        """Count a connection; the oldest one ends if there are too many: it had its time."""
+        """Count a connection; if there are too many, the oldest one is closed."""
         if len(self._strangers) >= _MOST_STRANGERS:
             oldest = next(iter(self._strangers))
             del self._strangers[oldest]

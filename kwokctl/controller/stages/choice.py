@@ -14,7 +14,7 @@ from kwokctl.json_value import Json
 
 
 class Basis(msgspec.Struct, frozen=True):
-    """All that a choice was made from; an object that still gives the same keeps its stage."""
+    """The grounds for a choice; while they stay the same, an object keeps its stage."""
 
     matches: tuple[Stage, ...]
     weights: tuple[int | None, ...]
@@ -24,7 +24,7 @@ class Basis(msgspec.Struct, frozen=True):
 def basis(stages: Sequence[Stage], value: Json) -> Basis:
     """Find the stages that match an object, and what their weights and delays depend on.
 
-    Raises ExpressionError if a condition or a weight in CEL comes to an error: as in kwok, no stage
+    Raises ExpressionError if a condition or a weight in CEL fails: as in kwok, no stage
     is for the object then.
     """
     known: Known = {}
@@ -79,7 +79,7 @@ def seconds_range(delay: Delay | None, value: Json, now: float) -> tuple[float, 
 
 
 def weight_of(stage: Stage, value: Json) -> int | None:
-    """Return a stage's weight for an object; None is what an unreadable text gives."""
+    """Return a stage's weight for an object; None if the text cannot be read."""
     first = _first(stage.weight_from, value)
     if first is None or isinstance(first, bool):
         return stage.weight

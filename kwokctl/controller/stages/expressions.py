@@ -38,7 +38,7 @@ class CelCondition:
         return self._program.source
 
     def holds(self, value: Json) -> bool:
-        """Tell whether it holds; raise ExpressionError if that cannot be said."""
+        """Tell whether it holds; raise ExpressionError if it cannot be evaluated."""
         found = self._program.evaluate(value)
         if found is True or found is False:
             return found is True
@@ -73,7 +73,7 @@ class CelDelay:
         self._is_told = False
 
     def values(self, value: Json) -> Sequence[Json]:
-        """Return the delay alone, which is 0 if the program comes to an error."""
+        """Return the delay alone, which is 0 if the program fails."""
         try:
             return [self._delay(self._program.evaluate(value))]
         except ExpressionError as e:

@@ -36,7 +36,7 @@ POD_NAMES = NAMES | {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kubelet:
-    """What all fake nodes say of the kubelet behind them."""
+    """What all fake nodes report about their kubelet."""
 
     ip: str = ""
     name: str = ""
@@ -82,7 +82,7 @@ def for_nodes(shared: Mapping[str, Any], kubelet: Kubelet) -> dict[str, Any]:
 
 
 class AddressBook(Protocol):
-    """Tells addresses of nodes and pods."""
+    """Returns the addresses of nodes and pods."""
 
     def of_node(self, name: str) -> Sequence[str]:
         """Return the addresses of a node, the first of which is its main one."""

@@ -27,7 +27,7 @@ def container_id(pod_uid: str, container: str) -> str:
 
 @lru_cache(_REMEMBERED)
 def image_id(image: str) -> str:
-    """Return what an image is known as once it has been pulled: its full name with a digest.
+    """Return the identifier of a pulled image: its full name with a digest.
 
     The rules for names are those of https://github.com/distribution/reference.
     """

@@ -1,4 +1,4 @@
-"""Stages: what is to happen to an object, when, and for which objects. Values, ready to be used."""
+"""Compiled Stages: what to do with an object, when, and for which objects."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ class ObjectTemplate(Protocol):
         ...
 
     def render_object(self, data: Json, functions: Mapping[str, Any], /) -> Json:
-        """Render and parse; ExpressionError tells what went wrong."""
+        """Render and parse; raises ExpressionError if that fails."""
         ...
 
     def render_symbols(
         self, data: Json, functions: Mapping[str, Any], unknown: Collection[str], /
     ) -> Json:
-        """Do the same for many objects at once: symbols stand for what is each one's own."""
+        """Do the same for many objects at once: symbols represent values that differ per object."""
         ...
 
 
@@ -39,7 +39,7 @@ class Kind:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventStep:
-    """Tell a Kubernetes event about the object."""
+    """Create a Kubernetes event about the object."""
 
     type: str
     reason: str

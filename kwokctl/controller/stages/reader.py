@@ -55,10 +55,10 @@ def read_stages(documents: Iterable[Document]) -> tuple[Stage, ...]:
 
 
 class StageFieldError(ConfigError):
-    """A field of a Stage does not say what it must."""
+    """A field of a Stage is invalid."""
 
     def __init__(self, document: Document, field: str, problem: str) -> None:
-        """Say which field of which document, and what is wrong with it."""
+        """Name the field and its document, and what is wrong with it."""
         super().__init__(f"{document.source}: stage '{document.name}': '{field}' {problem}")
         self.field = field
         self.problem = problem

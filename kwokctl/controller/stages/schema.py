@@ -93,7 +93,7 @@ class FinalizersShape(_Shape):
 
 
 class ImpersonationShape(_Shape):
-    """Who a write is done as."""
+    """The user as whom a write is done."""
 
     username: str
 
@@ -147,7 +147,7 @@ class ResourceRefShape(_Shape):
 
 
 class StageSpecShape(_Shape):
-    """What a Stage says."""
+    """The spec of a Stage."""
 
     resource_ref: ResourceRefShape
     selector: SelectorShape | None = None

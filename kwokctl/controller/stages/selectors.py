@@ -28,7 +28,7 @@ class Condition(Protocol):
         ...
 
     def holds(self, value: Json, /) -> bool:
-        """Tell whether it holds for an object; raise ExpressionError if that cannot be said."""
+        """Tell whether it holds for an object; raise ExpressionError if it cannot be evaluated."""
         ...
 
 
@@ -82,7 +82,7 @@ class Selector:
         """Tell whether a stage with this selector is for an object.
 
         What its conditions find is added to what is `known` of the object: stages of a kind ask for
-        the same. Raises ExpressionError for a condition in CEL that comes to an error.
+        the same. Raises ExpressionError for a condition in CEL that fails.
         """
         if self.labels or self.annotations:
             metadata = value.get("metadata") or {}
@@ -105,7 +105,7 @@ class Selector:
 
 
 def _text(item: Json) -> str | None:
-    """Return what a result that is no text is compared as, None if it equals nothing."""
+    """Return the text as which another result is compared, None if it equals nothing."""
     if isinstance(item, bool):
         return "true" if item else "false"
     return str(item) if isinstance(item, int) else None

@@ -25,14 +25,14 @@ Created = TypeVar("Created")
 
 
 class ApiBulk:
-    """Does by single requests what others do at once."""
+    """Does by single requests what other adapters do in bulk."""
 
     def __init__(self, plane: KubeletWriter) -> None:
         """Create and delete by `plane`."""
         self._plane = plane
 
     async def create(self, new: NewObjects) -> None:
-        """Create the first object alone, so that what is wrong with all shows before the others.
+        """Create the first object alone, so that an error common to all shows before the others.
 
         When it fails, what has been created is complete, and doing the same again creates the rest.
         """
@@ -50,7 +50,7 @@ class ApiBulk:
         await for_each(new.serials[1:], create, at_once=AT_ONCE)
 
     async def create_one(self, new: NewObjects, serial: int) -> bytes | None:
-        """Create an object, and return it as the cluster made it; None if it existed after all."""
+        """Create an object, and return it as the cluster stored it; None if it existed already."""
         body = new.body(serial)
         data = orjson.dumps(body)
         try:
@@ -60,7 +60,7 @@ class ApiBulk:
             return None
 
     async def delete(self, old: OldObjects) -> None:
-        """Delete the objects; one that has finalizers lives on until they are gone."""
+        """Delete the objects; one that has finalizers exists until they are removed."""
 
         async def delete(each: ObjectVersion) -> None:
             await self.delete_one(old, each)

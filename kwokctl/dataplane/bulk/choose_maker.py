@@ -1,4 +1,4 @@
-"""Finds out how copies are to be made: from what was created, and what the Stages do with it."""
+"""Finds out how copies must be made: from the created samples, and what the Stages do with them."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Setting:
-    """What copies are made of, and where."""
+    """The samples that copies are made of, and their place in etcd."""
 
     new: NewObjects
     access: BulkAccess
@@ -61,7 +61,7 @@ async def chosen_maker(
     values: CopyValues,
     located: Located,
 ) -> CopyMaker:
-    """Return what makes copies of objects that were just created.
+    """Return the maker of copies of objects that were just created.
 
     Raises CannotStampError when copies would not be right.
     """
@@ -83,7 +83,7 @@ async def chosen_maker(
 async def _for_all(
     setting: _Setting, stamp: Stamp, kubelet: FakeKubelet, created: AsCreated, each: EachPlayed
 ) -> CopyMaker:
-    """Return what makes copies if Stages do the same with all, such as nothing at once.
+    """Return the maker of copies if Stages do the same with all, such as nothing at once.
 
     Raises NotSymbolicError or CannotStampError where that is not certain.
     """
@@ -101,9 +101,9 @@ async def _for_all(
 
 
 def _smaller(value: bytes, stamp: Stamp) -> Make:
-    """Return what makes copies as protocol buffers if that can be.
+    """Return the maker of copies as protocol buffers if possible.
 
-    So objects are smaller, and the API server reads them faster.
+    Such objects are smaller, and the API server reads them faster.
     """
     smaller = protobuf_stamp(value, stamp)
     return stamp.make if smaller is None else smaller.make
@@ -124,7 +124,7 @@ def _symbolic(setting: _Setting, stamp: Stamp, place: PodPlace) -> SymbolicObjec
 
 
 def _alike(texts: Sequence[ValueSource], place: PodPlace) -> Callable[[Copy], bool]:
-    """Return what tells whether a copy is as was assumed: with these texts, and as many addresses."""
+    """Return a check that a copy is as assumed: with these texts, and as many addresses."""
     readers = [source.reader() for source in texts]
     numbers = len(place.pod_ips), len(place.host_ips)
 
@@ -143,7 +143,7 @@ def _alike(texts: Sequence[ValueSource], place: PodPlace) -> Callable[[Copy], bo
 async def _all_played(
     setting: _Setting, status: PlayedStatus, places: Sequence[PodPlace]
 ) -> AsCreated:
-    """Return what copies the samples when the cluster's kubelets have done the same with them."""
+    """Return the maker of copies of the samples if the cluster's kubelets have played both alike."""
     new, access, values = setting.new, setting.access, setting.values
 
     def lacks(place: PodPlace, sample: Sample) -> str | None:
@@ -170,7 +170,7 @@ async def _all_played(
 
 
 def _difference(wanted: Json, shown: Json) -> Path | None:
-    """Return where the API server shows another status than was wanted.
+    """Return where the API server shows another status than expected.
 
     It writes times in whole seconds, leaves out most of what is empty, and writes some of what is missing.
     """

@@ -1,4 +1,4 @@
-"""How the copies of an object are made: as it was created, or as fake kubelets leave it at once."""
+"""Makes the copies of an object: as it was created, or as fake kubelets leave it at once."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ Make = Callable[[Copy], bytes]
 
 
 class PlaceNeeds(Enum):
-    """What has to be known of the nodes of pods before copies are made."""
+    """What must be known of the nodes of pods before copies are made."""
 
     NOTHING = auto()
     NODES = auto()
@@ -33,7 +33,7 @@ class CopyMaker(Protocol):
 
     @property
     def needs(self) -> PlaceNeeds:
-        """What it has to know of the places of pods."""
+        """What it must know of the places of pods."""
         ...
 
     def make(self, copy: Copy) -> bytes:
@@ -63,7 +63,7 @@ class AsCreated:
 
 
 class EachPlayed:
-    """Copies that are played one by one, each as its own values and chance have it."""
+    """Copies that are played one by one, each with its own values and its own random choices."""
 
     def __init__(
         self, resource: Resource, kubelet: FakeKubelet, created: AsCreated, needs: PlaceNeeds
@@ -89,7 +89,7 @@ class EachPlayed:
         return orjson.dumps({**played, "status": orjson.Fragment(status)})
 
     def shown(self, copy: Copy) -> Json | None:
-        """Tell nothing: chance would have it otherwise, and the API server writes times its own way."""
+        """Return None: random choices differ, and the API server writes times in its own form."""
         return None
 
 
@@ -104,7 +104,7 @@ class AllPlayed:
         *,
         is_alike: Callable[[Copy], bool],
     ) -> None:
-        """Copy what was `played`, and let those be played one by one that are not alike."""
+        """Copy what was `played`; play those that differ one by one."""
         self.needs = each.needs
         self._kubelet = kubelet
         self._played = played

@@ -1,4 +1,4 @@
-"""What is each copy's own: its name, uid and time, and a pod's node and addresses."""
+"""The values that differ per copy: its name, uid and time, and a pod's node and addresses."""
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -32,7 +32,7 @@ class CopyValues:
 
     @staticmethod
     def of_sample(sample: Sample, place: PodPlace = _NOWHERE) -> Copy:
-        """Return what is a real object's own; without addresses of its own it has those of a `place`."""
+        """Return the own values of a real object; without addresses it has those of a `place`."""
         metadata, status = sample.body["metadata"], sample.body.get("status", {})
         return Copy(
             serial=sample.serial,

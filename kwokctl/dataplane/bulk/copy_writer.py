@@ -30,13 +30,13 @@ AT_ONCE = 64
 
 
 class _NotWrittenError(Exception):
-    """A copy was not written: something is in the way, or has its name."""
+    """A copy was not written: a condition failed, or its name is taken."""
 
 
 async def prepared(new: NewObjects, access: BulkAccess) -> "CopyWriter":
     """Create the first two objects, and find out from them how copies are made.
 
-    Raises CannotStampError when copies would not be right: then the objects created are as good as
+    Raises CannotStampError when copies would not be right: the objects created are as good as
     any, and the others can be created through the API.
     """
     samples = await create_samples(new, access)
@@ -72,7 +72,7 @@ class CopyWriter:
     async def write(self, window: Window) -> None:
         """Write copies of all others to etcd; the first is read back.
 
-        Copies that something is in the way of are created through the API. Raises CannotStampError
+        Copies that cannot be written are created through the API. Raises CannotStampError
         if that is all that is left: what has been created then are the first ones.
         """
         on_created = self._new.on_created
@@ -106,7 +106,7 @@ class CopyWriter:
         await self._access.api.create_one(self._new, copy.serial)
 
     async def _prove(self, copy: Copy, window: Window) -> None:
-        """Write one copy, and take it away again unless the API server shows it as it is."""
+        """Write one copy, and delete it again unless the API server shows it as it is."""
         new, client = self._new, self._access.client
         try:
             revision = await self._add(copy, window)

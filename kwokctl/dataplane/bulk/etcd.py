@@ -1,4 +1,4 @@
-"""Creates many objects as copies in etcd, and deletes many there; through the API where that is right."""
+"""Creates and deletes many objects in etcd, or through the API where etcd would not be right."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -26,12 +26,12 @@ TRANSACTIONS_AT_ONCE = 64
 
 
 class EtcdBulk:
-    """Does in etcd what is certain there, and leaves the rest to the API."""
+    """Writes to etcd where the result is certain, and everything else through the API."""
 
     def __init__(
         self, access: BulkAccess, new_window: Callable[[], Window], *, insists: bool
     ) -> None:
-        """Write by `access`; with `insists` raise what else is a reason to take the API."""
+        """Write by `access`; with `insists` raise an error instead of falling back to the API."""
         self._access = access
         self._new_window = new_window
         self._insists = insists
@@ -81,7 +81,7 @@ class EtcdBulk:
     def _fall_back(
         self, resource: Resource, on_api: Callable[[str], None], error: CannotStampError
     ) -> None:
-        """Report why the API is taken, or raise that, unless the caller has left the kind to it."""
+        """Report why the API is used, or raise that, unless the kind is left to the API."""
         if self._access.is_left(resource):
             return
         if self._insists:
@@ -103,10 +103,10 @@ class EtcdBulk:
 
 
 async def delete_in_etcd(old: OldObjects, access: BulkAccess, window: Window) -> None:
-    """Delete objects in etcd, a node's lease with it; what finalizers hold goes through the API.
+    """Delete objects in etcd, a node with its lease; those with finalizers through the API.
 
     So does everything from the moment when the kind is left to the API. Raises CannotStampError if
-    the first object is not in etcd where it is thought to be.
+    the first object is not at its expected key in etcd.
     """
     first = old.objects[0]
     version = int(first.version or 0)

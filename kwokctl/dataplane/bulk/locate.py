@@ -1,4 +1,4 @@
-"""Finds where the objects of a kind are in etcd, and holds what bulk writes past the API work with."""
+"""Finds the objects of a kind in etcd, and holds what bulk writes past the API work with."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -49,10 +49,10 @@ class Located:
 async def locate(
     access: BulkAccess, resource: Resource, namespace: str | None, name: str, version: int
 ) -> Located:
-    """Look for an object that exists in etcd: others of its kind are beside it.
+    """Look for an object that exists in etcd: the keys of others of its kind are beside it.
 
-    It was last written in `version`, or later. Raises CannotStampError if it is not in etcd where
-    it is thought to be, or not as it is.
+    It was last written in `version`, or later. Raises CannotStampError if it is not at its
+    expected key in etcd, or not stored as it is.
     """
     for key in access.keys.candidates(resource, namespace, name):
         found = await access.store.get(key)

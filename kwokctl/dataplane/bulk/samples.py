@@ -1,4 +1,4 @@
-"""Creates the first two objects through the API, and looks at them again when they have been played."""
+"""Creates the first two objects through the API, and reads them again after they were played."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -65,7 +65,7 @@ async def played(
 ) -> Sample:
     """Return an object as it is when fake kubelets have played it, and the cluster has seen that.
 
-    `lacks` tells what it has not that they should have given it. Raises CannotStampError if that
+    `lacks` tells which values from them are still missing. Raises CannotStampError if that
     does not come.
     """
     loop = asyncio.get_running_loop()
@@ -84,7 +84,7 @@ async def played(
 
 
 async def as_created(access: BulkAccess, sample: Sample, located: Located) -> bytes:
-    """Return what etcd has stored as an object was created, empty if it is not there any more."""
+    """Return the value that etcd stored when an object was created, empty if it is forgotten."""
     stored = located.stored
     if stored.mod_revision == sample.version:
         return stored.value
@@ -111,7 +111,7 @@ async def in_protobuf(
 
 
 async def _admit(new: NewObjects, access: BulkAccess) -> None:
-    """Have the API server look at the last object without creating it.
+    """Let the API server admit the last object in a dry run.
 
     A label that grows with the number may be too long for the last ones: copied into etcd, they
     could never be updated.
@@ -123,7 +123,7 @@ async def _admit(new: NewObjects, access: BulkAccess) -> None:
         await patiently(partial(retried, create))
     except ApiError as e:
         if "does not support dry run" in str(e):
-            return  # a webhook with side effects, which is passed by as asked for
+            return  # a webhook with side effects, which is bypassed as requested
         if e.status == 422:
             e.hint = "nothing was made: the last object is checked first; change the template"
         await new.on_refused(e, body["metadata"]["name"])

@@ -1,11 +1,11 @@
-"""Finds out how far the watches of a cluster have come, to hold writes to etcd back to that.
+"""Finds out how far the watches of a cluster have come, to pace writes to etcd by them.
 
 Nodes and pods are watched by the controller of the cluster, a watcher like any other: it is asked
 how far it has come, which costs less than another watch on a hundred thousand pods. Of other kinds
 the API server's watch cache is asked: a GET with a `resourceVersion` is answered once the cache has
 reached it (https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions).
 
-The cache is asked for nodes and pods, too, while the controller comes to nothing new: its watches
+The cache is asked for nodes and pods, too, while the controller reports no progress: its watches
 leave out pods that are on no node, and nodes that it does not manage.
 """
 
@@ -25,7 +25,7 @@ _LOOK_EVERY = 0.03
 
 
 class WatchProgress:
-    """Up to which revision watches have come, as the controller or the API server tells."""
+    """The revision that watches have reached, as the controller or the API server reports it."""
 
     def __init__(
         self, access: BulkAccess, resource: Resource, namespace: str | None, silence: float
@@ -42,7 +42,7 @@ class WatchProgress:
     async def reached(self, revision: int) -> int:
         """Return the revision that watches have reached, of writes up to `revision`."""
         if self._controller is not None and self._resource in (NODES, PODS):
-            with suppress(ApiError):  # without a controller the cache is the next best
+            with suppress(ApiError):  # without a controller the cache is asked
                 seen = await self._controller.seen()
                 position = seen.nodes if self._resource == NODES else seen.pods
                 if not self._is_silent(position, revision):
@@ -61,7 +61,7 @@ class WatchProgress:
 
 
 async def follow_watches(window: Window, progress: WatchProgress) -> None:
-    """Tell a window how far watches have come, until cancelled."""
+    """Notify a window of how far watches have come, until cancelled."""
     while True:
         await asyncio.sleep(_LOOK_EVERY)
         if not window.unseen or not window.latest:
@@ -69,4 +69,4 @@ async def follow_watches(window: Window, progress: WatchProgress) -> None:
         try:
             window.seen(await progress.reached(window.latest))
         except ApiError:
-            continue  # the window lets a little through until there is an answer again
+            continue  # the window still allows a few writes until there is an answer again

@@ -1,4 +1,4 @@
-"""Where two objects differ, told as a path."""
+"""Where two objects differ, as a path."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ Same = Callable[[Path, Json, Json], bool]
 def difference(first: Json, second: Json, same: Same, path: Path = ()) -> Path | None:
     """Return the path to the first difference; None if there is none.
 
-    `same` is asked about values that are not equal, and not both maps or both lists of one length.
+    `same` is called with values that are not equal, and not both maps or both lists of one length.
     """
     if isinstance(first, dict) and isinstance(second, dict):
         for key in first.keys() | second.keys():
@@ -42,7 +42,7 @@ def _is_in_brackets(step: str | int) -> bool:
 
 
 def value_at(value: Json, path: Path) -> Json:
-    """Return what stands at a path; KeyError, with the path, if nothing does."""
+    """Return the value at a path; KeyError, with the path, if there is none."""
     for step in path:
         fits = isinstance(value, list if isinstance(step, int) else dict)
         present = fits and (step < len(value) if isinstance(step, int) else step in value)

@@ -1,7 +1,7 @@
-"""What in the managed fields of an object is its own: the keys of items in its lists.
+"""Finds in the managed fields of an object what differs per copy: the keys of items in its lists.
 
-`k:{"ip":"10.0.0.1"}` names an item by its key, `v:"10.0.0.0/24"` one of a set by itself. Their values stand
-in the object, too, where it is known which of them differ from copy to copy.
+`k:{"ip":"10.0.0.1"}` names an item by its key, `v:"10.0.0.0/24"` one of a set by itself. Their values
+are in the object, too, where it is known which of them differ from copy to copy.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,7 +28,7 @@ def parts_of(fields: Json, body: Json, find: Find) -> list[Any]:
 
 
 def in_key(value: Json) -> str:
-    """Return a value as it stands in a key: JSON within a text that stands in JSON itself."""
+    """Return a value as it is written in a key: JSON within a text that is itself within JSON."""
     return orjson.dumps(orjson.dumps(value).decode()).decode()[1:-1]
 
 
@@ -63,7 +63,7 @@ def _place(step: str, value: Json) -> str | int | None:
 
 
 def _key(step: str, item: Json, path: Path, find: Find) -> Iterator[Any]:
-    """Yield the parts of a step that names an item which stands at `path`; nowhere if that is empty."""
+    """Yield the parts of a step that names the item at `path`, which is empty if there is none."""
     if step.startswith("v:") and path:
         yield from ('"v:', _part(path, item, find), '"')
     elif step.startswith("k:") and path:

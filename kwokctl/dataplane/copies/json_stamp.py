@@ -75,9 +75,9 @@ def stamp_of(
 ) -> Stamp:
     """Return the stamp that makes copies of `first`, a whole object as the API server shows it.
 
-    `played` says what differs in the status, if that is known.
+    `played` gives what differs in the status, if that is known.
 
-    `second` is another object made as `first` was; the copies given say what is each one's own.
+    `second` is another object made as `first` was; the copies given hold the own values of each.
     Where `varying` has a path, the object has what its function gives for the serial. Raises
     CannotStampError, which names the place, if that is not so, or if a copy would not be as
     `second` in all but times and the random names of service account volumes.
@@ -98,7 +98,7 @@ def stamp_of(
 
 
 def without_owners(real: Json) -> Json:
-    """Return an object that does not say who has written which of its fields."""
+    """Return an object without its managed fields."""
     metadata = {k: v for k, v in real["metadata"].items() if k != "managedFields"}
     return {**real, "metadata": metadata}
 
@@ -144,7 +144,7 @@ def _check_copy(made: Json, real: Json, times: Container[Path]) -> None:
 
 
 def _shown(body: Json, path: Path) -> str:
-    """Return what stands at a path, for a message."""
+    """Return the value at a path, for a message."""
     try:
         text = orjson.dumps(value_at(body, path)).decode()
     except KeyError:
@@ -180,7 +180,7 @@ def _pieces(value: Json, finder: Finder, path: Path) -> Iterator[Piece]:
 
 
 def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """Join what is constant and stands together."""
+    """Join adjacent constant pieces."""
     constant = b""
     for piece in pieces:
         if isinstance(piece, bytes):

@@ -1,4 +1,4 @@
-"""Takes protocol buffers' messages apart without knowing their types.
+"""Splits messages of protocol buffers without knowing their types.
 
 The wire format is that of https://protobuf.dev/programming-guides/encoding/.
 """
@@ -16,7 +16,7 @@ _SECONDS, _NANOS = b"\x08", b"\x10"
 
 
 class NoMessageError(ValueError):
-    """Bytes are no message."""
+    """The bytes are not a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +33,14 @@ class MessageField:
 
 @dataclass(frozen=True, slots=True)
 class ContentPlace:
-    """Where a content of another size can stand, with its size before it."""
+    """A place for a content of another size, with its size before it."""
 
     source: ValueSource
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message with places in it; its own size stands before it."""
+    """A message with places in it, with its own size before it."""
 
     parts: tuple["Part", ...]
 
@@ -57,9 +57,9 @@ Part = bytes | ContentPlace | Message
 
 
 def apart(data: bytes, source_of: Callable[[bytes], ValueSource | None]) -> Message:
-    """Take a message apart at all contents that come from a source.
+    """Split a message at all contents that come from a source.
 
-    Raises NoMessageError if it is none. What only looks like a message counts as one.
+    Raises NoMessageError if it is not a message. Bytes that only look like a message count as one.
     """
     parts: list[Part] = []
     for field in fields(data):
@@ -86,7 +86,7 @@ def _part(content: bytes, source_of: Callable[[bytes], ValueSource | None]) -> P
 
 
 def fields(data: bytes) -> Iterator[MessageField]:
-    """Yield the fields of a message; raise NoMessageError as soon as it is none."""
+    """Yield the fields of a message; raise NoMessageError as soon as it proves not to be one."""
     at = 0
     while at < len(data):
         key, content = number_at(data, at)
@@ -124,7 +124,7 @@ def time(seconds: int) -> bytes:
 
 
 def seconds_of(content: bytes) -> int | None:
-    """Return the seconds of a time, None if the content is none."""
+    """Return the seconds of a time, None if the content is not a time."""
     try:
         seconds, nanos = number_at(content, 1)
         _, end = number_at(content, nanos + 1)

@@ -1,4 +1,4 @@
-"""What a new object has to do with beside what it is: the time, and its addresses."""
+"""What Stages see of a new object beside its content: the time, and its addresses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """The same copies as `json_stamp` makes, as protocol buffers: what the API server itself puts into etcd.
 
 They are smaller than JSON, and read faster. Nothing is known of their types: the value of the
-object that copies are made of is taken apart where its own texts and times stand in it.
+object that copies are made of is split where its own texts and times occur in it.
 """
 
 from collections import Counter
@@ -41,7 +41,7 @@ class ProtobufStamp:
     """Makes the copies of an object.
 
     A message has its size before it, and with it the sizes of all that it is in. They depend on
-    the lengths of the values only, which few copies have for themselves: what stands between the
+    the lengths of the values only, which many copies share: what is between the
     values is made once for each combination of lengths.
     """
 
@@ -66,11 +66,11 @@ class ProtobufStamp:
 
 
 def protobuf_stamp(value: bytes, stamp: Stamp) -> ProtobufStamp | None:
-    """Return what makes the same copies as `stamp`, from the value in etcd of the same object.
+    """Return a stamp that makes the copies of `stamp`, from the value in etcd of the same object.
 
     The value may also be what the API server answers when it is asked for protocol buffers.
-    None if that cannot be told for sure: for values that are not protocol buffers, and where what
-    differs between copies does not stand there just as often as in the JSON.
+    None if that is not certain: for values that are not protocol buffers, and where what
+    differs between copies does not occur there as often as in the JSON.
     """
     try:
         unknown = _kept(value, stamp)
@@ -92,7 +92,7 @@ def _finder(stamp: Stamp) -> Callable[[bytes], ValueSource | None]:
         elif slot.source.role is Role.FIELDS:
             texts[orjson.dumps(slot.value)] = slot.source
         elif not isinstance(slot.value, str) or not slot.value:
-            raise NoMessageError  # a number, or nothing at all, stands in many places
+            raise NoMessageError  # a number, or an empty content, occurs in many places
         elif texts.setdefault(slot.value.encode(), slot.source) != slot.source:
             raise NoMessageError
 
@@ -128,7 +128,7 @@ def _of_any_form(source: ValueSource) -> ValueSource:
 
 
 def _reader(source: ValueSource) -> Callable[[Copy], bytes]:
-    """Return what gives the content for a copy."""
+    """Return the function that gives the content for a copy."""
     if source == _TIME:
         return lambda copy: _time(copy.created)
     read = source.reader()
@@ -143,7 +143,7 @@ def _time(created: str) -> bytes:
 def _between(
     unknown: Message, positions: Mapping[ValueSource, int], lengths: Sequence[int]
 ) -> list[bytes]:
-    """Return what stands before, between and after values of these lengths."""
+    """Return the bytes before, between and after values of these lengths."""
     constants = [PREFIX]
     for piece in _pieces(unknown, positions, lengths):
         if isinstance(piece, bytes):

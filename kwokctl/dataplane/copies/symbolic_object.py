@@ -1,4 +1,4 @@
-"""An object with symbols where its copies differ, and what Stages have made of it."""
+"""An object with symbols where its copies differ, and the status that Stages have given it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -79,7 +79,7 @@ class SymbolicObject:
         self.body = _filled(body, (), self._places)
         metadata = self.body["metadata"]
         if "managedFields" in metadata:
-            # Whose fields are whose is known from the real object that copies are made of.
+            # The owners of fields are known from the real object that copies are made of.
             self.body["metadata"] = {**metadata, "managedFields": Symbol("managedFields")}
 
     def assumes(self) -> Sequence[ValueSource]:
@@ -112,13 +112,13 @@ class SymbolicObject:
                 return ValueSource(Role.TIME)
             if isinstance(root.function, str):
                 return self._sources[root.function]
-        # Real objects show what was made of the time when they were played, which was another.
+        # Real objects show the time when they were played, which was another.
         if symbol.function not in _TEXTS or _is_made_of_now(symbol):
             refuse()
         return ValueSource(Role.PLAYED, of_copy=compiler.function(symbol))
 
     def _refuse_what_moves(self, status: Json) -> None:
-        """Refuse what may be no text unless it stands where the object was created with it."""
+        """Refuse a value that may be no text unless the object was created with it at its place."""
         for path, symbol in _symbols(status, ("status",)):
             is_plain = type(symbol) is Symbol and isinstance(symbol.function, str)
             if is_plain and self._places.get(path) is not symbol:
@@ -140,7 +140,7 @@ def _is_made_of_now(value: object) -> bool:
 
 
 def _filled(value: Json, path: Path, places: dict[Path, Json]) -> Json:
-    """Return a value with others in places of it."""
+    """Return a value with the values at some places replaced."""
     if path in places:
         return places[path]
     if isinstance(value, dict):

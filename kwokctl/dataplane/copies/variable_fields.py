@@ -1,4 +1,4 @@
-"""What differs between the copies of one object: where it stands, and what fills it."""
+"""The values that differ between the copies of one object: their places, and their sources."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ _AROUND_CREATION = (-5.0, 60.0)
 
 
 class Copy(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What is a copy's own."""
+    """The own values of a copy."""
 
     serial: int
     name: str
@@ -79,14 +79,14 @@ class ValueSource:
     """What a text or a set of fields is joined from."""
 
     def in_json(self) -> Callable[[Copy], bytes]:
-        """Return what gives the value for a copy as JSON."""
+        """Return the function that gives the value for a copy as JSON."""
         read = self.reader()
         if self.role is Role.FIELDS:
             return lambda copy: read(copy).encode()
         return lambda copy: orjson.dumps(read(copy))
 
     def reader(self) -> Callable[[Copy], Json]:
-        """Return what gives the value for a copy; a set of fields as text."""
+        """Return the function that gives the value for a copy; a set of fields as text."""
         number, of_serial = self.number, self.of_serial
         if self.parts:
             return _joiner(self.parts, in_key if self.role is Role.FIELDS else str)
@@ -141,7 +141,7 @@ class Finder:
     def __init__(
         self, body: Json, copy: Copy, varying: Varying, played: "Played | None" = None
     ) -> None:
-        """Look at an object of which `copy` says what is its own.
+        """Examine an object whose own values are those of `copy`.
 
         If it is known how its status was `played`, nothing is looked for there.
         """
@@ -189,7 +189,7 @@ class Finder:
     def _time(self, path: Path, value: str) -> ValueSource | None:
         """Find the times at which things happened to the object.
 
-        Those of metadata and status are such; what somebody has specified may be any other time.
+        Those of metadata and status are such; a time in the spec may be any other.
         """
         is_named_so = _is_time_key(path[-1]) or path[:2] == MANAGED_FIELDS
         if not is_named_so or not is_time(value):

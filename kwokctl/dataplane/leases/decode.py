@@ -1,4 +1,4 @@
-"""A node's lease as a cluster has it, read from what the API shows or from what is in etcd.
+"""Reads a node's lease from a response of the API, or from its value in etcd.
 
 Field numbers are those of k8s.io/api/coordination/v1, k8s.io/apimachinery/pkg/apis/meta/v1 and
 k8s.io/apimachinery/pkg/runtime (generated.proto of each).
@@ -95,7 +95,7 @@ def read_lease(raw: bytes | msgspec.Raw) -> StoredLease:
 
 
 def stored_lease(value: bytes, revision: int) -> StoredLease | None:
-    """Read a lease as it was stored in etcd in a revision; None for what is none."""
+    """Read a lease as it was stored in etcd in a revision; None for anything else."""
     if value.startswith(b"{"):
         lease = read_lease(value)
         lease.version = str(revision)
@@ -196,7 +196,7 @@ def _formatted(time: bytes) -> str:
 
 @lru_cache(maxsize=64)
 def _moment(time: bytes) -> float:
-    """Return a time as a POSIX time stamp; those who write together have it in common."""
+    """Return a time as a POSIX time stamp; leases that are written together share it."""
     found = {key: value for key, value, _ in fields(time, 0, len(time))}
     return found.get(_SECONDS, 0) + found.get(_NANOS, 0) / 1e9
 

@@ -1,4 +1,4 @@
-"""A node's lease as it is written, for the API as JSON and for etcd as a protocol buffer.
+"""Writes a node's lease, for the API as JSON and for etcd as a protocol buffer.
 
 Field numbers are those of k8s.io/api/coordination/v1, k8s.io/apimachinery/pkg/apis/meta/v1 and
 k8s.io/apimachinery/pkg/runtime (generated.proto of each). What is empty is left out.
@@ -40,7 +40,7 @@ _METADATA, _SPEC = _SIZED[1], _SIZED[2]
 
 
 class Lease:
-    """A node's lease; what its renewals leave as it is is encoded once."""
+    """A node's lease; the parts that renewals do not change are encoded once."""
 
     __slots__ = ("_head", "_spec", "_tail", "acquired", "duration", "holder", "metadata",
                  "renewed", "transitions")  # fmt: skip
@@ -79,7 +79,7 @@ class Lease:
         )
 
     def document(self) -> dict[str, Json]:
-        """Return it as the API takes it."""
+        """Return it as the API expects it."""
         return {
             "apiVersion": _API_VERSION,
             "kind": _KIND,
@@ -119,7 +119,7 @@ def micro_time(now: float) -> str:
 
 @lru_cache(maxsize=64)
 def _micro_time(now: float) -> bytes:
-    """Encode a time; those who write together have it in common."""
+    """Encode a time; leases that are written together share it."""
     seconds, micro = divmod(round(now * 1e6), 10**6)
     return _NUMBER[1] + varint(seconds) + _NUMBER[2] + varint(micro * 1000)
 

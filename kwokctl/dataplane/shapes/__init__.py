@@ -1,4 +1,4 @@
-"""The shapes of statuses: what an API server surely decodes."""
+"""The shapes of statuses that every API server certainly decodes."""
 
 from kwokctl.dataplane.shapes.checking import check_status
 

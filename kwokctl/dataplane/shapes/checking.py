@@ -1,7 +1,7 @@
-"""Tells whether an API server surely decodes the status of an object.
+"""Checks whether an API server certainly decodes the status of an object.
 
-It reads what is in etcd without asking back, and one value that it cannot decode breaks every list
-of that kind. So what is written there must pass here first.
+It reads etcd without validation, and one value that it cannot decode breaks every list
+of that kind. So a status must pass this check before it is written to etcd.
 """
 
 import re
@@ -71,7 +71,7 @@ def _phrase(decoder: _Decoder, raw: bytes, message: str) -> str:
 
 
 def _wrong_key(decoder: _Decoder, raw: bytes, place: str) -> str:
-    """Return the key of the map at a place whose value is refused, which no message tells."""
+    """Return the key of the map at a place whose value is refused; messages do not name it."""
     document = msgspec.json.decode(raw)
     values = document
     for step in _STEP.findall(place):

@@ -1,6 +1,6 @@
 """Values that JSON writes as texts or numbers, but that the API server reads as something else.
 
-Each type accepts less than the API server does, never more. They hold nothing: a decoder is to make
+Each type accepts less than the API server does, never more. They hold no value: a decoder must make
 sure of a value, not to keep it.
 """
 
@@ -29,14 +29,14 @@ _REMEMBERED = 4096
 
 
 class Leaf:
-    """A text that must read as something."""
+    """A text in a certain format."""
 
     article: ClassVar[str]
     """What it must be, with an article."""
 
     @classmethod
     def accepts(cls, text: str) -> bool:
-        """Tell whether the API server surely reads the text."""
+        """Tell whether the API server certainly reads the text."""
         raise NotImplementedError
 
 
@@ -57,7 +57,7 @@ class Time(Leaf):
 
 
 class Quantity(Leaf):
-    """An amount such as `1500m`, `8Gi` or `1e3`; a plain number will do."""
+    """An amount such as `1500m`, `8Gi` or `1e3`; a plain number is accepted, too."""
 
     article = "a quantity"
 

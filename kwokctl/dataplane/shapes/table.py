@@ -5,7 +5,7 @@ A line of a table is a type's name and its fields, such as
     PodIP ip:Address
     NodeCondition lastHeartbeatTime:Time message:str reason:str status:str type:str
 
-and goes on in lines that are indented. A field's type is a leaf, a type of the table, `[T]` for a
+and continues in indented lines. A field's type is a leaf, a type of the table, `[T]` for a
 list, or `{T}` for a map by texts. Every field may be missing, or null, as the API server has it.
 """
 
@@ -40,7 +40,7 @@ def read_tables(*tables: str) -> dict[str, Fields]:
 
 
 def _lines(table: str) -> Iterator[str]:
-    """Yield lines, each with what goes on from it."""
+    """Yield lines, each joined with its continuation lines."""
     whole = ""
     for line in table.splitlines():
         if line.startswith(" "):

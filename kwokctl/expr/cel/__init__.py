@@ -1,4 +1,4 @@
-"""The language CEL, as kwok has it, compiled to Python."""
+"""The language CEL, as kwok uses it, compiled to Python."""
 
 from kwokctl.expr.cel.program import CelEnvironment, CelProgram
 from kwokctl.expr.cel.stages import StructKind, compile_cel

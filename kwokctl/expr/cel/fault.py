@@ -1,4 +1,4 @@
-"""What is wrong with an expression, and what goes wrong when it is evaluated."""
+"""Errors in an expression, and errors of its evaluation."""
 
 
 class CelValueError(Exception):
@@ -6,7 +6,7 @@ class CelValueError(Exception):
 
 
 class CelSourceError(Exception):
-    """Something that is wrong with an expression, whatever it is evaluated on."""
+    """An error in an expression, which does not depend on the object."""
 
     def __init__(self, at: int, problem: str) -> None:
         """Remember the offset in the text."""

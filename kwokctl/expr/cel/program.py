@@ -52,7 +52,7 @@ class CelProgram:
     """An expression; evaluate it on a value for each variable of its environment."""
 
     def __init__(self, source: str, environment: CelEnvironment) -> None:
-        """Compile the expression; raise ExpressionError, with the place, if it is none."""
+        """Compile the expression; raise ExpressionError, with the place, if it is invalid."""
         self.source = source
         self._environment = environment
         try:
@@ -76,7 +76,7 @@ class CelProgram:
         return self._checked.types[self._tree]
 
     def evaluate(self, *values: Json) -> Any:
-        """Return what the expression comes to; raise ExpressionError if that is an error."""
+        """Return the value of the expression; raise ExpressionError if the evaluation fails."""
         try:
             return self._fast(*values)
         except _FAULTS:

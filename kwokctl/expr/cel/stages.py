@@ -34,6 +34,6 @@ _environment = cache(stage_environment)
 def compile_cel(source: str, kind: StructKind | None = None) -> CelProgram:
     """Return the program for an expression of a Stage, the same one each time.
 
-    Raises ExpressionError, which tells the line and the column, if it is none.
+    Raises ExpressionError, with the line and the column, if it is invalid.
     """
     return CelProgram(source, _environment(kind))

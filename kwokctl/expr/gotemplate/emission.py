@@ -3,7 +3,7 @@
 With placeholders, what is written depends on nothing but the branches that were taken. There are
 four, from Unicode's private use area:
 
-- `RAW` stands for a text that means the same wherever it stands in YAML;
+- `RAW` represents a text that means the same at every place in YAML;
 - `QUOTED`, in double quotes, for a text that is a whole scalar;
 - `OBJECT`, in double quotes, for a value that is a whole node;
 - `BLOCK`, likewise and with its indentation, for one that is a whole node if it is indented enough.
@@ -44,7 +44,7 @@ Values = list[object]
 
 
 def is_marked(source: str) -> bool:
-    """Tell whether the text has one of our characters in it."""
+    """Tell whether the text contains one of the placeholder characters."""
     return any(mark in source for mark in _MARKS)
 
 

@@ -1,6 +1,6 @@
 """Writes pipelines as Python expressions.
 
-A value of the object is kept as it came, with numbers of Python's, until something shows its type:
+A value of the object is kept as it came, with Python's numbers, until something shows its type:
 then `exact` makes of it what Go has. Each expression is written with whether its value may be such
 a one. `if`, `range`, fields, `index`, and what writes a value as JSON or YAML can do with it.
 
@@ -99,7 +99,7 @@ class Expressions:
         return f"({kept} if {first} is None or type({kept}) is str else exact({kept}))"
 
     def range(self, value: Written, helper: str) -> str:
-        """Return the expression for what `range` goes through, nearly always a list as it is."""
+        """Return the expression for what `range` iterates over, nearly always a list as it is."""
         helper = f"object_{helper}" if value.is_raw else helper
         if helper.endswith("pairs"):
             return f"{helper}({value.code})"
@@ -119,7 +119,7 @@ class Expressions:
         for command in before:
             value = self._command(command, scope, value)
         arguments = self._arguments(last, scope, value)
-        self._call(last.operand, arguments)  # complains if they are too few or too many
+        self._call(last.operand, arguments)  # raises if they are too few or too many
         is_json = last.operand.name != "quote"
         codes = [
             argument.code if is_json and not n else self.exact(argument)

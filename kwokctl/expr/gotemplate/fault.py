@@ -1,4 +1,4 @@
-"""What goes wrong when a template is rendered."""
+"""Errors when a template is rendered."""
 
 
 class TemplateError(Exception):

@@ -25,7 +25,7 @@ _BLOCK = re.compile(f"{BLOCK}([0-9]+)\\Z")
 
 
 class RepeatedKeyError(ValueError):
-    """A mapping has a key twice; the YAML reader tells where."""
+    """A mapping has a key twice; the YAML reader reports where."""
 
 
 def distinct(number: int, mapping: dict[str, object]) -> dict[str, object]:
@@ -74,13 +74,13 @@ class Skeletons:
 
 
 def _first_time(values: Values) -> object:
-    """Stand in for the builder of a skeleton that has been seen once."""
+    """Act as the builder of a skeleton that has been seen once."""
     raise AssertionError(values)
 
 
 def build(skeleton: str, calls: Mapping[str, Callable[..., object]] = NAMES) -> Builder | None:
     """Return the function for a skeleton, None if there can be none."""
-    import yaml  # nothing is rendered on the way of most commands
+    import yaml  # most commands render nothing
 
     if SPOILED in skeleton:
         return None
@@ -183,14 +183,14 @@ class _Writer:
         return " + ".join(parts) or "''"
 
     def _take(self) -> str:
-        """Return the next value: they stand in the order in which they were written."""
+        """Return the next value: they are in the order in which they were written."""
         self._used += 1
         return f"v[{self._used - 1}]"
 
 
 def _fits(levels: int, start: int, column: int) -> bool:
-    """Tell whether YAML is a whole node: its lines stand right of those of the parent.
+    """Tell whether YAML is a whole node: its lines are indented more than those of the parent.
 
-    Without levels, its first line stands where the placeholder does, the others at the margin.
+    Without levels, its first line is at the placeholder, the others are at the margin.
     """
     return 2 * levels > column and (levels > 0 or start == 0)

@@ -20,7 +20,7 @@ _BY_SHAPE = frozenset({"dict", "first", "get", "hasKey", "index", "keys", "last"
 
 
 def safe_text(value: object) -> str:
-    """Return a text that means the same wherever it stands in YAML; raise Fault for another."""
+    """Return a text that means the same at every place in YAML; raise Fault for another."""
     written = text(value)
     if not is_safe(written):
         raise TemplateError(f"'{written}' needs quotes in YAML: write it with 'Quote'")
@@ -73,7 +73,7 @@ def _built_in(name: str, function: Callable[..., object]) -> Callable[..., objec
 
 
 def _random(*_arguments: object) -> object:
-    """Refuse what is another value for each object though nothing tells which."""
+    """Refuse a value that differs per object in an unknown way."""
     refuse()
 
 

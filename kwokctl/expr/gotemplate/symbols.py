@@ -1,6 +1,6 @@
-"""Values that are not known yet when a template is rendered, and what is made of them.
+"""Values that are not known yet when a template is rendered, and values that depend on them.
 
-A symbol stands for the result of one of the caller's functions; calling a function with a symbol
+A symbol represents the result of one of the caller's functions; calling a function with a symbol
 gives another one. So a template can be rendered once for many objects, as long as what it writes
 has the same shape for all of them: whatever needs to know a symbol's value raises.
 """
@@ -19,7 +19,7 @@ Value = Callable[[Key], object]
 
 
 class NotSymbolicError(ExpressionError):
-    """The shape of what a template writes depends on something that is not known yet."""
+    """The shape of a template's output depends on a value that is not known yet."""
 
 
 class Symbol:
@@ -28,12 +28,12 @@ class Symbol:
     __slots__ = ("arguments", "function")
 
     def __init__(self, function: Callable[..., object] | str, *arguments: object) -> None:
-        """Put the call off; some of the arguments are symbols."""
+        """Defer the call; some of the arguments are symbols."""
         self.function = function
         self.arguments = arguments
 
     def __bool__(self) -> bool:
-        """Raise NotSymbolicError: nothing can depend on it."""
+        """Raise NotSymbolicError: no branch can depend on it."""
         return refuse()
 
     def __eq__(self, other: object) -> bool:
@@ -49,11 +49,11 @@ class Symbol:
         return refuse()
 
     def __add__(self, other: object) -> "Symbol":
-        """Put off adding."""
+        """Defer the addition."""
         return Symbol(_added, self, other)
 
     def __radd__(self, other: object) -> "Symbol":
-        """Put off adding."""
+        """Defer the addition."""
         return Symbol(_added, other, self)
 
 
@@ -72,7 +72,7 @@ def _added(first: Any, second: Any) -> object:
 
 
 def deferring(function: Callable[..., object]) -> Callable[..., object]:
-    """Return the function, put off wherever it is called with a symbol: it must be pure."""
+    """Return the function, deferred wherever it is called with a symbol: it must be pure."""
 
     def call(*arguments: object) -> object:
         return Symbol(function, *arguments) if _has_symbol(arguments) else function(*arguments)
@@ -90,7 +90,7 @@ def refusing(function: Callable[..., object]) -> Callable[..., object]:
 
 
 def strict(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function, put off for symbols, and refused for lists and maps that hold some."""
+    """Return the function, deferred for symbols, and refused for lists and maps that hold some."""
 
     def call(*arguments: Any) -> Any:
         if any(holds_symbol(each) for each in arguments if not isinstance(each, Symbol)):
@@ -101,7 +101,7 @@ def strict(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def for_symbols(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a function that knows what to do with symbols."""
+    """Mark a function that accepts symbols."""
     function.__dict__["takes_symbols"] = True
     return function
 

@@ -58,10 +58,10 @@ class Template:
         return f"Template({self._source.name!r})"
 
     def render(self, data: Json, functions: Functions) -> str:
-        """Return the text for `data`, JSON values, with the caller's functions beside our own.
+        """Return the text for `data`, JSON values, with the caller's functions and the built-in ones.
 
         Raises ExpressionError, with line and column, if that fails; errors of the caller's
-        functions that are of another kind of KwokctlError go through as they are.
+        functions that are another kind of KwokctlError are passed on unchanged.
         """
         written: list[str] = []
         try:
@@ -126,7 +126,7 @@ class Template:
         return ExpressionError(f"what template '{self._source.name}' writes is not YAML: {error}")
 
     def _fail(self, error: Exception, functions: Functions) -> NoReturn:
-        """Tell where in the template the error comes from."""
+        """Add the place in the template where the error occurred."""
         if isinstance(error, KwokctlError) and not isinstance(error, ExpressionError):
             raise error
         place, is_ours = self._place(error.__traceback__)
@@ -143,7 +143,7 @@ class Template:
         raise ExpressionError(f"{self._source.where(place)}: {problem}", hint=hint) from error
 
     def _place(self, traceback: TracebackType | None) -> tuple[int, bool]:
-        """Return the offset of the action at work, and whether the error is its own."""
+        """Return the offset of the action that failed, and whether the error is its own."""
         place, is_ours = 0, False
         mine = str(id(self))
         while traceback is not None:

@@ -2,7 +2,7 @@
 
 A function takes `w`, which takes pieces of text; `d0`, the value it is given; `fn`, the caller's
 functions by name; and `vals`, where values go that are written as placeholders. Dots, variables
-and intermediate values are numbered locals. A text that is written as it stands is a constant.
+and intermediate values are numbered locals. A text that is written unchanged is a constant.
 """
 
 from collections.abc import Collection, Iterator, Mapping

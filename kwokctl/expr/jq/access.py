@@ -1,4 +1,4 @@
-"""How jq reaches into values; the compiled code comes here when the fast way does not do."""
+"""How jq reaches into values; the compiled code calls it where its fast way fails."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -8,7 +8,7 @@ class JqError(Exception):
 
 
 def dig(value: object, names: tuple[str, ...]) -> object:
-    """Return what lies under a row of fields; null has null in every field."""
+    """Return the value under a row of fields; null has null in every field."""
     for name in names:
         value = field(value, name)
     return value

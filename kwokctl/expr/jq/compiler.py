@@ -33,7 +33,7 @@ _NAMES = {
 
 
 def build(steps: Steps) -> Compiled:
-    """Return the function for a filter; raise NotCompiledError if it is out of proportion."""
+    """Return the function for a filter; raise NotCompiledError if it is too large."""
     writer = _Writer()
     writer.line("def run(x0, add):")
     writer.walk(steps, "x0", 1, writer.add)
@@ -128,7 +128,7 @@ class _Writer:
         self.walk(steps[len(names) :], result, depth, end)
 
     def _select(self, step: Select, rest: Steps, variable: str, depth: int, end: _End) -> None:
-        """Let each result of the condition's path decide whether the input is passed on."""
+        """Write that each result of the condition's path decides whether the input is passed on."""
 
         def decide(result: str, inside: int) -> None:
             self.line(f"if {condition.format(result)}:", inside)

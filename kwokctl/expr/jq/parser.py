@@ -70,7 +70,7 @@ Steps = tuple[Step, ...]
 
 
 class NotCompiledError(Exception):
-    """The program says more than steps can: it may be right or wrong jq."""
+    """The program cannot be expressed in steps: it may be valid or invalid jq."""
 
 
 def parse(source: str) -> Steps:

@@ -14,7 +14,7 @@ class JqQuery:
     __slots__ = ("_compiled", "_interpreted", "source")
 
     def __init__(self, source: str) -> None:
-        """Compile the program; raise ExpressionError, with the position, if it is none."""
+        """Compile the program; raise ExpressionError, with the position, if it is invalid."""
         self.source = source
         self._compiled: compiler.Compiled | None = None
         try:
@@ -32,7 +32,7 @@ class JqQuery:
         return self._compiled is not None
 
     def run(self, obj: Json) -> list[Json]:
-        """Return all results, nulls too; raise ExpressionError if the program comes to an error.
+        """Return all results, nulls too; raise ExpressionError if the program fails.
 
         The results may share parts with `obj`, which itself is never changed.
         """
@@ -42,7 +42,7 @@ class JqQuery:
             raise ExpressionError(f"jq '{self.source}': {e}") from e
 
     def values(self, obj: object) -> list[object]:
-        """Return the results that are not null, none at all if the program comes to an error.
+        """Return the results that are not null, none at all if the program fails.
 
         This is how Stages look at objects: what cannot be read is not there. The object's numbers
         are floats, as for kwok, so that an integer among the results is one that jq has computed.
@@ -87,6 +87,6 @@ class JqQuery:
 def compile(source: str) -> JqQuery:
     """Return the query for a jq program, the same one each time.
 
-    Raises ExpressionError, which names the program and the position, if it is none.
+    Raises ExpressionError, which names the program and the position, if it is invalid.
     """
     return JqQuery(source)

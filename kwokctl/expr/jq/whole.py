@@ -21,7 +21,7 @@ _OUTSIDE = frozenset({"debug/0", "debug/1", "input/0", "input_filename/0", "inpu
 
 
 def build(source: str) -> Callable[[Json], list[Json]]:
-    """Return what runs a jq program on a value; raise ExpressionError if it is none."""
+    """Return what runs a jq program on a value; raise ExpressionError if it is invalid."""
     interpreter = _interpreter()
     try:
         unknown = next(_unknown(interpreter.parser.parse(source)), None)

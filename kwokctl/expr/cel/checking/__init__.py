@@ -1,1 +1,1 @@
-"""Which type each part of an expression has, and what cannot be computed for any object."""
+"""The type of each part of an expression, and errors that do not depend on the object."""

@@ -1,4 +1,4 @@
-"""Gives each part of an expression its type, and finds what is wrong whatever it is evaluated on."""
+"""Gives each part of an expression its type, and finds errors that do not depend on the object."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -104,7 +104,7 @@ class Checker:
         self._mistakes: list[CelSourceError] = []
 
     def check(self, tree: CelNode) -> Checked:
-        """Return the types of all parts; raise CelSourceError for what is wrong first in the text."""
+        """Return the types of all parts; raise CelSourceError for the first error in the text."""
         self._visit(tree)
         if self._mistakes:
             raise min(self._mistakes, key=lambda mistake: mistake.at)

@@ -38,7 +38,7 @@ def kwok_functions(clock: Callable[[], int], chance: Callable[[], float]) -> tup
 def _changing(
     name: str, takes: tuple[CelType, ...], gives: CelType, does: Callable[..., Any]
 ) -> Overload:
-    """Return a function that gives something else each time."""
+    """Return a function that gives another value each time."""
     return Overload(name=name, takes=takes, gives=gives, does=does, is_steady=False)
 
 

@@ -87,7 +87,7 @@ _COMPARISONS = tuple(
     )
 )  # fmt: skip
 
-# kwok's quantities take anything on their right side; what cannot be is seen in the evaluation.
+# kwok's quantities accept any type on their right side; wrong ones fail in the evaluation.
 _QUANTITIES = tuple(
     _infix(sign, QUANTITY, DYN, gives, None)
     for signs, gives in (("+-*/", QUANTITY), (("<", "<=", ">", ">="), BOOL))

@@ -9,7 +9,7 @@ from kwokctl.expr.cel.kinds.cel_type import CelType
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overload:
-    """What a function or an operator of a name takes, gives and does."""
+    """The argument types, result type and implementation of a function or an operator."""
 
     name: str
     takes: tuple[CelType, ...]

@@ -1,4 +1,4 @@
-"""When a value of one type can stand where another is wanted.
+"""When a value of one type is accepted where another is expected.
 
 This is the type checker of https://github.com/google/cel-go, which has rules of its own for what may
 be absent: null can be anything that is a struct, a time or a duration.
@@ -14,7 +14,7 @@ _HAS_NULL = frozenset({"duration", "null", "quantity", "struct", "time"})
 
 
 class Bindings:
-    """What type parameters stand for, as far as it is known."""
+    """The types of type parameters, as far as they are known."""
 
     def __init__(self) -> None:
         """Know nothing."""
@@ -22,7 +22,7 @@ class Bindings:
         self._count = 0
 
     def fresh(self) -> CelType:
-        """Return a parameter that stands for nothing yet."""
+        """Return a new parameter, whose type is not known yet."""
         self._count += 1
         return CelType("param", name=f"_{self._count}")
 
@@ -32,7 +32,7 @@ class Bindings:
         return [_replaced(one, made) for one in types]
 
     def resolve(self, one: CelType, *, final: bool = False) -> CelType:
-        """Put in what is known; `final` makes `dyn` of parameters of which nothing is."""
+        """Replace the parameters that are known; `final` makes the others `dyn`."""
         found = self._found.get(one)
         if found is not None:
             return self.resolve(found, final=final)
@@ -43,7 +43,7 @@ class Bindings:
         return replace(one, params=tuple(self.resolve(p, final=final) for p in one.params))
 
     def assign(self, given: Iterable[CelType], wanted: Iterable[CelType]) -> bool:
-        """Tell whether values of these types can stand for those, and remember what that says."""
+        """Tell whether values of these types are accepted as those, and remember the bindings."""
         before = self._found.copy()
         if all(self._fits(one, other) for one, other in zip(given, wanted, strict=True)):
             return True
@@ -76,7 +76,7 @@ class Bindings:
         return all(map(self._fits, given.params, wanted.params))
 
     def _binds(self, given: CelType, parameter: CelType) -> tuple[bool, bool]:
-        """Tell whether a parameter can stand for a type, and whether it stands for one already."""
+        """Tell whether a parameter can be bound to a type, and whether it is bound already."""
         if given == parameter:
             return True, True
         found = self._found.get(parameter)
@@ -102,7 +102,7 @@ class Bindings:
 
 
 def _is_wider(one: CelType, other: CelType) -> bool:
-    """Tell whether a type is the same as another, or says less."""
+    """Tell whether a type is the same as another, or more general."""
     if one.kind in {"dyn", "error", "param"}:
         return True
     if other.kind in {"dyn", "error", "param"} or (one.kind, one.name) != (other.kind, other.name):

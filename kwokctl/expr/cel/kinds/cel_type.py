@@ -16,13 +16,13 @@ class CelType:
     """Whether a value may be of another type after all: the checker takes `dyn` for anything."""
 
     def __str__(self) -> str:
-        """Return it as messages have it: `list(string)`."""
+        """Return it as in messages: `list(string)`."""
         inner = ", ".join(map(str, self.params))
         return f"{self.kind}({inner})" if self.params else self.name or self.kind
 
     @property
     def is_open(self) -> bool:
-        """Whether only the evaluation shows what it is."""
+        """Whether it is known only in the evaluation."""
         return self.kind in {"dyn", "error", "param"} or self.nullable or self.loose
 
     @property
@@ -56,10 +56,10 @@ def map_of(key: CelType, value: CelType) -> CelType:
 
 
 def nullable(of: CelType) -> CelType:
-    """Return the type of what may be null instead."""
+    """Return the type of values that may be null instead."""
     return replace(of, nullable=True)
 
 
 def loosened(of: CelType) -> CelType:
-    """Return the type of what may after all be of another type, and have other types in it."""
+    """Return the type of values that may also be of another type, and contain other types."""
     return replace(of, loose=True, params=tuple(map(loosened, of.params)))

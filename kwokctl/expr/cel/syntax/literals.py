@@ -23,7 +23,7 @@ _LARGEST = 2**63
 
 
 def literal(token: CelToken, sign: str = "", at: int | None = None) -> CelLiteral:
-    """Return a literal, which a minus may stand before; raise CelSourceError if it is too large."""
+    """Return a literal, which may follow a minus; raise CelSourceError if it is too large."""
     at = token.at if at is None else at
     if token.kind == "double":
         return CelLiteral(at, "double", float(sign + token.text))
@@ -68,7 +68,7 @@ def _byte(token: CelToken, escape: str) -> bytes:
 
 
 def _body(quoted: str) -> tuple[str, bool]:
-    """Take the quotes away; tell whether backslashes are just that."""
+    """Remove the quotes; tell whether backslashes are literal."""
     is_raw = quoted[0] in "rR"
     quoted = quoted[1:] if is_raw else quoted
     quotes = 3 if len(quoted) >= 6 and quoted[:3] == quoted[0] * 3 else 1

@@ -1,4 +1,4 @@
-"""The macros: what looks like a function and is a test or a loop."""
+"""The macros: tests and loops that are written like functions."""
 
 from kwokctl.expr.cel.fault import CelSourceError
 from kwokctl.expr.cel.syntax.nodes import CelMacro, CelName, CelNode, CelSelect
@@ -16,7 +16,7 @@ def presence(argument: CelNode) -> CelNode:
 
 
 def expand(at: int, whole: CelNode, name: str, args: tuple[CelNode, ...]) -> CelNode | None:
-    """Return the loop that a method stands for, None if it is just a method."""
+    """Return the loop that a method expands to, None if it is an ordinary method."""
     has_condition = name == "map" and len(args) == 3
     if name not in _LOOPS or not (len(args) == 2 or has_condition):
         return None

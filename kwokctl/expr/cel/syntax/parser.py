@@ -44,7 +44,7 @@ _RESERVED = frozenset(
 
 
 def parse(text: str) -> CelNode:
-    """Return the tree of an expression; raise CelSourceError that tells where there is none."""
+    """Return the tree of an expression; raise CelSourceError, with the place, if it is invalid."""
     parser = _Parser(text)
     tree = parser.expression()
     if parser.token.kind != "end":

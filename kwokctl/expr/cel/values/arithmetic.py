@@ -20,7 +20,7 @@ def integer(value: int) -> int:
 
 
 def unsigned(value: int) -> Uint:
-    """Return an integer as `uint`; raise CelValueError if it is none."""
+    """Return an integer as `uint`; raise CelValueError if it is out of range."""
     if 0 <= value < _WHOLE:
         return Uint(value)
     raise CelValueError("the integer is negative or has more than 64 bits, which a uint cannot be")
@@ -114,7 +114,7 @@ class NumberOrder(Protocol):
     """Compares two numbers."""
 
     def __call__(self, a: float, b: float, /) -> bool:
-        """Tell whether the first stands before or after the second, as it may be."""
+        """Tell whether the two numbers are in the order that it tests."""
         ...
 
 

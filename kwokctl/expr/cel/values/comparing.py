@@ -18,7 +18,7 @@ _STRICT = (CelQuantity, ResourceList)
 
 
 def equal(a: Json, b: Json) -> bool:
-    """Tell whether two values are equal: numbers of all types by what they stand for."""
+    """Tell whether two values are equal: numbers of all types by their numeric values."""
     one, other = type(a), type(b)
     if one in NUMBERS and other in NUMBERS:
         return bool(a == b)

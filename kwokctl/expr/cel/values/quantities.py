@@ -55,7 +55,7 @@ class CelQuantity:
         return isinstance(other, CelQuantity) and self.nanos == other.nanos
 
     def __hash__(self) -> int:
-        """Agree with equality."""
+        """Return a hash that is consistent with equality."""
         return hash(self.nanos)
 
     def __lt__(self, other: "CelQuantity") -> bool:
@@ -124,7 +124,7 @@ def parse_quantity(text: str) -> CelQuantity:
 
 
 def _suffix(match: re.Match[str]) -> tuple[str, int, int]:
-    """Return the kind of the suffix, and the power of which base it stands for."""
+    """Return the kind of the suffix, its base and its power."""
     if match["binary"]:
         return "binary", 2, _BINARY[match["binary"]] * 10
     if match["exponent"]:

@@ -1,4 +1,4 @@
-"""How expressions reach into values whose types are not known beforehand, and what they do with truth."""
+"""Access to fields of values whose types are not known beforehand, and the logical operators."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -20,7 +20,7 @@ def select(value: Json, name: str) -> Json:
 
 
 def has(value: Json, name: str) -> bool:
-    """Tell whether a map has a field: lists cannot be asked, and of resources 0 is there, too."""
+    """Tell whether a map has a field: an error for lists, true for every resource of a list of them."""
     if type(value) is list:
         raise CelValueError(f"a list has no field '{name}'")
     return type(value) is ResourceList or (type(value) is dict and name in value)

@@ -23,7 +23,7 @@ class StructValue:
         self.fields = fields
 
     def get(self, name: str) -> Json:
-        """Return a field for an expression that does know what it is, but not that it is this."""
+        """Return a field, for code that knows the type and expects a dictionary."""
         return self.fields.get(name)
 
     def __eq__(self, other: object) -> bool:
@@ -35,12 +35,12 @@ class StructValue:
         )
 
     def __hash__(self) -> int:
-        """Agree with equality."""
+        """Return a hash that is consistent with equality."""
         return hash(self.type.name)
 
 
 class ResourceList:
-    """Quantities by the names of resources; what is not there is 0."""
+    """Quantities by the names of resources; absent ones are 0."""
 
     __slots__ = ("amounts",)
 
@@ -53,7 +53,7 @@ class ResourceList:
         return isinstance(other, ResourceList) and self.read() == other.read()
 
     def __hash__(self) -> int:
-        """Agree with equality."""
+        """Return a hash that is consistent with equality."""
         return hash(frozenset(self.amounts))
 
     def read(self) -> dict[str, CelQuantity]:

@@ -1,4 +1,4 @@
-"""Gives values whose types were known a form that shows them."""
+"""Converts values whose types were known to a form that holds the types."""
 
 from typing import Any
 

@@ -48,11 +48,11 @@ def _is_open(type_: CelType) -> bool:
 
 
 def _folded(parts: Parts, node: CelCall, function: Overload) -> str:
-    """Call a function of literals only once, now; nothing if it cannot be."""
+    """Call a function of literals once, at compile time; return an empty text if that is not possible."""
     values = [operand.value for operand in node.operands if isinstance(operand, CelLiteral)]
     if not function.is_steady or function.does is None or len(values) < len(node.operands):
         return ""
     try:
         return parts.constant(function.does(*values))
-    except CelValueError:  # which counts only if it is evaluated
+    except CelValueError:  # an error only if it is evaluated
         return ""

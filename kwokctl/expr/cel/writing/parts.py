@@ -1,4 +1,4 @@
-"""What all that is written of an expression has in common."""
+"""The common base of the writers of expressions."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ class Parts(ABC):
         *,
         is_fast: bool,
     ) -> None:
-        """Write in the fast way or in the careful one; `names` is what may be called."""
+        """Write in the fast way or in the careful one; `names` holds the functions to call."""
         self.is_fast = is_fast
         self.names = dict(names)
         self._checked = checked

@@ -1,8 +1,8 @@
 """Writes a checked tree as Python.
 
 There are two ways to write a tree. The fast one reaches into values as Python does, and leaves the
-rest of a condition out once it is decided. It is right whenever it comes to an end without an error.
-Otherwise the careful one is evaluated: it tells what went wrong, or finds that the error does not
+rest of a condition out once it is decided. It is right whenever it ends without an error.
+Otherwise the careful one is evaluated: it reports the error, or finds that the error does not
 matter, because the other side of `||` or `&&` decides.
 """
 

@@ -46,7 +46,7 @@ def count(value: object) -> int:
 
 
 def whole(value: object) -> int:
-    """Return a whole number made from anything, 0 from what has none: Sprig's way.
+    """Return a whole number made from any value, 0 if it holds none, as Sprig does.
 
     https://pkg.go.dev/github.com/spf13/cast#ToInt64
     """
@@ -58,7 +58,7 @@ def whole(value: object) -> int:
 
 
 def real(value: Any) -> float:
-    """Return a number made from anything, 0 from what has none."""
+    """Return a number made from any value, 0 if it holds none."""
     if isinstance(value, str):
         return _real(value)
     is_number = isinstance(value, bool | int | float) and not isinstance(value, Span)
@@ -96,7 +96,7 @@ def _real(value: str) -> float:
 
 
 def texts(value: Any) -> Strings:
-    """Return the items of a list as texts, without nulls; what is no list is one item."""
+    """Return the items of a list as texts, without nulls; any other value is one item."""
     if value is None:
         return Strings()
     items = value if is_list(value) else [value]

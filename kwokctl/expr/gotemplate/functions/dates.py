@@ -1,6 +1,6 @@
 """Sprig's functions for times. A time zone that is not named is UTC, never the machine's.
 
-What the time is now is for the caller to say: `now` and `ago` ask its function `Now`. Sprig takes
+The caller gives the current time: `now` and `ago` call its function `Now`. Sprig takes
 the time it is now for whatever is no time, such as a text; here that is an error.
 """
 
@@ -40,7 +40,7 @@ def current(value: Any) -> Moment:
 
 
 def _moment(value: Any) -> Moment:
-    """Return the time that a value stands for: a time, or an integer of seconds since 1970."""
+    """Return the time of a value: a time, or an integer of seconds since 1970."""
     if isinstance(value, Moment):
         return value
     if type(value) in {int, Int64}:

@@ -89,7 +89,7 @@ def _from_yaml(value: object) -> object:
 
 
 def _decoded(name: str, decode: Callable[[str], bytes]) -> Callable[[object], str]:
-    """Return a function that reads an encoding; Sprig's gives the words of the error as the result."""
+    """Return a function that reads an encoding; Sprig's returns an error's message as the result."""
 
     def function(value: object) -> str:
         try:

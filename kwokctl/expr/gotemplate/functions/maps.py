@@ -18,7 +18,7 @@ CHANGING = frozenset({"set", "unset", "merge", "mustMerge", "mergeOverwrite", "m
 
 
 def _made(*parts: object) -> dict[str, object]:
-    """Return a map of keys and values that take turns; a value that is missing is an empty text."""
+    """Return a map of alternating keys and values; a missing value is an empty text."""
     values = [*parts[1::2], ""]
     return dict(zip(map(plain, parts[::2]), values, strict=False))
 
@@ -56,12 +56,12 @@ def _omitted(source: object, *keys: object) -> dict[str, object]:
 
 
 def _merged(target: object, *sources: object) -> object:
-    """Add the maps to the first one: what comes first counts, unless it is empty."""
+    """Add the maps to the first one: the first value of a key counts, unless it is empty."""
     return _merge_all(target, sources, overwrites=False)
 
 
 def _overwritten(target: object, *sources: object) -> object:
-    """Add the maps to the first one: what comes last counts."""
+    """Add the maps to the first one: the last value of a key counts."""
     return _merge_all(target, sources, overwrites=True)
 
 
@@ -90,7 +90,7 @@ def _merge(target: dict[str, object], source: Mapping[str, object], *, overwrite
 
 
 def _dug(*parts: Any) -> Any:
-    """Return what lies under a row of keys; the last two arguments are the default and the map."""
+    """Return the value under a row of keys; the last two arguments are the default and the map."""
     if len(parts) < 3:
         raise TemplateError("'dig' needs keys, a default and a map")
     *keys, default, value = parts

@@ -40,7 +40,7 @@ def _not_zero(number: int) -> int:
 
 
 def _exactly(step: Callable[[Decimal, Decimal], Decimal]) -> Callable[..., float]:
-    """Return a function that reckons with decimal fractions: 0.1 and 0.2 are 0.3."""
+    """Return a function that calculates with decimal fractions: 0.1 and 0.2 are 0.3."""
 
     def reckon(first: object, *others: object) -> float:
         total = _decimal(first)

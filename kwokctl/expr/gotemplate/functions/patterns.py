@@ -1,6 +1,6 @@
 """Sprig's functions for regular expressions.
 
-Python's expressions are near enough to Go's for what templates do; a wrong one is always an error.
+Python's expressions are close enough to Go's for templates; an invalid one is always an error.
 """
 
 import re
@@ -48,7 +48,7 @@ def _find_all(pattern: object, value: object, most: object) -> Strings:
 
 
 def _replace(pattern: object, value: object, replacement: object) -> str:
-    """Replace every match; `$1` and `${name}` stand for groups, nothing for unknown ones."""
+    """Replace every match; `$1` and `${name}` are groups, unknown ones are empty."""
     written = text(replacement)
 
     def expand(match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Sprig's functions that give something else each time."""
+"""Sprig's functions that return another value each time."""
 
 import string
 from base64 import b64encode

@@ -1,6 +1,6 @@
 """The functions of Sprig that are refused, and why.
 
-What a template gives is written to the cluster, and must come from the template and the object alone.
+The result of a template is written to the cluster, and must depend only on template and object.
 """
 
 _ENVIRONMENT = "it reads the environment of the controller"

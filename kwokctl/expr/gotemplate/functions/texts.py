@@ -146,7 +146,7 @@ def _trimmed(value: object) -> str:
 
 
 def _squeezed(value: object) -> str:
-    """Take the spaces out, byte by byte as Sprig does: it garbles what is not ASCII."""
+    """Remove the spaces, byte by byte as Sprig does: it garbles other characters than ASCII."""
     spaced = text(value)
     data = spaced.encode().decode("latin-1")
     kept = "".join(character for character in data if character not in _SPACES)

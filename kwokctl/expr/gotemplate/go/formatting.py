@@ -26,7 +26,7 @@ _SPECIAL = {
     "\\": "\\\\",
     '"': '\\"',
 }
-# What JSON may hold as it stands, but HTML, JavaScript or a YAML reader would trip over.
+# Characters that JSON may hold unescaped, but HTML, JavaScript or YAML readers would misread.
 _ESCAPED = re.compile("[<>&\u2028\u2029\ufeff\ufffe\uffff\x7f-\x9f]")
 
 
@@ -57,7 +57,7 @@ def quoted(value: str, *, ascii_only: bool = False) -> str:
 
 
 def escaped(character: str, *, ascii_only: bool = False) -> str:
-    """Return a character as it stands between double quotes in Go."""
+    """Return a character as Go writes it between double quotes."""
     if character in _SPECIAL:
         return _SPECIAL[character]
     point = ord(character)
@@ -79,7 +79,7 @@ def _unicode(match: re.Match[str]) -> str:
 
 
 def _json(value: Any, step: str, line: str) -> str:
-    """Return JSON; with a `step`, items stand on lines of their own, which begin with `line`."""
+    """Return JSON; with a `step`, each item is on its own line, which begins with `line`."""
     inner = line + step
     if isinstance(value, Mapping):
         colon = ": " if step else ":"

@@ -1,4 +1,4 @@
-"""Go's types that Python has no equal of: https://go.dev/ref/spec#Types.
+"""Go's types that Python does not have: https://go.dev/ref/spec#Types.
 
 A template works with values of Go's types. Those of an object are what a JSON decoder makes of it;
 its numbers are of the type `json.Number`, which is a text in all but name, since kwok decodes
@@ -39,7 +39,7 @@ class UntypedConstant(float):
     __slots__ = ()
 
     def is_integer(self) -> bool:
-        """Tell whether it can stand for a whole number."""
+        """Tell whether it can be used as a whole number."""
         return float.is_integer(self) and abs(self) < _LARGEST
 
 

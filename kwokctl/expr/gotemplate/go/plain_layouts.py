@@ -9,7 +9,7 @@ _WHOLE = frozenset({int})
 
 
 def filled(layout: str, values: tuple[object, ...]) -> str | None:
-    """Return the layout with its verbs filled in, None if that takes more than is known here."""
+    """Return the layout with its verbs filled in, None if it has verbs that are not known here."""
     plain = _plain(layout)
     if plain is None:
         return None
@@ -24,7 +24,7 @@ def filled(layout: str, values: tuple[object, ...]) -> str | None:
 
 @lru_cache(maxsize=256)
 def _plain(layout: str) -> tuple[str, list[frozenset[type]]] | None:
-    """Return the layout as Python has it, and the types that its verbs stand for."""
+    """Return the layout for Python, and the types of its verbs."""
     at = 0
     python: list[str] = []
     kinds: list[frozenset[type]] = []

@@ -26,7 +26,7 @@ _WIDEST = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How a value is to be written."""
+    """The format of a value."""
 
     verb: str
     flags: frozenset[str] = frozenset()
@@ -47,7 +47,7 @@ class Form:
 
 
 def sprintf(layout: object, *arguments: object) -> str:
-    """Return the layout with its verbs filled in; what does not fit is an error in the text, as in Go."""
+    """Return the layout with its verbs filled in; wrong arguments are errors in the text."""
     if not isinstance(layout, str) or isinstance(layout, Number):
         raise TemplateError("the layout of 'printf' must be a text")
     written = plain_layouts.filled(layout, arguments)

@@ -71,7 +71,7 @@ class Location:
     go_type = ("*time.Location", "ptr")
 
     def __init__(self, zone: tzinfo) -> None:
-        """Stand for a time zone."""
+        """Represent a time zone."""
         self.zone = zone
 
     def __str__(self) -> str:

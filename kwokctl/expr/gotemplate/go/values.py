@@ -16,7 +16,7 @@ _MOST = 1_000_000
 def field(value: object, name: str) -> object:
     """Return a field of a map, or what a method without arguments gives.
 
-    None stands for a field that is missing; a field of None is None.
+    None means that the field is missing; a field of None is None.
     """
     if isinstance(value, Mapping):
         return value.get(name)
@@ -49,14 +49,14 @@ def _method(value: object, name: str) -> Method | None:
 
 
 def no_function(value: object, *arguments: object) -> object:
-    """Return a value that stands where a function may; raise Fault if it is given arguments."""
+    """Return a value in place of a function; raise Fault if it is given arguments."""
     if arguments:
         raise TemplateError(f"{kind(value)} is not a function, and takes no arguments")
     return value
 
 
 def kind(value: object) -> str:
-    """Return what an error calls the value."""
+    """Return the name of the value in an error."""
     if value is None:
         return "a missing value"
     if isinstance(value, bool):
@@ -80,7 +80,7 @@ def is_list(value: object) -> bool:
 
 
 def items(value: Any) -> Iterable[Any]:
-    """Return what `range` with at most one variable goes through; a map goes by its keys."""
+    """Return what `range` with at most one variable iterates over; a map is sorted by keys."""
     if value is None or is_list(value):
         return value or ()
     if isinstance(value, Mapping):
@@ -95,7 +95,7 @@ def items(value: Any) -> Iterable[Any]:
 
 
 def pairs(value: object) -> Iterable[tuple[object, object]]:
-    """Return what `range` with two variables goes through: index or key, and value."""
+    """Return what `range` with two variables iterates over: index or key, and value."""
     if isinstance(value, Mapping):
         return [(key, value[key]) for key in sorted(value)]
     if isinstance(value, int) and not isinstance(value, bool):

@@ -15,7 +15,7 @@ _LARGEST = 2**64
 @total_ordering
 @dataclass(frozen=True, slots=True, eq=False)
 class SemanticVersion:
-    """`*semver.Version`; what stands behind `+` does not count in comparisons."""
+    """`*semver.Version`; the part after `+` does not count in comparisons."""
 
     major: int
     minor: int = 0
@@ -40,7 +40,7 @@ class SemanticVersion:
         return isinstance(other, SemanticVersion) and self._rank == other._rank
 
     def __hash__(self) -> int:
-        """Agree with equality."""
+        """Return a hash that is consistent with equality."""
         return hash(self._rank)
 
     def __lt__(self, other: "SemanticVersion") -> bool:
@@ -54,7 +54,7 @@ class SemanticVersion:
 
     @property
     def _rank(self) -> tuple[tuple[int, int, int], bool, list[tuple[bool, int, str]]]:
-        """A release stands behind its prereleases, and among their parts numbers come first."""
+        """A release sorts after its prereleases, and among their parts numbers come first."""
         return self.release, not self.prerelease, [_part(p) for p in self.prerelease.split(".")]
 
     def next(self, part: str) -> "SemanticVersion":
@@ -68,7 +68,7 @@ class SemanticVersion:
 
 
 def parse_version(text: str) -> SemanticVersion:
-    """Read a version, which may lack its last numbers; raise TemplateError if it is none."""
+    """Read a version, which may lack its last numbers; raise TemplateError if it is invalid."""
     match = _VERSION.fullmatch(text)
     if match is None:
         raise TemplateError(f"'{text}' is not a semantic version")

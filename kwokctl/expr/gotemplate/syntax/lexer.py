@@ -45,7 +45,7 @@ class Token:
 
 
 class TemplateSource:
-    """A template's text and name; knows where an offset lies."""
+    """A template's text and name; finds the line and column of an offset."""
 
     def __init__(self, text: str, name: str) -> None:
         """Keep the text; the spaces around it do not count, as in kwok."""

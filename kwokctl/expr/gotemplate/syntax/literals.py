@@ -39,7 +39,7 @@ _SIMPLE = {
 
 
 def number(text: str) -> int | float:
-    """Return the value of a number; raise ValueError if it is none."""
+    """Return the value of a number; raise ValueError if it is invalid."""
     match = _NUMBER.fullmatch(text)
     if match is None:
         raise ValueError(f"'{text}' is not a number")
@@ -57,7 +57,7 @@ def number(text: str) -> int | float:
 
 
 def unquote(text: str) -> str:
-    """Return what stands in double or back quotes; raise ValueError for a wrong escape."""
+    """Return the text in double or back quotes; raise ValueError for a wrong escape."""
     inner = text[1:-1]
     if text[0] == "`":
         return inner.replace("\r", "")
@@ -69,7 +69,7 @@ def unquote(text: str) -> str:
 
 
 def character(text: str) -> int:
-    """Return the code point that stands in single quotes; raise ValueError if there is not one."""
+    """Return the code point in single quotes; raise ValueError if there is not exactly one."""
     inner = unquote(text)
     if len(inner) != 1 or text == "'\\\"'":
         raise ValueError(f"{text} is not one character")

@@ -1,4 +1,4 @@
-"""What a Go template says, as a tree. `at` is the offset in the source."""
+"""The syntax tree of a Go template. `at` is the offset in the source."""
 
 import msgspec
 
@@ -62,7 +62,7 @@ Operand = Literal | Dot | Variable | Function | Fields | Pipeline
 
 
 class Text(msgspec.Struct, frozen=True, kw_only=True):
-    """What is written as it stands."""
+    """A text that is written unchanged."""
 
     at: int
     text: str
@@ -86,7 +86,7 @@ class If(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Range(msgspec.Struct, frozen=True, kw_only=True):
-    """`range`; `otherwise` is for when there is nothing to go through."""
+    """`range`; `otherwise` is its `else`, for when there are no items."""
 
     at: int
     pipeline: Pipeline

@@ -32,7 +32,7 @@ class Parsed:
 
 
 def parse(source: TemplateSource) -> Parsed:
-    """Return what a text says; raise ExpressionError, with line and column."""
+    """Return the templates of a text; raise ExpressionError, with line and column."""
     return _Parser(source).parse()
 
 

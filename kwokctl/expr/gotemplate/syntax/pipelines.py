@@ -1,4 +1,4 @@
-"""Reads what stands between the braces of a template."""
+"""Reads the text between the braces of a template."""
 
 from kwokctl.expr.gotemplate.syntax import literals
 from kwokctl.expr.gotemplate.syntax.lexer import Cursor, TemplateSource, Token

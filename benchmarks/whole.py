@@ -1,4 +1,4 @@
-"""What a library in the place of a client of ours would make of `scale`: the whole of it, in clusters.
+"""How `scale` does with a library in place of one of our clients: measured as a whole, in clusters.
 
     python -m benchmarks.whole [etcd] [http] [--libraries grpc.aio] [--pods 20000] [--rounds 3]
 
@@ -24,7 +24,7 @@ _OURS = "ours"
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A client of ours that a library can stand in for."""
+    """One of our clients that a library can replace."""
 
     module: str
     changer: str

@@ -1,4 +1,4 @@
-"""Runs kwokctl and its components with another library in a place of ours, to measure both whole.
+"""Runs kwokctl and its components with a library in place of one of our clients, to measure both as a whole.
 
 Python imports `sitecustomize` when it starts; the one beside this file waits for the module that is to
 be changed, and changes it as soon as it is imported. The product knows nothing of it.

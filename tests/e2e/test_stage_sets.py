@@ -193,7 +193,7 @@ def test_a_stage_of_the_users_comes_beside_the_usual_ones_and_is_explained(
     stage.write_text(CRASHING)
     done = own.run("create", "cluster", "--wait", "--config", str(stage))
     assert done.code == 0, done.err
-    assert "pod-fast, 1 of yours" in done.err
+    assert "pod-fast, 1 of your own" in done.err
     until("the account for pods is there", lambda: own.objects("serviceaccounts"))
 
     apply(own, node("node-0"), pod("plain"), pod("crashing", labels={"crashing": "true"}))
@@ -214,7 +214,7 @@ def test_the_examples_for_writers_of_stages_are_played(installed: Installed) -> 
     configs = [f"--config={CLASS.with_name(f'{name}.yaml')}" for name in names]
     done = examples.run("create", "cluster", "--wait", *configs)
     assert done.code == 0, done.err
-    assert "'pod-complete' is left out, because 'job-sleeps' of yours" in done.err
+    assert "'pod-complete' is left out, because your 'job-sleeps' matches" in done.err
     until("the account for pods is there", lambda: examples.objects("serviceaccounts"))
     soon = {
         f"example.com/{word}": "100ms" for word in ("starts-after", "runs-for", "backs-off-for")

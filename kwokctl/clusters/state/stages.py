@@ -66,15 +66,15 @@ def stage_remarks(stages: StagesInForce, words: Sequence[str]) -> Iterator[str]:
     if not (stages.own or words):
         return
     sets = [each.name for each in stages.sets] if stages.shipped else []
-    yours = [f"{len(stages.own)} of yours"] if stages.own else []
+    yours = [f"{len(stages.own)} of your own"] if stages.own else []
     yield f"Stages: {', '.join([*sets, *yours]) or 'none'}"
     others = {name: rival for name, rival in stages.displaced.items() if name != rival}
     if same := [f"'{name}'" for name in stages.displaced if name not in others]:
         yield f"yours take the place of those of the same name: {', '.join(same)}"
     for name, rival in others.items():
-        yield f"'{name}' is left out, because '{rival}' of yours is for the same objects"
+        yield f"'{name}' is left out, because your '{rival}' matches the same objects"
     if stages.own and stages.shipped:
-        yield "with '--stage none' there are only yours; '--stage NAME-' leaves out a single one"
+        yield "'--stage none' leaves out all but your own, '--stage NAME-' a single one"
 
 
 def _usual(sets: Sequence[StageSet], words: Sequence[str]) -> set[str]:

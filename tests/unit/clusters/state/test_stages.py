@@ -163,10 +163,10 @@ def test_it_is_said_which_stages_are_in_force() -> None:
     assert said() == []
     assert said("pod-chaos") == [f"Stages: {usual}, pod-chaos"]
     assert said("none") == ["Stages: none"]
-    assert said("none", documents=(FRAGILE,)) == ["Stages: 1 of yours"]
+    assert said("none", documents=(FRAGILE,)) == ["Stages: 1 of your own"]
     first, second, last = said(documents=(FRAGILE, SLOW_BOOT))
-    assert first == f"Stages: {usual}, 2 of yours"
-    assert second.startswith("'node-initialize' is left out, because 'slow-boot' of yours is for")
+    assert first == f"Stages: {usual}, 2 of your own"
+    assert second.startswith("'node-initialize' is left out, because your 'slow-boot' matches")
     assert "--stage none" in last
     same = stage("pod-complete", "Pod", ".metadata.name In x")
     assert (

@@ -10,16 +10,16 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from kwokctl.errors import ExpressionError
-from kwokctl.expr.cel import CelProgram
+from kwokctl.expr.cel import CelProgram, StructKind, compile_cel
 from kwokctl.expr.cel.values.scalars import CelDuration, CelTime
 from kwokctl.expr.duration import parse_nanoseconds
 from kwokctl.json_value import Json
 
 log = logging.getLogger(__name__)
 
-BOOLEAN = frozenset({"bool", "dyn"})
-INTEGER = frozenset({"bool", "double", "duration", "dyn", "int", "uint"})
-DELAY = frozenset({"double", "duration", "dyn", "int", "string", "uint"})
+_BOOLEAN = frozenset({"bool", "dyn"})
+_INTEGER = frozenset({"bool", "double", "duration", "dyn", "int", "uint"})
+_DELAY = frozenset({"double", "duration", "dyn", "int", "string", "uint"})
 """The types of expressions that may give what is wanted; of `dyn` only the evaluation tells."""
 
 
@@ -88,6 +88,35 @@ class CelDelay:
         if isinstance(found, bool | CelTime) or not isinstance(found, int | float):
             raise _unfit(self._program, found, "a duration")
         return timedelta(microseconds=_whole(self._program, found) / 1000)
+
+
+class CelExpressions:
+    """Compiles the expressions of a Stage; ExpressionError for one that cannot give what is wanted."""
+
+    def __init__(self, struct: StructKind | None) -> None:
+        """Compile for objects of a kind that CEL knows as a struct, None for all others."""
+        self._struct = struct
+
+    def condition(self, source: str) -> CelCondition:
+        """Return a condition of a selector."""
+        return CelCondition(self._program(source, _BOOLEAN))
+
+    def weight(self, source: str) -> CelWeight:
+        """Return a weight."""
+        return CelWeight(self._program(source, _INTEGER))
+
+    def delay(self, source: str) -> CelDelay:
+        """Return a delay or its upper bound."""
+        return CelDelay(self._program(source, _DELAY))
+
+    def _program(self, source: str, wanted: frozenset[str]) -> CelProgram:
+        program = compile_cel(source, self._struct)
+        if program.type.kind not in wanted:
+            types = ", ".join(sorted(wanted - {"dyn"}))
+            raise ExpressionError(
+                f"it gives a value of the type {program.type}, not one of {types}"
+            )
+        return program
 
 
 def _whole(program: CelProgram, found: float) -> int:

@@ -2,20 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from kwokctl.config.documents import Document
 from kwokctl.controller.stages import functions, schema
-from kwokctl.controller.stages.expressions import (
-    BOOLEAN,
-    DELAY,
-    INTEGER,
-    CelCondition,
-    CelDelay,
-    CelWeight,
-)
 from kwokctl.controller.stages.model import (
     ApplyStep,
     Delay,
@@ -28,14 +20,18 @@ from kwokctl.controller.stages.model import (
     Stage,
     Step,
 )
-from kwokctl.controller.stages.selectors import FieldQuery, Requirement, Selector
+from kwokctl.controller.stages.selectors import Condition, FieldQuery, Requirement, Selector
 from kwokctl.errors import ConfigError, ExpressionError
-from kwokctl.expr import cel, gotemplate, jq
+from kwokctl.expr import gotemplate, jq
 from kwokctl.kube.client import PatchType
+
+if TYPE_CHECKING:
+    from kwokctl.controller.stages.expressions import CelExpressions
+    from kwokctl.expr.cel import StructKind
 
 T = TypeVar("T")
 
-_STRUCTS: Mapping[Kind, cel.StructKind] = {Kind("v1", "Node"): "Node", Kind("v1", "Pod"): "Pod"}
+_STRUCTS: "Mapping[Kind, StructKind]" = {Kind("v1", "Node"): "Node", Kind("v1", "Pod"): "Pod"}
 _STRATEGIC_KINDS = frozenset({"Node", "Pod"})
 _WHERE = re.compile(r" - at `\$\.?(?P<path>.*)`$")
 
@@ -103,12 +99,11 @@ class _Reader:
 
     def _selector(self, shape: schema.SelectorShape, kind: Kind) -> Selector:
         conditions: list[Requirement] = []
-        expressions: list[CelCondition] = []
+        expressions: list[Condition] = []
         for index, item in enumerate(shape.match_expressions):
             path = f"spec.selector.matchExpressions[{index}]"
             if item.cel is not None and item.jq is None:
-                program = self._program(item.cel, kind, BOOLEAN, f"{path}.cel")
-                expressions.append(CelCondition(program))
+                expressions.append(self._cel(item.cel, _cel(kind).condition, path))
             else:
                 conditions.append(self._condition(item, path))
         return Selector(
@@ -135,7 +130,7 @@ class _Reader:
     def _weight(self, shape: schema.SourceShape | None, kind: Kind, path: str) -> FieldQuery | None:
         if shape is None or shape.cel is None:
             return self._source(shape, path)
-        return CelWeight(self._program(shape.cel, kind, INTEGER, f"{path}.cel"))
+        return self._cel(shape.cel, _cel(kind).weight, path)
 
     def _delay(self, shape: schema.DelayShape, kind: Kind) -> Delay:
         bound = shape.jitter_duration_milliseconds
@@ -150,19 +145,10 @@ class _Reader:
         path = f"spec.delay.{name}"
         if shape is None or shape.cel is None:
             return self._source(shape, path)
-        return CelDelay(self._program(shape.cel, kind, DELAY, f"{path}.cel"))
+        return self._cel(shape.cel, _cel(kind).delay, path)
 
-    def _program(
-        self, shape: schema.CelShape, kind: Kind, wanted: frozenset[str], path: str
-    ) -> cel.CelProgram:
-        struct = _STRUCTS.get(kind)
-        path = f"{path}.expression"
-        program = self._compiled(lambda: cel.compile_cel(shape.expression, struct), path)
-        found = program.type
-        if found.kind not in wanted:
-            types = ", ".join(sorted(wanted - {"dyn"}))
-            raise self._fault(path, f"gives a value of the type {found}, not one of {types}")
-        return program
+    def _cel(self, shape: schema.CelShape, compile_: Callable[[str], T], path: str) -> T:
+        return self._compiled(lambda: compile_(shape.expression), f"{path}.cel.expression")
 
     def _source(self, shape: schema.SourceShape | None, path: str) -> FieldQuery | None:
         if shape is None:
@@ -235,6 +221,13 @@ class _Reader:
 
     def _fault(self, path: str, problem: str) -> StageFieldError:
         return StageFieldError(self._document, path, problem)
+
+
+def _cel(kind: Kind) -> "CelExpressions":
+    """Return the compiler of CEL: few Stages have any, and it is slow to load."""
+    from kwokctl.controller.stages.expressions import CelExpressions
+
+    return CelExpressions(_STRUCTS.get(kind))
 
 
 def _converted(shape: schema.NextShape | None) -> list[schema.StepShape]:

@@ -144,10 +144,10 @@ class Compiler(Generic[Key]):
         try:
             return self._made[_likeness(symbol)]
         except KeyError:
-            made = self._made[_likeness(symbol)] = _remembering(_complaining(self._run(symbol)))
+            made = self._made[_likeness(symbol)] = _remembering(self._run(symbol))
             return made
         except TypeError:  # a map or a list among the arguments
-            return _complaining(self._run(symbol))
+            return _remembering(self._run(symbol))
 
     def _run(self, symbol: Symbol) -> Value[Key]:
         function = symbol.function
@@ -176,30 +176,24 @@ def _likeness(value: object) -> object:
 
 
 def _remembering(run: Value[Key]) -> Value[Key]:
-    """Return the function, which keeps its last value: an object has many in more than one place."""
+    """Return the function, which keeps its last value: an object has many in more than one place.
+
+    Errors of templates' functions are raised as a caller knows them.
+    """
     last: Key | None = None
     result: object = None
 
     def value(key: Key) -> object:
         nonlocal last, result
         if key is not last:
-            result = run(key)
+            try:
+                result = run(key)
+            except KwokctlError:
+                raise
+            except Exception as e:
+                raise ExpressionError(f"for object {key}: {e}") from e
             last = key
         return result
-
-    return value
-
-
-def _complaining(run: Value[Key]) -> Value[Key]:
-    """Return the function, with errors of templates' functions as a caller knows them."""
-
-    def value(key: Key) -> object:
-        try:
-            return run(key)
-        except KwokctlError:
-            raise
-        except Exception as e:
-            raise ExpressionError(f"for object {key}: {e}") from e
 
     return value
 

@@ -272,7 +272,10 @@ def test_a_wrong_expression_in_cel_is_named_with_its_place(
 def test_an_expression_in_cel_that_never_gives_what_is_wanted_is_refused(
     fields: dict[str, Any],
 ) -> None:
-    with pytest.raises(ConfigError, match=r"stage 's': 'spec\..*cel.expression' gives a value of"):
+    with pytest.raises(
+        ConfigError,
+        match=r"stage 's': 'spec\..*cel.expression' cannot be compiled: it gives a value of",
+    ):
         read(spec(**fields))
 
 

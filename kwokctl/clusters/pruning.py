@@ -74,11 +74,12 @@ def store_users(
     """
     store = store_of(home.cache, here())
     entries = {(entry.name, entry.version): entry for entry in store.entries()}
-    found: dict[Path, str] = {}
+    folders: dict[Path, dict[str, None]] = {}
     for workdir in {home.workdir.root: None, **dict.fromkeys(remembered(home.cache))}:
         for saved in _clusters(WorkDir(workdir)):
-            needed = _needed(home, saved, entries)
-            found |= dict.fromkeys(needed, f"used by clusters in '{workdir}'")
+            for path in _needed(home, saved, entries):
+                folders.setdefault(path, {})[f"'{workdir}'"] = None
+    found = {path: f"used by clusters in {', '.join(those)}" for path, those in folders.items()}
     for path in _executed(store.root, proc):
         found.setdefault(path, "running now")
     for entry in entries.values():

@@ -85,6 +85,19 @@ def test_programs_of_another_work_folders_cluster_are_kept(tmp_path: Path) -> No
     assert old.path not in store_users(mine, wall=lambda: NOW, proc=tmp_path)
 
 
+def test_every_work_folder_that_uses_a_program_is_named(tmp_path: Path) -> None:
+    runtime = FakeRuntime()
+    theirs, mine = home_of(tmp_path, "theirs", runtime), home_of(tmp_path, "mine", runtime)
+    entries = {name: stored(mine, name, version) for name, version in VERSIONS.items()}
+    cluster(theirs, runtime, entries)
+    cluster(mine, runtime, entries)
+
+    found = reasons(mine, tmp_path)
+
+    folders = f"'{tmp_path / 'mine'}', '{tmp_path / 'theirs'}'"
+    assert set(found.values()) == {f"used by clusters in {folders}"}
+
+
 def test_the_program_that_makes_nodes_is_kept_for_a_cluster_that_has_them(tmp_path: Path) -> None:
     runtime = BringingRuntime()
     home = home_of(tmp_path, "mine", runtime)

@@ -1,8 +1,12 @@
-"""Assembles the app: every command, in the order in which help shows them."""
+"""Assembles the app: every command, in the order in which help shows them.
+
+A command is loaded when it is looked up: its options take longer to read than most commands to run.
+"""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 import typer
@@ -11,50 +15,69 @@ from typer.main import get_command
 from kwokctl.cli.invocation import Invocation, Runner
 from kwokctl.cli.output.console import Console
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.verbs import (
-    artifacts,
-    cluster,
-    completion,
-    env,
-    get,
-    help_command,
-    logs,
-    passthrough,
-    plan,
-    scale,
-    snapshot,
-    stage,
-    unserved,
-)
+from kwokctl.cli.verbs.completion import VARIABLE
 from kwokctl.errors import UsageError
 
 _TEXT = "Run real Kubernetes control planes with thousands of fake nodes on this machine."
-_MODULES = (
-    cluster, get, scale, plan, snapshot, logs,
-    passthrough, env, stage, artifacts, completion, help_command, unserved,
-)  # fmt: skip
-_ORDER = ("create", "delete", "start", "stop", "get", "scale", "plan", "snapshot", "logs")
-"""The commands that help shows first, in the order in which users need them."""
+MODULES: Mapping[str, tuple[str, ...]] = {
+    "cluster": ("create", "delete", "start", "stop"),
+    "get": ("get",),
+    "scale": ("scale",),
+    "plan": ("plan",),
+    "snapshot": ("snapshot",),
+    "logs": ("logs",),
+    "passthrough": ("kubectl", "etcdctl"),
+    "env": ("env",),
+    "completion": ("completion",),
+    "help_command": ("help",),
+    "unserved": ("config", "export", "port-forward", "kectl"),
+    "stage": ("stage",),
+    "artifacts": ("artifacts",),
+}
+"""The modules of `kwokctl.cli.verbs`, and the commands that each registers, in the order of help."""
 _ParserError: Any = typer.BadParameter.__mro__[1]
 """The parser's own error, reached through a subclass: Typer has moved it between modules."""
+
+
+class _Commands(Mapping[str, Any]):
+    """The commands by name."""
+
+    def __init__(self) -> None:
+        self._module_of = {name: module for module, names in MODULES.items() for name in names}
+        self._loaded: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._loaded:
+            self._loaded |= registered(self._module_of[name])
+        return self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._module_of)
+
+    def __len__(self) -> int:
+        return len(self._module_of)
 
 
 @cache
 def build() -> Any:
     """Build the command tree; it is read, never changed."""
-    app = commands.root(_TEXT)
-    for module in _MODULES:
-        module.register(app)
-    tree: Any = get_command(app)
-    rest = [name for name in tree.commands if name not in _ORDER]
-    tree.commands = {name: tree.commands[name] for name in (*_ORDER, *rest)}
+    tree: Any = get_command(commands.root(_TEXT))
+    tree.commands = _Commands()
     return tree
+
+
+def registered(module: str) -> dict[str, Any]:
+    """Return the commands that a module of `kwokctl.cli.verbs` registers, by name."""
+    app = commands.root(_TEXT)
+    import_module(f"kwokctl.cli.verbs.{module}").register(app)
+    tree: Any = get_command(app)
+    return dict(tree.commands)
 
 
 def invoke(words: Sequence[str], console: Console, runner: Runner | None) -> int:
     """Read the words, run the command and return its exit code."""
     command = build()
-    if completion.VARIABLE in os.environ:
+    if VARIABLE in os.environ:
         from kwokctl.cli.answering import answer
 
         answer(command, words)

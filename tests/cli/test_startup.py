@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from kwokctl.cli import app
+
 SLOW = ("asyncio", "ssl", "http.client", "requests", "rich", "yaml", "grpc", "etcd3", "cryptography", "docker", "uvloop")  # fmt: skip
 _PROGRAM = """
 import sys
@@ -52,3 +54,17 @@ def test_what_only_reads_what_is_saved_of_clusters_compiles_no_templates(
     loaded = modules(*words, KWOK_WORKDIR=str(tmp_path), HOME=str(tmp_path), KUBECONFIG="")
 
     assert not loaded & {"cryptography", "grpc", "kwokctl.expr.gotemplate", "requests"}
+
+
+@pytest.mark.parametrize("module", app.MODULES)
+def test_a_module_registers_the_commands_for_which_it_is_loaded(module: str) -> None:
+    assert set(app.registered(module)) == set(app.MODULES[module])
+
+
+def test_a_command_loads_no_other_command(tmp_path: Path) -> None:
+    loaded = modules(
+        "get", "clusters", KWOK_WORKDIR=str(tmp_path), HOME=str(tmp_path), KUBECONFIG=""
+    )
+
+    assert "kwokctl.cli.verbs.get" in loaded
+    assert not loaded & {"kwokctl.cli.verbs.cluster", "kwokctl.cli.verbs.artifacts"}

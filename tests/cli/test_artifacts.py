@@ -65,7 +65,7 @@ def test_a_program_that_has_changed_is_named_and_fails(
     assert f"output: {etcd.path}\n" in error
 
 
-def test_damaged_programs_are_repaired_when_that_is_asked_for(
+def test_verify_repairs_damaged_programs_on_request(
     words: Words, etcd: Entry, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
 ) -> None:
     etcd.path.write_bytes(b"evil")
@@ -117,7 +117,7 @@ def test_without_a_terminal_nothing_is_removed_unless_it_is_confirmed(
 
 
 @pytest.mark.parametrize(("answer", "stays"), [("\n", True), ("no\n", True), ("y\n", False)])
-def test_on_a_terminal_it_is_asked(
+def test_prune_asks_for_confirmation_on_a_terminal(
     words: Words, etcd: Entry, monkeypatch: pytest.MonkeyPatch, answer: str, stays: bool
 ) -> None:
     class Terminal(io.StringIO):
@@ -132,7 +132,7 @@ def test_on_a_terminal_it_is_asked(
     assert etcd.path.exists() == stays
 
 
-def test_a_program_that_was_used_lately_is_kept_and_the_reason_is_told(
+def test_prune_keeps_a_recently_used_program_and_gives_the_reason(
     words: Words, etcd: Entry, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert words("artifacts prune --yes") == 0

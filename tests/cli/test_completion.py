@@ -83,7 +83,7 @@ def test_every_option_with_a_closed_set_offers_it(kwokctl: Kwokctl) -> None:
     assert all("\t" in line for line in lines[1:])
 
 
-def test_kubectl_is_asked_for_its_own_words(
+def test_words_after_kubectl_are_completed_by_kubectl(
     kwokctl: Kwokctl, clusters: None, tmp_path: Path
 ) -> None:
     tool = tmp_path / "bin" / "kubectl"

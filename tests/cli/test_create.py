@@ -34,7 +34,7 @@ def request_of(runner: RecordingRunner) -> CreateRequest:
         "create cluster --name=mine --wait 15m0s --etcd-port=2379 --disable-qps-limits=0",
     ],
 )
-def test_flags_may_stand_anywhere_and_be_written_as_the_original_has_them(
+def test_flags_are_accepted_anywhere_and_in_the_spelling_of_the_go_kwokctl(
     words: Words, runner: RecordingRunner, text: str
 ) -> None:
     runner.answers["create_cluster"] = created(name="mine")
@@ -83,7 +83,7 @@ def test_documents_are_read_from_the_default_file_and_from_every_config(
     assert (option(resolved, "etcd_port"), option(resolved, "etcd_prefix")) == (1, "/b")
 
 
-def test_afterwards_the_user_is_told_what_can_be_done(
+def test_create_ends_with_the_commands_to_use_next(
     words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
 ) -> None:
     runner.answers["create_cluster"] = created(name="mine", context="kwok-mine")
@@ -108,7 +108,7 @@ def test_the_data_path_of_a_cluster_that_exists_is_not_repeated(
     assert "writes:" not in capfd.readouterr().err
 
 
-def test_what_differs_from_the_request_is_told_line_by_line(
+def test_create_lists_each_difference_from_the_request_on_its_line(
     words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
 ) -> None:
     runner.answers["create_cluster"] = created(existed=True, drift=("--etcd-port: 1, not 2", "x"))
@@ -174,7 +174,7 @@ def test_the_number_of_nodes_is_not_a_setting_of_the_cluster(
 @pytest.mark.parametrize(
     ("error", "code"), [(TimedOutError("too late"), 1), (KeyboardInterrupt(2), 130)]
 )
-def test_a_cluster_whose_nodes_fail_stays_and_the_user_learns_how_to_go_on(
+def test_a_cluster_whose_nodes_fail_stays_and_a_hint_shows_the_next_step(
     words: Words,
     runner: RecordingRunner,
     capfd: pytest.CaptureFixture[str],
@@ -202,7 +202,7 @@ def test_a_cluster_whose_nodes_fail_stays_and_the_user_learns_how_to_go_on(
         ({"existed": True, "started": ("etcd",)}, "--wait", "is ready"),
     ],
 )
-def test_a_cluster_that_existed_is_said_to(
+def test_create_reports_that_the_cluster_existed_already(
     words: Words,
     runner: RecordingRunner,
     capfd: pytest.CaptureFixture[str],

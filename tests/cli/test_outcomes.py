@@ -173,7 +173,7 @@ def test_deleted_clusters_are_listed_for_a_program(
     assert (document["changed"], document["result"]["deleted"]) == (False, [])
 
 
-def test_a_failed_verb_is_told_with_the_log_and_exits_with_1(
+def test_a_failed_verb_shows_the_log_and_exits_with_1(
     words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
 ) -> None:
     runner.answers["create_cluster"] = ComponentError("'etcd' has died", detail="panic: x")
@@ -205,7 +205,7 @@ def test_deleting_what_is_not_there_is_a_warning(
     assert runner.calls[0][2]["force"] is True
 
 
-def test_deleting_all_tells_what_was_left_and_fails_for_what_failed(
+def test_deleting_all_reports_what_was_left_and_fails_for_what_failed(
     words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
 ) -> None:
     busy = BusyError("the cluster 'b' is busy")

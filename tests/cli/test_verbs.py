@@ -19,7 +19,7 @@ def test_start_passes_its_limits_on(words: Words, runner: RecordingRunner) -> No
     assert (verb, args[1], limits) == ("start_cluster", "mine", {"wait": 300.0, "timeout": 60.0})
 
 
-def test_logs_are_asked_for_by_component(words: Words, runner: RecordingRunner) -> None:
+def test_logs_are_selected_by_component(words: Words, runner: RecordingRunner) -> None:
     assert words("logs audit -f --name mine --tail 5 --since 1h") == 0
     [(_, args, more)] = runner.calls
     assert args[1:] == ("mine", "audit")
@@ -54,7 +54,7 @@ def test_a_tool_gets_all_words_after_its_name_and_takes_the_place_of_the_command
     assert (done.returncode, done.stdout) == (7, f"b --kubeconfig=/x {theirs}\n")
 
 
-def test_artifacts_of_a_cluster_are_listed_for_those_who_fetch_them_beforehand(
+def test_get_artifacts_lists_what_a_cluster_needs_for_fetching_it_in_advance(
     words: Words, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert words("get artifacts") == 0

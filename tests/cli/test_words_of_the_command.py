@@ -13,7 +13,7 @@ from kwokctl import __version__
 from tests.cli.conftest import Kwokctl
 
 
-def test_the_version_tells_what_it_runs_on(kwokctl: Kwokctl) -> None:
+def test_version_shows_the_python_and_the_system(kwokctl: Kwokctl) -> None:
     done = kwokctl("--version")
     assert re.fullmatch(rf"kwokctl version v{re.escape(__version__)} python3\S+ \(\S+/\S+\)\n", done.stdout)  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
@@ -192,7 +192,7 @@ def test_the_help_of_a_command_has_its_options_in_sections(kwokctl: Kwokctl) -> 
         ),
     ],
 )
-def test_wrong_words_exit_with_2_and_say_what_was_meant(
+def test_wrong_words_exit_with_2_and_suggest_the_right_one(
     kwokctl: Kwokctl, words: str, message: str
 ) -> None:
     done = kwokctl(*words.split())
@@ -231,11 +231,11 @@ def test_every_shell_gets_a_script(kwokctl: Kwokctl, shell: str) -> None:
 
 
 @pytest.mark.parametrize("words", ["create cluster", "get", "", "completion"])
-def test_help_can_be_asked_for_in_front_of_a_command(kwokctl: Kwokctl, words: str) -> None:
+def test_the_help_flag_works_in_front_of_a_command(kwokctl: Kwokctl, words: str) -> None:
     shown = kwokctl("help", *words.split())
     assert shown.returncode == 0
     assert shown.stdout.rstrip() == kwokctl(*words.split(), "--help").stdout.rstrip()
 
 
-def test_help_of_a_tool_is_what_kwokctl_says_of_it(kwokctl: Kwokctl) -> None:
+def test_help_of_a_tool_is_the_help_of_kwokctl(kwokctl: Kwokctl) -> None:
     assert kwokctl("help", "kubectl").stdout.startswith("Usage: kwokctl kubectl ARGS...\n")

@@ -85,7 +85,9 @@ async def test_starting_leaves_a_running_component_alone(runtime: Runtime, plan:
     assert (await log(runtime)).count("I am the first") == 1
 
 
-async def test_a_stopped_component_was_asked_to_end(runtime: Runtime, plan: Plan) -> None:
+async def test_a_stopped_component_gets_the_signal_to_terminate(
+    runtime: Runtime, plan: Plan
+) -> None:
     await runtime.install(plan)
     await runtime.start(CLUSTER)
     await ready(plan.components[FIRST])
@@ -232,7 +234,7 @@ async def _install_and_start(runtime: Runtime, plan: Plan) -> None:
     await runtime.start(CLUSTER)
 
 
-async def test_a_component_that_is_killed_for_want_of_memory_is_told_so(
+async def test_a_component_killed_for_lack_of_memory_is_reported_as_such(
     host: Host, runtime: Runtime, plan_of: Callable[..., Plan]
 ) -> None:
     if not isinstance(runtime, TellsMore):
@@ -275,7 +277,7 @@ async def refused(host: Host, runtime: Runtime, plan: Plan, held: HeldPorts) -> 
     assert "end the program that uses it" in str(caught.value.hint)
 
 
-async def test_a_port_that_is_taken_although_it_was_held_is_told_before_anything_starts(
+async def test_start_refuses_a_held_port_that_is_taken_before_anything_starts(
     host: Host, runtime: Runtime, plan: Plan, states: Asked
 ) -> None:
     await runtime.install(plan)
@@ -291,7 +293,7 @@ async def test_a_port_that_is_taken_although_it_was_held_is_told_before_anything
     assert await states() == UP
 
 
-async def test_a_port_that_is_taken_in_the_last_moment_is_told_and_leaves_nothing_in_the_way(
+async def test_a_port_taken_at_the_last_moment_fails_the_start_and_leaves_nothing_behind(
     host: Host, runtime: Runtime, plan: Plan, states: Asked
 ) -> None:
     await runtime.install(plan)

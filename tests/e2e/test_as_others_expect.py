@@ -37,7 +37,9 @@ def pod(cluster: Installed, serial: int) -> Json:
     return json.loads(cluster.kubectl("get", "pod", f"pod-{serial:06d}", "-o", "json"))
 
 
-def test_applying_to_a_stamped_object_conflicts_with_who_has_written_it(cluster: Installed) -> None:
+def test_applying_to_a_stamped_object_conflicts_with_the_manager_of_its_fields(
+    cluster: Installed,
+) -> None:
     name = f"a-{NODES - 1:06d}"
     labelled = {
         "apiVersion": "v1",
@@ -81,7 +83,7 @@ def test_the_status_of_a_deployment_s_pod_is_the_controller_s(cluster: Installed
     assert ("kube-controller-manager", "") in writers
 
 
-def test_a_node_tells_the_port_of_its_kubelet_from_the_start(cluster: Installed) -> None:
+def test_a_node_shows_the_port_of_its_kubelet_from_the_start(cluster: Installed) -> None:
     port = cluster.components()["kwok-controller"]["ports"][0]["hostPort"]
 
     told = {
@@ -92,7 +94,7 @@ def test_a_node_tells_the_port_of_its_kubelet_from_the_start(cluster: Installed)
     assert told == {port}
 
 
-def test_nothing_that_a_kubelet_tells_is_empty(cluster: Installed) -> None:
+def test_no_field_that_a_kubelet_reports_is_empty(cluster: Installed) -> None:
     for node in cluster.objects("nodes"):
         assert all(node["status"]["nodeInfo"].values())
     statuses = [each["status"]["containerStatuses"][0] for each in cluster.objects("pods")]

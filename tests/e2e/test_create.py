@@ -171,7 +171,7 @@ def test_a_program_that_exits_at_once_is_named_with_its_last_words(installed: In
     assert_nothing_is_left(installed)
 
 
-def test_a_failed_creation_is_kept_when_asked_for_and_can_be_removed(installed: Installed) -> None:
+def test_a_failed_creation_is_kept_on_request_and_can_be_removed(installed: Installed) -> None:
     cluster = installed.called("kept")
     bad = ("--extra-args", "kube-scheduler=no-such-flag=1", "--keep-on-failure")
 
@@ -185,7 +185,9 @@ def test_a_failed_creation_is_kept_when_asked_for_and_can_be_removed(installed: 
     assert cluster.files() == {"kubeconfig"}
 
 
-def test_a_wait_that_is_too_short_fails_and_names_who_was_not_ready(installed: Installed) -> None:
+def test_a_wait_that_is_too_short_fails_and_names_the_components_that_were_not_ready(
+    installed: Installed,
+) -> None:
     said = installed.refused("create", "cluster", "--wait", "100ms")
 
     assert "kube-apiserver" in said
@@ -199,7 +201,7 @@ def test_the_missing_program_is_named(installed: Installed) -> None:
     assert_nothing_is_left(installed)
 
 
-def test_a_cluster_that_is_not_there_is_an_error_for_those_who_need_it(
+def test_commands_that_need_a_cluster_fail_when_it_does_not_exist(
     installed: Installed,
 ) -> None:
     absent = installed.called("absent")
@@ -247,7 +249,9 @@ def test_a_cluster_without_scheduler_and_a_log_that_is_followed(installed: Insta
     cluster.ok("delete", "cluster")
 
 
-def test_components_listen_where_they_are_told_to_and_are_found_there(installed: Installed) -> None:
+def test_components_listen_on_the_requested_addresses_and_are_found_there(
+    installed: Installed,
+) -> None:
     cluster, address = installed.called("elsewhere"), "127.0.0.2"
 
     cluster.ok(*CREATE, "--disable", "kube-scheduler", "--bind-address", address)

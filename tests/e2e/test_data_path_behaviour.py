@@ -96,7 +96,7 @@ def test_nodes_are_ready_and_hold_leases_that_are_theirs(cluster: Installed) -> 
         assert lease["spec"]["holderIdentity"] == "kwok-controller"
 
 
-def test_pods_run_spread_over_nodes_with_addresses_of_their_own(cluster: Installed) -> None:
+def test_pods_run_spread_over_nodes_each_with_its_own_address(cluster: Installed) -> None:
     scale(cluster, "pod", "--replicas", str(POD_NUMBER), "--on-nodes", "type=kwok", "--wait")
 
     found = pods(cluster, "pod")

@@ -112,7 +112,7 @@ def all_beat(cluster: Installed) -> bool:
 
 @pytest.mark.parametrize("signal", [SIGINT, SIGKILL])
 @pytest.mark.parametrize("kind", ["pod", "node"])
-def test_a_command_that_is_ended_leaves_whole_objects_and_goes_on(
+def test_an_interrupted_scale_leaves_whole_objects_and_can_be_repeated(
     cluster: Installed, kind: str, signal: Signals
 ) -> None:
     random, name = Random(kind + signal.name), f"{kind}-{signal.name.lower()}"

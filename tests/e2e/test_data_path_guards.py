@@ -105,7 +105,7 @@ def status_refused(cluster: Installed, pod: str) -> bool:
     return "that is odd" in cluster.run("kubectl", *words, '{"status":{"message":"x"}}').err
 
 
-def test_a_policy_is_heeded_by_those_who_scale(cluster: Installed) -> None:
+def test_scale_obeys_a_validating_policy(cluster: Installed) -> None:
     odd = ("pod", "odd", "--replicas", "30", *ON_NODES)
     with there(cluster, POLICY.replace("RESOURCES", "pods")):
         fine = scale(cluster, "pod", "fine", "--replicas", "30", *ON_NODES, "--wait")
@@ -125,7 +125,7 @@ def test_a_policy_is_heeded_by_those_who_scale(cluster: Installed) -> None:
     assert said(scale(cluster, *odd, "--wait")) == ["etcd"]
 
 
-def test_a_policy_is_heeded_by_fake_kubelets(cluster: Installed) -> None:
+def test_fake_kubelets_obey_a_validating_policy(cluster: Installed) -> None:
     def log() -> str:
         return cluster.ok("logs", "kwok-controller")
 
@@ -145,7 +145,9 @@ def test_a_policy_is_heeded_by_fake_kubelets(cluster: Installed) -> None:
 
 
 @pytest.mark.parametrize("kind", ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"])
-def test_webhooks_are_asked(cluster: Installed, kind: str) -> None:
+def test_scale_goes_through_the_api_server_while_a_webhook_applies(
+    cluster: Installed, kind: str
+) -> None:
     set_name = kind[:8].lower()
     with there(cluster, WEBHOOK.replace("KIND", kind)):
         done = scale(cluster, "node", set_name, "--replicas", "30", "--wait")
@@ -155,7 +157,7 @@ def test_webhooks_are_asked(cluster: Installed, kind: str) -> None:
     assert said(scale(cluster, "node", set_name, "--replicas", "0", "--wait")) == ["etcd"]
 
 
-def test_a_policy_for_pods_is_asked_about_those_of_nodes_that_go(cluster: Installed) -> None:
+def test_a_policy_for_pods_applies_to_pods_on_nodes_that_scale_deletes(cluster: Installed) -> None:
     assert said(scale(cluster, "node", "host", "--replicas", "30")) == ["etcd"]
     theirs = "kwok.x-k8s.io/kwokctl-scale=host"
     scale(cluster, "pod", "staying", "--replicas", "30", "--on-nodes", theirs, "--wait")
@@ -254,7 +256,7 @@ def test_a_quota_that_comes_while_objects_are_copied_is_kept(cluster: Installed)
     assert "exceeded quota" in said
 
 
-def test_what_comes_when_objects_are_only_waited_for_is_in_nobodys_way(cluster: Installed) -> None:
+def test_a_policy_that_comes_while_scale_only_waits_changes_nothing(cluster: Installed) -> None:
     huge = """.containers[0].resources = {requests: {cpu: "1000"}}"""
     waiting = cluster.start("scale", "pod", "huge", "--replicas", "30", "--param", huge, "--wait")
     assert waiting.stderr is not None

@@ -69,7 +69,7 @@ def test_a_cluster_on_this_host_lives_beside_those_in_containers(main: Installed
     here.ok("delete", "cluster")
 
 
-def test_a_port_that_is_taken_is_told_and_nothing_is_left(main: Installed) -> None:
+def test_create_reports_a_taken_port_and_leaves_nothing_behind(main: Installed) -> None:
     third = main.called("third")
     with taken_port() as port:
         words = (*CREATE, "--etcd-port", str(port))

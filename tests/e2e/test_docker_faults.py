@@ -79,7 +79,9 @@ def test_processes_have_no_limits(cluster: Installed) -> None:
     assert leftovers(cluster) == set()
 
 
-def test_a_port_that_is_taken_while_the_cluster_is_stopped_is_told(cluster: Installed) -> None:
+def test_start_reports_a_port_that_was_taken_while_the_cluster_was_stopped(
+    cluster: Installed,
+) -> None:
     port = free_port()
     cluster.ok(*CREATE, "--wait=180s", "--etcd-port", str(port))
     cluster.ok("stop", "cluster")
@@ -90,7 +92,7 @@ def test_a_port_that_is_taken_while_the_cluster_is_stopped_is_told(cluster: Inst
     cluster.ok("start", "cluster", "--wait=180s")
 
 
-def test_a_user_who_may_not_use_the_engine_is_told_how(cluster: Installed, engine: str) -> None:
+def test_a_user_without_access_to_the_engine_gets_a_hint(cluster: Installed, engine: str) -> None:
     if os.getuid() != 0 or not engine.startswith("unix://"):
         pytest.skip("only root can become somebody who may not use the engine")
     done = subprocess.run(
@@ -107,7 +109,9 @@ def test_a_user_who_may_not_use_the_engine_is_told_how(cluster: Installed, engin
     assert "'docker'" in done.stderr
 
 
-def test_a_full_volume_is_told_in_etcds_words_and_nothing_is_left(cluster: Installed) -> None:
+def test_create_reports_a_full_volume_with_the_log_of_etcd_and_leaves_nothing_behind(
+    cluster: Installed,
+) -> None:
     with _small_volume(cluster.workdir.with_name("small")) as small:
         said = cluster.refused(*CREATE, "--wait=180s", KWOK_WORKDIR=str(small))
 

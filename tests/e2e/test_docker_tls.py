@@ -112,7 +112,7 @@ def test_a_cluster_lives_in_it_by_variables_and_by_a_context(
 
 
 @pytest.mark.parametrize("which", ["strangers", "none"])
-def test_who_has_no_certificate_that_it_accepts_is_told_so(
+def test_create_names_the_certificate_when_the_engine_rejects_the_client(
     cluster: Installed, guarded: Guarded, tmp_path: Path, which: str
 ) -> None:
     certificates = guarded.strangers if which == "strangers" else tmp_path

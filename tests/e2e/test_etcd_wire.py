@@ -287,7 +287,7 @@ async def _fill(kv: Kv) -> None:
     assert refused.is_full
 
 
-async def test_status_tells_what_etcd_is(kv: Kv) -> None:
+async def test_status_contains_the_version_and_quota_of_etcd(kv: Kv) -> None:
     last = await kv.txn(Txn((), (Put(b"k", b"v"),)))
 
     told = await maintenance.status(kv)

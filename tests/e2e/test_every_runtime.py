@@ -193,7 +193,7 @@ def test_the_end_of_a_log_and_what_is_young_in_it_are_shown_alone(
         follower.communicate()
 
 
-def test_the_api_servers_proxy_reaches_who_plays_the_kubelets(
+def test_the_node_proxy_of_the_api_server_reaches_the_controller(
     place: Place, main: Installed
 ) -> None:
     if place.command is None:
@@ -212,7 +212,7 @@ def test_what_was_lost_comes_back_from_a_snapshot(main: Installed) -> None:
     Path(path).unlink()
 
 
-def test_a_stopped_cluster_starts_again_with_all_it_had(place: Place, main: Installed) -> None:
+def test_a_stopped_cluster_starts_again_with_all_its_objects(place: Place, main: Installed) -> None:
     main.ok("stop", "cluster", timeout=PATIENCE)
     assert main.statuses() == {"Stopped"}
     messages = {component["message"] for component in main.components().values()}

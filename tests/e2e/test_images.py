@@ -100,7 +100,7 @@ def test_a_cluster_starts_again_without_its_registry(main: Installed) -> None:
     [((), mirrors(NOBODY)), (("--etcd-image", f"{NOBODY}/etcd:v9"), {})],
     ids=["registry", "image"],
 )
-def test_what_was_named_and_cannot_be_had_is_an_error_and_nothing_is_left(
+def test_an_image_that_was_named_and_is_not_available_is_an_error_and_nothing_is_left(
     main: Installed, words: tuple[str, ...], settings: dict[str, str]
 ) -> None:
     said = main.refused(*CREATE, *words, timeout=120, **settings)
@@ -111,7 +111,7 @@ def test_what_was_named_and_cannot_be_had_is_an_error_and_nothing_is_left(
     assert leftovers("kwok-images") == []
 
 
-def test_an_image_for_another_machine_is_told_when_it_cannot_run(
+def test_create_reports_an_image_for_another_architecture_that_cannot_run(
     main: Installed, programs_by_name: dict[str, Path]
 ) -> None:
     with registry() as mirror:
@@ -176,7 +176,7 @@ def test_a_node_image_is_pulled_by_its_digest_and_carried_in_a_file(main: Instal
     file.unlink()
 
 
-def test_what_a_cluster_would_pull_can_be_listed_beforehand(main: Installed) -> None:
+def test_images_that_a_cluster_would_pull_can_be_listed_in_advance(main: Installed) -> None:
     listed = main.ok("get", "artifacts", "--runtime", "docker").split()
 
     assert f"registry.k8s.io/kube-apiserver:{DEFAULT_KUBE_VERSION}" in listed

@@ -104,7 +104,7 @@ def patched(patches: str) -> str:
     return f"{OWN}kubeadmConfigPatches:\n{patches}"
 
 
-def test_the_users_own_configuration_of_kind_is_heeded(main: Installed) -> None:
+def test_the_users_configuration_of_kind_is_applied(main: Installed) -> None:
     (node,) = main.objects("nodes", "--selector", "type!=kwok")
 
     assert node["metadata"]["name"] == NODE
@@ -171,7 +171,7 @@ def test_a_second_cluster_lives_beside_the_first_without_what_was_switched_off(
     assert docker.containers() == [NODE]
 
 
-def test_a_port_that_is_taken_is_told_and_nothing_is_left(main: Installed, own: str) -> None:
+def test_create_reports_a_taken_port_and_leaves_nothing_behind(main: Installed, own: str) -> None:
     third = main.called("third")
     with taken_port() as port:
         said = third.refused(
@@ -199,7 +199,7 @@ def test_a_port_that_is_taken_between_its_choice_and_the_start_is_named(
     assert "third" not in third.ok("get", "clusters").split()
 
 
-def test_a_node_that_does_not_come_up_is_told_with_the_kubelets_words_and_nothing_is_left(
+def test_a_node_that_fails_to_start_is_reported_with_the_kubelets_log_and_nothing_is_left(
     main: Installed,
 ) -> None:
     broken = main.folder / "broken.yaml"
@@ -217,7 +217,9 @@ def test_a_node_that_does_not_come_up_is_told_with_the_kubelets_words_and_nothin
     assert "third" not in third.ok("get", "clusters").split()
 
 
-def test_a_component_that_dies_at_once_is_told_with_its_last_words(main: Installed) -> None:
+def test_create_reports_a_component_that_exits_at_once_with_its_last_log_lines(
+    main: Installed,
+) -> None:
     impatient = main.folder / "impatient.yaml"
     impatient.write_text(patched(IMPATIENT))
     third = main.called("third")
@@ -232,7 +234,9 @@ def test_a_component_that_dies_at_once_is_told_with_its_last_words(main: Install
     assert docker.containers() == [NODE]
 
 
-def test_an_image_that_cannot_be_had_is_told_with_a_remedy(main: Installed, own: str) -> None:
+def test_create_reports_an_image_that_is_not_available_with_a_hint(
+    main: Installed, own: str
+) -> None:
     third = main.called("third")
     said = third.refused(
         "--config", own, "create", "cluster", "--runtime", "kind",

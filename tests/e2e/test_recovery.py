@@ -116,7 +116,7 @@ def test_their_pods_are_ready_again(cluster: Installed, silence: Silence) -> Non
     assert {name for name in now if now[name] > silence.pods[name]} == {*now} - {UNREADY}
 
 
-def test_a_pod_that_somebody_has_made_unready_stays_so(cluster: Installed) -> None:
+def test_a_pod_that_another_client_made_unready_stays_unready(cluster: Installed) -> None:
     assert with_ready(cluster, "pods", "False") == {UNREADY}
 
 
@@ -124,7 +124,7 @@ def test_a_pod_that_was_deleted_meanwhile_is_gone(cluster: Installed) -> None:
     until("it is gone", lambda: DOOMED not in transitions(cluster, "pods"))
 
 
-def test_what_somebody_has_said_of_a_node_stays_with_its_times(cluster: Installed) -> None:
+def test_conditions_of_nodes_that_another_client_wrote_keep_their_times(cluster: Installed) -> None:
     said = json.loads(cluster.kubectl("get", "node", NODE, "-o", "json"))["status"]["conditions"]
 
     types = {each["type"] for each in FOREIGN}

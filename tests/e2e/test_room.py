@@ -46,7 +46,7 @@ def test_a_fleet_that_cannot_fit_is_refused_before_anything_is_made(small: Insta
     assert small.objects("nodes") == []
 
 
-def test_a_plan_tells_the_same_beforehand(small: Installed) -> None:
+def test_plan_warns_about_the_same_quota_as_create(small: Installed) -> None:
     planned = small.run("plan", "--nodes", "50000", "--pods", "0", "-o", "json")
 
     assert planned.code == 1

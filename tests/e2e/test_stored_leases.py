@@ -21,7 +21,7 @@ pytestmark = [
 ]
 
 
-def test_what_we_store_is_shown_by_the_api(storage: Installed) -> None:
+def test_leases_written_to_etcd_are_served_by_the_api_server(storage: Installed) -> None:
     lease = Lease(
         METADATA,
         holder="host_1",
@@ -42,7 +42,7 @@ def test_what_we_store_is_shown_by_the_api(storage: Installed) -> None:
     assert found == lease.document()
 
 
-def test_what_the_api_stores_is_shown_by_us(storage: Installed) -> None:
+def test_leases_stored_by_the_api_server_are_decoded(storage: Installed) -> None:
     kept = {"name", "labels", "annotations", "ownerReferences", "finalizers"}
     metadata = {name: METADATA[name] for name in kept} | {"name": "theirs"}
     spec = {

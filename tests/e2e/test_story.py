@@ -295,7 +295,7 @@ def test_a_second_cluster_takes_the_snapshot_over(main: Installed, files: Path) 
     assert len(main.objects("nodes")) == 200
 
 
-def test_stop_does_not_wait_for_those_who_watch(main: Installed) -> None:
+def test_stop_does_not_wait_for_open_watches(main: Installed) -> None:
     watcher = main.start("kubectl", "get", "pods", "-w")
     try:
         assert watcher.stdout

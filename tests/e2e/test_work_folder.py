@@ -69,7 +69,7 @@ def test_a_work_folder_may_have_any_name(cluster: Installed) -> None:
                               "--write-out=fields")  # fmt: skip
 
 
-def test_a_full_disk_is_in_the_way_only_of_what_needs_room(cluster: Installed) -> None:
+def test_on_a_full_disk_only_commands_that_need_space_fail(cluster: Installed) -> None:
     if not cluster.folder.is_mount():
         pytest.skip("a disk to be filled cannot be mounted here (that takes root)")
     folder = cluster.workdir / "clusters" / cluster.name

@@ -32,7 +32,7 @@ def test_the_page_shows_one_small_package() -> None:
     assert len(lines) < 150
 
 
-def test_a_cluster_runs_scales_rests_and_goes_on_it(cluster: Installed) -> None:
+def test_a_cluster_on_it_runs_scales_stops_and_starts_again(cluster: Installed) -> None:
     assert {each["status"] for each in cluster.components().values()} == {"Ready"}
     ours = os.getpriority(os.PRIO_PROCESS, 0)
     assert all(os.getpriority(os.PRIO_PROCESS, pid) > ours for pid in cluster.pids().values())

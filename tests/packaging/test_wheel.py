@@ -76,7 +76,7 @@ def test_the_sdist_brings_tests_and_documents_but_no_caches(wheel: Path) -> None
     assert not [name for name in names if re.search(r"_cache/|__pycache__|\.venv/", name)]
 
 
-def test_the_installed_command_tells_its_version_from_anywhere(alone: Path) -> None:
+def test_the_installed_command_shows_its_version_from_any_folder(alone: Path) -> None:
     line = run(alone / "kwokctl", "--version", cwd=Path("/"))
 
     assert line.startswith(f"kwokctl version v{__version__} ")
@@ -89,7 +89,9 @@ def test_the_installed_package_finds_and_renders_its_templates(alone: Path) -> N
     assert Path(root).is_relative_to(alone.parent)
 
 
-def test_a_folder_called_runtimes_here_does_not_shadow_ours(alone: Path, tmp_path: Path) -> None:
+def test_a_folder_called_runtimes_in_the_working_directory_shadows_nothing(
+    alone: Path, tmp_path: Path
+) -> None:
     (tmp_path / "runtimes").mkdir()
     (tmp_path / "runtimes" / "__init__.py").write_text("raise SystemExit('shadowed')\n")
 

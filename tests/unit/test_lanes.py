@@ -55,7 +55,7 @@ def test_folders_that_lanes_share_are_in_a_lane_for_each_engine() -> None:
         (["podman"], "podman"),
     ],
 )
-def test_the_engine_of_a_test_is_told_by_its_marks(marks: list[str], engine: str) -> None:
+def test_the_engine_of_a_test_follows_from_its_marks(marks: list[str], engine: str) -> None:
     assert lanes.engine_of(marks) == engine
 
 

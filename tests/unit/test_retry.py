@@ -35,7 +35,7 @@ def test_a_server_that_cannot_answer_is_given_up_before_one_that_is_not_there() 
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
-def test_a_server_or_a_proxy_in_need_is_asked_again(status: int) -> None:
+def test_a_request_to_an_overloaded_server_or_proxy_is_repeated(status: int) -> None:
     assert answered_after(0.5, status=status) >= 0.5
 
 

@@ -56,7 +56,7 @@ async def test_after_a_failure_the_work_under_way_is_finished_and_nothing_else_b
     assert finished == [0, 2]
 
 
-async def test_items_that_cannot_be_had_are_a_failure_like_any_other() -> None:
+async def test_an_error_of_the_iterator_is_a_failure_like_any_other() -> None:
     finished: list[int] = []
 
     def items() -> Iterator[int]:

@@ -42,7 +42,7 @@ def test_build_metadata_is_quoted_in_an_address() -> None:
     assert order.key == "v1.33.0-alpha.1.55+abcdef"
 
 
-def test_an_address_of_the_users_own_has_a_place_of_its_own_in_the_store() -> None:
+def test_a_program_from_the_users_address_has_its_own_folder_in_the_store() -> None:
     mine = _order("kubectl", "v1.36.3", "https://example.com/kubectl")
     other = _order("kubectl", "v1.36.3", "https://example.org/kubectl")
 
@@ -109,7 +109,7 @@ def test_a_path_may_have_a_hash_sign_in_it(tmp_path: Path) -> None:
     assert isinstance(placed, Local)
 
 
-def test_a_program_that_we_do_not_know_may_be_given() -> None:
+def test_an_unknown_program_can_be_given_as_a_path() -> None:
     wanted = WantedProgram(name="kwok-controller", version="v0.8.0", explicit="/usr/bin/kwok")
 
     assert place(wanted, _LINUX) == Local(
@@ -117,7 +117,7 @@ def test_a_program_that_we_do_not_know_may_be_given() -> None:
     )
 
 
-def test_a_program_that_we_do_not_know_cannot_be_had() -> None:
+def test_an_unknown_program_has_no_location() -> None:
     with pytest.raises(ArtifactError, match="'nothing'") as caught:
         place(WantedProgram(name="nothing", version="1.36.3"), _LINUX)
 

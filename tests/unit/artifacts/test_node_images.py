@@ -28,14 +28,14 @@ def test_the_image_of_a_release_is_pinned_by_its_digest() -> None:
     assert node.remark == ""
 
 
-def test_of_a_version_that_was_not_chosen_another_patch_release_is_taken_and_told() -> None:
+def test_without_a_chosen_version_another_patch_release_is_used_with_a_note() -> None:
     node = published_node("v0.33.0", "v1.36.3", is_exact=False)
 
     assert node.tag == "docker.io/kindest/node:v1.36.4"
     assert "the node has Kubernetes v1.36.4" in node.remark
 
 
-def test_a_version_that_was_chosen_is_asked_for_though_no_image_of_it_is_known() -> None:
+def test_a_chosen_version_is_pulled_although_no_image_of_it_is_known() -> None:
     node = published_node("v0.33.0", "v1.36.3", is_exact=True)
 
     assert node.image == "docker.io/kindest/node:v1.36.3"
@@ -43,14 +43,14 @@ def test_a_version_that_was_chosen_is_asked_for_though_no_image_of_it_is_known()
 
 
 @pytest.mark.parametrize("is_exact", [False, True])
-def test_a_minor_version_that_no_image_is_known_of_is_told(is_exact: bool) -> None:
+def test_a_minor_version_without_a_known_image_is_reported(is_exact: bool) -> None:
     node = published_node("v0.33.0", "v1.30.0", is_exact=is_exact)
 
     assert node.image == "docker.io/kindest/node:v1.30.0"
     assert "none of v1.30.0" in node.remark
 
 
-def test_for_another_release_of_kind_the_known_image_is_taken_and_that_is_told() -> None:
+def test_for_another_release_of_kind_the_known_image_is_used_with_a_note() -> None:
     node = published_node("v0.30.0", "v1.36.4", is_exact=False)
 
     assert node.tag == "docker.io/kindest/node:v1.36.4"

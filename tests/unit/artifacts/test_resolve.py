@@ -73,7 +73,7 @@ def _builds(go: Path) -> list[str]:
     return [call for call in fake_go.calls(go) if call.startswith("build ")]
 
 
-async def test_what_cannot_be_downloaded_is_built_and_one_line_says_why(
+async def test_a_program_that_cannot_be_downloaded_is_built_and_one_line_gives_the_reason(
     cache: Path, listener: Listener, go: Path, no_way_out: None
 ) -> None:
     found = await _resolve(_ALL, cache, listener, ArtifactSource.AUTO)
@@ -100,7 +100,9 @@ async def test_all_programs_of_a_release_are_built_at_once(
     assert not list((cache / "tmp").iterdir())
 
 
-async def test_what_is_in_the_store_asks_nobody(cache: Path, listener: Listener, go: Path) -> None:
+async def test_a_program_in_the_store_needs_no_request(
+    cache: Path, listener: Listener, go: Path
+) -> None:
     first = await _resolve(_ALL, cache, listener)
     asked = len(fake_go.calls(go))
 
@@ -117,7 +119,7 @@ async def test_only_what_is_missing_is_built(cache: Path, listener: Listener, go
     assert last.endswith("out/ k8s.io/kubernetes/cmd/kubectl")
 
 
-async def test_offline_names_what_is_missing_and_the_way_out(
+async def test_offline_names_what_is_missing_and_gives_a_hint(
     cache: Path, listener: Listener
 ) -> None:
     with pytest.raises(
@@ -220,7 +222,7 @@ async def test_a_cancelled_build_leaves_nothing(cache: Path, listener: Listener,
     assert not list(store_of(cache, here()).entries())
 
 
-async def test_a_cache_that_cannot_be_written_is_an_error_of_ours(
+async def test_a_cache_that_cannot_be_written_is_an_artifact_error(
     tmp_path: Path, listener: Listener
 ) -> None:
     (tmp_path / "file").touch()

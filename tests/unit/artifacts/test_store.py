@@ -46,7 +46,7 @@ def test_publishing_again_replaces_and_leaves_running_programs_their_file(
     assert list((tmp_path / "work").iterdir()) == []
 
 
-def test_a_changed_program_is_refused_with_the_way_out(store: ProgramStore, tmp_path: Path) -> None:
+def test_a_changed_program_is_refused_with_a_hint(store: ProgramStore, tmp_path: Path) -> None:
     entry = _publish(store, tmp_path)
     entry.path.write_bytes(b"#!/bin/no\n")
 

@@ -12,7 +12,7 @@ def test_points_on_a_line_give_that_line() -> None:
     assert line.determination == pytest.approx(1.0)
 
 
-def test_times_that_grow_with_the_square_are_told_from_a_line() -> None:
+def test_quadratic_times_are_distinguished_from_linear_ones() -> None:
     line = fit([(n, float(n * n)) for n in (1, 2, 5, 10, 20)])
 
     assert line is not None

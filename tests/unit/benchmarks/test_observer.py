@@ -40,7 +40,7 @@ def changed(thing: Pod) -> Event[Pod]:
         (pod("Running", deleted="2026-11-21T00:00:00Z"), False),
     ],
 )
-def test_only_what_was_asked_for_counts_as_ready(seen: Node | Pod, is_ready: bool) -> None:
+def test_only_the_requested_objects_count_as_ready(seen: Node | Pod, is_ready: bool) -> None:
     assert seen.is_ready is is_ready
 
 
@@ -62,7 +62,7 @@ def test_falling_back_is_counted_but_not_being_deleted() -> None:
     assert (seen.existing, seen.ready) == ({"pod"}, set())
 
 
-def test_a_listener_is_told_the_state_of_each_object() -> None:
+def test_a_listener_gets_the_state_of_each_object() -> None:
     told: list[str] = []
     seen = Seen(listener=lambda _name, state: told.append(state))
     for thing in (pod("Pending"), pod("Running"), pod("Running", deleted="now")):

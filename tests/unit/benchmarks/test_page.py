@@ -19,7 +19,7 @@ def line(results: Results, beginning: str) -> str:
     return next(each for each in page(results).splitlines() if each.startswith(beginning))
 
 
-def test_a_row_tells_goal_original_and_both_paths() -> None:
+def test_a_row_shows_goal_original_and_both_paths() -> None:
     results = EMPTY.with_figures(figure("nodes"), figure("nodes", "api", value=61.34))
 
     assert line(results, "| `scale node --replicas 10,000`").endswith(
@@ -38,7 +38,7 @@ def test_what_was_not_measured_is_a_dash_beside_its_goal() -> None:
     ]
 
 
-def test_a_figure_of_fewer_objects_than_the_goal_speaks_of_says_so() -> None:
+def test_a_figure_for_fewer_objects_than_the_goal_names_their_number() -> None:
     results = EMPTY.with_figures(
         figure("spread", count=100_000, nodes=10_000, value=42.0),
         figure("spread", "api", count=10_000, nodes=10_000, value=48.0),
@@ -48,7 +48,7 @@ def test_a_figure_of_fewer_objects_than_the_goal_speaks_of_says_so() -> None:
     assert row.endswith("| 42 s | 48 s (10,000 of them) |")
 
 
-def test_the_programs_shares_stand_in_columns_of_their_own() -> None:
+def test_the_programs_shares_have_columns_of_their_own() -> None:
     results = EMPTY.with_figures(
         figure("nodes", programs={"etcd": 0.123, "kwokctl": 1.5}, ended=0),
         figure("idle", programs={"etcd": 9.0}),

@@ -30,7 +30,7 @@ def test_who_waits_too_long_is_one_while_it_lasts_and_afterwards() -> None:
     assert stragglers.found() == {"slow"}
 
 
-def test_being_told_the_same_again_does_not_begin_the_wait_anew() -> None:
+def test_noting_the_same_state_again_does_not_restart_the_wait() -> None:
     clock = Clock()
     stragglers = Stragglers(clock, patience=30)
     for _ in range(4):

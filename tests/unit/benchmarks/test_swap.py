@@ -12,7 +12,7 @@ _PROGRAM = "from kwokctl.etcd.kv.kv import Channel; print(Channel.__name__)"
     ("changer", "channel"),
     [("benchmarks.etcd_libraries.swapping", "SwappedChannel"), (None, "Channel")],
 )
-def test_processes_have_another_client_only_while_and_where_it_is_asked_for(
+def test_processes_use_another_client_only_while_and_where_it_is_requested(
     changer: str | None, channel: str
 ) -> None:
     with swapped("kwokctl.etcd.grpc.channel", changer, "grpc.aio"):

@@ -121,7 +121,7 @@ def test_the_handlers_of_signals_are_put_back() -> None:
     assert signal.getsignal(signal.SIGTERM) is before
 
 
-def test_a_cancellation_that_no_signal_asked_for_is_a_bug() -> None:
+def test_a_cancellation_without_a_signal_is_a_bug() -> None:
     async def give_up() -> None:
         raise asyncio.CancelledError
 

@@ -63,7 +63,7 @@ def test_names_that_no_certificate_holds_are_refused(home: Home, name: str) -> N
         server(home, "foo", group=name)
 
 
-def test_what_is_asked_for_is_checked_before_the_cluster_is_looked_for(tmp_path: Path) -> None:
+def test_arguments_are_checked_before_the_cluster_is_looked_for(tmp_path: Path) -> None:
     nowhere = Home(workdir=WorkDir(tmp_path), cache=tmp_path)
 
     with pytest.raises(UsageError):

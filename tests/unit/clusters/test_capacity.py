@@ -83,7 +83,7 @@ def test_what_fits_says_how_much_is_taken() -> None:
     demand(found)
 
 
-def test_a_quota_that_is_too_small_is_told_with_one_that_is_not() -> None:
+def test_a_quota_that_is_too_small_is_reported_with_one_that_suffices() -> None:
     found = plan(quota=GIB)
 
     with pytest.raises(CapacityError, match="80% of its quota of 1Gi") as caught:
@@ -94,7 +94,7 @@ def test_a_quota_that_is_too_small_is_told_with_one_that_is_not() -> None:
     assert hint.endswith(("2Gi", "4Gi"))
 
 
-def test_memory_that_is_too_small_is_told_beside_the_quota() -> None:
+def test_too_little_memory_is_reported_beside_the_quota() -> None:
     found = plan(quota=GIB, memory=GIB)
 
     assert not found.fits

@@ -113,7 +113,7 @@ async def test_a_failed_creation_keeps_what_was_there_before(tmp_path: Path) -> 
     ]
 
 
-async def test_a_failed_creation_stays_when_that_is_asked_for(tmp_path: Path) -> None:
+async def test_a_failed_creation_is_kept_on_request(tmp_path: Path) -> None:
     runtime = broken_at("start")
 
     with pytest.raises(UnavailableError):
@@ -140,7 +140,9 @@ async def test_what_a_failed_run_kept_is_continued_and_not_removed_when_that_fai
     assert (paths.pki / "ca.crt").read_bytes() == ca
 
 
-async def test_a_component_that_dies_is_told_at_once_with_its_last_words(tmp_path: Path) -> None:
+async def test_a_component_that_exits_is_reported_at_once_with_its_last_log_lines(
+    tmp_path: Path,
+) -> None:
     class Dying(FakeRuntime):
         async def start(self, cluster, *names) -> None:  # type: ignore[no-untyped-def]
             """Start nothing that stays."""
@@ -183,7 +185,7 @@ class Notes(Silent):
         self.told.append(text)
 
 
-async def test_what_was_chosen_is_told_and_saved_so_that_a_start_has_the_same_flags(
+async def test_create_notes_and_saves_its_choices_so_that_a_start_has_the_same_flags(
     tmp_path: Path,
 ) -> None:
     notes, runtime = Notes(), broken_at("start")

@@ -133,7 +133,7 @@ class Writing(FakeRuntime):
     ("follow", "written"),
     [(False, b"  more of young\nlast"), (True, b"  more of young\nlast and its end\nnew\n")],
 )
-async def test_following_goes_on_behind_what_was_chosen(
+async def test_following_continues_behind_the_selected_lines(
     tmp_path: Path, follow: bool, written: bytes
 ) -> None:
     home = home_with(tmp_path, NAME, cluster_options(runtime="fake"), Writing())

@@ -117,7 +117,7 @@ def test_a_program_that_runs_is_kept_whatever_cluster_it_is_of(tmp_path: Path) -
     assert reasons(home, tmp_path / "proc") == {"etcd": "running now"}
 
 
-def test_a_program_that_was_asked_for_lately_is_kept(tmp_path: Path) -> None:
+def test_a_recently_requested_program_is_kept(tmp_path: Path) -> None:
     home = home_of(tmp_path, "mine", FakeRuntime())
     etcd = stored(home, "etcd", "3.6.16")
     assert reasons(home, tmp_path) == {}
@@ -152,7 +152,7 @@ def test_what_has_come_into_use_since_it_was_listed_stays(tmp_path: Path) -> Non
     assert not left.path.exists()
 
 
-def test_everything_is_removed_when_that_is_asked_for(tmp_path: Path) -> None:
+def test_everything_is_removed_on_request(tmp_path: Path) -> None:
     runtime = FakeRuntime()
     home = home_of(tmp_path, "mine", runtime)
     cluster(home, runtime, {"etcd": stored(home, "etcd", "3.6.16")})

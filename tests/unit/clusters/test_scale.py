@@ -129,7 +129,7 @@ async def test_positions_are_remembered_in_a_namespace_that_comes_a_little_later
     assert ("configmaps", "kube-system", POSITIONS) in cluster.objects
 
 
-async def test_where_positions_cannot_be_remembered_that_is_told(
+async def test_scale_warns_when_positions_cannot_be_stored(
     home: Home, cluster: FakeCluster, tmp_path: Path
 ) -> None:
     cluster.refuse.append(ApiError("no", status=403, reason="Forbidden"))
@@ -143,7 +143,9 @@ async def test_where_positions_cannot_be_remembered_that_is_told(
     assert any("may be repeated" in line for line in told.warnings)
 
 
-async def test_a_cluster_of_ours_is_scaled_by_its_name(home: Home, cluster: FakeCluster) -> None:
+async def test_a_cluster_made_by_kwokctl_is_scaled_by_its_name(
+    home: Home, cluster: FakeCluster
+) -> None:
     async with ours(home, cluster):
         await scale(home, NAME, THREE_NODES, documents=())
         again = await scale(home, NAME, THREE_NODES, documents=())
@@ -222,7 +224,7 @@ async def test_a_cluster_that_does_not_exist_is_named(home: Home) -> None:
         await scale(home, NAME, THREE_NODES, documents=())
 
 
-async def test_a_cluster_is_not_scaled_while_somebody_has_it_for_himself(
+async def test_scale_is_refused_while_another_command_holds_the_lock(
     home: Home, cluster: FakeCluster
 ) -> None:
     lock = home.workdir.cluster_lock(NAME)
@@ -285,7 +287,7 @@ async def test_a_set_is_changed_by_one_run_at_a_time(
     assert listener.notes == [f"waiting: process {os.getpid()} is scaling 'node' to 100"]
 
 
-async def test_a_folder_that_cannot_hold_locks_is_told(
+async def test_scale_warns_when_the_folder_cannot_hold_locks(
     home: Home, cluster: FakeCluster, tmp_path: Path
 ) -> None:
     listener = Listener()

@@ -65,7 +65,7 @@ async def test_what_does_not_run_is_stopped_all_the_same_for_it_may_be_revived(
     assert {name for call in runtime.asked for name in call.split()[1:]} == set(catalog())
 
 
-async def test_a_stopped_cluster_does_not_look_as_if_it_had_crashed(home: Home) -> None:
+async def test_a_stopped_cluster_does_not_look_like_a_crashed_one(home: Home) -> None:
     await stop_cluster(home, NAME)
 
     statuses = await component_statuses(home, NAME)

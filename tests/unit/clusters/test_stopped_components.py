@@ -37,7 +37,7 @@ async def watched(answers: str, listener: Listener) -> None:
         await watch_etcd(Etcd(answers), listener)
 
 
-def test_an_etcd_that_goes_and_comes_back_is_told_once_each() -> None:
+def test_the_loss_and_the_return_of_etcd_are_reported_once_each() -> None:
     listener = Listener()
 
     with pytest.raises(TimeoutError):

@@ -90,7 +90,7 @@ def test_a_plain_cluster_writes_to_etcd_and_beats_as_real_nodes_do() -> None:
     assert found.notes == ()
 
 
-def test_what_was_asked_for_stays_asked_for() -> None:
+def test_the_requested_data_path_is_kept_in_the_options() -> None:
     assert made(PLAIN).options.data_path.path == "auto"
 
 
@@ -104,7 +104,7 @@ def test_heartbeats_through_the_api_are_stretched(options: ClusterOptions) -> No
     assert found.data_path.path == "api"
 
 
-def test_an_etcd_that_does_not_sync_is_told_with_its_price() -> None:
+def test_an_etcd_without_fsync_is_noted_with_its_risk() -> None:
     found = made(changed(PLAIN, etcd_fsync="off"))
 
     assert "power cut" in found.notes[0]
@@ -194,14 +194,14 @@ async def test_another_runtime_is_taken_with_the_reason(tmp_path: Path) -> None:
     assert machine.notes.told == ["runtime: docker (no binary here)"]
 
 
-async def test_what_was_asked_for_is_never_replaced(tmp_path: Path) -> None:
+async def test_a_requested_runtime_is_never_replaced(tmp_path: Path) -> None:
     machine = Machine(tmp_path, missing={"docker"})
 
     with pytest.raises(UnavailableError, match="no docker here"):
         await choose_runtime(machine.home, "docker")
 
 
-async def test_where_none_can_run_every_reason_is_told(tmp_path: Path) -> None:
+async def test_without_a_usable_runtime_every_reason_is_listed(tmp_path: Path) -> None:
     machine = Machine(tmp_path, missing={"binary", "docker"})
 
     with pytest.raises(UnavailableError, match="no binary here; no docker here") as caught:

@@ -71,7 +71,7 @@ def test_where_writes_are_dear_the_times_are_stretched() -> None:
         {"kube_controller_manager_node_monitor_grace_period_milliseconds": 60_000},
     ],
 )
-def test_times_that_somebody_gave_are_stretched_as_ever(given: dict[str, Any]) -> None:
+def test_times_that_the_user_gave_are_stretched_too(given: dict[str, Any]) -> None:
     options, beat = settled(**given)
 
     assert options.heartbeat.kind == "stretched"
@@ -187,7 +187,7 @@ def test_times_that_agree_are_taken(given: dict[str, Any]) -> None:
     settled(**given)
 
 
-def test_without_a_controller_manager_nobody_loses_nodes() -> None:
+def test_without_a_controller_manager_any_lease_duration_is_accepted() -> None:
     settled(node_lease_duration_seconds=600, is_monitored=False)
 
 

@@ -123,7 +123,7 @@ def test_clients_stop_first_and_etcd_last() -> None:
     ]
 
 
-def test_an_argument_of_the_user_takes_the_place_of_ours() -> None:
+def test_an_argument_of_the_user_replaces_the_default_one() -> None:
     made = plan(extra={KUBE_SCHEDULER: {"leader-elect": "true", "v": "4", "bare": None}})
 
     args = made.components[KUBE_SCHEDULER].args

@@ -61,7 +61,7 @@ def test_another_missing_file_is_an_error(tmp_path: Path) -> None:
         load_documents([str(tmp_path / "absent.yaml")])
 
 
-def test_a_folder_stands_for_its_yaml_files_in_order(tmp_path: Path) -> None:
+def test_a_folder_is_read_as_its_yaml_files_in_order(tmp_path: Path) -> None:
     for name in ("b.yaml", "a.yml", "c.yaml"):
         write(tmp_path, f"kind: Stage\nmetadata: {{name: {name[0]}}}", name)
     write(tmp_path, "not: [read", "notes.txt")

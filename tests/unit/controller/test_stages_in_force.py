@@ -21,7 +21,7 @@ def in_force(folder: Path, *flags: str, started: str = "then") -> PlayedStages:
     return stages_in_force(settings(folder, *flags), manager="m", started=started)
 
 
-def test_what_is_played_on_nodes_and_pods_is_told(tmp_path: Path) -> None:
+def test_stages_played_on_nodes_and_pods_are_reported(tmp_path: Path) -> None:
     told = in_force(tmp_path, "--manage-all-nodes=true", "--node-ip=192.0.2.9", "--node-port=10250")
 
     assert [each["metadata"]["name"] for each in told.stages] == ["a", "c"]

@@ -50,7 +50,7 @@ async def test_a_create_is_one_post_to_the_collection() -> None:
         (PatchType.APPLY, "", "/api/v1/namespaces/ns/pods/p?fieldManager=kwok&force=true"),
     ],
 )
-async def test_a_patch_says_how_it_is_to_be_read(
+async def test_a_patch_is_sent_with_its_content_type(
     patch_type: PatchType, subresource: str, path: str
 ) -> None:
     async with answering() as (plane, server):
@@ -103,7 +103,7 @@ async def test_a_deletion_names_grace_and_uid_only_if_given() -> None:
         assert plain.body == b""
 
 
-async def test_a_write_as_somebody_else_says_so() -> None:
+async def test_a_write_as_another_user_sends_the_impersonation_header() -> None:
     async with answering() as (plane, server):
         await plane.create(PODS, "ns", b"{}", as_user="system:node:n")
         await plane.patch(POD, Patch(document={}, type=PatchType.MERGE, as_user="a\r\nX: y"))

@@ -132,7 +132,7 @@ async def test_a_status_whose_owners_are_not_certain_goes_through_the_api() -> N
     assert rig.api.asked == ["patch p status"]
 
 
-async def test_a_write_that_somebody_else_has_overtaken_changes_nothing() -> None:
+async def test_a_write_after_a_concurrent_change_has_no_effect() -> None:
     rig = Rig()
     rig.etcd.put(KEY, b'{"theirs":true}')
 
@@ -259,7 +259,7 @@ async def test_leases_are_made_and_renewed_together() -> None:
     assert len(rig.etcd.transactions) == 2
 
 
-async def test_a_lease_of_somebody_else_is_told_and_stops_no_other() -> None:
+async def test_a_lease_held_by_another_is_reported_and_the_others_are_renewed() -> None:
     rig = Rig()
     theirs = rig.etcd.put(LEASE_KEY, b'{"metadata":{"name":"n"},"spec":{"holderIdentity":"x"}}')
 
@@ -286,7 +286,7 @@ async def test_hundreds_of_leases_are_renewed_in_a_few_transactions() -> None:
     assert len(rig.etcd.transactions) == 1
 
 
-async def test_a_renewal_that_somebody_forestalled_stops_no_other() -> None:
+async def test_a_renewal_that_conflicts_does_not_stop_the_others() -> None:
     rig = Rig()
     names = [f"n{number}" for number in range(rig.plane.leases_at_once)]
     made = await rig.plane.renew([Renewal(name, "", LEASE) for name in names])
@@ -313,7 +313,7 @@ async def test_a_lease_that_is_stored_otherwise_has_to_be_looked_at() -> None:
     assert answer.error is not None
 
 
-async def test_a_lease_that_is_gone_says_so() -> None:
+async def test_a_lease_that_is_gone_is_reported() -> None:
     rig = Rig()
 
     (answer,) = await rig.plane.renew([Renewal("n", "7", LEASE)])
@@ -337,7 +337,7 @@ async def test_an_etcd_that_does_not_answer_keeps_its_error(error: RequestError)
     assert rig.plane.windows[PODS].unseen == 0
 
 
-async def test_the_figures_tell_how_writes_are_paced() -> None:
+async def test_the_metrics_show_how_writes_are_paced() -> None:
     rig = Rig()
     await rig.plane.patch(POD, RUNNING, current=rig.seen)
     labels = (("kind", "Pod"),)

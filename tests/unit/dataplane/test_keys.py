@@ -38,7 +38,7 @@ def test_a_group_of_kubernetes_own_may_be_built_in_or_custom() -> None:
     assert Keys("/r").candidates(PODS, "ns", "x") == (b"/r/pods/ns/x",)
 
 
-def test_encrypted_values_are_told_from_others() -> None:
+def test_encrypted_values_are_recognized() -> None:
     assert is_readable(b'{"kind":"Pod"}')
     assert is_readable(b"k8s\x00\n\x0f")
     assert not is_readable(b"k8s:enc:aescbc:v1:key1:\x12")

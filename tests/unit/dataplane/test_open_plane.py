@@ -52,7 +52,7 @@ async def test_an_etcd_that_shows_what_the_api_made_may_be_written_to() -> None:
     assert api.deleted == []
 
 
-async def test_what_one_who_was_killed_has_left_behind_is_taken_away() -> None:
+async def test_the_key_left_by_a_killed_handshake_is_removed() -> None:
     class KilledError(Exception):
         pass
 

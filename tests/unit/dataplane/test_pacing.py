@@ -86,7 +86,7 @@ def test_a_watch_that_shows_nothing_lets_some_through_all_the_same() -> None:
     assert virtual_time.run(story()) == pytest.approx(PATIENCE, rel=0.2)
 
 
-def test_what_was_seen_before_it_was_told_as_written_is_not_waited_for() -> None:
+def test_a_write_that_the_watch_showed_before_its_answer_is_not_waited_for() -> None:
     async def story() -> int:
         window = Window()
         await window.turn()

@@ -74,7 +74,7 @@ async def test_a_missing_token_is_named(tmp_path: Path) -> None:
             await at.seen()
 
 
-async def test_what_is_played_is_told_with_its_generation(tmp_path: Path) -> None:
+async def test_the_stages_in_force_are_reported_with_their_generation(tmp_path: Path) -> None:
     file = tmp_path / "token"
     file.write_text("present")
     async with client(file, "present") as at:

@@ -25,7 +25,7 @@ def etcd() -> FakeEtcd:
     return FakeEtcd()
 
 
-async def test_status_is_what_etcd_says_of_itself(etcd: FakeEtcd, socket: Path) -> None:
+async def test_status_is_what_etcd_reports(etcd: FakeEtcd, socket: Path) -> None:
     with serving(etcd, socket) as target:
         async with EtcdClient(target) as client:
             status = await client.status()
@@ -71,7 +71,7 @@ async def test_a_stalled_snapshot_ends_when_cancelled(etcd: FakeEtcd, socket: Pa
             assert await asyncio.to_thread(etcd.left.wait, 60)
 
 
-async def test_what_goes_wrong_on_the_way_is_told(etcd: FakeEtcd, socket: Path) -> None:
+async def test_a_failed_call_is_reported_with_its_reason(etcd: FakeEtcd, socket: Path) -> None:
     etcd.breaks = True
     with serving(etcd, socket) as target:
         async with EtcdClient(target) as client:
@@ -79,7 +79,9 @@ async def test_what_goes_wrong_on_the_way_is_told(etcd: FakeEtcd, socket: Path) 
                 await client.snapshot(lambda _: None)
 
 
-async def test_a_failure_of_who_takes_the_parts_is_his_own(etcd: FakeEtcd, socket: Path) -> None:
+async def test_an_error_of_the_receiver_of_parts_is_raised_unchanged(
+    etcd: FakeEtcd, socket: Path
+) -> None:
     def fail(part: bytes) -> None:
         raise OSError(28, "No space left on device")
 
@@ -89,7 +91,7 @@ async def test_a_failure_of_who_takes_the_parts_is_his_own(etcd: FakeEtcd, socke
                 await client.snapshot(fail)
 
 
-async def test_certificates_that_are_not_there_are_told(tmp_path: Path) -> None:
+async def test_missing_certificates_are_reported(tmp_path: Path) -> None:
     async with EtcdClient("127.0.0.1:1", ca=tmp_path / "ca.crt") as client:
         with pytest.raises(UnavailableError, match=r"ca\.crt': No such file"):
             await client.status()

@@ -201,7 +201,7 @@ def test_a_compaction_waits_until_the_space_is_free(rpc: Any) -> None:
     assert rpc.CompactionRequest.FromString(encoding.compaction_request(12345)) == theirs
 
 
-def test_fields_that_nobody_knows_are_passed_over() -> None:
+def test_unknown_fields_are_skipped() -> None:
     strange = (
         tag(100, LENGTH) + b"\x02hi" + tag(5000, 0) + varint(1 << 63)
         + tag(101, 1) + bytes(8) + tag(102, 5) + bytes(4)
@@ -213,7 +213,7 @@ def test_fields_that_nobody_knows_are_passed_over() -> None:
     )
 
 
-def test_a_header_with_a_field_that_nobody_knows_is_understood() -> None:
+def test_a_header_with_an_unknown_field_is_decoded() -> None:
     header = b"\x08\x01" + b"\x18\xac\x02" + b"\x20\x05" + b"\x28\x01"
     answer = b"\x0a" + bytes((len(header),)) + header + b"\x10\x01"
 
@@ -234,12 +234,12 @@ def test_the_last_of_an_answer_s_bytes_may_not_be_missing(rpc: Any) -> None:
     "data",
     [b"\x0a", b"\x0a\x05", b"\x10", b"\x10" + b"\xff" * 11, b"\x09\x00", b"\x0d\x00", b"\x1a\x00"],
 )
-def test_what_is_no_message_is_told(data: bytes) -> None:
+def test_bytes_that_are_no_message_are_an_error(data: bytes) -> None:
     with pytest.raises(MessageError):
         decoding.read_txn(data)
 
 
-def test_noise_is_either_understood_or_told() -> None:
+def test_noise_is_either_decoded_or_a_message_error() -> None:
     dice = random.Random(7)
     for _ in range(3000):
         noise = dice.randbytes(dice.randrange(40))

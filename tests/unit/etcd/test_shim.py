@@ -89,7 +89,7 @@ def test_another_release_is_refused_and_leaves_nothing_behind(
 
 
 @pytest.mark.usefixtures("unloaded")
-def test_a_missing_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [])
     monkeypatch.setattr(sys, "path_importer_cache", {})
     with pytest.raises(UnavailableError, match="'etcd3' is not installed"):

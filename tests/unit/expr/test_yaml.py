@@ -81,7 +81,7 @@ def test_a_text_that_any_reader_could_mistake_is_quoted(text: str) -> None:
     assert yaml.dump({"a": text}) == f"a: '{text}'\n"
 
 
-def test_values_are_written_in_their_order_and_on_lines_of_their_own() -> None:
+def test_values_are_written_in_their_order_each_on_its_line() -> None:
     class Word(StrEnum):
         ONE = "one"
 
@@ -136,7 +136,7 @@ def test_documents_come_back_one_by_one() -> None:
         ("[" * 2000, "nested too deeply|line"),
     ],
 )
-def test_a_wrong_text_is_told_with_its_place(text: str, problem: str) -> None:
+def test_a_syntax_error_is_reported_with_its_place(text: str, problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
         yaml.load(text)
 

@@ -6,7 +6,7 @@ from kwokctl.errors import BusyError
 from kwokctl.host.files import locked
 
 
-def test_those_who_share_a_lock_do_not_wait_for_each_other(tmp_path: Path) -> None:
+def test_shared_holders_of_a_lock_do_not_wait_for_each_other(tmp_path: Path) -> None:
     path = tmp_path / "lock"
 
     with locked(path, what="it", shared=True), locked(path, what="it", shared=True):
@@ -14,7 +14,7 @@ def test_those_who_share_a_lock_do_not_wait_for_each_other(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("first", "second"), [(True, False), (False, True), (False, False)])
-def test_who_wants_a_lock_for_himself_shares_with_nobody(
+def test_an_exclusive_lock_is_shared_with_no_other_holder(
     tmp_path: Path, *, first: bool, second: bool
 ) -> None:
     path = tmp_path / "lock"

@@ -21,7 +21,7 @@ async def test_a_log_that_has_grown_is_cut_and_read_as_a_whole(tmp_path: Path) -
     assert path.stat().st_size == 0
 
 
-async def test_a_program_goes_on_appending_after_the_cut(tmp_path: Path) -> None:
+async def test_a_program_continues_to_append_after_the_cut(tmp_path: Path) -> None:
     path = tmp_path / "a.log"
     with path.open("a") as program:
         program.write("before\n")
@@ -66,7 +66,7 @@ async def test_there_is_nothing_to_read_of_what_never_wrote(tmp_path: Path) -> N
     assert await whole(tmp_path / "a.log") == b""
 
 
-async def test_following_goes_on_over_growth_and_cut(tmp_path: Path) -> None:
+async def test_following_continues_over_growth_and_cut(tmp_path: Path) -> None:
     path = tmp_path / "a.log"
     path.write_text("one\n")
     seen = b""
@@ -86,7 +86,7 @@ async def test_following_goes_on_over_growth_and_cut(tmp_path: Path) -> None:
     assert seen == b"one\ntwo\n3\n"
 
 
-def test_a_mark_tells_the_lives_of_a_program_apart(tmp_path: Path) -> None:
+def test_a_mark_separates_the_runs_of_a_program(tmp_path: Path) -> None:
     path = tmp_path / "logs" / "a.log"
 
     logfiles.mark(path, "started by kwokctl")

@@ -42,7 +42,7 @@ def test_sockets_lie_in_the_cluster_s_folder(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["x" * 90, *(f"a{c}b" for c in ',%"#?\\\n\t')])
-def test_a_path_that_no_socket_url_can_have_gets_a_short_stand_in(name: str) -> None:
+def test_a_path_that_no_socket_url_can_hold_gets_a_short_link(name: str) -> None:
     sockets = ClusterPaths(Path("/w") / name).sockets
 
     assert sockets.parent != Path("/w") / name

@@ -145,9 +145,7 @@ def test_another_user_gets_a_client_certificate(folder: Path) -> None:
     assert parsed.public_key() == load_pem_private_key(key, None).public_key()
 
 
-def test_a_certificate_of_another_authority_is_not_taken_for_ours(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_a_certificate_of_another_authority_is_replaced(folder: Path, tmp_path: Path) -> None:
     ensure_pki(tmp_path / "other", [ADMIN])
     for name in ("admin.crt", "admin.key"):
         (folder / name).write_bytes((tmp_path / "other" / name).read_bytes())

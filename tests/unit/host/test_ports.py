@@ -20,7 +20,7 @@ def listening(address: str = LOCAL, port: int = 0) -> Iterator[int]:
         yield server.getsockname()[1]
 
 
-def test_an_address_of_another_machine_is_told_as_such() -> None:
+def test_an_address_of_another_machine_is_reported_as_such() -> None:
     for address in ("192.0.2.1", "nonsense"):
         with pytest.raises(UsageError, match=f"'{address}' is no address of this machine"):
             check_local(address)
@@ -57,7 +57,7 @@ def test_a_port_that_is_picked_is_none_that_another_program_wants() -> None:
         assert ports.hold("b") != next_one
 
 
-def test_a_held_port_is_kept_from_whoever_looks_for_a_free_one() -> None:
+def test_a_held_port_is_not_offered_as_free() -> None:
     with held() as mine, held() as others, socket.socket() as another:
         port = mine.hold("a")
 
@@ -66,7 +66,7 @@ def test_a_held_port_is_kept_from_whoever_looks_for_a_free_one() -> None:
             another.bind((LOCAL, port))
 
 
-def test_who_listens_beside_us_on_a_held_port_is_named() -> None:
+def test_another_listener_on_a_held_port_is_a_conflict() -> None:
     with held() as ports:
         port = ports.hold("etcd")
         ports.check("etcd", "unknown")

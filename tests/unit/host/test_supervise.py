@@ -63,7 +63,7 @@ async def written(path: Path, text: str) -> None:
             await asyncio.sleep(0.005)
 
 
-async def test_a_launched_program_interrupts_nobody_when_it_wakes(programs: Programs) -> None:
+async def test_a_launched_program_runs_under_the_batch_scheduler(programs: Programs) -> None:
     process = await programs.start(SLEEP)
 
     assert os.sched_getscheduler(process.pid) == os.SCHED_BATCH
@@ -92,7 +92,9 @@ async def test_a_program_is_launched_where_its_scheduling_may_not_be_chosen(
     assert os.sched_getscheduler(process.pid) == os.SCHED_OTHER
 
 
-async def test_a_program_writes_who_it_is_before_it_becomes_the_program(programs: Programs) -> None:
+async def test_the_launcher_writes_its_pid_before_it_becomes_the_program(
+    programs: Programs,
+) -> None:
     process = await programs.start(SLEEP)
 
     assert process.is_alive
@@ -100,13 +102,13 @@ async def test_a_program_writes_who_it_is_before_it_becomes_the_program(programs
     assert (Path("/proc") / str(process.pid) / "cwd").readlink() == programs.folder
 
 
-async def test_environment_and_output_are_as_asked(programs: Programs) -> None:
+async def test_environment_and_output_are_as_requested(programs: Programs) -> None:
     programs.launch(["/bin/sh", "-c", "echo $WHAT; echo too >&2"], WHAT="said")
 
     await written(programs.log, "said\ntoo\n")
 
 
-async def test_a_program_that_cannot_be_executed_is_known_at_once_and_says_why_in_its_log(
+async def test_a_program_that_cannot_be_executed_fails_at_once_with_the_reason_in_its_log(
     programs: Programs,
 ) -> None:
     status = await launched(programs.launch(["/nowhere/program"]))
@@ -219,7 +221,7 @@ async def test_what_a_stopped_script_has_started_ends_with_it(programs: Programs
     assert not _runs(child)
 
 
-async def test_a_program_is_asked_to_end_only_once(programs: Programs) -> None:
+async def test_a_program_gets_the_signal_to_terminate_only_once(programs: Programs) -> None:
     count = (
         "trap 'echo asked; n=$((n+1))' TERM; echo up; until [ $n ]; do sleep 0.01; done; sleep 0.2"
     )
@@ -240,7 +242,7 @@ def _runs(pid: int) -> bool:
     "content",
     ["", "12", "12 34", "x 1 y", "nonsense", "-1 1 y", "0 1 y", "4194305 1 y", f"{10**20} 1 y"],
 )
-def test_half_a_pid_file_tells_of_nobody(tmp_path: Path, content: str) -> None:
+def test_a_truncated_pid_file_names_no_process(tmp_path: Path, content: str) -> None:
     (tmp_path / "p.pid").write_text(content, encoding="ascii")
 
     assert read_pid_file(tmp_path / "p.pid") is None

@@ -9,7 +9,7 @@ ADMIN = Identity(name="admin", common_name="kwok-admin", organizations=("system:
 OTHER = Identity(name="kcm", common_name="system:kube-controller-manager")
 
 
-def test_each_identity_has_a_line_of_its_own_that_only_the_owner_may_read(tmp_path: Path) -> None:
+def test_each_identity_has_its_own_line_and_only_the_owner_can_read_it(tmp_path: Path) -> None:
     path = tmp_path / "tokens.csv"
 
     tokens = ensure_tokens(path, [ADMIN, OTHER])
@@ -22,7 +22,7 @@ def test_each_identity_has_a_line_of_its_own_that_only_the_owner_may_read(tmp_pa
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_tokens_stay_when_the_file_is_asked_for_again(tmp_path: Path) -> None:
+def test_tokens_stay_when_the_file_is_requested_again(tmp_path: Path) -> None:
     path = tmp_path / "tokens.csv"
     tokens = ensure_tokens(path, [ADMIN])
 

@@ -7,7 +7,7 @@ from tests.support import virtual_time
 from tests.support.eventually import eventually
 
 
-async def test_a_free_lock_is_held_at_once_and_says_by_whom(tmp_path: Path) -> None:
+async def test_a_free_lock_is_held_at_once_and_names_its_holder(tmp_path: Path) -> None:
     heard: list[str] = []
 
     async with turn(tmp_path / "locks" / "a", doing="building", waiting=heard.append):

@@ -48,7 +48,7 @@ async def test_single_objects_are_read_created_and_replaced() -> None:
     assert {r.query["fieldManager"] for r in server.requests[2:]} == {"kwokctl"}
 
 
-async def test_a_refusal_says_what_the_server_said() -> None:
+async def test_a_refusal_contains_the_message_of_the_server() -> None:
     async with _client(_missing) as (_, client):
         with pytest.raises(ApiError, match='pods "a" not found') as caught:
             await client.get(PODS, "default", "a")
@@ -75,7 +75,7 @@ async def test_a_refusal_that_is_no_status_becomes_the_message() -> None:
     assert (caught.value.status, caught.value.reason) == (502, "BadGateway")
 
 
-async def test_an_empty_refusal_still_says_something() -> None:
+async def test_an_empty_refusal_still_has_a_message() -> None:
     async def answer(request: Request, reply: Reply) -> None:
         await reply.send(b"", status=599)
 
@@ -128,7 +128,7 @@ async def test_well_known_kinds_need_no_look_up() -> None:
     assert server.requests == []
 
 
-async def test_an_unknown_kind_is_told_beside_those_that_are_served() -> None:
+async def test_an_unknown_kind_is_reported_with_the_served_ones() -> None:
     async with _client(_discovery) as (_, client):
         with pytest.raises(NotFoundError, match=r"no kind 'Thin' in 'x\.io/v2'") as caught:
             await client.resource_for("x.io/v2", "Thin")

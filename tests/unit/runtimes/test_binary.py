@@ -224,7 +224,7 @@ async def test_a_program_of_another_machine_is_an_error_that_names_it(
     assert str(foreign) in caught.value.detail
 
 
-async def test_a_pid_file_of_an_earlier_boot_or_a_later_process_is_nobody(
+async def test_a_pid_file_of_an_earlier_boot_or_a_later_process_names_no_component(
     runtime: BinaryRuntime, paths: ClusterPaths
 ) -> None:
     await runtime.install(plan(*SLEEP))

@@ -112,7 +112,7 @@ async def test_a_version_that_no_proxy_has_is_named(
     assert not list((cache / "tmp").glob("*/build"))
 
 
-async def test_what_does_not_compile_shows_what_go_says(
+async def test_a_failed_build_shows_the_output_of_go(
     cache: Path, listener: Listener, go: Path
 ) -> None:
     (go / "broken").touch()
@@ -136,7 +136,7 @@ async def test_releases_from_before_go_modules_are_not_tried(
 @pytest.mark.parametrize(
     ("version", "named"), [("1.5.0", "Kubernetes v1.5.0"), ("1.18.20", "etcd v3.4.3")]
 )
-async def test_what_cannot_be_built_is_said_before_anything_is_built(
+async def test_programs_that_cannot_be_built_are_reported_before_any_build(
     cache: Path, listener: Listener, go: Path, version: str, named: str
 ) -> None:
     with pytest.raises(ArtifactError, match=f"{named} is not available") as caught:

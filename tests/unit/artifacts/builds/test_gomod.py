@@ -41,7 +41,7 @@ def test_a_release_candidate_comes_before_its_release() -> None:
     assert release("1.27rc1") < release("1.27")
 
 
-def test_a_module_says_which_go_it_needs() -> None:
+def test_a_module_states_which_go_it_needs() -> None:
     assert needed(_PUBLISHED) == (1, 26, 0)
     assert needed("module old\n") == (1, 16, 0)
 
@@ -84,12 +84,12 @@ def test_debug_settings_in_a_block_are_repeated() -> None:
     assert "godebug default=go1.24\ngodebug panicnil=1\n" in text
 
 
-def test_the_linker_is_told_the_version_for_each_package() -> None:
+def test_linker_flags_set_the_version_in_each_package() -> None:
     flags = linker_flags("v1.36.3", ["a/version", "b/version"])
 
     assert flags.startswith("-s -w -X a/version.gitVersion=v1.36.3 -X a/version.gitMajor=1 ")
     assert "-X b/version.gitMinor=36" in flags
 
 
-def test_without_packages_to_tell_only_debug_tables_are_left_out() -> None:
+def test_without_packages_to_set_only_debug_tables_are_left_out() -> None:
     assert linker_flags("v3.6.16", []) == "-s -w"

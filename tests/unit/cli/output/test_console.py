@@ -16,7 +16,7 @@ from tests.support.streams import FakeTerminal
         (io.StringIO(), {}, False),
     ],
 )
-def test_steps_come_alive_only_where_somebody_looks(
+def test_steps_are_animated_only_on_a_terminal(
     stream: io.StringIO, environ: dict[str, str], is_alive: bool
 ) -> None:
     assert choose(stream, environ).is_alive is is_alive

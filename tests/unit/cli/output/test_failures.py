@@ -16,7 +16,7 @@ def told(*errors: KwokctlError, as_json: bool = False) -> str:
     return stream.getvalue()
 
 
-def test_an_error_is_told_with_what_to_do_and_what_a_program_said() -> None:
+def test_an_error_is_printed_with_its_hint_and_the_output_of_the_program() -> None:
     assert told(ERROR) == (
         "error: the cluster 'x' is busy\nhint: wait\noutput: pid 7\nsince noon\n"
     )
@@ -52,7 +52,7 @@ def test_json_is_wanted_even_when_the_words_are_wrong_but_not_for_another_tool(
     assert failures.wants_json(words.split()) is is_json
 
 
-def test_errors_of_tasks_that_failed_together_are_all_told() -> None:
+def test_errors_of_tasks_that_failed_together_are_all_printed() -> None:
     inner = ExceptionGroup("inner", [UsageError("b")])
     group = ExceptionGroup("outer", [ERROR, inner])
     assert [str(error) for error in failures.expected(group)] == [str(ERROR), "b"]
@@ -63,12 +63,12 @@ def test_a_group_that_holds_a_bug_is_a_bug() -> None:
     assert list(failures.expected(KeyError("x"))) == []
 
 
-def test_what_the_machine_refuses_is_told_with_the_file() -> None:
+def test_an_os_error_is_printed_with_its_file() -> None:
     refused = PermissionError(13, "Permission denied", "/root/.kwok")
     assert [str(e) for e in failures.expected(refused)] == ["permission denied: '/root/.kwok'"]
 
 
-def test_a_full_disk_is_told_with_what_frees_space() -> None:
+def test_a_full_disk_is_reported_with_commands_that_free_space() -> None:
     (told,) = failures.expected(OSError(28, "No space left on device", "/disk/kwok.yaml"))
     assert str(told) == "no space left on device: '/disk/kwok.yaml'"
     assert told.hint

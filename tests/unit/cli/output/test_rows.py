@@ -5,7 +5,7 @@ def row(*, total: int | None = None, unit: str = "") -> Row:
     return Row(title="Fetching", total=total, unit=unit, started=100.0, depth=0)
 
 
-def test_bytes_are_told_in_megabytes_and_other_things_are_counted() -> None:
+def test_bytes_are_shown_in_megabytes_and_other_things_are_counted() -> None:
     fetching = row(total=40_000_000, unit="B")
     fetching.advance(12_500_000)
     assert fetching.so_far(101.1) == "12.5 MB of 40.0 MB, 1.1 s"
@@ -15,7 +15,7 @@ def test_bytes_are_told_in_megabytes_and_other_things_are_counted() -> None:
     assert making.so_far(101.0) == "1,200 of 5,000 nodes, 1.0 s"
 
 
-def test_rate_and_time_left_are_told_from_the_third_second_on() -> None:
+def test_rate_and_time_left_are_shown_from_the_third_second_on() -> None:
     making = row(total=15_606, unit="pods")
     making.advance(900)
     assert making.so_far(101.9) == "900 of 15,606 pods, 1.9 s"
@@ -36,7 +36,7 @@ def test_the_rate_is_that_of_the_last_ten_seconds() -> None:
     assert said == "1,100 of 10,000 nodes, 5.0/s, 29 min 40 s left, 30.0 s"
 
 
-def test_a_step_that_stands_still_or_is_done_has_no_time_left() -> None:
+def test_a_step_that_stalls_or_is_done_shows_no_time_left() -> None:
     making = row(total=10, unit="nodes")
     assert making.so_far(130.0) == "0 of 10 nodes, 30.0 s"
 
@@ -44,7 +44,7 @@ def test_a_step_that_stands_still_or_is_done_has_no_time_left() -> None:
     assert making.so_far(105.0) == "10 of 10 nodes, 2.0/s, 5.0 s"
 
 
-def test_one_thing_is_told_in_the_singular() -> None:
+def test_one_thing_is_shown_in_the_singular() -> None:
     units = ("nodes", "leases", "ingresses", "networkpolicies", "images", "classes", "")
     assert [amount(1, unit) for unit in units] == [
         "1 node", "1 lease", "1 ingress", "1 networkpolicy", "1 image", "1 class", "1",
@@ -52,13 +52,13 @@ def test_one_thing_is_told_in_the_singular() -> None:
     assert amount(0, "nodes") == "0 nodes"
 
 
-def test_what_is_being_done_now_is_told_last_and_freed_of_control_characters() -> None:
+def test_the_current_item_comes_last_and_without_control_characters() -> None:
     building = row()
     building.say("compiling \x1b[31mk8s.io/api")
     assert building.so_far(100.0) == "0.0 s, compiling [31mk8s.io/api"
 
 
-def test_the_end_of_a_step_tells_what_was_done_in_all() -> None:
+def test_the_end_of_a_step_shows_the_total() -> None:
     making = row(total=5000, unit="nodes")
     making.advance(5000)
     assert making.in_all(112.0) == "5,000 nodes, 12.0 s"

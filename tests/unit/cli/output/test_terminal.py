@@ -72,7 +72,7 @@ def test_a_wide_terminal_shows_all_in_one_line() -> None:
     assert layout.more == ()
 
 
-def test_what_holds_a_step_back_gets_a_line_of_its_own() -> None:
+def test_what_slows_a_step_is_shown_on_a_separate_line() -> None:
     layout = laid_out(growing(what=HELD), 5.0, 118)
 
     assert (layout.bar, layout.more) == (24, (HELD,))
@@ -86,7 +86,7 @@ def test_the_bar_gives_way_before_the_numbers(width: int, bar: int) -> None:
     assert layout.numbers == "2,285 of 15,606, 457/s, 29 s left, 5.0 s"
 
 
-def test_numbers_get_a_line_of_their_own_where_the_title_fills_one() -> None:
+def test_numbers_get_a_separate_line_where_the_title_fills_one() -> None:
     layout = laid_out(growing(what=HELD), 5.0, 38)
 
     assert (layout.bar, layout.numbers) == (0, "")
@@ -109,7 +109,7 @@ def test_a_step_without_a_total_has_no_bar() -> None:
     assert laid_out(row, 1.5, 80) == Layout("Pulling", 0, "1.5 s, etcd")
 
 
-def test_a_unit_that_the_title_does_not_name_stands_behind_the_number() -> None:
+def test_a_unit_that_the_title_does_not_name_follows_the_number() -> None:
     layout = laid_out(growing("Waiting"), 1.0, 80)
 
     assert layout.numbers == "2,285 of 15,606 pods, 1.0 s"

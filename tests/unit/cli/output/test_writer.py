@@ -17,7 +17,7 @@ from kwokctl.cli.output.writer import Writer
         ("error:", "no 'ü'", "error: no '?'"),
     ],
 )
-def test_a_stream_that_lacks_a_character_gets_words_that_tell_them_apart(
+def test_a_stream_that_lacks_a_character_gets_distinct_words_instead(
     label: str, text: str, written: str
 ) -> None:
     raw = io.BytesIO()
@@ -39,7 +39,7 @@ def test_labels_are_coloured_on_request_and_texts_never() -> None:
     assert stream.getvalue() == "\x1b[1;31merror:\x1b[0m error: not really\n"
 
 
-def test_a_log_on_a_full_disk_does_not_end_what_would_be_told() -> None:
+def test_writing_to_a_full_disk_raises_no_error() -> None:
     with Path("/dev/full").open("w", encoding="utf-8") as stream:
         writer = Writer(stream)
         writer.line("lost")

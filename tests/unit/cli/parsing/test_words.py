@@ -81,7 +81,9 @@ def test_an_empty_value_stays_a_value() -> None:
         ("node gpu more", "takes no argument 'more'", "see 'kwokctl test --help'"),
     ],
 )
-def test_wrong_words_are_told_in_words_of_ours(given: str, message: str, hint: str | None) -> None:
+def test_a_wrong_word_is_a_usage_error_with_a_hint(
+    given: str, message: str, hint: str | None
+) -> None:
     with pytest.raises(UsageError) as caught:
         rewritten(given)
     assert message in str(caught.value)

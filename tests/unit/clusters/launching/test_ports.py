@@ -53,7 +53,9 @@ async def start(runtime: FakeRuntime, port: int, held: HeldPorts) -> None:
     await bring_up(home, runtime, plan(port), held)
 
 
-async def test_a_port_taken_from_beside_us_is_told_before_anything_starts(held: HeldPorts) -> None:
+async def test_a_port_taken_by_another_process_is_reported_before_anything_starts(
+    held: HeldPorts,
+) -> None:
     runtime, port = FakeRuntime(), held.hold(B)
 
     with listening(port), pytest.raises(ConflictError, match=f"port {port}, wanted for 'b'"):
@@ -62,7 +64,7 @@ async def test_a_port_taken_from_beside_us_is_told_before_anything_starts(held: 
     assert runtime.asked == []
 
 
-async def test_a_port_that_a_runtime_publishes_is_not_taken_for_somebody_elses(
+async def test_a_port_that_the_runtime_itself_publishes_is_no_conflict(
     held: HeldPorts,
 ) -> None:
     runtime, port = PublishingRuntime(), held.hold(B)
@@ -73,7 +75,7 @@ async def test_a_port_that_a_runtime_publishes_is_not_taken_for_somebody_elses(
     assert runtime.asked == ["start a", "start b"]
 
 
-async def test_who_has_the_port_of_a_component_that_died_is_told_with_its_words(
+async def test_a_component_that_exited_is_reported_with_its_log_and_the_taken_port(
     held: HeldPorts,
 ) -> None:
     died = ComponentError("'b' has exited", detail="bind: address already in use")
@@ -86,7 +88,7 @@ async def test_who_has_the_port_of_a_component_that_died_is_told_with_its_words(
     assert caught.value.detail == died.detail
 
 
-async def test_a_component_that_died_of_something_else_is_told_as_before(held: HeldPorts) -> None:
+async def test_an_exit_for_another_reason_is_reported_unchanged(held: HeldPorts) -> None:
     died = ComponentError("'b' has exited")
     runtime, port = FakeRuntime(fails_at={"start": died}), held.hold(B)
 

@@ -95,7 +95,7 @@ async def test_what_is_here_is_not_pulled(home: Home) -> None:
     assert images.pulled == []
 
 
-async def test_where_no_registry_answers_programs_are_taken_and_that_is_told_in_one_line(
+async def test_without_a_registry_local_programs_are_used_and_one_line_reports_it(
     home: Home, told: Told
 ) -> None:
     assert await taken(home, FakeImages()) == PROGRAMS
@@ -109,7 +109,7 @@ async def test_only_what_the_registry_lacks_is_made_from_its_program(home: Home)
     assert await taken(home, images) == {ETCD: "program", KUBE_SCHEDULER: SCHEDULER_IMAGE}
 
 
-async def test_what_was_made_of_the_programs_at_hand_is_used_before_a_registry_is_asked(
+async def test_an_image_made_of_local_programs_is_used_before_a_registry_is_queried(
     home: Home,
 ) -> None:
     images = FakeImages(registry=BOTH)
@@ -133,7 +133,7 @@ async def test_images_that_were_made_elsewhere_serve_without_a_store(
 
 
 @pytest.mark.parametrize("source", ["build", "offline"])
-async def test_a_registry_is_asked_only_if_it_may_be(home: Home, source: str) -> None:
+async def test_a_registry_is_queried_only_if_that_is_allowed(home: Home, source: str) -> None:
     images = FakeImages(registry=BOTH)
 
     assert await taken(home, images, artifact_source=source) == PROGRAMS
@@ -155,7 +155,7 @@ async def test_nothing_takes_the_place_of_what_was_named(
         await taken(home, FakeImages(registry=BOTH), **options)
 
 
-async def test_an_image_that_is_named_and_must_be_here_is_told(home: Home) -> None:
+async def test_an_image_that_must_be_local_and_is_missing_is_an_error(home: Home) -> None:
     with pytest.raises(ArtifactError, match="does not have the image 'mine/etcd:v9'"):
         await taken(home, FakeImages(), etcd_image="mine/etcd:v9", artifact_source="offline")
 
@@ -185,7 +185,7 @@ async def test_what_a_cluster_was_made_with_is_pulled_again_when_it_is_gone(home
     assert await taken(home, FakeImages(registry=BOTH), settled) == PULLED
 
 
-async def test_no_progress_is_shown_to_who_wants_none(home: Home, told: Told) -> None:
+async def test_no_progress_is_shown_when_none_is_wanted(home: Home, told: Told) -> None:
     options = cluster_options(quiet_pull=True)
     runtime = FakeEngineRuntime(images=FakeImages(registry=BOTH))
 

@@ -50,7 +50,7 @@ def images(*here: str, registry: tuple[str, ...] = (), can_make: bool = True) ->
     return FakeNodeImages(engine=engine, can_make=can_make)
 
 
-async def test_the_published_image_is_pulled_and_its_version_told(
+async def test_the_published_image_is_pulled_and_its_version_reported(
     home: Home, told: Listener
 ) -> None:
     assert await taken(home, images(registry=(PUBLISHED,))) == PUBLISHED
@@ -71,7 +71,7 @@ async def test_a_published_image_that_is_here_comes_before_one_that_was_made(hom
     assert await taken(home, images(PUBLISHED, MADE)) == PUBLISHED
 
 
-async def test_where_no_registry_answers_one_is_made_and_that_is_told(
+async def test_without_a_registry_an_image_is_made_and_that_is_reported(
     home: Home, told: Listener
 ) -> None:
     there = images()
@@ -98,7 +98,7 @@ async def test_with_download_none_is_made(home: Home) -> None:
     assert there.made_of == []
 
 
-async def test_with_build_no_registry_is_asked(home: Home) -> None:
+async def test_with_build_no_registry_is_queried(home: Home) -> None:
     there = images(registry=(PUBLISHED,))
 
     assert await taken(home, there, artifact_source="build") == MADE
@@ -122,7 +122,7 @@ async def test_nothing_takes_the_place_of_what_was_named(home: Home) -> None:
         await taken(home, there, kind_node_image="mine/node:v1")
 
 
-async def test_what_cannot_be_made_is_said_before_programs_are_fetched(
+async def test_an_image_that_cannot_be_made_is_reported_before_programs_are_fetched(
     home: Home, tmp_path: Path
 ) -> None:
     bare = Home(workdir=home.workdir, cache=tmp_path / "empty")

@@ -68,7 +68,7 @@ async def watching(
             yield obstacles
 
 
-async def test_nothing_is_in_the_way_of_an_ordinary_set() -> None:
+async def test_nothing_prevents_direct_writes_of_an_ordinary_set() -> None:
     cluster = Cluster()
     cluster.there[POLICIES] = [policy("nodes")]
 
@@ -77,7 +77,7 @@ async def test_nothing_is_in_the_way_of_an_ordinary_set() -> None:
         assert obstacles.namespace_version == 7
 
 
-async def test_what_exists_at_the_start_is_known_and_not_told_again() -> None:
+async def test_an_obstacle_that_exists_at_the_start_is_not_reported_again() -> None:
     cluster = Cluster()
     cluster.there[POLICIES] = [policy("pods")]
 
@@ -96,7 +96,7 @@ async def test_what_applies_to_pods_alone_concerns_only_the_pods_of_nodes() -> N
         assert cluster.left == ["pods"]
 
 
-async def test_what_comes_meanwhile_is_told_and_goes_again() -> None:
+async def test_an_obstacle_that_comes_and_goes_meanwhile_is_reported() -> None:
     cluster = Cluster()
 
     async with watching(cluster) as obstacles:

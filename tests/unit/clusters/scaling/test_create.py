@@ -53,7 +53,7 @@ async def make(
     return making.made
 
 
-async def test_every_object_is_made_and_told_of() -> None:
+async def test_every_object_is_created_and_reported() -> None:
     cluster = MemoryCluster()
 
     assert await make(cluster, 0, 2, 5) == 3

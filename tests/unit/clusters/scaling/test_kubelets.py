@@ -56,7 +56,7 @@ async def test_the_stages_of_the_kind_are_played() -> None:
         assert kubelet.play(POD, OWN)["status"]["phase"] == "Running"
 
 
-async def test_a_selector_that_depends_on_chance_is_asked_by_the_controller_alone() -> None:
+async def test_only_the_controller_evaluates_a_selector_that_depends_on_chance() -> None:
     cel = {"cel": {"expression": "Rand() < 0.5"}}
     by_chance = stage("a", selector={"matchExpressions": [cel]}, template="phase: Running")
 

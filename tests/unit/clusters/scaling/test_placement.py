@@ -45,7 +45,7 @@ def nodes(placing: Placing) -> list[str]:
     return [placing.node_of(serial) for serial in range(4)]
 
 
-async def test_pods_are_for_the_scheduler_unless_somebody_says_otherwise() -> None:
+async def test_pods_are_left_to_the_scheduler_by_default() -> None:
     assert (await placed(ScaleRequest(kind="pod"))).node_of is None
     assert (await placed(ScaleRequest(kind="node"), resource=NODES)).node_of is None
 

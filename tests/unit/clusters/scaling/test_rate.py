@@ -54,7 +54,7 @@ async def test_an_object_that_becomes_ready_gives_a_turn_at_once() -> None:
 
 
 @on_virtual_time
-async def test_turns_are_given_in_the_order_they_were_asked_for() -> None:
+async def test_turns_are_given_in_the_order_of_requests() -> None:
     pace = Pace(window=1)
     await pace.turn()
     order: list[int] = []
@@ -71,7 +71,7 @@ async def test_turns_are_given_in_the_order_they_were_asked_for() -> None:
 
 
 @on_virtual_time
-async def test_nobody_waits_when_nothing_becomes_ready() -> None:
+async def test_writers_do_not_wait_for_ever_when_nothing_becomes_ready() -> None:
     pace = Pace(window=1)
 
     came = await turns(pace, 1000)

@@ -120,7 +120,7 @@ async def test_a_kind_is_found_in_the_cluster() -> None:
     assert resource.path("a") == "/apis/x.io/v1/namespaces/a/things"
 
 
-async def test_a_watch_tells_what_is_there_and_what_changes() -> None:
+async def test_a_watch_delivers_existing_objects_and_changes() -> None:
     async def handle(request: Request, reply: Reply) -> None:
         if "watch" not in request.query:
             page = {"metadata": {"resourceVersion": "7"}, "items": [stored("a")]}

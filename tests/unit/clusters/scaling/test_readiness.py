@@ -41,7 +41,7 @@ def test_a_node_is_ready_when_it_says_so_and_has_no_taint_against_it() -> None:
         ),
     ],
 )
-def test_a_node_tells_what_it_lacks(body: dict[str, Any], expected: str) -> None:
+def test_what_a_node_lacks_is_named(body: dict[str, Any], expected: str) -> None:
     assert lacks("Node", body) == expected
 
 
@@ -50,7 +50,7 @@ def test_a_pod_is_ready_when_it_runs_or_has_succeeded(phase: str) -> None:
     assert lacks("Pod", {"status": {"phase": phase}}) is None
 
 
-def test_a_pod_tells_what_it_lacks() -> None:
+def test_what_a_pod_lacks_is_named() -> None:
     unscheduled = {"type": "PodScheduled", "status": "False", "message": "0/1 nodes available"}
     scheduled = {"type": "PodScheduled", "status": "True"}
 

@@ -190,7 +190,7 @@ def test_the_built_in_starts_hold_a_hundred_thousand_nodes_in_private_networks()
     assert all(ip_address(each).is_private for each in addresses[:2])
 
 
-def test_a_node_tells_where_its_kubelet_is_from_the_start() -> None:
+def test_a_node_has_the_address_of_its_kubelet_from_the_start() -> None:
     template, request = load_templates([])["node"], ScaleRequest(kind="node")
     kubelet = Kubelet(ip="127.0.0.1", name="localhost", port=32000)
 

@@ -62,7 +62,7 @@ def test_a_serial_is_read_back_from_the_name_that_it_gives() -> None:
     assert ScaleRequest(kind="pod", serial_length=0).serial_of("pod") == 0
 
 
-def test_a_result_tells_whether_there_was_anything_to_do() -> None:
+def test_a_result_shows_whether_anything_changed() -> None:
     assert ScaleResult(kind="Node", name="node", existing=3).is_unchanged
     assert not ScaleResult(kind="Node", name="node", created=1).is_unchanged
     assert not ScaleResult(kind="Node", name="node", deleted=1).is_unchanged

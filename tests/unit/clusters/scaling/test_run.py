@@ -84,7 +84,7 @@ def test_sets_do_not_touch_each_other() -> None:
     assert cluster.names("Pod") == ["b-000000", "b-000001"]
 
 
-def test_pods_are_made_in_the_namespace_asked_for() -> None:
+def test_pods_are_created_in_the_requested_namespace() -> None:
     cluster = MemoryCluster(namespaces={"default", "load"})
 
     scale(cluster, kind="pod", replicas=1, namespace="load")
@@ -108,7 +108,7 @@ def test_objects_carry_the_label_of_their_set() -> None:
     assert cluster.objects["Node", None, "gpu"]["metadata"]["labels"][LABEL] == "gpu"
 
 
-def test_progress_tells_what_is_made_and_waited_for() -> None:
+def test_progress_shows_what_is_created_and_waited_for() -> None:
     cluster, listener = MemoryCluster(on_create=running), Listener()
 
     scale(cluster, listener, kind="pod", replicas=30, wait=10)
@@ -144,7 +144,7 @@ def test_only_some_laggards_are_named() -> None:
     assert len(lines) == 11
 
 
-def test_pods_on_a_node_that_does_not_exist_are_told_with_that_reason() -> None:
+def test_pods_on_a_node_that_does_not_exist_are_reported_with_that_reason() -> None:
     cluster, listener = MemoryCluster(), Listener()
     cluster.put("Node", "here")
 
@@ -156,7 +156,7 @@ def test_pods_on_a_node_that_does_not_exist_are_told_with_that_reason() -> None:
         assert listener.steps[-1].said == [f"{node}-000000 is Pending{reason}"]
 
 
-def test_an_interrupt_says_what_exists_and_how_to_go_on() -> None:
+def test_an_interrupt_reports_what_exists_and_how_to_continue() -> None:
     cluster, listener = MemoryCluster(), Listener()
     scale(cluster, listener, kind="pod", replicas=3)
 
@@ -171,7 +171,7 @@ def test_an_interrupt_says_what_exists_and_how_to_go_on() -> None:
     assert re.fullmatch(rf"at least \d+ of \d+ pods are deleted; {stays}", deleted)
 
 
-def test_a_failure_says_how_much_exists() -> None:
+def test_a_failure_reports_how_many_objects_exist() -> None:
     def full(body: dict[str, Any]) -> None:
         if len(cluster.objects) == 5:
             raise refused(403, "Forbidden", "exceeded quota")
@@ -185,7 +185,7 @@ def test_a_failure_says_how_much_exists() -> None:
     assert listener.steps[0].done == 5
 
 
-def test_titles_say_what_is_asked_for() -> None:
+def test_titles_name_the_requested_change() -> None:
     cluster, listener = MemoryCluster(), Listener()
     for replicas in (1, 1500, 1000, 0):
         scale(cluster, listener, kind="node", replicas=replicas)
@@ -249,7 +249,7 @@ def test_what_finalizers_hold_is_counted_unless_it_was_waited_for() -> None:
     assert scale(cluster, kind="node", replicas=1).held == 1  # it was deleted by the run before
 
 
-def test_an_unknown_template_is_refused_before_the_cluster_is_asked() -> None:
+def test_an_unknown_template_is_refused_before_any_request() -> None:
     cluster = MemoryCluster()
 
     with pytest.raises(UsageError, match="'podd'"):
@@ -258,7 +258,7 @@ def test_an_unknown_template_is_refused_before_the_cluster_is_asked() -> None:
     assert cluster.writes == []
 
 
-def test_nodes_that_do_not_become_ready_hold_up_nobody_for_long() -> None:
+def test_nodes_that_do_not_become_ready_delay_the_others_only_briefly() -> None:
     def taint(body: dict[str, Any]) -> None:
         body["spec"]["taints"] = [{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]
 

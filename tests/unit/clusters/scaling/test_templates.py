@@ -43,7 +43,7 @@ def test_a_template_of_the_user_comes_before_the_built_in_one() -> None:
     assert template.source == "mine.yaml, document 1"
 
 
-def test_documents_of_other_kinds_are_passed_over() -> None:
+def test_documents_of_other_kinds_are_ignored() -> None:
     stage = Document(kind="Stage", api_version="", name="s", body={"kind": "Stage"}, source="x")
 
     assert sorted(load_templates([stage])) == ["node", "pod"]

@@ -36,7 +36,7 @@ def test_nothing_is_wrong_with_the_examples_and_the_shipped_stages() -> None:
         ("sleeping-job", ["pod-complete"]),
     ],
 )
-def test_an_example_stands_for_the_usual_stages_that_it_says(
+def test_an_example_replaces_the_usual_stages_that_its_page_lists(
     name: str, displaced: list[str]
 ) -> None:
     documents = load_documents([str(FOLDER / f"{name}.yaml")])

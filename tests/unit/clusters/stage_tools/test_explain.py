@@ -32,7 +32,7 @@ def broken(selector: str, value: dict[str, Any]) -> str:
     return found.broken_rule
 
 
-def test_the_first_rule_that_does_not_hold_is_told() -> None:
+def test_the_first_rule_that_does_not_hold_is_shown() -> None:
     def jq(rule: str) -> str:
         return broken(f"selector: {{matchExpressions: [{{jq: {{{rule}}}}}]}},", pod())
 
@@ -61,7 +61,7 @@ def test_the_first_rule_that_does_not_hold_is_told() -> None:
     assert jq("key: .status.phase, operator: Exists") == ""
 
 
-def test_a_condition_in_cel_is_told_as_it_is_written() -> None:
+def test_a_condition_in_cel_is_shown_as_it_is_written() -> None:
     def cel(expression: str) -> str:
         return broken(
             f"selector: {{matchExpressions: [{{cel: {{expression: {expression}}}}}]}},", pod()
@@ -72,7 +72,7 @@ def test_a_condition_in_cel_is_told_as_it_is_written() -> None:
     assert "self.metadata.labels['x']" in cel("\"self.metadata.labels['x'] == 'y'\"")
 
 
-def test_a_stage_that_matches_says_how_likely_when_and_what() -> None:
+def test_a_stage_that_matches_is_shown_with_probability_delay_and_effect() -> None:
     spec = """
     resourceRef: {kind: Pod}
     selector: {matchLabels: {}}

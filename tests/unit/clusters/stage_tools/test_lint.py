@@ -25,7 +25,7 @@ def selecting(*rules: str) -> str:
     return f"selector:\n  matchExpressions:\n{lines}steps: [{{delete: true}}]"
 
 
-def test_every_unknown_field_is_told_with_its_line(tmp_path: Path) -> None:
+def test_every_unknown_field_is_reported_with_its_line(tmp_path: Path) -> None:
     stage = "selecter: {}\nselector: {matchLabels: {}}\nsteps:\n- delete: true\n  patchh: {}"
 
     first, second = told(tmp_path, stage)
@@ -34,7 +34,7 @@ def test_every_unknown_field_is_told_with_its_line(tmp_path: Path) -> None:
     assert second.startswith("9 s0 spec.steps[0].patchh is not a field of a Stage; did you mean")
 
 
-def test_what_cannot_be_compiled_is_told_of_each_stage(tmp_path: Path) -> None:
+def test_compile_errors_are_reported_for_each_stage(tmp_path: Path) -> None:
     wrong = selecting("jq: {key: '.a |', operator: Exists}")
 
     found = told(tmp_path, wrong, "selector: {}\nsteps:\n- patch:\n    template: '{{ if }}'")
@@ -53,13 +53,13 @@ def test_what_cannot_be_compiled_is_told_of_each_stage(tmp_path: Path) -> None:
         "jq: {key: .status.phase, operator: NotIn, values: [Running, Failed]}",
     ],
 )
-def test_conditions_that_exclude_each_other_are_told(tmp_path: Path, rule: str) -> None:
+def test_conditions_that_exclude_each_other_are_reported(tmp_path: Path, rule: str) -> None:
     [found] = told(tmp_path, selecting(PHASE % "Running", rule))
 
     assert found.startswith("8 s0 spec.selector.matchExpressions[1] cannot hold")
 
 
-def test_conditions_that_can_hold_together_are_not_told(tmp_path: Path) -> None:
+def test_conditions_that_can_hold_together_are_not_reported(tmp_path: Path) -> None:
     several = "jq: {key: '.status.conditions.[].type', operator: In, values: [%s]}"
     rules = [PHASE % "Running, Failed", PHASE % "Running", several % "Ready", several % "Other"]
 
@@ -77,7 +77,9 @@ def test_conditions_that_can_hold_together_are_not_told(tmp_path: Path) -> None:
         (".spec.activeDeadlineSeconds", "never equals a value"),
     ],
 )
-def test_a_field_that_objects_do_not_have_is_told(tmp_path: Path, key: str, problem: str) -> None:
+def test_a_field_that_objects_do_not_have_is_reported(
+    tmp_path: Path, key: str, problem: str
+) -> None:
     [found] = told(tmp_path, selecting(f"jq: {{key: '{key}', operator: In, values: ['1']}}"))
 
     assert found.startswith("7 s0 spec.selector.matchExpressions[0]")
@@ -94,15 +96,15 @@ def test_a_field_that_objects_do_not_have_is_told(tmp_path: Path, key: str, prob
         ".spec | .x",
     ],
 )
-def test_a_field_that_objects_have_or_may_have_is_not_told(tmp_path: Path, key: str) -> None:
+def test_a_field_that_objects_have_or_may_have_is_not_reported(tmp_path: Path, key: str) -> None:
     assert told(tmp_path, selecting(f"jq: {{key: '{key}', operator: In, values: [a]}}")) == []
 
 
-def test_a_stage_for_no_object_is_told(tmp_path: Path) -> None:
+def test_a_stage_for_no_object_is_reported(tmp_path: Path) -> None:
     assert "spec.selector is missing" in told(tmp_path, "steps: [{delete: true}]")[0]
 
 
-def test_a_stage_that_is_never_chosen_is_told(tmp_path: Path) -> None:
+def test_a_stage_that_is_never_chosen_is_reported(tmp_path: Path) -> None:
     wide, narrow = (
         selecting(PHASE % "Running"),
         selecting(PHASE % "Running", "key: .spec.hostname\n    operator: Exists"),
@@ -115,7 +117,7 @@ def test_a_stage_that_is_never_chosen_is_told(tmp_path: Path) -> None:
     assert told(tmp_path, f"weight: 1\n{narrow}", wide) == []
 
 
-def test_a_bound_below_the_delay_and_a_negative_weight_are_told(tmp_path: Path) -> None:
+def test_a_bound_below_the_delay_and_a_negative_weight_are_reported(tmp_path: Path) -> None:
     delay = "delay: {durationMilliseconds: 5, jitterDurationMilliseconds: 3}\n"
 
     first, second = told(tmp_path, f"weight: -1\n{delay}{selecting(PHASE % 'Running')}")
@@ -125,7 +127,7 @@ def test_a_bound_below_the_delay_and_a_negative_weight_are_told(tmp_path: Path) 
     assert "jitterDurationMilliseconds is below" in second
 
 
-def test_a_stage_that_is_replaced_by_a_later_one_is_told(tmp_path: Path) -> None:
+def test_a_stage_that_is_replaced_by_a_later_one_is_reported(tmp_path: Path) -> None:
     stage = HEAD % "same" + "  selector: {}\n  steps: [{delete: true}]\n"
     for name in ("a.yaml", "b.yaml"):
         (tmp_path / name).write_text(stage)

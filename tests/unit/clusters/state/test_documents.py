@@ -59,7 +59,7 @@ def test_paths_are_those_of_the_callers_folder(
     assert logs.body["spec"]["logs"][0]["logsFile"] == "a.log"
 
 
-def test_another_controller_is_told_how_much_to_do_at_once() -> None:
+def test_another_controller_gets_the_configured_parallelism() -> None:
     [kept] = kept_documents(OWN, [configuration(podPlayStageParallelism=9, nodeLeaseParallelism=0)])
 
     assert kept["options"] == {
@@ -72,7 +72,7 @@ def test_another_controller_is_told_how_much_to_do_at_once() -> None:
     assert kept_documents(OPTIONS, []) == ()
 
 
-def test_what_has_no_effect_is_said() -> None:
+def test_settings_without_effect_are_reported() -> None:
     given = [
         configuration(nodePort=1, enableProfilingHandler=False),
         document("Logs"),

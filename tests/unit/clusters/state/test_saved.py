@@ -86,7 +86,7 @@ def test_documents_for_the_controller_are_kept_beside_those_for_the_runtime(
     assert not any(word.startswith("--node-ip") for word in args)
 
 
-def test_documents_for_the_controller_that_differ_are_told(tmp_path: Path) -> None:
+def test_documents_for_the_controller_that_differ_are_reported(tmp_path: Path) -> None:
     logs = Document(kind="Logs", api_version="", name="a", body={"kind": "Logs"}, source="here")
 
     assert (
@@ -161,7 +161,7 @@ def test_who_names_an_absent_cluster_is_shown_those_there_are(
     assert caught.value.hint == f"{named} {create}"
 
 
-def test_a_cluster_of_the_original_is_told_apart(workdir: WorkDir) -> None:
+def test_a_cluster_made_by_the_go_kwokctl_is_recognized(workdir: WorkDir) -> None:
     paths = workdir.cluster(NAME)
     text = paths.saved.read_text().replace(saved_clusters.MAKER, "").replace("maker:", "other:")
     paths.saved.write_text(text)
@@ -188,7 +188,7 @@ def test_the_same_words_are_no_difference() -> None:
     assert differences(SAVED, asked(SAVED.options, "kube_version", "etcd_port"), []) == ()
 
 
-def test_defaults_that_nobody_chose_are_no_difference() -> None:
+def test_defaults_that_the_user_did_not_choose_are_no_difference() -> None:
     assert differences(SAVED, asked(cluster_options()), []) == ()
 
 

@@ -95,24 +95,24 @@ def test_a_stage_for_some_objects_comes_beside_the_usual_ones() -> None:
     assert in_force(cluster_options(), FRAGILE) == [*FAST, "fragile"]
 
 
-def test_a_usual_stage_stands_back_for_one_that_is_for_the_same_objects() -> None:
+def test_a_usual_stage_is_replaced_by_a_stage_for_the_same_objects() -> None:
     assert in_force(cluster_options(), SLOW_BOOT) == [*FAST[1:], "slow-boot"]
 
 
-def test_a_usual_stage_stands_back_for_one_of_its_name() -> None:
+def test_a_usual_stage_is_replaced_by_a_stage_of_its_name() -> None:
     named = stage("pod-complete", "Pod", ".metadata.name In x")
     rest = [name for name in FAST if name != "pod-complete"]
 
     assert in_force(cluster_options(), named) == [*rest, "pod-complete"]
 
 
-def test_a_stage_of_a_set_that_was_named_stands_back_for_its_name_alone() -> None:
+def test_a_stage_of_a_named_set_is_replaced_only_by_a_stage_of_its_name() -> None:
     options = cluster_options(stage=("node-fast",))
 
     assert in_force(options, SLOW_BOOT) == [*FAST, "slow-boot"]
 
 
-def test_a_heartbeat_stands_back_for_its_name_alone() -> None:
+def test_a_heartbeat_is_replaced_only_by_a_stage_of_its_name() -> None:
     mark = stage("mark", "Node", ".status.phase In Running")
 
     assert in_force(cluster_options(), mark) == [*FAST, "mark"]
@@ -154,7 +154,7 @@ def test_a_controller_of_the_users_own_has_the_users_stages_alone() -> None:
     assert in_force(cluster_options(enable_crds=("Stage",)), FRAGILE) == []
 
 
-def test_it_is_said_which_stages_are_in_force() -> None:
+def test_create_notes_which_stages_are_in_force() -> None:
     def said(*words: str, documents: tuple[Document, ...] = ()) -> list[str]:
         options = cluster_options(stage=words)
         return list(stage_remarks(stages_in_force(options, documents), words))

@@ -85,7 +85,7 @@ async def test_nothing_is_known_until_every_kind_has_been_listed() -> None:
     assert cluster.left == []
 
 
-async def test_what_comes_and_goes_is_heeded_at_once() -> None:
+async def test_webhooks_that_come_and_go_take_effect_at_once() -> None:
     cluster = Cluster()
 
     async with following(cluster) as fallback:

@@ -152,7 +152,7 @@ def test_a_statement_is_written_whatever_was_set_before() -> None:
     assert found == said("MemoryPressure", lastTransitionTime=NOW)
 
 
-def test_a_report_knows_what_stages_have_said() -> None:
+def test_a_report_keeps_the_conditions_set_by_stages() -> None:
     status, words = ConditionComposer(), ConditionText("True", "Leak", "memory leaks")
     sent(node(stored("MemoryPressure")), said("MemoryPressure", words), to=status)
 
@@ -169,7 +169,7 @@ def test_what_another_program_has_set_stays_its_own_when_it_is_repeated() -> Non
     assert sent(have, report("Ready"), to=status) is None
 
 
-def test_what_stages_have_said_is_not_remembered_without_end() -> None:
+def test_conditions_set_by_stages_are_not_kept_without_limit() -> None:
     status = ConditionComposer()
     for number in range(1000):
         words = ConditionText("True", "Leak", f"{number} bytes")
@@ -180,7 +180,7 @@ def test_what_stages_have_said_is_not_remembered_without_end() -> None:
     assert sent(node(stored("MemoryPressure", new)), report("MemoryPressure"), to=status)
 
 
-def test_a_stage_alone_speaks_of_a_type_of_its_own() -> None:
+def test_a_condition_type_that_only_stages_use_is_left_to_them() -> None:
     have = node({"type": "Gpu", **PRESSURE, "lastTransitionTime": SINCE})
 
     assert sent(have, report("Gpu")) == [report("Gpu")]
@@ -194,7 +194,7 @@ def overlay(words: ConditionText) -> ConditionComposer:
 
 
 @pytest.mark.parametrize("item", [report("MemoryPressure"), said("MemoryPressure")])
-def test_an_overlay_speaks_above_kubelet_and_stages(item: Json) -> None:
+def test_an_overlay_overrides_kubelet_and_stages(item: Json) -> None:
     words = ConditionText("True", "Leak", "memory leaks")
     have = node(stored("MemoryPressure"))
 
@@ -307,7 +307,7 @@ def test_no_shipped_stage_touches_what_another_program_has_set(name: str, ready:
     }
 
 
-def test_without_leases_a_node_gives_signs_of_life_whatever_is_said_of_it() -> None:
+def test_without_leases_a_node_sends_heartbeats_whatever_its_conditions() -> None:
     found = conditions(played("node-heartbeat", node(stored("Ready", message="mine"))))
 
     expected = stored("Ready", message="mine", lastHeartbeatTime=NOW)

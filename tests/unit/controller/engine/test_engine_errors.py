@@ -47,7 +47,7 @@ def test_a_transient_error_is_tried_again_from_the_step_that_failed() -> None:
         assert len(rig.cluster.writes) == 5
 
 
-def test_an_api_that_is_away_for_long_is_asked_less_and_less_but_at_least_twice_a_minute() -> None:
+def test_retries_of_an_unreachable_api_become_rarer_down_to_two_a_minute() -> None:
     @story(RUN)
     async def _(rig: Rig) -> None:
         rig.cluster.refuse.extend([BUSY] * 20)
@@ -178,7 +178,7 @@ def test_a_conflict_that_cannot_be_looked_into_is_tried_again_all_the_same() -> 
         assert rig.phase() == "Running"
 
 
-def test_an_object_for_which_a_condition_in_cel_comes_to_an_error_is_left_alone_and_stops_nobody(
+def test_an_error_in_a_cel_condition_affects_only_the_object_that_it_arose_for(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     program = cel.compile_cel("self.metadata.labels.colour == 'red'", "Pod")

@@ -124,7 +124,7 @@ def test_a_short_lease_is_renewed_four_times_in_its_duration_too() -> None:
     run(whole())
 
 
-def test_a_node_that_is_ready_without_us_is_held_a_little_later() -> None:
+def test_a_node_that_is_ready_already_is_acquired_a_little_later() -> None:
     @story
     async def _(rig: Rig) -> None:
         rig.keeper.want("n", "u", can_wait=True)
@@ -217,7 +217,7 @@ def test_an_ended_lease_is_taken_over_at_once() -> None:
         assert rig.spec()["leaseTransitions"] == 1
 
 
-def test_leases_that_are_known_need_not_be_asked_for() -> None:
+def test_known_leases_are_not_requested_again() -> None:
     @story
     async def _(rig: Rig) -> None:
         rig.foreign(age=2, holder="me_1")
@@ -230,7 +230,7 @@ def test_leases_that_are_known_need_not_be_asked_for() -> None:
         assert rig.spec()["leaseTransitions"] == 0
 
 
-def test_an_own_lease_that_has_ended_goes_on_without_a_transition() -> None:
+def test_an_own_expired_lease_is_renewed_without_a_transition() -> None:
     @story
     async def _(rig: Rig) -> None:
         rig.foreign(age=1000, holder="me_1")
@@ -364,7 +364,7 @@ def test_a_namespace_that_is_not_there_yet_is_waited_for() -> None:
         assert rig.changes == [("n", Hold.HELD)]
 
 
-def test_the_metrics_tell_how_many_leases_are_held() -> None:
+def test_the_metrics_count_the_held_leases() -> None:
     @story
     async def _(rig: Rig) -> None:
         for number in range(3):

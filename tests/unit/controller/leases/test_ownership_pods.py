@@ -139,7 +139,7 @@ def test_no_pod_gets_an_address_before_all_pods_are_known() -> None:
         assert rig.pod("new")["status"]["podIPs"] == [{"ip": "10.1.0.2"}, {"ip": "fd00:1::2"}]
 
 
-def test_a_template_may_ask_for_the_address_of_its_own_pod() -> None:
+def test_a_template_can_use_the_address_of_its_pod() -> None:
     body = yaml.load(
         """
         kind: Stage
@@ -177,7 +177,7 @@ def test_a_pod_whose_uid_changes_unseen_leaks_no_address() -> None:
         assert "kwok_controller_pod_addresses 2\n" in rig.controller.metrics.text()
 
 
-def test_what_a_list_tells_counts_though_it_be_older() -> None:
+def test_an_object_from_a_list_counts_even_if_it_is_older() -> None:
     @story()
     async def _(rig: Rig) -> None:
         rig.cluster.put(NODES, node(ready=True))

@@ -34,7 +34,7 @@ def test_a_wrong_selector_is_named() -> None:
         requirements("a in b")
 
 
-def test_all_nodes_are_managed_when_asked() -> None:
+def test_all_nodes_are_managed_on_request() -> None:
     selection = select(all_nodes=True)
 
     assert selection.manages({}, {})

@@ -51,7 +51,7 @@ def trusting() -> ssl.SSLContext:
     return context
 
 
-async def test_one_port_speaks_tls_as_a_kubelet_and_plain_http_as_a_controller(
+async def test_one_port_serves_tls_as_a_kubelet_and_plain_http_as_a_controller(
     tmp_path: Path,
 ) -> None:
     async with listening(kubelet(tmp_path)) as port:

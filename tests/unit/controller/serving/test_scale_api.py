@@ -32,7 +32,7 @@ async def rig() -> Rig:
     return Rig()
 
 
-async def test_it_tells_how_far_the_watches_have_come(rig: Rig) -> None:
+async def test_the_progress_of_the_watches_is_served(rig: Rig) -> None:
     rig.scale_api.note(NODES, 8)
     rig.scale_api.note(PODS, 9)
     rig.scale_api.note(LEASES, 10)
@@ -55,7 +55,7 @@ async def test_every_pod_gets_addresses_of_its_node_that_no_other_has(rig: Rig) 
     assert rig.addresses.of_pod("next", "n", host_network=False) == ("10.0.0.4", "fd00::3")
 
 
-async def test_only_the_addresses_of_nodes_may_be_asked_for(rig: Rig) -> None:
+async def test_only_addresses_of_nodes_can_be_requested(rig: Rig) -> None:
     found = rig.reserve(n=0)["n"]
 
     assert (found["hosts"], found["pods"], found["families"]) == (["192.0.2.1"], [], 2)

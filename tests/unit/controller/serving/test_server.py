@@ -275,7 +275,7 @@ async def test_the_oldest_of_too_many_strangers_makes_room() -> None:
     server.close()
 
 
-async def test_what_may_come_may_be_asked_for_again() -> None:
+async def test_a_request_that_may_succeed_later_gets_retry_after() -> None:
     server = made()
     await server.start("127.0.0.1", 0)
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)

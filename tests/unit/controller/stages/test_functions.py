@@ -37,7 +37,7 @@ def test_a_healthy_node_has_five_conditions() -> None:
     assert len(conditions) == 5
 
 
-def test_a_node_tells_the_kubelet_behind_it() -> None:
+def test_node_functions_return_the_address_and_port_of_the_kubelet() -> None:
     made = for_nodes({}, KUBELET)
 
     assert (made["NodeIP"](), made["NodeName"](), made["NodePort"]()) == (
@@ -47,7 +47,7 @@ def test_a_node_tells_the_kubelet_behind_it() -> None:
     )
 
 
-def test_a_pod_has_the_same_addresses_each_time_it_is_asked() -> None:
+def test_pod_functions_return_the_same_addresses_each_time() -> None:
     made = for_pods({}, KUBELET, addresses())
     words = ("n", False, "uid", "p", "ns")
 
@@ -57,7 +57,7 @@ def test_a_pod_has_the_same_addresses_each_time_it_is_asked() -> None:
     assert made["NodeIPWith"]("n") == "192.0.2.1"
 
 
-def test_what_has_no_address_of_its_own_gets_the_default() -> None:
+def test_objects_without_an_address_get_the_default() -> None:
     made = for_pods({}, KUBELET, addresses())
 
     assert made["NodeIPsWith"]("bare") == ["192.0.2.9"]

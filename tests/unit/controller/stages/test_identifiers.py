@@ -11,7 +11,7 @@ def test_the_same_thing_has_the_same_uuid() -> None:
     assert len({uuid_for("boot", "node-1"), uuid_for("boot", "node-2"), uuid_for("node-1")}) == 3
 
 
-def test_a_container_has_sixty_four_digits_of_its_own() -> None:
+def test_a_container_id_has_sixty_four_unique_digits() -> None:
     runtime, _, digits = container_id(UID, "web").partition("://")
 
     assert (runtime, len(digits)) == ("kwok", 64)

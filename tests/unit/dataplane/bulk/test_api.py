@@ -34,7 +34,7 @@ async def delete(cluster: MemoryCluster, *surplus: Existing) -> int:
     return len(told)
 
 
-async def test_every_object_goes_and_is_told_of() -> None:
+async def test_every_object_is_deleted_and_reported() -> None:
     cluster = MemoryCluster()
     surplus = [known(cluster, f"pod-{number}") for number in range(100)]
     cluster.put("Pod", "stays", namespace="default")
@@ -44,7 +44,7 @@ async def test_every_object_goes_and_is_told_of() -> None:
     assert set(cluster.grace) == {7}
 
 
-async def test_what_others_have_deleted_or_replaced_is_passed_over() -> None:
+async def test_objects_that_others_deleted_or_replaced_are_skipped() -> None:
     cluster = MemoryCluster()
     gone, replaced, last = (known(cluster, name) for name in ("a", "b", "c"))
     cluster.remove("Pod", "default", "a")

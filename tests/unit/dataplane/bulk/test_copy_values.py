@@ -52,7 +52,7 @@ def test_a_pod_without_addresses_has_those_that_it_will_be_given() -> None:
     assert (copy.pod_ips, copy.host_ips) == (("p4", "p6"), ("h4",))
 
 
-async def test_nothing_is_asked_for_where_nothing_has_to_be_known() -> None:
+async def test_nothing_is_requested_where_no_address_is_needed() -> None:
     values = copies(Controller())
 
     assert await values.place_of(sample({}), PlaceNeeds.NOTHING) == PodPlace()
@@ -60,7 +60,7 @@ async def test_nothing_is_asked_for_where_nothing_has_to_be_known() -> None:
     assert (copy.node, copy.pod_ips) == ("n", ())
 
 
-async def test_addresses_are_asked_for_as_copies_are_made() -> None:
+async def test_addresses_are_requested_as_copies_are_made() -> None:
     controller = Controller()
     batches = copies(controller).batches(Serials([range(2 * TOGETHER + 5)]), PlaceNeeds.ADDRESSES)
 

@@ -82,7 +82,7 @@ async def test_few_objects_and_kinds_that_are_left_go_through_the_api(
     assert (rig.reasons, rig.etcd.transactions) == ([], [])
 
 
-async def test_what_cannot_be_copied_goes_on_through_the_api_after_the_samples() -> None:
+async def test_objects_that_cannot_be_copied_go_through_the_api_after_the_samples() -> None:
     rig = Rig()
 
     await rig.bulk.create(rig.pods(WORTH))

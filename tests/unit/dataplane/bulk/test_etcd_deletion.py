@@ -76,7 +76,7 @@ async def test_objects_go_in_etcd_each_by_itself() -> None:
     assert rig.told == 100
 
 
-async def test_objects_go_through_the_api_as_soon_as_something_is_in_the_way() -> None:
+async def test_objects_are_deleted_through_the_api_as_soon_as_an_obstacle_appears() -> None:
     rig = Rig()
     surplus = [rig.known(f"pod-{number}") for number in range(3)]
     rig.is_left = True

@@ -55,7 +55,7 @@ class Cache(Pool):
         (CONFIG_MAPS, Watching(0), 0, True),
     ],
 )
-def test_the_controller_is_asked_for_nodes_and_pods_and_else_the_watch_cache(
+def test_progress_comes_from_the_controller_for_nodes_and_pods_and_else_from_the_watch_cache(
     resource: Resource, controller: ControllerClient | None, unseen: int, asks_cache: bool
 ) -> None:
     cache = Cache()
@@ -74,7 +74,7 @@ def test_the_controller_is_asked_for_nodes_and_pods_and_else_the_watch_cache(
     assert all(path.endswith("/none?resourceVersion=7") for path in cache.paths)
 
 
-def test_while_the_controller_has_no_news_the_cache_of_the_api_server_is_asked() -> None:
+def test_while_the_controller_has_no_news_progress_comes_from_the_watch_cache() -> None:
     controller, cache = Watching(0), Cache()
     unseen, asked = [], []
 

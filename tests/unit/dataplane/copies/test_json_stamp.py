@@ -89,7 +89,7 @@ def stamped(make: Callable[[int], dict[str, Any]], varying: Varying | None = Non
     return json.loads(stamp_for(make, varying=varying).make(LATER))
 
 
-def test_a_copy_has_its_own_name_uid_and_time_and_nothing_that_is_etcd_s_to_tell() -> None:
+def test_a_copy_has_its_own_name_uid_and_time_and_no_field_that_etcd_provides() -> None:
     assert stamped(lambda serial: thing(serial, spec={"size": 3, "on": True})) == {
         "apiVersion": "example.com/v1",
         "kind": "Thing",
@@ -159,7 +159,7 @@ def test_managers_are_in_the_order_that_they_have_with_equal_times() -> None:
     assert [entry["manager"] for entry in entries] == ["a", "z"]
 
 
-def test_other_managers_than_those_of_the_second_object_are_told() -> None:
+def test_managers_that_differ_from_the_second_object_are_reported() -> None:
     def make(serial: int) -> dict[str, Any]:
         return managed(serial, {"manager": "kwok" if serial else "kubectl"})
 
@@ -242,7 +242,7 @@ def test_texts_are_escaped() -> None:
     assert quoted["spec"] == {'a"\n': '"70\\ü'}
 
 
-def test_the_uid_and_the_name_stand_for_themselves_wherever_they_are() -> None:
+def test_the_uid_and_the_name_are_replaced_wherever_they_occur() -> None:
     copy = stamped(
         lambda serial: thing(
             serial,
@@ -269,7 +269,7 @@ def test_times_keep_their_form() -> None:
     assert copy["status"] == {"renewTime": "2027-01-01T00:00:00.000000Z", "startTime": "soon"}
 
 
-def test_a_time_that_was_asked_for_stays_but_now_is_another_for_each_copy() -> None:
+def test_a_fixed_time_stays_but_now_differs_for_each_copy() -> None:
     copy = stamped(
         lambda serial: thing(
             serial, spec={"startTime": CREATED[serial], "endTime": "2031-01-01T00:00:00Z"}
@@ -323,12 +323,12 @@ def test_no_copies_are_made_of_what_does_not_differ_as_expected(
     assert "--data-path auto" in (caught.value.hint or "")
 
 
-def test_a_long_value_is_told_in_short() -> None:
+def test_a_long_value_is_shortened_in_the_message() -> None:
     with pytest.raises(CannotStampError, match="…"):
         stamp_for(lambda serial: thing(serial, spec={"text": f"{serial}" * 200}))
 
 
-def test_keys_that_are_no_words_are_told_in_brackets() -> None:
+def test_keys_that_are_no_identifiers_are_shown_in_brackets() -> None:
     with pytest.raises(CannotStampError, match=r"'metadata\[example.com/a\]'"):
         stamp_for(changed(thing, lambda second: second["metadata"].update({"example.com/a": 1})))
 

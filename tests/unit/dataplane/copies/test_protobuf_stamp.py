@@ -142,7 +142,7 @@ def test_other_times_stay() -> None:
     assert copy == value([(1, LATER.name)], (2, [(1, THEN + 3), (2, 0)]))
 
 
-def test_numbers_of_fixed_width_are_passed_over() -> None:
+def test_numbers_of_fixed_width_are_skipped() -> None:
     fixed = message([(1, "thing-0")]) + b"\x29" + b"\xff" * 8 + b"\x35" + b"\xff" * 4
 
     copy = made([], (2, fixed), own=OWN[:1])
@@ -150,7 +150,7 @@ def test_numbers_of_fixed_width_are_passed_over() -> None:
     assert copy == value([], (2, fixed.replace(b"\x07thing-0", b"\x82\x01" + b"n" * 130)))
 
 
-def test_a_text_within_a_text_is_none_of_ours() -> None:
+def test_a_value_that_is_only_part_of_a_text_is_not_replaced() -> None:
     copy = made([(1, "thing-0"), (2, "a\x07thing-0"), (3, "thing-00")], own=OWN[:1])
 
     assert copy == value([(1, LATER.name), (2, "a\x07thing-0"), (3, "thing-00")])
@@ -169,7 +169,7 @@ def test_a_text_within_a_text_is_none_of_ours() -> None:
         ([(8, [(1, THEN)])], [(TIME, OWN[2][1])]),
     ],
 )
-def test_there_is_none_where_places_cannot_be_told_apart(metadata: Fields, own: Any) -> None:
+def test_no_stamp_is_made_where_the_places_are_ambiguous(metadata: Fields, own: Any) -> None:
     assert protobuf_stamp(value(metadata), stamp(*own)) is None
 
 

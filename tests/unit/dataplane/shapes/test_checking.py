@@ -54,7 +54,7 @@ POD_STATUS = {
         ),
     ],
 )
-def test_a_problem_is_told_with_its_place(status: Any, problem: str) -> None:
+def test_a_problem_is_reported_with_its_path(status: Any, problem: str) -> None:
     assert check_status(NODES, json.dumps(status).encode()) == problem
 
 
@@ -66,7 +66,7 @@ def test_a_status_is_right_or_not() -> None:
 
 
 @pytest.mark.parametrize("raw", [b"", b"{", b'{"phase":"\xff"}', b"{} {}", b"{'a': 1}"])
-def test_what_is_not_json_is_told(raw: bytes) -> None:
+def test_text_that_is_not_json_is_reported(raw: bytes) -> None:
     assert str(check_status(PODS, raw)).startswith("not JSON: ")
 
 

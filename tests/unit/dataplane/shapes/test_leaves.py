@@ -54,6 +54,6 @@ def test_what_the_api_server_reads_is_right(leaf: type[Leaf], value: Any) -> Non
 
 
 @pytest.mark.parametrize(("leaf", "value"), [(t, v) for t, values in WRONG.items() for v in values])
-def test_anything_else_is_wrong_and_told_with_what_it_must_be(leaf: type[Leaf], value: Any) -> None:
+def test_any_other_value_is_reported_with_the_expected_type(leaf: type[Leaf], value: Any) -> None:
     with pytest.raises(ValueError, match=f"is not {leaf.article}$"):
         leaf_of(leaf, value)

@@ -75,7 +75,7 @@ async def test_large_messages_go_both_ways_beside_small_ones(socket: Path) -> No
         await channel.close()
 
 
-async def test_nobody_listening_is_told_to_all_who_ask(socket: Path) -> None:
+async def test_a_port_without_a_listener_fails_all_waiting_calls(socket: Path) -> None:
     channel = channel_to(f"unix:{socket}")
 
     failed = await asyncio.gather(*(ask(channel) for _ in range(20)), return_exceptions=True)
@@ -116,7 +116,9 @@ async def test_a_connection_that_breaks_fails_what_is_under_way_and_no_more(sock
         await channel.close()
 
 
-async def test_what_was_not_looked_at_is_asked_again_elsewhere(socket: Path) -> None:
+async def test_calls_that_a_goaway_left_unprocessed_are_repeated_on_a_new_connection(
+    socket: Path,
+) -> None:
     def leave(session: Session, stream: int, content: bytes) -> bytes:
         if session.number == 0 and session.asked == 3:
             return goaway(3) + answer(1, b"old") + answer(3, b"old")
@@ -196,7 +198,7 @@ async def test_a_server_that_never_greets_is_given_up_at_the_deadline(socket: Pa
         await channel.close()
 
 
-async def test_a_server_of_something_else_is_told(socket: Path) -> None:
+async def test_a_server_of_another_protocol_is_reported(socket: Path) -> None:
     server = Server(greeting=b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
     async with server.listening(socket) as target:
         channel = channel_to(target)
@@ -221,7 +223,7 @@ async def test_a_cancelled_call_is_called_off(socket: Path) -> None:
         await channel.close()
 
 
-async def test_who_waits_dials_when_the_one_who_dialled_has_gone(socket: Path) -> None:
+async def test_a_waiting_call_dials_when_the_dialling_call_is_cancelled(socket: Path) -> None:
     server = Server(greeting=b"")
     async with server.listening(socket) as target, asyncio.TaskGroup() as tasks:
         channel = channel_to(target)
@@ -299,7 +301,7 @@ async def test_a_server_of_another_authority_is_not_trusted(socket: Path, tmp_pa
         await channel.close()
 
 
-async def test_certificates_that_cannot_be_used_are_told(tmp_path: Path) -> None:
+async def test_unusable_certificates_are_reported(tmp_path: Path) -> None:
     files = pem(tmp_path)
     missing = channel_to("localhost:1", ca=tmp_path / "missing")
     failed = await asyncio.gather(*(ask(missing) for _ in range(5)), return_exceptions=True)

@@ -117,7 +117,7 @@ async def test_a_long_answer_comes_in_many_frames() -> None:
     assert await call.answer == content
 
 
-async def test_padding_and_priorities_are_passed_over() -> None:
+async def test_padding_and_priorities_are_ignored() -> None:
     peer = Peer()
     call = peer.call()
 
@@ -148,7 +148,7 @@ async def test_headers_may_go_on_in_further_frames() -> None:
     assert await call.answer == b"whole"
 
 
-async def test_frames_of_a_kind_that_nobody_knows_are_passed_over() -> None:
+async def test_frames_of_an_unknown_type_are_ignored() -> None:
     peer = Peer()
     call = peer.call()
 
@@ -157,7 +157,7 @@ async def test_frames_of_a_kind_that_nobody_knows_are_passed_over() -> None:
     assert await call.answer == b"yes"
 
 
-async def test_provisional_headers_are_passed_over() -> None:
+async def test_provisional_headers_are_ignored() -> None:
     peer = Peer()
     call = peer.call()
 

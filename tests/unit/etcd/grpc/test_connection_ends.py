@@ -22,7 +22,7 @@ from tests.support import virtual_time
 from tests.support.http2_peer import Frame, Peer, answer, goaway, wrong
 
 
-async def test_a_cancelled_call_is_reset_and_its_late_answer_passed_over() -> None:
+async def test_a_cancelled_call_is_reset_and_its_late_answer_ignored() -> None:
     peer = Peer()
     call, other = peer.call(), peer.call()
     await peer.heard()
@@ -80,7 +80,7 @@ def test_a_call_that_is_late_fails_alone_while_others_are_answered() -> None:
     virtual_time.run(late())
 
 
-def test_a_connection_that_says_nothing_until_a_deadline_takes_no_more_calls() -> None:
+def test_a_connection_that_is_silent_until_a_deadline_takes_no_more_calls() -> None:
     async def silent() -> None:
         peer = Peer()
         short, long = peer.call(within=5), peer.call(within=20)
@@ -119,7 +119,7 @@ async def test_a_goodbye_lets_calls_end_and_gives_back_those_not_looked_at() -> 
     assert peer.transport.is_aborted
 
 
-async def test_a_goodbye_may_be_said_twice() -> None:
+async def test_a_second_goaway_is_accepted() -> None:
     peer = Peer()
     first, second = peer.call(), peer.call()
 
@@ -131,7 +131,7 @@ async def test_a_goodbye_may_be_said_twice() -> None:
     assert await first.answer == b"one"
 
 
-async def test_a_reset_tells_whether_the_call_was_looked_at() -> None:
+async def test_a_reset_shows_whether_the_call_was_processed() -> None:
     peer = Peer()
     refused, broken = peer.call(), peer.call()
 

@@ -27,7 +27,7 @@ from kwokctl.etcd.grpc.frames import (
 from tests.support.http2_peer import BEGIN, END, Peer, data, headers, message, refusal, wrong
 
 
-async def test_a_refusal_says_why() -> None:
+async def test_a_refusal_contains_the_reason() -> None:
     peer = Peer()
     call = peer.call()
 
@@ -40,7 +40,7 @@ async def test_a_refusal_says_why() -> None:
     assert not error.is_full
 
 
-async def test_a_full_database_is_told_apart_from_a_message_that_is_too_large() -> None:
+async def test_a_full_database_is_distinguished_from_a_message_that_is_too_large() -> None:
     peer = Peer()
     full, large = peer.call(), peer.call()
 
@@ -120,7 +120,9 @@ async def test_an_answer_that_is_not_one_whole_message_is_lost(content: bytes) -
         (frame(DATA, 0, 1, bytes(16_385)), "larger than agreed"),
     ],
 )
-async def test_what_a_server_must_not_say_ends_the_connection(said: bytes, why: str) -> None:
+async def test_a_frame_that_a_server_must_not_send_ends_the_connection(
+    said: bytes, why: str
+) -> None:
     peer = Peer()
     call = peer.call()
 
@@ -134,7 +136,7 @@ async def test_what_a_server_must_not_say_ends_the_connection(said: bytes, why: 
 
 
 @pytest.mark.parametrize("said", [b"HTTP/1.1 400 Bad Request\r\n\r\n", frame(PING, 0, 0, bytes(8))])
-async def test_who_does_not_greet_speaks_something_else(said: bytes) -> None:
+async def test_a_peer_without_the_http2_preface_is_refused(said: bytes) -> None:
     peer = Peer(greets=False)
 
     peer.say(said)

@@ -94,7 +94,7 @@ async def test_a_message_is_cut_into_frames_that_the_server_takes() -> None:
     assert sizes == [20_000, 20_000, 10_005]
 
 
-async def test_a_server_that_answers_early_is_told_no_more() -> None:
+async def test_after_an_early_answer_the_rest_of_the_request_is_not_sent() -> None:
     peer = Peer()
     call = peer.call(b"x" * 100_000)
     await peer.heard()

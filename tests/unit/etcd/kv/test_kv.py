@@ -43,7 +43,9 @@ async def kv(etcd: Scripted) -> AsyncIterator[Kv]:
             yield client
 
 
-async def test_a_transaction_is_asked_for_and_told(kv: Kv, etcd: Scripted, rpc: Any) -> None:
+async def test_a_transaction_is_sent_and_its_answer_decoded(
+    kv: Kv, etcd: Scripted, rpc: Any
+) -> None:
     etcd.answer = rpc.TxnResponse(
         header=rpc.ResponseHeader(revision=70), succeeded=True, responses=[{"response_put": {}}]
     ).SerializeToString()
@@ -66,7 +68,7 @@ async def test_a_key_is_read_or_not_there(kv: Kv, etcd: Scripted, rpc: Any) -> N
     assert rpc.RangeRequest.FromString(etcd.asked) == rpc.RangeRequest(key=b"k")
 
 
-async def test_a_page_is_asked_for_with_its_options(kv: Kv, etcd: Scripted, rpc: Any) -> None:
+async def test_a_page_is_requested_with_its_options(kv: Kv, etcd: Scripted, rpc: Any) -> None:
     etcd.answer = rpc.RangeResponse(more=True).SerializeToString()
 
     page = await kv.page(b"a", b"b", limit=1, revision=4, keys_only=True)
@@ -77,19 +79,19 @@ async def test_a_page_is_asked_for_with_its_options(kv: Kv, etcd: Scripted, rpc:
     )
 
 
-async def test_a_compaction_is_asked_for(kv: Kv, etcd: Scripted, rpc: Any) -> None:
+async def test_a_compaction_is_requested(kv: Kv, etcd: Scripted, rpc: Any) -> None:
     await kv.compact(12)
 
     assert rpc.CompactionRequest.FromString(etcd.asked).revision == 12
 
 
-async def test_defragmenting_is_asked_for(kv: Kv, etcd: Scripted) -> None:
+async def test_a_defragmentation_is_requested(kv: Kv, etcd: Scripted) -> None:
     await maintenance.defragment(kv)
 
     assert etcd.asked == b""
 
 
-async def test_a_refusal_is_told_with_its_status(kv: Kv, etcd: Scripted) -> None:
+async def test_a_refusal_is_raised_with_its_status(kv: Kv, etcd: Scripted) -> None:
     etcd.refusal = 14, b"etcdserver: request timed out"
 
     with pytest.raises(EtcdRefusedError, match="timed out") as refused:
@@ -98,7 +100,7 @@ async def test_a_refusal_is_told_with_its_status(kv: Kv, etcd: Scripted) -> None
     assert refused.value.code == 14
 
 
-async def test_an_answer_that_is_no_message_is_told(kv: Kv, etcd: Scripted) -> None:
+async def test_an_answer_that_is_no_message_is_an_error(kv: Kv, etcd: Scripted) -> None:
     etcd.answer = b"\x0a\xff"
 
     with pytest.raises(EtcdGoneError, match="cannot be read"):

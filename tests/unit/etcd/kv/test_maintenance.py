@@ -30,7 +30,7 @@ def test_the_status_of_an_old_etcd_has_no_quota(rpc: Any) -> None:
     )
 
 
-def test_the_status_tells_the_quota(rpc: Any) -> None:
+def test_the_status_contains_the_quota(rpc: Any) -> None:
     # Fields of later releases than the descriptors are of.
     later = (
         tag(8, LENGTH)

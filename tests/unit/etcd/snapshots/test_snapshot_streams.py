@@ -100,7 +100,7 @@ async def test_a_cancelled_save_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_no_room_for_the_file_is_told_and_leaves_nothing(
+async def test_a_full_disk_is_reported_and_leaves_no_file(
     client: EtcdClient, tmp_path: Path
 ) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -149,7 +149,7 @@ async def test_restoring_raises_revisions_and_forgets_what_is_older(tmp_path: Pa
     assert {f"--data-dir={data}", "--bump-revision=1234", "--mark-compacted"} <= set(words)
 
 
-async def test_a_restore_that_fails_tells_why(tmp_path: Path) -> None:
+async def test_a_failed_restore_reports_the_reason(tmp_path: Path) -> None:
     etcdutl = _program(tmp_path, "echo no space left >&2; exit 3")
     with pytest.raises(SnapshotError) as caught:
         await snapshot.restore(etcdutl, tmp_path / "s.db", tmp_path / "data", bump_revision=1)

@@ -70,7 +70,7 @@ def test_the_careful_way_comes_to_the_same_as_the_fast_one(name: str) -> None:
         ("self.spec.containers[0].resources.limits.cpu", "['cpu'], at line 1, column 41"),
     ],
 )
-def test_what_is_wrong_is_told_with_line_and_column(text: str, said: str) -> None:
+def test_a_syntax_error_is_reported_with_line_and_column(text: str, said: str) -> None:
     with pytest.raises(ExpressionError) as caught:
         cel.compile_cel(text, "Pod")
 
@@ -93,7 +93,7 @@ def test_what_is_wrong_is_told_with_line_and_column(text: str, said: str) -> Non
         ("timestamp(0).getHours('Nowhere')", "'Nowhere' is not a time zone"),
     ],
 )
-def test_what_goes_wrong_is_told_with_the_expression(text: str, said: str) -> None:
+def test_a_runtime_error_is_reported_with_the_expression(text: str, said: str) -> None:
     with pytest.raises(ExpressionError) as caught:
         evaluate(text)
 

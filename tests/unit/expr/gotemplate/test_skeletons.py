@@ -91,7 +91,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 @pytest.mark.parametrize("text", TEMPLATES)
-def test_an_object_is_what_the_text_says_however_often_it_is_made(text: str) -> None:
+def test_an_object_equals_the_parsed_text_however_often_it_is_made(text: str) -> None:
     template = Template(text)
     for v, w in zip(VALUES, itertools.islice(itertools.cycle(VALUES), 7, None), strict=False):
         data = {"v": v, "w": w, "l": [v, w]}
@@ -102,7 +102,7 @@ def test_an_object_is_what_the_text_says_however_often_it_is_made(text: str) -> 
 
 
 @pytest.mark.parametrize("text", ["a: 1\nb: {a: 1}\na: {{.}}", "a: 1\nb: 2\n{{.}}: 3"])
-def test_a_repeated_key_is_told_with_its_place_however_often(text: str) -> None:
+def test_a_repeated_key_is_reported_with_its_place_however_often(text: str) -> None:
     template = Template(text)
     for _ in range(3):
         with pytest.raises(ExpressionError, match="the key 'a' is repeated at line 3, column 1"):
@@ -199,6 +199,6 @@ def test_a_number_that_json_has_not_is_an_error_each_time(value: float) -> None:
             template.render_object([value], {})
 
 
-def test_the_marks_are_told_from_other_text() -> None:
+def test_the_marks_are_recognized_in_text() -> None:
     assert emission.is_marked("a\ue002b")
     assert not emission.is_marked("abc")

@@ -121,7 +121,7 @@ def test_a_key_in_quotes_is_not_known() -> None:
         symbolic("{{ Quote Name }}: 1")
 
 
-def test_other_errors_tell_their_place() -> None:
+def test_other_errors_name_their_place() -> None:
     with pytest.raises(ExpressionError, match="line 2, column 7: there is no field or method 'x'"):
         symbolic("a: 1\nb: {{ .prefix.x }}{{ Name }}")
 
@@ -135,7 +135,9 @@ def test_other_errors_tell_their_place() -> None:
         ("{{ index .map Name | quote }}", "'quote' writes no quotes for nothing"),
     ],
 )
-def test_what_cannot_be_made_of_one_number_is_told_then(written: str, message: str) -> None:
+def test_a_value_that_one_number_cannot_make_is_an_error_for_that_number(
+    written: str, message: str
+) -> None:
     rendered = symbolic(f"a: {written}")
 
     with pytest.raises(ExpressionError, match=message):

@@ -83,7 +83,7 @@ def test_some_things_are_better_than_in_kwok_on_purpose(text: str, written: str)
         ("{{ date `2006` .s }}", "line 1", "is not a time: Sprig would take the time now"),
     ],
 )  # fmt: skip
-def test_an_error_tells_the_place(text: str, place: str, problem: str) -> None:
+def test_an_error_names_the_place(text: str, place: str, problem: str) -> None:
     def given() -> str:
         return ""
 
@@ -98,7 +98,7 @@ def test_an_error_tells_the_place(text: str, place: str, problem: str) -> None:
         )
 
 
-def test_an_error_tells_the_place_when_an_object_is_made_too() -> None:
+def test_an_error_names_the_place_when_an_object_is_made_too() -> None:
     template = gotemplate.compile("a: 1\nb: {{ .b.c }}", name="mine")
     assert template.render_object({"b": {}}, {}) == {"a": 1, "b": "<no value>"}
 

@@ -72,7 +72,7 @@ def test_values_has_nothing_of_a_program_that_comes_to_an_error(text: str) -> No
         ("[" * 200, "nests too deeply"),
     ],
 )
-def test_what_is_no_program_is_told_with_its_place(text: str, problem: str) -> None:
+def test_a_syntax_error_is_reported_with_its_place(text: str, problem: str) -> None:
     with pytest.raises(ExpressionError, match=problem) as caught:
         jq.compile(text)
     assert f"'{text}' is not a jq program" in str(caught.value)

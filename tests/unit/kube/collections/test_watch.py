@@ -90,7 +90,7 @@ async def _forever() -> None:
     await asyncio.Event().wait()
 
 
-async def test_it_tells_what_exists_page_by_page_and_then_what_changes() -> None:
+async def test_it_delivers_existing_objects_page_by_page_and_then_changes() -> None:
     async def handle(request: Request, reply: Reply) -> None:
         if _is_watch(request):
             await reply.begin()
@@ -132,7 +132,7 @@ async def test_events_come_with_the_object_s_json() -> None:
     assert (synced.object, synced.raw) == (None, b"")
 
 
-async def test_events_in_quick_succession_are_told_together() -> None:
+async def test_events_in_quick_succession_are_delivered_together() -> None:
     async def handle(request: Request, reply: Reply) -> None:
         if not _is_watch(request):
             await reply.json(_page(version=10))
@@ -201,7 +201,7 @@ async def test_a_very_long_line_is_one_event() -> None:
         assert await seen.next(2) == ["SYNCED", "ADDED a"]
 
 
-async def test_a_cut_watch_goes_on_where_it_was() -> None:
+async def test_a_cut_watch_continues_where_it_was() -> None:
     async def handle(request: Request, reply: Reply) -> None:
         match len([r for r in server.requests if _is_watch(r)]):
             case 0:
@@ -252,7 +252,7 @@ async def _fall_behind(reply: Reply) -> None:
     ("forget", "told"),
     [(_forget_by_event, ["MODIFIED kept"]), (_forget_by_status, []), (_fall_behind, [])],
 )
-async def test_when_the_server_has_forgotten_it_lists_again_and_tells_what_vanished(
+async def test_after_an_expired_version_it_lists_again_and_reports_what_vanished(
     forget: Any, told: Sequence[str]
 ) -> None:
     async def handle(request: Request, reply: Reply) -> None:

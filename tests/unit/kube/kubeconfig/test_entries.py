@@ -316,7 +316,7 @@ async def test_a_wait_for_the_lock_can_be_interrupted(source: Path, target: Path
     assert lock.exists()
 
 
-async def test_a_lock_of_a_kwokctl_that_was_killed_is_not_in_the_way(target: Path) -> None:
+async def test_the_lock_of_a_killed_kwokctl_blocks_no_other(target: Path) -> None:
     target.parent.mkdir(parents=True)
     lock = Path(f"{target}.lock")
     async with locked(target, wait=0.0):

@@ -83,7 +83,7 @@ def test_what_identifies_an_object_is_not_to_be_patched(patch: Any, patch_type: 
 
 
 @both_merges
-def test_the_uid_of_the_object_may_stand_in_a_patch(patch_type: PatchType) -> None:
+def test_the_uid_of_the_object_may_be_in_a_patch(patch_type: PatchType) -> None:
     assert patched({"metadata": {"uid": "u", "resourceVersion": "7"}}, patch_type) == POD
 
 
@@ -111,7 +111,7 @@ def test_strategic_merges_that_change_other_kinds_are_not_known() -> None:
         patched({"spec": {"nodeName": "m"}}, PatchType.STRATEGIC, "Lease")
 
 
-def test_the_error_says_what_to_do_and_is_one_of_a_patch() -> None:
+def test_the_error_has_a_hint_and_is_a_patch_error() -> None:
     with pytest.raises(ExpressionError) as raised:
         patched({}, PatchType.APPLY)
 

@@ -35,7 +35,7 @@ def after(*steps: Any) -> Any:
         ({"op": "test", "path": "/a", "value": DOCUMENT["a"]}, "a", DOCUMENT["a"]),
     ],
 )
-def test_every_operation_does_what_the_standard_says(step: Any, place: str, value: Any) -> None:
+def test_every_operation_follows_the_standard(step: Any, place: str, value: Any) -> None:
     assert after(step) == {**DOCUMENT, place: value}
 
 

@@ -62,7 +62,7 @@ def test_what_another_has_written_is_not_its_own_any_more() -> None:
     ]
 
 
-def test_what_another_has_written_and_that_stays_is_its_own() -> None:
+def test_unchanged_fields_of_another_manager_stay_its_own() -> None:
     changed = {"conditions": [{**READY, "lastTransitionTime": NOW}]}
 
     assert after([SPEC, MARK], {"conditions": [READY]}, changed) == [
@@ -92,7 +92,7 @@ def test_a_new_condition_has_the_times_that_the_api_server_writes() -> None:
     assert found["fieldsV1"]["f:status"] == fields
 
 
-def test_one_address_of_a_pod_stands_in_both_fields() -> None:
+def test_one_address_of_a_pod_is_in_both_fields() -> None:
     fields: Json = {
         "f:podIP": {},
         "f:podIPs": {".": {}, 'k:{"ip":"10.0.0.1"}': {".": {}, "f:ip": {}}},

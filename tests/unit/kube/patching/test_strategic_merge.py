@@ -39,7 +39,7 @@ def conditions(types: str) -> Any:
         ("CN", "ABCN"),
     ],
 )
-def test_merged_items_stand_in_the_patchs_order_and_others_where_they_were_before_them(
+def test_merged_items_follow_the_patchs_order_and_others_keep_their_place_before_them(
     patch: str, order: str
 ) -> None:
     finalizers = {"metadata": {"finalizers": list(patch.lower())}}

@@ -29,7 +29,7 @@ async def test_one_connection_carries_many_requests() -> None:
     assert server.connections == 1
 
 
-async def test_requests_say_what_they_carry_and_who_sends_them() -> None:
+async def test_requests_carry_content_type_and_user_agent() -> None:
     async with serving(_ok) as server:
         access = Access(server=f"{server.url}/below", token="abc")
         async with Pool(access, user_agent="me/1") as pool:
@@ -112,7 +112,7 @@ async def test_what_is_not_http_is_an_error() -> None:
             await pool.request("GET", "/")
 
 
-async def test_interim_answers_are_passed_over() -> None:
+async def test_interim_answers_are_ignored() -> None:
     async def handle(request: Request, reply: Reply) -> None:
         await reply.raw(b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n")
         await reply.send(b"real")
@@ -177,7 +177,7 @@ async def test_a_request_is_not_sent_again_once_its_answer_has_begun() -> None:
 
 
 @pytest.mark.parametrize("status", [429, 503])
-async def test_a_busy_server_is_asked_again_when_it_says_so(status: int) -> None:
+async def test_a_request_is_repeated_after_the_time_that_a_busy_server_names(status: int) -> None:
     async def handle(request: Request, reply: Reply) -> None:
         if len(server.requests) < 3:
             await reply.send(b"busy", status=status, headers={"Retry-After": "0"})
@@ -267,7 +267,7 @@ async def test_a_cancelled_request_drops_its_connection_and_frees_its_place() ->
     assert server.connections == 2
 
 
-async def test_one_who_leaves_the_line_at_its_head_passes_the_connection_on() -> None:
+async def test_a_cancelled_waiter_passes_the_connection_to_the_next() -> None:
     async with serving(_ok) as server, _pool(server, connections=1) as pool:
 
         async def first() -> None:
@@ -282,7 +282,7 @@ async def test_one_who_leaves_the_line_at_its_head_passes_the_connection_on() ->
         assert third.result().body == b"/third"
 
 
-async def test_a_closed_pool_fails_those_who_wait_and_those_who_come() -> None:
+async def test_a_closed_pool_fails_waiting_and_later_requests() -> None:
     async def handle(request: Request, reply: Reply) -> None:
         await asyncio.Event().wait()
 
@@ -298,7 +298,7 @@ async def test_a_closed_pool_fails_those_who_wait_and_those_who_come() -> None:
         assert await _reason(pool.request("GET", "/late")) == LOST
 
 
-async def test_nobody_listening_is_an_error_that_says_so(tmp_path: Path) -> None:
+async def test_a_port_without_a_listener_is_a_connection_error(tmp_path: Path) -> None:
     async with serving(_ok) as server:
         url = server.url
     async with Pool(Access(server=url)) as pool:
@@ -334,7 +334,7 @@ async def test_a_client_certificate_is_shown_and_the_server_s_is_checked() -> No
             assert await _reason(pool.request("GET", "/")) == UNTRUSTED
 
 
-async def test_trusting_anybody_has_to_be_asked_for() -> None:
+async def test_an_unverified_server_is_accepted_only_on_request() -> None:
     context = certificates().server_context()
     async with serving(_ok, context=context) as server:
         async with Pool(Access(server=server.url, insecure=True)) as pool:
@@ -361,7 +361,7 @@ async def _reason(request: Awaitable[object]) -> str:
     return caught.value.reason
 
 
-def test_a_key_that_does_not_fit_is_told_before_anything_is_dialled() -> None:
+def test_a_key_that_does_not_match_is_reported_before_any_connection() -> None:
     one, other = certificates(), certificates("other")
     access = Access(server="https://x", cert=one.client.cert, key=other.client.key)
     with pytest.raises(ConfigError, match="cannot be used together"):

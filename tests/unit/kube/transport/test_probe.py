@@ -37,7 +37,7 @@ async def test_the_query_is_sent(tmp_path: Path) -> None:
     assert server.requests[0].query == {"verbose": "1"}
 
 
-async def test_who_we_are_is_shown_and_the_server_is_checked(tmp_path: Path) -> None:
+async def test_the_probe_sends_its_certificate_and_verifies_the_server(tmp_path: Path) -> None:
     known = certificates()
     ca, cert, key = _files(tmp_path, known)
     async with serving(_by_path, context=known.server_context(demand_client=True)) as server:

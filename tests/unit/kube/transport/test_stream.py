@@ -32,7 +32,7 @@ async def test_a_stream_is_read_while_it_comes() -> None:
         assert stream.status == 200
 
 
-async def test_a_stream_that_is_refused_says_why() -> None:
+async def test_the_refusal_of_a_stream_has_the_reason() -> None:
     async def handle(request: Request, reply: Reply) -> None:
         await reply.refuse(403, "Forbidden", "not for you")
 
@@ -101,7 +101,7 @@ async def test_a_stream_that_came_to_its_end_carries_the_next() -> None:
         assert server.connections == 1
 
 
-async def test_streams_side_by_side_have_connections_of_their_own() -> None:
+async def test_concurrent_streams_have_separate_connections() -> None:
     async def handle(request: Request, reply: Reply) -> None:
         await reply.begin()
         await reply.chunk(request.path.encode())
@@ -132,7 +132,7 @@ async def test_a_kept_stream_that_the_server_has_closed_is_dialled_anew() -> Non
         assert [request.connection for request in server.requests] == [1, 1, 2]
 
 
-async def test_a_kept_stream_that_is_refused_says_why() -> None:
+async def test_the_refusal_of_a_kept_stream_has_the_reason() -> None:
     async def handle(request: Request, reply: Reply) -> None:
         if len(server.requests) == 2:
             await reply.refuse(403, "Forbidden", "no")
@@ -151,7 +151,7 @@ async def test_a_kept_stream_that_is_refused_says_why() -> None:
         assert server.connections == 1
 
 
-async def test_a_stream_whose_answer_says_so_is_not_kept() -> None:
+async def test_a_stream_answered_with_connection_close_is_not_kept() -> None:
     async def handle(request: Request, reply: Reply) -> None:
         await reply.send(b"all", headers={"Connection": "close"})
 

@@ -15,7 +15,7 @@ def test_lines_are_whole_however_they_come(size: int) -> None:
     assert lines.feed(b"!\n") == [b"rest!"]
 
 
-def test_it_tells_whether_there_was_a_whole_line() -> None:
+def test_it_returns_whether_there_was_a_whole_line() -> None:
     lines = Lines()
     lines.feed(b"half")
     assert not lines.any_came

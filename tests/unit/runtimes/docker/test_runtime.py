@@ -120,7 +120,7 @@ async def test_an_image_that_is_given_and_not_there_is_an_error_with_the_remedy(
     assert e.value.hint == "docker pull registry.example/etcd:v3"
 
 
-async def test_a_container_that_is_gone_is_told_at_its_start(runtime: DockerRuntime) -> None:
+async def test_starting_a_missing_container_is_an_error(runtime: DockerRuntime) -> None:
     with pytest.raises(ComponentError, match="its container is gone"):
         await runtime.start(CLUSTER, ETCD)
 
@@ -130,7 +130,7 @@ async def test_an_engine_of_another_machine_is_refused(tmp_path: Path) -> None:
         await made(tmp_path, "tcp://192.0.2.1:2375").check()
 
 
-async def test_a_site_is_told_without_an_engine(tmp_path: Path) -> None:
+async def test_a_site_is_returned_without_an_engine(tmp_path: Path) -> None:
     site = made(tmp_path, "tcp://127.0.0.1:1").site(CLUSTER)
 
     assert site.socket(Path("/run/etcd.sock")) is None
@@ -159,6 +159,6 @@ def test_containers_dial_names_and_the_host_dials_published_ports(
     assert SITE.address(KUBE_APISERVER, 6443, dialler=dialler) == address
 
 
-def test_only_what_is_in_a_network_of_its_own_listens_on_all_addresses() -> None:
+def test_only_components_in_their_own_network_listen_on_all_addresses() -> None:
     assert SITE.bind(ETCD) == "0.0.0.0"
     assert SITE.bind(KWOK_CONTROLLER) == "127.0.0.1"

@@ -53,7 +53,7 @@ def test_only_ports_of_the_host_are_published_and_on_loopback_only() -> None:
     assert bindings == {"2379/tcp": [{"HostIp": "127.0.0.1", "HostPort": "30000"}]}
 
 
-def test_mounts_are_read_only_unless_said_otherwise() -> None:
+def test_mounts_are_read_only_by_default() -> None:
     mounts = specified()["HostConfig"]["Mounts"]
 
     assert [(m["Source"], m["Target"], m["ReadOnly"]) for m in mounts] == [

@@ -40,7 +40,7 @@ async def test_an_engine_that_is_not_there_is_named_with_a_remedy(folder: Path) 
     assert "DOCKER_HOST" in str(caught.value.hint)
 
 
-async def test_an_engine_that_is_asked_too_early_can_be_asked_again(folder: Path) -> None:
+async def test_an_engine_that_was_not_up_yet_can_be_queried_again(folder: Path) -> None:
     engine = Engine(Endpoint(url=f"unix://{folder}/e.sock"))
     with pytest.raises(UnavailableError):
         await engine.check()
@@ -63,7 +63,7 @@ async def test_an_engine_without_root_is_refused(
     assert "DOCKER_HOST" in str(caught.value.hint)
 
 
-async def test_a_socket_on_which_nobody_listens_any_more_is_an_engine_that_is_gone(
+async def test_a_socket_without_a_listener_means_that_the_engine_is_gone(
     folder: Path,
 ) -> None:
     with socket.socket(socket.AF_UNIX) as left:
@@ -73,7 +73,7 @@ async def test_a_socket_on_which_nobody_listens_any_more_is_an_engine_that_is_go
         await Engine(Endpoint(url=f"unix://{folder}/e.sock")).check()
 
 
-async def test_containers_are_told_from_each_other_by_their_labels(
+async def test_containers_are_distinguished_by_their_labels(
     fake: FakeEngine, engine: Engine
 ) -> None:
     fake.answers["GET /containers/json"] = (
@@ -102,7 +102,7 @@ async def test_containers_are_told_from_each_other_by_their_labels(
         ("exec format error", CommandError),
     ],
 )
-async def test_a_container_that_cannot_be_started_says_why(
+async def test_the_error_of_a_failed_start_has_the_reason(
     fake: FakeEngine, engine: Engine, said: str, kind: type[KwokctlError]
 ) -> None:
     fake.answers["POST /containers/c/start"] = (500, {"message": said})
@@ -113,7 +113,7 @@ async def test_a_container_that_cannot_be_started_says_why(
     assert caught.value.detail == said
 
 
-async def test_a_name_that_is_taken_is_told_with_a_remedy(fake: FakeEngine, engine: Engine) -> None:
+async def test_a_taken_name_is_reported_with_a_hint(fake: FakeEngine, engine: Engine) -> None:
     fake.answers["POST /containers/create"] = (409, {"message": "Conflict. The name is in use"})
 
     with pytest.raises(ConflictError, match="called 'kwok-dev-etcd'") as caught:

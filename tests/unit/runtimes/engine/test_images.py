@@ -52,7 +52,7 @@ async def test_an_image_is_there_or_not(fake: FakeEngine, images: EngineImages) 
         (500, 'Get "https://h/v2/": dial tcp: lookup h: no such host', "no such host"),
     ],
 )
-async def test_an_image_that_is_not_given_is_told_with_its_registry_and_a_remedy(
+async def test_a_refused_image_is_reported_with_its_registry_and_a_hint(
     fake: FakeEngine, images: EngineImages, status: int, said: str, cause: str
 ) -> None:
     fake.answers["POST /images/create"] = (status, {"message": said})

@@ -51,7 +51,7 @@ async def test_a_container_in_which_nothing_runs_has_no_programs(
     assert await inside.programs() == set()
 
 
-async def test_an_engine_that_stumbles_is_asked_again_but_not_for_ever(
+async def test_requests_to_a_failing_engine_are_repeated_but_not_for_ever(
     fake: FakeEngine, inside: Inside
 ) -> None:
     fake.answers["GET /containers/c/top"] = (500, {"message": "openat2: no such file"})

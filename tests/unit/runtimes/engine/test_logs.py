@@ -28,7 +28,7 @@ async def heard(engine: FakeLogs) -> list[bytes]:
         ([b"2026-01-01T00:00:02Z other\n"], 3),
     ],
 )
-async def test_an_engine_that_tells_whole_seconds_is_heard_to_the_last_line_and_each_once(
+async def test_with_timestamps_in_whole_seconds_each_line_is_read_once(
     again: Sequence[bytes], lines: int
 ) -> None:
     engine = FakeLogs(FIRST, again)
@@ -37,7 +37,7 @@ async def test_an_engine_that_tells_whole_seconds_is_heard_to_the_last_line_and_
     assert engine.since == [None, 1767225602]
 
 
-async def test_lines_of_one_second_are_all_told() -> None:
+async def test_lines_of_one_second_are_all_shown() -> None:
     same = [b"2026-01-01T01:00:01.5+01:00 one\n"] * 3
 
     assert await heard(FakeLogs(same)) == [b"one\n"] * 3

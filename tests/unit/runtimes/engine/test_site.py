@@ -21,7 +21,7 @@ def fake() -> Iterator[FakeEngine]:
         yield fake
 
 
-async def test_an_address_that_is_ours_is_the_way_to_us(fake: FakeEngine) -> None:
+async def test_an_address_of_this_machine_is_used_as_it_is(fake: FakeEngine) -> None:
     assert await host_address(Engine(Endpoint(url=fake.url)), "127.0.0.1") == "127.0.0.1"
 
 
@@ -33,7 +33,7 @@ async def test_an_address_that_is_ours_is_the_way_to_us(fake: FakeEngine) -> Non
         (DOCKER, {}, ""),
     ],
 )
-async def test_an_address_that_is_nobodys_will_be_ours_where_root_runs_podman(
+async def test_an_unassigned_address_is_usable_where_root_runs_podman(
     fake: FakeEngine, version: Any, info: Any, address: str
 ) -> None:
     fake.answers |= {"GET /version": (200, version), "GET /info": (200, info)}
@@ -45,7 +45,7 @@ async def test_an_address_that_is_nobodys_will_be_ours_where_root_runs_podman(
     ("url", "gateway"),
     [("unix:///nobody/podman.sock", ""), ("tcp://127.0.0.1:1", NOBODYS)],
 )
-async def test_an_engine_without_gateway_or_on_another_kernel_is_not_asked(
+async def test_an_engine_without_gateway_or_on_another_kernel_is_not_queried(
     url: str, gateway: str
 ) -> None:
     assert await host_address(Engine(Endpoint(url=url)), gateway) == ""

@@ -24,7 +24,7 @@ def test_the_port_is_found_in_the_words_of_an_engine(said: str) -> None:
     assert error.detail == said
 
 
-def test_words_without_an_address_are_told_all_the_same() -> None:
+def test_a_message_without_an_address_is_reported_all_the_same() -> None:
     error = conflict("kwok-c-etcd", "port is already allocated")
 
     assert "a port wanted for 'kwok-c-etcd' is in use" in str(error)

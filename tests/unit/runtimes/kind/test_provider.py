@@ -45,7 +45,7 @@ def test_people_call_kind_with_the_provider_that_it_would_not_take_by_itself() -
     assert docker().called == "kind"
 
 
-async def test_a_service_of_podman_that_does_not_run_has_a_remedy_of_its_own(
+async def test_a_podman_service_that_does_not_run_has_its_own_hint(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("CONTAINER_HOST", "unix:///nobody/podman.sock")

@@ -127,7 +127,7 @@ async def test_an_engine_of_another_machine_is_refused(host: Host) -> None:
         await made(host, "tcp://192.0.2.1:2375").check()
 
 
-async def test_a_cluster_of_the_same_name_that_is_not_ours_is_left_alone(
+async def test_a_foreign_cluster_of_the_same_name_is_left_alone(
     runtime: KindRuntime, fake: FakeEngine, host: Host
 ) -> None:
     fake.answers["GET /containers/json"] = (200, [node(sees="/somewhere/else")])
@@ -167,7 +167,7 @@ async def test_a_node_that_was_not_made_to_its_end_counts_as_none(
     assert not [asked for asked in fake.asked if "/top" in asked]
 
 
-async def test_an_image_that_cannot_be_had_is_an_error_with_a_remedy(
+async def test_an_image_that_is_not_available_is_an_error_with_a_hint(
     runtime: KindRuntime, host: Host
 ) -> None:
     with pytest.raises(ArtifactError, match=r"'kindest/node:v1\.36\.3'") as caught:
@@ -192,7 +192,7 @@ async def test_a_node_is_made_anew_from_the_image_that_it_was_made_of(
     assert Creation.load(host.cluster(CLUSTER).root / "kind").image == "mine/node:v1"
 
 
-async def test_a_node_that_a_killed_run_has_still_made_is_removed_and_kind_asked_again(
+async def test_a_node_left_by_a_killed_run_is_removed_and_kind_is_run_again(
     runtime: KindRuntime, fake: FakeEngine, host: Host, tmp_path: Path
 ) -> None:
     root = host.cluster(CLUSTER).root

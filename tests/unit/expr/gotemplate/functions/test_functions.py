@@ -58,7 +58,7 @@ def test_a_function_of_sprig_is_either_served_or_refused() -> None:
     assert REFUSED.keys() & BUILT_IN.keys() == set()
 
 
-def test_the_time_is_what_the_caller_says() -> None:
+def test_the_time_comes_from_the_caller() -> None:
     assert _render("{{ now }}") == "2026-01-02 03:04:05.5 +0000 UTC"
     assert _render('{{ now | date "2006-01-02T15:04:05.000Z07:00" }}') == "2026-01-02T03:04:05.500Z"
     assert _render('{{ now | dateModify "-1h" | date "15:04" }}') == "02:04"
@@ -152,7 +152,7 @@ def test_yaml_is_written_and_read() -> None:
         ("{{ ($x := 1) }}", "cannot be set in parentheses"),
     ],
 )
-def test_a_function_tells_what_is_wrong(text: str, problem: str) -> None:
+def test_a_function_reports_wrong_arguments(text: str, problem: str) -> None:
     with pytest.raises(ExpressionError, match=problem):
         _render(text, [1, 2, 3])
 

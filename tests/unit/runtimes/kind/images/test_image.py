@@ -115,7 +115,7 @@ def test_a_tree_is_written_without_what_the_engine_puts_there(tmp_path: Path) ->
         assert set(layer.getnames()) == {".", "./dev", "./proc", "./etc", "./etc/hosts"}
 
 
-def test_writing_a_tree_ends_when_that_is_asked_for(tmp_path: Path) -> None:
+def test_writing_a_tree_ends_on_cancellation(tmp_path: Path) -> None:
     def end() -> None:
         raise InterruptedError
 

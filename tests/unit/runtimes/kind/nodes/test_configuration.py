@@ -44,7 +44,7 @@ def patched(found: dict[str, Any], kind: str) -> dict[str, Any]:
     return patch
 
 
-def test_kind_is_told_what_was_reviewed() -> None:
+def test_the_configuration_of_kind_equals_the_golden_file() -> None:
     found = configuration(plan(), PATHS, has_cgroup_v1=True)
 
     golden.check("kind/kind.yaml", yaml.dump_all([found]))
@@ -99,7 +99,9 @@ def test_the_users_own_configuration_is_merged_in() -> None:
         ({"nodes": [{"role": "worker"}]}, "has 0 nodes"),
     ],
 )
-def test_what_kwokctl_says_cannot_be_said_twice(own: dict[str, Any], place: str) -> None:
+def test_fields_that_kwokctl_sets_are_refused_in_the_users_configuration(
+    own: dict[str, Any], place: str
+) -> None:
     with pytest.raises(ConfigError, match=place):
         made(own)
 
@@ -125,7 +127,7 @@ def test_a_component_that_is_switched_off_is_not_described() -> None:
     assert 10259 not in [port["containerPort"] for port in found["nodes"][0]["extraPortMappings"]]
 
 
-def test_a_kubelet_is_told_to_stand_cgroup_v1_where_it_would_not() -> None:
+def test_a_kubelet_that_refuses_cgroup_v1_is_configured_to_accept_it() -> None:
     def kinds(kube: str) -> list[str]:
         found = configuration(plan(kube=kube), PATHS, has_cgroup_v1=True)
         return [yaml.load_all(text)[0]["kind"] for text in found["kubeadmConfigPatches"]]
@@ -181,7 +183,7 @@ def test_a_component_that_kubeadm_does_not_make_is_published_and_its_files_are_s
     assert {"hostPath": "/usr/lib", "containerPath": "/mnt/host/usr/lib"} in node["extraMounts"]
 
 
-def test_every_node_has_a_network_of_its_own() -> None:
+def test_every_node_has_its_own_network() -> None:
     assert pod_networks("10.244.0.0/16", ["b", "a"]) == {
         "a": ["10.244.0.0/24"],
         "b": ["10.244.1.0/24"],

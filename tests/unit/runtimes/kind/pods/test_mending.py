@@ -44,7 +44,7 @@ def container(pod: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def test_an_abstract_socket_gives_way_to_a_file_in_a_folder_of_the_pods_own() -> None:
+def test_an_abstract_socket_becomes_a_file_in_the_pods_own_folder() -> None:
     pod = mended(MADE_BEFORE, COMPONENT, ROOT)
 
     assert container(pod)["command"] == [

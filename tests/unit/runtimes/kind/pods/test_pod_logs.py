@@ -15,7 +15,7 @@ async def test_only_what_the_pod_has_written_is_left_of_its_log() -> None:
     assert b"".join([part async for part in text(parts())]) == b"first line\nhalf a line\n"
 
 
-def test_log_files_of_a_pod_are_told_from_those_of_others_and_put_in_order() -> None:
+def test_log_files_of_a_pod_are_found_and_sorted() -> None:
     pod = "pods/kube-system_etcd-kwok-c-control-plane_1/etcd"
     files = [
         (f"{pod}/10.log", b"2026-11-21T10:00:02.25Z stderr F d"),

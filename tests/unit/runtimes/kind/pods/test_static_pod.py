@@ -80,7 +80,7 @@ def test_the_kubelet_asks_for_readiness_at_the_port_inside() -> None:
         HttpProbe(url="https://127.0.0.1:6443/api/v1/nodes"),
     ],
 )
-def test_what_the_kubelet_cannot_ask_it_is_not_told_to(probe: HttpProbe) -> None:
+def test_a_probe_that_the_kubelet_cannot_perform_is_left_out(probe: HttpProbe) -> None:
     assert "readinessProbe" not in container(replace(METRICS, ready=(probe,)))
 
 

@@ -72,7 +72,7 @@ oracle: $(VENV)/made ## ask Go, gojq and kwok again what tests/golden expects of
 	cd tests/support/cel_oracle && TZ=UTC go run . answer ../../golden/cel_random.json
 	cd tests/support/cel_oracle && go run . structs ../../../kwokctl/expr/cel/kinds/structs.json
 
-docs: $(VENV)/made ## write the generated pages anew
+docs: $(VENV)/made ## write the generated pages again
 	$(BIN)/python docs/generate_cli.py
 	$(BIN)/python docs/render_performance.py
 

@@ -2,9 +2,9 @@
 
     python -m benchmarks.capacity [--nodes 2000 5000 10000] [--pods 20000 50000 100000]
 
-Prints, after each step, the figures beside those that `kwokctl plan` foretells, so that the constants
-of `kwokctl/clusters/capacity.py` can be fitted anew. A step is followed for half a minute, since
-programs go on writing and collecting after it; the largest figure counts.
+Prints, after each step, the figures beside those that `kwokctl plan` estimates, so that the constants
+of `kwokctl/clusters/capacity.py` can be fitted again. A step is followed for half a minute, since
+programs continue to write and collect after it; the largest figure counts.
 """
 
 import argparse
@@ -70,15 +70,15 @@ def _step(kubeconfig: Path, fleet: Fleet, words: tuple[str, ...]) -> None:
     _kwokctl(folder, "scale", *words, "--wait=30m")
     needs = asyncio.run(_follow(kubeconfig))
     words = ("plan", f"--nodes={fleet.nodes}", f"--pods={fleet.pods}", "--placed", "-o", "json")
-    foretold = json.loads(_kwokctl(folder, *words))
+    estimated = json.loads(_kwokctl(folder, *words))
     figures = (
-        ("etcd's file", needs.etcd, foretold["etcdBytes"]),
-        ("memory: kube-apiserver", needs.apiserver, foretold["apiserverMemory"]),
-        ("memory: kwok-controller", needs.controller, foretold["controllerMemory"]),
-        ("memory: the others", needs.others, foretold["othersMemory"]),
+        ("etcd's file", needs.etcd, estimated["etcdBytes"]),
+        ("memory: kube-apiserver", needs.apiserver, estimated["apiserverMemory"]),
+        ("memory: kwok-controller", needs.controller, estimated["controllerMemory"]),
+        ("memory: the others", needs.others, estimated["othersMemory"]),
     )
-    rows = [Row(what, found / 1e6, "MB", goal=told / 1e6) for what, found, told in figures]
-    report(f"{fleet.nodes:,} nodes and {fleet.pods:,} pods; the goal is what was foretold", rows)
+    rows = [Row(what, found / 1e6, "MB", goal=goal / 1e6) for what, found, goal in figures]
+    report(f"{fleet.nodes:,} nodes and {fleet.pods:,} pods; the goal is the estimate", rows)
 
 
 def main() -> None:

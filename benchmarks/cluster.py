@@ -29,7 +29,7 @@ from kwokctl.kube.transport.pool import Pool
 KWOKCTL = (sys.executable, "-m", "kwokctl")
 _NAME = "bench"
 _NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
-"""Where it is set, each command compiles its 400 modules anew."""
+"""Where it is set, each command compiles its 400 modules again."""
 _OTHER_WAY = "writes: "
 """What `scale` says where it takes another data path than the cluster."""
 

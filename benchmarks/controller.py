@@ -1,7 +1,7 @@
 """Measures what the controller costs: CPU for a node and for a pod, memory, and API requests.
 
 Starts a controller of its own on a cluster that has none, makes nodes and pods, waits until they are
-Ready and Running, and prints the figures beside the goals and those of kwok v0.8. What is said of one
+Ready and Running, and prints the figures beside the goals and those of kwok v0.8. What is given for one
 node or pod includes the renewal of leases meanwhile; the figure without it is given too. Usage:
 
     python -m benchmarks.controller KUBECONFIG [--nodes 500] [--pods 2000] [--bare] [--keep]
@@ -232,7 +232,7 @@ class Run:
         await until("nodes held", lambda: controller.metric(held) >= words.nodes)
         if words.bare:
             await until("nodes ready", lambda: self.played("node-initialize") >= words.nodes)
-        self.tell("node to Ready", words.nodes, before, goal=NODE_MS, kwok=KWOK_NODE_MS)
+        self.report("node to Ready", words.nodes, before, goal=NODE_MS, kwok=KWOK_NODE_MS)
 
     async def rest(self) -> None:
         """Measure what leases cost while nothing happens."""
@@ -251,7 +251,7 @@ class Run:
         bodies = (pod(number, words.nodes) for number in range(words.pods))
         await create(self.plane, PODS, "default", bodies)
         await until("pods running", lambda: self.played("pod-ready") >= words.pods)
-        self.tell("pod to Running", words.pods, before, goal=POD_MS, kwok=KWOK_POD_MS)
+        self.report("pod to Running", words.pods, before, goal=POD_MS, kwok=KWOK_POD_MS)
         await asyncio.sleep(1)
         rss = self.controller.rss()
         self.rows.append(Row("memory", rss, "MB", RSS_MB))
@@ -263,7 +263,7 @@ class Run:
         await delete(self.plane, self.client, PODS)
         objects = 'kwok_controller_objects\\{kind="Pod"\\}'
         await until("pods gone", lambda: self.controller.metric(objects) == 0)
-        self.tell("pod deleted", self.words.pods, before)
+        self.report("pod deleted", self.words.pods, before)
         await delete(self.plane, self.client, NODES)
 
     def played(self, stage: str) -> float:
@@ -271,7 +271,7 @@ class Run:
         pattern = rf'kwok_controller_plays_total\{{stage="{stage}",outcome="ok"\}}'
         return self.controller.metric(pattern)
 
-    def tell(
+    def report(
         self,
         what: str,
         count: int,

@@ -1,7 +1,7 @@
 """How long `create cluster --wait` takes beside the API server's own boot, and how long the command needs to say anything.
 
 The floor is the time the API server alone needs from exec to `/readyz` with an empty etcd started
-beside it: nothing of ours can be faster. Both are measured in turn, several times.
+beside it: kwokctl cannot be faster. Both are measured in turn, several times.
 """
 
 import asyncio

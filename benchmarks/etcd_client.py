@@ -152,13 +152,13 @@ def _imports() -> list[Row]:
 
 def _after(code: str) -> tuple[float, float]:
     """Return the CPU seconds and the megabytes of a process that has run this code."""
-    told = [
+    measured = [
         subprocess.run(
             [sys.executable, "-c", f"{code}\n{_TELL}"], check=True, capture_output=True, text=True
         ).stdout.split()
         for _ in range(_TURNS)
     ]
-    return min(float(cpu) for cpu, _ in told), min(float(memory) for _, memory in told)
+    return min(float(cpu) for cpu, _ in measured), min(float(memory) for _, memory in measured)
 
 
 def _certificates(folder: Path) -> dict[str, Path]:

@@ -1,4 +1,4 @@
-"""Tells whether times grow in a straight line with numbers."""
+"""Tests whether times grow in a straight line with numbers."""
 
 import statistics
 from collections.abc import Sequence

@@ -35,7 +35,7 @@ _NODES = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """How much is made, and how long is looked at rest."""
+    """How many objects are made, and how long the idle cluster is measured."""
 
     scale: float
     """What all counts are multiplied by."""
@@ -51,7 +51,7 @@ class Sizes:
         return self.scaled(round(count * self.pods_share) if count > _NODES else count)
 
     def scaled(self, count: int) -> int:
-        """Return how many objects stand for so many."""
+        """Return the scaled-down number of objects."""
         return max(1, round(count * self.scale))
 
 
@@ -72,7 +72,7 @@ class Stage:
             lambda: len(seen.ready) == replicas == len(seen.existing),
         )
 
-    def tell(self, row: str, count: int, measured: Measured, *, nodes: int = 0) -> None:
+    def report(self, row: str, count: int, measured: Measured, *, nodes: int = 0) -> None:
         """Note the time of a row."""
         self.ledger.add(
             row,
@@ -88,15 +88,15 @@ async def fleet(stage: Stage) -> None:
     """Make nodes, leave them alone, spread pods over them, delete the pods, and make more."""
     nodes, pods = stage.sizes.of("nodes"), stage.sizes.of("spread")
     spread = "--on-nodes=type=kwok"
-    stage.tell("nodes", nodes, await stage.scaled("node", nodes))
+    stage.report("nodes", nodes, await stage.scaled("node", nodes))
     await idle(stage, nodes)
-    stage.tell("spread", pods, await stage.scaled("pod", pods, spread), nodes=nodes)
+    stage.report("spread", pods, await stage.scaled("pod", pods, spread), nodes=nodes)
     await asyncio.sleep(stage.sizes.settling / 3)
     memory = stage.meter.memory()
     stage.ledger.add("memory", pods, memory[CONTROLLER], nodes=nodes, programs=memory)
-    stage.tell("deletion", pods, await stage.scaled("pod", 0))
+    stage.report("deletion", pods, await stage.scaled("pod", 0))
     more = stage.sizes.of("again")
-    stage.tell("again", more, await stage.scaled("pod", more, spread), nodes=nodes)
+    stage.report("again", more, await stage.scaled("pod", more, spread), nodes=nodes)
 
 
 async def idle(stage: Stage, nodes: int) -> None:
@@ -116,7 +116,7 @@ async def one_node(stage: Stage) -> None:
     await stage.scaled("node", 1)
     pods = stage.sizes.of("one-node")
     words = ("--param", f'.nodeName="{_FIRST_NODE}"')
-    stage.tell("one-node", pods, await stage.scaled("pod", pods, *words))
+    stage.report("one-node", pods, await stage.scaled("pod", pods, *words))
 
 
 async def deployed(stage: Stage) -> None:
@@ -131,7 +131,7 @@ async def deployed(stage: Stage) -> None:
         lambda: stage.client.create(DEPLOYMENTS, "default", body),
         lambda: len(stage.meter.observer.pods.ready) >= pods,
     )
-    stage.tell("deployment", pods, measured, nodes=nodes)
+    stage.report("deployment", pods, measured, nodes=nodes)
     stage.ledger.add("deployment-cpu", pods, measured.each(pods)[CONTROLLER])
 
 
@@ -140,7 +140,7 @@ def grown(nodes: int) -> Callable[[Stage], Awaitable[None]]:
 
     async def story(stage: Stage) -> None:
         count = stage.sizes.scaled(nodes)
-        stage.tell(growth_row(nodes), count, await stage.scaled("node", count))
+        stage.report(growth_row(nodes), count, await stage.scaled("node", count))
 
     return story
 
@@ -161,7 +161,7 @@ async def _stage(cluster: BenchCluster, sizes: Sizes, into: Path | None) -> Asyn
         yield Stage(Meter(cluster, pool, observer), client, sizes, ledger)
 
 
-async def _tell(
+async def _run(
     story: Callable[[Stage], Awaitable[None]],
     cluster: BenchCluster,
     sizes: Sizes,
@@ -172,7 +172,7 @@ async def _tell(
 
 
 def main() -> None:
-    """Tell the stories that were asked for, by each path."""
+    """Run the requested stories, by each path."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--scale", type=float, default=1.0, help="multiplies all counts")
     parser.add_argument("--paths", nargs="+", choices=("auto", "api"), default=["auto", "api"])
@@ -181,9 +181,11 @@ def main() -> None:
         "--api-share", type=float, default=0.1, help="of the many pods, by the API (0.1)"
     )
     parser.add_argument(
-        "--settling", type=float, default=30.0, help="seconds before a look at rest"
+        "--settling", type=float, default=30.0, help="seconds before the idle cluster is measured"
     )
-    parser.add_argument("--idle", type=float, default=60.0, help="seconds of a look at rest")
+    parser.add_argument(
+        "--idle", type=float, default=60.0, help="seconds for which the idle cluster is measured"
+    )
     parser.add_argument("--into", type=Path, help="JSON file that figures are added to")
     options = parser.parse_args()
     into = options.into or (FILE if options.scale == 1 else None)
@@ -197,7 +199,7 @@ def main() -> None:
         words = () if path == "auto" else (f"--data-path={path}",)
         for story in (story for name in options.stories for story in _STORIES[name]):
             with fresh_cluster(*words) as cluster:
-                asyncio.run(_tell(story, cluster, sizes, into))
+                asyncio.run(_run(story, cluster, sizes, into))
 
 
 if __name__ == "__main__":

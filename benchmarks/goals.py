@@ -9,18 +9,18 @@ class Row:
     """One line of the table."""
 
     what: str
-    """`{count}` stands for how many objects were measured, `{nodes}` for the nodes they are on."""
+    """`{count}` is replaced by the number of measured objects, `{nodes}` by that of their nodes."""
     unit: str
     count: int
-    """How many objects the goal speaks of."""
+    """The number of objects that the goal is for."""
     nodes: int = 0
-    """On how many nodes they are, where that is another number."""
+    """The number of their nodes, where it differs."""
     goal: float | None = None
-    """At most so much; None where a figure is only told."""
+    """The upper bound; None where a figure is only reported."""
     original: str = ""
     """What kwokctl and kwok, written in Go, need for it on such a machine."""
     each: str = ""
-    """What the programs' CPU is told for each of; empty if it is not."""
+    """The unit that the programs' CPU is given per; empty if it is not given."""
 
 
 ROWS: Mapping[str, Row] = {

@@ -15,7 +15,7 @@ from kwokctl.kube.kubeconfig.access import Access
 from tests.support.certificates import certificates
 
 EVENTS = 60_000
-"""How many events a watch gets that does not say so by `events=`."""
+"""How many events a watch gets without `events=`."""
 _HEAD = b"HTTP/1.1 200 OK\r\nAudit-Id: 1b2c\r\nContent-Type: application/json\r\nContent-Length: "
 _LENGTH = b"content-length: "
 _ASKED_FOR = re.compile(rb"events=(\d+)")
@@ -23,7 +23,7 @@ _ASKED_FOR = re.compile(rb"events=(\d+)")
 
 @contextmanager
 def serving() -> Iterator[Access]:
-    """Run it meanwhile, and say how it is reached."""
+    """Run it meanwhile; yield how it is reached."""
     here, there = multiprocessing.Pipe()
     server = multiprocessing.get_context("spawn").Process(target=_serve, args=(there,), daemon=True)
     server.start()

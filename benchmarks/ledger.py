@@ -69,14 +69,14 @@ def rounded(value: float) -> float:
 def _print(figure: Figure) -> None:
     row = ROWS.get(figure.row, Row("a fleet of {count} nodes", "s", figure.count, each="node"))
     what = row.what.format(count=f"{figure.count:,}", nodes=f"{figure.nodes:,}")
-    told = [f"{figure.path}: {what}: {figure.value} {row.unit}".rstrip()]
+    parts = [f"{figure.path}: {what}: {figure.value} {row.unit}".rstrip()]
     if row.goal is not None and figure.count == row.count:
-        told.append(f"goal: at most {row.goal:g} {row.unit}")
+        parts.append(f"goal: at most {row.goal:g} {row.unit}")
     if figure.ended is not None:
-        told.append(f"watchers ended: {figure.ended}")
+        parts.append(f"watchers ended: {figure.ended}")
     if figure.note:
-        told.append(figure.note)
-    print("; ".join(told), flush=True)
+        parts.append(figure.note)
+    print("; ".join(parts), flush=True)
     if figure.programs:
         unit = f"ms of CPU a {row.each}" if row.each else row.unit
         shares = ", ".join(f"{name} {share}" for name, share in figure.programs.items())

@@ -73,8 +73,8 @@ class Contest:
 
     def _turn(self, client: str, work: Work, run: str, words: Sequence[str]) -> Mapping[str, float]:
         command = self._command(client, work.name, work.count, run, words)
-        told: dict[str, float] = json.loads(_run(command).stdout)
-        return told
+        figures: dict[str, float] = json.loads(_run(command).stdout)
+        return figures
 
     def _executed(self, work: Work, _rounds: int, words: Sequence[str]) -> None:
         counted = {each: self._instructions(each, work, words) for each in self.clients}

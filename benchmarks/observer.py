@@ -1,4 +1,4 @@
-"""Follows the nodes and pods of a cluster by watches of the benchmark's own: nobody's word is taken."""
+"""Follows the nodes and pods of a cluster by watches of the benchmark's own, independent of kwokctl."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -48,7 +48,7 @@ class Watched(Protocol):
 
     @property
     def is_ready(self) -> bool:
-        """Tell whether it is what was asked for."""
+        """Return whether it is in the requested state."""
         ...
 
 
@@ -61,7 +61,7 @@ class Node(msgspec.Struct, gc=False):
 
     @property
     def is_ready(self) -> bool:
-        """Tell whether it is Ready and free of the taint that says otherwise."""
+        """Return whether it is Ready and free of the not-ready taint."""
         ready = any(c.type == "Ready" and c.status == "True" for c in self.status.conditions)
         return ready and all(taint.key != _NOT_READY for taint in self.spec.taints)
 
@@ -74,7 +74,7 @@ class Pod(msgspec.Struct, gc=False):
 
     @property
     def is_ready(self) -> bool:
-        """Tell whether it is Running."""
+        """Return whether it is Running."""
         return self.status.phase == "Running" and self.metadata.deletion_timestamp is None
 
 
@@ -83,7 +83,7 @@ W = TypeVar("W", bound=Watched)
 
 @dataclass(slots=True)
 class Seen:
-    """What one watch has told: the names of what exists, and of what is ready."""
+    """What one watch has shown: the names of what exists, and of what is ready."""
 
     existing: set[str] = field(default_factory=set)
     ready: set[str] = field(default_factory=set)
@@ -91,7 +91,7 @@ class Seen:
     """How often something that was ready was so no longer, without being deleted."""
     is_synced: bool = False
     listener: Callable[[str, str], None] = lambda _name, _state: None
-    """Is told each object's state: `waiting`, `going`, or empty if it is ready or gone."""
+    """Is called with each object's state: `waiting`, `going`, or empty if it is ready or gone."""
 
     def note(self, event: Event[W]) -> None:
         """Take note of one event."""
@@ -116,7 +116,7 @@ class Seen:
 
 
 class Observer:
-    """Two watches, of all nodes and of the pods of all namespaces, and who waits for them."""
+    """Two watches, of all nodes and of the pods of all namespaces, and the coroutines that wait for them."""
 
     def __init__(self) -> None:
         """Know nothing yet."""

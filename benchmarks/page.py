@@ -193,13 +193,13 @@ def _what(row: Row, figures: Sequence[Figure | None]) -> str:
 
 
 def _value(row: Row, figure: Figure | None) -> str:
-    """Write a figure, with how many objects it is of if the goal speaks of another number."""
+    """Write a figure, with how many objects it is of if the goal is for another number."""
     if figure is None:
         return _NONE
     remarks = [f"{figure.count:,} of them"] if figure.count != row.count else []
     remarks += [figure.note] if figure.note else []
-    told = _number(figure.value, row.unit)
-    return f"{told} ({', '.join(remarks)})" if remarks else told
+    shown = _number(figure.value, row.unit)
+    return f"{shown} ({', '.join(remarks)})" if remarks else shown
 
 
 def _is_counted(figure: Figure | None) -> bool:

@@ -31,7 +31,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """Where numbers and seconds stand in the drawing."""
+    """Where numbers and seconds are in the drawing."""
 
     left: float
     across: Sequence[float]
@@ -78,9 +78,9 @@ def _panel(panel: Panel, left: float) -> Iterator[str]:
     if panel.line is not None:
         yield _line(frame, panel.line, max(numbers), panel.colour)
     for number, seconds in panel.points:
-        told = f"<title>{number:,.0f}: {seconds:g} s</title>"
+        title = f"<title>{number:,.0f}: {seconds:g} s</title>"
         where = f'cx="{frame.x(number):.1f}" cy="{frame.y(seconds):.1f}"'
-        yield f'<circle {where} r="4" fill="{panel.colour}">{told}</circle>'
+        yield f'<circle {where} r="4" fill="{panel.colour}">{title}</circle>'
 
 
 def _axes(frame: _Frame) -> Iterator[str]:

@@ -16,7 +16,7 @@ CONTROLLER = "kwok-controller"
 def programs(port: int) -> dict[str, int]:
     """Return the pids of the programs whose API server listens on this port of this machine.
 
-    They are told by their flags, so it does not matter who has started them, or where.
+    They are recognized by their flags, so it does not matter what has started them, or where.
     """
     running = list(_command_lines())
     found: dict[str, int] = {}

@@ -33,7 +33,7 @@ _MORE_TO_CREATE = 2.5
 _MORE_ON_KIND = 2.0
 """The same of a cluster on kind and what kind makes by itself."""
 _STOP_OR_START = 5.0
-"""Seconds in which a cluster in containers shall stop, and be ready again."""
+"""Seconds within which a cluster in containers must stop, and be ready again."""
 _FROM_PROGRAMS = "--artifact-source=build"
 """The same programs in all runtimes, and no registry."""
 
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def _that_work(stories: dict[str, Callable[[], Times]]) -> dict[str, Callable[[], Times]]:
-    """Try each once, which warms what it starts from; tell in one line which does not work."""
+    """Try each once, which warms what it starts from; report in one line which does not work."""
     working = {}
     for name, story in stories.items():
         try:
@@ -95,7 +95,7 @@ def _can_run(name: str) -> bool:
 def _story(runtime: str, nodes: int, config: Path | None) -> Callable[[], Times]:
     own = [f"--config={config}"] if config and runtime.startswith("kind") else []
 
-    def tell() -> Times:
+    def times() -> Times:
         with tempfile.TemporaryDirectory(prefix="kwokctl-bench-") as folder:
             env = {**os.environ, "KWOK_WORKDIR": folder}
 
@@ -113,7 +113,7 @@ def _story(runtime: str, nodes: int, config: Path | None) -> Callable[[], Times]
             finally:
                 timed("delete", "cluster", "--kubeconfig=")
 
-    return tell
+    return times
 
 
 def _plain_kind(kind: str, config: Path | None) -> Times:
@@ -156,7 +156,7 @@ def _rows(what: str, rounds: Sequence[dict[str, Times]]) -> list[Row]:
 
 
 def _goal(what: str, name: str, medians: Times) -> float | None:
-    """Return what a runtime of containers shall need at most; plain kind has no goal."""
+    """Return the goal of a runtime of containers; plain kind has none."""
     if what in {"stop", "start"} and name == "docker":
         return _STOP_OR_START
     if what != "create" or name in {_BASE, _PLAIN} or _BASE not in medians:

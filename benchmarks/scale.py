@@ -3,7 +3,7 @@
     python -m benchmarks.scale [--kubeconfig FILE] [--nodes 5000] [--pods 10000] [--scheduled]
 
 Objects are made by `kwokctl scale`, in a cluster made for it unless a kubeconfig names one. When
-they are ready is seen by watches of this program's own, so nobody's word is taken for it: a node
+they are ready is seen by watches of this program's own, independent of kwokctl: a node
 counts when it is Ready, free of the not-ready taint and has its lease, a pod when it is Running.
 """
 
@@ -58,7 +58,7 @@ def _named(raw: bytes | msgspec.Raw) -> Verdict:
 
 @dataclass(slots=True)
 class Seen:
-    """The names that one watch has told: of what exists, and of what is ready."""
+    """The names that one watch has shown: of what exists, and of what is ready."""
 
     existing: set[str] = field(default_factory=set)
     ready: set[str] = field(default_factory=set)

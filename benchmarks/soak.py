@@ -52,7 +52,7 @@ class Soak:
     """MB of each program, minute by minute."""
 
     async def run(self) -> None:
-        """Make nodes, let pods come and go, and tell what became of them."""
+        """Make nodes, let pods come and go, and report what became of them."""
         seen, wanted = self.meter.observer, self.wanted
         await self.meter.work(
             lambda: self.meter.cluster.kwokctl("scale", "node", f"--replicas={wanted.nodes}"),
@@ -67,7 +67,7 @@ class Soak:
             await traffic.run(wanted.minutes * 60)
             looking.cancel()
         left = await self._left()
-        self._tell(traffic.created, stragglers.found() | left)
+        self._report(traffic.created, stragglers.found() | left)
 
     async def _look_each_minute(self, traffic: Traffic, stragglers: Stragglers) -> None:
         began = time.monotonic()
@@ -94,7 +94,7 @@ class Soak:
             return set(pods.existing)
         return set()
 
-    def _tell(self, created: int, stuck: set[str]) -> None:
+    def _report(self, created: int, stuck: set[str]) -> None:
         seconds, sizes = self.wanted.minutes * 60, self.sizes[CONTROLLER]
         warm = min(_WARM, max(1, len(sizes) // 3))
         first, last = sizes[warm - 1], sizes[-1]

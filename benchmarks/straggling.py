@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 
 class Stragglers:
-    """Who is not yet ready or not yet gone, since when, and who took too long over it."""
+    """Objects that are not yet ready or not yet gone, since when, and those that took too long."""
 
     def __init__(self, clock: Callable[[], float], patience: float) -> None:
         """Allow `patience` seconds of `clock` for becoming ready, and for going."""
@@ -27,7 +27,7 @@ class Stragglers:
             self._since.pop(name, None)
 
     def found(self) -> set[str]:
-        """Return who took too long, or does so now."""
+        """Return the objects that took too long, or do so now."""
         return self._late | set(self._overdue())
 
     def _overdue(self) -> Iterator[str]:

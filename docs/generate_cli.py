@@ -23,7 +23,7 @@ from kwokctl.config.options import spellings
 INDEX = Path(__file__).parent / "reference" / "cli.md"
 FOLDER = INDEX.with_suffix("")
 _DEFAULT = re.compile(r"\s*\[default: (.*)\]$")
-_WRITTEN = "<!-- Written by docs/generate_cli.py; `make docs` writes it anew. -->"
+_WRITTEN = "<!-- Written by docs/generate_cli.py; `make docs` writes it again. -->"
 _HEAD = f"""\
 # Commands
 

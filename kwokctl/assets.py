@@ -13,7 +13,7 @@ def root() -> Path:
 
 
 def path(name: str) -> Path:
-    """Return where the data file `name`, such as `stages/pod-ready.yaml`, lies."""
+    """Return the path of the data file `name`, such as `stages/pod-ready.yaml`."""
     return root() / name
 
 

@@ -66,7 +66,7 @@ class Limits:
     cpus: float = 0
 
     def __bool__(self) -> bool:
-        """Tell whether there is any limit."""
+        """Return whether there is any limit."""
         return bool(self.memory or self.cpus)
 
 

@@ -28,7 +28,7 @@ _ASK_FIRST, _ASK_MOST = 0.2, 5.0
 
 
 def may_pass(error: RequestError) -> bool:
-    """Tell whether the same request may succeed later, without any other change."""
+    """Return whether the same request may succeed later, without any other change."""
     return error.status in _PASSING_STATUS or error.reason in _PASSING_REASONS
 
 

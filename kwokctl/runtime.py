@@ -84,7 +84,7 @@ class Runtime(Protocol):
         ...
 
     async def states(self, cluster: ClusterName) -> Mapping[ComponentName, State]:
-        """Tell the state of every installed component; cheap enough to be polled."""
+        """Return the state of every installed component; cheap enough to be polled."""
         ...
 
     def logs(
@@ -134,7 +134,7 @@ class Images(Protocol):
     """
 
     async def has(self, image: str) -> bool:
-        """Tell whether an image is here."""
+        """Return whether an image is here."""
         ...
 
     async def pull(self, image: str, *, came: Callable[[int], None]) -> None:
@@ -219,7 +219,7 @@ class NodeImages(Protocol):
     ) -> str:
         """Make an image of these programs, unless it is here already, and return its name.
 
-        `folder` is empty and may be used; `say` is called with what is being done.
+        `folder` is empty and may be used; `say` is called with the current activity.
         """
         ...
 

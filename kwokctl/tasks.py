@@ -63,7 +63,7 @@ async def beside(*work: Coroutine[object, None, None]) -> AsyncIterator[None]:
 
 
 def first_failure(failures: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the first failure of a task group, however deep it lies."""
+    """Return the first failure of a task group, however deeply it is nested."""
     failure: BaseException = failures
     while isinstance(failure, BaseExceptionGroup):
         failure = failure.exceptions[0]

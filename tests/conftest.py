@@ -35,7 +35,7 @@ def _suite(request: pytest.FixtureRequest) -> str:
     return path.relative_to(_TESTS).parts[0]
 
 
-# Without this, Python 3.11 opens a loop for whoever asks for the current one, and nobody closes it.
+# Without this, Python 3.11 opens a loop for a caller that asks for the current one, and it is never closed.
 asyncio.set_event_loop(None)
 
 
@@ -83,7 +83,7 @@ def _clean_environment(
 
 @pytest.fixture(scope="session")
 def engine() -> Iterator[str]:
-    """Name a container engine as DOCKER_HOST does; skip where there is none and none may be had."""
+    """Name a container engine as DOCKER_HOST does; skip where there is none and none can be started."""
     with ExitStack() as stack:
         try:
             url = stack.enter_context(engines.engine())

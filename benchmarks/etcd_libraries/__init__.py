@@ -1,1 +1,1 @@
-"""Our client for etcd beside the libraries that could take its place."""
+"""kwokctl's client for etcd beside the libraries that could replace it."""

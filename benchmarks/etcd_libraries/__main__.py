@@ -4,7 +4,7 @@
     python -m benchmarks.etcd_libraries [--work create] [--rounds 5] [--instructions]
 
 A real etcd answers at a unix socket. "h2", "grpc.aio" and "grpc futures" carry messages that our code
-has encoded, so they stand beside `kwokctl.etcd.grpc` alone.
+has encoded, so they are compared with `kwokctl.etcd.grpc` alone.
 """
 
 import asyncio

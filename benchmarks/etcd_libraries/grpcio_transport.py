@@ -27,7 +27,7 @@ class AioTransport:
 
 
 class FutureTransport:
-    """grpcio's futures, whose callbacks come in a thread of grpcio and go on to the event loop."""
+    """grpcio's futures, whose callbacks come in a thread of grpcio and are passed to the event loop."""
 
     def __init__(self, target: str) -> None:
         self._channel = grpc.insecure_channel(target, options=OPTIONS)

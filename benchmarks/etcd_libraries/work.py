@@ -34,7 +34,7 @@ async def _create(store: Store, numbers: Iterator[int], prefix: str) -> None:
 
 
 async def renew(store: Store, count: int, run: str) -> None:
-    """Write leases anew, as heartbeats do: 128 in a transaction, each compared with its version."""
+    """Rewrite leases, as heartbeats do: 128 in a transaction, each compared with its version."""
     keys = [f"/registry/leases/{run}/node-{n:06d}".encode() for n in range(TOGETHER)]
     first = Txn((), tuple(Put(key, _LEASE) for key in keys))
     revision = (await store.txn(first)).revision

@@ -1,1 +1,1 @@
-"""Our client for HTTP/1.1 beside the libraries that could take its place."""
+"""kwokctl's client for HTTP/1.1 beside the libraries that could replace it."""

@@ -1,4 +1,4 @@
-"""pycurl: libcurl's multi interface, told by the event loop which sockets have something to say."""
+"""pycurl: libcurl's multi interface; the event loop reports the sockets that are ready."""
 
 import asyncio
 from collections import deque
@@ -94,8 +94,8 @@ class PycurlClient:
                 handle.setopt(option, content)
         return handle
 
-    def _start(self, handle: pycurl.Curl, tell: Callable[[str], None]) -> None:
-        self._running[handle] = tell
+    def _start(self, handle: pycurl.Curl, finish: Callable[[str], None]) -> None:
+        self._running[handle] = finish
         self._multi.add_handle(handle)
 
     def _on_socket(self, event: int, socket: int, _multi: object, _data: object) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,8 +18,8 @@ _PIECE = 1 << 16
 _TIMEOUT = 30.0
 
 
-class _Threaded:
-    """Runs what blocks."""
+class _Threaded(ABC):
+    """Runs blocking calls in threads."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(CONNECTIONS)
@@ -37,11 +38,13 @@ class _Threaded:
     async def close(self) -> None:
         self._threads.shutdown()
 
+    @abstractmethod
     def send(self, method: str, path: str, body: bytes, content_type: str) -> Response:
-        raise NotImplementedError
+        """Send a request and return its answer."""
 
+    @abstractmethod
     def read(self, path: str) -> Iterator[bytes]:
-        raise NotImplementedError
+        """Return the body of an answer as it comes."""
 
 
 class Urllib3Client(_Threaded):

@@ -15,8 +15,8 @@ Post: TypeAlias = Callable[..., None]
 async def in_thread(work: Callable[[Event, Post], _T]) -> _T:
     """Run `work(stop, post)` in a thread and return its result.
 
-    Cancelled, it sets `stop` and does not wait: a socket that says nothing must not hold up
-    Ctrl-C. `work` has to look at `stop` before each thing that it does.
+    Cancelled, it sets `stop` and does not wait: a silent socket must not delay
+    Ctrl-C. `work` must check `stop` before each of its steps.
     """
     loop = asyncio.get_running_loop()
     stop = Event()

@@ -86,7 +86,7 @@ def place(
 
 
 def is_url(value: str) -> bool:
-    """Tell whether a value that a user gave is an address rather than a path."""
+    """Return whether a value that a user gave is an address rather than a path."""
     return value.startswith(("http://", "https://"))
 
 

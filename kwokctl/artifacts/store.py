@@ -25,7 +25,7 @@ class Entry:
 
     name: str
     version: str
-    """Its folder; a program from an address of the user's own has `@` and a digest at the end."""
+    """Its folder; a program from an address that the user gave has `@` and a digest at the end."""
     path: Path
     source: str
     """`download` or `build`."""
@@ -45,7 +45,7 @@ class Entry:
         return 0.0
 
     def is_as_recorded(self) -> bool:
-        """Tell, without reading it, whether the file is the one that was stored."""
+        """Return, without reading it, whether the file is the one that was stored."""
         now = self.path.stat()
         return (now.st_size, now.st_mtime_ns, now.st_ino) == (self.size, self.mtime_ns, self.inode)
 
@@ -78,7 +78,7 @@ class ProgramStore:
         return entry
 
     def publish(self, program: Path, *, name: str, version: str, source: str, origin: str) -> Entry:
-        """Move a program, which lies on the same file system, into the store, whole or not at all.
+        """Move a program, which is on the same file system, into the store, whole or not at all.
 
         It replaces an entry of that name and version; processes that run the old file keep it.
         """

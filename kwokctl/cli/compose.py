@@ -93,7 +93,7 @@ class _Interrupts:
 
 
 def _is_ours(number: int) -> bool:
-    """Tell whether to handle a signal: under `nohup` a hangup stays ignored."""
+    """Return whether to handle a signal: under `nohup` a hangup stays ignored."""
     return number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN
 
 

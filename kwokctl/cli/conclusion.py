@@ -12,7 +12,7 @@ class Outcome:
     """What a command has done."""
 
     message: str
-    """A sentence that says what there is now, and how many."""
+    """A sentence about what exists now, and how many."""
     lead: str = ""
     """The line before the suggested next commands."""
     then: tuple[str, ...] = ()
@@ -27,7 +27,7 @@ class Outcome:
 
 
 def conclude(call: Invocation, outcome: Outcome, output: str) -> None:
-    """Tell a person on standard error how it ended, or write it as `output` to standard output.
+    """Print to standard error how it ended, or write it as `output` to standard output.
 
     The document has the same keys for every command; docs/reference/results.md describes it.
     """

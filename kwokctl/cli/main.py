@@ -65,7 +65,7 @@ def _failed(error: Exception, words: Sequence[str]) -> int:
     errors = list(failures.expected(error))
     if not errors:
         raise error
-    failures.tell(errors, _console(), as_json=failures.wants_json(words))
+    failures.report(errors, _console(), as_json=failures.wants_json(words))
     return max(each.exit_code for each in errors)
 
 

@@ -33,7 +33,7 @@ def portable_kubeconfig(
 ) -> str:
     """Return a kubeconfig that needs no other file, for the given user, groups and host.
 
-    A user or group other than the administrator's gets a certificate of its own.
+    A user or group other than the administrator's gets a separate certificate.
     """
     address, port = _host_and_port(host)
     _check_identity(user, groups)

@@ -1,4 +1,4 @@
-"""Deletes clusters: what runs, what lies on disk, and what was put into the user's kubeconfig."""
+"""Deletes clusters: what runs, what is on disk, and what was put into the user's kubeconfig."""
 
 from collections.abc import Collection
 from contextlib import suppress
@@ -139,7 +139,7 @@ def _contexts(home: Home, names: Collection[ClusterName]) -> dict[str, Path]:
 
 
 def _made(paths: ClusterPaths) -> float:
-    """Return when a cluster was made; each start writes its state anew, but never its authority."""
+    """Return when a cluster was made; each start rewrites its state, but never its authority."""
     try:
         return (paths.pki / "ca.crt").stat().st_mtime
     except OSError:

@@ -22,7 +22,7 @@ from kwokctl.tasks import beside
 
 _LOOK_EVERY = 0.5
 _WORTH_DEFRAGMENTING = 0.5
-"""Share of etcd's file that must be out of use for it to be written anew."""
+"""Share of etcd's file that must be free before it is defragmented."""
 _WORTH_CLEARING = 0.1
 """Share of the quota from which etcd's file is large enough for old revisions to matter."""
 _ADDED = {NODES: 1_000, PODS: 2_000}
@@ -66,7 +66,7 @@ class EtcdQuota:
 
     @asynccontextmanager
     async def guarded(self) -> AsyncIterator[None]:
-        """Stop what is done meanwhile, by CapacityError, when etcd is nearly full."""
+        """Interrupt the body of the `async with` by CapacityError when etcd is nearly full."""
         async with beside(self._watch()):
             yield
 

@@ -31,7 +31,7 @@ from kwokctl.runtime import Runtime
 _MARGIN = 1_000_000_000
 """Revisions by which a restored etcd is ahead of the last one that was asked for.
 
-Clients go on writing while the data are prepared; this is the number that etcd proposes for a week
+Clients continue to write while the data are prepared; this is the number that etcd proposes for a week
 (https://etcd.io/docs/v3.6/op-guide/recovery/#restoring-with-revision-bump).
 """
 _LOGS_BYTES = 128 << 20

@@ -16,7 +16,7 @@ from kwokctl.runtime import Runtime
 OURS = "kwokctl (Python)"
 ORIGINAL = "kwokctl (Go)"
 _LOOK = 1.0
-"""Seconds between two looks at the components of a cluster that is watched."""
+"""Seconds between two checks of the components of a cluster that is watched."""
 _BY_USER = "stopped by 'stop cluster'"
 _NOT_READY = "it runs, but is not ready yet"
 

@@ -150,7 +150,7 @@ def _check_selection(given: Mapping[str, Json]) -> None:
 
 
 async def choose_runtime(home: Home, asked: str) -> Runtime:
-    """Return the runtime that was asked for, else the first that can run here, and tell which.
+    """Return the runtime that was asked for, else the first that can run here, and report which.
 
     Raises UnavailableError if the one asked for cannot run here, or none can; UsageError if there
     is none of that name.

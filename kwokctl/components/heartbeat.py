@@ -22,7 +22,7 @@ _PERIOD = "kube_controller_manager_node_monitor_period_milliseconds"
 _GRACE = "kube_controller_manager_node_monitor_grace_period_milliseconds"
 _FACTOR = "heartbeat_factor"
 TIMES = frozenset({_LEASE, _STATUS, _PERIOD, _GRACE, _FACTOR})
-"""The options that say single times."""
+"""The options for single times."""
 
 _NEVER = 10 * 365 * 24 * 3600 * 1000
 """Ten years in milliseconds, which the controller-manager's durations can hold."""

@@ -15,7 +15,7 @@ from kwokctl.json_value import Json
 NONE = "none"
 """What is named to have none of the usual sets."""
 _OUT = "-"
-"""What stands behind the name of a Stage that is to be left out, as behind a label for kubectl."""
+"""The suffix of the name of a Stage to leave out, like that of a label for kubectl."""
 HEARTBEATS = "heartbeats"
 """The part whose Stages refresh what other Stages have made."""
 _USUAL = {"nodes": "node-fast", "pods": "pod-fast"}

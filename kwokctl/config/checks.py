@@ -31,7 +31,7 @@ _REFERENCE = re.compile(
     r"(?:@sha256:[0-9a-f]{64})?",
     re.ASCII,
 )
-"""The part of https://github.com/distribution/reference that tells a reference from a slip."""
+"""The part of https://github.com/distribution/reference that distinguishes a reference from a typing error."""
 _SWITCH = "=(?:true|false|t|f|1|0)"
 _GATE = re.compile(rf"[a-z][a-z0-9_-]*{_SWITCH}", re.ASCII | re.IGNORECASE)
 _API = re.compile(
@@ -126,7 +126,7 @@ def program(word: str) -> InvalidText | None:
 
 
 def mirror(word: str) -> InvalidText | None:
-    """Accept where the files of a release lie: an address or a folder."""
+    """Accept the location of a release's files: an address or a folder."""
     if _is_address(word):
         return url(word)
     if is_folder(word):
@@ -222,14 +222,14 @@ def _version(word: str, read: Callable[[str], str], example: str) -> InvalidText
 
 
 def is_file(word: str) -> bool:
-    """Tell whether a word is the path of a file; false also for what cannot be a path at all."""
+    """Return whether a word is the path of a file; false also for what cannot be a path at all."""
     with suppress(OSError, UnavailableError):
         return expanded(word).is_file()
     return False
 
 
 def is_folder(word: str) -> bool:
-    """Tell whether a word is the path of a folder; false also for what cannot be a path at all."""
+    """Return whether a word is the path of a folder; false also for what cannot be a path at all."""
     with suppress(OSError, UnavailableError):
         return expanded(word).is_dir()
     return False
@@ -240,5 +240,5 @@ def _is_address(word: str) -> bool:
 
 
 def _is_path(word: str) -> bool:
-    """Tell whether a word can be nothing but a path; a bare name may be a command or an image."""
+    """Return whether a word can be nothing but a path; a bare name may be a command or an image."""
     return word.startswith(("/", "./", "../", "~"))

@@ -76,7 +76,7 @@ class Spelling:
 
     @property
     def is_port(self) -> bool:
-        """Tell whether it holds a port of this machine."""
+        """Return whether it holds a port of this machine."""
         return self.metavar == PORT
 
 
@@ -124,7 +124,7 @@ def declared(owner: type["DataclassInstance"]) -> tuple[Spelling, ...]:
 
 
 def declares(owner: type["DataclassInstance"], attribute: str) -> bool:
-    """Tell whether a class declares an option of that name."""
+    """Return whether a class declares an option of that name."""
     return any(each.attribute == attribute for each in declared(owner))
 
 

@@ -39,7 +39,7 @@ class Document:
     """File and position, as a message names them: `kwok.yaml, document 2`."""
 
     def fault(self, field: str, problem: str, *, hint: str | None = None) -> ConfigError:
-        """Make the error that says what is wrong with `field`, a path such as `spec.delay`."""
+        """Make the error about `field`, a path such as `spec.delay`."""
         return ConfigError(f"{self.source}: '{field}' {problem}", hint=hint)
 
     def check_fields(self, known: Iterable[str]) -> None:

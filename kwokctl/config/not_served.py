@@ -20,7 +20,7 @@ class NotServed:
     """The value of a switch that asks for nothing, so that it need not be refused."""
 
     def asks_for_nothing(self, value: object) -> bool:
-        """Tell whether a value asks for nothing that kwokctl does not do anyway."""
+        """Return whether a value asks for nothing that kwokctl does not do anyway."""
         if self.is_switch:
             return value is self.default
         return value in _NOTHING

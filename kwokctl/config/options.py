@@ -39,7 +39,7 @@ T = TypeVar("T", bound=ComponentOptions)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterOptions:
-    """What a cluster shall be. Empty strings mean "not given"; ports of 0 mean "pick one"."""
+    """The options of a cluster. Empty strings mean "not given"; ports of 0 mean "pick one"."""
 
     runtime: str = option(
         "",

@@ -76,7 +76,7 @@ SELECTING = (
     "manageNodesWithAnnotationSelector",
     "manageNodesWithLabelSelector",
 )
-"""The options that say which nodes are managed."""
+"""The options that select the nodes to manage."""
 UNUSED_KINDS = frozenset(KINDS[KWOK]) - {"Stage"}
 """Kinds of documents for a controller with which the embedded one does nothing yet."""
 

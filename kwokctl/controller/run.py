@@ -53,7 +53,7 @@ _CONNECTIONS = 24
 _MANAGER = "kwok-controller"
 """Under which name the cluster keeps which fields the fake kubelets have written, as with kwok's."""
 _ASK_EVERY = 10.0
-"""Seconds between looks at the metrics of the API server, which are long."""
+"""Seconds between reads of the API server's metrics, which are long."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

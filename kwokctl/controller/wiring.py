@@ -38,7 +38,7 @@ class Controller:
         self._stages = by_kind(settings.stages)
         self._shared = functions.common(context.wall)
         self.started = str(self._shared["StartTime"]())
-        """What templates are told as the time at which the controller started."""
+        """The start time of the controller that templates see."""
         self._assemble(settings, holder)
         self.scale_api = ScaleApi(self._addresses, self.delay_queue)
         self.metrics.ask(lambda: {("kwok_controller_waiting", ()): len(self.delay_queue)})

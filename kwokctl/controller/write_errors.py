@@ -23,7 +23,7 @@ class ErrorKind(Enum):
     TRANSIENT = "transient"
     """The same write may succeed later."""
     CONFLICT = "conflict"
-    """The object has changed: look at it again."""
+    """The object has changed: judge it again."""
     GONE = "gone"
     """There is no such object any more."""
     LASTING = "lasting"

@@ -47,7 +47,7 @@ class AdmissionControl:
     """API groups and resources without subresources; `*` means all."""
 
     def applies_to(self, resource: Resource) -> bool:
-        """Tell whether it applies to objects of a kind, or a subresource of theirs."""
+        """Return whether it applies to objects of a kind, or a subresource of theirs."""
         return any(
             not groups.isdisjoint({"*", resource.group})
             and not plurals.isdisjoint({"*", resource.plural})

@@ -51,7 +51,7 @@ class EtcdRoute:
     store: ObjectStore
     keys: Keys
     controller: ControllerClient | None = None
-    """What gives addresses to pods, and tells how far its watches are; for bulk writes."""
+    """The controller, which gives addresses to pods and reports how far its watches are; for bulk writes."""
     managed_fields: bool = True
     """Whether a status records which client owns which of its fields."""
     insists: bool = False
@@ -77,7 +77,7 @@ class EtcdPlane:
         self._wall = wall
         self._managed_fields = route.managed_fields
         self.windows = {NODES: Window(), PODS: Window()}
-        """By kind, what holds single writes back; `seen` tells them how far the watch has come."""
+        """By kind, what holds single writes back; `seen` is called with how far the watch has come."""
         self._left: Collection[Resource] = ()
         self._proven: dict[Resource, bool] = {}
         access = BulkAccess(
@@ -196,7 +196,7 @@ class EtcdPlane:
         return bool(self._left) and resource in self._left
 
     async def _takes(self, target: ObjectKey, current: Json) -> bool:
-        """Tell whether objects of this kind are written to etcd.
+        """Return whether objects of this kind are written to etcd.
 
         The first object of a kind shows whether it is at the expected key, unencrypted.
         """

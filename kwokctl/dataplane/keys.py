@@ -22,7 +22,7 @@ _FOLDERS = 256
 
 
 def is_readable(value: bytes) -> bool:
-    """Tell whether a value is stored as it is, not encrypted."""
+    """Return whether a value is stored as it is, not encrypted."""
     return value.startswith((b"{", PREFIX))
 
 

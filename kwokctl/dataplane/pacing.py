@@ -20,10 +20,10 @@ SOON = 0.15
 LATE = 0.5
 """Seconds of delay from which it shrinks."""
 PATIENCE = 5.0
-"""Seconds without any sight of our writes after which one a tenth of a second is let through."""
+"""Seconds in which the watch shows none of our writes after which one a tenth of a second is let through."""
 _TICK = 0.005
 _QUICKEST = 0.02
-"""Seconds in which a write is seen at best: a window is spread over no less."""
+"""Seconds until the watch shows a write at best: a window is spread over no less."""
 _GENTLE = 0.1
 
 
@@ -47,7 +47,7 @@ class Window:
         self._seen_at = self._let_at = self._loop.time()
         self._shrunk_at = 0.0
         self.delay = 0.0
-        """Seconds from a write to its sight, as last measured."""
+        """Seconds from a write to its event in the watch, as last measured."""
         self.latest = 0
         """The highest revision written."""
         self.held = 0

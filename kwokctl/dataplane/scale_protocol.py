@@ -48,9 +48,9 @@ class PlayedStages(msgspec.Struct, kw_only=True):
     node_name: str = ""
     node_port: int = 0
     started: str = ""
-    """What templates are told as the time at which the controller started."""
+    """The start time of the controller that templates see."""
     manager: str
-    """Under which name the cluster keeps which fields the controller has written."""
+    """The controller's name as a field manager."""
 
 
 class AddressRequest(msgspec.Struct):

@@ -16,7 +16,7 @@ from kwokctl.json_value import Json
 TOGETHER = 128
 """Operations of a transaction (`--max-txn-ops` of etcd)."""
 _ONE_BY_ONE = TOGETHER // 2
-"""Writes of a transaction when each stands for itself: that is an operation, too."""
+"""Writes of a transaction in which each is independent, which takes another operation for each."""
 
 
 class ObjectStore:

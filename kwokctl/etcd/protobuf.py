@@ -35,7 +35,7 @@ def varint(number: int) -> bytes:
 
 
 def mark(number: int, kind: int) -> int:
-    """Return the number that stands before a field's value."""
+    """Return the tag of a field."""
     return number << 3 | kind
 
 

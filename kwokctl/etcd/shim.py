@@ -60,7 +60,7 @@ def _folder() -> Path:
 
 
 def _is_stale(folder: Path) -> bool:
-    """Tell whether the generated code is the old kind; a regenerated release needs no help."""
+    """Return whether the generated code is the old kind; a regenerated release needs no help."""
     return "serialized_pb=" in _source(folder, "kv_pb2")
 
 

@@ -32,7 +32,7 @@ def write_atomic(
 def replacing(
     path: Path, *, mode: int = 0o644, owner: tuple[int, int] | None = None
 ) -> Iterator[IO[bytes]]:
-    """Yield a file that takes the place of the one at `path` when all of it has been written.
+    """Yield a file that replaces the one at `path` when all of it has been written.
 
     Left by an exception it leaves nothing behind.
     """
@@ -88,7 +88,7 @@ def remove_private_folder(path: Path) -> None:
 
 
 def _is_own_folder(path: Path) -> bool:
-    """Tell whether a folder is this user's, and if it is a link, that, too."""
+    """Return whether a folder is this user's, and if it is a link, that, too."""
     me = os.geteuid()
     # Looked at before it is followed: the kernel may refuse to follow another user's link
     # (protected_symlinks of proc(5)).

@@ -13,7 +13,7 @@ from pathlib import Path
 
 _SHELL = "/bin/sh"
 # Field 22 of /proc/PID/stat is the start time in clock ticks since boot (proc(5)); together with
-# the boot it tells a process from a later one of the same number. exec keeps both.
+# the boot it distinguishes a process from a later one of the same number. exec keeps both.
 # Standard input is the lock: to replace it is to let go of it.
 _BECOME = """
 pid_file=$1; folder=$2; shift 2
@@ -86,7 +86,7 @@ def _as_batch() -> Iterator[None]:
 
 
 def is_on_its_way(pid: int) -> bool:
-    """Tell whether a launched child has not become its program yet."""
+    """Return whether a launched child has not become its program yet."""
     try:
         words = Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:

@@ -236,7 +236,7 @@ def _ensure_service_account_key(folder: Path) -> None:
 
 
 def _is_whole(folder: Path, identity: Identity, authority: _Authority) -> bool:
-    """Tell whether this authority has certified an identity as it is now, with all its names."""
+    """Return whether this authority has certified an identity as it is now, with all its names."""
     found = _load_pair(folder, identity.name)
     if not found:
         return False

@@ -31,7 +31,7 @@ def dialled(address: str) -> str:
 
 
 def covers(address: str, other: str) -> bool:
-    """Tell whether a listener on one address of this host is reached at another one, too.
+    """Return whether a listener on one address of this host is reached at another one, too.
 
     The wildcard address of IPv6 does not include IPv4.
     """

@@ -22,7 +22,7 @@ async def run(
 ) -> str:
     """Run a program to its end and return what it wrote to standard output.
 
-    `env` adds to this process's environment. Cancelled, by a timeout say, it takes the program
+    `env` adds to this process's environment. Cancelled, for example by a timeout, it takes the program
     down with it. Raises UnavailableError when there is no such program, CommandError when it fails.
     """
     words = [fspath(word) for word in argv]

@@ -36,7 +36,7 @@ class Process:
     def is_alive(self) -> bool:
         """Whether this very process still runs; a zombie does not.
 
-        One that does not lead a session was never launched here, whatever a pid file says of it.
+        One that does not lead a session was never launched here, whatever its pid file says.
         """
         if self.boot != _BOOT_ID.read_text(encoding="ascii").strip():
             return False
@@ -58,7 +58,7 @@ class Process:
 
 
 def read_pid_file(path: Path) -> Process | None:
-    """Return the process that a pid file tells of; None if there is none, or not yet all of it."""
+    """Return the process of a pid file; None if the file is missing or incomplete."""
     try:
         words = path.read_text(encoding="ascii", errors="replace").split()
     except FileNotFoundError:
@@ -69,7 +69,7 @@ def read_pid_file(path: Path) -> Process | None:
 
 
 def is_running(pid_file: Path) -> bool:
-    """Tell whether the process of a pid file runs."""
+    """Return whether the process of a pid file runs."""
     process = read_pid_file(pid_file)
     return process is not None and process.is_alive
 

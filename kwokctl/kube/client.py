@@ -71,7 +71,7 @@ class Client:
         return await self.call("PUT", path, body)
 
     async def resource_for(self, api_version: str, kind: str) -> Resource:
-        """Return the resource that serves a kind; NotFoundError tells what else there is."""
+        """Return the resource that serves a kind; NotFoundError lists the kinds that are served."""
         return await self._discovery.resource_for(api_version, kind)
 
     async def call(
@@ -99,7 +99,7 @@ class Discovery:
         self._found = dict(_KNOWN)
 
     async def resource_for(self, api_version: str, kind: str) -> Resource:
-        """Return the resource that serves a kind; NotFoundError tells what else there is."""
+        """Return the resource that serves a kind; NotFoundError lists the kinds that are served."""
         if known := self._found.get((api_version, kind)):
             return known
         served = await self._served(api_version)

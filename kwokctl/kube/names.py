@@ -12,19 +12,19 @@ LABEL_RULE = (
     f"use at most {LABEL_LENGTH} lower-case letters, digits and '-', "
     "beginning and ending with a letter or digit"
 )
-"""What a name of a namespace looks like, as a hint says it."""
+"""The form of a namespace's name, for hints."""
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.ASCII)
 _UUID_VARIANTS = "89ab"
 
 
 def is_label(text: str) -> bool:
-    """Tell whether a text is a label of RFC 1123, as names of namespaces are."""
+    """Return whether a text is a label of RFC 1123, as names of namespaces are."""
     return len(text) <= LABEL_LENGTH and _LABEL.fullmatch(text) is not None
 
 
 def is_subdomain(text: str) -> bool:
-    """Tell whether a text is a subdomain of RFC 1123, as names of most objects are."""
+    """Return whether a text is a subdomain of RFC 1123, as names of most objects are."""
     return len(text) <= SUBDOMAIN_LENGTH and all(_LABEL.fullmatch(p) for p in text.split("."))
 
 

@@ -57,7 +57,7 @@ class BinaryRuntime:
         await self._crew(plan.cluster).install(plan)
 
     async def start(self, cluster: ClusterName, *names: ComponentName) -> None:
-        """Launch what does not run yet, and anew what a former version has left open to others."""
+        """Launch what does not run yet, and restart what a former version has left open to others."""
         crew = self._crew(cluster)
         chosen = names or crew.names()
         await crew.stop([name for name in chosen if _is_open(crew.words(name))])
@@ -119,7 +119,7 @@ class HostSite:
 
     @property
     def has_own_nodes(self) -> bool:
-        """Tell that every node is a fake one."""
+        """Return True: every node is a fake one."""
         return False
 
     def node_address(self) -> NodeAddress:

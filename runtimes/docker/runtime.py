@@ -217,7 +217,7 @@ class DockerSite(EngineSite):
 
     @property
     def has_own_nodes(self) -> bool:
-        """Tell that every node is a fake one."""
+        """Return True: every node is a fake one."""
         return False
 
     def node_address(self) -> NodeAddress:

@@ -30,7 +30,7 @@ class Naming:
 
     cluster: ClusterName
     folder: Path
-    """Where the cluster lies: two work directories may both have a cluster of this name."""
+    """The cluster's folder: two work directories may both have a cluster of this name."""
 
     @property
     def network(self) -> str:
@@ -134,7 +134,7 @@ def _limits(limits: Limits) -> dict[str, int]:
 
 
 def _sparing(component: Component) -> dict[str, str]:
-    """Let a Go program collect its garbage before the kernel kills it for want of memory."""
+    """Let a Go program collect its garbage before the kernel kills it for lack of memory."""
     memory = round(component.limits.memory * _GO_SHARE)
     return {"GOMEMLIMIT": str(memory)} if memory else {}
 

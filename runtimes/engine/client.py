@@ -157,7 +157,7 @@ class Engine:
         return next((one["Gateway"] for one in networks.values() if one.get("Gateway")), "")
 
     async def gives_addresses_late(self) -> bool:
-        """Tell whether networks of this host have no addresses until containers are in them.
+        """Return whether networks of this host have no addresses until containers are in them.
 
         Podman's are so where root runs it; else this host never has any of their addresses.
         """
@@ -247,7 +247,7 @@ def _knock(url: str) -> None:
 
 
 def _is_rootless(info: Mapping[str, Any]) -> bool:
-    """Tell whether an engine runs within a user namespace: Podman says it one way, Docker another."""
+    """Return whether an engine runs within a user namespace: Podman and Docker report it in different fields."""
     options = info.get("SecurityOptions") or ()
     return bool(info.get("Rootless")) or "name=rootless" in options
 
@@ -280,7 +280,7 @@ def _unreachable(url: str, remedy: str, error: BaseException) -> UnavailableErro
     if "Permission denied" in str(error):
         return UnavailableError(
             f"the container engine at '{url}' does not let this user in",
-            hint="join the group that owns its socket, mostly 'docker', and log in anew; or run an "
+            hint="join the group that owns its socket, mostly 'docker', and log in again; or run an "
             "engine of your own without root, and name it with DOCKER_HOST",
         )
     if any(word in str(error) for word in _OF_TLS):

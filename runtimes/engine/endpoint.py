@@ -28,7 +28,7 @@ class Endpoint:
 
     url: str
     certificates: Path | None = None
-    """A folder with `ca.pem`, `cert.pem` and `key.pem`; None where no TLS is spoken."""
+    """A folder with `ca.pem`, `cert.pem` and `key.pem`; None without TLS."""
     verify: bool = True
     """Whether the engine's certificate is checked."""
 

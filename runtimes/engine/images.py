@@ -38,7 +38,7 @@ class EngineImages:
         self._engine = engine
 
     async def has(self, image: str) -> bool:
-        """Tell whether the engine has an image."""
+        """Return whether the engine has an image."""
         try:
             await self._engine.ask("inspect_image", image)
         except NotFoundError:
@@ -158,7 +158,7 @@ class EngineImages:
 
 _LOADED = "Loaded image: "
 _UNNAMED = "Loaded image ID: "
-"""Said of an image that was saved by its digest: the name is not in the file."""
+"""The message for an image that was saved by its digest: the name is not in the file."""
 
 
 def _newly_come(line: dict[str, Json], come: dict[str, int]) -> int:
@@ -180,7 +180,7 @@ def _not_pulled(image: str, why: str) -> ArtifactError:
 
 
 def _cause(said: str) -> str:
-    """Return what lies at the bottom of an engine's error, whose parts end with colons."""
+    """Return the innermost part of an engine's error, whose parts end with colons."""
     return said.strip().rpartition(": ")[2]
 
 

@@ -35,7 +35,7 @@ def _why(inspected: Mapping[str, Json]) -> str:
 
 
 async def _misfit(engine: Engine, image: str) -> str:
-    """Tell whether the image was made for another processor."""
+    """Return whether the image was made for another processor."""
     try:
         inspected = await engine.ask("inspect_image", image)
     except NotFoundError:

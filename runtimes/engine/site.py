@@ -76,7 +76,7 @@ def extra_host(host: str) -> str:
 
 
 def is_ours(gateway: str) -> bool:
-    """Tell whether an address is one of this host: it is not where an engine has its own machine."""
+    """Return whether an address is one of this host: it is not where an engine has its own machine."""
     try:
         with socket.socket() as probe:
             probe.bind((gateway, 0))

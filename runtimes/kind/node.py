@@ -177,7 +177,7 @@ class Node:
     ) -> None:
         try:
             async with asyncio.timeout(_PATIENCE):
-                while not await holds():  # noqa: ASYNC110 - no event tells
+                while not await holds():  # noqa: ASYNC110 - no event reports it
                     await asyncio.sleep(_POLL)
         except TimeoutError as e:
             raise TimedOutError(

@@ -71,7 +71,7 @@ def offered(kwokctl: Kwokctl, clusters: None) -> Offered:
         ("kwokctl nonsense ", []),
     ],
 )
-def test_a_place_is_offered_the_words_that_it_takes(
+def test_completion_offers_the_words_that_are_valid_at_a_place(
     offered: Offered, line: str, words: list[str]
 ) -> None:
     assert offered(line) == words

@@ -66,9 +66,7 @@ def test_a_shell_reads_a_value_with_any_characters_as_it_is(
     assert read.stdout == value
 
 
-def test_contexts_of_other_clusters_do_not_go_into_the_file_of_one(
-    root: Path, tmp_path: Path
-) -> None:
+def test_the_file_of_one_cluster_has_no_contexts_of_others(root: Path, tmp_path: Path) -> None:
     own = root / "kubeconfig.yaml"
     assert kubeconfig_path(None, {"KUBECONFIG": str(own)}) == tmp_path / ".kube" / "config"
     assert kubeconfig_path(None, {"KUBECONFIG": f"{own}:/mine"}) == Path("/mine")

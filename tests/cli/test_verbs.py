@@ -39,7 +39,7 @@ run(sys.argv[1:], RecordingRunner({"kubectl_command": command, "etcdctl_command"
 
 
 @pytest.mark.parametrize("tool", ["kubectl", "etcdctl"])
-def test_a_tool_gets_all_words_after_its_name_and_takes_the_place_of_the_command(
+def test_a_tool_gets_all_words_after_its_name_and_replaces_the_process(
     environ: dict[str, str], tool: str
 ) -> None:
     theirs = "-n x exec pod --name=y -it -- sh -h -o=json --force=false --"

@@ -65,7 +65,7 @@ Everywhere:
 """)
 
 
-def test_no_words_at_all_are_a_question_for_help(kwokctl: Kwokctl) -> None:
+def test_without_arguments_the_help_is_shown(kwokctl: Kwokctl) -> None:
     assert kwokctl().stdout == kwokctl("-h").stdout
     assert kwokctl().returncode == 0
 
@@ -215,7 +215,9 @@ def test_a_reader_that_goes_away_is_no_error(environ: dict[str, str]) -> None:
     assert done.stderr == ""
 
 
-def test_what_it_makes_is_never_writable_by_others(kwokctl: Kwokctl, tmp_path: Path) -> None:
+def test_files_that_it_creates_are_never_writable_by_others(
+    kwokctl: Kwokctl, tmp_path: Path
+) -> None:
     kwokctl("delete", "cluster", umask=0)
 
     made = list((tmp_path / "kwok").rglob("*"))

@@ -134,7 +134,7 @@ async def test_logs_are_followed_while_they_grow(runtime: Runtime, plan: Plan) -
     assert b"I am the first" in seen
 
 
-async def test_a_component_that_dies_is_stopped_and_its_last_words_are_kept(
+async def test_a_component_that_exits_is_stopped_and_its_last_log_lines_are_kept(
     runtime: Runtime, plan_of: Callable[..., Plan], states: Asked
 ) -> None:
     plan = plan_of()
@@ -224,7 +224,7 @@ async def test_a_program_that_cannot_be_run_is_an_error_that_names_it(
     artifact = replace(first.artifact, command=(name,))
     broken = replace(plan, components={**plan.components, FIRST: replace(first, artifact=artifact)})
 
-    # Where it is known earlier than at the start, it is told earlier.
+    # Where it is known earlier than at the start, it is reported earlier.
     with pytest.raises(ComponentError, match=name):
         await _install_and_start(runtime, broken)
 
@@ -270,7 +270,7 @@ async def started(host: Host, runtime: Runtime, plan: Plan, held: HeldPorts) -> 
 
 
 async def refused(host: Host, runtime: Runtime, plan: Plan, held: HeldPorts) -> None:
-    """Start a plan in vain: the port of the first stand-in is told, with a remedy."""
+    """Fail to start a plan: the error names the port of the first stand-in and has a hint."""
     port = plan.components[FIRST].ports[0].host_port
     with taken(port), pytest.raises(ConflictError, match=f"port {port}, wanted for '.*") as caught:
         await started(host, runtime, plan, held)

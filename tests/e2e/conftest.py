@@ -22,7 +22,7 @@ _NAMED = [
 ]  # fmt: skip
 
 _failed: dict[tuple[Path, object], str] = {}
-"""The first step that failed, by module and by what its stories are told with."""
+"""The first step that failed, by module and by the parameters of its stories."""
 
 
 @pytest.fixture(scope="session")

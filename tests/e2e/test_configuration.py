@@ -1,4 +1,4 @@
-"""Documents for the controller, told with the real components: kept, passed on and obeyed."""
+"""Documents for the controller, with the real components: kept, passed on and obeyed."""
 
 import sys
 from pathlib import Path
@@ -51,7 +51,7 @@ for flag; do
 done
 exec {python} -P -m kwokctl.controller "$@"
 """
-"""A controller of the user's own: the embedded one, which does not read custom resources yet."""
+"""A controller given by the user: the embedded one, which does not read custom resources yet."""
 
 
 def test_documents_are_kept_passed_to_the_users_own_controller_and_obeyed(

@@ -36,7 +36,7 @@ MOMENTS: dict[str, Callable[[Path], bool]] = {
     "first program launched": lambda cluster: any(cluster.glob("pids/*.pid")),
     "API server up": lambda cluster: (cluster / "pids" / "kube-scheduler.pid").exists(),
 }
-"""Moments of a creation, told from outside by what is in the cluster's folder."""
+"""Moments of a creation, recognized from outside by what is in the cluster's folder."""
 
 IN_TERMINAL = """
 import fcntl, os, signal, sys, termios
@@ -153,7 +153,7 @@ def test_a_port_that_another_program_has_is_named(installed: Installed) -> None:
 def test_a_port_that_is_taken_between_its_choice_and_the_start_is_named(
     installed: Installed, component: str
 ) -> None:
-    """Also for what is started last, which nobody waits for here."""
+    """Also for what is started last, which this test does not wait for."""
     flag = f"--{component.removeprefix('kwok-')}-port"
     with port_taken_in_the_gap(installed) as port:
         said = installed.refused("create", "cluster", flag, str(port))
@@ -163,7 +163,9 @@ def test_a_port_that_is_taken_between_its_choice_and_the_start_is_named(
     assert_nothing_is_left(installed)
 
 
-def test_a_program_that_exits_at_once_is_named_with_its_last_words(installed: Installed) -> None:
+def test_a_program_that_exits_at_once_is_reported_with_its_last_log_lines(
+    installed: Installed,
+) -> None:
     said = installed.refused(*CREATE, "--extra-args", "kube-scheduler=no-such-flag=1")
 
     assert "kube-scheduler" in said

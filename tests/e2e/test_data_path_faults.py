@@ -105,7 +105,7 @@ def renewals(cluster: Installed) -> dict[str, str]:
 
 
 def all_beat(cluster: Installed) -> bool:
-    """Tell whether there is a lease for every node, and none else."""
+    """Return whether there is a lease for every node, and none else."""
     names = {node["metadata"]["name"] for node in objects(cluster, NODES)}
     return renewals(cluster).keys() == names
 

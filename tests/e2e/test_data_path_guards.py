@@ -94,7 +94,7 @@ def said(done: Finished) -> list[str]:
 
 
 def refused(cluster: Installed) -> bool:
-    """Tell whether the policy is enforced: it is a moment after it has come, and has gone."""
+    """Return whether the policy is enforced: it is a moment after it has come, and has gone."""
     words = ("run", "odd", "--image=busybox", "--dry-run=server")
     return "that is odd" in cluster.run("kubectl", *words).err
 

@@ -167,7 +167,7 @@ def test_the_general_set_ends_alike_on_both_paths(clusters: Mapping[str, Install
         found = of(clusters[path], "pods", "general")
         assert len({each["status"]["podIP"] for each in found}) == NUMBER
         ended.append({each["metadata"]["name"]: shape(each["status"]) for each in found})
-        until("every event is there", partial(told, clusters[path]))
+        until("every event is there", partial(has_all_events, clusters[path]))
 
     assert ended[0] == ended[1]
 
@@ -183,8 +183,8 @@ def shape(value: Any) -> Any:
     return [shape(item) for item in value] if isinstance(value, list) else value
 
 
-def told(cluster: Installed) -> bool:
-    """Tell whether each Stage has told of each pod once."""
+def has_all_events(cluster: Installed) -> bool:
+    """Return whether each Stage has made an event for each pod."""
     events = cluster.objects("events", "--field-selector", "source=kwok_controller")
     names = [each["metadata"]["name"] for each in general_pod_stages("general")]
     return Counter(each["reason"] for each in events) == dict.fromkeys(names, NUMBER)

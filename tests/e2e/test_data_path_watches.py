@@ -1,4 +1,4 @@
-"""Whoever lists and watches while a fleet is written to etcd ends up knowing every object of it."""
+"""A client that lists and watches while a fleet is written to etcd sees every object of it."""
 
 import asyncio
 from collections.abc import Iterator, Sequence

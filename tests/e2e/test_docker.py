@@ -61,7 +61,7 @@ def test_a_log_is_followed_across_a_restart_of_its_container(main: Installed) ->
     assert heard == written
 
 
-def test_a_cluster_on_this_host_lives_beside_those_in_containers(main: Installed) -> None:
+def test_a_cluster_on_this_host_runs_beside_those_in_containers(main: Installed) -> None:
     here = main.called("here")
     here.ok("create", "cluster", "--runtime", "binary", "--wait")
 
@@ -101,7 +101,7 @@ def test_a_killed_container_shows_as_stopped_and_start_revives_it(main: Installe
     assert main.statuses() == {"Ready"}
 
 
-def test_a_removed_container_is_made_anew_and_the_data_stay(main: Installed) -> None:
+def test_a_removed_container_is_recreated_and_the_data_stay(main: Installed) -> None:
     docker.words("rm", "--force", "kwok-main-etcd")
 
     main.ok("start", "cluster", "--wait", "180s")
@@ -109,7 +109,7 @@ def test_a_removed_container_is_made_anew_and_the_data_stay(main: Installed) -> 
     assert nodes(main) == 100
 
 
-def test_a_removed_network_is_made_anew(main: Installed) -> None:
+def test_a_removed_network_is_recreated(main: Installed) -> None:
     main.ok("stop", "cluster")
     docker.words("network", "rm", "kwok-main")
 

@@ -1,4 +1,4 @@
-"""What can go wrong with components in containers: each is told, with a remedy, and leaves nothing."""
+"""What can go wrong with components in containers: each is reported with a hint, and leaves nothing."""
 
 import os
 import subprocess
@@ -94,7 +94,7 @@ def test_start_reports_a_port_that_was_taken_while_the_cluster_was_stopped(
 
 def test_a_user_without_access_to_the_engine_gets_a_hint(cluster: Installed, engine: str) -> None:
     if os.getuid() != 0 or not engine.startswith("unix://"):
-        pytest.skip("only root can become somebody who may not use the engine")
+        pytest.skip("only root can become a user who may not use the engine")
     done = subprocess.run(
         ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--",
          f"{scripts()}/kwokctl", "create", "cluster", "--runtime", "docker", "--kubeconfig="],

@@ -28,7 +28,7 @@ class Guarded:
     ours: Path
     """A folder with certificates that it accepts, as the docker command wants them."""
     strangers: Path
-    """One with certificates of somebody else."""
+    """One with certificates of another authority."""
 
 
 @pytest.fixture(scope="module")

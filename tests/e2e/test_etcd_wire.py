@@ -290,11 +290,11 @@ async def _fill(kv: Kv) -> None:
 async def test_status_contains_the_version_and_quota_of_etcd(kv: Kv) -> None:
     last = await kv.txn(Txn((), (Put(b"k", b"v"),)))
 
-    told = await maintenance.status(kv)
+    status = await maintenance.status(kv)
 
-    assert told.version.startswith("3.")
-    assert told.revision == last.revision
-    assert 0 < told.db_size_in_use <= told.db_size < told.quota
+    assert status.version.startswith("3.")
+    assert status.revision == last.revision
+    assert 0 < status.db_size_in_use <= status.db_size < status.quota
 
 
 async def test_over_tls_both_sides_are_proven(binary: str, folder: Path) -> None:

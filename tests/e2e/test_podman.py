@@ -64,7 +64,7 @@ def test_a_restart_of_the_service_leaves_the_cluster_alone(
     assert main.statuses() == {"Ready"}
 
 
-def test_a_removed_container_is_made_anew_and_the_data_stay(main: Installed) -> None:
+def test_a_removed_container_is_recreated_and_the_data_stay(main: Installed) -> None:
     command.words("rm", "--force", "--time", "0", "kwok-main-etcd")
     assert "Stopped" in main.statuses()
 

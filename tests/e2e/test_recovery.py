@@ -1,4 +1,4 @@
-"""Nodes that fall silent and come back, told with the real components: what recovers, and what stays."""
+"""Nodes that fall silent and come back, with the real components: what recovers, and what stays."""
 
 import json
 from collections.abc import Mapping
@@ -32,13 +32,13 @@ FOREIGN = [
     {"type": "Gpu", "status": "False", "reason": "Lost", "message": "fell off the bus", **TIMES},
     {"type": "MemoryPressure", "status": "True", "reason": "Mine", "message": "none left", **TIMES},
 ]
-"""What somebody else says of a node."""
+"""Conditions of a node by another client."""
 NODE, UNREADY, DOOMED = "node-000000", "pod-000000", "pod-000001"
 
 
 @pytest.fixture(scope="module")
 def cluster(installed: Installed) -> Installed:
-    """Twenty nodes and forty pods, one of which somebody has made unready."""
+    """Twenty nodes and forty pods, one of which another client has made unready."""
     cluster = installed.called("recovery")
     config = installed.folder / "config.yaml"
     config.write_text(SHORT_TIMES)

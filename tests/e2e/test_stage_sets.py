@@ -200,9 +200,9 @@ def test_a_stage_of_the_users_comes_beside_the_usual_ones_and_is_explained(
 
     until("one fails", lambda: phase(own, "crashing") == "Failed")
     until("the other runs", lambda: phase(own, "plain") == "Running")
-    told = own.ok("stage", "explain", "pod/plain")
-    assert "- crashes: label 'crashing' is not there, and must be 'true'" in told
-    assert "- pod-ready: .status.phase is 'Running', and must be one of Pending" in told
+    explained = own.ok("stage", "explain", "pod/plain")
+    assert "- crashes: label 'crashing' is not there, and must be 'true'" in explained
+    assert "- pod-ready: .status.phase is 'Running', and must be one of Pending" in explained
     again = own.run("create", "cluster", "--config", str(stage), "--fail-on-drift")
     assert again.code == 0, again.err
     own.ok("delete", "cluster")

@@ -1,4 +1,4 @@
-"""Leases in etcd mean to kube-apiserver what they mean to us, whoever has written them."""
+"""Leases in etcd mean the same to kube-apiserver and kwokctl, no matter which has written them."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""The life of one cluster, told with the real components: each step stands on those before it."""
+"""The life of one cluster with the real components: each step builds on those before it."""
 
 import json
 import re
@@ -116,7 +116,7 @@ def lives_on(cluster: Installed, probe: str) -> None:
     """Check that what depends on a connection or on time goes on after a restore."""
     node = cluster.objects("nodes")[0]["metadata"]["name"]
     before = renewed(cluster, node)
-    # Half as long as the lease of a controller that is no more: nobody may wait for that.
+    # Half as long as the lease of a controller that is gone: no command may wait for that.
     cluster.ok("scale", "pod", probe, "--replicas", "5", "--wait", "20s")
     cluster.kubectl("create", "-f", "-", stdin=EVENT)
     until("a lease is renewed", lambda: renewed(cluster, node) > before)
@@ -300,7 +300,7 @@ def test_stop_does_not_wait_for_open_watches(main: Installed) -> None:
     try:
         assert watcher.stdout
         assert watcher.stdout.readline()
-        # Whoever waits for the API server's watchers needs 60 s.
+        # Waiting for the API server's watchers takes 60 s.
         main.ok("stop", "cluster", timeout=55)
     finally:
         end(watcher)
@@ -317,7 +317,7 @@ def test_start_brings_everything_back(main: Installed) -> None:
     lives_on(main, "probe-start")
 
 
-def test_a_dead_component_shows_its_last_words_and_start_revives_it(main: Installed) -> None:
+def test_a_dead_component_shows_its_last_log_lines_and_start_revives_it(main: Installed) -> None:
     pids = main.pids()
     kill(pids["kube-scheduler"], SIGKILL)
 

@@ -1,7 +1,7 @@
 """Values that hardly any option takes, and which options take which of them all the same.
 
-What is said here about an option comes from its documentation, never from the code that checks it.
-An option that nothing is said about fails: say what it takes under its name or its metavar.
+The entries come from the documentation of each option, never from the code that checks it.
+An option without an entry fails: add what it takes under its name or its metavar.
 """
 
 import re
@@ -156,7 +156,7 @@ TAKEN: Mapping[str, Taken] = {
 
 
 def takes(verb: str, option: str, metavar: str, value: str) -> bool:
-    """Tell whether an option of a verb takes a value; KeyError if nothing is said about it."""
+    """Return whether an option of a verb takes a value; KeyError if it has no entry."""
     for key in (f"{verb} {option}", option):
         if key in TAKEN:
             return TAKEN[key](value)

@@ -155,7 +155,7 @@ FIELDS: dict[str, dict[str, tuple[str, ...]]] = {
 }  # fmt: skip
 """Fields of each kind by the type that they have, or turn out to have."""
 
-# What an expression of a type can be; each word in angle brackets stands for one of another type.
+# What an expression of a type can be; each word in angle brackets is replaced by one of another type.
 GRAMMAR = {
     name: tuple(line.strip() for line in lines.strip().splitlines())
     for name, lines in {

@@ -92,7 +92,7 @@ def _selects(request: Request, body: dict[str, Any]) -> bool:
 
 
 def _has_label(selector: str, body: dict[str, Any]) -> bool:
-    """Tell whether a single `key=value` or `key!=value` selects an object; nothing selects all."""
+    """Return whether a single `key=value` or `key!=value` selects an object; nothing selects all."""
     key, equals, value = selector.partition("=")
     is_equal = bool(body["metadata"].get("labels", {}).get(key.removesuffix("!")) == value)
     return not equals or is_equal is not key.endswith("!")

@@ -16,7 +16,7 @@ from tests.support.installed import Installed
 T = TypeVar("T")
 
 ONLY_STORAGE = ("--components", "etcd,kube-apiserver")
-"""For a cluster in which nobody changes objects behind a test's back."""
+"""For a cluster in which only the test changes objects."""
 
 
 def ask(cluster: Installed, questions: Callable[[Client], Awaitable[T]]) -> T:

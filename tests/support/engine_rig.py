@@ -60,7 +60,7 @@ class Renders:
 
 @dataclass
 class Hooks:
-    """Lets everything be played unless told otherwise."""
+    """Lets everything be played by default."""
 
     is_open: bool = True
     is_allowed: bool = True
@@ -132,9 +132,9 @@ class Rig:
             wall=wall,
         )
         self.engine = StageEngine(PODS, stages, self.hooks, context, players=players)
-        self.cluster.watch(PODS, self.tell)
+        self.cluster.watch(PODS, self.deliver)
 
-    def tell(self, change: str, raw: bytes) -> None:
+    def deliver(self, change: str, raw: bytes) -> None:
         seen = msgspec.json.decode(raw, type=DecodedObject)
         if change == "DELETED":
             self.engine.drop(seen)
@@ -160,7 +160,7 @@ def story(
 ) -> Callable[[Callable[[Rig], Coroutine[Any, Any, None]]], None]:
     """Run a test on an engine with these stages, on a clock that costs no time."""
 
-    def tell(test: Callable[[Rig], Coroutine[Any, Any, None]]) -> None:
+    def decorate(test: Callable[[Rig], Coroutine[Any, Any, None]]) -> None:
         async def whole() -> None:
             rig = Rig(*stages, **more)
             async with rig.running():
@@ -168,4 +168,4 @@ def story(
 
         run(whole())
 
-    return tell
+    return decorate

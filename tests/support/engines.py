@@ -105,7 +105,7 @@ def started(*words: str) -> Iterator[Daemon]:
 
 @contextmanager
 def at_hand(starting: AbstractContextManager[Daemon], *variables: str) -> Iterator[Daemon]:
-    """Yield an engine that these variables name meanwhile; skip where it cannot be had."""
+    """Yield an engine that these variables name meanwhile; skip where it is not available."""
     with ExitStack() as stack:
         try:
             daemon = stack.enter_context(starting)
@@ -123,7 +123,7 @@ def socket_in(folder: Path) -> str:
 
 
 def may_raise_limits() -> bool:
-    """Tell whether there is the capability that engines count on for privileged containers."""
+    """Return whether there is the capability that engines count on for privileged containers."""
     lines = Path("/proc/self/status").read_text().splitlines()
     bounds = next(int(line.split()[1], 16) for line in lines if line.startswith("CapBnd:"))
     return bool(bounds >> _CAP_SYS_RESOURCE & 1)

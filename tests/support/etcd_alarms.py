@@ -1,4 +1,4 @@
-"""The alarms of a real etcd, as whoever looks after it asks for them and takes them back."""
+"""The alarms of a real etcd: listed and disarmed, as an administrator does."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A container engine that answers as it is told, on a unix socket."""
+"""A container engine with configured answers, on a unix socket."""
 
 import json
 import socketserver

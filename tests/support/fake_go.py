@@ -1,6 +1,6 @@
 """A Go toolchain that publishes modules and builds programs without a compiler.
 
-Copied as `go` into a folder of PATH by `install_go`. What it is told lies beside it: `release`,
+Copied as `go` into a folder of PATH by `install_go`. Its configuration lies beside it: `release`,
 `modules/PATH@VERSION.mod`, and `hold`, a file for whose disappearance a build waits. Each call is
 written down in `calls`.
 """

@@ -1,4 +1,4 @@
-"""Container images in memory, and a registry that gives what it is told to give."""
+"""Container images in memory, and a registry that returns the configured ones."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""An engine that knows nothing but what a container has written, and tells it as it is told to."""
+"""An engine that serves the log of one container, in the configured pieces."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ class FakeLogs:
         self.since: list[int | None] = []
 
     async def find(self) -> Container | None:
-        """Return the container; OSError when all logs have been told."""
+        """Return the container; OSError when all logs have been read."""
         if not self._logs:
             raise OSError("the engine is gone")
         return Container(id="1", name="c", labels={}, sources=frozenset(), is_running=True)

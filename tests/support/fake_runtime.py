@@ -1,4 +1,4 @@
-"""A runtime in memory: what it is told is all that happens."""
+"""A runtime in memory, which records its calls."""
 
 from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ class FakeRuntime:
     log: bytes = b""
 
     def load(self, kind: str, host: Host) -> "FakeRuntime":
-        """Stand in for the registry."""
+        """Replace the registry."""
         return self
 
     async def check(self) -> None:

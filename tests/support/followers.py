@@ -45,9 +45,9 @@ class Manner(Enum):
     """How a client comes to know what there is before it hears of changes."""
 
     PAGES = "lists page by page"
-    CACHE = "lists whatever the server has at hand"
+    CACHE = "lists from the cache of the server"
     STREAM = "has the list streamed to it"
-    BARE = "watches from anywhere, and begins anew when it is cut off"
+    BARE = "watches from anywhere, and begins again when it is cut off"
 
 
 class _Begin(Exception):  # noqa: N818 - a turn of events, not an error
@@ -87,7 +87,7 @@ class Follower:
                 await asyncio.sleep(0.05)
 
     async def begin(self) -> None:
-        """Get to know what there is, unless that comes with the watch."""
+        """List what exists, unless that comes with the watch."""
         self.known = {}
         if self.manner in {Manner.STREAM, Manner.BARE}:
             return

@@ -12,7 +12,7 @@ from kwokctl.etcd.grpc import frames
 from tests.support.http2_peer import answer, parse
 
 Reply = Callable[["Session", int, bytes], bytes | None]
-"""What is said to a call: who asks, on which stream, which message. None closes the connection."""
+"""Returns the frames for a call, from session, stream and message. None closes the connection."""
 
 _PREFACE = 24
 

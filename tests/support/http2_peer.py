@@ -1,4 +1,4 @@
-"""The server's side of an HTTP/2 connection, in memory: what is said to a client, and what it says."""
+"""The server's side of an HTTP/2 connection, in memory: the frames sent to a client, and those it sends."""
 
 import asyncio
 from typing import Any, NamedTuple
@@ -84,7 +84,7 @@ class _Transport(asyncio.Transport):
 
 
 class Peer:
-    """A server that greets, and then says only what it is told to."""
+    """A server that sends the preface, and then only what a test gives it."""
 
     def __init__(
         self, settings: dict[int, int] | None = None, *, greets: bool = True, **how: Any

@@ -242,14 +242,14 @@ def until(what: str, holds: Callable[[], object], *, patience: float = PATIENCE)
     asked = time.monotonic()
     while not holds():
         now = time.monotonic()
-        assert now < deadline, f"in vain: {what}"
+        assert now < deadline, f"timed out waiting until {what}"
         # At least half of the time is left to those who must make it hold.
         time.sleep(max(0.05, now - asked))
         asked = time.monotonic()
 
 
 def listens(port: int, at: str = "127.0.0.1") -> bool:
-    """Tell whether something accepts connections on a port of this machine."""
+    """Return whether something accepts connections on a port of this machine."""
     with socket.socket() as client:
         client.settimeout(1)
         return client.connect_ex((at, port)) == 0

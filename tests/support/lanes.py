@@ -2,7 +2,7 @@
 
 Most tests wait for programs that start and stop, so a lane that waits leaves its processor to
 another. What two tests cannot use at once is used in one lane only, one test after the other:
-Docker, whose rules of the packet filter a second dockerd would write anew, and Podman.
+Docker, whose rules of the packet filter a second dockerd would overwrite, and Podman.
 
 Each lane is a pytest of its own. Its lines are shown as it writes them, its failures when it ends;
 the skipped and failed tests of all lanes, and their numbers, come last.

@@ -1,4 +1,4 @@
-"""A listener to long work that remembers what it was told."""
+"""Progress that records steps, notes and warnings."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from kwokctl.progress import Step
 
 @dataclass(slots=True)
 class ToldStep:
-    """One step, as it was told."""
+    """One recorded step."""
 
     title: str
     total: int | None

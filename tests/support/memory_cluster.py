@@ -42,7 +42,7 @@ class MemoryCluster(ThroughApi):
     _clock: int = 0
 
     def put(self, kind: str, name: str, *, namespace: str | None = None, **metadata: Any) -> Json:
-        """Have an object, made by nobody in particular."""
+        """Add an object."""
         body: Json = {"kind": kind, "metadata": {"name": name, **metadata}}
         self._store(kind, namespace, body)
         return body

@@ -21,7 +21,7 @@ _OPTIONS = cluster_options()
 
 
 class NoImageError(Exception):
-    """The image cannot be had here, and this is why."""
+    """The image is not available here; the message gives the reason."""
 
 
 async def node_image(maker: AbstractContextManager[str]) -> Path:

@@ -1,4 +1,4 @@
-"""The API server's node proxy, asked for who plays the kubelet of a fake node."""
+"""Requests through the API server's node proxy to the controller, the kubelet of fake nodes."""
 
 import json
 

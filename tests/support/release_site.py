@@ -1,4 +1,4 @@
-"""A site that publishes files over HTTP on this machine, and fails as it is told."""
+"""A site that publishes files over HTTP on this machine, and fails as configured."""
 
 import hashlib
 from collections.abc import Iterator

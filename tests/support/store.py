@@ -1,4 +1,4 @@
-"""The programs of the user's own store, for tests that run one of them themselves."""
+"""The programs of the user's store, for tests that run one of them themselves."""
 
 import os
 

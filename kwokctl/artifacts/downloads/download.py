@@ -121,9 +121,9 @@ class _Parcel:
         if trouble := transfer.file(self.url, part):
             return trouble
         if published is None:
-            tell = self.progress.warn if self.orders[0].official else self.progress.note
+            report = self.progress.warn if self.orders[0].official else self.progress.note
             shown.post(
-                tell, f"no checksum is published for '{public(self.url)}': it is not checked"
+                report, f"no checksum is published for '{public(self.url)}': it is not checked"
             )
             return None
         shown.say("checking")

@@ -11,7 +11,7 @@ _OUTPUT = ("-o", "--output")
 
 
 def wants_json(words: Sequence[str]) -> bool:
-    """Tell whether the command asks for JSON, whether or not the command is right."""
+    """Return whether the command asks for JSON, whether or not the command is right."""
     if _PASSED_THROUGH & set(words):
         return False
     pairs = zip(words, [*words[1:], ""], strict=True)
@@ -19,7 +19,7 @@ def wants_json(words: Sequence[str]) -> bool:
     return any(w in spelled or (w in _OUTPUT and following == "json") for w, following in pairs)
 
 
-def tell(errors: Sequence[KwokctlError], console: Console, *, as_json: bool) -> None:
+def report(errors: Sequence[KwokctlError], console: Console, *, as_json: bool) -> None:
     """Write each error, what to do about it, and what a program said.
 
     As JSON it is one line an error: `{"error": {"id", "message", "hint", "output"}}`.

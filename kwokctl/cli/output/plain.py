@@ -39,14 +39,14 @@ class Plain:
         """Report that a step begins, how it progresses, and how it ended."""
         with nested() as depth:
             row = Row(title=title, total=total, unit=unit, started=self._clock(), depth=depth)
-            self._tell(row, "·")
+            self._print(row, "·")
             mark = "✗"
             try:
-                with ticking(self._beat, lambda: self._tell(row, "…", row.so_far(self._clock()))):
+                with ticking(self._beat, lambda: self._print(row, "…", row.so_far(self._clock()))):
                     yield row
                 mark = "✓"
             finally:
-                self._tell(row, mark, row.in_all(self._clock()))
+                self._print(row, mark, row.in_all(self._clock()))
 
     def note(self, text: str) -> None:
         """Write a line that the user should read."""
@@ -59,7 +59,7 @@ class Plain:
     def abandon(self) -> None:
         """Do nothing: whole lines leave nothing behind."""
 
-    def _tell(self, row: Row, mark: str, known: str = "") -> None:
+    def _print(self, row: Row, mark: str, known: str = "") -> None:
         self.line(f"{row.title} ({known})" if known else row.title, label="  " * row.depth + mark)
 
 

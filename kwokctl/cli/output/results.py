@@ -34,7 +34,7 @@ def emit_bytes(content: bytes) -> None:
 
 
 def reader_is_gone() -> bool:
-    """Tell whether the reader has ended, as with `| head`; if so, drop the output."""
+    """Return whether the reader has ended, as with `| head`; if so, drop the output."""
     poll = select.poll()
     poll.register(sys.stdout.fileno(), 0)
     if not any(event & select.POLLERR for _, event in poll.poll(0)):
@@ -49,7 +49,7 @@ def unwritable(error: OSError) -> KwokctlError:
 
 
 def is_unwritable() -> bool:
-    """Tell whether something could not be written; it is dropped, or the end of Python would fail."""
+    """Return whether something could not be written; it is dropped, or the end of Python would fail."""
     try:
         sys.stdout.flush()
     except OSError:

@@ -4,7 +4,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 _RATE_AFTER = 2.0
-"""Seconds after which a step tells its rate, and the time that is left."""
+"""Seconds after which a step shows its rate, and the time that is left."""
 _LOOK_BACK = 10.0
 """Seconds over which the rate is measured."""
 _ENOUGH = 10
@@ -61,17 +61,17 @@ class Row:
 
     def _speed(self, now: float) -> tuple[str, str]:
         """Return the rate, and the estimated time that is left."""
-        lately, seconds = self._lately(now)
-        if lately <= 0 or now - self.started < _RATE_AFTER:
+        recent, seconds = self._recently(now)
+        if recent <= 0 or now - self.started < _RATE_AFTER:
             return "", ""
-        rate = lately / seconds
+        rate = recent / seconds
         speed = f"{rate / 1e6:,.1f} MB/s" if self.unit == "B" else f"{rate:,.{rate < 10:d}f}/s"
         left = 0 if self.total is None else self.total - self.done
-        is_estimated = left > 0 and lately >= _ENOUGH
+        is_estimated = left > 0 and recent >= _ENOUGH
         return speed, f"{about(left / rate)} left" if is_estimated else ""
 
-    def _lately(self, now: float) -> tuple[int, float]:
-        """Return how much was done lately, in how many seconds."""
+    def _recently(self, now: float) -> tuple[int, float]:
+        """Return how much was done recent, in how many seconds."""
         marks = self._marks
         if not marks:
             marks.append((self.started, 0))

@@ -134,7 +134,7 @@ class Terminal:
             return
         self._live.stop()
         yield
-        # A new one: the old one would clear the lines where it thinks it stands.
+        # A new one: the old one would clear the lines where it expects itself.
         self._live = self._opened()
 
     def _picture(self) -> "_Picture":

@@ -71,10 +71,10 @@ def values(param: Any) -> Sequence[str]:
 
 
 def is_list(param: Any) -> bool:
-    """Tell whether commas part the values of a parameter."""
+    """Return whether commas part the values of a parameter."""
     return "," in (param.metavar or "")
 
 
 def is_file(param: Any) -> bool:
-    """Tell whether a parameter takes the path of a file."""
+    """Return whether a parameter takes the path of a file."""
     return param.metavar in _FILES

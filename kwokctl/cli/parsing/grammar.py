@@ -132,7 +132,7 @@ def help_record(param: Any) -> tuple[str, str] | None:
 
 
 def panel_of(param: Any) -> str:
-    """Return the section of the help in which a parameter stands."""
+    """Return the section of the help that lists a parameter."""
     if param.param_type_name == "argument":
         return "Arguments"
     return param.rich_help_panel or _OPTIONS

@@ -203,7 +203,7 @@ def for_option(name: str, known: Iterable[str]) -> str | None:
 
 
 def is_resource(word: str) -> bool:
-    """Tell whether kubectl takes a word for objects: `pods`, `deploy/web`, `node,pod`, `a.example.com`."""
+    """Return whether kubectl takes a word for objects: `pods`, `deploy/web`, `node,pod`, `a.example.com`."""
     kind = word.partition("/")[0].partition(",")[0].lower()
     plurals = (kind, f"{kind}s", f"{kind}es", f"{kind[:-1]}ies")
     return "." in kind or any(plural in _RESOURCES for plural in plurals)

@@ -130,7 +130,7 @@ def _items(words: list[str], *, is_parted: bool) -> Iterator[str]:
 
 
 def _is_parted(spelling: Spelling) -> bool:
-    """Tell whether commas part the items of a list; arguments for components may hold commas."""
+    """Return whether commas part the items of a list; arguments for components may hold commas."""
     return "," in spelling.metavar
 
 

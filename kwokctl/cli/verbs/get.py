@@ -252,8 +252,8 @@ def _cluster_table(statuses: Sequence["ClusterStatus"], *, is_wide: bool) -> Non
 
 
 def _in_words(status: "ClusterStatus") -> str:
-    is_told = status.status == "Failed" and status.message
-    return f"{status.status}: {status.message}" if is_told else status.status
+    has_reason = status.status == "Failed" and status.message
+    return f"{status.status}: {status.message}" if has_reason else status.status
 
 
 def _cluster(status: "ClusterStatus") -> dict[str, object]:

@@ -42,7 +42,7 @@ def etcdctl(call: Invocation, words: list[str]) -> None:
 
 
 def dials(words: "Sequence[str]") -> bool:
-    """Tell whether a tool connects to its server with these words, as far as they show."""
+    """Return whether a tool connects to its server with these words, as far as they show."""
     command = next((word for word in words if not word.startswith("-")), "help")
     return command not in _LOCAL and not _ASK_THE_TOOL.intersection(words)
 

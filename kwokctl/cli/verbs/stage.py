@@ -167,7 +167,7 @@ def explain(
     calls = functions.stub_functions() if stub_functions else functions.example_functions(wall)
     verdicts = explaining.explain(stages_for(documents, value), value, calls, wall())
     if output:
-        results.emit_data(explaining.told(value, verdicts), output)
+        results.emit_data(explaining.as_tested(value, verdicts), output)
         return
     results.emit(
         "\n".join(line for each in verdicts for line in _lines(each)) or "no Stage matches it"

@@ -23,7 +23,7 @@ def register(app: typer.Typer) -> None:
 
 
 def refusing(name: str, instead: str) -> Callable[[Invocation, list[str]], None]:
-    """Make the command that refuses whatever it is asked and says what serves meanwhile."""
+    """Make the command that refuses all arguments and names what to use meanwhile."""
 
     def refuse(_call: Invocation, _words: list[str]) -> None:
         """Not supported yet."""

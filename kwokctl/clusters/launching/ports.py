@@ -39,7 +39,7 @@ def _held(held: HeldPorts, options: ComponentOptions) -> ComponentOptions:
 
 
 def _is_free(options: ComponentOptions) -> bool:
-    """Tell whether any port will do: it must not be one that was asked for another component."""
+    """Return whether any port will do: it must not be one that was asked for another component."""
     return not options.port
 
 

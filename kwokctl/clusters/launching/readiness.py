@@ -1,4 +1,4 @@
-"""Waits until components can do work, and says at once when one cannot."""
+"""Waits until components are ready, and fails at once when one cannot become so."""
 
 import asyncio
 import math
@@ -72,7 +72,7 @@ async def log_tail(runtime: Runtime, cluster: ClusterName, name: ComponentName) 
 
 
 def disk_is_full(log: str) -> bool:
-    """Tell whether the end of a log gives a full disk as the reason."""
+    """Return whether the end of a log gives a full disk as the reason."""
     return _NO_SPACE in log
 
 

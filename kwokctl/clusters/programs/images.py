@@ -45,7 +45,7 @@ class _Choice:
     version: str
     image: str
     is_given: bool
-    """Whether its user named it, or its registry: then nothing takes its place."""
+    """Whether its user named it, or its registry: then nothing replaces it."""
 
     @property
     def artifact(self) -> Artifact:

@@ -74,12 +74,12 @@ def image_prefixes(options: ClusterOptions) -> dict[str, str]:
 
 
 def is_embedded(options: ClusterOptions, name: str) -> bool:
-    """Tell whether a component is part of kwokctl."""
+    """Return whether a component is part of kwokctl."""
     return embedded(options, name) is not None
 
 
 def is_versioned(options: ClusterOptions, name: str) -> bool:
-    """Tell whether a program's version is known: not if it is given in place of a part of kwokctl."""
+    """Return whether a program's version is known: not if it is given in place of a part of kwokctl."""
     definition = catalog().get(ComponentName(name))
     return definition is None or not definition.embedded or is_embedded(options, name)
 

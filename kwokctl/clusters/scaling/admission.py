@@ -40,11 +40,11 @@ class SetAdmission:
         *,
         insists: bool,
         leave: Callable[[Collection[Resource]], None],
-        tell: Callable[[str], None],
+        report: Callable[[str], None],
     ) -> None:
         """Watch what applies to objects of a kind in a namespace.
 
-        `leave` is called with the kinds that must be written through the API, `tell` with the
+        `leave` is called with the kinds that must be written through the API, `report` with the
         reason, when that changes. With `insists` only a namespace that is being deleted matters.
         """
         self._pool = pool
@@ -52,7 +52,7 @@ class SetAdmission:
         self._namespace = namespace
         self._insists = insists
         self._leave = leave
-        self._tell = tell
+        self._report = report
         self._watch = AdmissionWatch(pool, self._change)
         self._quotas: set[str] = set()
         self._is_going = False
@@ -117,7 +117,7 @@ class SetAdmission:
         # A webhook for pods is called when nodes are deleted with their pods, not for the nodes.
         self._leave([each for each in written if self.why is not None or self._watch.on(each)])
         if self._is_known and self.why is not None and self.why != before:
-            self._tell(self.why)
+            self._report(self.why)
 
     def _reasons(self) -> Iterator[str]:
         if self._is_going:

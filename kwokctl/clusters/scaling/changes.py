@@ -48,7 +48,7 @@ class Serials(Sequence[int]):
         return chain.from_iterable(self._ranges)
 
     def __contains__(self, number: object) -> bool:
-        """Tell whether a number is among them."""
+        """Return whether a number is among them."""
         return isinstance(number, int) and number in self._range_of(number)
 
     @overload
@@ -144,7 +144,7 @@ class Ranges:
 
 
 def _gaps(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int | None]]:
-    """Yield what lies between spans, which are sorted, and after them."""
+    """Yield the gaps between spans, which are sorted, and after them."""
     free = 0
     for first, last in spans:
         if free < first:
@@ -191,7 +191,7 @@ class Names(Collection[str]):
         return chain(self._kept, map(self._request.object_name, self._made))
 
     def __contains__(self, name: object) -> bool:
-        """Tell whether an object with this name is among them."""
+        """Return whether an object with this name is among them."""
         if not isinstance(name, str):
             return False
         return name in self._kept or self._request.serial_of(name) in self._made

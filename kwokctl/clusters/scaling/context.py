@@ -18,7 +18,7 @@ from kwokctl.kube.transport.pool import Pool
 from kwokctl.progress import Progress
 
 Turn = Callable[[str, str], AbstractAsyncContextManager[object]]
-"""Waits for its turn to change a set, which is named; the text says what is done with it then."""
+"""Waits for its turn to change the named set; the text describes the change to come."""
 
 
 def at_once(_set: str, _doing: str) -> AbstractAsyncContextManager[object]:
@@ -32,14 +32,14 @@ NamesLike = Callable[[str | None, str], Awaitable[Collection[str]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Oversight:
-    """Tells whether writes past the API server are allowed, and how watches follow them."""
+    """What is needed to check whether writes past the API server are allowed, and how far watches are."""
 
     pool: Pool
     """Leads to the API server: webhooks, policies and quotas are watched there."""
     ended: EndedWatches
     pod_names: NamesLike
     controller: ControllerClient | None = None
-    """What tells which Stages are played."""
+    """The controller, which reports the Stages that it plays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,9 +64,9 @@ class ScaleContext:
     kubelet: Kubelet = NO_KUBELET
     """Where the API server reaches the controller in place of the kubelets, as far as it is known."""
     insists: bool = False
-    """Whether etcd is written to though webhooks, policies or quotas are passed by."""
+    """Whether etcd is written to though that bypasses webhooks, policies or quotas."""
     tells_path: bool = False
-    """Whether the data path is reported though nothing is in the way."""
+    """Whether the data path is reported though nothing prevents direct writes."""
     turn: Turn = at_once
     """Keeps other runs from changing the same set at the same time."""
 

@@ -25,7 +25,7 @@ from kwokctl.kube.resource import NODES, PODS, Resource
 from kwokctl.tasks import first_failure
 
 TTL = "node.alpha.kubernetes.io/ttl"
-"""The annotation by which kube-controller-manager tells kubelets how long to cache secrets.
+"""The annotation with which kube-controller-manager sets how long kubelets cache secrets.
 
 Its TTL controller writes on every node a value that grows with the number of nodes, in one more
 write for each node that has another value. A node that is born with the right value saves it.
@@ -177,7 +177,7 @@ class SetCreation:
         Raises NotFoundError if the namespace does not exist.
         """
         if error.reason == "AlreadyExists":
-            await self._make_sure_it_is_of_the_set(name)
+            await self._check_membership(name)
         elif error.reason == "NotFound" and self._namespace and "namespaces" in str(error):
             raise NotFoundError(
                 f"there is no namespace '{self._namespace}'",
@@ -225,8 +225,8 @@ class SetCreation:
                 f"networks and addresses of other sets may be repeated: '{NAME}' cannot be written"
             )
 
-    async def _make_sure_it_is_of_the_set(self, name: str) -> None:
-        """Tell whether an object that exists unexpectedly was made by an unanswered request."""
+    async def _check_membership(self, name: str) -> None:
+        """Raise ConflictError unless an unanswered request has created the object for this set."""
         target = ObjectKey(self._resource, self._namespace, name)
         existing = await self._context.reader.get(target)
         set_name = self._request.set_name

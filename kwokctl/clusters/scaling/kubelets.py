@@ -27,14 +27,14 @@ _ASK_EVERY = 0.5
 async def kubelet_of(
     controller: ControllerClient, kind: str
 ) -> AsyncIterator[InMemoryKubelet | None]:
-    """Yield what plays nodes or pods as the controller does; None if it does not tell.
+    """Yield what plays nodes or pods as the controller does; None if it does not report its Stages.
 
     As soon as it plays something else, or does not answer, `is_current` is false.
     """
     try:
         found = await controller.stages()
         kubelet = _kubelet(found, kind)
-    except KwokctlError as e:  # another release's, or a controller of the user's own
+    except KwokctlError as e:  # another release's, or another controller
         log.debug("objects are written as they are created: %s", e)
         yield None
         return
@@ -72,7 +72,7 @@ def _is_for(kind: str, body: dict[str, Json]) -> bool:
 
 
 def _is_by_chance(body: dict[str, Json]) -> bool:
-    """Tell whether a Stage matches by chance; such a condition must be evaluated only once."""
+    """Return whether a Stage matches by chance; such a condition must be evaluated only once."""
     selector = (body.get("spec") or {}).get("selector") or {}
     expressions = selector.get("matchExpressions") or ()
     return any("Rand" in str((each.get("cel") or {}).get("expression")) for each in expressions)

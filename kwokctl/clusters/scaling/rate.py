@@ -24,7 +24,7 @@ WINDOW = 24
 """Objects that may be made and not yet ready."""
 STEADY = 25
 """Objects a second that must become ready for them to set the pace. Fewer do where components are
-held to a few requests a second, and there is nothing to be won by going as slowly as they do."""
+held to a few requests a second, and there is nothing to be gained by going as slowly as they do."""
 FLOOR = 100.0
 """Objects a second that are made until then."""
 PATIENCE = 1.0
@@ -99,11 +99,13 @@ async def held_back(context: ScaleContext, resource: Resource, step: Step) -> As
     if context.oversight is None:
         yield
         return
-    async with beside(_tell(context.plane, context.oversight.ended, resource, step)):
+    async with beside(_report_lag(context.plane, context.oversight.ended, resource, step)):
         yield
 
 
-async def _tell(plane: BulkWriter, ended: EndedWatches, resource: Resource, step: Step) -> None:
+async def _report_lag(
+    plane: BulkWriter, ended: EndedWatches, resource: Resource, step: Step
+) -> None:
     """Report how far watches are behind while that is much: an ended watch has to start again."""
     while True:
         await asyncio.sleep(_TELL_EVERY)

@@ -255,7 +255,7 @@ def edited(parameters: Json, programs: tuple[str, ...]) -> Json:
 
 
 def _alike(first: Json, second: Json) -> bool:
-    """Tell whether two objects are the same JSON: here 1 is not True."""
+    """Return whether two objects are the same JSON: here 1 is not True."""
     option = orjson.OPT_SORT_KEYS
     return orjson.dumps(first, option=option) == orjson.dumps(second, option=option)
 

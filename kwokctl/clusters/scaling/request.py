@@ -36,7 +36,7 @@ class ScaleRequest:
     may_shrink: bool = True
     """Whether objects are deleted where there are more than `replicas`."""
     force: bool = False
-    """Whether to go on though etcd or memory will not be enough."""
+    """Whether to continue though etcd or memory will not be enough."""
     grace_seconds: int = 0
     """How long objects that are deleted may take to end."""
     wait: float | None = None

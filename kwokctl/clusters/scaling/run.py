@@ -84,7 +84,7 @@ class _Scaling:
             changes = await self._changes()
             await self._demand_room(changes.missing)
             admission = await self._admission(changes, changing)
-            async with self._told(changes):
+            async with self._reporting(changes):
                 if admission is None or self._context.oversight is None:
                     self._context.plane.leave(with_dependents(self._resource))
                     await self._through_api(changes, changing)
@@ -126,7 +126,7 @@ class _Scaling:
     async def _past_api(
         self, changes: Changes, admission: SetAdmission, changing: AsyncExitStack
     ) -> None:
-        """Write what is ready as it is written; look afterwards whether all are as asked for."""
+        """Write objects that are ready from the start; check afterwards that all are as requested."""
         number = len(changes.missing) + len(changes.surplus)
         async with (
             self._counted(number),
@@ -166,23 +166,23 @@ class _Scaling:
         await wait_for(goal, seconds, number, self._resource, request.set_name, self._context)
 
     @asynccontextmanager
-    async def _told(self, changes: Changes) -> AsyncIterator[None]:
+    async def _reporting(self, changes: Changes) -> AsyncIterator[None]:
         """Report what exists, and that it stays, when creation or deletion was not completed."""
         try:
             yield
         except asyncio.CancelledError:
-            for stands in self._stand(changes):
-                note = f"at least {stands}; nothing is undone; repeat the command to continue"
+            for progress in self._so_far(changes):
+                note = f"at least {progress}; nothing is undone; repeat the command to continue"
                 self._context.progress.note(note)
             raise
         except KwokctlError:
             if self._creation.made < len(changes.missing):
-                for stands in self._stand(changes):
-                    self._context.progress.note(stands)
+                for progress in self._so_far(changes):
+                    self._context.progress.note(progress)
             raise
 
-    def _stand(self, changes: Changes) -> Iterator[str]:
-        """Yield how far making and deleting have come, if they have begun."""
+    def _so_far(self, changes: Changes) -> Iterator[str]:
+        """Yield how many objects are created and deleted, if that has begun."""
         made, deleted = self._creation.made, self._deletion.deleted
         if made:
             whole = amount(self._request.replicas, self._resource)
@@ -245,7 +245,7 @@ class _Scaling:
         if admission is not None and (why := admission.why) is not None:
             await watching.aclose()
             admission = None
-        self._tell_path(why, number)
+        self._report_path(why, number)
         return admission
 
     async def _watched(self, oversight: Oversight, watching: AsyncExitStack) -> SetAdmission:
@@ -256,12 +256,12 @@ class _Scaling:
             self._namespace,
             insists=self._context.insists,
             leave=self._context.plane.leave,
-            tell=self._context.note_api,
+            report=self._context.note_api,
         )
         await watching.enter_async_context(watched(admission))
         return admission
 
-    def _tell_path(self, why: str | None, number: int) -> None:
+    def _report_path(self, why: str | None, number: int) -> None:
         """Report how objects are written if that differs from what the cluster's creation reported."""
         context = self._context
         if why is not None:

@@ -17,14 +17,14 @@ from kwokctl.tasks import beside
 _NAMED = 10
 """Laggards that are named one by one."""
 _LOOK_EVERY = 5.0
-"""Seconds after which the step says what is waited for."""
+"""Seconds after which the step shows what is waited for."""
 
 
 class Goal(Protocol):
     """What is waited for."""
 
-    async def complete(self, tell: Callable[[int], None]) -> None:
-        """Return when it is reached; `tell` is called with how many more objects are ready."""
+    async def complete(self, report: Callable[[int], None]) -> None:
+        """Return when it is reached; `report` is called with how many more objects are ready."""
         ...
 
     def laggards(self) -> list[Verdict]:
@@ -50,7 +50,10 @@ async def wait_for(
         title = f"Waiting until {amount(number, resource)} {verb} {state}"
     try:
         with context.progress.step(title, total=number, unit=resource.plural) as step:
-            async with asyncio.timeout(seconds or None), beside(_tell(goal, context.reader, step)):
+            async with (
+                asyncio.timeout(seconds or None),
+                beside(_report_laggards(goal, context.reader, step)),
+            ):
                 await goal.complete(step.advance)
     except TimeoutError as e:
         late = goal.laggards()
@@ -67,7 +70,7 @@ def _late(late: int, number: int, resource: Resource) -> str:
     return amount(late, resource) if late >= number else f"{late:,} of {amount(number, resource)}"
 
 
-async def _tell(goal: Goal, reader: ClusterReader, step: Step) -> None:
+async def _report_laggards(goal: Goal, reader: ClusterReader, step: Step) -> None:
     """Report periodically what is wrong with one of the objects that are waited for."""
     while True:
         await asyncio.sleep(_LOOK_EVERY)
@@ -125,16 +128,16 @@ class ReadinessWatch:
             self._is_listed = self._is_listed or not batch
             self._news.set()
 
-    async def complete(self, tell: Callable[[int], None]) -> None:
+    async def complete(self, report: Callable[[int], None]) -> None:
         """Return when exactly the wanted objects exist, once all have been listed, and are ready.
 
-        `tell` is called with how many more of them are ready than when it was called last.
+        `report` is called with how many more of them are ready than when it was called last.
         """
-        told = 0
+        reported = 0
         while True:
             self._news.clear()
-            tell(self.ready - told)
-            told = self.ready
+            report(self.ready - reported)
+            reported = self.ready
             if self._is_listed and self.ready == len(self.wanted) == len(self._late):
                 return
             await self._news.wait()
@@ -165,7 +168,7 @@ class ReadinessWatch:
 
 
 _FIRST, _MOST = 0.1, 1.0
-"""Seconds between looks."""
+"""Seconds between reads."""
 
 
 class Stragglers:
@@ -191,15 +194,15 @@ class Stragglers:
         self._names_like = names_like
         self._late: Sequence[Verdict] = ()
 
-    async def complete(self, tell: Callable[[int], None]) -> None:
-        """Return when all run; `tell` is called with how many more do than when last called."""
-        told, pause = 0, _FIRST
+    async def complete(self, report: Callable[[int], None]) -> None:
+        """Return when all run; `report` is called with how many more do than when last called."""
+        reported, pause = 0, _FIRST
         while True:
             late = self._reader.late_pods(self._namespace, self._selector)
             self._late = [verdict async for verdict in late] or await self._vanished()
             running = len(self._wanted) - len(self._late)
-            tell(running - told)
-            told = running
+            report(running - reported)
+            reported = running
             if not self._late:
                 return
             await asyncio.sleep(pause)

@@ -1,11 +1,11 @@
-"""Compares what Stages make of objects with what files say: `NAME.input.yaml`, `NAME.output.yaml`."""
+"""Compares the results of Stages with files: `NAME.input.yaml`, `NAME.output.yaml`."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
 
-from kwokctl.clusters.stage_tools.explain import explain, told
+from kwokctl.clusters.stage_tools.explain import as_tested, explain
 from kwokctl.clusters.stage_tools.functions import stub_functions
 from kwokctl.clusters.stage_tools.sources import object_in, stages_for
 from kwokctl.config.documents import Document, load_documents
@@ -64,7 +64,7 @@ def _stage_files(folder: Path) -> Iterator[Path]:
 def _result(folder: Path, file: Path, documents: list[Document], *, is_writing: bool) -> CaseResult:
     value = object_in(file)
     verdicts = explain(stages_for(documents, value), value, stub_functions(), _NOW)
-    found = told(value, verdicts)
+    found = as_tested(value, verdicts)
     name = str(file.relative_to(folder)).removesuffix(_INPUT)
     output = file.with_name(file.name.removesuffix(_INPUT) + _OUTPUT)
     if is_writing:

@@ -17,7 +17,7 @@ def contradictions(selector: Selector) -> Iterator[tuple[int, str]]:
     """Yield each condition that cannot hold together with an earlier one, by its place, and why."""
     for (_, first), (index, second) in combinations(enumerate(selector.conditions), 2):
         if expression_of(first) == expression_of(second) and _exclude(first, second):
-            yield index, f"cannot hold: another condition says '{_said(first)}' of the same"
+            yield index, f"cannot hold: another condition says '{_in_words(first)}' of the same"
 
 
 def shadowing(stage: Stage, others: Iterable[Stage]) -> str:
@@ -48,7 +48,7 @@ def _exclude(first: Requirement, second: Requirement) -> bool:
     return operators == ("NotIn", "In") and second.values <= first.values
 
 
-def _said(rule: Requirement) -> str:
+def _in_words(rule: Requirement) -> str:
     return " ".join((rule.operator, ", ".join(sorted(rule.values)))).strip()
 
 
@@ -57,7 +57,7 @@ def _always_weighs(stage: Stage) -> bool:
 
 
 def _is_within(narrow: Selector, wide: Selector) -> bool:
-    """Tell whether the wide selector certainly matches everything that the narrow one matches."""
+    """Return whether the wide selector certainly matches everything that the narrow one matches."""
     return (
         set(wide.labels) <= set(narrow.labels)
         and set(wide.annotations) <= set(narrow.annotations)

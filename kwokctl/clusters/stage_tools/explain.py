@@ -48,7 +48,7 @@ def explain(
     return [_verdict(stage, value, functions, now) for stage in stages]
 
 
-def told(value: Json, verdicts: Sequence[StageVerdict]) -> dict[str, Json]:
+def as_tested(value: Json, verdicts: Sequence[StageVerdict]) -> dict[str, Json]:
     """Return the object's name and the matching Stages, in the shape of the original's tests."""
     metadata = value.get("metadata") or {}
     names = {key: metadata[key] for key in ("name", "namespace") if metadata.get(key)}

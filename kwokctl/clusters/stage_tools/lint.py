@@ -35,7 +35,7 @@ class _Text:
     document: Document
 
     def finding(self, field: str, problem: str) -> Finding:
-        """Say what is wrong with a field; a missing field has the line of its parent."""
+        """Make a finding about a field; a missing field has the line of its parent."""
         path = field
         while path and path not in self.lines:
             path = path[: max(path.rfind("."), path.rfind("["), 0)]

@@ -53,7 +53,7 @@ def stages_for(documents: Iterable[Document], value: Json) -> tuple[Stage, ...]:
 
 
 def is_there(path: str) -> bool:
-    """Tell whether a word is the path of something; false also for what cannot be a path at all."""
+    """Return whether a word is the path of something; false also for what cannot be a path at all."""
     return os.path.exists(path)  # noqa: PTH110 - Path raises OSError
 
 

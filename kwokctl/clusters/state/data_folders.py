@@ -2,7 +2,7 @@
 
 `etcd` holds the data; `etcd-before-restore` the former ones, whole, until those that replaced them
 are known to work; `etcd-restored` what may be removed at any time: data that are being made, or
-are on their way out. The callers hold the cluster's lock.
+are about to be deleted. The callers hold the cluster's lock.
 """
 
 from kwokctl.host.files import remove_tree

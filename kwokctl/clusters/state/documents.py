@@ -24,7 +24,7 @@ _USUAL_PARALLELISM: Mapping[str, int] = {
     "nodeLeaseParallelism": 4,
     "podsOnNodeSyncParallelism": 1,
 }
-"""What the original's controller does at once. It is written out for a controller of the user's own:
+"""The parallelism of the original controller. It is written out for a controller given by the user:
 0, which means a default to the embedded one, may mean nothing at all to another."""
 _SETTLED_BY_CLUSTER = {
     "kubeconfig": "the cluster's own",
@@ -59,7 +59,7 @@ def controller_options(kept: Sequence[Mapping[str, Json]]) -> Mapping[str, Json]
 
 
 def is_kept(body: Mapping[str, Json]) -> bool:
-    """Tell whether a document of a saved cluster is one for its controller."""
+    """Return whether a document of a saved cluster is one for its controller."""
     return body.get("kind") not in {"Stage", FOR_RUNTIME}
 
 

@@ -2,7 +2,7 @@
 
 A cluster exists when its folder holds `kwok.yaml`: a KwokctlConfiguration with the resolved
 options and the components, followed by the Stage documents that its controller plays, the other
-documents that it is given, and those that its runtime reads. The file has the original's shape; `status.maker` tells whose it is.
+documents that it is given, and those that its runtime reads. The file has the original's shape; `status.maker` names the program that wrote it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -70,17 +70,17 @@ class Saved:
         )
 
     def data_path(self) -> Choice:
-        """Tell how this cluster is written to, as far as its options say."""
+        """Return how this cluster is written to, as far as its options say."""
         return choose_data_path(self.options, extra_args=self.extra_args)
 
 
 def cluster_names(workdir: WorkDir) -> list[ClusterName]:
-    """List the clusters on disk, whoever made them."""
+    """List the clusters on disk, no matter which program made them."""
     return sorted(ClusterName(f.parent.name) for f in workdir.clusters.glob("*/kwok.yaml"))
 
 
 def is_foreign(paths: ClusterPaths) -> bool:
-    """Tell whether a cluster was made by another program, the original for example."""
+    """Return whether a cluster was made by another program, the original for example."""
     return _maker(_documents(paths.saved)[0]) != MAKER
 
 

@@ -26,7 +26,7 @@ class StagesInForce:
     shipped: tuple[Mapping[str, Json], ...] = ()
     own: tuple[Mapping[str, Json], ...]
     displaced: Mapping[str, str]
-    """Those of the sets that stand back, and for which of the user's own each does."""
+    """Stages of the sets that are left out, each with the user's Stage that replaces it."""
 
     @property
     def documents(self) -> tuple[Mapping[str, Json], ...]:
@@ -35,12 +35,12 @@ class StagesInForce:
 
 
 def stages_in_force(options: ClusterOptions, documents: Sequence[Document]) -> StagesInForce:
-    """Return the shipped Stages that a new cluster plays, and the user's own.
+    """Return the shipped Stages that a new cluster plays, and the user's.
 
-    A Stage of a usual set stands back for one of the user's own that has its name or is for the
-    same objects; heartbeats, and those of a set that was named, do for their name alone. There is
-    none where the controller reads Stages from the API server. A controller of the user's own has
-    only the user's Stages, if there are any: the shipped ones may call functions that it has not.
+    A user's Stage replaces the Stage of a usual set that has its name or is for the same objects;
+    heartbeats, and Stages of a set that was named, are replaced by name only. There are none where
+    the controller reads Stages from the API server. A controller given by the user gets only the
+    user's Stages, if there are any: the shipped ones may call functions that it does not have.
     """
     controller, beat = options.of(KwokControllerOptions), heartbeat(options)
     own = [document for document in documents if document.kind == _KIND]
@@ -59,7 +59,7 @@ def stages_in_force(options: ClusterOptions, documents: Sequence[Document]) -> S
 
 
 def stage_remarks(stages: StagesInForce, words: Sequence[str]) -> Iterator[str]:
-    """Say which Stages are in force, if the user has had a say in it, and how others can be.
+    """Yield which Stages are in force, if the user has chosen any, and how to choose others.
 
     `words` are what was given with `--stage`.
     """
@@ -78,7 +78,7 @@ def stage_remarks(stages: StagesInForce, words: Sequence[str]) -> Iterator[str]:
 
 
 def _usual(sets: Sequence[StageSet], words: Sequence[str]) -> set[str]:
-    """Return the Stages of the sets that nobody has named, but for heartbeats."""
+    """Return the Stages of the sets that the user has not named, except heartbeats."""
     unnamed = [each for each in sets if each.name not in words and each.part != HEARTBEATS]
     return {stage for each in unnamed for stage in each.stages}
 

@@ -27,7 +27,7 @@ from kwokctl.kube.resource import LEASES, NODE_LEASES, Resource
 from kwokctl.retry import until_answered
 
 _GATHER = 0.03
-"""Seconds between looks at a watch while much happens: a kubelet takes far longer to start a pod."""
+"""Seconds between reads of a watch while much happens: a kubelet takes far longer to start a pod."""
 
 
 class ClusterWatchers:

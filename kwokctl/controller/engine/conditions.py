@@ -26,7 +26,7 @@ class ConditionText(NamedTuple):
 
 
 Layer = Callable[[Json], Mapping[str, ConditionText]]
-"""What a layer says of a node's conditions, by their types, given the node as it is now."""
+"""A layer's conditions of a node, by their types, given the node as it is now."""
 
 _HEALTHY = {kind: ConditionText(*words) for kind, *words in NODE_CONDITIONS}
 _SILENCE = frozenset({"NodeStatusUnknown", "NodeStatusNeverUpdated"})
@@ -71,13 +71,13 @@ class ConditionComposer:
         composed = []
         for item in items:
             have = known.get(item["type"])
-            said = self._said(item, have, over.get(item["type"]), replaces=replaces)
-            if said is not None:
-                said = _dated(said, have, born, now)
+            merged = self._merged(item, have, over.get(item["type"]), replaces=replaces)
+            if merged is not None:
+                merged = _dated(merged, have, born, now)
             if have is not None and replaces:
-                said = _completed(said, item, have)
-            if said is not None:
-                composed.append(said)
+                merged = _completed(merged, item, have)
+            if merged is not None:
+                composed.append(merged)
         status = {**document["status"], "conditions": composed}
         if not composed:
             del status["conditions"]
@@ -89,7 +89,7 @@ class ConditionComposer:
             over.update(layer(node))
         return over
 
-    def _said(
+    def _merged(
         self, item: Json, have: Json, over: ConditionText | None, *, replaces: bool
     ) -> Json | None:
         """Return the condition that an item asks for; None to keep the current one."""
@@ -172,7 +172,7 @@ def _dated(said: Json, have: Json, born: str | None, now: float) -> Json:
 
 
 def _is_between(earlier: str | None, rendered: Json, now: float) -> bool:
-    """Tell whether a rendered time is later than what was before, and not in the future."""
+    """Return whether a rendered time is later than what was before, and not in the future."""
     try:
         moment = _moment(str(rendered))
         return moment <= now and (earlier is None or moment > _moment(earlier))

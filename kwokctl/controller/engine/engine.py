@@ -233,7 +233,7 @@ class StageEngine:
         return True
 
     def _after(self, state: ObjectState, stage: Stage, version: int) -> None:
-        """Look at the object again if it is another one now, or if the stage says so."""
+        """Judge the object again if it is another one now, or if the stage asks for it."""
         if not self._is_ours(state):
             return
         state.stage = state.basis = None
@@ -247,7 +247,7 @@ class StageEngine:
     async def _recover(
         self, state: ObjectState, stage: Stage, outcome: ErrorKind, error: Exception
     ) -> None:
-        """Handle an error: wait, look at the object again, or let it rest."""
+        """Handle an error: wait, judge the object again, or drop it until it changes."""
         self._count(stage, outcome.value)
         if outcome in {ErrorKind.CONFLICT, ErrorKind.GONE} and self._is_ours(state):
             outcome = await self._read_again(state, outcome)

@@ -27,7 +27,7 @@ class Hooks(Protocol[S_contra]):
         ...
 
     def is_ready(self, state: ObjectState) -> bool:
-        """Tell whether stages may be played on an object right now."""
+        """Return whether stages may be played on an object right now."""
         ...
 
     def functions(self, state: ObjectState) -> Mapping[str, object]:
@@ -135,7 +135,7 @@ class NodeHooks:
             self._leases.forget(state.name)
 
     def is_ready(self, state: ObjectState) -> bool:
-        """Tell whether the node is held."""
+        """Return whether the node is held."""
         node = self._nodes.get(state.name)
         return node is not None and node.hold is Hold.HELD
 
@@ -186,7 +186,7 @@ class PodHooks:
         self._addresses.release(state.uid)
 
     def is_ready(self, state: ObjectState) -> bool:
-        """Tell whether the pod's node is held."""
+        """Return whether the pod's node is held."""
         node = self._nodes.get(state.node)
         return node is not None and node.hold is Hold.HELD
 
@@ -201,7 +201,7 @@ class PodHooks:
 
 
 def _is_ready(seen: DecodedNode) -> bool:
-    """Tell whether a node's own condition says so."""
+    """Return whether a node's own condition says so."""
     conditions = seen.status.conditions or ()
     return any(each.type == "Ready" and each.status == "True" for each in conditions)
 

@@ -52,7 +52,7 @@ class ObjectState:
         self.uid = metadata.uid
         self.version = UNKNOWN
         self.node = ""
-        """The node that it lies on, for pods."""
+        """The node that it is on, for pods."""
         self.raw: bytes | None = None
         """The object as JSON; None at rest, and as long as only `value` is of this version."""
         self.value: Json = None
@@ -66,7 +66,7 @@ class ObjectState:
         self.due = 0.0
         self.busy = False
         self.news = False
-        """Seen anew, or woken, while a player was at work on it."""
+        """Changed, or woken, while a player was at work on it."""
         self.queued = False
         self.parked = False
         """Not looked at, because this controller may not write to it."""

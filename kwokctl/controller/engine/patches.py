@@ -41,7 +41,7 @@ def result_of(current: Json, patch: Json, patch_type: PatchType, kind: str) -> J
 
 
 def _sets(current: Json, patch: Json) -> bool:
-    """Tell whether a patch certainly changes a plain value."""
+    """Return whether a patch certainly changes a plain value."""
     for name, wanted in patch.items():
         known = current.get(name)
         if isinstance(wanted, dict):
@@ -56,7 +56,7 @@ def _sets(current: Json, patch: Json) -> bool:
 
 
 def _has_news(known: Sequence[Json], wanted: Sequence[Json]) -> bool:
-    """Tell whether an item of a list has a text that no known item has in that field.
+    """Return whether an item of a list has a text that no known item has in that field.
 
     However the list is merged, such a text is new: this recognizes a node's heartbeat.
     """

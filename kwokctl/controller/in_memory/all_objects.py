@@ -23,7 +23,7 @@ from kwokctl.kube.client import PatchType
 from kwokctl.kube.patching.equality import is_same
 
 _PLAYED_AT = 1_234_567_890.0
-"""A time that stands for now. All objects are played as they are created, so that for a condition
+"""A time used as "now". All objects are played as they are created, so that for a condition
 each time is that of the play, or is replaced by it."""
 _NOW = format_time(_PLAYED_AT)
 _LATER = Delay(base=1.0)
@@ -64,7 +64,7 @@ class AllObjects:
         return {**document, "status": {**status, "conditions": conditions}}
 
     def surely_differ(self, before: Json, after: Json) -> bool:
-        """Tell whether a status is another one for all objects."""
+        """Return whether a status is another one for all objects."""
         if _surely_differ(before, after):
             return True
         return refuse() if before is not after else False

@@ -36,7 +36,7 @@ class PlayManner(Protocol):
         ...
 
     def surely_differ(self, before: Json, after: Json) -> bool:
-        """Tell whether a status is certainly another one."""
+        """Return whether a status is certainly another one."""
         ...
 
     def chosen(self, found: Basis) -> Stage | None:
@@ -78,7 +78,7 @@ def _basis(stages: Sequence[Stage], value: Json, manner: PlayManner) -> Basis:
 
 
 def is_at_once(stage: Stage) -> bool:
-    """Tell whether a Stage does nothing but patch the status, without delay or impersonation."""
+    """Return whether a Stage does nothing but patch the status, without delay or impersonation."""
     return _is_immediate(stage) and all(
         isinstance(step, PatchStep) and step.subresource == "status" and not step.as_user
         for step in stage.steps

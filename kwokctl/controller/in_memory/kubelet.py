@@ -26,9 +26,9 @@ class ControllerIdentity:
 
     kubelet: Kubelet
     started: str
-    """What templates are told as the time at which it started."""
+    """Its start time that templates see."""
     manager: str
-    """Under which name the cluster keeps which fields it has written."""
+    """Its name as a field manager."""
 
 
 class InMemoryKubelet:

@@ -44,7 +44,7 @@ class OneObject:
         return self.conditions.compose(value, document, patch_type, parse_time(self._now))
 
     def surely_differ(self, before: Json, after: Json) -> bool:
-        """Tell whether a patch has changed something: unchanged values are the same objects."""
+        """Return whether a patch has changed something: unchanged values are the same objects."""
         return before is not after
 
     def chosen(self, found: Basis) -> Stage | None:

@@ -55,7 +55,7 @@ class _NodeLease:
         """When a held lease ends unless it is renewed."""
 
     def on_due(self) -> None:
-        """Write or look at the lease as soon as a worker is free."""
+        """Write or read the lease as soon as a worker is free."""
         if not self.queued:
             self.queued = True
             self.queue.put(self)

@@ -30,7 +30,7 @@ class _Pool:
     freed: list[int] = field(default_factory=list)
 
     def holds(self, number: int) -> bool:
-        """Tell whether an address belongs to this pool."""
+        """Return whether an address belongs to this pool."""
         return self.first <= number <= self.last
 
 
@@ -183,7 +183,7 @@ class PodIPs:
         return len(self._cidrs(node)) if self._nodes.get(node) is not None else None
 
     def is_held(self, node: str) -> bool:
-        """Tell whether no other controller writes to a node."""
+        """Return whether no other controller writes to a node."""
         found = self._nodes.get(node)
         return found is not None and found.hold is not Hold.FOREIGN
 

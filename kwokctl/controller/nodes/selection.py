@@ -44,13 +44,13 @@ class Selection:
         return f"spec.nodeName={self.node_name}" if self.node_name else "spec.nodeName!="
 
     def manages(self, annotations: Mapping[str, str], labels: Mapping[str, str]) -> bool:
-        """Tell whether a node that the API server has selected is managed."""
+        """Return whether a node that the API server has selected is managed."""
         return all(holds(annotations) for holds in self.annotations) and not self.disregards(
             annotations, labels
         )
 
     def disregards(self, annotations: Mapping[str, str], labels: Mapping[str, str]) -> bool:
-        """Tell whether a node or a pod must not be played."""
+        """Return whether a node or a pod must not be played."""
         return bool(self.disregard and all(holds(annotations) for holds in self.disregard)) or bool(
             self.disregard_labels and all(holds(labels) for holds in self.disregard_labels)
         )

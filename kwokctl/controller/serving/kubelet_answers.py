@@ -28,7 +28,7 @@ _REFUSED = {
 
 
 class KubeletAnswers:
-    """Refuses what a kubelet is asked for, each request on a connection of its own."""
+    """Refuses requests to a kubelet, each on a separate connection."""
 
     def __init__(self, certificate: Path, key: Path) -> None:
         """Show a certificate; ConfigError if it or its key cannot be read."""

@@ -47,7 +47,7 @@ class Authorizer:
         self._token = token.encode() if token else None
 
     def allows(self, right: Right, authorization: bytes) -> bool:
-        """Tell whether the value of an `Authorization` header gives a right."""
+        """Return whether the value of an `Authorization` header gives a right."""
         if right is Right.NONE:
             return True
         scheme, _, shown = authorization.partition(b" ")

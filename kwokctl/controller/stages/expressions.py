@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 _BOOLEAN = frozenset({"bool", "dyn"})
 _INTEGER = frozenset({"bool", "double", "duration", "dyn", "int", "uint"})
 _DELAY = frozenset({"double", "duration", "dyn", "int", "string", "uint"})
-"""The types of expressions that may give what is wanted; of `dyn` only the evaluation tells."""
+"""The types of expressions that may give what is wanted; for `dyn` only the evaluation shows."""
 
 
 class CelCondition:
@@ -38,7 +38,7 @@ class CelCondition:
         return self._program.source
 
     def holds(self, value: Json) -> bool:
-        """Tell whether it holds; raise ExpressionError if it cannot be evaluated."""
+        """Return whether it holds; raise ExpressionError if it cannot be evaluated."""
         found = self._program.evaluate(value)
         if found is True or found is False:
             return found is True
@@ -65,21 +65,21 @@ class CelWeight:
 class CelDelay:
     """The delay of a Stage, or its upper bound."""
 
-    __slots__ = ("_is_told", "_program")
+    __slots__ = ("_is_logged", "_program")
 
     def __init__(self, program: CelProgram) -> None:
         """Keep the program."""
         self._program = program
-        self._is_told = False
+        self._is_logged = False
 
     def values(self, value: Json) -> Sequence[Json]:
         """Return the delay alone, which is 0 if the program fails."""
         try:
             return [self._delay(self._program.evaluate(value))]
         except ExpressionError as e:
-            if not self._is_told:
+            if not self._is_logged:
                 log.warning("%s; there is no delay then (logged once)", e)
-            self._is_told = True
+            self._is_logged = True
             return [timedelta()]
 
     def _delay(self, found: Json) -> timedelta:

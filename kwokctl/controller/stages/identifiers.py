@@ -4,7 +4,7 @@ from functools import lru_cache
 from hashlib import sha256
 
 RUNTIME = "kwok"
-"""What stands before the identifiers of containers, as `containerd` does on real nodes."""
+"""The scheme of container identifiers, like `containerd` on real nodes."""
 
 _REGISTRY, _FOLDER = "docker.io", "library"
 _REMEMBERED = 4096

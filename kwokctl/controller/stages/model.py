@@ -113,7 +113,7 @@ class Stage:
         return any(isinstance(step, DeleteStep) for step in self.steps)
 
     def matches(self, value: Json, known: Known | None = None) -> bool:
-        """Tell whether this stage is for an object; one without selector is for none.
+        """Return whether this stage is for an object; one without selector is for none.
 
         `known` is as for selectors.
         """

@@ -93,7 +93,7 @@ class FinalizersShape(_Shape):
 
 
 class ImpersonationShape(_Shape):
-    """The user as whom a write is done."""
+    """The user that a write impersonates."""
 
     username: str
 

@@ -28,7 +28,7 @@ class Condition(Protocol):
         ...
 
     def holds(self, value: Json, /) -> bool:
-        """Tell whether it holds for an object; raise ExpressionError if it cannot be evaluated."""
+        """Return whether it holds for an object; raise ExpressionError if it cannot be evaluated."""
         ...
 
 
@@ -50,7 +50,7 @@ class Requirement:
     values: frozenset[str] = frozenset()
 
     def holds(self, found: Sequence[Json]) -> bool:
-        """Tell whether the condition holds for an object in which `query` has found this."""
+        """Return whether the condition holds for an object in which `query` has found this."""
         match self.operator:
             case "In":
                 return self._has_one_of(found)
@@ -79,7 +79,7 @@ class Selector:
     expressions: tuple[Condition, ...] = ()
 
     def matches(self, value: Mapping[str, Json], known: Known | None = None) -> bool:
-        """Tell whether a stage with this selector is for an object.
+        """Return whether a stage with this selector is for an object.
 
         What its conditions find is added to what is `known` of the object: stages of a kind ask for
         the same. Raises ExpressionError for a condition in CEL that fails.

@@ -37,7 +37,7 @@ class Located:
     """What the keys of the kind and namespace begin with.
 
     It is taken from this object's key, not computed: API groups under `k8s.io` may be built in or
-    those of custom resources, whose keys differ, and only an object that exists tells which.
+    those of custom resources, whose keys differ, and only an existing object shows which.
     """
     stored: KeyValue
 

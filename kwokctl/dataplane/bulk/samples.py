@@ -65,7 +65,7 @@ async def played(
 ) -> Sample:
     """Return an object as it is when fake kubelets have played it, and the cluster has seen that.
 
-    `lacks` tells which values from them are still missing. Raises CannotStampError if that
+    `lacks` returns which values from them are still missing. Raises CannotStampError if that
     does not come.
     """
     loop = asyncio.get_running_loop()

@@ -18,7 +18,7 @@ from kwokctl.errors import ApiError
 from kwokctl.kube.resource import NODES, PODS, Resource
 
 SILENT = 5.0
-"""Seconds without news from the controller after which the cache is asked."""
+"""Seconds without news from the controller after which the watch cache is queried."""
 UNPLACED = 1.0
 """The same for pods that may be on no node: the controller sees them only when they are placed."""
 _LOOK_EVERY = 0.03
@@ -42,7 +42,7 @@ class WatchProgress:
     async def reached(self, revision: int) -> int:
         """Return the revision that watches have reached, of writes up to `revision`."""
         if self._controller is not None and self._resource in (NODES, PODS):
-            with suppress(ApiError):  # without a controller the cache is asked
+            with suppress(ApiError):  # without a controller the watch cache is queried
                 seen = await self._controller.seen()
                 position = seen.nodes if self._resource == NODES else seen.pods
                 if not self._is_silent(position, revision):
@@ -51,7 +51,7 @@ class WatchProgress:
         return revision if response.status in {200, 404} else 0
 
     def _is_silent(self, position: int, revision: int) -> bool:
-        """Tell whether the controller has been at `position` for long, short of `revision`."""
+        """Return whether the controller has been at `position` for long, short of `revision`."""
         now = asyncio.get_running_loop().time()
         if position > self._position or position >= revision:
             self._position, self._silent_since = position, None

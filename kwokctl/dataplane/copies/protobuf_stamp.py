@@ -83,7 +83,7 @@ def protobuf_stamp(value: bytes, stamp: Stamp) -> ProtobufStamp | None:
 
 
 def _finder(stamp: Stamp) -> Callable[[bytes], ValueSource | None]:
-    """Return what tells contents that differ between copies; NoMessageError if they look alike."""
+    """Return a template of contents that differ between copies; NoMessageError if they look alike."""
     texts: dict[bytes, ValueSource] = {}
     seconds = set()
     for slot in stamp.slots:

@@ -38,7 +38,7 @@ class PlayedStatus:
     status: Json
     """With symbols where copies differ."""
     sources: Played
-    """What the symbols stand for, by where they are in the object."""
+    """The meanings of the symbols, by where they are in the object."""
 
     def of(self, copy: Copy) -> Json:
         """Return the status of a copy."""
@@ -54,7 +54,7 @@ class PlayedStatus:
         return _filled(self.status, ("status",), words)
 
     def uses(self, *roles: Role) -> bool:
-        """Tell whether any value is of one of these roles, or may be made from it."""
+        """Return whether any value is of one of these roles, or may be made from it."""
         return any(each.role in {*roles, Role.PLAYED} for each in self.sources.values())
 
 

@@ -136,7 +136,7 @@ def _joiner(
 
 
 class Finder:
-    """Tells which values of an object differ from copy to copy."""
+    """Finds the values of an object that differ from copy to copy."""
 
     def __init__(
         self, body: Json, copy: Copy, varying: Varying, played: "Played | None" = None
@@ -219,14 +219,14 @@ def _pod_slots(pod: Json) -> Iterator[tuple[Path, ValueSource]]:
 
 
 def _is_time_key(key: str | int) -> bool:
-    """Tell whether Kubernetes gives times such a name."""
+    """Return whether Kubernetes gives times such a name."""
     return isinstance(key, str) and (
         key.endswith(("Time", "Timestamp")) or key in {"startedAt", "finishedAt"}
     )
 
 
 def is_time(value: str) -> bool:
-    """Tell whether a text is an RFC 3339 time."""
+    """Return whether a text is an RFC 3339 time."""
     try:
         parse_time(value)
     except ExpressionError:

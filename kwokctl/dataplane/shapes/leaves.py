@@ -36,7 +36,7 @@ class Leaf:
 
     @classmethod
     def accepts(cls, text: str) -> bool:
-        """Tell whether the API server certainly reads the text."""
+        """Return whether the API server certainly decodes the text."""
         raise NotImplementedError
 
 

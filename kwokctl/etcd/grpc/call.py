@@ -39,7 +39,7 @@ class Opening:
         return HEAD.pack(self._first, END_HEADERS, stream) + self._block
 
     def whole(self, stream: int, length: int) -> bytes:
-        """Return all that stands before a message of this length that fits into one frame."""
+        """Return the prefix of a message of this length that fits into one frame."""
         return self._pack_whole(
             self._first, END_HEADERS, stream, self._block,
             (length + PREFIX.size) << 8 | DATA, END_STREAM, stream, 0, length,
@@ -64,7 +64,7 @@ class RpcCall:
         self.pieces: list[bytes] = []
         """Of the answer."""
         self.heard = 0
-        """How often the connection had heard something when this was asked for."""
+        """How often the connection had received something when the call began."""
 
     def fail(self, error: Exception) -> None:
         """Give the error to the caller, unless it no longer waits."""
@@ -72,7 +72,7 @@ class RpcCall:
             self.answer.set_exception(error)
 
     def succeed(self) -> bool:
-        """Hand over the answer; tell whether it is one whole message, as it must be."""
+        """Give the answer to the caller; return whether it is one whole message, as it must be."""
         pieces = self.pieces
         body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
         if len(body) < PREFIX.size:
@@ -86,7 +86,7 @@ class RpcCall:
 
 
 class RpcOutcome:
-    """What a block of headers says about a call."""
+    """The decoded headers of a call."""
 
     __slots__ = ("code", "http_status", "text")
 
@@ -104,7 +104,7 @@ class RpcOutcome:
 
 
 class Deadlines:
-    """Calls back at the earliest deadline, perhaps in vain: most calls end long before theirs.
+    """Calls back at the earliest deadline, often needlessly: most calls end long before theirs.
 
     The callback must add the remaining deadlines again.
     """

@@ -11,7 +11,7 @@ from kwokctl.etcd.grpc.errors import NotProcessedError, gone, unreachable
 _PAUSE = 0.05
 """Seconds from one attempt to dial to the next."""
 _TRIES = 5
-"""How often a call is sent that the server says it has not looked at."""
+"""How often a call is sent that the server has refused without processing it."""
 
 
 class Channel:
@@ -73,7 +73,7 @@ class Channel:
         return opening
 
     async def _connected(self, deadline: float) -> GrpcConnection:
-        """Return a connection that takes calls; whoever comes while one dials shares what follows."""
+        """Return a connection that takes calls; concurrent callers share one attempt to dial."""
         attempts = self._attempts
         try:
             async with asyncio.timeout_at(deadline), self._dialling:

@@ -75,7 +75,7 @@ class GrpcConnection(asyncio.Protocol):
     # Called by the transport.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Say what a client says first."""
+        """Send the preface of a client."""
         # uvloop's transports do not derive from asyncio's.
         self._transport = cast("asyncio.Transport", transport)
         self._transport.write(frames.OPENING)
@@ -204,7 +204,7 @@ class GrpcConnection(asyncio.Protocol):
             self._end("it was retired")
 
     def _learn(self, block: bytes) -> RpcOutcome:
-        """Decode a block and keep what it says: the next of the same bytes says the same."""
+        """Decode a block and keep the result: the next of the same bytes has the same."""
         if len(self._outcomes) >= _KNOWN_BLOCKS:
             self._outcomes.clear()
         outcome = self._outcomes[block] = RpcOutcome(block)

@@ -55,7 +55,7 @@ class EtcdAddress:
 
     @property
     def is_secure(self) -> bool:
-        """Whether TLS is spoken."""
+        """Whether TLS is used."""
         return self.ca is not None
 
 

@@ -23,7 +23,7 @@ _WORD = struct.Struct(">I")
 
 
 class PeerError(Exception):
-    """The peer broke the protocol; the connection cannot go on."""
+    """The peer broke the protocol; the connection cannot continue."""
 
 
 def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
@@ -53,7 +53,7 @@ OPENING = (
     + settings({HEADER_TABLE_SIZE: 0, ENABLE_PUSH: 0, INITIAL_WINDOW_SIZE: LARGEST_WINDOW})
     + window_update(0, LARGEST_WINDOW - DEFAULT_WINDOW)
 )
-"""What a client says first."""
+"""The preface of a client."""
 
 
 def read_settings(payload: bytes) -> dict[int, int]:

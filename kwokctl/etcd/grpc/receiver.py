@@ -109,7 +109,7 @@ class Receiver:
         assert self._begun is not None
         expected, ends, begun = self._begun
         if kind != CONTINUATION or stream != expected:
-            raise PeerError("a block of headers does not go on")
+            raise PeerError("a block of headers is not continued")
         block = begun + payload
         if len(block) > _LONGEST_BLOCK:
             raise PeerError("a block of headers is too long")

@@ -71,7 +71,7 @@ class Sender:
         self._send_of([held])
 
     def forget(self, stream: int) -> bool:
-        """Send no more on a stream; tell whether anything was left."""
+        """Send no more on a stream; return whether anything was left."""
         return self._held.pop(stream, None) is not None
 
     def adjust(self, settings: dict[int, int]) -> None:

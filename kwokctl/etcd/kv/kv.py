@@ -81,7 +81,7 @@ class Kv:
     ) -> KeyPage:
         """Return the keys from `start` up to, without, `end`, in order, at most `limit` if it is not 0.
 
-        With a `revision` they are as they were then; EtcdRefusedError with code 11 (OUT_OF_RANGE) tells that it
+        With a `revision` they are as they were then; EtcdRefusedError with code 11 (OUT_OF_RANGE) means that it
         has been compacted, or is to come. The next page begins at the last key followed by a zero byte.
         """
         request = encoding.range_request(

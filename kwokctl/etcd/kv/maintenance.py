@@ -14,7 +14,7 @@ _SIZE, _SIZE_IN_USE, _QUOTA = (mark(n, VARINT) for n in (3, 9, 12))
 
 _WITHIN = 30.0
 _DEFRAGMENT_WITHIN = 600.0
-"""Seconds. Everything that is in use is written anew."""
+"""Seconds. Everything that is in use is rewritten."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class MemberStatus:
     db_size_in_use: int
     """What would be left of the file after defragmenting it."""
     quota: int
-    """The size at which it refuses writes; 0 if it does not tell, as before 3.6."""
+    """The size at which it refuses writes; 0 if it is not in the answer, as before 3.6."""
 
 
 async def status(kv: Kv, *, within: float = _WITHIN) -> MemberStatus:

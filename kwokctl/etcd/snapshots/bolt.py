@@ -105,7 +105,7 @@ class Bolt:
 
 
 def _meta(file: BinaryIO, at: int) -> tuple[int, int, int, int] | None:
-    """Return transaction, page size, root page and number of pages, if a meta page lies there."""
+    """Return transaction, page size, root page and number of pages, if there is a meta page."""
     page = _read(file, at, _PAGE.size + _META.size + _SUM.size)
     if len(page) < _PAGE.size + _META.size + _SUM.size:
         return None

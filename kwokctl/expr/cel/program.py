@@ -26,7 +26,7 @@ _FAULTS = (
 )
 """What the fast way may end in."""
 _TOO_DEEP = (RecursionError, MemoryError, SyntaxError)
-"""What Python says of code that is nested more deeply than it can be."""
+"""Python's message for code that is nested too deeply."""
 
 
 class CelEnvironment:

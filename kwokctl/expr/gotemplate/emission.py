@@ -44,7 +44,7 @@ Values = list[object]
 
 
 def is_marked(source: str) -> bool:
-    """Tell whether the text contains one of the placeholder characters."""
+    """Return whether the text contains one of the placeholder characters."""
     return any(mark in source for mark in _MARKS)
 
 

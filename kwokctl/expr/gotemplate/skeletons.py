@@ -189,7 +189,7 @@ class _Writer:
 
 
 def _fits(levels: int, start: int, column: int) -> bool:
-    """Tell whether YAML is a whole node: its lines are indented more than those of the parent.
+    """Return whether YAML is a whole node: its lines are indented more than those of the parent.
 
     Without levels, its first line is at the placeholder, the others are at the margin.
     """

@@ -13,7 +13,7 @@ from kwokctl.errors import ExpressionError, KwokctlError
 _UNKNOWN = "this depends on a value that is another one for each object"
 
 Key = TypeVar("Key")
-"""What tells one object from another, such as its number."""
+"""What distinguishes one object from another, such as its number."""
 Value = Callable[[Key], object]
 """Gives a value of an object."""
 
@@ -112,7 +112,7 @@ def calling(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def holds_symbol(value: Any) -> bool:
-    """Tell whether a value is a symbol, or a list or map with one somewhere in it."""
+    """Return whether a value is a symbol, or a list or map with one somewhere in it."""
     if isinstance(value, Mapping):
         return any(map(holds_symbol, value.values()))
     if isinstance(value, list | tuple):

@@ -8,11 +8,11 @@ from kwokctl.expr.jq import parser
 from kwokctl.expr.jq.parser import Constant, Each, Either, Field, Item, Select, Step, Steps
 
 IsUnknown = Callable[[Any], bool]
-"""Tells whether a value, or anything in it, is not known."""
+"""Returns whether a value, or anything in it, is not known."""
 
 
 def reaches(source: str, value: Any, is_unknown: IsUnknown) -> bool:
-    """Tell whether the program may look at, or return, something of `value` that is not known.
+    """Return whether the program may read, or return, something of `value` that is not known.
 
     Errs on the side of yes: for a program that the compiler does not know, and for what comes after
     a `select` that lets nothing through.

@@ -1,1 +1,1 @@
-"""Components as processes of this host: launched, stopped, looked at, and kept alive if so wished."""
+"""Components as processes of this host: launched, stopped, inspected, and restarted on request."""

@@ -70,7 +70,7 @@ class Launches:
             yield [name for name, wave in waves.items() if wave == number]
 
     def is_wanted(self, name: ComponentName) -> bool:
-        """Tell whether a component was not stopped on purpose."""
+        """Return whether a component was not stopped on purpose."""
         return not self.stopped_mark(name).exists()
 
     def wanted(self) -> list[ComponentName]:
@@ -86,12 +86,12 @@ class Launches:
         return self.paths.pids / f"{name}.lock"
 
     def stopped_mark(self, name: str) -> Path:
-        """Return the file that says that a component was stopped on purpose."""
+        """Return the file that marks a component as stopped on purpose."""
         return self.paths.pids / f"{name}.stopped"
 
     @property
     def keep_mark(self) -> Path:
-        """The file that says that components which die are to be launched again."""
+        """The file that requests that components which die are launched again."""
         return self.paths.launch / "restart-on-failure"
 
     def _stop_wave(self, name: ComponentName) -> int:

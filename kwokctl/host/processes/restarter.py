@@ -47,7 +47,7 @@ class Keeper:
         pid_file = self._launches.pid_file(name)
         process = read_pid_file(pid_file)
         if process is None:
-            # Never launched yet: that is for whoever starts the cluster.
+            # Never launched yet: `start` does that.
             return
         if process.is_alive:
             if now - self._started.get(name, now) > _SETTLED_AFTER:

@@ -25,7 +25,7 @@ _SILENCE = 60.0
 
 
 class ListMetadata(msgspec.Struct, rename={"resource_version": "resourceVersion"}):
-    """What a list says about itself."""
+    """The metadata of a list."""
 
     resource_version: str = ""
     next_page: str = msgspec.field(name="continue", default="")
@@ -156,7 +156,7 @@ class ListCutter:
         return objects
 
     def end(self) -> ListPage:
-        """Return the last object, and what the list says of itself; ApiError if it is cut off."""
+        """Return the last object, and the list's metadata; ApiError if it is cut off."""
         try:
             return _pages.decode(self._head + self._rest)
         except msgspec.DecodeError as e:

@@ -1,7 +1,7 @@
 """Reads how many watches an API server has ended because their clients were too slow.
 
 It counts them in `apiserver_terminated_watchers_total`, by resource
-(https://kubernetes.io/docs/reference/instrumentation/metrics/); each of them starts anew.
+(https://kubernetes.io/docs/reference/instrumentation/metrics/); each of them lists again.
 """
 
 from collections.abc import Callable

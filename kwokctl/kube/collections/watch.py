@@ -283,7 +283,7 @@ def _parted(line: bytes) -> tuple[str, bytes]:
 
 
 def _has_forgotten(error: ApiError) -> bool:
-    """Tell whether only a new list helps.
+    """Return whether only a new list helps.
 
     That includes a server whose data are older than those already seen.
     """
@@ -291,5 +291,5 @@ def _has_forgotten(error: ApiError) -> bool:
 
 
 def _is_final(error: ApiError) -> bool:
-    """Tell whether a retry would fail again."""
+    """Return whether a retry would fail again."""
     return error.reason == UNTRUSTED or error.status in (400, 401, 403, 404, 405, 406, 422)

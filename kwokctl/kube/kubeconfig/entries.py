@@ -138,7 +138,7 @@ async def make_current(target: Files, candidates: Mapping[str, Path]) -> str:
 
 
 def may_name(target: Files, context: str) -> bool:
-    """Tell whether a kubeconfig, even one that is garbled, may have a context of this name."""
+    """Return whether a kubeconfig, even one that is garbled, may have a context of this name."""
     try:
         return any(context.encode() in path.read_bytes() for path in _existing(_files(target)))
     except OSError:
@@ -197,7 +197,7 @@ def _refuse_foreign(
 
 
 def _is_ours(files: Sequence[KubeconfigFile], names: Mapping[str, str], home: Path | None) -> bool:
-    """Tell whether every cluster of the name was made by kwokctl, or, if there is none, every user."""
+    """Return whether every cluster of the name was made by kwokctl, or, if there is none, every user."""
     for table in ("clusters", "users"):
         found = list(_inner(files, table, names[table]))
         if found:
@@ -208,7 +208,7 @@ def _is_ours(files: Sequence[KubeconfigFile], names: Mapping[str, str], home: Pa
 def _leads_home(
     files: Sequence[KubeconfigFile], names: Mapping[str, str], home: Path | None
 ) -> bool:
-    """Tell whether a cluster of the name was made for the folder `home`, wherever it is served."""
+    """Return whether a cluster of the name was made for the folder `home`, wherever it is served."""
     found = _inner(files, "clusters", names["clusters"])
     return home is not None and any(lies_in(inner, folder, home) for inner, folder in found)
 

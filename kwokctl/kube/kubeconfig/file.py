@@ -96,7 +96,7 @@ class KubeconfigFile:
         return next((each for each in self.entries(table) if each["name"] == name), None)
 
     def put(self, table: str, entry: Mapping[str, Json]) -> None:
-        """Add an entry or replace the one of its name where it stands."""
+        """Add an entry or replace the one of its name in place."""
         entries = self.entries(table)
         for index, each in enumerate(entries):
             if each["name"] == entry["name"]:
@@ -160,12 +160,12 @@ def _make_folder(folder: Path) -> None:
 
 
 def _meaning(document: Mapping[str, Json]) -> dict[str, Json]:
-    """Return a document without the keys that say nothing."""
+    """Return a document without the keys that are empty."""
     return {key: value for key, value in document.items() if value not in (None, [], "")}
 
 
 def is_of_cluster(entry: Mapping[str, Json], folder: Path, home: Path | None) -> bool:
-    """Tell whether a cluster or user entry leads to this machine or into the folder `home`.
+    """Return whether a cluster or user entry leads to this machine or into the folder `home`.
 
     `folder` is where the kubeconfig lies, for relative names. An empty entry is of no cluster,
     and may be replaced.
@@ -178,7 +178,7 @@ def is_of_cluster(entry: Mapping[str, Json], folder: Path, home: Path | None) ->
 
 
 def lies_in(entry: Mapping[str, Json], folder: Path, home: Path) -> bool:
-    """Tell whether a file that an entry names lies in the folder `home`."""
+    """Return whether a file that an entry names is in the folder `home`."""
     named = ((folder / str(entry[key])).resolve() for key in _FILES if key in entry)
     return any(path.is_relative_to(home.resolve()) for path in named)
 

@@ -20,7 +20,7 @@ _POLL = 0.02
 
 @contextlib.asynccontextmanager
 async def locked(kubeconfig: Path, *, wait: float = _WAIT) -> AsyncIterator[None]:
-    """Hold the lock of a kubeconfig; BusyError after `wait` seconds in vain."""
+    """Hold the lock of a kubeconfig; BusyError after `wait` seconds."""
     lock = Path(f"{kubeconfig}.lock")
     deadline = time.monotonic() + wait
     while not _take(lock):

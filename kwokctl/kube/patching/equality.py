@@ -4,7 +4,7 @@ from kwokctl.json_value import Json
 
 
 def is_same(left: Json, right: Json) -> bool:
-    """Tell whether two values are equal, and of the same types: 1, 1.0 and true are three values."""
+    """Return whether two values are equal, and of the same types: 1, 1.0 and true are three values."""
     return bool(left == right) and _have_same_types(left, right)
 
 

@@ -126,7 +126,7 @@ def _in_order(before: Mapping[Json, Json], after: Mapping[Json, Json]) -> list[J
 
 
 def _check_new(value: Json, place: str) -> None:
-    """Refuse what has a meaning of its own, or none, in a list's items that are taken as they are."""
+    """Refuse directives and nulls in a list's items that are taken as they are."""
     if type(value) is dict:
         for name, inner in value.items():
             if "$" in name:

@@ -89,7 +89,7 @@ def _explained(address: ServerAddress, error: OSError) -> ApiError:
                 f"{where} cannot be trusted: {error.verify_message}",
                 status=0,
                 reason=UNTRUSTED,
-                hint="the kubeconfig may be of another cluster, or of one that was made anew",
+                hint="the kubeconfig may be of another cluster, or of one that was deleted and created again",
             )
         case ssl.SSLError():
             why = error.reason or str(error)

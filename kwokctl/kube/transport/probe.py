@@ -20,7 +20,7 @@ _contexts: dict[Credentials, ssl.SSLContext] = {}
 
 
 async def probe(probe: HttpProbe) -> bool:
-    """Tell whether the probe holds: its URL answers 200 within a few seconds.
+    """Return whether the probe holds: its URL answers 200 within a few seconds.
 
     Whatever goes wrong is a no; a server whose certificate is not signed by the probe's CA, too.
     """
@@ -28,7 +28,7 @@ async def probe(probe: HttpProbe) -> bool:
         async with asyncio.timeout(_TIMEOUT):
             return await _answers(probe)
     except (KwokctlError, OSError, ValueError):
-        # The files may have been made anew since their context was.
+        # The files may have been renewed since the context was made.
         _contexts.pop((probe.ca, probe.cert, probe.key), None)
         return False
 
@@ -51,7 +51,7 @@ async def _answers(probe: HttpProbe) -> bool:
 
 
 def _is_refused(address: ServerAddress) -> bool:
-    """Tell at once, at a tenth of the cost, that no program of this machine listens there.
+    """Return whether no program of this machine listens there, at a tenth of the cost of a request.
 
     A program that boots is asked a hundred times before it listens, and needs the CPU itself.
     """

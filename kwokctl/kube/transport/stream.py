@@ -97,7 +97,7 @@ class Stream(Wire):
             self._headers = []
             return
         self._in_body = self._begun = True
-        self._tell()
+        self._wake()
 
     def on_body(self, data: bytes) -> None:
         """Keep a piece of the body for the reader."""
@@ -106,21 +106,21 @@ class Stream(Wire):
         if self._size > _HIGH_WATER and not self.is_paused and self._transport is not None:
             self.is_paused = True
             self._transport.pause_reading()
-        self._tell()
+        self._wake()
 
     def on_message_complete(self) -> None:
         """Let the reader come to the end."""
         if self._begun:
             self._ended = True
             self._keeps_alive = self._parser.should_keep_alive()
-            self._tell()
+            self._wake()
 
     def fail(self, error: ApiError) -> None:
         """Give up the connection; the reader learns it after all that has come before."""
         self.close()
         if not self._ended and self._error is None:
             self._error = error
-            self._tell()
+            self._wake()
 
     def rest(self) -> None:
         """Bound no silence any more: nothing is asked for."""
@@ -134,7 +134,7 @@ class Stream(Wire):
         super().close()
 
     def _wake_for(self, socket: sockets.socket, size: int) -> None:
-        """Have the kernel tell of what has come only when it is so many bytes (socket(7))."""
+        """Have the kernel report received data only from that many bytes on (socket(7))."""
         if self._transport is not None:
             with suppress(OSError):
                 socket.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVLOWAT, size)
@@ -147,7 +147,7 @@ class Stream(Wire):
         self.heard = False
         self.bound_silence(seconds)
 
-    def _tell(self) -> None:
+    def _wake(self) -> None:
         if self._news is not None and not self._news.done():
             self._news.set_result(None)
 

@@ -108,7 +108,7 @@ class Wire(asyncio.Protocol):
             self._transport.abort()
 
     def _is_framed(self) -> bool:
-        """Tell whether the answer itself says where it ends; else the connection's end does."""
+        """Return whether the answer itself marks its end; else the connection's end does."""
         framing = (b"content-length", b"transfer-encoding")
         return any(name.lower() in framing for name, _ in self._headers)
 

@@ -65,7 +65,7 @@ class KindNodeImages:
         return await self.engine.made(Artifact(name=_NAME, version=kube))
 
     async def is_bare(self, image: str) -> bool:
-        """Tell whether an image lacks what kind adds to a control plane."""
+        """Return whether an image lacks what kind adds to a control plane."""
         inspected = await self._engine.ask("inspect_image", image)
         return recipe.BARE in ((inspected.get("Config") or {}).get("Labels") or {})
 

@@ -78,7 +78,7 @@ def check_tools() -> None:
 
 
 def mark(programs: Mapping[str, Path]) -> str:
-    """Return what tells images apart that are made of other programs or in another way."""
+    """Return a key that differs for images made of other programs or in another way."""
     content = hashlib.sha256(repr((_DEBIAN, _PACKAGES, _PLACES, _MASKED)).encode())
     for name in _PLACES:
         content.update(_file(name).read_bytes())

@@ -26,7 +26,7 @@ _PKI = {
     "sa.pub": ("sa.pub",),
     "sa.key": ("sa.key",),
 }
-"""Files of the cluster's PKI that kubeadm shall sign with, in place of making its own."""
+"""Files of the cluster's PKI that kubeadm must sign with, instead of creating its own."""
 _POD_SUBNETS = {
     "ipv4": "10.244.0.0/16",
     "ipv6": "fd00:10:244::/56",

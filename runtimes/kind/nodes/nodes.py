@@ -69,7 +69,7 @@ class KindNodes:
         with set_aside(self._paths.etcd_data, self.folder / "etcd") as is_kept:
             made = await self._create(creation, inside)
             node = Node(self._engine, made)
-            # What was set aside comes back under the components, which then start anew.
+            # What was set aside comes back under the components, which then start again.
             await node.stop(MAKES if is_kept else MAKES.difference(inside))
         write_atomic(self.folder / _MADE, made.id)
         return made
@@ -80,7 +80,7 @@ class KindNodes:
         await all_of(self._engine.remove_volumes(node.name) for node in nodes)
 
     def _is_ours(self, container: Container) -> bool:
-        """Tell whether it is the node that sees the folder of this very cluster."""
+        """Return whether it is the node that sees the folder of this very cluster."""
         is_first = container.labels.get(ROLE) == CONTROL_PLANE
         return is_first and str(self._paths.root) in container.sources
 

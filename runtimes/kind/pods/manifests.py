@@ -103,7 +103,7 @@ def taking_up(
 
 
 class Manifests:
-    """The pods of one node. Those of kubeadm lie there; each start of another one is a pod anew."""
+    """The pods of one node. Those of kubeadm are in a folder; each start of another one makes a new pod."""
 
     def __init__(self, inside: Inside) -> None:
         """Work in this container."""

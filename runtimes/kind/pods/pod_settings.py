@@ -1,4 +1,4 @@
-"""How the pods of a cluster are run, whoever makes them, and what they see. Pure.
+"""How the pods of a cluster are run, by kubeadm or kwokctl, and what they see. Pure.
 
 The node sees the files of the host first.
 """

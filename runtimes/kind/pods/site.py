@@ -28,7 +28,7 @@ class KindSite(EngineSite):
     ) -> str:
         """Return a loopback address: of the node for what runs there, else of this host.
 
-        The node's own is said by name, for the host's may be another address that the user chose.
+        The node's own is given by name: the host's may be another address that the user chose.
         """
         if dialler is None or dialler in ON_HOST:
             return f"{LOOPBACK}:{port}"

@@ -1,4 +1,4 @@
-"""Stands in for a component: serves HTTP, logs, and ends as it is told.
+"""Replaces a component: serves HTTP, logs, and ends as its arguments say.
 
     server.py PORT [--bind ADDRESS] [--deaf] [--eat MEBIBYTES] [--say TEXT] [--socket NAME]
 

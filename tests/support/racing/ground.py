@@ -40,7 +40,7 @@ class Ground:
         self._numbers = count(1)
 
     def text(self) -> str:
-        """Return what nobody has said yet."""
+        """Return a text that was not used yet."""
         return f"n{next(self._numbers)}"
 
     def name(self) -> str:
@@ -58,7 +58,7 @@ class Ground:
 
 
 def has_ended(body: Json) -> bool:
-    """Tell whether the API server answers a write by deleting the object instead.
+    """Return whether the API server answers a write by deleting the object instead.
 
     It does so with what is deleted without grace and held by nothing.
     """

@@ -48,7 +48,7 @@ def shown(body: Json, *, is_gone: bool = False) -> Shown:
 
 
 class Ledger:
-    """Keeps account of every write that was said to have succeeded, and of all that was shown."""
+    """Records every write that was acknowledged, and every state that was shown."""
 
     def __init__(self) -> None:
         self._writes: defaultdict[str, dict[int, tuple[str, str]]] = defaultdict(dict)
@@ -73,7 +73,7 @@ class Ledger:
         self.latest = max(self.latest, revision)
 
     def ending(self, uid: str) -> None:
-        """Take note that somebody tries to delete an object."""
+        """Record that a client tries to delete an object."""
         self._doomed.add(uid)
 
     def ended(self, uid: str, *, at_once: bool = False) -> None:
@@ -109,7 +109,7 @@ class Ledger:
             if each.is_gone and each.is_held and self._ended.get(uid):
                 yield f"deleted in spite of its finalizers: {each}"
             if each.is_gone and uid not in self._doomed:
-                yield f"nobody has deleted it: {each}"
+                yield f"no client has deleted it: {each}"
             before = each
         if before is not None and writes:
             yield f"never shown of {before}: {writes}"

@@ -55,7 +55,7 @@ class Other:
         await self._patch(body, change, PatchType.MERGE, ".metadata.labels.label", text)
 
     async def _apply(self, body: Json, text: str) -> None:
-        """Apply on the server's side; the uid keeps it from making the object anew."""
+        """Apply on the server's side; the uid keeps it from creating the object again."""
         resource, metadata = self._ground.resource, body["metadata"]
         identity = {"name": metadata["name"], "uid": metadata["uid"]}
         change = {

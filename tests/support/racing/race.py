@@ -18,7 +18,7 @@ from tests.support.racing.ledger import shown
 
 
 class Racer(Protocol):
-    """Somebody who writes."""
+    """A client that writes."""
 
     async def turn(self) -> None:
         """Write once."""
@@ -69,7 +69,7 @@ class Race:
 
     def _show(self, body: Json, *, is_gone: bool) -> None:
         if not body["metadata"].get("resourceVersion"):
-            return  # nobody saw how it ended
+            return  # its outcome is unknown
         what = shown(body, is_gone=is_gone)
         self._ground.ledger.show(what)
         self._seen = max(self._seen, what.revision)

@@ -56,7 +56,7 @@ def test_the_minor_number_is_the_second() -> None:
         ("1.99.0", "3.6.16"),
     ],
 )
-def test_etcd_goes_with_the_minor_release_of_kubernetes(kube: str, etcd: str) -> None:
+def test_the_version_of_etcd_follows_the_minor_release_of_kubernetes(kube: str, etcd: str) -> None:
     assert etcd_version(kube) == etcd
 
 

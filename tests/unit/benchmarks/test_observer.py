@@ -63,10 +63,10 @@ def test_falling_back_is_counted_but_not_being_deleted() -> None:
 
 
 def test_a_listener_gets_the_state_of_each_object() -> None:
-    told: list[str] = []
-    seen = Seen(listener=lambda _name, state: told.append(state))
+    states: list[str] = []
+    seen = Seen(listener=lambda _name, state: states.append(state))
     for thing in (pod("Pending"), pod("Running"), pod("Running", deleted="now")):
         seen.note(changed(thing))
     seen.note(Event(EventType.DELETED, pod("Running"), b""))
 
-    assert told == ["waiting", "", "going", ""]
+    assert states == ["waiting", "", "going", ""]

@@ -19,7 +19,7 @@ def test_who_is_ready_and_gone_in_time_is_no_straggler() -> None:
     assert stragglers.found() == set()
 
 
-def test_who_waits_too_long_is_one_while_it_lasts_and_afterwards() -> None:
+def test_an_object_that_waits_too_long_counts_as_a_straggler_also_afterwards() -> None:
     clock = Clock()
     stragglers = Stragglers(clock, patience=30)
     stragglers.note("slow", "waiting")

@@ -166,7 +166,7 @@ async def test_a_component_that_exits_is_reported_at_once_with_its_last_log_line
         changed(OPTIONS, kube_version="latest"),
     ],
 )
-async def test_wrong_words_are_refused_before_anything_is_made(
+async def test_wrong_arguments_are_refused_before_anything_is_created(
     tmp_path: Path, options: ClusterOptions
 ) -> None:
     with pytest.raises(UsageError):
@@ -176,13 +176,13 @@ async def test_wrong_words_are_refused_before_anything_is_made(
 
 
 class Notes(Silent):
-    """Keeps what was told."""
+    """Keeps the notes."""
 
     def __init__(self) -> None:
-        self.told: list[str] = []
+        self.lines: list[str] = []
 
     def note(self, text: str) -> None:
-        self.told.append(text)
+        self.lines.append(text)
 
 
 async def test_create_notes_and_saves_its_choices_so_that_a_start_has_the_same_flags(
@@ -195,7 +195,7 @@ async def test_create_notes_and_saves_its_choices_so_that_a_start_has_the_same_f
     with pytest.raises(UnavailableError):
         await create_cluster(mine, replace(request(options), keep_on_failure=True))
 
-    assert "power cut" in notes.told[0]
+    assert "power cut" in notes.lines[0]
     saved = load(mine.paths(NAME), NAME)
     assert saved.options.heartbeat.kind in {"real", "stretched"}
     written = yaml.load_all(mine.paths(NAME).saved.read_text())[0]

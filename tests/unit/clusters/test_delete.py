@@ -15,7 +15,7 @@ from kwokctl.host.paths import WorkDir
 from kwokctl.kube.kubeconfig import entries
 from kwokctl.model import ClusterName
 from tests.support.fake_runtime import FakeRuntime
-from tests.support.told import Told
+from tests.support.recorded_messages import RecordedMessages
 from tests.unit.clusters.state.test_saved import SAVED
 
 NAME = cluster_name("dev")
@@ -28,13 +28,15 @@ def runtime() -> FakeRuntime:
 
 
 @pytest.fixture
-def told() -> Told:
-    return Told()
+def messages() -> RecordedMessages:
+    return RecordedMessages()
 
 
 @pytest.fixture
-def home(tmp_path: Path, runtime: FakeRuntime, told: Told) -> Home:
-    return Home(workdir=WorkDir(tmp_path), cache=tmp_path, load_runtime=runtime.load, progress=told)
+def home(tmp_path: Path, runtime: FakeRuntime, messages: RecordedMessages) -> Home:
+    return Home(
+        workdir=WorkDir(tmp_path), cache=tmp_path, load_runtime=runtime.load, progress=messages
+    )
 
 
 @pytest.fixture
@@ -118,7 +120,7 @@ async def test_all_leaves_the_clusters_of_the_original_alone(home: Home) -> None
     assert root.exists()
 
 
-async def test_one_cluster_that_fails_does_not_keep_the_others(home: Home) -> None:
+async def test_one_cluster_that_fails_does_not_stop_the_others(home: Home) -> None:
     originals(home, "nonsense")
     mine = made(home, "mine")
 
@@ -172,7 +174,7 @@ async def test_a_cluster_of_the_original_in_containers_is_left_to_it(home: Home)
 
 @pytest.mark.parametrize("text", ["{ kwok-dev", "clusters: [kwok-dev]"])
 async def test_a_garbled_kubeconfig_keeps_nothing_but_itself(
-    home: Home, config: Path, told: Told, text: str
+    home: Home, config: Path, messages: RecordedMessages, text: str
 ) -> None:
     name = await made_with_context(home, config, "dev")
     whole = config.read_text()
@@ -187,7 +189,7 @@ async def test_a_garbled_kubeconfig_keeps_nothing_but_itself(
     config.write_text(whole)
     assert not await delete_cluster(home, name, kubeconfig=config, force=False)
     assert "kwok-dev" not in config.read_text()
-    assert "left behind" in told.lines[0]
+    assert "left behind" in messages.lines[0]
 
 
 async def test_a_garbled_kubeconfig_that_has_nothing_of_the_cluster_is_no_error(
@@ -208,7 +210,7 @@ async def test_a_context_of_a_cluster_that_is_not_here_stays(home: Home, config:
 
 
 async def test_the_youngest_cluster_that_is_left_gets_the_current_context(
-    home: Home, config: Path, told: Told
+    home: Home, config: Path, messages: RecordedMessages
 ) -> None:
     await made_with_context(home, config, "older", born=1)
     await made_with_context(home, config, "younger", born=2)
@@ -218,10 +220,12 @@ async def test_the_youngest_cluster_that_is_left_gets_the_current_context(
     await delete_cluster(home, name, kubeconfig=config, force=False)
 
     assert entries.current_context(config) == "kwok-younger"
-    assert told.lines == ["'kwok-younger' is the current context now"]
+    assert messages.lines == ["'kwok-younger' is the current context now"]
 
 
-async def test_another_current_context_stays(home: Home, config: Path, told: Told) -> None:
+async def test_another_current_context_stays(
+    home: Home, config: Path, messages: RecordedMessages
+) -> None:
     await made_with_context(home, config, "other")
     name = await made_with_context(home, config, "dev")
     config.write_text(config.read_text().replace("current-context: kwok-dev", "current-context: x"))
@@ -229,14 +233,16 @@ async def test_another_current_context_stays(home: Home, config: Path, told: Tol
     await delete_cluster(home, name, kubeconfig=config, force=False)
 
     assert entries.current_context(config) == "x"
-    assert told.lines == []
+    assert messages.lines == []
 
 
-async def test_when_all_go_no_context_is_current(home: Home, config: Path, told: Told) -> None:
+async def test_when_all_go_no_context_is_current(
+    home: Home, config: Path, messages: RecordedMessages
+) -> None:
     await made_with_context(home, config, "b")
     await made_with_context(home, config, "a")
 
     await delete_all(home, kubeconfig=config, force=False)
 
     assert entries.current_context(config) == ""
-    assert told.lines == ["the kubeconfig has no current context now"]
+    assert messages.lines == ["the kubeconfig has no current context now"]

@@ -38,7 +38,7 @@ from tests.support.sites import HostLikeSite
 from tests.unit.clusters.state.test_saved import SAVED
 
 
-class Told(Silent):
+class RecordedWarnings(Silent):
     """Keeps what the user is warned of."""
 
     def __init__(self) -> None:
@@ -117,7 +117,7 @@ async def test_two_sets_of_nodes_have_different_networks_and_addresses(
     assert len({node["status"]["addresses"][0]["address"] for node in nodes}) == 4
 
 
-async def test_positions_are_remembered_in_a_namespace_that_comes_a_little_later(
+async def test_positions_are_stored_in_a_namespace_that_is_created_a_little_later(
     home: Home, cluster: FakeCluster, tmp_path: Path
 ) -> None:
     cluster.refuse.append(ApiError("namespaces not found", status=404, reason="NotFound"))
@@ -133,14 +133,14 @@ async def test_scale_warns_when_positions_cannot_be_stored(
     home: Home, cluster: FakeCluster, tmp_path: Path
 ) -> None:
     cluster.refuse.append(ApiError("no", status=403, reason="Forbidden"))
-    told = Told()
+    messages = RecordedWarnings()
 
     async with reachable(cluster, tmp_path / "theirs") as kubeconfig:
-        telling = replace(home, progress=told)
+        telling = replace(home, progress=messages)
         await scale(telling, NAME, THREE_NODES, documents=(), kubeconfig=kubeconfig)
 
     assert names(cluster) == ["node-000000", "node-000001", "node-000002"]
-    assert any("may be repeated" in line for line in told.warnings)
+    assert any("may be repeated" in line for line in messages.warnings)
 
 
 async def test_a_cluster_made_by_kwokctl_is_scaled_by_its_name(
@@ -188,8 +188,8 @@ async def _addresses_of_a_new_node(
 async def test_new_nodes_have_the_kubelets_address_that_only_the_controller_knows(
     home: Home, cluster: FakeCluster
 ) -> None:
-    told = answers(kubelet=b'{"name":"172.18.0.1","port":1234}')
-    server = Server(routes(told), Authorizer("secret"))
+    messages = answers(kubelet=b'{"name":"172.18.0.1","port":1234}')
+    server = Server(routes(messages), Authorizer("secret"))
     await server.start("127.0.0.1", 0)
     try:
         options = changed(SAVED.options, controller_port=server.port)
@@ -339,10 +339,10 @@ async def test_the_users_own_templates_make_objects_of_any_kind(
 async def test_a_parameter_that_the_template_does_not_use_is_named(
     home: Home, program: str, warnings: list[str]
 ) -> None:
-    told = Told()
+    messages = RecordedWarnings()
     request = ScaleRequest(kind="node", params=(program,))
 
     with pytest.raises(NotFoundError, match="no cluster called 'dev'"):
-        await scale(replace(home, progress=told), NAME, request, documents=[])
+        await scale(replace(home, progress=messages), NAME, request, documents=[])
 
-    assert told.warnings == warnings
+    assert messages.warnings == warnings

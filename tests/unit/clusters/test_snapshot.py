@@ -21,7 +21,7 @@ from kwokctl.model import KUBE_APISERVER, ComponentName, State
 from tests.support.bolt_file import database, snapshot
 from tests.support.fake_runtime import FakeRuntime
 from tests.support.options import changed
-from tests.support.told import Told
+from tests.support.recorded_messages import RecordedMessages
 from tests.unit.clusters.state.test_saved import SAVED as SAVED_FROM_STORE
 
 NAME = cluster_name("dev")
@@ -46,13 +46,15 @@ def runtime() -> FakeRuntime:
 
 
 @pytest.fixture
-def told() -> Told:
-    return Told()
+def messages() -> RecordedMessages:
+    return RecordedMessages()
 
 
 @pytest.fixture
-def home(tmp_path: Path, runtime: FakeRuntime, told: Told) -> Home:
-    made = Home(workdir=WorkDir(tmp_path), cache=tmp_path, load_runtime=runtime.load, progress=told)
+def home(tmp_path: Path, runtime: FakeRuntime, messages: RecordedMessages) -> Home:
+    made = Home(
+        workdir=WorkDir(tmp_path), cache=tmp_path, load_runtime=runtime.load, progress=messages
+    )
     paths = made.paths(NAME)
     saved = saved_with(program(tmp_path, RESTORES))
     save(paths, saved, saved.plan(runtime, paths))
@@ -159,21 +161,21 @@ async def test_a_database_that_only_etcdutl_finds_damaged_is_refused_with_nothin
 
 
 async def test_a_cluster_that_does_not_start_has_its_former_data_again(
-    home: Home, runtime: FakeRuntime, told: Told, whole: Path
+    home: Home, runtime: FakeRuntime, messages: RecordedMessages, whole: Path
 ) -> None:
     runtime.fails_at = {"install": ComponentError("not again")}
 
     assert str(await refused(home, whole)) == "not again"
 
     assert folders(home.paths(NAME)) == {"etcd": "old"}
-    assert told.lines == [
+    assert messages.lines == [
         "the cluster does not start with the restored data: putting the former data back",
         "the former data are back",
     ]
 
 
 async def test_an_interrupted_restore_says_so_and_has_the_former_data_again(
-    home: Home, runtime: FakeRuntime, told: Told, whole: Path
+    home: Home, runtime: FakeRuntime, messages: RecordedMessages, whole: Path
 ) -> None:
     runtime.fails_at = {"install": asyncio.CancelledError()}
 
@@ -181,14 +183,14 @@ async def test_an_interrupted_restore_says_so_and_has_the_former_data_again(
         await restore_snapshot(home, NAME, whole)
 
     assert folders(home.paths(NAME)) == {"etcd": "old"}
-    assert told.lines == [
+    assert messages.lines == [
         "the restore was interrupted: putting the former data back",
         "the former data are back",
     ]
 
 
 async def test_what_ran_before_a_restore_that_failed_is_started_again(
-    home: Home, runtime: FakeRuntime, told: Told, whole: Path
+    home: Home, runtime: FakeRuntime, messages: RecordedMessages, whole: Path
 ) -> None:
     run_all(runtime, KUBE_APISERVER)
     runtime.fails_at = {"install": ComponentError("not again")}
@@ -196,7 +198,7 @@ async def test_what_ran_before_a_restore_that_failed_is_started_again(
     await refused(home, whole)
 
     assert runtime.asked[-1] == "install"
-    assert "does not run: not again" in told.lines[-1]
+    assert "does not run: not again" in messages.lines[-1]
     assert folders(home.paths(NAME)) == {"etcd": "old"}
 
 

@@ -11,8 +11,8 @@ from kwokctl.errors import ComponentError
 from kwokctl.model import ClusterName
 from tests.support.fake_runtime import FakeRuntime
 from tests.support.options import cluster_options
+from tests.support.recorded_messages import RecordedMessages
 from tests.support.saved_cluster import home_with
-from tests.support.told import Told
 
 NAME = cluster_name("dev")
 
@@ -81,7 +81,7 @@ async def test_what_needs_no_server_runs_all_the_same(home: Home) -> None:
 async def test_kubectl_runs_when_its_server_listens_and_a_dead_etcd_is_named(
     home: Home, port: int, listening: str, warnings: list[str]
 ) -> None:
-    told = Told()
+    messages = RecordedMessages()
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         server.listen()
@@ -89,7 +89,7 @@ async def test_kubectl_runs_when_its_server_listens_and_a_dead_etcd_is_named(
         text = path.read_text().replace(f"{listening}{port}", f"{listening}{number}")
         path.write_text(text)
 
-        argv, _ = await kubectl_command(replace(home, progress=told), NAME)
+        argv, _ = await kubectl_command(replace(home, progress=messages), NAME)
 
     assert argv[0] == "/bin/true"
-    assert told.lines == warnings
+    assert messages.lines == warnings

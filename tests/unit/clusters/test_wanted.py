@@ -140,7 +140,7 @@ def test_what_stops_the_embedded_controller_is_refused_before_it_starts() -> Non
         check_documents(cluster_options(enable_crds=("Stage",)), [])
 
 
-def test_another_controller_may_know_more() -> None:
+def test_fields_for_another_controller_are_not_checked() -> None:
     check_documents(OWN, [configuration(newOption="x"), document("Stage", spec={"cel": "x"})])
 
 
@@ -153,13 +153,13 @@ def test_a_kind_is_read_from_documents_or_from_the_api_server() -> None:
 
 
 class Notes(Silent):
-    """Keeps what was told."""
+    """Keeps the notes."""
 
     def __init__(self) -> None:
-        self.told: list[str] = []
+        self.lines: list[str] = []
 
     def note(self, text: str) -> None:
-        self.told.append(text)
+        self.lines.append(text)
 
 
 @dataclass
@@ -180,18 +180,18 @@ class Machine:
         return Home(workdir=workdir, cache=self.folder, progress=self.notes, load_runtime=self.load)
 
 
-async def test_processes_of_this_machine_come_first_without_a_word(tmp_path: Path) -> None:
+async def test_by_default_processes_of_this_machine_come_first(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
 
     assert (await choose_runtime(machine.home, "")).name == "binary"
-    assert machine.notes.told == []
+    assert machine.notes.lines == []
 
 
 async def test_another_runtime_is_taken_with_the_reason(tmp_path: Path) -> None:
     machine = Machine(tmp_path, missing={"binary"})
 
     assert (await choose_runtime(machine.home, "")).name == "docker"
-    assert machine.notes.told == ["runtime: docker (no binary here)"]
+    assert machine.notes.lines == ["runtime: docker (no binary here)"]
 
 
 async def test_a_requested_runtime_is_never_replaced(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_a_variable_of_the_original_without_effect_is_named(name: str) -> None:
         {"HOME": "/root"},
     ],
 )
-def test_a_variable_that_asks_for_nothing_else_is_not_worth_a_word(environ: dict[str, str]) -> None:
+def test_a_variable_that_asks_for_the_default_gives_no_warning(environ: dict[str, str]) -> None:
     assert list(warnings(environ, usual_options())) == []
 
 

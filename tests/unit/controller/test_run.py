@@ -140,7 +140,7 @@ async def test_a_cluster_that_is_away_at_first_is_waited_for(tmp_path: Path) -> 
         await until(lambda: at.phase("p") == "Running")
 
 
-async def test_a_cluster_that_goes_away_in_between_is_taken_up_again(tmp_path: Path) -> None:
+async def test_an_unreachable_cluster_is_followed_again_when_it_returns(tmp_path: Path) -> None:
     async with story(tmp_path) as at:
         at.node("n")
         at.pod("one", "n")

@@ -51,38 +51,38 @@ def story(value: Any, stages: Sequence[Stage]) -> list[dict[str, Any]]:
     stage = pick(basis(kind, value), Random(1))
     if stage is None:
         return []
-    told: dict[str, Any] = {"stage": stage.name}
+    result: dict[str, Any] = {"stage": stage.name}
     if stage.delay is not None:
-        told["delay"] = seconds(stage.delay, value, 0.0, First())
-        told["at most"] = stage.delay.bound
+        result["delay"] = seconds(stage.delay, value, 0.0, First())
+        result["at most"] = stage.delay.bound
     for step in stage.steps:
         if isinstance(step, DeleteStep):
-            told["delete"] = True
+            result["delete"] = True
         if isinstance(step, PatchStep):
             # As text: there the keys of a mapping are always in the same order.
             assert isinstance(step.template, Template)
             document = yaml.load(step.template.render(value, functions()))
-            told["patch"] = {
+            result["patch"] = {
                 "type": step.type.name.lower(),
                 "subresource": step.subresource,
                 "body": patches.rooted(document, step.root, step.type),
             }
-    return [told]
+    return [result]
 
 
 @pytest.mark.parametrize(
     ("heartbeat", "lease_seconds"), [("node-heartbeat", 0), ("node-heartbeat-with-lease", 40)]
 )
 @pytest.mark.parametrize("case", CASES)
-def test_the_shipped_stages_do_what_they_are_known_for(
+def test_the_shipped_stages_have_their_documented_effect(
     case: str, heartbeat: str, lease_seconds: int
 ) -> None:
     value = yaml.load((FOLDER / f"{case}.input.yaml").read_text(encoding="utf-8"))
-    told = story(value, shipped(lease_seconds=lease_seconds))
-    is_beat = any(each["stage"] == heartbeat for each in told)
+    steps = story(value, shipped(lease_seconds=lease_seconds))
+    is_beat = any(each["stage"] == heartbeat for each in steps)
 
     suffix = f".{heartbeat}" if is_beat else ""
-    golden.check(f"stages/{case}{suffix}.output.yaml", yaml.dump(told))
+    golden.check(f"stages/{case}{suffix}.output.yaml", yaml.dump(steps))
 
 
 def test_there_are_cases() -> None:

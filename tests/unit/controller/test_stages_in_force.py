@@ -22,11 +22,13 @@ def in_force(folder: Path, *flags: str, started: str = "then") -> PlayedStages:
 
 
 def test_stages_played_on_nodes_and_pods_are_reported(tmp_path: Path) -> None:
-    told = in_force(tmp_path, "--manage-all-nodes=true", "--node-ip=192.0.2.9", "--node-port=10250")
+    answer = in_force(
+        tmp_path, "--manage-all-nodes=true", "--node-ip=192.0.2.9", "--node-port=10250"
+    )
 
-    assert [each["metadata"]["name"] for each in told.stages] == ["a", "c"]
-    assert (told.selection["all_nodes"], told.selection["label_selector"]) == (True, "")
-    assert (told.node_ip, told.node_port, told.started) == ("192.0.2.9", 10250, "then")
+    assert [each["metadata"]["name"] for each in answer.stages] == ["a", "c"]
+    assert (answer.selection["all_nodes"], answer.selection["label_selector"]) == (True, "")
+    assert (answer.node_ip, answer.node_port, answer.started) == ("192.0.2.9", 10250, "then")
 
 
 def test_the_generation_is_another_one_when_anything_is(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ async def test_who_has_written_a_status_is_noted() -> None:
     assert answer["metadata"]["managedFields"] == [CREATED, status]
 
 
-async def test_who_has_written_a_status_is_not_noted_where_that_is_not_wanted() -> None:
+async def test_managed_fields_of_a_status_are_omitted_on_request() -> None:
     rig = Rig()
     rig.seen["metadata"]["managedFields"] = [CREATED]
     plane = EtcdPlane(rig.api, route(rig.etcd, managed_fields=False), lambda: 0.0)
@@ -179,7 +179,7 @@ async def test_an_object_that_is_gone_is_not_brought_back() -> None:
         ),
     ],
 )
-async def test_whatever_is_not_certainly_a_status_goes_through_the_api(patch: Patch) -> None:
+async def test_patches_that_are_not_certainly_a_status_go_through_the_api(patch: Patch) -> None:
     rig = Rig()
 
     assert await rig.plane.patch(POD, patch, current=rig.seen) == {"through": "api"}

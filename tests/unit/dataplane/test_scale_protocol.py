@@ -35,13 +35,13 @@ def answer(_: bytes) -> bytes:
 @asynccontextmanager
 async def client(file: Path, token: str) -> AsyncIterator[ControllerClient]:
     """Yield what asks a controller whose token is `token`."""
-    told = answers(
+    answering = answers(
         kubelet=b'{"name":"10.0.0.1","port":10247}',
         seen=b'{"nodes":7,"pods":8}',
         reserve=answer,
         stages=IN_FORCE,
     )
-    server = Server(routes(told), Authorizer(token))
+    server = Server(routes(answering), Authorizer(token))
     await server.start("127.0.0.1", 0)
     try:
         async with Pool(Access(server=f"http://127.0.0.1:{server.port}")) as pool:

@@ -17,7 +17,7 @@ def _etcd3() -> dict[str, ModuleType]:
 
 @pytest.fixture
 def unloaded() -> Iterator[None]:
-    """Let the package be loaded anew, and put back afterwards what was there."""
+    """Let the package be loaded again, and restore afterwards what was there."""
     before = _etcd3()
     for name in before:
         del sys.modules[name]
@@ -41,7 +41,7 @@ def test_messages_survive_a_round_trip() -> None:
     assert rpc.RangeRequest.FromString(request.SerializeToString()) == request
 
 
-def test_nothing_reaches_the_pool_that_others_share() -> None:
+def test_the_shared_descriptor_pool_stays_empty() -> None:
     shim.load()
     with pytest.raises(KeyError):
         descriptor_pool.Default().FindMessageTypeByName("etcdserverpb.RangeRequest")

@@ -23,7 +23,7 @@ DECIDED = {
     "1e20: a": {"100000000000000000000": "a"},
     "123456789.0: a": {"123456789": "a"},
     "-0.0: a": {"0": "a"},
-    # A tag that nobody knows, or a key that is no number of JSON, is more likely a mistake.
+    # An unknown tag, or a key that is no number of JSON, is more likely a mistake.
     "a: !foo 1": ConfigError,
     # Kubernetes' reader takes the last of two; one of them would be lost.
     "a: 1\na: 2": ConfigError,

@@ -37,16 +37,16 @@ signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _runs(pid: int) -> bool:
-    """Tell whether a process runs; one that has ended and was not reaped does not."""
+    """Return whether a process runs; one that has ended and was not reaped does not."""
     try:
         return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return False
 
 
-async def _family(told: Path) -> list[int]:
-    await eventually(told.exists)
-    return [int(pid) for pid in told.read_text().split()]
+async def _family(pid_list: Path) -> list[int]:
+    await eventually(pid_list.exists)
+    return [int(pid) for pid in pid_list.read_text().split()]
 
 
 async def _gone(pids: list[int]) -> None:
@@ -72,7 +72,7 @@ async def test_a_line_may_be_long_and_without_an_end() -> None:
     assert lines == ["x" * 300_000]
 
 
-async def test_a_program_that_fails_shows_its_last_words() -> None:
+async def test_a_program_that_fails_shows_its_last_lines() -> None:
     with pytest.raises(CommandError, match="exited with 3") as caught:
         await run_leashed(
             sys.executable, "-c", "import sys; print('why', file=sys.stderr); sys.exit(3)"
@@ -97,10 +97,10 @@ async def test_a_program_that_is_not_there_fails() -> None:
 
 
 async def test_a_cancelled_program_ends_with_all_that_it_started(tmp_path: Path) -> None:
-    told = tmp_path / "told"
+    pid_list = tmp_path / "pids"
     async with asyncio.TaskGroup() as tasks:
-        running = tasks.create_task(run_leashed(sys.executable, "-c", _FAMILY, told))
-        pids = await _family(told)
+        running = tasks.create_task(run_leashed(sys.executable, "-c", _FAMILY, pid_list))
+        pids = await _family(pid_list)
         running.cancel()
 
     await _gone(pids)
@@ -110,9 +110,11 @@ async def test_a_cancelled_program_ends_with_all_that_it_started(tmp_path: Path)
 async def test_a_program_ends_with_all_that_it_started_when_its_owner_is_killed(
     tmp_path: Path, program: str
 ) -> None:
-    told = tmp_path / "told"
-    owner = await asyncio.create_subprocess_exec(sys.executable, "-c", _OWNER, program, str(told))
-    pids = await _family(told)
+    pid_list = tmp_path / "pids"
+    owner = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", _OWNER, program, str(pid_list)
+    )
+    pids = await _family(pid_list)
 
     os.kill(owner.pid, signal.SIGKILL)
     await owner.wait()

@@ -104,7 +104,7 @@ def test_a_second_run_changes_nothing(folder: Path) -> None:
 
 @pytest.mark.parametrize("broken", ["admin.crt", "admin.key"])
 @pytest.mark.parametrize("content", [None, b"", b"-----BEGIN"])
-def test_half_a_pair_is_made_anew_by_the_same_authority(
+def test_half_a_pair_is_issued_again_by_the_same_authority(
     folder: Path, broken: str, content: bytes | None
 ) -> None:
     ca = (folder / "ca.crt").read_bytes()

@@ -22,7 +22,7 @@ def foreign(tmp_path: Path) -> Path:
     return link
 
 
-def test_only_its_owner_may_enter_it(tmp_path: Path) -> None:
+def test_only_its_owner_can_enter_it(tmp_path: Path) -> None:
     folder = tmp_path / "parent" / "folder"
     for _ in range(2):
         assert private_folder(folder) == folder
@@ -62,7 +62,7 @@ def test_a_link_of_another_user_is_refused(tmp_path: Path) -> None:
     assert own.stat().st_mode & 0o777 == 0o755
 
 
-def test_a_link_of_ones_own_may_lead_to_another_disk(tmp_path: Path) -> None:
+def test_a_link_of_the_user_can_lead_to_another_disk(tmp_path: Path) -> None:
     elsewhere, link = tmp_path / "elsewhere", tmp_path / "link"
     elsewhere.mkdir(mode=0o755)
     link.symlink_to(elsewhere)

@@ -120,7 +120,7 @@ async def test_a_program_that_cannot_be_executed_fails_at_once_with_the_reason_i
 
 async def test_a_program_of_another_machine_cannot_be_executed(programs: Programs) -> None:
     foreign = programs.folder / "foreign"
-    # The machine that an ELF file is for is told by its bytes 18 and 19; there is no 0xFFFF.
+    # Bytes 18 and 19 of an ELF file are the machine that it is for; there is no 0xFFFF.
     program = Path("/bin/sleep").read_bytes()
     foreign.write_bytes(program[:18] + b"\xff\xff" + program[20:])
     foreign.chmod(0o755)
@@ -130,7 +130,7 @@ async def test_a_program_of_another_machine_cannot_be_executed(programs: Program
 
 async def test_a_child_keeps_its_lock_until_it_is_known(programs: Programs) -> None:
     lock = programs.folder / "program.lock"
-    # Nobody reads the pipe yet, so the child waits for ever just before it tells who it is.
+    # The pipe has no reader yet, so the child waits for ever just before it writes its pid.
     os.mkfifo(programs.pid_file)
 
     async with turn(lock, doing="starting", waiting=lambda _: None) as held:
@@ -138,8 +138,8 @@ async def test_a_child_keeps_its_lock_until_it_is_known(programs: Programs) -> N
 
     with pytest.raises(BusyError), locked(lock, what="it"):
         pass
-    told = programs.pid_file.read_text(encoding="ascii")
-    assert told.split()[0] == str(pid)
+    content = programs.pid_file.read_text(encoding="ascii")
+    assert content.split()[0] == str(pid)
     assert await launched(pid) is None
     with locked(lock, what="it"):
         pass

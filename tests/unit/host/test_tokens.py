@@ -31,7 +31,7 @@ def test_tokens_stay_when_the_file_is_requested_again(tmp_path: Path) -> None:
     assert again["admin"] == tokens["admin"]
 
 
-def test_a_garbled_file_is_made_anew(tmp_path: Path) -> None:
+def test_a_garbled_file_is_rewritten(tmp_path: Path) -> None:
     path = tmp_path / "tokens.csv"
     path.write_text("no tokens here\n")
 

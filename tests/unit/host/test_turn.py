@@ -17,7 +17,7 @@ async def test_a_free_lock_is_held_at_once_and_names_its_holder(tmp_path: Path) 
     assert lock_owner(tmp_path / "locks" / "a") == ""
 
 
-async def test_who_waits_hears_what_the_owner_does(tmp_path: Path) -> None:
+async def test_a_waiting_command_learns_what_the_owner_does(tmp_path: Path) -> None:
     path = tmp_path / "a"
     heard: list[str] = []
     order: list[str] = []
@@ -40,7 +40,9 @@ async def test_who_waits_hears_what_the_owner_does(tmp_path: Path) -> None:
     assert order == ["first", "second"]
 
 
-def test_who_waits_hears_nothing_of_an_owner_that_is_just_letting_go(tmp_path: Path) -> None:
+def test_a_waiting_command_learns_nothing_of_an_owner_that_is_just_releasing(
+    tmp_path: Path,
+) -> None:
     virtual_time.run(_while_a_note_is_missing(tmp_path))
 
 

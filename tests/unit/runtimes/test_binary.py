@@ -81,7 +81,7 @@ async def test_a_component_that_does_not_listen_is_killed_after_the_grace(
     ("former", "is_replaced"),
     [("unix:///run/peer.sock", True), ("unix://peer.sock", False)],
 )
-async def test_an_etcd_that_is_open_to_every_user_is_started_anew(
+async def test_an_etcd_that_is_open_to_every_user_is_restarted(
     runtime: BinaryRuntime, paths: ClusterPaths, former: str, is_replaced: bool
 ) -> None:
     wait = ("/bin/sh", "-c", "while :; do sleep 600; done", "sh")
@@ -110,8 +110,8 @@ async def test_a_component_on_its_way_when_its_command_was_killed_is_stopped(
     await runtime.stop(CLUSTER)
 
     assert await runtime.states(CLUSTER) == {ETCD: State.STOPPED}
-    told = (paths.root / "told").read_text(encoding="ascii")
-    assert not Path(f"/proc/{told}").exists() or _is_zombie(told)
+    content = (paths.root / "pid").read_text(encoding="ascii")
+    assert not Path(f"/proc/{content}").exists() or _is_zombie(content)
 
 
 # Dies at the earliest moment at which there is a child.
@@ -125,7 +125,7 @@ from kwokctl.host.processes.launches import Launches
 root = Path(sys.argv[1])
 
 async def die(pid):
-    (root / "told").write_text(str(pid))
+    (root / "pid").write_text(str(pid))
     os.kill(os.getpid(), signal.SIGKILL)
 
 lifecycle.launched = die
@@ -229,8 +229,8 @@ async def test_a_pid_file_of_an_earlier_boot_or_a_later_process_names_no_compone
 ) -> None:
     await runtime.install(plan(*SLEEP))
     boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-    for told in (f"{os.getpid()} 1 {boot}", f"{os.getpid()} 1 another"):
-        (paths.pids / "etcd.pid").write_text(told, encoding="ascii")
+    for content in (f"{os.getpid()} 1 {boot}", f"{os.getpid()} 1 another"):
+        (paths.pids / "etcd.pid").write_text(content, encoding="ascii")
 
         assert await runtime.states(CLUSTER) == {ETCD: State.STOPPED}
         await runtime.stop(CLUSTER)

@@ -15,7 +15,7 @@ class Overload:
     takes: tuple[CelType, ...]
     gives: CelType
     does: Callable[..., Any] | None = None
-    """None if the types alone do not say what is to be done."""
+    """None if the types alone do not decide."""
     inline: str = ""
     """The Python for it, where that is all: `{0} + {1}`."""
     is_method: bool = False

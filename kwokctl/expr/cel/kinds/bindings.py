@@ -43,7 +43,7 @@ class Bindings:
         return replace(one, params=tuple(self.resolve(p, final=final) for p in one.params))
 
     def assign(self, given: Iterable[CelType], wanted: Iterable[CelType]) -> bool:
-        """Tell whether values of these types are accepted as those, and remember the bindings."""
+        """Return whether values of these types are accepted as those, and remember the bindings."""
         before = self._found.copy()
         if all(self._fits(one, other) for one, other in zip(given, wanted, strict=True)):
             return True
@@ -76,7 +76,7 @@ class Bindings:
         return all(map(self._fits, given.params, wanted.params))
 
     def _binds(self, given: CelType, parameter: CelType) -> tuple[bool, bool]:
-        """Tell whether a parameter can be bound to a type, and whether it is bound already."""
+        """Return whether a parameter can be bound to a type, and whether it is bound already."""
         if given == parameter:
             return True, True
         found = self._found.get(parameter)
@@ -102,7 +102,7 @@ class Bindings:
 
 
 def _is_wider(one: CelType, other: CelType) -> bool:
-    """Tell whether a type is the same as another, or more general."""
+    """Return whether a type is the same as another, or more general."""
     if one.kind in {"dyn", "error", "param"}:
         return True
     if other.kind in {"dyn", "error", "param"} or (one.kind, one.name) != (other.kind, other.name):

@@ -68,7 +68,7 @@ def _byte(token: CelToken, escape: str) -> bytes:
 
 
 def _body(quoted: str) -> tuple[str, bool]:
-    """Remove the quotes; tell whether backslashes are literal."""
+    """Remove the quotes; return whether backslashes are literal."""
     is_raw = quoted[0] in "rR"
     quoted = quoted[1:] if is_raw else quoted
     quotes = 3 if len(quoted) >= 6 and quoted[:3] == quoted[0] * 3 else 1

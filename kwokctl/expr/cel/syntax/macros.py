@@ -10,7 +10,7 @@ def presence(argument: CelNode) -> CelNode:
     """Return the test whether a field is set; raise CelSourceError if it is no field."""
     if not isinstance(argument, CelSelect) or argument.is_test:
         raise CelSourceError(
-            argument.at, "'has' tells whether a field is set, as in has(self.metadata)"
+            argument.at, "'has' tests whether a field is set, as in has(self.metadata)"
         )
     return CelSelect(argument.at, argument.operand, argument.field, is_test=True)
 

@@ -82,7 +82,7 @@ def modulo_uint(a: Uint, b: Uint) -> Uint:
 
 
 def divide_double(a: float, b: float) -> float:
-    """Divide as IEEE 754 says."""
+    """Divide as in IEEE 754."""
     if b:
         return a / b
     if a == 0 or isnan(a):
@@ -114,7 +114,7 @@ class NumberOrder(Protocol):
     """Compares two numbers."""
 
     def __call__(self, a: float, b: float, /) -> bool:
-        """Tell whether the two numbers are in the order that it tests."""
+        """Return whether the two numbers are in the order that it tests."""
         ...
 
 

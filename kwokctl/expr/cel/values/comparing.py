@@ -18,7 +18,7 @@ _STRICT = (CelQuantity, ResourceList)
 
 
 def equal(a: Json, b: Json) -> bool:
-    """Tell whether two values are equal: numbers of all types by their numeric values."""
+    """Return whether two values are equal: numbers of all types by their numeric values."""
     one, other = type(a), type(b)
     if one in NUMBERS and other in NUMBERS:
         return bool(a == b)
@@ -63,7 +63,7 @@ ORDERS: dict[str, Callable[[Json, Json], bool]] = {
 
 
 def contained(item: Json, whole: Json) -> bool:
-    """Tell whether something is an item of a list, a key of a map, or a resource of a list of them."""
+    """Return whether something is an item of a list, a key of a map, or a resource of a list of them."""
     if type(whole) is list:
         return any(map(partial(equal, item), whole))
     if type(whole) is dict:

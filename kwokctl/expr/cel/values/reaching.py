@@ -20,7 +20,7 @@ def select(value: Json, name: str) -> Json:
 
 
 def has(value: Json, name: str) -> bool:
-    """Tell whether a map has a field: an error for lists, true for every resource of a list of them."""
+    """Return whether a map has a field: an error for lists, true for every resource of a list of them."""
     if type(value) is list:
         raise CelValueError(f"a list has no field '{name}'")
     return type(value) is ResourceList or (type(value) is dict and name in value)
@@ -48,22 +48,22 @@ def items(value: Json) -> Iterable[Json]:
 
 
 def either(*parts: Callable[[], Json]) -> bool:
-    """Tell whether one of the parts is true; an error counts only if none is."""
+    """Return whether one of the parts is true; an error counts only if none is."""
     return _absorbed(parts, decisive=True)
 
 
 def both(*parts: Callable[[], Json]) -> bool:
-    """Tell whether all parts are true; an error counts only if none is false."""
+    """Return whether all parts are true; an error counts only if none is false."""
     return _absorbed(parts, decisive=False)
 
 
 def exists(whole: Iterable[Json], condition: Callable[[Json], Json]) -> bool:
-    """Tell whether a condition holds for an item; an error counts only if it holds for none."""
+    """Return whether a condition holds for an item; an error counts only if it holds for none."""
     return _absorbed((partial(condition, item) for item in whole), decisive=True)
 
 
 def holds(whole: Iterable[Json], condition: Callable[[Json], Json]) -> bool:
-    """Tell whether a condition holds for all items; an error counts only if it fails for none."""
+    """Return whether a condition holds for all items; an error counts only if it fails for none."""
     return _absorbed((partial(condition, item) for item in whole), decisive=False)
 
 

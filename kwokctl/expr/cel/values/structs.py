@@ -27,7 +27,7 @@ class StructValue:
         return self.fields.get(name)
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether the other is of the same type and has the same in each field."""
+        """Return whether the other is of the same type and has the same in each field."""
         return (
             isinstance(other, StructValue)
             and self.type == other.type
@@ -75,7 +75,7 @@ def quantity(found: Json) -> CelQuantity:
 
 
 def _given(fields: Mapping[str, Json]) -> dict[str, Json]:
-    """Leave out what Go does not tell from what is absent; structs within are seen likewise."""
+    """Leave out the values that Go treats as absent, in nested structs too."""
     return {
         name: _given(value) if isinstance(value, dict) else value
         for name, value in fields.items()
@@ -84,7 +84,7 @@ def _given(fields: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def is_set(fields: Mapping[str, Json] | None) -> bool:
-    """Tell whether a struct that is no pointer has anything in it, as Go sees it."""
+    """Return whether a struct that is no pointer has anything in it, as Go sees it."""
     return any(
         is_set(value) if isinstance(value, dict) else bool(value) or isinstance(value, list)
         for value in (fields or {}).values()

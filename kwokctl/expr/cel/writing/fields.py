@@ -29,7 +29,7 @@ def read(operand: str, struct: CelType, name: str) -> str:
 
 
 def test(operand: str, struct: CelType, name: str) -> str:
-    """Return the Python that tells whether a field is anything but what Go has if it is absent."""
+    """Return the Python that tests whether a field is anything but what Go has if it is absent."""
     type_ = fields(struct.name)[name]
     found = f"{operand}.get({name!r})"
     if type_.nullable or type_.kind in {"list", "map", "time", "duration", "quantity"}:

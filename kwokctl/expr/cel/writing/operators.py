@@ -46,7 +46,7 @@ def _equal(parts: Parts, node: CelCall) -> str:
 
 
 def _is_text(parts: Parts, node: CelNode) -> bool:
-    """Tell whether a part is certainly a text, which Python compares as CEL does."""
+    """Return whether a part is certainly a text, which Python compares as CEL does."""
     type_ = parts.type(node)
     return type_.kind == "string" and not type_.is_open
 

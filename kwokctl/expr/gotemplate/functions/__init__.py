@@ -66,7 +66,7 @@ TIMELY: dict[str, Callable[..., object]] = {"now": current, "ago": ago}
 
 @lru_cache(maxsize=1024)
 def takes(name: str, count: int) -> bool:
-    """Tell whether a function can be called with that many values."""
+    """Return whether a function can be called with that many values."""
     try:
         signature((BUILT_IN | TIMELY)[name]).bind(*range(count))
     except TypeError:

@@ -20,7 +20,7 @@ def _ternary(yes: object, no: object, condition: object) -> object:
 
 
 def deep_equal(first: Any, second: Any) -> bool:
-    """Tell whether values and types are the same, all the way down: `reflect.DeepEqual`."""
+    """Return whether values and types are the same, all the way down: `reflect.DeepEqual`."""
     if type_name(first) != type_name(second):
         return False
     if isinstance(first, Mapping):

@@ -33,7 +33,7 @@ class _Constraint:
     given: int
 
     def holds(self, version: SemanticVersion) -> bool:
-        """Tell whether a version is allowed; prereleases must be asked for."""
+        """Return whether a version is allowed; prereleases must be asked for."""
         is_exact_unequal = self.sign == "!=" and self.given == 3
         if version.prerelease and not self.version.prerelease and not is_exact_unequal:
             return False
@@ -66,7 +66,7 @@ def _is_at_most(one: _Constraint, version: SemanticVersion) -> bool:
 
 
 def _is_near(one: _Constraint, version: SemanticVersion) -> bool:
-    """Tell whether only the last number that is given, or that of the patch, is larger."""
+    """Return whether only the last number that is given, or that of the patch, is larger."""
     if version < one.version:
         return False
     if one.version.release == (0, 0, 0) and one.given in {0, 3}:
@@ -76,7 +76,7 @@ def _is_near(one: _Constraint, version: SemanticVersion) -> bool:
 
 
 def _is_compatible(one: _Constraint, version: SemanticVersion) -> bool:
-    """Tell whether the numbers are the same up to the first that is not 0."""
+    """Return whether the numbers are the same up to the first that is not 0."""
     if version < one.version:
         return False
     release = one.version.release

@@ -39,7 +39,7 @@ class UntypedConstant(float):
     __slots__ = ()
 
     def is_integer(self) -> bool:
-        """Tell whether it can be used as a whole number."""
+        """Return whether it can be used as a whole number."""
         return float.is_integer(self) and abs(self) < _LARGEST
 
 

@@ -123,7 +123,7 @@ class _Printer:
         return write(form, self._arguments[self._next - 1])
 
     def _go_to(self, at: str | None) -> bool:
-        """Go to the argument with a number, `[1]`; tell whether there is one."""
+        """Go to the argument with a number, `[1]`; return whether there is one."""
         if not at:
             return True
         self._reordered = True

@@ -72,7 +72,7 @@ def kind(value: object) -> str:
 
 
 def is_list(value: object) -> bool:
-    """Tell whether the value is a list, in any form Python has."""
+    """Return whether the value is a list, in any form Python has."""
     usual = type(value)
     if usual is list or usual is str or usual is dict:
         return usual is list
@@ -118,7 +118,7 @@ def _contained(value: object) -> object:
 
 
 def equal(first: object, *others: object) -> bool:
-    """Tell whether the first value equals any of the others: `eq`."""
+    """Return whether the first value equals any of the others: `eq`."""
     if not others:
         raise TemplateError("'eq' needs two values")
     for other in others:  # noqa: SIM110 - `any` costs a generator
@@ -128,7 +128,7 @@ def equal(first: object, *others: object) -> bool:
 
 
 def unequal(first: object, second: object) -> bool:
-    """Tell whether two values differ: `ne`."""
+    """Return whether two values differ: `ne`."""
     return not _same(first, second)
 
 

@@ -49,7 +49,7 @@ class PipelineCommand(msgspec.Struct, frozen=True, kw_only=True):
 class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
     """Commands, each but the first given the result of the one before as last argument.
 
-    The result goes into `variables`, if there are any; `declares` tells `:=` from `=`.
+    The result goes into `variables`, if there are any; `declares` is true for `:=`, false for `=`.
     """
 
     at: int

@@ -139,7 +139,7 @@ async def test_an_address_of_the_users_own_may_have_no_checksum(
     assert len(listener.notes) == 1
 
 
-async def test_a_file_that_is_not_there_is_trouble_and_no_warning(
+async def test_a_missing_file_is_reported_without_a_warning(
     site: ReleaseSite, store: ProgramStore, tmp_path: Path, listener: Listener
 ) -> None:
     order = _order("kubectl", f"{site.address}/kubectl")

@@ -213,7 +213,7 @@ def test_a_text_comes_as_text(site: ReleaseSite, transfer: Transfer) -> None:
     assert transfer.text(url) == "abc  kubectl\n"
 
 
-def test_a_text_that_is_not_there_is_trouble(site: ReleaseSite, transfer: Transfer) -> None:
+def test_a_missing_text_is_reported(site: ReleaseSite, transfer: Transfer) -> None:
     assert isinstance(transfer.text(f"{site.address}/sums"), Trouble)
 
 

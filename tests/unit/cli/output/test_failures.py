@@ -10,20 +10,20 @@ from kwokctl.errors import BusyError, KwokctlError, UsageError
 ERROR = BusyError("the cluster 'x' is busy", hint="wait", detail="pid 7\nsince noon")
 
 
-def told(*errors: KwokctlError, as_json: bool = False) -> str:
+def printed(*errors: KwokctlError, as_json: bool = False) -> str:
     stream = io.StringIO()
-    failures.tell(errors, Plain(stream), as_json=as_json)
+    failures.report(errors, Plain(stream), as_json=as_json)
     return stream.getvalue()
 
 
 def test_an_error_is_printed_with_its_hint_and_the_output_of_the_program() -> None:
-    assert told(ERROR) == (
+    assert printed(ERROR) == (
         "error: the cluster 'x' is busy\nhint: wait\noutput: pid 7\nsince noon\n"
     )
 
 
 def test_a_program_gets_each_error_as_one_line() -> None:
-    assert json.loads(told(ERROR, as_json=True)) == {
+    assert json.loads(printed(ERROR, as_json=True)) == {
         "error": {
             "id": "busy",
             "message": "the cluster 'x' is busy",
@@ -46,7 +46,7 @@ def test_a_program_gets_each_error_as_one_line() -> None:
         ("--name x kubectl get pods -o json", False),
     ],
 )
-def test_json_is_wanted_even_when_the_words_are_wrong_but_not_for_another_tool(
+def test_json_output_applies_to_wrong_arguments_but_not_to_another_tool(
     words: str, is_json: bool
 ) -> None:
     assert failures.wants_json(words.split()) is is_json
@@ -69,7 +69,7 @@ def test_an_os_error_is_printed_with_its_file() -> None:
 
 
 def test_a_full_disk_is_reported_with_commands_that_free_space() -> None:
-    (told,) = failures.expected(OSError(28, "No space left on device", "/disk/kwok.yaml"))
-    assert str(told) == "no space left on device: '/disk/kwok.yaml'"
-    assert told.hint
-    assert "delete cluster" in told.hint
+    (printed,) = failures.expected(OSError(28, "No space left on device", "/disk/kwok.yaml"))
+    assert str(printed) == "no space left on device: '/disk/kwok.yaml'"
+    assert printed.hint
+    assert "delete cluster" in printed.hint

@@ -79,7 +79,7 @@ def test_what_slows_a_step_is_shown_on_a_separate_line() -> None:
 
 
 @pytest.mark.parametrize(("width", "bar"), [(118, 24), (95, 16), (86, 8), (78, 0)])
-def test_the_bar_gives_way_before_the_numbers(width: int, bar: int) -> None:
+def test_the_bar_is_dropped_before_the_numbers(width: int, bar: int) -> None:
     layout = laid_out(growing(), 5.0, width)
 
     assert layout.bar == bar

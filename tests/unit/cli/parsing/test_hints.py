@@ -34,9 +34,7 @@ def test_what_is_no_object_of_the_cluster_is_a_slip(word: str) -> None:
         ("kwokctl", "nonsense", "commands are: create, delete, start, stop, get, scale, snapshot"),
     ],
 )
-def test_a_word_that_is_no_command_is_answered_with_what_was_meant(
-    path: str, word: str, meant: str
-) -> None:
+def test_a_word_that_is_no_command_gets_a_suggestion(path: str, word: str, meant: str) -> None:
     assert hints.for_command(path, word, NAMES) == meant
 
 

@@ -61,5 +61,5 @@ def test_of_several_kubeconfigs_the_first_that_exists_is_changed_else_the_last(
     assert kubeconfig_path(None, environ) == first
 
 
-def test_without_any_word_it_is_the_one_in_the_home_folder() -> None:
+def test_by_default_it_is_the_one_in_the_home_folder() -> None:
     assert kubeconfig_path(None, {}) == Path.home() / ".kube" / "config"

@@ -90,7 +90,7 @@ def test_a_wrong_word_is_a_usage_error_with_a_hint(
     assert caught.value.hint == hint
 
 
-def test_a_word_where_none_is_taken_may_have_been_meant_as_a_name() -> None:
+def test_a_word_where_none_is_taken_gets_a_hint_about_name() -> None:
     with pytest.raises(UsageError) as caught:
         words.rewrite(["mine"], PARAMS[2:], "kwokctl create cluster")
     assert caught.value.hint == "name a cluster with '--name mine'"

@@ -15,7 +15,5 @@ from kwokctl.cli.verbs.passthrough import dials
         ([], False),
     ],
 )
-def test_it_is_seen_from_the_words_whether_a_server_is_dialled(
-    words: list[str], is_dialled: bool
-) -> None:
+def test_the_arguments_show_whether_a_server_is_dialled(words: list[str], is_dialled: bool) -> None:
     assert dials(words) is is_dialled

@@ -30,7 +30,7 @@ VERSIONS = {ETCD: "3.6.16", KUBE_SCHEDULER: DEFAULT_KUBE_VERSION}
 
 
 @dataclass
-class Told(Silent):
+class RecordedSteps(Silent):
     """Keeps the lines that a user reads, and the steps."""
 
     lines: list[str] = field(default_factory=list)
@@ -49,14 +49,14 @@ class Told(Silent):
 
 
 @pytest.fixture
-def told() -> Told:
-    return Told()
+def progress() -> RecordedSteps:
+    return RecordedSteps()
 
 
 @pytest.fixture
-def home(tmp_path: Path, told: Told) -> Home:
+def home(tmp_path: Path, progress: RecordedSteps) -> Home:
     """A home whose store has both programs."""
-    home = Home(workdir=WorkDir(tmp_path / "w"), cache=tmp_path / "cache", progress=told)
+    home = Home(workdir=WorkDir(tmp_path / "w"), cache=tmp_path / "cache", progress=progress)
     store = store_of(home.cache, here())
     store.root.mkdir(parents=True)
     for name, version in VERSIONS.items():
@@ -80,12 +80,12 @@ PULLED = {ETCD: ETCD_IMAGE, KUBE_SCHEDULER: SCHEDULER_IMAGE}
 PROGRAMS = dict.fromkeys(NAMES, "program")
 
 
-async def test_published_images_are_pulled(home: Home, told: Told) -> None:
+async def test_published_images_are_pulled(home: Home, progress: RecordedSteps) -> None:
     images = FakeImages(registry=BOTH)
 
     assert await taken(home, images) == PULLED
-    assert told.steps == ["Pulling etcd, kube-scheduler from registry.k8s.io"]
-    assert told.lines == []
+    assert progress.steps == ["Pulling etcd, kube-scheduler from registry.k8s.io"]
+    assert progress.lines == []
 
 
 async def test_what_is_here_is_not_pulled(home: Home) -> None:
@@ -96,10 +96,10 @@ async def test_what_is_here_is_not_pulled(home: Home) -> None:
 
 
 async def test_without_a_registry_local_programs_are_used_and_one_line_reports_it(
-    home: Home, told: Told
+    home: Home, progress: RecordedSteps
 ) -> None:
     assert await taken(home, FakeImages()) == PROGRAMS
-    (line,) = told.lines
+    (line,) = progress.lines
     assert line == f"'{ETCD_IMAGE}' cannot be pulled (and 1 other); made from programs instead"
 
 
@@ -185,22 +185,24 @@ async def test_what_a_cluster_was_made_with_is_pulled_again_when_it_is_gone(home
     assert await taken(home, FakeImages(registry=BOTH), settled) == PULLED
 
 
-async def test_no_progress_is_shown_when_none_is_wanted(home: Home, told: Told) -> None:
+async def test_no_progress_is_shown_when_none_is_wanted(
+    home: Home, progress: RecordedSteps
+) -> None:
     options = cluster_options(quiet_pull=True)
     runtime = FakeEngineRuntime(images=FakeImages(registry=BOTH))
 
     await artifacts(home, runtime, options, NAMES)
 
-    assert told.steps == []
+    assert progress.steps == []
 
 
 async def test_a_runtime_of_programs_says_that_it_does_not_use_an_image(
-    home: Home, told: Told
+    home: Home, progress: RecordedSteps
 ) -> None:
     found = await artifacts(home, FakeRuntime(), cluster_options(etcd_image="mine/etcd"), NAMES)
 
     assert all(artifact.command for artifact in found.values())
-    assert told.lines == [
+    assert progress.lines == [
         "the runtime 'fake' runs programs: the images given for etcd are not used"
     ]
 

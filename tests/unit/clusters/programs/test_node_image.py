@@ -23,14 +23,14 @@ MADE = f"made/node:{KUBE}-0"
 
 
 @pytest.fixture
-def told() -> Listener:
+def listener() -> Listener:
     return Listener()
 
 
 @pytest.fixture
-def home(tmp_path: Path, told: Listener) -> Home:
+def home(tmp_path: Path, listener: Listener) -> Home:
     """A home whose store has what an image is made of."""
-    home = Home(workdir=WorkDir(tmp_path / "w"), cache=tmp_path / "cache", progress=told)
+    home = Home(workdir=WorkDir(tmp_path / "w"), cache=tmp_path / "cache", progress=listener)
     store = store_of(home.cache, here())
     store.root.mkdir(parents=True)
     for name in FakeNodeImages().programs:
@@ -51,10 +51,10 @@ def images(*here: str, registry: tuple[str, ...] = (), can_make: bool = True) ->
 
 
 async def test_the_published_image_is_pulled_and_its_version_reported(
-    home: Home, told: Listener
+    home: Home, listener: Listener
 ) -> None:
     assert await taken(home, images(registry=(PUBLISHED,))) == PUBLISHED
-    assert "the node has Kubernetes v1.36.4" in told.notes[0]
+    assert "the node has Kubernetes v1.36.4" in listener.notes[0]
 
 
 @pytest.mark.parametrize("name", [PUBLISHED, TAG, MADE])
@@ -72,12 +72,12 @@ async def test_a_published_image_that_is_here_comes_before_one_that_was_made(hom
 
 
 async def test_without_a_registry_an_image_is_made_and_that_is_reported(
-    home: Home, told: Listener
+    home: Home, listener: Listener
 ) -> None:
     there = images()
 
     assert await taken(home, there) == MADE
-    assert told.notes[-1] == f"'{PUBLISHED}' cannot be pulled: making one from programs instead"
+    assert listener.notes[-1] == f"'{PUBLISHED}' cannot be pulled: making one from programs instead"
     (programs,) = there.made_of
     assert sorted(programs) == ["kubeadm", "kubelet"]
     assert not list((home.cache / "tmp").iterdir())

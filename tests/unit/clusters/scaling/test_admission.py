@@ -30,7 +30,7 @@ class Cluster:
         self.news: dict[str, asyncio.Queue[tuple[str, Any]]] = {
             plural: asyncio.Queue() for plural in self.there
         }
-        self.told: list[str] = []
+        self.reported: list[str] = []
         self.left: list[str] = []
         """The plurals that are written through the API now."""
 
@@ -62,7 +62,7 @@ async def watching(
             namespace,
             insists=insists,
             leave=cluster.leave,
-            tell=cluster.told.append,
+            report=cluster.reported.append,
         )
         async with watched(obstacles):
             yield obstacles
@@ -84,7 +84,7 @@ async def test_an_obstacle_that_exists_at_the_start_is_not_reported_again() -> N
     async with watching(cluster) as obstacles:
         assert obstacles.why == "ValidatingAdmissionPolicy 'p' applies to pods"
 
-    assert cluster.told == []
+    assert cluster.reported == []
 
 
 async def test_what_applies_to_pods_alone_concerns_only_the_pods_of_nodes() -> None:
@@ -109,7 +109,7 @@ async def test_an_obstacle_that_comes_and_goes_meanwhile_is_reported() -> None:
         await eventually(lambda: obstacles.why is not None)
         assert cluster.left == ["pods"]
 
-    assert cluster.told == [
+    assert cluster.reported == [
         "the namespace 'load' has a ResourceQuota",
         "ValidatingAdmissionPolicy 'p' applies to pods",
     ]

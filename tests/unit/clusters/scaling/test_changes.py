@@ -40,7 +40,7 @@ def test_a_set_of_the_right_size_needs_nothing() -> None:
     assert not changes.missing
 
 
-def test_a_set_that_may_not_shrink_keeps_all_it_has() -> None:
+def test_a_set_that_must_not_shrink_keeps_all_objects() -> None:
     growing = replace(request(1), may_shrink=False)
     members = [known("pod-0"), known("pod-1")]
 

@@ -47,7 +47,7 @@ def creation(cluster: MemoryCluster, resource: Resource = PODS) -> SetCreation:
 async def make(
     cluster: MemoryCluster, *serials: int, resource: Resource = PODS, pace: Pace | None = None
 ) -> int:
-    """Make objects and return of how many was told."""
+    """Create objects and return how many were reported."""
     making = creation(cluster, resource)
     await making.make(Serials([range(each, each + 1) for each in serials]), 0, pace)
     return making.made
@@ -82,7 +82,7 @@ def test_objects_are_made_at_their_pace() -> None:
 
 
 @pytest.mark.parametrize("owner", [{}, {"labels": {LABEL: "other"}}])
-async def test_a_name_that_others_have_is_seen_before_anything_is_made(owner: Any) -> None:
+async def test_a_taken_name_is_found_before_anything_is_created(owner: Any) -> None:
     cluster = MemoryCluster()
     theirs = cluster.put("Pod", "thing-007", namespace="default", **owner)
 

@@ -74,7 +74,7 @@ async def test_nodes_that_do_not_exist_are_named() -> None:
         await placed(ScaleRequest(kind="pod", on_nodes="type=gpu"))
 
 
-async def test_only_pods_lie_on_nodes() -> None:
+async def test_only_pods_are_placed_on_nodes() -> None:
     with pytest.raises(UsageError, match="not for nodes"):
         await placed(ScaleRequest(kind="node", on_nodes="type=kwok"), resource=NODES)
 

@@ -130,16 +130,16 @@ async def test_a_watch_delivers_existing_objects_and_changes() -> None:
         await reply.event("MODIFIED", {**stored("a"), "status": {"phase": "Running"}})
         await reply.event("DELETED", stored("a"))
 
-    told: list[Change] = []
+    seen: list[Change] = []
     async with reading(handle) as (reader, server):
         changes: Any = reader.watch(PODS, "load", members_of("web"), judge_of("Pod"))
         async with aclosing(changes):
             async for batch in changes:
-                told.extend(batch)
-                if len(told) == 3:
+                seen.extend(batch)
+                if len(seen) == 3:
                     break
 
-    assert told == [
+    assert seen == [
         Change(True, Verdict("a", "is Pending")),
         Change(True, Verdict("a", None)),
         Change(False, Verdict("a", "is Pending")),

@@ -86,7 +86,7 @@ def test_an_object_of_another_kind_is_ready_when_it_exists() -> None:
     assert lacks("ConfigMap", {"data": {"a": "b"}}) is None
 
 
-def test_there_is_a_word_for_being_ready() -> None:
+def test_the_word_for_ready_depends_on_the_kind() -> None:
     assert [word_for(kind) for kind in ("Node", "Pod", "ConfigMap")] == [
         "Ready",
         "Running",

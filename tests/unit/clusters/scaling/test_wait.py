@@ -16,7 +16,7 @@ def change(exists: bool, text: str) -> Change:
     return Change(exists, Verdict(name, lacks or None))
 
 
-async def told(*changes: tuple[bool, str]) -> AsyncIterator[Sequence[Change]]:
+async def batches(*changes: tuple[bool, str]) -> AsyncIterator[Sequence[Change]]:
     yield [change(exists, text) for exists, text in changes]
 
 
@@ -25,7 +25,7 @@ async def followed(
 ) -> tuple[ReadinessWatch, list[str]]:
     became_ready: list[str] = []
     following = ReadinessWatch(wanted, became_ready.append)
-    await following.follow(told(*changes))
+    await following.follow(batches(*changes))
     return following, became_ready
 
 
@@ -36,7 +36,7 @@ async def test_objects_are_counted_once_they_are_ready() -> None:
     assert became_ready == ["a"]
 
 
-async def test_an_object_may_lose_its_readiness_and_win_it_back() -> None:
+async def test_an_object_can_lose_its_readiness_and_regain_it() -> None:
     following, became_ready = await followed((True, "a:"), (True, "a:broken"), (True, "a:"))
 
     assert following.ready == 1
@@ -53,7 +53,7 @@ async def test_an_object_that_goes_away_is_not_ready() -> None:
     ]
 
 
-async def test_objects_that_are_not_wanted_do_not_count_but_must_go() -> None:
+async def test_surplus_objects_do_not_count_but_must_be_deleted() -> None:
     following, became_ready = await followed((True, "x:"), wanted="")
 
     assert (following.ready, became_ready) == (0, [])
@@ -83,7 +83,7 @@ async def test_waiting_ends_when_exactly_the_wanted_objects_are_ready() -> None:
 
 async def test_laggards_are_in_the_order_of_their_names() -> None:
     following = ReadinessWatch(["n2", "n0", "n1"], lambda name: None)
-    await following.follow(told((True, "n1:is Pending")))
+    await following.follow(batches((True, "n1:is Pending")))
 
     assert [f"{late.name} {late.lacks}" for late in following.laggards()] == [
         "n0 does not exist", "n1 is Pending", "n2 does not exist",
@@ -110,17 +110,17 @@ def test_pods_are_waited_for_until_the_last_one_runs() -> None:
     cluster = MemoryCluster()
     late = [pod(cluster, f"pod-{number}", "Pending") for number in range(3)]
     pod(cluster, "done", "Succeeded")
-    told: list[int] = []
+    reports: list[int] = []
 
-    def tell(more: int) -> None:
-        told.append(more)
+    def report(more: int) -> None:
+        reports.append(more)
         if late:
             late.pop()["status"]["phase"] = "Running"
 
     stragglers = stragglers_of(cluster)
-    virtual_time.run(stragglers.complete(tell))
+    virtual_time.run(stragglers.complete(report))
 
-    assert told == [1, 1, 1, 1]
+    assert reports == [1, 1, 1, 1]
     assert stragglers.laggards() == []
 
 
@@ -130,7 +130,7 @@ def test_those_that_do_not_run_are_named_with_what_they_lack() -> None:
         pod(cluster, f"pod-{number:02d}", "Pending")
     stragglers = stragglers_of(cluster)
 
-    def tell(more: int) -> None:
+    def report(more: int) -> None:
         if more == 0:
             for body in cluster.objects.values():
                 body["status"]["phase"] = "Running"
@@ -139,7 +139,7 @@ def test_those_that_do_not_run_are_named_with_what_they_lack() -> None:
 
     def look(more: int) -> None:
         seen.append(stragglers.laggards())
-        tell(more)
+        report(more)
 
     virtual_time.run(stragglers.complete(look))
 
@@ -154,17 +154,17 @@ def test_pods_that_have_vanished_are_named_and_waited_for() -> None:
     pod(cluster, "podium", "Running")
     stragglers = stragglers_of(cluster)
     cluster.remove("Pod", "default", "pod-1")
-    told, seen = [], []
+    reports, seen = [], []
 
-    def tell(more: int) -> None:
-        told.append(more)
+    def report(more: int) -> None:
+        reports.append(more)
         seen.append(stragglers.laggards())
-        if len(told) == 2:
+        if len(reports) == 2:
             pod(cluster, "pod-1", "Running")
 
-    virtual_time.run(stragglers.complete(tell))
+    virtual_time.run(stragglers.complete(report))
 
-    assert told == [3, 0, 1]
+    assert reports == [3, 0, 1]
     assert seen[0] == [Verdict("pod-1", "does not exist")]
 
 

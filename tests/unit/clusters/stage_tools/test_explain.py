@@ -1,6 +1,6 @@
 from typing import Any
 
-from kwokctl.clusters.stage_tools.explain import StageVerdict, explain, told
+from kwokctl.clusters.stage_tools.explain import StageVerdict, as_tested, explain
 from kwokctl.clusters.stage_tools.functions import stub_functions
 from kwokctl.clusters.stage_tools.sources import documents_from
 from kwokctl.controller.stages.reader import read_stages
@@ -99,7 +99,7 @@ def test_a_stage_that_matches_is_shown_with_probability_delay_and_effect() -> No
     """
     value = pod(finalizers=["a/b"], annotations={"weight": "7", "until": "2026-01-01T00:00:05.5Z"})
 
-    found = told(value, verdicts(spec, value))
+    found = as_tested(value, verdicts(spec, value))
 
     stage = found["stages"][0]
     assert (found["kind"], found["name"], found["namespace"]) == ("Pod", "web", "default")
@@ -133,7 +133,7 @@ def test_a_weight_that_cannot_be_read_is_left_out() -> None:
     steps: [{delete: true}]
     """
 
-    [stage] = told(pod(), verdicts(spec, pod()))["stages"]
+    [stage] = as_tested(pod(), verdicts(spec, pod()))["stages"]
 
     assert "weight" not in stage
     assert stage["delay"] == [0, 0]

@@ -9,7 +9,7 @@ HEAD = "kind: Stage\nmetadata: {name: %s}\nspec:\n  resourceRef: {kind: Pod}\n"
 PHASE = "jq: {key: .status.phase, operator: In, values: [%s]}"
 
 
-def told(tmp_path: Path, *stages: str) -> list[str]:
+def findings(tmp_path: Path, *stages: str) -> list[str]:
     """Write the Stages, whose lines begin at the fifth of each document, and lint them."""
     documents = [
         HEAD % f"s{number}" + "".join(f"  {line}\n" for line in stage.splitlines())
@@ -28,7 +28,7 @@ def selecting(*rules: str) -> str:
 def test_every_unknown_field_is_reported_with_its_line(tmp_path: Path) -> None:
     stage = "selecter: {}\nselector: {matchLabels: {}}\nsteps:\n- delete: true\n  patchh: {}"
 
-    first, second = told(tmp_path, stage)
+    first, second = findings(tmp_path, stage)
 
     assert first == "5 s0 spec.selecter is not a field of a Stage; did you mean 'selector'?"
     assert second.startswith("9 s0 spec.steps[0].patchh is not a field of a Stage; did you mean")
@@ -37,7 +37,7 @@ def test_every_unknown_field_is_reported_with_its_line(tmp_path: Path) -> None:
 def test_compile_errors_are_reported_for_each_stage(tmp_path: Path) -> None:
     wrong = selecting("jq: {key: '.a |', operator: Exists}")
 
-    found = told(tmp_path, wrong, "selector: {}\nsteps:\n- patch:\n    template: '{{ if }}'")
+    found = findings(tmp_path, wrong, "selector: {}\nsteps:\n- patch:\n    template: '{{ if }}'")
 
     assert [line.split(" cannot")[0] for line in found] == [
         "7 s0 spec.selector.matchExpressions[0].jq.key",
@@ -54,7 +54,7 @@ def test_compile_errors_are_reported_for_each_stage(tmp_path: Path) -> None:
     ],
 )
 def test_conditions_that_exclude_each_other_are_reported(tmp_path: Path, rule: str) -> None:
-    [found] = told(tmp_path, selecting(PHASE % "Running", rule))
+    [found] = findings(tmp_path, selecting(PHASE % "Running", rule))
 
     assert found.startswith("8 s0 spec.selector.matchExpressions[1] cannot hold")
 
@@ -63,7 +63,7 @@ def test_conditions_that_can_hold_together_are_not_reported(tmp_path: Path) -> N
     several = "jq: {key: '.status.conditions.[].type', operator: In, values: [%s]}"
     rules = [PHASE % "Running, Failed", PHASE % "Running", several % "Ready", several % "Other"]
 
-    assert told(tmp_path, selecting(*rules)) == []
+    assert findings(tmp_path, selecting(*rules)) == []
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_conditions_that_can_hold_together_are_not_reported(tmp_path: Path) -> N
 def test_a_field_that_objects_do_not_have_is_reported(
     tmp_path: Path, key: str, problem: str
 ) -> None:
-    [found] = told(tmp_path, selecting(f"jq: {{key: '{key}', operator: In, values: ['1']}}"))
+    [found] = findings(tmp_path, selecting(f"jq: {{key: '{key}', operator: In, values: ['1']}}"))
 
     assert found.startswith("7 s0 spec.selector.matchExpressions[0]")
     assert problem in found
@@ -97,11 +97,11 @@ def test_a_field_that_objects_do_not_have_is_reported(
     ],
 )
 def test_a_field_that_objects_have_or_may_have_is_not_reported(tmp_path: Path, key: str) -> None:
-    assert told(tmp_path, selecting(f"jq: {{key: '{key}', operator: In, values: [a]}}")) == []
+    assert findings(tmp_path, selecting(f"jq: {{key: '{key}', operator: In, values: [a]}}")) == []
 
 
 def test_a_stage_for_no_object_is_reported(tmp_path: Path) -> None:
-    assert "spec.selector is missing" in told(tmp_path, "steps: [{delete: true}]")[0]
+    assert "spec.selector is missing" in findings(tmp_path, "steps: [{delete: true}]")[0]
 
 
 def test_a_stage_that_is_never_chosen_is_reported(tmp_path: Path) -> None:
@@ -110,17 +110,17 @@ def test_a_stage_that_is_never_chosen_is_reported(tmp_path: Path) -> None:
         selecting(PHASE % "Running", "key: .spec.hostname\n    operator: Exists"),
     )
 
-    [found] = told(tmp_path, f"weight: 1\n{wide}", narrow)
+    [found] = findings(tmp_path, f"weight: 1\n{wide}", narrow)
 
     assert "s1 spec.weight is 0, so that 's0'" in found
-    assert told(tmp_path, wide, narrow) == []
-    assert told(tmp_path, f"weight: 1\n{narrow}", wide) == []
+    assert findings(tmp_path, wide, narrow) == []
+    assert findings(tmp_path, f"weight: 1\n{narrow}", wide) == []
 
 
 def test_a_bound_below_the_delay_and_a_negative_weight_are_reported(tmp_path: Path) -> None:
     delay = "delay: {durationMilliseconds: 5, jitterDurationMilliseconds: 3}\n"
 
-    first, second = told(tmp_path, f"weight: -1\n{delay}{selecting(PHASE % 'Running')}")
+    first, second = findings(tmp_path, f"weight: -1\n{delay}{selecting(PHASE % 'Running')}")
 
     assert first.startswith("5 s0 spec.weight is below 0")
     assert first < second

@@ -20,7 +20,7 @@ OPTIONS = cluster_options()
 
 
 @pytest.mark.parametrize("name", sorted(folder.name for folder in FOLDER.iterdir()))
-def test_a_set_does_what_it_is_known_for(name: str) -> None:
+def test_a_set_has_its_documented_effect(name: str) -> None:
     results = run_cases(FOLDER / name, stage_documents_of([name], OPTIONS), is_writing=IS_WRITING)
 
     assert [each.difference for each in results if each.state not in {"passed", "written"}] == []
@@ -118,7 +118,7 @@ def played(value: dict[str, Any], verdict: StageVerdict) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("pods", ["pod-fast", "pod-general"])
-def test_every_pod_comes_to_rest(pods: str) -> None:
+def test_every_pod_reaches_a_final_stage(pods: str) -> None:
     random = Random(f"pods of {pods}")
     for _ in range(150):
         pod = random_pod(random)
@@ -141,7 +141,7 @@ def test_every_node_is_ready_in_the_end_unless_it_is_to_fail(nodes: str) -> None
         assert "Ready" in states[-1], (node, states)
 
 
-def test_a_node_that_is_to_fail_is_not_ready_and_rests() -> None:
+def test_a_node_that_is_to_fail_is_not_ready_and_stays_so() -> None:
     random = Random(3)
     node = random_node(random) | {"status": {"phase": "Running"}}
     node["metadata"]["labels"] = {"node-not-ready.stage.kwok.x-k8s.io": "true"}

@@ -62,7 +62,7 @@ def test_what_was_killed_between_two_renames_is_settled(paths: ClusterPaths) -> 
     assert content(paths) == {"etcd": "old"}
 
 
-def test_former_data_are_kept_as_long_as_it_is_unknown_whether_the_new_ones_work(
+def test_former_data_are_kept_until_the_new_ones_are_known_to_work(
     paths: ClusterPaths,
 ) -> None:
     write(paths.etcd_restored, "new")

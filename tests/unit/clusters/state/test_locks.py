@@ -23,7 +23,7 @@ def test_commands_use_a_cluster_side_by_side(workdir: WorkDir) -> None:
         pass
 
 
-def test_what_has_died_is_started_beside_the_command_that_waits_for_it(workdir: WorkDir) -> None:
+def test_a_dead_component_is_started_beside_the_command_that_waits_for_it(workdir: WorkDir) -> None:
     with using(workdir, NAME), starting(workdir, NAME):
         pass
 

@@ -28,7 +28,7 @@ Json = dict[str, Any]
 
 
 def said(kind: str, words: ConditionText | None = None, /, **more: Any) -> Json:
-    """Make a condition, a healthy one unless told otherwise."""
+    """Make a condition, a healthy one by default."""
     return {"type": kind, **(words or HEALTHY[kind])._asdict(), **more}
 
 

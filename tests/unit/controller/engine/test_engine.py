@@ -110,7 +110,7 @@ def test_one_stage_follows_another_without_waiting_for_the_watch() -> None:
     async def _(rig: Rig) -> None:
         rig.cluster._watchers.clear()
         raw = msgspec.json.encode(rig.cluster.put(PODS, pod()))
-        rig.tell("ADDED", raw)
+        rig.deliver("ADDED", raw)
         await asyncio.sleep(1)
 
         assert rig.phase() == "Succeeded"
@@ -121,7 +121,7 @@ def test_what_is_older_than_what_is_known_is_left_out() -> None:
     async def _(rig: Rig) -> None:
         old = msgspec.json.encode(rig.cluster.put(PODS, pod()))
         await asyncio.sleep(1)
-        rig.tell("MODIFIED", old)
+        rig.deliver("MODIFIED", old)
         await asyncio.sleep(1)
 
         assert rig.cluster.writes == [("patch", "p")]

@@ -1,4 +1,4 @@
-"""What becomes of an object whose stage fails: it is tried again, and stops nobody else."""
+"""What becomes of an object whose stage fails: it is tried again, and stops no other."""
 
 import asyncio
 import logging
@@ -118,7 +118,7 @@ def test_a_stage_that_fails_for_good_does_not_keep_the_others_from_their_turn() 
         assert [rig.phase(f"p{n}") for n in range(20)] == ["Running"] * 20
 
 
-def test_what_is_missing_elsewhere_does_not_make_the_object_rest_for_good() -> None:
+def test_an_object_is_retried_after_a_404_of_something_else() -> None:
     missing = ApiError("namespace not found", status=404, reason="NotFound")
     event = EventStep(type="Normal", reason="Seen", message="")
 

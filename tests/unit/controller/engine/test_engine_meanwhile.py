@@ -25,7 +25,7 @@ def test_a_deletion_during_play_cannot_resurrect() -> None:
         assert len(rig.engine) == 0
 
 
-def test_an_object_made_again_under_its_name_during_play_is_played_anew() -> None:
+def test_an_object_recreated_under_its_name_during_play_is_played_again() -> None:
     @story(RUN)
     async def _(rig: Rig) -> None:
         def replace(_: ObjectKey) -> None:
@@ -63,7 +63,7 @@ def test_an_unknown_object_is_neither_woken_nor_dropped() -> None:
         body = rig.cluster.put(PODS, pod())
         await asyncio.sleep(1)
         other = {**body, "metadata": {**body["metadata"], "uid": "another"}}
-        rig.tell("DELETED", msgspec.json.encode(other))
+        rig.deliver("DELETED", msgspec.json.encode(other))
         rig.engine.park("ns/unknown")
 
         assert rig.engine.wake("ns/unknown")
@@ -78,7 +78,7 @@ def test_a_patch_for_an_object_that_was_replaced_does_not_meet_the_new_one() -> 
         raw = msgspec.json.encode(rig.cluster.put(PODS, old))
         rig.cluster.remove(PODS, "p", "ns")
         rig.cluster.put(PODS, pod())
-        rig.tell("ADDED", raw)
+        rig.deliver("ADDED", raw)
         await asyncio.sleep(1)
 
         assert rig.phase() == "Pending"
@@ -153,7 +153,7 @@ def test_a_parked_object_has_to_be_read_before_it_is_played() -> None:
 
         rig.hooks.is_allowed = True
         assert not rig.engine.wake("ns/p")
-        rig.tell("MODIFIED", msgspec.json.encode(body))
+        rig.deliver("MODIFIED", msgspec.json.encode(body))
         await asyncio.sleep(1)
         assert rig.phase() == "Running"
 

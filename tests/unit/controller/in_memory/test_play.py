@@ -266,7 +266,7 @@ def test_objects_that_the_controller_leaves_alone_are_not_played() -> None:
     assert labelled.play(node(labels={"type": "kwok"}), OWN)["status"]["phase"] == "Running"
 
 
-def test_words_of_conditions_that_the_controller_has_to_know_are_left_to_it() -> None:
+def test_condition_texts_that_differ_from_the_healthy_ones_are_left_to_the_controller() -> None:
     template = 'conditions: [{type: Ready, status: "False", reason: Broken}]'
     healthy = "conditions: [{type: DiskPressure, status: 'False', reason: KubeletHasNoDiskPressure, message: kubelet has no disk pressure}]"
     body = node()

@@ -74,7 +74,7 @@ async def test_metrics_are_text() -> None:
     assert await served(True, "GET /metrics") == [("HTTP/1.1 200 OK", "objects 3\n")]
 
 
-async def test_what_it_does_not_know_it_says() -> None:
+async def test_an_unknown_path_or_method_gets_404_or_405() -> None:
     answers = await served(True, "GET /x", "POST /healthz", "HEAD /healthz", "nonsense")
 
     assert [status.split(" ")[1] for status, _ in answers] == ["404", "405", "200", "405"]
@@ -113,7 +113,7 @@ async def test_a_connection_carries_one_request_after_another() -> None:
         f"POST /pod-addresses HTTP/1.1\r\n{OWNER}\r\nContent-Length: 2\r\n\r\n{{}}".encode(),
     ],
 )
-async def test_what_may_be_read_wrongly_is_the_last_request(request_: bytes) -> None:
+async def test_an_ambiguous_request_is_the_last_of_its_connection(request_: bytes) -> None:
     server = made()
     await server.start("127.0.0.1", 0)
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
@@ -226,7 +226,7 @@ async def test_without_a_token_there_is_none_to_show() -> None:
     assert [status.split(" ")[1] for status, _ in answers] == ["401"] * len(GUARDED)
 
 
-async def test_nothing_is_read_of_what_a_stranger_posts() -> None:
+async def test_the_body_of_an_unauthorized_post_is_not_read() -> None:
     """The answer comes though the body never does."""
     head = ("Content-Type: application/json", "Content-Length: 4000000")
     server = made()
@@ -253,7 +253,7 @@ async def test_a_head_without_end_is_not_read_to_its_end() -> None:
         server.close()
 
 
-async def test_the_oldest_of_too_many_strangers_makes_room() -> None:
+async def test_the_oldest_of_too_many_unauthorized_connections_is_closed() -> None:
     server = made()
     await server.start("127.0.0.1", 0)
     known, into_known = await asyncio.open_connection("127.0.0.1", server.port)

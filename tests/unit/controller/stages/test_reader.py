@@ -334,7 +334,7 @@ def test_a_weight_in_cel_is_a_number(expression: str, weight: int) -> None:
         ({"durationMilliseconds": 9000, "jitterDurationFrom": cel("duration('4s')")}, 4.0),
     ],
 )
-def test_a_delay_in_cel_is_a_duration_and_none_if_it_comes_to_an_error(
+def test_a_delay_in_cel_is_a_duration_and_0_if_it_fails(
     fields: dict[str, Any], delay: float
 ) -> None:
     stage = read(spec(delay=fields))
@@ -364,7 +364,7 @@ def test_the_error_of_a_delay_in_cel_is_logged_once(caplog: pytest.LogCaptureFix
         {"weightFrom": cel("1.0 / 0.0")},
     ],
 )
-def test_no_stage_can_be_chosen_if_a_condition_or_a_weight_in_cel_comes_to_an_error(
+def test_no_stage_can_be_chosen_if_a_condition_or_a_weight_in_cel_fails(
     fields: dict[str, Any],
 ) -> None:
     stage = read(spec(**fields))

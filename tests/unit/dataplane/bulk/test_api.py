@@ -20,18 +20,18 @@ def known(cluster: MemoryCluster, name: str) -> Existing:
 
 
 async def delete(cluster: MemoryCluster, *surplus: Existing) -> int:
-    told: list[None] = []
+    deleted: list[None] = []
     old = OldObjects(
         resource=PODS,
         namespace="default",
         objects=surplus,
         grace_seconds=7,
         look=cluster.get,
-        on_deleted=lambda: told.append(None),
+        on_deleted=lambda: deleted.append(None),
         on_api=lambda why: None,
     )
     await cluster.delete_many(old)
-    return len(told)
+    return len(deleted)
 
 
 async def test_every_object_is_deleted_and_reported() -> None:

@@ -27,10 +27,10 @@ class Kubelet:
         self.is_current = True
         self.needs_addresses = True
         self.status = status
-        self.told: list[OwnValues] = []
+        self.values: list[OwnValues] = []
 
     def play(self, body: Any, own: OwnValues) -> Any:
-        self.told.append(own)
+        self.values.append(own)
         return {**body, "status": self.status} if self.status else body
 
     def pattern(self, body: Any, own: OwnValues) -> Any:
@@ -47,7 +47,9 @@ def test_each_copy_is_played_with_what_is_its_own() -> None:
     made = each(kubelet).make(COPY)
 
     assert orjson.loads(made) == {"metadata": {"name": "p"}, "status": {"phase": "Running"}}
-    assert kubelet.told == [OwnValues(now="2026-01-01T00:00:07.000000000Z", pod_ips=("10.0.0.1",))]
+    assert kubelet.values == [
+        OwnValues(now="2026-01-01T00:00:07.000000000Z", pod_ips=("10.0.0.1",))
+    ]
     assert each(kubelet).shown(COPY) is None
 
 

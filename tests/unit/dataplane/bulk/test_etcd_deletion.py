@@ -25,7 +25,7 @@ class Rig:
         self.namespace = "default" if resource.namespaced else None
         self.cluster, self.etcd = MemoryCluster(), MemoryEtcd()
         self.keys = Keys("/registry")
-        self.told = 0
+        self.reported = 0
         self.is_left = False
 
     def key(self, name: str) -> bytes:
@@ -50,7 +50,7 @@ class Rig:
 
     async def delete(self, *surplus: Existing) -> None:
         def tell() -> None:
-            self.told += 1
+            self.reported += 1
 
         old = OldObjects(
             resource=self.resource,
@@ -73,7 +73,7 @@ async def test_objects_go_in_etcd_each_by_itself() -> None:
 
     assert list(rig.etcd.stored) == [rig.key(stays.name)]
     assert all(len(txn.then) == 1 for txn in rig.etcd.transactions)
-    assert rig.told == 100
+    assert rig.reported == 100
 
 
 async def test_objects_are_deleted_through_the_api_as_soon_as_an_obstacle_appears() -> None:
@@ -97,7 +97,7 @@ async def test_a_node_takes_its_lease_with_it() -> None:
     assert rig.etcd.stored == {}
 
 
-async def test_what_finalizers_hold_goes_through_the_api() -> None:
+async def test_objects_with_finalizers_go_through_the_api() -> None:
     rig = Rig()
 
     await rig.delete(rig.known("free"), rig.known("held", is_held=True))
@@ -106,7 +106,7 @@ async def test_what_finalizers_hold_goes_through_the_api() -> None:
     assert rig.cluster.writes == [("delete", "held")]
     metadata = rig.cluster.objects["Pod", "default", "held"]["metadata"]
     assert metadata["deletionTimestamp"]
-    assert rig.told == 2
+    assert rig.reported == 2
 
 
 async def test_an_object_that_has_changed_is_looked_at_again() -> None:
@@ -132,7 +132,7 @@ async def test_an_object_that_another_has_replaced_stays() -> None:
     await rig.delete(first, known)
 
     assert list(rig.etcd.stored) == [rig.key("a")]
-    assert rig.told == 2
+    assert rig.reported == 2
 
 
 async def test_nothing_is_deleted_in_an_etcd_that_is_not_the_clusters() -> None:
@@ -153,7 +153,7 @@ def test_an_etcd_that_goes_away_for_a_moment_is_waited_for() -> None:
 
     virtual_time.run(rig.delete(*surplus))
 
-    assert (rig.etcd.stored, rig.told) == ({}, 2)
+    assert (rig.etcd.stored, rig.reported) == ({}, 2)
 
 
 def test_an_etcd_that_stays_away_ends_it() -> None:

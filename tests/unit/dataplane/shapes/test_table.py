@@ -61,7 +61,7 @@ def test_a_check_looks_at_the_whole_value() -> None:
         decode("Inner", b'{"a":"wrong"}', Inner=refuse)
 
 
-def test_every_type_that_a_field_has_is_in_the_tables_and_none_is_there_for_nothing() -> None:
+def test_every_type_of_a_field_is_in_the_tables_and_none_is_unused() -> None:
     words = {word.strip("[]{}") for fields in TYPES.values() for word in fields.values()}
     leaves = {leaf.__name__ for leaf in LEAVES}
     structs = {word for word in words if word[0].isupper()} - leaves

@@ -36,7 +36,7 @@ def silent(session: Session, stream: int, content: bytes) -> bytes:
 
 
 def has_asked(server: Server, number: int) -> bool:
-    """Tell whether the first session has seen so many calls."""
+    """Return whether the first session has seen so many calls."""
     return bool(server.sessions) and server.sessions[0].asked == number
 
 
@@ -154,7 +154,7 @@ async def test_calls_go_to_a_new_connection_while_the_old_one_ends(socket: Path)
         await channel.close()
 
 
-async def test_a_refused_stream_is_opened_anew(socket: Path) -> None:
+async def test_a_refused_stream_is_opened_again(socket: Path) -> None:
     def refuse_some(session: Session, stream: int, content: bytes) -> bytes:
         if stream < 7:
             return rst_stream(stream, REFUSED_STREAM)

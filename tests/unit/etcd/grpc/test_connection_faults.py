@@ -100,8 +100,8 @@ async def test_an_answer_that_is_not_one_whole_message_is_lost(content: bytes) -
         (frame(HEADERS, END_HEADERS | PRIORITIZED, 1, b"abc"), "padding"),
         (headers(1, b"\xbe"), "entry 62"),
         (headers(1, hpack.encode([(b"grpc-status", b"fine")])), "not a number"),
-        (frame(HEADERS, 0, 1, BEGIN) + frame(PING, 0, 0, bytes(8)), "does not go on"),
-        (frame(HEADERS, 0, 1, BEGIN) + frame(CONTINUATION, 0, 3, b""), "does not go on"),
+        (frame(HEADERS, 0, 1, BEGIN) + frame(PING, 0, 0, bytes(8)), "is not continued"),
+        (frame(HEADERS, 0, 1, BEGIN) + frame(CONTINUATION, 0, 3, b""), "is not continued"),
         (
             frame(HEADERS, 0, 1, bytes(16_384)) + frame(CONTINUATION, 0, 1, bytes(16_384)) * 5,
             "too long",

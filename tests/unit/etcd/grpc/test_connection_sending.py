@@ -131,7 +131,7 @@ async def test_what_was_received_may_be_sent_again() -> None:
     for stream in (1, 3) * 64:
         peer.say(data(stream, bytes(16_000)))
 
-    # Also what nobody wants any more has taken its share of the connection's window.
+    # Also data that no call waits for any more has taken its share of the connection's window.
     grown = [int.from_bytes(f.payload) for f in await peer.heard() if f.kind == WINDOW_UPDATE]
     assert sum(grown) >= 2_000_000 - (1 << 20)
     assert not second.answer.done()

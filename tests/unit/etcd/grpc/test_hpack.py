@@ -45,7 +45,7 @@ def test_the_ways_to_write_a_header_without_a_table_are_read() -> None:
         b"\x1f\x10\x01c"  # content-type, never to be kept
         b"\x40\x01n\x01d"
         b"\x10\x01n\x01e"
-        b"\x82"  # :method, which nobody looks at
+        b"\x82"  # :method, which is ignored
     )
 
     assert hpack.decode(block) == [

@@ -50,9 +50,9 @@ async def test_a_transaction_is_sent_and_its_answer_decoded(
         header=rpc.ResponseHeader(revision=70), succeeded=True, responses=[{"response_put": {}}]
     ).SerializeToString()
 
-    told = await kv.txn(Txn((Compare(b"k", 7),), (Put(b"k", b"v"),), (Get(b"k"),)))
+    answer = await kv.txn(Txn((Compare(b"k", 7),), (Put(b"k", b"v"),), (Get(b"k"),)))
 
-    assert told == TxnAnswer(True, 70, (None,))
+    assert answer == TxnAnswer(True, 70, (None,))
     asked = rpc.TxnRequest.FromString(etcd.asked)
     assert [compare.mod_revision for compare in asked.compare] == [7]
     assert [len(asked.success), len(asked.failure)] == [1, 1]

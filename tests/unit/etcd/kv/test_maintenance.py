@@ -13,7 +13,7 @@ def rpc() -> Any:
 
 
 def status(rpc: Any) -> bytes:
-    told: bytes = rpc.StatusResponse(
+    found: bytes = rpc.StatusResponse(
         header=rpc.ResponseHeader(cluster_id=1 << 63, member_id=5, revision=4000, raft_term=2),
         version="3.6.16",
         dbSize=20_480,
@@ -21,7 +21,7 @@ def status(rpc: Any) -> bytes:
         raftIndex=12,
         raftTerm=2,
     ).SerializeToString()
-    return told
+    return found
 
 
 def test_the_status_of_an_old_etcd_has_no_quota(rpc: Any) -> None:
@@ -42,6 +42,6 @@ def test_the_status_contains_the_quota(rpc: Any) -> None:
         + varint(8 << 30)
     )
 
-    told = read_status(status(rpc) + later)
+    found = read_status(status(rpc) + later)
 
-    assert (told.db_size, told.db_size_in_use, told.quota) == (20_480, 16_384, 8 << 30)
+    assert (found.db_size, found.db_size_in_use, found.quota) == (20_480, 16_384, 8 << 30)

@@ -52,7 +52,7 @@ def test_a_damaged_page_is_never_more_than_an_error(path: Path, page: int, fill:
         look(path, "/elsewhere")
 
 
-def test_half_a_meta_page_gives_way_to_the_other(path: Path) -> None:
+def test_a_damaged_meta_page_is_replaced_by_the_other(path: Path) -> None:
     whole = bytearray(database(KUBERNETES))
     whole[16 + 48] ^= 0xFF
     whole[PAGE : 2 * PAGE] = database(KUBERNETES)[:PAGE]

@@ -60,7 +60,7 @@ def refusal(case: dict[str, Any]) -> str | None:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_what_comes_to_an_error_in_kwok_comes_to_an_error(name: str) -> None:
+def test_an_error_in_kwok_is_an_error_here(name: str) -> None:
     cases = [case for case in FILES[name]["cases"] if "fails" in case]
     assert cases
     for case in cases:

@@ -30,7 +30,7 @@ def test_a_program_is_compiled_once_for_a_kind() -> None:
 
 
 @pytest.mark.parametrize("name", ["cel", "cel_random"])
-def test_the_careful_way_comes_to_the_same_as_the_fast_one(name: str) -> None:
+def test_the_careful_way_gives_the_same_result_as_the_fast_one(name: str) -> None:
     golden = json.loads((GOLDEN / f"{name}.json").read_text("utf-8"))
     for case in golden["cases"]:
         if "type" in case and "Now" not in case["text"] and "Rand" not in case["text"]:
@@ -52,7 +52,7 @@ def test_the_careful_way_comes_to_the_same_as_the_fast_one(name: str) -> None:
             "[1].exists(x.y, true)",
             "the first argument of 'exists' names the item, as in exists(x, …)",
         ),
-        ("has(self)", "'has' tells whether a field is set, as in has(self.metadata), at line 1,"),
+        ("has(self)", "'has' tests whether a field is set, as in has(self.metadata), at line 1,"),
         ("v1.Pod{}", "messages such as 'v1.Pod{}' cannot be made, at line 1, column 7"),
         ("self.?spec", "optional values are not known to kwok, at line 1, column 5"),
         ("'abc", "a quoted text is not closed, at line 1, column 1"),

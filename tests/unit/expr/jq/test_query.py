@@ -55,7 +55,7 @@ def test_values_leaves_out_nulls() -> None:
 
 
 @pytest.mark.parametrize("text", [".[].a", ".[] | tonumber", 'error("x")', "halt"])
-def test_values_has_nothing_of_a_program_that_comes_to_an_error(text: str) -> None:
+def test_values_is_empty_for_a_program_that_fails(text: str) -> None:
     assert jq.compile(text).values([{"a": 1}, "text"]) == []
     with pytest.raises(ExpressionError, match="jq '"):
         jq.compile(text).run([{"a": 1}, "text"])

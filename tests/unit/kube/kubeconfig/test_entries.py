@@ -138,7 +138,7 @@ async def test_a_link_stays_one(source: Path, target: Path, tmp_path: Path) -> N
     assert _names(real)["contexts"] == ["prod", "kwok-a"]
 
 
-async def test_empty_tables_and_empty_files_are_no_trouble(source: Path, target: Path) -> None:
+async def test_empty_tables_and_empty_files_are_accepted(source: Path, target: Path) -> None:
     # As kubectl writes them when nothing is left.
     _write(target, {"apiVersion": "v1", "clusters": None, "contexts": None, "users": None})
     await entries.merge_context(target, source, "kwok-a")
@@ -149,7 +149,9 @@ async def test_empty_tables_and_empty_files_are_no_trouble(source: Path, target:
 
 
 @pytest.mark.parametrize("text", ["{", "- 1", "clusters: 5", "clusters: [1]", "a: 1\n---\nb: 2\n"])
-async def test_what_is_no_kubeconfig_is_left_alone(source: Path, target: Path, text: str) -> None:
+async def test_a_file_that_is_no_kubeconfig_is_left_alone(
+    source: Path, target: Path, text: str
+) -> None:
     target.parent.mkdir(parents=True)
     target.write_text(text)
     with pytest.raises(ConfigError) as caught:
@@ -258,7 +260,7 @@ async def test_of_several_absent_files_the_last_is_made(source: Path, tmp_path: 
     assert not files[0].exists()
 
 
-async def test_removing_from_nowhere_is_no_trouble(target: Path) -> None:
+async def test_removing_from_a_missing_file_is_no_error(target: Path) -> None:
     assert not await entries.remove_context(target, "kwok-a")
     assert not target.parent.exists()
 

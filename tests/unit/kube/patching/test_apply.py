@@ -131,7 +131,7 @@ OBJECT = {
 
 
 def is_unchanged(patch: Any, patch_type: PatchType) -> bool:
-    """Tell whether a patch leaves the object itself."""
+    """Return whether a patch leaves the object itself."""
     try:
         return apply_patch(OBJECT, patch, patch_type, "Pod") is OBJECT
     except UnknownPatchError:

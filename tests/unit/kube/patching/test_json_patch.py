@@ -86,6 +86,6 @@ def test_a_step_that_fails_or_is_not_certain_raises(step: Any) -> None:
 
 
 @pytest.mark.parametrize("value", ["<", "é", '"', "\\", "\n", "\x7f", 1.5, None])
-def test_a_value_that_encoders_may_spell_otherwise_is_not_surely_the_same(value: Any) -> None:
+def test_values_that_encoders_may_write_differently_are_not_certainly_the_same(value: Any) -> None:
     with pytest.raises(UnknownPatchError, match="not surely"):
         apply({"a": value}, [{"op": "test", "path": "/a", "value": value}])

@@ -126,7 +126,7 @@ async def test_a_connection_that_the_server_closed_while_idle_is_replaced_silent
     async with serving(_ok) as server, _pool(server) as pool:
         await pool.request("POST", "/a")
         server.drop_all()
-        # One turn of the loop: the end of the connection is there, but nobody has read it.
+        # One turn of the loop: the end of the connection is there, but was not read.
         await asyncio.sleep(0)
         assert (await pool.request("POST", "/b")).body == b"/b"
     assert [r.path for r in server.requests] == ["/a", "/b"]
@@ -189,7 +189,7 @@ async def test_a_request_is_repeated_after_the_time_that_a_busy_server_names(sta
     assert [r.body for r in server.requests] == [b"x"] * 3
 
 
-async def test_a_server_that_stays_busy_has_the_last_word() -> None:
+async def test_the_answer_of_a_server_that_stays_busy_is_returned() -> None:
     async def handle(request: Request, reply: Reply) -> None:
         await reply.send(b"busy", status=429, headers={"Retry-After": "0"})
 

@@ -50,7 +50,7 @@ async def test_the_probe_sends_its_certificate_and_verifies_the_server(tmp_path:
         assert not await probe(HttpProbe(url=url, ca=other, cert=cert, key=key))
 
 
-async def test_certificates_that_were_made_anew_are_read_again(tmp_path: Path) -> None:
+async def test_renewed_certificates_are_read_again(tmp_path: Path) -> None:
     old, new = certificates("old"), certificates("new")
     ca, cert, key = _files(tmp_path, old)
     async with serving(_by_path, context=new.server_context(demand_client=True)) as server:
@@ -68,7 +68,7 @@ async def test_a_unix_socket_is_dialled_if_there_is_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("url", ["https://127.0.0.1:1/", "http://[", "nonsense", "http://x:99999/"])
-async def test_whatever_goes_wrong_is_a_no(url: str, tmp_path: Path) -> None:
+async def test_a_probe_fails_on_any_error(url: str, tmp_path: Path) -> None:
     assert not await probe(HttpProbe(url=url, ca=tmp_path / "absent"))
 
 

@@ -115,7 +115,7 @@ async def test_concurrent_streams_have_separate_connections() -> None:
         assert server.connections == 2
 
 
-async def test_a_kept_stream_that_the_server_has_closed_is_dialled_anew() -> None:
+async def test_a_kept_stream_that_the_server_has_closed_is_dialled_again() -> None:
     async def handle(request: Request, reply: Reply) -> None:
         if len(server.requests) == 2:
             reply.cut()

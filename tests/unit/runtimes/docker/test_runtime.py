@@ -96,7 +96,7 @@ async def test_the_controller_ends_although_the_engine_is_gone(
 
 
 @pytest.mark.parametrize(("state", "remade"), [("exited", True), ("running", False)])
-async def test_what_was_made_otherwise_is_made_anew_unless_it_runs(
+async def test_a_container_with_other_settings_is_recreated_unless_it_runs(
     runtime: DockerRuntime, fake: FakeEngine, state: str, remade: bool
 ) -> None:
     fake.answers |= {
@@ -136,7 +136,7 @@ async def test_a_site_is_returned_without_an_engine(tmp_path: Path) -> None:
     assert site.socket(Path("/run/etcd.sock")) is None
 
 
-def test_what_is_mounted_lies_where_it_lies_on_the_host() -> None:
+def test_mounted_files_have_the_same_path_as_on_the_host() -> None:
     assert SITE.path(Path("/home/me/pki")) == PurePosixPath("/home/me/pki")
 
 

@@ -69,7 +69,7 @@ def test_in_the_network_it_has_the_name_of_the_component() -> None:
 
 
 @pytest.mark.parametrize(("revive", "policy"), [(False, "no"), (True, "unless-stopped")])
-def test_it_is_revived_only_if_so_wished(revive: bool, policy: str) -> None:
+def test_it_is_restarted_only_on_request(revive: bool, policy: str) -> None:
     assert specified(revive=revive)["HostConfig"]["RestartPolicy"] == {"Name": policy}
 
 
@@ -79,7 +79,7 @@ def test_the_program_of_a_published_image_is_found_by_its_name() -> None:
     assert specified(replace(ETCD_OF_DEV, artifact=artifact))["Entrypoint"] == ["etcd"]
 
 
-def test_the_host_is_known_by_a_name() -> None:
+def test_a_name_resolves_to_the_host() -> None:
     assert specified()["HostConfig"]["ExtraHosts"] == ["host.kwokctl.internal:172.18.0.1"]
 
 
@@ -107,7 +107,7 @@ def test_limits_bound_memory_without_swap_and_processors() -> None:
         {"revive": True},
     ],
 )
-def test_what_was_made_otherwise_is_known_by_its_label(changed: dict[str, Any]) -> None:
+def test_a_container_with_other_settings_has_another_label(changed: dict[str, Any]) -> None:
     label = specified()["Labels"][SPECIFICATION]
 
     assert specified()["Labels"][SPECIFICATION] == label

@@ -24,7 +24,7 @@ def current(home: Path, name: str) -> None:
     (home / ".docker" / "config.json").write_text(json.dumps({"currentContext": name}))
 
 
-def test_without_a_word_the_usual_socket_is_dialled(tmp_path: Path) -> None:
+def test_by_default_the_usual_socket_is_dialled(tmp_path: Path) -> None:
     assert find_endpoint({}, tmp_path) == Endpoint(url="unix:///var/run/docker.sock")
 
 

@@ -22,7 +22,7 @@ async def heard(engine: FakeLogs) -> list[bytes]:
 @pytest.mark.parametrize(
     ("again", "lines"),
     [
-        # The second in which it ended is told anew, and goes on.
+        # The second in which it ended comes again, and continues.
         ([FIRST[1], b"2026-01-01T00:00:02Z two\n", b"2026-01-01T00:00:02Z three\n"], 4),
         # Another container in its place has none of that.
         ([b"2026-01-01T00:00:02Z other\n"], 3),

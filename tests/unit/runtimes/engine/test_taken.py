@@ -15,7 +15,7 @@ KIND = (
 
 
 @pytest.mark.parametrize("said", [DOCKER, OLD_DOCKER, PODMAN, KIND])
-def test_the_port_is_found_in_the_words_of_an_engine(said: str) -> None:
+def test_the_port_is_found_in_the_message_of_an_engine(said: str) -> None:
     error = conflict("kwok-c-etcd", said)
 
     assert error
@@ -31,5 +31,5 @@ def test_a_message_without_an_address_is_reported_all_the_same() -> None:
 
 
 @pytest.mark.parametrize("said", [None, "", "no space left on device at 127.0.0.1:32766"])
-def test_other_words_are_of_no_port(said: str | None) -> None:
+def test_a_message_about_something_else_names_no_port(said: str | None) -> None:
     assert conflict("kwok-c-etcd", said) is None

@@ -176,7 +176,7 @@ async def test_an_image_that_is_not_available_is_an_error_with_a_hint(
     assert "KWOK_KIND_NODE_IMAGE" in str(caught.value.hint)
 
 
-async def test_a_node_is_made_anew_from_the_image_that_it_was_made_of(
+async def test_a_node_is_recreated_from_its_former_image(
     runtime: KindRuntime, fake: FakeEngine, host: Host
 ) -> None:
     """Though that was loaded from a file which is not there any more."""

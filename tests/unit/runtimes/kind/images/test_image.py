@@ -66,7 +66,7 @@ async def test_debian_is_installed_at_the_second_try(failures: Path, tmp_path: P
     assert "debootstrap failed, trying once more" in said
 
 
-async def test_a_debian_that_cannot_be_installed_is_an_error_with_the_last_words_of_the_tool(
+async def test_a_failed_installation_of_debian_is_an_error_with_the_last_lines_of_the_tool(
     failures: Path, tmp_path: Path
 ) -> None:
     failures.write_text("2")
@@ -123,7 +123,7 @@ def test_writing_a_tree_ends_on_cancellation(tmp_path: Path) -> None:
         layer_of_tree(tmp_path / "layer.tar", tmp_path, end)
 
 
-def test_a_debian_becomes_a_node(tmp_path: Path) -> None:
+def test_a_node_image_is_made_from_debian(tmp_path: Path) -> None:
     root, programs = tmp_path / "root", {}
     for folder in ("usr/bin", "usr/lib/cni"):
         (root / folder).mkdir(parents=True)

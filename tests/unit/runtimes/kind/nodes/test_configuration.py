@@ -38,7 +38,7 @@ def made(*documents: dict[str, Any], kube: str = "v1.36.3") -> dict[str, Any]:
 
 
 def patched(found: dict[str, Any], kind: str) -> dict[str, Any]:
-    """Return what kubeadm is told in one of its documents."""
+    """Return one of the documents for kubeadm."""
     texts = [yaml.load_all(text)[0] for text in found["kubeadmConfigPatches"]]
     patch: dict[str, Any] = next(text for text in texts if text["kind"] == kind)
     return patch
@@ -196,5 +196,5 @@ def test_with_two_versions_of_ip_a_node_has_a_network_of_each() -> None:
     assert found["b"] == ["10.244.1.0/24", "fd00:10:244:1::/64"]
 
 
-def test_what_cannot_be_parted_goes_to_the_first() -> None:
+def test_a_network_that_cannot_be_split_goes_to_the_first() -> None:
     assert pod_networks("10.1.1.0/26", ["a", "b"]) == {"a": ["10.1.1.0/26"]}

@@ -15,7 +15,7 @@ SITE = KindSite(shares_sockets=True)
 SOCKET = Path("/home/me/run/etcd.sock")
 
 
-def test_what_the_node_sees_lies_where_it_lies_on_the_host() -> None:
+def test_files_that_the_node_sees_have_the_same_path_as_on_the_host() -> None:
     assert SITE.path(Path("/home/me/pki")) == PurePosixPath("/home/me/pki")
 
 

@@ -84,7 +84,7 @@ def test_a_probe_that_the_kubelet_cannot_perform_is_left_out(probe: HttpProbe) -
     assert "readinessProbe" not in container(replace(METRICS, ready=(probe,)))
 
 
-def test_it_is_revived_only_where_that_is_wanted() -> None:
+def test_it_is_restarted_only_on_request() -> None:
     assert made()["spec"]["restartPolicy"] == "Never"
     assert made(manner=replace(MANNER, revive=True))["spec"]["restartPolicy"] == "Always"
 

@@ -1,4 +1,4 @@
-"""Progress that keeps what a person would read."""
+"""Progress that records notes and warnings."""
 
 from dataclasses import dataclass, field
 
@@ -6,8 +6,8 @@ from kwokctl.progress import Silent
 
 
 @dataclass
-class Told(Silent):
-    """Keeps notes and warnings; steps are silent."""
+class RecordedMessages(Silent):
+    """Records notes and warnings; steps are silent."""
 
     lines: list[str] = field(default_factory=list)
 

@@ -2,11 +2,12 @@
 
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import get_origin
 
 from kwokctl.artifacts.versions import kube_version
 from kwokctl.config.checks import is_file
 from kwokctl.config.declaring import OptionValue, Spelling
-from kwokctl.config.readers import read_switch
+from kwokctl.config.readers import read_switch, read_whole
 from kwokctl.errors import ConfigError, KwokctlError, UsageError
 from kwokctl.host.paths import expanded
 
@@ -16,23 +17,37 @@ _ON_OFF = {True: "on", False: "off"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """One value, of the type of its option."""
+    """One value."""
 
     value: OptionValue
+    """Of the type of its option, or the text in which a flag or a variable gives it."""
     place: str
     """As a message names it: `'--etcd-port'`, `KWOK_ETCD_PORT`, `kwok.yaml: options.etcdPort`."""
     is_flag: bool = False
 
     def checked(self, spelling: Spelling) -> OptionValue:
         """Return the value as clusters keep it; raise UsageError or ConfigError for a wrong one."""
-        if isinstance(self.value, int) and not isinstance(self.value, bool):
-            self._check_range(self.value, *spelling.within)
-        elif isinstance(self.value, tuple):
-            for item in self.value:
+        value = self._read(self.value, spelling.type) if isinstance(self.value, str) else self.value
+        if isinstance(value, int) and not isinstance(value, bool):
+            self._check_range(value, *spelling.within)
+        elif isinstance(value, tuple):
+            for item in value:
                 self._check_text(item, spelling)
-        elif isinstance(self.value, str):
-            return self._checked_text(self.value, spelling)
-        return self.value
+        elif isinstance(value, str):
+            return self._checked_text(value, spelling)
+        return value
+
+    def _read(self, text: str, kind: object) -> OptionValue:
+        """Return a text as the type of its option."""
+        if get_origin(kind) is tuple:
+            return tuple(word.strip() for word in text.split(",") if word.strip())
+        try:
+            if kind is bool:
+                return read_switch(text)
+            return read_whole(text) if kind is int else text
+        except ValueError as e:
+            problem = "not true or false" if kind is bool else "not a whole number"
+            raise self._wrong(text, problem) from e
 
     def _checked_text(self, text: str, spelling: Spelling) -> str:
         if spelling.choices:
@@ -63,7 +78,7 @@ class Given:
             raise self._wrong(text, "not one of its values", hint)
         return word
 
-    def _wrong(self, value: OptionValue, problem: str, hint: str) -> KwokctlError:
+    def _wrong(self, value: OptionValue, problem: str, hint: str | None = None) -> KwokctlError:
         made = UsageError if self.is_flag else ConfigError
         return made(f"{self.place} is '{value}', {problem}", hint=hint)
 

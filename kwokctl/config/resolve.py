@@ -7,7 +7,6 @@ that names the place.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import get_origin
 
 from kwokctl.config.declaring import OptionValue
 from kwokctl.config.documents import Document
@@ -16,8 +15,8 @@ from kwokctl.config.keys import from_document
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.not_served import NOT_SERVED, NotServed
 from kwokctl.config.options import ClusterOptions, spellings, with_values
-from kwokctl.config.readers import read_switch, read_whole
-from kwokctl.errors import ConfigError, UsageError
+from kwokctl.config.readers import read_switch
+from kwokctl.errors import UsageError
 
 _AUTO = "auto"
 """The value of `runtime` that means the same as none."""
@@ -45,7 +44,7 @@ def resolve_options(
     """Merge what was given in all places; `flags` holds only flags that were given, by field name.
 
     `usual` are the options of a cluster for which nothing was given: no others can be given.
-    An empty text counts as not given. Raises UsageError for a bad value of a flag, ConfigError for
+    An empty text counts as not given, but is no number. Raises UsageError for a bad value of a flag, ConfigError for
     one from elsewhere, and NotServedError for an option that is not supported yet.
     """
     given: dict[str, Given] = {}
@@ -58,7 +57,9 @@ def resolve_options(
         place = f"'{by_field[field].flag or by_field[field].key}'"
         given[field] = Given(value=value, place=place, is_flag=True)
     values = {
-        field: each.checked(by_field[field]) for field, each in given.items() if each.value != ""
+        field: each.checked(by_field[field])
+        for field, each in given.items()
+        if each.value != "" or by_field[field].type is int
     }
     if values.get("runtime") == _AUTO:
         del values["runtime"]
@@ -97,12 +98,9 @@ def parse_extra_args(
 
 
 def from_environment(environ: Mapping[str, str], usual: ClusterOptions) -> dict[str, Given]:
-    """Read options from their variables, by field; ConfigError for what is not of the type.
-
-    An empty variable counts as unset.
-    """
+    """Return options as their variables give them, by field; an empty variable counts as unset."""
     return {
-        spelling.field: Given(value=_read(text, spelling.type, spelling.env), place=spelling.env)
+        spelling.field: Given(value=text, place=spelling.env)
         for spelling in spellings(usual)
         if spelling.env and (text := environ.get(spelling.env, ""))
     }
@@ -134,18 +132,3 @@ def _asks_for_nothing(option: NotServed, text: str) -> bool:
         return option.asks_for_nothing(read_switch(text) if option.is_switch else text)
     except ValueError:
         return False
-
-
-def _read(text: str, kind: object, name: str) -> OptionValue:
-    """Read the text of a variable as the type of its option."""
-    try:
-        if kind is bool:
-            return read_switch(text)
-        if kind is int:
-            return read_whole(text)
-    except ValueError as e:
-        problem = "not true or false" if kind is bool else "not a whole number"
-        raise ConfigError(f"{name} is '{text}', {problem}") from e
-    if get_origin(kind) is tuple:
-        return tuple(word.strip() for word in text.split(",") if word.strip())
-    return text

@@ -8,7 +8,7 @@ from typing import Annotated, Any, get_origin
 
 import typer
 
-from kwokctl.cli.parsing.values import duration, one_of, whole_number
+from kwokctl.cli.parsing.values import duration, one_of
 from kwokctl.cli.parsing.words import DEFAULT_WAIT
 from kwokctl.components.catalog import usual_options
 from kwokctl.config.declaring import OptionValue, Spelling
@@ -114,10 +114,7 @@ def _chosen(words: Mapping[str, Any]) -> Iterator[tuple[str, OptionValue]]:
         value = words.get(spelling.field)
         if value is None:
             continue
-        if spelling.type is int:
-            least, most = spelling.within
-            yield spelling.field, whole_number(spelling.flag, least=least, most=most)(value)
-        elif get_origin(spelling.type) is tuple:
+        if get_origin(spelling.type) is tuple:
             yield spelling.field, tuple(_items(value, is_parted=_is_parted(spelling)))
         else:
             yield spelling.field, value

@@ -134,7 +134,7 @@ def test_its_options_are_read_in_every_place_and_checked() -> None:
     assert option(found.options, "web_page_port") == 8123
     assert option(found.options, "web_page_protocol") == "HTTP/1.1"
     assert found.warnings == ()
-    with pytest.raises(UsageError, match="'--web-page-port' is 99999"):
+    with pytest.raises(UsageError, match="'--web-page-port' is '99999'"):
         resolved(web_page_port="99999")
 
 

@@ -82,6 +82,20 @@ def test_a_variable_that_cannot_be_read_is_named(environ: dict[str, str], said: 
         resolve_options({}, environ, [])
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("http", "'http', not a whole number"),
+        ("", "'', not a whole number"),
+        ("-1", "'-1', less than 0"),
+        ("70000", "'70000', more than 65535"),
+    ],
+)
+def test_a_port_that_cannot_be_one_is_refused_with_its_flag(text: str, problem: str) -> None:
+    with pytest.raises(UsageError, match=f"'--etcd-port' is {problem}"):
+        resolve_options({"etcd_port": text}, {}, [])
+
+
 def test_a_misspelt_key_is_named_with_its_place_and_the_nearest() -> None:
     with pytest.raises(ConfigError, match=r"kwok.yaml: options.etcdPrt is not") as caught:
         resolve_options({}, {}, [configuration(etcdPrt=1)])

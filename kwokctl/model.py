@@ -70,6 +70,10 @@ class Limits:
         return bool(self.memory or self.cpus)
 
 
+AUTHORITY = "ca"
+"""The authority that servers and users of a cluster have in common."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
     """The content of a certificate: the name of its files, its user and groups, and its usages."""
@@ -81,6 +85,8 @@ class Identity:
     client: bool = True
     server_names: tuple[str, ...] = ()
     """DNS names and IP addresses under which it is dialled."""
+    authority: str = AUTHORITY
+    """The authority that certifies it: the name of its files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,8 @@ ADMIN_USER = "kwok-admin"
 ADMIN_GROUP = "system:masters"
 ETCD_CLIENT = "etcd-client"
 FRONT_PROXY = "front-proxy-client"
+FRONT_PROXY_CA = "front-proxy-ca"
+"""Certifies nobody else: whom it certifies may act as any user."""
 SERVICE_IP = "10.96.0.1"
 """First address of the service range: the `kubernetes` service's own."""
 _LOCAL = ("localhost", "127.0.0.1", "::1")

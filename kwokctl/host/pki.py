@@ -1,4 +1,4 @@
-"""Makes a cluster's certificate authority, and one certificate for every identity.
+"""Makes a cluster's certificate authorities, and one certificate for every identity.
 
 Keys are ECDSA P-256: three hundred times cheaper to make than RSA. A certificate has only the
 usages that its identity needs. Valid files on disk are kept, so that a creation that was killed
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from kwokctl.errors import ConfigError
 from kwokctl.host.files import private_folder, write_atomic
-from kwokctl.model import Identity
+from kwokctl.model import AUTHORITY, Identity
 
 # cryptography takes a tenth of a second to import: only commands that sign import it.
 if TYPE_CHECKING:
@@ -41,14 +41,17 @@ class _Authority:
 
 
 def ensure_pki(folder: Path, identities: Sequence[Identity]) -> None:
-    """Make what is missing in `folder`: `ca`, `sa` and one pair of files for each identity.
+    """Make what is missing in `folder`: authorities, `sa` and a pair of files for each identity.
 
-    Raises ConfigError if certificates are there, but not the authority that has signed them.
+    Raises ConfigError if certificates are there, but not the authority of the cluster's users.
     """
     private_folder(folder)
-    authority = _authority(folder)
+    others = {identity.authority for identity in identities} - {AUTHORITY}
+    authorities = {AUTHORITY: _authority(folder)}
+    authorities |= {name: _ensure_authority(folder, name) for name in sorted(others)}
     _ensure_service_account_key(folder)
     for identity in identities:
+        authority = authorities[identity.authority]
         if not _is_whole(folder, identity, authority):
             cert, key = _sign(authority, identity)
             _write_pair(folder, identity.name, cert, key)
@@ -64,26 +67,29 @@ def sign_client(
 
 
 def _authority(folder: Path) -> _Authority:
-    found = _load_pair(folder, "ca")
-    if found:
-        return _Authority(*found)
-    others = [path.name for path in folder.glob("*.crt") if path.name != "ca.crt"]
-    if others:
+    others = [path.name for path in folder.glob("*.crt") if path.stem != AUTHORITY]
+    if others and not _load_pair(folder, AUTHORITY):
         raise ConfigError(
             f"{folder} holds certificates ({', '.join(sorted(others))}), but not their authority",
             hint="put ca.crt and ca.key back, or delete the cluster and create it again",
         )
-    made = _make_authority()
-    _write_pair(folder, "ca", made.cert, made.key)
+    return _ensure_authority(folder, AUTHORITY)
+
+
+def _ensure_authority(folder: Path, name: str) -> _Authority:
+    if found := _load_pair(folder, name):
+        return _Authority(*found)
+    made = _make_authority(f"kwok-{name}")
+    _write_pair(folder, name, made.cert, made.key)
     return made
 
 
-def _make_authority() -> _Authority:
+def _make_authority(name: str) -> _Authority:
     from cryptography import x509
     from cryptography.x509.oid import NameOID
 
     key = _new_key()
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "kwok-ca")])
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     builder = _builder(subject, subject, key)
     extensions: list[tuple[ExtensionType, bool]] = [
         (x509.BasicConstraints(ca=True, path_length=None), True),

@@ -18,6 +18,8 @@ from tests.support.listeners import Listener
 
 NOBODY = 65534
 _PATIENCE = 5.0
+_PRETENCE = {"X-Remote-User": "kwok-admin", "X-Remote-Group": "system:masters"}
+"""What a front proxy says of whom it asks for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +62,9 @@ class Stranger:
     def _ask(self, listener: Listener, request: str, context: ssl.SSLContext | None) -> int:
         """Return the status of an answer to a request, 0 if there is none."""
         method, path, *body = request.split(" ", maxsplit=2)
-        headers = {"Content-Type": "application/json"} if body else {}
+        headers = dict(_PRETENCE)
+        if body:
+            headers["Content-Type"] = "application/json"
         if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
         connection = http.client.HTTPConnection("localhost", timeout=_PATIENCE)

@@ -149,7 +149,9 @@ def _identity(setting: Setting) -> dict[str, Value]:
         "service-account-issuer": "https://kubernetes.default.svc.cluster.local",
         "proxy-client-cert-file": setting.pki(f"{identities.FRONT_PROXY}.crt"),
         "proxy-client-key-file": setting.pki(f"{identities.FRONT_PROXY}.key"),
-        "requestheader-client-ca-file": setting.pki("ca.crt"),
+        # A user with a certificate for this name, as every approved request for one may ask for,
+        # would otherwise be taken for the API server, and could act as anybody.
+        "requestheader-client-ca-file": setting.pki(f"{identities.FRONT_PROXY_CA}.crt"),
         "requestheader-allowed-names": identities.FRONT_PROXY,
         "requestheader-username-headers": "X-Remote-User",
         "requestheader-group-headers": "X-Remote-Group",
@@ -200,7 +202,11 @@ def _identities(options: ClusterOptions) -> tuple[Identity, ...]:
             client=False,
             server_names=(KUBE_APISERVER, *_NAMES, *here, identities.SERVICE_IP, *given),
         ),
-        Identity(name=identities.FRONT_PROXY, common_name="front-proxy-client"),
+        Identity(
+            name=identities.FRONT_PROXY,
+            common_name=identities.FRONT_PROXY,
+            authority=identities.FRONT_PROXY_CA,
+        ),
     )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from cryptography import x509
+from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from cryptography.x509.verification import PolicyBuilder, Store
@@ -22,6 +23,7 @@ SERVER = Identity(
     client=False,
     server_names=("localhost", "127.0.0.1"),
 )
+PROXY = Identity(name="proxy", common_name="proxy", authority="proxy-ca")
 BOTH = Identity(name="etcd", common_name="etcd", server=True, server_names=("localhost",))
 
 
@@ -186,3 +188,33 @@ def test_a_lost_public_key_is_derived_from_the_private_one(
 
     assert (folder / "sa.key").read_bytes() == private
     assert (folder / "sa.pub").read_bytes() == public
+
+
+def has_signed(folder: Path, authority: str, name: str) -> bool:
+    try:
+        cert(folder, name).verify_directly_issued_by(cert(folder, authority))
+    except (ValueError, InvalidSignature):
+        return False
+    return True
+
+
+def test_an_identity_may_have_an_authority_of_its_own(folder: Path) -> None:
+    ensure_pki(folder, [ADMIN, PROXY])
+
+    assert has_signed(folder, "proxy-ca", "proxy")
+    assert not has_signed(folder, "ca", "proxy")
+    assert has_signed(folder, "ca", "admin")
+    assert not has_signed(folder, "proxy-ca", "admin")
+
+
+def test_what_the_common_authority_had_certified_gets_its_own(folder: Path) -> None:
+    ensure_pki(folder, [replace(PROXY, authority="ca")])
+    users = contents(folder)
+
+    ensure_pki(folder, [ADMIN, PROXY])
+
+    assert has_signed(folder, "proxy-ca", "proxy")
+    assert contents(folder)["admin.crt"] == users["admin.crt"]
+    before = contents(folder)
+    ensure_pki(folder, [ADMIN, PROXY])
+    assert contents(folder) == before

@@ -8,6 +8,7 @@ looked at again before it is signalled, and through it its end is seen.
 import asyncio
 import os
 import signal
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +39,7 @@ class Process:
 
         One that does not lead a session was never launched here, whatever its pid file says.
         """
-        if self.boot != _BOOT_ID.read_text(encoding="ascii").strip():
+        if self.boot != _boot():
             return False
         try:
             fields = _stat_fields(self.pid)
@@ -55,6 +56,10 @@ class Process:
         except OSError:
             return []
         return os.fsdecode(command).split("\0")[:-1] if self.is_alive else []
+
+    def __str__(self) -> str:
+        """Write it as a pid file has it."""
+        return f"{self.pid} {self.start} {self.boot}\n"
 
 
 def read_pid_file(path: Path) -> Process | None:
@@ -74,6 +79,17 @@ def is_running(pid_file: Path) -> bool:
     return process is not None and process.is_alive
 
 
+def working_in(folder: Path) -> Iterator[Process]:
+    """Yield the processes whose working folder this is, as far as this user may see that."""
+    boot = _boot()
+    for entry in Path("/proc").glob("[0-9]*"):
+        # Most end here: other users' processes, and those that have ended meanwhile.
+        with suppress(OSError):
+            if (entry / "cwd").samefile(folder):
+                pid = int(entry.name)
+                yield Process(pid, _stat_fields(pid)[19], boot)
+
+
 async def launched(pid: int) -> int | None:
     """Wait until a child just launched has become its program; its exit status if it ended first.
 
@@ -86,6 +102,10 @@ async def launched(pid: int) -> int | None:
         if status is not None or not on_its_way:
             return status
         await asyncio.sleep(_MOMENT)
+
+
+def _boot() -> str:
+    return _BOOT_ID.read_text(encoding="ascii").strip()
 
 
 def _exit_status(pid: int) -> int | None:

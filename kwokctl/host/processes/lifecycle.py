@@ -6,10 +6,11 @@ from pathlib import Path
 
 from kwokctl.errors import ComponentError
 from kwokctl.host import logfiles
-from kwokctl.host.files import turn
+from kwokctl.host.files import turn, write_atomic
 from kwokctl.host.launcher import FAILED, launch
+from kwokctl.host.processes.identify import find_process
 from kwokctl.host.processes.launches import Launches
-from kwokctl.host.supervise import is_running, launched, read_pid_file, stop
+from kwokctl.host.supervise import Process, launched, read_pid_file, stop
 from kwokctl.model import ComponentName
 
 
@@ -23,7 +24,11 @@ async def start_component(
     pid_file, log = launches.pid_file(name), launches.paths.log(name)
     async with _turn(launches, name, "starting") as lock:
         # Looked at under the lock: a stop that is under way has said so before it waited for us.
-        if is_running(pid_file) or not (even_if_stopped or launches.is_wanted(name)):
+        process = find_process(launches, name)
+        if process and process.is_alive:
+            _write_again(process, pid_file)
+            return
+        if not (even_if_stopped or launches.is_wanted(name)):
             return
         how = launches.read(name)
         check_program(name, Path(how.argv[0]))
@@ -45,15 +50,20 @@ async def start_component(
             )
 
 
-async def stop_component(launches: Launches, name: str, grace: float) -> None:
+async def stop_component(launches: Launches, name: ComponentName, grace: float) -> None:
     """Stop a component, or a launch of it that is under way, and forget its process."""
     if not launches.paths.pids.is_dir():
         return
     async with _turn(launches, name, "stopping"):
-        pid_file = launches.pid_file(name)
-        if process := read_pid_file(pid_file):
+        if process := find_process(launches, name):
             await stop(process, grace)
-        pid_file.unlink(missing_ok=True)
+        launches.pid_file(name).unlink(missing_ok=True)
+
+
+def _write_again(process: Process, pid_file: Path) -> None:
+    """Write a lost pid file again."""
+    if read_pid_file(pid_file) != process:
+        write_atomic(pid_file, str(process))
 
 
 def _turn(launches: Launches, name: str, what: str) -> AbstractAsyncContextManager[int]:

@@ -13,6 +13,7 @@ from kwokctl.host import logfiles
 from kwokctl.host.files import private_folder, remove_tree
 from kwokctl.host.launcher import launch
 from kwokctl.host.paths import ClusterPaths
+from kwokctl.host.processes.identify import find_process
 from kwokctl.host.processes.launches import Launches
 from kwokctl.host.processes.lifecycle import start_component, stop_component
 from kwokctl.host.supervise import is_running, launched, read_pid_file, reap
@@ -20,7 +21,7 @@ from kwokctl.model import ComponentName, Plan, State
 
 GRACE = 10.0
 """Seconds that a component has to end by itself; each needs less than two."""
-KEEPER = "keeper"
+KEEPER = ComponentName("keeper")
 
 
 class Crew:
@@ -79,7 +80,7 @@ class Crew:
             await stop_component(self._launches, KEEPER, self._grace)
 
     def states(self) -> Mapping[ComponentName, State]:
-        """Look at every pid file."""
+        """Look at every process."""
         return {name: self._state(name) for name in self._launches.names()}
 
     def words(self, name: ComponentName) -> list[str]:
@@ -133,10 +134,15 @@ class Crew:
         await launched(pid)
 
     def _state(self, name: ComponentName) -> State:
-        process = read_pid_file(self._launches.pid_file(name))
-        if process is None:
-            return State.STOPPED
-        if process.is_alive:
+        launches = self._launches
+        # Nobody is looked for who was stopped on purpose: there may be many stopped clusters.
+        process = (
+            find_process(launches, name)
+            if launches.is_wanted(name)
+            else read_pid_file(launches.pid_file(name))
+        )
+        if process and process.is_alive:
             return State.RUNNING
-        reap(process.pid)
+        if process:
+            reap(process.pid)
         return State.STOPPED

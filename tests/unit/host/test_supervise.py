@@ -141,7 +141,9 @@ async def test_a_child_keeps_its_lock_until_it_is_known(programs: Programs) -> N
     content = programs.pid_file.read_text(encoding="ascii")
     assert content.split()[0] == str(pid)
     assert await launched(pid) is None
-    with locked(lock, what="it"):
+    # The kernel lets go of it when the child returns from exec, a moment after it can be seen to
+    # be the program.
+    async with asyncio.timeout(30), turn(lock, doing="looking", waiting=lambda _: None):
         pass
     assert (Path("/proc") / str(pid) / "fd" / "0").readlink() == Path(os.devnull)
 

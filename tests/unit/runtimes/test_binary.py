@@ -137,6 +137,63 @@ def _is_zombie(pid: str) -> bool:
     return ") Z" in Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
 
 
+async def test_a_component_whose_pid_file_was_lost_runs_and_is_stopped(
+    runtime: BinaryRuntime, paths: ClusterPaths
+) -> None:
+    await runtime.install(plan(*SLEEP))
+    await runtime.start(CLUSTER)
+    running = process(paths)
+    (paths.pids / "etcd.pid").unlink()
+
+    assert await runtime.states(CLUSTER) == {ETCD: State.RUNNING}
+    await runtime.stop(CLUSTER)
+
+    assert not running.is_alive
+
+
+@pytest.mark.parametrize("left", ["", "1 2 3\n"])
+async def test_a_component_whose_pid_file_was_lost_is_not_launched_twice(
+    runtime: BinaryRuntime, paths: ClusterPaths, left: str
+) -> None:
+    await runtime.install(plan(*SLEEP))
+    await runtime.start(CLUSTER)
+    running = process(paths)
+    (paths.pids / "etcd.pid").write_text(left, encoding="ascii")
+
+    await runtime.start(CLUSTER)
+
+    assert process(paths) == running
+    await runtime.uninstall(CLUSTER)
+    assert not running.is_alive
+
+
+async def test_a_component_is_not_taken_for_another_with_the_same_command(
+    runtime: BinaryRuntime, paths: ClusterPaths
+) -> None:
+    both = {**plan(*SLEEP).components, **plan(*SLEEP, name=KUBE_APISERVER).components}
+    await runtime.install(Plan(cluster=CLUSTER, components=both))
+    await runtime.start(CLUSTER, ETCD)
+
+    await runtime.stop(CLUSTER, KUBE_APISERVER)
+
+    assert await runtime.states(CLUSTER) == {ETCD: State.RUNNING, KUBE_APISERVER: State.STOPPED}
+
+
+async def test_what_only_works_in_the_folder_of_a_cluster_is_left_alone(
+    runtime: BinaryRuntime, paths: ClusterPaths
+) -> None:
+    await runtime.install(plan(*SLEEP))
+    shell = await asyncio.create_subprocess_exec(
+        "/bin/sleep", "60", cwd=paths.root, start_new_session=True
+    )
+
+    await runtime.stop(CLUSTER)
+
+    assert shell.returncode is None
+    shell.kill()
+    await shell.wait()
+
+
 async def test_a_component_stopped_on_purpose_is_not_launched_again(
     runtime: BinaryRuntime, paths: ClusterPaths
 ) -> None:

@@ -1,0 +1,36 @@
+"""Finds the process of a component: by its pid file or, where that was lost, by what it runs."""
+
+from kwokctl.errors import ConfigError
+from kwokctl.host.launcher import is_on_its_way
+from kwokctl.host.processes.launches import Launches
+from kwokctl.host.supervise import Process, read_pid_file, working_in
+from kwokctl.model import ComponentName
+
+
+def find_process(launches: Launches, name: ComponentName) -> Process | None:
+    """Return the process of a component; the one that has ended last if none runs, as far as known."""
+    told = read_pid_file(launches.pid_file(name))
+    if told and told.is_alive:
+        return told
+    return _without_pid_file(launches, name) or told
+
+
+def _without_pid_file(launches: Launches, name: ComponentName) -> Process | None:
+    """Return a process that was launched as this component, and that no pid file of ours tells of.
+
+    Each works in its cluster's folder. What only works there, such as a user's shell, runs
+    something else.
+    """
+    try:
+        argv = launches.read(name).argv
+    except ConfigError:
+        return None
+    # What is on its way holds the component's lock, and writes its pid file itself.
+    found = [
+        each
+        for each in working_in(launches.paths.root)
+        if each.words[-len(argv) :] == argv and not is_on_its_way(each.pid)
+    ]
+    # Read after the processes were: what has become its program by then has its pid file.
+    known = [read_pid_file(file) for file in launches.paths.pids.glob("*.pid")] if found else []
+    return next((each for each in found if each not in known), None)

@@ -90,7 +90,10 @@ class Runtime(Protocol):
     def logs(
         self, cluster: ClusterName, name: ComponentName, *, follow: bool = False
     ) -> AsyncIterator[bytes]:
-        """Yield what the component has written, oldest first, and with `follow` what it writes."""
+        """Yield what the component has written, oldest first, and with `follow` what it writes.
+
+        With `follow` an empty part may say that all that had been written has come.
+        """
         ...
 
     async def uninstall(self, cluster: ClusterName) -> None:

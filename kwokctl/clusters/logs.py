@@ -47,8 +47,13 @@ async def lines_of(parts: AsyncIterator[bytes]) -> list[bytes]:
 
 
 async def beyond(parts: AsyncIterator[bytes], size: int) -> AsyncIterator[bytes]:
-    """Yield what comes after the first `size` bytes."""
+    """Yield what comes after the first `size` bytes, or after an empty part.
+
+    There may be fewer if the log was cut meanwhile: its oldest part goes, or a user empties it.
+    """
     async for part in parts:
+        if not part:
+            size = 0
         if len(part) > size:
             yield part[size:]
         size = max(size - len(part), 0)

@@ -4,6 +4,7 @@ import asyncio
 import fcntl
 import shutil
 from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -56,23 +57,38 @@ def rotate(path: Path, limit: int = MAX_BYTES) -> None:
 
 def parts(path: Path) -> list[Path]:
     """List the files of a log, oldest first."""
-    every = [*(_part(path, number) for number in range(KEPT, 0, -1)), path]
-    return [part for part in every if part.exists()]
+    return [*_older(path), *([path] if path.exists() else [])]
 
 
 async def read(path: Path, *, follow: bool) -> AsyncIterator[bytes]:
-    """Yield a log, oldest part first; with `follow` also what is appended later, without end."""
-    for part in parts(path)[:-1]:
-        with part.open("rb") as file:
+    """Yield a log, oldest part first; with `follow` also what is appended later, without end.
+
+    What is followed has an empty chunk where its end was reached for the first time.
+    """
+    with ExitStack() as files:
+        # All are opened first: they get other names when the log is rotated meanwhile.
+        older = [files.enter_context(part.open("rb")) for part in _older(path)]
+        cut = _last_cut(path)
+        for file in older:
             while chunk := file.read(_CHUNK):
                 yield chunk
-    position = 0
+    position, is_known = 0, False
     while True:
-        for reached, chunk in _beyond(path, position):
+        size, latest_cut = _look(path)
+        if latest_cut != cut:
+            # What had not been read of it is in its youngest older part now.
+            for _, chunk in _chunks(_part(path, 1), position):
+                yield chunk
+        if latest_cut != cut or size < position:
+            position, cut = 0, latest_cut
+        for reached, chunk in _chunks(path, position):
             position = reached
             yield chunk
         if not follow:
             return
+        if not is_known:
+            yield b""
+        is_known = True
         await asyncio.sleep(_POLL)
 
 
@@ -87,15 +103,19 @@ def tail(path: Path, lines: int = 20) -> str:
     return "\n".join(text.splitlines()[-lines:])
 
 
-def _beyond(path: Path, position: int) -> Iterator[tuple[int, bytes]]:
-    """Yield what a log holds beyond a position, each chunk with the position after it."""
+def _look(path: Path) -> tuple[int, int | None]:
+    """Return the size of a log and its last cut, neither of them in the middle of one."""
     if not path.exists():
-        return
-    if path.stat().st_size < position:
-        # It has been emptied: what had not been read of it is in its youngest older part now.
-        yield from _chunks(_part(path, 1), position)
-        position = 0
-    yield from _chunks(path, position)
+        return 0, _last_cut(path)
+    with path.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        return path.stat().st_size, _last_cut(path)
+
+
+def _last_cut(path: Path) -> int | None:
+    """Return what tells the last rotation from others: each makes a file for what it takes away."""
+    youngest = _part(path, 1)
+    return youngest.stat().st_ino if youngest.exists() else None
 
 
 def _chunks(path: Path, position: int) -> Iterator[tuple[int, bytes]]:
@@ -105,6 +125,11 @@ def _chunks(path: Path, position: int) -> Iterator[tuple[int, bytes]]:
         file.seek(position)
         while chunk := file.read(_CHUNK):
             yield file.tell(), chunk
+
+
+def _older(path: Path) -> list[Path]:
+    every = (_part(path, number) for number in range(KEPT, 0, -1))
+    return [part for part in every if part.exists()]
 
 
 def _part(path: Path, number: int) -> Path:

@@ -91,7 +91,9 @@ class Crew:
     async def logs(self, name: ComponentName, *, follow: bool = False) -> AsyncIterator[bytes]:
         """Read the log file and its older parts."""
         path = self._launches.paths.log(name)
-        logfiles.rotate(path)
+        # The API server rotates the audit log itself, and does not append to it from then on.
+        if name in self._launches.names():
+            logfiles.rotate(path)
         async for chunk in logfiles.read(path, follow=follow):
             yield chunk
 

@@ -141,3 +141,25 @@ async def test_following_continues_behind_the_selected_lines(
     parts = component_logs(home, NAME, ETCD, follow=follow, wanted=LineRange(tail=2))
 
     assert b"".join([part async for part in parts]) == written
+
+
+class Cut(FakeRuntime):
+    """Has lost the oldest part of its log when it is asked again."""
+
+    async def logs(
+        self, cluster: ClusterName, name: ComponentName, *, follow: bool = False
+    ) -> AsyncIterator[bytes]:
+        if not follow:
+            yield b"oldest\n"
+        yield b"old\n"
+        if follow:
+            yield b""
+            yield b"new\n"
+
+
+async def test_what_is_new_is_followed_though_the_log_was_cut_meanwhile(tmp_path: Path) -> None:
+    home = home_with(tmp_path, NAME, cluster_options(runtime="fake"), Cut())
+
+    parts = component_logs(home, NAME, ETCD, follow=True, wanted=LineRange(tail=1))
+
+    assert b"".join([part async for part in parts]) == b"old\nnew\n"

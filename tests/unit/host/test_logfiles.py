@@ -114,6 +114,57 @@ async def test_what_was_cut_before_it_was_read_is_followed_in_the_older_part(
     assert await whole(path) == seen
 
 
+async def test_what_another_has_emptied_is_followed_from_its_beginning(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_text("an older part, which is longer\n")
+    logfiles.rotate(path, limit=1)
+    path.write_text("one\n")
+    seen = b""
+
+    async with asyncio.timeout(30):
+        async for part in logfiles.read(path, follow=True):
+            seen += part
+            if not part:
+                path.write_text("2\n")
+            if seen.endswith(b"2\n"):
+                break
+
+    assert seen == b"an older part, which is longer\none\n2\n"
+
+
+async def test_what_is_cut_while_older_parts_are_read_is_read_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    for text in ("1\n", "2\n"):
+        path.write_text(text)
+        logfiles.rotate(path, limit=1)
+    path.write_text("3\n")
+    seen: list[bytes] = []
+
+    async for part in logfiles.read(path, follow=False):
+        if not seen:
+            logfiles.rotate(path, limit=1)
+            path.write_text("4\n")
+        seen.append(part)
+
+    assert seen == [b"1\n", b"2\n", b"3\n", b"4\n"]
+
+
+async def test_an_empty_chunk_divides_what_was_there_from_what_comes(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_text("one\n")
+    seen = []
+
+    async with asyncio.timeout(30):
+        async for part in logfiles.read(path, follow=True):
+            seen.append(part)
+            if not part:
+                path.write_text("one\ntwo\n")
+            if part == b"two\n":
+                break
+
+    assert seen == [b"one\n", b"", b"two\n"]
+
+
 def test_a_log_is_rotated_by_one_command_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / "a.log"
     path.write_text("one\n")

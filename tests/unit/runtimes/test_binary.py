@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.errors import ComponentError, UnavailableError
-from kwokctl.host import supervise
+from kwokctl.host import logfiles, supervise
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import ClusterPaths, WorkDir
 from kwokctl.host.processes.launches import Launches
@@ -177,6 +177,22 @@ async def test_a_component_is_not_taken_for_another_with_the_same_command(
     await runtime.stop(CLUSTER, KUBE_APISERVER)
 
     assert await runtime.states(CLUSTER) == {ETCD: State.RUNNING, KUBE_APISERVER: State.STOPPED}
+
+
+@pytest.mark.parametrize(("name", "parts"), [("etcd", 2), ("audit", 1)])
+async def test_only_logs_of_components_are_rotated(
+    runtime: BinaryRuntime, paths: ClusterPaths, name: str, parts: int
+) -> None:
+    await runtime.install(plan(*SLEEP))
+    log = paths.log(ComponentName(name))
+    log.touch()
+    os.truncate(log, logfiles.MAX_BYTES + 1)
+
+    async for _ in runtime.logs(CLUSTER, ComponentName(name)):
+        pass
+
+    # The API server does not append to an audit log that it has rotated: cut, it would begin with a hole.
+    assert len(logfiles.parts(log)) == parts
 
 
 async def test_what_only_works_in_the_folder_of_a_cluster_is_left_alone(

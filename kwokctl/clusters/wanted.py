@@ -10,8 +10,8 @@ from kwokctl.components.catalog import catalog
 from kwokctl.components.choose_data_path import choose_data_path
 from kwokctl.components.definitions.etcd import EtcdOptions
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
-from kwokctl.components.heartbeat import settle_heartbeat
-from kwokctl.components.plan import known_limits, selected
+from kwokctl.components.heartbeat import TIMES, settle_heartbeat
+from kwokctl.components.plan import SELECTION, known_limits, selected
 from kwokctl.config.data_path import Choice
 from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions
@@ -56,31 +56,43 @@ def wanted_cluster(home: Home, resolved: Resolved, documents: Sequence[Document]
     Raises UsageError, ConfigError and NotServedError for a request that no cluster can fulfil,
     whether or not the cluster exists already.
     """
-    options = resolved.options
-    names = selected(options)
-    extra_args = parse_extra_args(options.arguments.extra, tuple(catalog()))
-    known_limits(options)
-    check_local(options.bind_address)
-    if options.runtime:
-        home.runtime(options.runtime)
-    check_documents(options, documents)
-    data_path = choose_data_path(options)
-    options = settle_heartbeat(
-        options,
-        resolved.chosen,
-        is_fast=data_path.path == "etcd",
-        is_monitored=KUBE_CONTROLLER_MANAGER in names,
-    )
-    stages = stages_in_force(options, documents)
+    names = _checked(home, resolved)
+    check_documents(resolved.options, documents)
+    data_path = choose_data_path(resolved.options)
+    with resolved.naming("node_heartbeat", *TIMES):
+        options = settle_heartbeat(
+            resolved.options,
+            resolved.chosen,
+            is_fast=data_path.path == "etcd",
+            is_monitored=KUBE_CONTROLLER_MANAGER in names,
+        )
+    with resolved.naming("stage"):
+        stages = stages_in_force(options, documents)
     said = stage_remarks(stages, options.of(KwokControllerOptions).stages)
     return WantedCluster(
         options=options,
         data_path=data_path,
         names=names,
-        extra_args=extra_args,
+        extra_args=parse_extra_args(options.arguments.extra, tuple(catalog())),
         stages=stages.documents,
         notes=(*said, *((_NO_FSYNC,) if options.of(EtcdOptions).fsync == "off" else ())),
     )
+
+
+def _checked(home: Home, resolved: Resolved) -> tuple[ComponentName, ...]:
+    """Return the components that are asked for; refuse what can be seen to be wrong by itself."""
+    options = resolved.options
+    with resolved.naming(*SELECTION):
+        names = selected(options)
+    parse_extra_args(options.arguments.extra, tuple(catalog()))
+    with resolved.naming("memory_limit", "cpu_limit"):
+        known_limits(options)
+    with resolved.naming("bind_address"):
+        check_local(options.bind_address)
+    with resolved.naming("runtime"):
+        if options.runtime:
+            home.runtime(options.runtime)
+    return names
 
 
 def check_for_runtime(

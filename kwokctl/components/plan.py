@@ -5,6 +5,8 @@ from dataclasses import replace
 
 from kwokctl.components.catalog import catalog
 from kwokctl.components.setting import Setting
+from kwokctl.config.declaring import declared
+from kwokctl.config.groups import SelectionOptions
 from kwokctl.config.limits import parse_limits
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.options import ClusterOptions
@@ -20,6 +22,8 @@ from kwokctl.model import (
     Plan,
 )
 
+SELECTION = frozenset(each.field for each in declared(SelectionOptions))
+"""The options that say which components a cluster has."""
 NOT_SERVED = (
     "metrics-server",
     "prometheus",

@@ -25,6 +25,11 @@ class Given:
     """As a message names it: `'--etcd-port'`, `KWOK_ETCD_PORT`, `kwok.yaml: options.etcdPort`."""
     is_flag: bool = False
 
+    def __str__(self) -> str:
+        """Write it as a message says it: `KWOK_ETCD_PORT is '99999'`."""
+        value = ",".join(self.value) if isinstance(self.value, tuple) else self.value
+        return f"{self.place} is '{value}'"
+
     def checked(self, spelling: Spelling) -> OptionValue:
         """Return the value as clusters keep it; raise UsageError or ConfigError for a wrong one."""
         value = self._read(self.value, spelling.type) if isinstance(self.value, str) else self.value

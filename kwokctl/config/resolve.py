@@ -6,7 +6,8 @@ that names the place.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from kwokctl.config.declaring import OptionValue
 from kwokctl.config.documents import Document
@@ -16,7 +17,7 @@ from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.not_served import NOT_SERVED, NotServed
 from kwokctl.config.options import ClusterOptions, spellings, with_values
 from kwokctl.config.readers import read_switch
-from kwokctl.errors import UsageError
+from kwokctl.errors import KwokctlError, UsageError
 
 _AUTO = "auto"
 """The value of `runtime` that means the same as none."""
@@ -33,6 +34,18 @@ class Resolved:
     chosen: frozenset[str]
     """Names of the fields that did not come from the built-in defaults."""
     warnings: tuple[str, ...]
+    places: Mapping[str, str] = field(default_factory=dict)
+    """What was given in another place than a flag, by field, as in `KWOK_RUNTIME is 'docker'`."""
+
+    @contextmanager
+    def naming(self, *fields: str) -> Iterator[None]:
+        """Add to the hint of an error where its user has set one of these fields, if not by a flag."""
+        try:
+            yield
+        except KwokctlError as e:
+            places = [self.places[name] for name in fields if name in self.places]
+            e.hint = "; ".join([*([e.hint] if e.hint else []), *places]) or None
+            raise
 
 
 def resolve_options(
@@ -53,13 +66,13 @@ def resolve_options(
             given.update(from_document(document, usual))
     given.update(from_environment(environ, usual))
     by_field = {spelling.field: spelling for spelling in spellings(usual)}
-    for field, value in flags.items():
-        place = f"'{by_field[field].flag or by_field[field].key}'"
-        given[field] = Given(value=value, place=place, is_flag=True)
+    for name, value in flags.items():
+        place = f"'{by_field[name].flag or by_field[name].key}'"
+        given[name] = Given(value=value, place=place, is_flag=True)
     values = {
-        field: each.checked(by_field[field])
-        for field, each in given.items()
-        if each.value != "" or by_field[field].type is int
+        name: each.checked(by_field[name])
+        for name, each in given.items()
+        if each.value != "" or by_field[name].type is int
     }
     if values.get("runtime") == _AUTO:
         del values["runtime"]
@@ -67,6 +80,7 @@ def resolve_options(
         options=with_values(usual, values),
         chosen=frozenset(values),
         warnings=tuple(warnings(environ, usual)),
+        places={name: str(each) for name, each in given.items() if not each.is_flag},
     )
 
 

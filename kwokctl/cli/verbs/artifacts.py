@@ -130,13 +130,13 @@ def images(
     source = "download" if pull else "build" if build else None
     resolved = _resolved(call, kube_version=kube_version, runtime=runtime, artifact_source=source)
     options = resolved.options
-    if load is not None:
-        names = call.run(load_images, call.home, options, expanded(load))
-    else:
-        target = expanded(save) if save is not None else None
-        names = call.run(
-            stock_images, call.home, options, target, is_exact="kube_version" in resolved.chosen
-        )
+    with resolved.naming("runtime"):
+        if load is not None:
+            names = call.run(load_images, call.home, options, expanded(load))
+        else:
+            target = expanded(save) if save is not None else None
+            is_exact = "kube_version" in resolved.chosen
+            names = call.run(stock_images, call.home, options, target, is_exact=is_exact)
     if not output:
         results.emit("\n".join(names))
     verb = "is" if len(names) == 1 else "are"

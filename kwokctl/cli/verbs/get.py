@@ -236,8 +236,9 @@ def _cluster_options(call: Invocation, runtime: str | None) -> "tuple[ClusterOpt
         return load(paths, call.cluster).options, False
     given = {} if runtime is None else {"runtime": runtime}
     resolved = resolve_options(usual_options(), given, os.environ, call.documents())
-    if resolved.options.runtime:
-        home.runtime(resolved.options.runtime)  # raises UsageError if there is none
+    with resolved.naming("runtime"):
+        if resolved.options.runtime:
+            home.runtime(resolved.options.runtime)  # raises UsageError if there is none
     return resolved.options, "kube_version" in resolved.chosen
 
 

@@ -146,7 +146,7 @@ def _cluster_options(call: Invocation, given: "dict[str, OptionValue]") -> "Clus
     from kwokctl.components.catalog import usual_options
     from kwokctl.components.choose_data_path import choose_data_path
     from kwokctl.components.heartbeat import settle_heartbeat
-    from kwokctl.components.plan import selected
+    from kwokctl.components.plan import SELECTION, selected
     from kwokctl.config.groups import HeartbeatOptions
     from kwokctl.config.options import with_values
     from kwokctl.config.resolve import resolve_options
@@ -156,11 +156,13 @@ def _cluster_options(call: Invocation, given: "dict[str, OptionValue]") -> "Clus
     if not paths.saved.is_file():
         resolved = resolve_options(usual_options(), given, os.environ, call.documents())
         options = resolved.options
+        with resolved.naming(*SELECTION):
+            names = selected(options)
         return settle_heartbeat(
             options,
             resolved.chosen,
             is_fast=choose_data_path(options).path == "etcd",
-            is_monitored=KUBE_CONTROLLER_MANAGER in selected(options),
+            is_monitored=KUBE_CONTROLLER_MANAGER in names,
         )
     options = with_values(load(paths, call.cluster).options, given)
     if "node_heartbeat" not in given:

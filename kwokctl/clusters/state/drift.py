@@ -5,16 +5,14 @@ from collections.abc import Mapping, Sequence
 from kwokctl.clusters.state.documents import FOR_RUNTIME, kept_documents
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.components.catalog import catalog
-from kwokctl.components.plan import selected
+from kwokctl.components.plan import SELECTION, selected
 from kwokctl.components.stage_sets import shipped_sets
-from kwokctl.config.declaring import declared
 from kwokctl.config.documents import Document
-from kwokctl.config.groups import ObjectOptions, ProgramOptions, SelectionOptions
+from kwokctl.config.groups import ObjectOptions, ProgramOptions
 from kwokctl.config.options import ClusterOptions, spellings, value_of
 from kwokctl.config.resolve import Resolved, parse_extra_args
 from kwokctl.json_value import Json
 
-_SELECTING = {each.field for each in declared(SelectionOptions)}
 _HOW_NOT_WHAT = (ProgramOptions, ObjectOptions)
 """Options that matter only while a cluster is made, or set its first nodes and pods."""
 
@@ -32,7 +30,7 @@ def differences(saved: Saved, asked: Resolved, documents: Sequence[Document]) ->
 
 
 def _option_differences(has: ClusterOptions, asked: Resolved) -> list[str]:
-    skipped = _SELECTING | {"extra_args"}
+    skipped = SELECTION | {"extra_args"}
     found = []
     for spelling in spellings(has):
         name = spelling.field
@@ -66,7 +64,7 @@ def _argument(value: str | None) -> str:
 
 
 def _component_differences(saved: Saved, asked: Resolved) -> list[str]:
-    if not asked.chosen & _SELECTING:
+    if not asked.chosen & SELECTION:
         return []
     want = selected(asked.options)
     missing = [

@@ -13,9 +13,10 @@ from kwokctl.clusters.wanted import (
     choose_runtime,
     wanted_cluster,
 )
+from kwokctl.components.catalog import usual_options
 from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions
-from kwokctl.config.resolve import Resolved
+from kwokctl.config.resolve import Resolved, resolve_options
 from kwokctl.errors import ConfigError, NotServedError, UnavailableError, UsageError
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import WorkDir
@@ -62,6 +63,39 @@ def test_a_request_that_no_cluster_can_fulfil_is_refused(
 ) -> None:
     with pytest.raises(UsageError, match=said):
         check(tmp_path, **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("KWOK_RUNTIME", "banana"),
+        ("KWOK_DISABLE", "etcd"),
+        ("KWOK_ENABLE", "kube-proxi"),
+        ("KWOK_COMPONENTS", "etcd,kube-proxi"),
+        ("KWOK_MEMORY_LIMIT", "much"),
+        ("KWOK_BIND_ADDRESS", "192.0.2.1"),
+        ("KWOK_STAGES", "pod-general,pod-fast"),
+    ],
+)
+def test_a_variable_that_no_cluster_can_fulfil_is_named(
+    tmp_path: Path, name: str, value: str
+) -> None:
+    home = Home(workdir=WorkDir(tmp_path), cache=tmp_path)
+
+    with pytest.raises((ConfigError, UsageError)) as caught:
+        wanted_cluster(home, resolve_options(usual_options(), {}, {name: value}, []), [])
+
+    assert f"{name} is '{value}'" in f"{caught.value}; {caught.value.hint}"
+
+
+def test_a_flag_hides_the_variable_that_it_replaces(tmp_path: Path) -> None:
+    home = Home(workdir=WorkDir(tmp_path), cache=tmp_path)
+    given = resolve_options(usual_options(), {"runtime": "banana"}, {"KWOK_RUNTIME": "docker"}, [])
+
+    with pytest.raises(UsageError) as caught:
+        wanted_cluster(home, given, [])
+
+    assert "KWOK_RUNTIME" not in (caught.value.hint or "")
 
 
 def test_documents_with_which_the_controller_would_not_start_are_refused(tmp_path: Path) -> None:

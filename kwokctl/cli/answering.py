@@ -28,6 +28,10 @@ class Tool:
     words: tuple[str, ...]
 
 
+_EMPTY = '""'
+"""How PowerShell gives a last word that is empty: before 7.3 that arrives as an empty word, since then
+as these two characters
+(https://learn.microsoft.com/powershell/module/microsoft.powershell.core/about/about_preference_variables#psnativecommandargumentpassing)."""
 Offer = tuple[str, str]
 """A word, and what it means, empty if that is not known."""
 Offers = Tool | tuple[Offer, ...] | None
@@ -160,6 +164,8 @@ def _commands(group: Any, begun: str) -> Iterator[Offer]:
 
 def answer(tree: Any, words: Sequence[str]) -> None:
     """Print the completions of the last word."""
+    if words and words[-1] == _EMPTY:
+        words = [*words[:-1], ""]
     found = offers(tree, words)
     if found is None:
         results.emit("files")

@@ -58,6 +58,7 @@ def offered(kwokctl: Kwokctl, clusters: None) -> Offered:
         ("kwokctl create cluster --disable etcd,kube-s", ["etcd,kube-scheduler"]),
         ("kwokctl create cluster --enable=kw", ["--enable=kwok-controller"]),
         ("kwokctl create cluster --etcd-binary ", ["<files>"]),
+        ('kwokctl create cluster --restart ""', ["no", "on-failure"]),
         ("kwokctl create cluster --wait --keep", ["--keep-on-failure"]),
         ("kwokctl create cluster --keep-on-failure --keep", []),
         ("kwokctl get components -o w", ["wide"]),

@@ -2,11 +2,14 @@
 
 import errno
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
 
 from kwokctl.cli.output.console import Console
-from kwokctl.errors import KwokctlError
+from kwokctl.errors import KwokctlError, UnavailableError
 
 _PASSED_THROUGH = frozenset({"kubectl", "etcdctl", "kectl"})
+_NOT_WRITABLE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _OUTPUT = ("-o", "--output")
 
 
@@ -56,7 +59,22 @@ def _of_machine(error: OSError) -> KwokctlError:
     hint = None
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         hint = "free space there, with 'kwokctl delete cluster' for example, then repeat"
+    elif error.errno in _NOT_WRITABLE and error.filename and _is_kept_in(Path(error.filename)):
+        hint = (
+            "clusters are in KWOK_WORKDIR or ~/.kwok, programs in XDG_CACHE_HOME or ~/.cache: name "
+            "folders that you may write to"
+        )
     return KwokctlError(f"{what}: '{error.filename}'" if error.filename else what, hint=hint)
+
+
+def _is_kept_in(path: Path) -> bool:
+    """Return whether clusters or programs are kept at or below a path, or it is among them."""
+    from kwokctl.host.paths import cache_dir, default_workdir
+
+    with suppress(UnavailableError):
+        folders = (default_workdir(), cache_dir())
+        return any(path.is_relative_to(each) or each.is_relative_to(path) for each in folders)
+    return False
 
 
 def _json(error: KwokctlError) -> str:

@@ -68,6 +68,21 @@ def test_an_os_error_is_printed_with_its_file() -> None:
     assert [str(e) for e in failures.expected(refused)] == ["permission denied: '/root/.kwok'"]
 
 
+@pytest.mark.parametrize(
+    ("path", "is_hinted"),
+    [("/nonexistent", True), ("/nonexistent/.kwok/clusters", True), ("/x", False)],
+)
+def test_an_unwritable_home_is_reported_with_variables_for_other_folders(
+    monkeypatch: pytest.MonkeyPatch, path: str, is_hinted: bool
+) -> None:
+    monkeypatch.delenv("KWOK_WORKDIR", raising=False)
+    monkeypatch.setenv("HOME", "/nonexistent")
+
+    (printed,) = failures.expected(PermissionError(13, "Permission denied", path))
+
+    assert ("KWOK_WORKDIR" in (printed.hint or "")) is is_hinted
+
+
 def test_a_full_disk_is_reported_with_commands_that_free_space() -> None:
     (printed,) = failures.expected(OSError(28, "No space left on device", "/disk/kwok.yaml"))
     assert str(printed) == "no space left on device: '/disk/kwok.yaml'"

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from kwokctl.clusters.custom_resources import install_definitions
 from kwokctl.clusters.launching.launch import bring_up
 from kwokctl.clusters.launching.ports import held_ports, portless
 from kwokctl.clusters.launching.readiness import unready
@@ -162,6 +163,7 @@ async def _create(home: Home, request: CreateRequest, wanted: WantedCluster) -> 
             started = await bring_up(
                 home, runtime, plan, held, timeout=request.timeout, wait=request.wait
             )
+            await install_definitions(home, saved)
     return kube_apiserver.url(saved.setting(runtime, home.paths(request.name))), started
 
 
@@ -177,6 +179,7 @@ async def _continue(home: Home, request: CreateRequest, saved: Saved) -> _Starte
     is_running = all(states.get(name) is State.RUNNING for name in plan.components)
     if is_running and not await unready(plan.components.values()):
         forget_former(paths)
+        await install_definitions(home, saved)
         return url, ()
     found = await artifacts(
         home, runtime, saved.options, _needed(saved.options, saved.names), saved.artifacts
@@ -190,6 +193,7 @@ async def _continue(home: Home, request: CreateRequest, saved: Saved) -> _Starte
             home, runtime, plan, held, timeout=request.timeout, wait=request.wait
         )
     forget_former(paths)
+    await install_definitions(home, saved)
     return url, started
 
 

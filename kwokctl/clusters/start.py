@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from kwokctl.clusters.custom_resources import install_definitions
 from kwokctl.clusters.launching.launch import bring_up
 from kwokctl.clusters.launching.ports import held_ports, portless
 from kwokctl.clusters.programs.images import artifacts
@@ -48,4 +49,5 @@ async def start_saved(
         started = await bring_up(home, runtime, plan, held, timeout=timeout, wait=wait)
     # The API answers: the data that a killed restore has left in place work.
     forget_former(home.paths(saved.name))
+    await install_definitions(home, saved)
     return started

@@ -16,10 +16,15 @@ from kwokctl.config.data_path import Choice
 from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import Resolved, parse_extra_args
-from kwokctl.controller.configuration import KIND, SELECTING, given_options
+from kwokctl.controller.configuration import (
+    KIND,
+    SELECTING,
+    check_custom_kinds,
+    given_options,
+)
 from kwokctl.controller.nodes.selection import select
 from kwokctl.controller.stages.reader import read_stages
-from kwokctl.errors import NotServedError, UnavailableError, UsageError
+from kwokctl.errors import UnavailableError, UsageError
 from kwokctl.host.ports import check_local
 from kwokctl.json_value import Json
 from kwokctl.model import KUBE_CONTROLLER_MANAGER, ClusterName, ComponentName
@@ -28,6 +33,10 @@ from kwokctl.runtime import BringsKubernetes, RunsImages, Runtime
 _NO_FSYNC = (
     "etcd does not wait for the disk: a power cut or a crash of the machine may lose the last "
     "writes or the whole cluster; killing a program loses nothing"
+)
+_CUSTOM_STAGES = (
+    "Stages that you apply with kubectl come beside those of the cluster, or take the place of those "
+    "of the same name"
 )
 PREFERRED = ("binary", "docker")
 """Processes need no privileges, no engine and no images, and are the fastest; so they come first.
@@ -68,7 +77,10 @@ def wanted_cluster(home: Home, resolved: Resolved, documents: Sequence[Document]
         )
     with resolved.naming("stage"):
         stages = stages_in_force(options, documents)
-    said = stage_remarks(stages, options.of(KwokControllerOptions).stages)
+    controller = options.of(KwokControllerOptions)
+    said = [*stage_remarks(stages, controller.stages)]
+    if "Stage" in controller.enable_crds and not controller.binary:
+        said.append(_CUSTOM_STAGES)
     return WantedCluster(
         options=options,
         data_path=data_path,
@@ -123,26 +135,23 @@ def check_for_runtime(
 def check_documents(options: ClusterOptions, documents: Sequence[Document]) -> None:
     """Raise UsageError and ConfigError for documents with which the controller would not start."""
     own = options.of(KwokControllerOptions)
-    served = {kind for kind in own.enable_crds if any(kind == d.kind for d in documents)}
-    if served:
-        kind = min(served)
+    if own.binary:
+        _check_sources(own.enable_crds, documents)
+        return
+    given = given_options(documents)
+    check_custom_kinds([*own.enable_crds, *(given.get("enableCRDs") or ())])
+    read_stages(documents)
+    _check_selection(given)
+
+
+def _check_sources(kinds: Sequence[str], documents: Sequence[Document]) -> None:
+    """Raise UsageError for documents of kinds that a controller reads from the API server instead."""
+    for kind in sorted({*kinds} & {document.kind for document in documents}):
         raise UsageError(
             f"documents of kind '{kind}' are given, and '--enable-crds {kind}' reads them from the "
             "API server instead",
             hint="leave one of the two out; apply the documents with kubectl",
         )
-    if own.binary:
-        return
-    given = given_options(documents)
-    if own.enable_crds or given.get("enableCRDs"):
-        raise NotServedError(
-            "the embedded controller does not read custom resources yet: '--enable-crds' is not "
-            "supported",
-            hint="give the documents with --config, or another controller with "
-            "--kwok-controller-binary",
-        )
-    read_stages(documents)
-    _check_selection(given)
 
 
 def _check_selection(given: Mapping[str, Json]) -> None:

@@ -1,6 +1,6 @@
 """Documents of kind KwokConfiguration: the options of the controller, checked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kwokctl.config import checks
@@ -8,7 +8,7 @@ from kwokctl.config.documents import Document
 from kwokctl.config.kinds import KINDS, KWOK
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.controller.nodes.selection import requirements
-from kwokctl.errors import UsageError
+from kwokctl.errors import NotServedError, UsageError
 from kwokctl.json_value import Json
 from kwokctl.kube.names import is_subdomain
 
@@ -61,7 +61,7 @@ _OPTIONS: Mapping[str, _Option] = {
     "nodePlayStageParallelism": _Option(0),
     "nodeLeaseParallelism": _Option(0),
     "podsOnNodeSyncParallelism": _Option(0),
-    _CRDS: _Option([]),
+    _CRDS: _Option([], checks.resource_kind),
     "enableContentionProfiling": _Option(False, supported=False),
     "enableDebuggingHandlers": _Option(True, supported=False),
     "enablePodsOnNodeSyncListPager": _Option(True, supported=False),
@@ -77,6 +77,8 @@ SELECTING = (
     "manageNodesWithLabelSelector",
 )
 """The options that select the nodes to manage."""
+CUSTOM_KINDS = frozenset({"Stage"})
+"""Kinds of documents that the embedded controller reads from the API server, too."""
 UNUSED_KINDS = frozenset(KINDS[KWOK]) - {"Stage"}
 """Kinds of documents for a controller with which the embedded one does nothing yet."""
 
@@ -105,6 +107,19 @@ def without_effect(documents: Sequence[Document]) -> list[str]:
     ]
     kinds = [f"'{each.kind}'" for each in documents if each.kind in UNUSED_KINDS]
     return list(dict.fromkeys([*options, *tracing, *kinds]))
+
+
+def check_custom_kinds(kinds: Iterable[str]) -> None:
+    """Raise UsageError for a kind that is none of a custom resource, or not read as such yet."""
+    for kind in sorted(set(kinds)):
+        if found := checks.resource_kind(kind):
+            raise UsageError(f"'{kind}' cannot be enabled: {found.problem}", hint=found.hint)
+        if kind not in CUSTOM_KINDS:
+            raise NotServedError(
+                f"the embedded controller does not read custom resources of kind '{kind}' yet",
+                hint=f"it reads: {', '.join(sorted(CUSTOM_KINDS))}; for others give another controller "
+                "(--kwok-controller-binary)",
+            )
 
 
 def _checked_options(document: Document) -> dict[str, Json]:

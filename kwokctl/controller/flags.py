@@ -75,7 +75,8 @@ def parser() -> argparse.ArgumentParser:
     _add_etcd(add)
     add("--tls-cert-file", dest="tlsCertFile", help="certificate of the server")
     add("--tls-private-key-file", dest="tlsPrivateKeyFile", help="key of the server")
-    add("--enable-crds", action="append", default=[], help=argparse.SUPPRESS)
+    add("--enable-crds", action="append", default=[], metavar="KIND,…",
+        help="kinds of documents that are read from the cluster as custom resources, too: Stage")  # fmt: skip
     add("--tracing-endpoint", help=argparse.SUPPRESS)
     add("--tracing-sampling-rate-per-million", type=_whole, help=argparse.SUPPRESS)
     add("-v", "--v", type=_level, default=0, help="how much is logged: a number or a name")

@@ -1,6 +1,6 @@
 """How the controller reads single objects, beside its watches."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
 from kwokctl.dataplane.port import ObjectKey
@@ -18,6 +18,10 @@ class ObjectReader(Protocol):
 
     async def list(self, resource: Resource, *, field_selector: str = "") -> Sequence[bytes]:
         """Return the objects of a kind, each as JSON without `apiVersion` and `kind`."""
+        ...
+
+    def pages(self, resource: Resource) -> AsyncIterator[Sequence[bytes]]:
+        """Yield the objects of a kind, not older than they are now, some at a time."""
         ...
 
     async def resolve(self, api_version: str, kind: str) -> Resource:
@@ -39,9 +43,16 @@ class ApiObjectReader:
     async def list(self, resource: Resource, *, field_selector: str = "") -> Sequence[bytes]:
         """Return the objects of a kind, each as JSON of its own without `apiVersion` and `kind`."""
         query = ListQuery(resource=resource, field_selector=field_selector)
-        pages = list_pages(self._client.pool, query)
-        return [bytes(item) async for page in pages for item in page.objects]
+        return [item async for page in self._pages(query) for item in page]
+
+    def pages(self, resource: Resource) -> AsyncIterator[Sequence[bytes]]:
+        """Yield the objects of a kind, not older than they are now, some at a time."""
+        return self._pages(ListQuery(resource=resource))
 
     async def resolve(self, api_version: str, kind: str) -> Resource:
         """Find the resource that serves a kind; NotFoundError if there is none."""
         return await self._client.resource_for(api_version, kind)
+
+    async def _pages(self, query: ListQuery) -> AsyncIterator[Sequence[bytes]]:
+        async for page in list_pages(self._client.pool, query):
+            yield [bytes(item) for item in page.objects]

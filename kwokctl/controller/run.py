@@ -15,6 +15,8 @@ from kwokctl.controller.cluster.access import cluster_access
 from kwokctl.controller.cluster.admission_fallback import AdmissionFallback
 from kwokctl.controller.cluster.watchers import ClusterWatchers
 from kwokctl.controller.context import ControllerContext
+from kwokctl.controller.documents.custom_resources import CustomResources
+from kwokctl.controller.documents.verdicts import Verdicts
 from kwokctl.controller.leases.keeper import own_identity
 from kwokctl.controller.object_reader import ApiObjectReader
 from kwokctl.controller.process import (
@@ -30,14 +32,14 @@ from kwokctl.controller.serving.kubelet_answers import KubeletAnswers
 from kwokctl.controller.serving.routes import Handlers, owner_authorizer, routes
 from kwokctl.controller.serving.server import Server
 from kwokctl.controller.settings import EtcdAccess, Settings, read_settings
-from kwokctl.controller.stages_in_force import stages_in_force
+from kwokctl.controller.stages_in_force import ChangingStages
 from kwokctl.controller.wiring import Controller
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.etcd import EtcdRoute
 from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.open_plane import open_plane
 from kwokctl.dataplane.port import DataPlane
-from kwokctl.dataplane.scale_protocol import KubeletEndpoint, PlayedStages
+from kwokctl.dataplane.scale_protocol import KubeletEndpoint
 from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import KwokctlError
 from kwokctl.etcd.kv.kv import Kv
@@ -95,7 +97,7 @@ async def serve(settings: Settings, access: Access, holder: str) -> None:
 async def _serve(settings: Settings, pool: Pool, holder: str) -> None:
     # Once the data plane has been chosen; until then nothing is ready.
     watchers: ClusterWatchers | None = None
-    in_force: PlayedStages | None = None
+    stages: ChangingStages | None = None
     ended = EndedWatches(pool, every=_ASK_EVERY, clock=asyncio.get_running_loop().time)
 
     async def metrics() -> str:
@@ -110,7 +112,7 @@ async def _serve(settings: Settings, pool: Pool, holder: str) -> None:
         kubelet=msgspec.json.encode(
             KubeletEndpoint(name=settings.kubelet.name, port=settings.kubelet.port)
         ),
-        stages=lambda: in_force,
+        stages=lambda: stages.played if stages else None,
         seen=lambda: watchers.controller.scale_api.seen() if watchers else None,
         reserve=lambda body: watchers.controller.scale_api.reserve(body) if watchers else None,
     )
@@ -130,16 +132,36 @@ async def _serve(settings: Settings, pool: Pool, holder: str) -> None:
         controller = Controller(settings, holder, context)
         controller.metrics.ask(lambda: {(NAME, ()): ended.number})
         controller.metrics.ask(plane.figures)
-        insists = settings.etcd is not None and settings.etcd.insists
-        fallback = (
-            AdmissionFallback(plane.leave, pool, random) if plane.past_api and not insists else None
-        )
-        watchers = ClusterWatchers(client, controller, settings.selection, random)
-        in_force = stages_in_force(settings, manager=_MANAGER, started=controller.started)
+        fallback = _fallback(settings, plane, pool, random)
+        stages = ChangingStages(settings, controller, manager=_MANAGER)
+        documents = _documents(settings, client, stages, context)
+        watchers = ClusterWatchers(client, controller, settings.selection, random, documents)
         log.info("playing %d stages as %s", len(settings.stages), holder)
         await _play(watchers, fallback)
     finally:
         server.close()
+
+
+def _documents(
+    settings: Settings, client: Client, stages: ChangingStages, context: ControllerContext
+) -> list[CustomResources]:
+    """Return what follows the documents that are custom resources; each kind has its use."""
+    uses = {"Stage": stages.change}
+    return [
+        CustomResources(
+            client, kind, uses[kind], Verdicts(client, kind, context.wall), context.random
+        )
+        for kind in settings.custom_kinds
+    ]
+
+
+def _fallback(
+    settings: Settings, plane: DataPlane, pool: Pool, random: Random
+) -> AdmissionFallback | None:
+    insists = settings.etcd is not None and settings.etcd.insists
+    if insists or not plane.past_api:
+        return None
+    return AdmissionFallback(plane.leave, pool, random)
 
 
 async def _plane(

@@ -14,7 +14,7 @@ from kwokctl.controller.serving.server import parse_address
 from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.stages.reader import read_stages
-from kwokctl.errors import ConfigError, NotServedError, UsageError
+from kwokctl.errors import ConfigError, UsageError
 from kwokctl.etcd.member import EtcdTarget
 from kwokctl.host.paths import expanded
 from kwokctl.json_value import Json
@@ -56,6 +56,8 @@ class Settings:
     stages: tuple[Stage, ...]
     stage_documents: tuple[dict[str, Json], ...] = ()
     """What the stages were read from."""
+    custom_kinds: frozenset[str] = frozenset()
+    """Kinds of documents that are read from the cluster, too."""
     cidr: str
     kubelet: Kubelet
     server: tuple[str, int] | None
@@ -99,19 +101,19 @@ def read_settings(argv: Sequence[str], progress: Progress) -> Settings:
         given = getattr(flags, name, None)
         if given is not None:
             options[name] = _checked(name, given)
-    if flags.enable_crds or options["enableCRDs"]:
-        raise NotServedError(
-            "Stages that are custom resources are not supported yet",
-            hint="give them as documents with --config, and leave out --enable-crds",
-        )
+    flagged = [kind for words in flags.enable_crds for kind in words.split(",") if kind]
+    custom_kinds = frozenset([*flagged, *map(str, options["enableCRDs"])])
+    configuration.check_custom_kinds(custom_kinds)
     stages = read_stages(documents)
-    if not stages:
+    if not stages and "Stage" not in custom_kinds:
         raise ConfigError(
             "there is no Stage: nothing would happen to any node or pod",
-            hint="give a file with Stage documents with --config",
+            hint="give a file with Stage documents with --config, or read them from the cluster with "
+            "--enable-crds Stage",
         )
     found = tuple(document.body for document in documents if document.kind == "Stage")
-    return replace(_settings(flags, options, stages), stage_documents=found)
+    settings = _settings(flags, options, stages)
+    return replace(settings, stage_documents=found, custom_kinds=custom_kinds)
 
 
 def _settings(

@@ -1,21 +1,58 @@
-"""Describes for `scale` what is played on new nodes and pods, so that it plays the same."""
+"""The Stages that a controller plays now, and what `scale` gets of them to play the same."""
 
+import logging
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from typing import Any
 
 import msgspec
 
+from kwokctl.controller.documents.stages import KIND, StageLibrary, stages_of_files
+from kwokctl.controller.documents.verdicts import Bodies
 from kwokctl.controller.settings import Settings
+from kwokctl.controller.wiring import Controller
 from kwokctl.dataplane.scale_protocol import PlayedStages
+from kwokctl.json_value import Json
+
+log = logging.getLogger(__name__)
 
 _KINDS = frozenset({"Node", "Pod"})
 
 
-def stages_in_force(settings: Settings, *, manager: str, started: str) -> PlayedStages:
+class ChangingStages:
+    """Gives the controller the Stages of its files, and those that are custom resources."""
+
+    def __init__(self, settings: Settings, controller: Controller, *, manager: str) -> None:
+        """Begin with the Stages of the files; the controller writes as `manager`."""
+        self._settings = settings
+        self._controller = controller
+        self._manager = manager
+        self._library = StageLibrary(stages_of_files(settings.stages, settings.stage_documents))
+        is_known = KIND not in settings.custom_kinds
+        self.played = self._played(settings.stage_documents) if is_known else None
+        """What `scale` gets; None before the custom resources are known."""
+
+    def change(self, custom: Bodies) -> Mapping[str, str]:
+        """Play with these custom resources; return what is wrong with some, by their names."""
+        found = self._library.update(custom)
+        for remark in found.remarks:
+            log.log(remark.level, "%s", remark.text)
+        self._controller.change(each.stage for each in found.in_force.values())
+        self.played = self._played(each.body for each in found.in_force.values())
+        return found.refused
+
+    def _played(self, bodies: Iterable[Mapping[str, Json]]) -> PlayedStages:
+        return stages_in_force(
+            self._settings, bodies, manager=self._manager, started=self._controller.started
+        )
+
+
+def stages_in_force(
+    settings: Settings, bodies: Iterable[Mapping[str, Json]], *, manager: str, started: str
+) -> PlayedStages:
     """Return what a controller plays that has `started` then, and writes as `manager`."""
     kubelet = settings.kubelet
     found = PlayedStages(
-        stages=[body for body in settings.stage_documents if _is_for_scale(body)],
+        stages=[dict(body) for body in bodies if _is_for_scale(body)],
         selection=dict(settings.selecting),
         node_ip=kubelet.ip,
         node_name=kubelet.name,
@@ -27,6 +64,6 @@ def stages_in_force(settings: Settings, *, manager: str, started: str) -> Played
     return found
 
 
-def _is_for_scale(body: dict[str, Any]) -> bool:
+def _is_for_scale(body: Mapping[str, Json]) -> bool:
     reference = (body.get("spec") or {}).get("resourceRef") or {}
     return reference.get("kind") in _KINDS

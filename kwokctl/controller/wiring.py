@@ -1,12 +1,15 @@
 """Puts the controller together. `cluster.watchers` calls it with what happens in the cluster."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.engine.engine import StageEngine
 from kwokctl.controller.engine.hooks import Hooks, NodeHooks, NoLeases, PlainHooks, PodHooks
+from kwokctl.controller.engine.second_look import SecondLook
 from kwokctl.controller.leases.keeper import LeaseKeeper
 from kwokctl.controller.leases.ownership import Ownership
 from kwokctl.controller.nodes.address_pool import PodIPs
@@ -15,7 +18,9 @@ from kwokctl.controller.serving.scale_api import ScaleApi
 from kwokctl.controller.settings import Settings
 from kwokctl.controller.stages import functions
 from kwokctl.controller.stages.model import Kind, Stage, by_kind
+from kwokctl.dataplane.port import Figures
 from kwokctl.kube.resource import NODES, PODS, Resource
+from kwokctl.tasks import beside
 
 NODE, POD = Kind("v1", "Node"), Kind("v1", "Pod")
 
@@ -36,10 +41,14 @@ class Controller:
         self._settings = settings
         self._context = context
         self._stages = by_kind(settings.stages)
+        self._played: dict[Kind, PlayedKind] = {}
+        self.kinds_changed = asyncio.Event()
+        """Set when there are stages for other kinds than before."""
         self._shared = functions.common(context.wall)
         self.started = str(self._shared["StartTime"]())
         """The start time of the controller that templates see."""
         self._assemble(settings, holder)
+        self.metrics.ask(self._figures)
         self.scale_api = ScaleApi(self._addresses, self.delay_queue)
         self.metrics.ask(lambda: {("kwok_controller_waiting", ()): len(self.delay_queue)})
 
@@ -54,8 +63,8 @@ class Controller:
         pod_functions = functions.for_pods(self._shared, kubelet, addresses)
         pod_hooks = PodHooks(nodes, settings.selection, addresses, pod_functions, leases)
         counts = settings.parallelism
-        self.nodes = self._engine(NODES, NODE, node_hooks, counts.nodes)
-        self.pods = self._engine(PODS, POD, pod_hooks, counts.pods)
+        self.nodes = self._play(NODES, NODE, node_hooks, counts.nodes).engine
+        self.pods = self._play(PODS, POD, pod_hooks, counts.pods).engine
         self._ownership = Ownership(nodes, self._context, self.nodes, self.pods, syncs=counts.syncs)
         self.metrics.ask(lambda: {("kwok_controller_pod_addresses", ()): len(addresses)})
 
@@ -73,16 +82,31 @@ class Controller:
         self._context.plane.seen(resource, version)
         self.scale_api.note(resource, version)
 
-    def other_kinds(self) -> Mapping[Kind, Sequence[Stage]]:
-        """Return the stages for kinds that are neither nodes nor pods."""
-        return {kind: stages for kind, stages in self._stages.items() if kind not in {NODE, POD}}
+    def other_kinds(self) -> set[Kind]:
+        """Return the kinds that there are stages for, without nodes and pods."""
+        return self._stages.keys() - {NODE, POD}
 
-    def other(self, resource: Resource, stages: Sequence[Stage]) -> StageEngine:
-        """Make an engine for another kind."""
-        kubelet = self._settings.kubelet
-        hooks = PlainHooks(functions.for_nodes(self._shared, kubelet))
-        players = self._settings.parallelism.others
-        return StageEngine(resource, stages, hooks, self._context, players=players)
+    def change(self, stages: Iterable[Stage]) -> None:
+        """Play these stages from now on; those that are the same values have not changed."""
+        before = self.other_kinds()
+        self._stages = by_kind(stages)
+        for kind, played in self._played.items():
+            played.second_look.change(self._stages.get(kind, ()))
+        if self.other_kinds() != before:
+            self.kinds_changed.set()
+
+    @asynccontextmanager
+    async def other(self, resource: Resource, kind: Kind) -> AsyncIterator[StageEngine]:
+        """Play another kind while inside."""
+        hooks = PlainHooks(functions.for_nodes(self._shared, self._settings.kubelet))
+        played = self._play(resource, kind, hooks, self._settings.parallelism.others)
+        try:
+            async with beside(played.engine.run(), played.second_look.run()):
+                yield played.engine
+        finally:
+            del self._played[kind]
+            for key in played.engine:
+                played.engine.park(key)
 
     async def run(self) -> None:
         """Play and renew until cancelled."""
@@ -90,6 +114,8 @@ class Controller:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self.nodes.run())
                 tasks.create_task(self._run_pods())
+                for kind in (NODE, POD):
+                    tasks.create_task(self._played[kind].second_look.run())
                 tasks.create_task(self._ownership.run())
                 if self.keeper is not None:
                     tasks.create_task(self.keeper.run())
@@ -100,9 +126,26 @@ class Controller:
         await self.pods_listed.wait()
         await self.pods.run()
 
-    def _engine(
+    def _play(
         self, resource: Resource, kind: Kind, hooks: Hooks[Any], players: int
-    ) -> StageEngine:
-        return StageEngine(
-            resource, self._stages.get(kind, ()), hooks, self._context, players=players
-        )
+    ) -> "PlayedKind":
+        context, stages = self._context, self._stages.get(kind, ())
+        engine = StageEngine(resource, stages, hooks, context, players=players)
+        second_look = SecondLook(engine, context.reader, context.random)
+        played = self._played[kind] = PlayedKind(engine, second_look)
+        return played
+
+    def _figures(self) -> Figures:
+        return {
+            name: value
+            for played in self._played.values()
+            for name, value in played.engine.figures().items()
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedKind:
+    """What plays the objects of one kind."""
+
+    engine: StageEngine
+    second_look: SecondLook

@@ -74,6 +74,10 @@ class Client:
         """Return the resource that serves a kind; NotFoundError lists the kinds that are served."""
         return await self._discovery.resource_for(api_version, kind)
 
+    def forget(self, resource: Resource) -> None:
+        """Ask again for a resource that is not served any more, when its kind is looked for."""
+        self._discovery.forget(resource)
+
     async def call(
         self, method: str, path: str, body: bytes = b"", *, content_type: str = JSON
     ) -> bytes:
@@ -117,6 +121,10 @@ class Discovery:
             f"this cluster has no kind '{kind}' in '{api_version}'",
             hint=f"it has {', '.join(kinds)}",
         )
+
+    def forget(self, resource: Resource) -> None:
+        """Ask for a resource again."""
+        self._found.pop((resource.api_version, resource.kind), None)
 
     async def _served(self, api_version: str) -> list[Resource] | None:
         group, _, version = api_version.rpartition("/")

@@ -100,6 +100,23 @@ def test_an_object_of_a_cluster_is_explained_with_the_clusters_stages(
     assert "no Stage matches it" in capfd.readouterr().out
 
 
+def test_custom_resources_of_a_cluster_are_among_its_stages(
+    words: Words, runner: RecordingRunner, capfd: Capture
+) -> None:
+    options = cluster_options(runtime="fake", enable_crds=("Stage",))
+    save_cluster(WorkDir(default_workdir()), cluster_name("kwok"), options)
+    runner.answers["object_of_cluster"] = yaml.safe_load(POD)
+    slow = yaml.safe_load(STAGE)
+    wrong = {"metadata": {"name": "wrong"}, "spec": {"resourceRef": {"kind": "Pod"}}}
+    runner.answers["custom_stages_of_cluster"] = {"slow": slow, "wrong": wrong}
+
+    assert words("stage explain pod/web -n x") == 0
+
+    output = capfd.readouterr()
+    assert "- slow: label 'slow' is not there" in output.out
+    assert "the Stage 'wrong' of the cluster is left out: 'spec.steps' is empty" in output.err
+
+
 @pytest.mark.parametrize("more", ["", "pod/web"])
 def test_one_object_is_explained(words: Words, capfd: Capture, pod: Path, more: str) -> None:
     object_file = f"--object {pod}" if more else ""

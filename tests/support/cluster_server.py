@@ -16,10 +16,20 @@ from tests.support.fake_cluster import FakeCluster
 class ClusterServer:
     """The handler for `fake_api_server.serving`."""
 
-    def __init__(self, cluster: FakeCluster) -> None:
+    def __init__(self, cluster: FakeCluster, *more: Resource) -> None:
         self.cluster = cluster
+        self.served = [*KNOWN, *more]
+        """The kinds that it serves; those beside the usual ones are found by discovery."""
         self.is_away = False
         """While set, every request is cut off."""
+        self._watches: list[tuple[Resource, asyncio.Queue[tuple[str, bytes]]]] = []
+
+    def stop_serving(self, resource: Resource) -> None:
+        """Serve a kind no longer; its watches end."""
+        self.served.remove(resource)
+        for watched, events in self._watches:
+            if watched == resource:
+                events.put_nowait(("", b""))
 
     async def __call__(self, request: Request, reply: Reply) -> None:
         if self.is_away:
@@ -31,8 +41,10 @@ class ClusterServer:
             await reply.refuse(e.status, e.reason, str(e))
 
     async def _answer(self, request: Request, reply: Reply) -> None:
-        target, subresource = _target(request.path)
-        if target is None:
+        target, subresource = self._target(request.path)
+        if request.method == "GET" and (kinds := self._kinds(request.path)):
+            await reply.json({"resources": kinds})
+        elif target is None:
             await reply.refuse(404, "NotFound", f"no {request.path}")
         elif request.query.get("watch"):
             await self._watch(target.resource, request, reply)
@@ -76,12 +88,37 @@ class ClusterServer:
         for change, raw in self.cluster.since(resource, int(request.query["resourceVersion"])):
             events.put_nowait((change, raw))
         self.cluster.watch(resource, lambda change, raw: events.put_nowait((change, raw)))
+        self._watches.append((resource, events))
         await reply.begin()
-        while not self.is_away:
+        while not self.is_away and resource in self.served:
             change, raw = await events.get()
+            if not change:
+                break
             if _selects(request, orjson.loads(raw)):
                 await reply.chunk(b'{"type":"%b","object":%b}\n' % (change.encode(), raw))
         reply.cut()
+
+    def _kinds(self, path: str) -> list[dict[str, Any]]:
+        """Return what a version of the API serves beside the usual kinds."""
+        return [
+            {"name": each.plural, "kind": each.kind, "namespaced": each.namespaced}
+            for each in self.served[len(KNOWN) :]
+            if path == f"/apis/{each.api_version}"
+        ]
+
+    def _target(self, path: str) -> tuple[ObjectKey | None, str]:
+        for resource in self.served:
+            root = resource.path().removesuffix(resource.plural)
+            if not path.startswith(root):
+                continue
+            words = path.removeprefix(root).split("/")
+            namespace = None
+            if words[0] == "namespaces" and len(words) > 2:
+                namespace, words = words[1], words[2:]
+            if words[0] == resource.plural:
+                name, subresource = (*words[1:], "", "")[:2]
+                return ObjectKey(resource, namespace, name), subresource
+        return None, ""
 
 
 def _selects(request: Request, body: dict[str, Any]) -> bool:
@@ -96,18 +133,3 @@ def _has_label(selector: str, body: dict[str, Any]) -> bool:
     key, equals, value = selector.partition("=")
     is_equal = bool(body["metadata"].get("labels", {}).get(key.removesuffix("!")) == value)
     return not equals or is_equal is not key.endswith("!")
-
-
-def _target(path: str) -> tuple[ObjectKey | None, str]:
-    for resource in KNOWN:
-        root = resource.path().removesuffix(resource.plural)
-        if not path.startswith(root):
-            continue
-        words = path.removeprefix(root).split("/")
-        namespace = None
-        if words[0] == "namespaces" and len(words) > 2:
-            namespace, words = words[1], words[2:]
-        if words[0] == resource.plural:
-            name, subresource = (*words[1:], "", "")[:2]
-            return ObjectKey(resource, namespace, name), subresource
-    return None, ""

@@ -1,7 +1,7 @@
 """A cluster in memory: objects, versions, and those who watch. Writes are counted and can be refused."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from itertools import count
 from typing import Any
 
@@ -175,6 +175,9 @@ class FakeCluster(ThroughApi):
             if plural == resource.plural
             and (not field_selector or body.get("spec", {}).get("nodeName") == node)
         ]
+
+    async def pages(self, resource: Resource) -> AsyncIterator[Sequence[bytes]]:
+        yield await self.list(resource)
 
     async def resolve(self, api_version: str, kind: str) -> Resource:
         try:

@@ -259,9 +259,16 @@ def _live(call: Invocation, target: str, namespace: str) -> "Json":
 
 
 def _own(call: Invocation) -> "list[Document]":
-    from kwokctl.clusters.stage_tools.live import documents_of_cluster
+    from kwokctl.clusters.stage_tools.live import (
+        custom_stages_of_cluster,
+        documents_of_cluster,
+        has_custom_stages,
+    )
 
-    return documents_of_cluster(call.home, call.cluster)
+    custom = None
+    if has_custom_stages(call.home, call.cluster):
+        custom = call.run(custom_stages_of_cluster, call.home, call.cluster)
+    return documents_of_cluster(call.home, call.cluster, custom)
 
 
 def _documents(call: Invocation, words: list[str] | None) -> "list[Document]":

@@ -38,13 +38,13 @@ def stages_in_force(options: ClusterOptions, documents: Sequence[Document]) -> S
     """Return the shipped Stages that a new cluster plays, and the user's.
 
     A user's Stage replaces the Stage of a usual set that has its name or is for the same objects;
-    heartbeats, and Stages of a set that was named, are replaced by name only. There are none where
-    the controller reads Stages from the API server. A controller given by the user gets only the
-    user's Stages, if there are any: the shipped ones may call functions that it does not have.
+    heartbeats, and Stages of a set that was named, are replaced by name only. A controller given by
+    the user gets only the user's Stages, if there are any: the shipped ones may call functions that
+    it does not have. It gets none if it reads Stages from the API server.
     """
     controller, beat = options.of(KwokControllerOptions), heartbeat(options)
     own = [document for document in documents if document.kind == _KIND]
-    if _KIND in controller.enable_crds:
+    if controller.binary and _KIND in controller.enable_crds:
         return StagesInForce(sets=(), own=(), displaced={})
     bodies = tuple(document.body for document in own)
     if own and controller.binary and not controller.stages:

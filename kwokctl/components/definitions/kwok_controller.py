@@ -61,8 +61,8 @@ class KwokControllerOptions(ComponentOptions):
     )
     enable_crds: tuple[str, ...] = option(
         (),
-        "Kinds of documents that a controller of your own (--kwok-controller-binary) reads from the "
-        "API server, such as Stage",
+        "Kinds of documents that the controller reads from the API server as custom resources: "
+        "Stage, or any for a controller of your own (--kwok-controller-binary)",
         group=COMPONENTS,
         metavar="KIND,…",
         name="enable_crds",

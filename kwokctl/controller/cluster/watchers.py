@@ -7,23 +7,22 @@ from random import Random
 
 import msgspec
 
+from kwokctl.controller.cluster.other_kinds import OtherKinds, name_of
+from kwokctl.controller.documents.custom_resources import CustomResources
 from kwokctl.controller.engine.decoded import (
     Decoded,
     DecodedNode,
-    DecodedObject,
     DecodedPod,
     version_of,
 )
 from kwokctl.controller.engine.engine import StageEngine
 from kwokctl.controller.nodes.selection import Selection
-from kwokctl.controller.stages.model import Kind, Stage
 from kwokctl.controller.wiring import Controller
 from kwokctl.dataplane.leases.decode import StoredLease, read_lease
-from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.paging import ListQuery, list_from_cache
 from kwokctl.kube.collections.watch import EventType, watch
-from kwokctl.kube.resource import LEASES, NODE_LEASES, Resource
+from kwokctl.kube.resource import LEASES, NODE_LEASES
 from kwokctl.retry import until_answered
 
 _GATHER = 0.03
@@ -34,13 +33,23 @@ class ClusterWatchers:
     """Follows nodes, then pods, then other kinds; every failure is retried without end."""
 
     def __init__(
-        self, client: Client, controller: Controller, selection: Selection, random: Random
+        self,
+        client: Client,
+        controller: Controller,
+        selection: Selection,
+        random: Random,
+        documents: Sequence[CustomResources] = (),
     ) -> None:
-        """Watch with `client`, and call `controller` with every change."""
+        """Watch with `client`, and call `controller` with every change.
+
+        The `documents` are known before any object is played by them.
+        """
         self._client = client
         self.controller = controller
         self._selection = selection
         self._random = random
+        self._documents = documents
+        self._others = OtherKinds(client, controller, self._follow, self._done, random)
         self._pending = {"leases", "nodes", "pods"}
         self._synced = asyncio.Event()
         self._nodes_synced = asyncio.Event()
@@ -56,14 +65,16 @@ class ClusterWatchers:
 
     async def run(self) -> None:
         """Follow until cancelled."""
-        others = self.controller.other_kinds()
-        self._pending.update(f"{kind.api_version}/{kind.name}" for kind in others)
-        await self._list_leases()
         async with asyncio.TaskGroup() as tasks:
+            for each in self._documents:
+                tasks.create_task(each.run())
+            for each in self._documents:
+                await each.known()
+            self._pending.update(map(name_of, self.controller.other_kinds()))
+            await self._list_leases()
             tasks.create_task(self._follow_nodes())
             tasks.create_task(self._follow_pods())
-            for kind, stages in others.items():
-                tasks.create_task(self._follow_other(kind, stages))
+            tasks.create_task(self._others.run())
 
     async def _list_leases(self) -> None:
         keeper = self.controller.keeper
@@ -107,26 +118,13 @@ class ClusterWatchers:
             field_selector=self._selection.pod_field_selector,
         )
 
-    async def _follow_other(self, kind: Kind, stages: Sequence[Stage]) -> None:
-        name = f"{kind.api_version}/{kind.name}"
-
-        async def find() -> Resource:
-            try:
-                return await self._client.resource_for(kind.api_version, kind.name)
-            except (ApiError, NotFoundError):
-                self._done(name)  # it may come later, or never: readiness does not wait for it
-                raise
-
-        engine = self.controller.other(await until_answered(find, self._random), stages)
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(engine.run())
-            tasks.create_task(self._follow(engine, DecodedObject, lambda: self._done(name)))
-
     async def _follow(
         self,
         engine: StageEngine,
         shape: type[Decoded],
         synced: Callable[[], None],
+        *,
+        while_served: bool = False,
         **selectors: str,
     ) -> None:
         decode = msgspec.json.Decoder(shape).decode
@@ -138,6 +136,7 @@ class ClusterWatchers:
                 decoder=decode,
                 gather=_GATHER,
                 from_cache=True,
+                while_served=while_served,
                 **selectors,
             )
             async with aclosing(events) as batches:

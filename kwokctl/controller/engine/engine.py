@@ -4,7 +4,7 @@ Level-based: whatever happened in between, an object is judged as it is now. The
 object; players are few, and only one of them at a time works on an object.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import orjson
@@ -18,9 +18,8 @@ from kwokctl.controller.scheduling.worker_queue import work_queue
 from kwokctl.controller.stages.choice import basis, pick, seconds
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.write_errors import SOONEST, ErrorKind, ErrorLog, error_kind, wait_after
-from kwokctl.dataplane.port import ObjectKey
+from kwokctl.dataplane.port import Figures, ObjectKey
 from kwokctl.errors import ExpressionError, RequestError
-from kwokctl.json_value import Json
 from kwokctl.kube.resource import Resource
 
 
@@ -38,7 +37,7 @@ class StageEngine:
     ) -> None:
         """Play `stages` on the objects of `resource`, `players` objects at a time."""
         self.resource = resource
-        self._stages = tuple(stages)
+        self.stages = tuple(stages)
         self._hooks = hooks
         self._context = context
         self._step_player = StepPlayer(context.plane, context.reader, context.metrics, context.wall)
@@ -46,16 +45,22 @@ class StageEngine:
         self._queue = work_queue(self._work, players)
         self._players = players
         self._errors = ErrorLog(resource.kind)
-        context.metrics.ask(
-            lambda: {
-                ("kwok_controller_objects", (("kind", resource.kind),)): len(self._states),
-                ("kwok_controller_queue_length", (("kind", resource.kind),)): len(self._queue),
-            }
-        )
 
     def __len__(self) -> int:
         """Count the objects."""
         return len(self._states)
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the keys of the objects that there are now."""
+        return iter(tuple(self._states))
+
+    def figures(self) -> Figures:
+        """Return how many objects there are, and how many of them are due."""
+        kind = (("kind", self.resource.kind),)
+        return {
+            ("kwok_controller_objects", kind): len(self._states),
+            ("kwok_controller_queue_length", kind): len(self._queue),
+        }
 
     def get(self, key: str) -> ObjectState | None:
         """Return an object by its key, "namespace/name" or "name"; None if there is none."""
@@ -149,7 +154,7 @@ class StageEngine:
         context = self._context
         value = state.opened()
         try:
-            found = basis(self._stages, value)
+            found = basis(self.stages, value)
         except ExpressionError as e:
             self._errors.log_unchosen(state.key, e)
             self._stop(state)
@@ -199,6 +204,9 @@ class StageEngine:
             state.fold()
             state.stage = state.basis = None
             return
+        if stage not in self.stages:
+            self._look(state)
+            return
         self._context.metrics.count("kwok_controller_play_lag_seconds_sum", lag)
         state.busy, state.news = True, False
         try:
@@ -220,17 +228,8 @@ class StageEngine:
             answer = await self._step_player.play(step, target, value, functions)
             if answer is not None:
                 value = answer
-                self._take(state, value)
+                state.take(value)
             state.step += 1
-
-    @staticmethod
-    def _take(state: ObjectState, value: Json) -> bool:
-        """Continue with an object as a response shows it; False if a newer version was seen."""
-        version = int(value["metadata"].get("resourceVersion", UNKNOWN))
-        if version <= state.version:
-            return False
-        state.version, state.raw, state.value = version, None, value
-        return True
 
     def _after(self, state: ObjectState, stage: Stage, version: int) -> None:
         """Judge the object again if it is another one now, or if the stage asks for it."""
@@ -288,7 +287,7 @@ class StageEngine:
         if value["metadata"].get("uid") != state.uid:
             return ErrorKind.GONE
         if self._is_ours(state) and not state.parked:
-            state.news = self._take(state, value) or state.news
+            state.news = state.take(value) or state.news
         return ErrorKind.LASTING if outcome is ErrorKind.GONE else outcome
 
     def _is_ours(self, state: ObjectState) -> bool:

@@ -82,6 +82,14 @@ class ObjectState:
             self.value = orjson.loads(self.raw or b"{}")
         return self.value
 
+    def take(self, value: Json) -> bool:
+        """Continue with the object as a response shows it; False if a newer version was seen."""
+        version = int(value["metadata"].get("resourceVersion", UNKNOWN))
+        if version <= self.version:
+            return False
+        self.version, self.raw, self.value = version, None, value
+        return True
+
     def fold(self) -> None:
         """Keep the object as JSON alone, since it has to wait: decoded it takes far more memory.
 

@@ -33,6 +33,7 @@ T = TypeVar("T")
 
 _STRUCTS: "Mapping[Kind, StructKind]" = {Kind("v1", "Node"): "Node", Kind("v1", "Pod"): "Pod"}
 _STRATEGIC_KINDS = frozenset({"Node", "Pod"})
+_API_VERSION = re.compile(r"([a-z0-9][a-z0-9.-]*/)?[a-z0-9][a-z0-9-]*")
 _WHERE = re.compile(r" - at `\$\.?(?P<path>.*)`$")
 
 
@@ -72,6 +73,9 @@ class _Reader:
             raise self._document.fault("metadata.name", "is missing")
         spec = self._shape().spec
         kind = Kind(spec.resource_ref.api_group or "v1", spec.resource_ref.kind)
+        if not _API_VERSION.fullmatch(kind.api_version):
+            problem = f"is '{kind.api_version}', neither a version nor GROUP/VERSION"
+            raise self._fault("spec.resourceRef.apiGroup", problem)
         steps = spec.steps or _converted(spec.next)
         if not steps:
             raise self._fault("spec.steps", "is empty: the stage would do nothing")
@@ -218,6 +222,8 @@ class _Reader:
             return compile_()
         except ExpressionError as e:
             raise self._fault(path, f"cannot be compiled: {e}") from e
+        except RecursionError as e:
+            raise self._fault(path, "is nested too deeply") from e
 
     def _fault(self, path: str, problem: str) -> StageFieldError:
         return StageFieldError(self._document, path, problem)

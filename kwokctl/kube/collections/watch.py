@@ -12,25 +12,24 @@ import random
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 
 from kwokctl.errors import ApiError
 from kwokctl.kube.collections.known_objects import Identified, Key, Known, Metadata, metadata_of
 from kwokctl.kube.collections.paging import PAGE, ListPage, ListQuery, list_from_cache, list_pages
+from kwokctl.kube.collections.refusals import has_forgotten, is_final, is_not_served
 from kwokctl.kube.resource import Resource
 from kwokctl.kube.transport.pool import JSON, Pool
 from kwokctl.kube.transport.status import status_of
 from kwokctl.kube.transport.stream import Lines
-from kwokctl.kube.transport.wire import UNTRUSTED
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
 _BACKOFF_FIRST, _BACKOFF_MOST = 0.1, 5.0
-_GONE = 410
 
 
 class EventType(StrEnum):
@@ -85,6 +84,7 @@ def watch(  # noqa: PLR0913 - they say what to watch
     accept: str = JSON,
     gather: float = 0.0,
     from_cache: bool = False,
+    while_served: bool = False,
 ) -> AsyncGenerator[list[Event[T]], None]:
     """Yield what happens to a collection, in order, as many events at once as have come.
 
@@ -96,8 +96,8 @@ def watch(  # noqa: PLR0913 - they say what to watch
 
     First every object as ADDED, then SYNCED; later both again if the collection had to be listed
     again. It never ends by itself: failures are retried with growing delays; only a permanent
-    refusal of the first list ends it with ApiError. Close it, by `contextlib.aclosing`, to let its
-    connection go.
+    refusal of the first list ends it with ApiError, and `while_served` that the collection is not
+    served any more. Close it, by `contextlib.aclosing`, to let its connection go.
     """
     query = ListQuery(
         resource=resource,
@@ -105,7 +105,15 @@ def watch(  # noqa: PLR0913 - they say what to watch
         label_selector=label_selector,
         field_selector=field_selector,
     )
-    return _Watch(pool, query, decoder, accept, gather, from_cache=from_cache).run()
+    manner = _Manner(accept, gather, from_cache, while_served)
+    return _Watch(pool, query, decoder, manner).run()
+
+
+class _Manner(NamedTuple):
+    accept: str
+    gather: float
+    from_cache: bool
+    while_served: bool
 
 
 class _Watch(Generic[T]):
@@ -116,17 +124,13 @@ class _Watch(Generic[T]):
         pool: Pool,
         query: ListQuery,
         decoder: Decoder[T],
-        accept: str,
-        gather: float,
-        *,
-        from_cache: bool,
+        manner: "_Manner",
     ) -> None:
         self._pool = pool
         self._query = query
         self._decode = decoder
-        self._accept = accept
-        self._gather = gather
-        self._from_cache = from_cache
+        self._manner = manner
+        self._from_cache = manner.from_cache
         self._known = Known()
         self._version = ""
         self._synced = False
@@ -146,7 +150,9 @@ class _Watch(Generic[T]):
                     await self._pause()
                 self._version = ""
             except ApiError as e:
-                if not self._synced and _is_final(e):
+                if self._manner.while_served and is_not_served(e):
+                    return
+                if not self._synced and is_final(e):
                     raise
                 log.debug("%s: %s", self._query.path(), e)
                 await self._pause()
@@ -160,7 +166,7 @@ class _Watch(Generic[T]):
                 version = page.metadata.resource_version
                 yield self._existing(page.objects, listed)
         except ApiError as e:
-            if _has_forgotten(e):
+            if has_forgotten(e):
                 raise _GoneError from e
             raise
         vanished = [self._vanished(each) for each in self._known.retain(listed)]
@@ -173,8 +179,8 @@ class _Watch(Generic[T]):
         """List from the cache once: what cannot be read in a minute is then read page by page."""
         if self._from_cache:
             self._from_cache = False
-            return list_from_cache(self._pool, self._query, accept=self._accept)
-        return list_pages(self._pool, self._query, limit=PAGE, accept=self._accept)
+            return list_from_cache(self._pool, self._query, accept=self._manner.accept)
+        return list_pages(self._pool, self._query, limit=PAGE, accept=self._manner.accept)
 
     async def _follow(self) -> AsyncGenerator[list[Event[T]], None]:
         """Yield what changes, until the server ends the watch, as it does every few minutes."""
@@ -189,18 +195,20 @@ class _Watch(Generic[T]):
         clock = asyncio.get_running_loop().time
         last = float("-inf")
         try:
-            async with self._pool.stream(path, accept=self._accept, silence=seconds + 30) as stream:
+            async with self._pool.stream(
+                path, accept=self._manner.accept, silence=seconds + 30
+            ) as stream:
                 async for piece in stream:
                     now = clock()
-                    is_busy, last = now - last < 2 * self._gather, now
+                    is_busy, last = now - last < 2 * self._manner.gather, now
                     if events := self._events(lines.feed(piece)):
                         yield events
                     if self._error is not None:
                         raise self._error
                     if is_busy:
-                        await stream.gather(now + self._gather - clock())
+                        await stream.gather(now + self._manner.gather - clock())
         except ApiError as e:
-            if _has_forgotten(e):
+            if has_forgotten(e):
                 raise _GoneError from e
             raise
         finally:
@@ -280,16 +288,3 @@ def _parted(line: bytes) -> tuple[str, bytes]:
             return name, line[size:-1]
     envelope = _envelope(line)
     return envelope.type, bytes(envelope.object)
-
-
-def _has_forgotten(error: ApiError) -> bool:
-    """Return whether only a new list helps.
-
-    That includes a server whose data are older than those already seen.
-    """
-    return error.status == _GONE or "Too large resource version" in str(error)
-
-
-def _is_final(error: ApiError) -> bool:
-    """Return whether a retry would fail again."""
-    return error.reason == UNTRUSTED or error.status in (400, 401, 403, 404, 405, 406, 422)

@@ -168,10 +168,18 @@ def test_what_stops_the_embedded_controller_is_refused_before_it_starts() -> Non
         check_documents(OPTIONS, [configuration(nodesIP="x")])
     with pytest.raises(ConfigError, match="stage 'x': 'spec'"):
         check_documents(OPTIONS, [document("Stage", spec={})])
-    with pytest.raises(NotServedError, match="custom resources"):
-        check_documents(OPTIONS, [configuration(enableCRDs=["Stage"])])
-    with pytest.raises(NotServedError, match="custom resources"):
-        check_documents(cluster_options(enable_crds=("Stage",)), [])
+    with pytest.raises(NotServedError, match="custom resources of kind 'Logs'"):
+        check_documents(OPTIONS, [configuration(enableCRDs=["Logs"])])
+    with pytest.raises(NotServedError, match="custom resources of kind 'Exec'"):
+        check_documents(cluster_options(enable_crds=("Stage", "Exec")), [])
+
+
+def test_stages_may_be_given_in_files_and_as_custom_resources() -> None:
+    nothing = {"resourceRef": {"kind": "Pod"}, "steps": [{"delete": True}]}
+    mine = document("Stage", metadata={"name": "x"}, spec=nothing)
+
+    check_documents(OPTIONS, [configuration(enableCRDs=["Stage"]), mine])
+    check_documents(cluster_options(enable_crds=("Stage",)), [mine])
 
 
 def test_fields_for_another_controller_are_not_checked() -> None:
@@ -242,3 +250,10 @@ async def test_without_a_usable_runtime_every_reason_is_listed(tmp_path: Path) -
         await choose_runtime(machine.home, "")
 
     assert caught.value.hint == "get docker"
+
+
+def test_a_note_says_what_stages_as_custom_resources_do() -> None:
+    enabled = made(changed(PLAIN, enable_crds=("Stage",)))
+
+    assert any("take the place of those" in note for note in enabled.notes)
+    assert not made(PLAIN).notes

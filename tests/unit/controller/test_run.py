@@ -2,7 +2,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from kwokctl.clusters.state.stages import stages_in_force
 from kwokctl.controller.run import main, serve
 from kwokctl.controller.settings import read_settings
 from kwokctl.kube.kubeconfig.access import Access
-from kwokctl.kube.resource import LEASES, NAMESPACES, NODES, PODS
+from kwokctl.kube.resource import LEASES, NAMESPACES, NODES, PODS, Resource
 from kwokctl.progress import Silent
 from tests.support.cluster_server import ClusterServer
 from tests.support.eventually import eventually
@@ -84,12 +84,18 @@ async def until(holds: Callable[[], object]) -> None:
 
 
 @asynccontextmanager
-async def story(folder: Path, *, extra: str = "", away: bool = False) -> AsyncIterator[Story]:
+async def story(
+    folder: Path,
+    *flags: str,
+    extra: str = "",
+    away: bool = False,
+    serves: Sequence[Resource] = (),
+) -> AsyncIterator[Story]:
     path = folder / "stages.yaml"
     path.write_text(
         "\n---\n".join([*map(json.dumps, stages_in_force(cluster_options(), ()).documents), extra])
     )
-    handler = ClusterServer(FakeCluster(NODES, PODS, LEASES))
+    handler = ClusterServer(FakeCluster(NODES, PODS, LEASES), *serves)
     handler.is_away = away
     port = free_port()
     settings = read_settings(
@@ -100,6 +106,7 @@ async def story(folder: Path, *, extra: str = "", away: bool = False) -> AsyncIt
             f"--server-address=127.0.0.1:{port}",
             f"--server-token-file={folder / 'token'}",
             "--node-lease-duration-seconds=40",
+            *flags,
         ],
         Silent(),
     )

@@ -122,9 +122,17 @@ def test_no_nodes_and_two_ways_of_choosing_are_errors(tmp_path: Path) -> None:
         read(tmp_path, "--manage-all-nodes", "--manage-single-node=n")
 
 
-def test_custom_resources_are_refused_for_now(tmp_path: Path) -> None:
-    with pytest.raises(NotServedError, match="custom resources"):
-        read(tmp_path, "--manage-all-nodes", "--enable-crds=Stage")
+def test_stages_may_be_custom_resources_and_other_kinds_not_yet(tmp_path: Path) -> None:
+    enabled = read(tmp_path, "--manage-all-nodes", "--enable-crds=Stage", text="")
+    assert enabled.custom_kinds == {"Stage"}
+    assert not enabled.stages
+    text = "kind: KwokConfiguration\noptions: {manageAllNodes: true, enableCRDs: [Stage]}\n"
+    assert read(tmp_path, text=text).custom_kinds == {"Stage"}
+
+    with pytest.raises(NotServedError, match="custom resources of kind 'Logs' yet"):
+        read(tmp_path, "--manage-all-nodes", "--enable-crds=Stage,Logs")
+    with pytest.raises(UsageError, match="'Stages' cannot be enabled"):
+        read(tmp_path, "--manage-all-nodes", "--enable-crds=Stages")
 
 
 def test_an_unknown_flag_is_wrong_usage(tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ def settings(folder: Path, *flags: str) -> Settings:
 
 
 def in_force(folder: Path, *flags: str, started: str = "then") -> PlayedStages:
-    return stages_in_force(settings(folder, *flags), manager="m", started=started)
+    found = settings(folder, *flags)
+    return stages_in_force(found, found.stage_documents, manager="m", started=started)
 
 
 def test_stages_played_on_nodes_and_pods_are_reported(tmp_path: Path) -> None:

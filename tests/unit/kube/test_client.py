@@ -136,3 +136,18 @@ async def test_an_unknown_kind_is_reported_with_the_served_ones() -> None:
         with pytest.raises(NotFoundError, match=r"does not serve 'x\.io/v1'") as caught:
             await client.resource_for("x.io/v1", "Thing")
         assert caught.value.hint == "it serves v1, x.io/v2"
+
+
+async def test_a_kind_that_was_forgotten_is_asked_for_again() -> None:
+    plurals = iter(("widgets", "gadgets"))
+
+    async def handle(request: Request, reply: Reply) -> None:
+        name = next(plurals)
+        await reply.json({"resources": [{"name": name, "kind": "Widget", "namespaced": True}]})
+
+    async with _client(handle) as (_, client):
+        found = await client.resource_for("example.com/v1", "Widget")
+        assert await client.resource_for("example.com/v1", "Widget") is found
+        client.forget(found)
+        again = await client.resource_for("example.com/v1", "Widget")
+        assert (found.plural, again.plural) == ("widgets", "gadgets")

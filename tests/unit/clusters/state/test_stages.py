@@ -151,7 +151,12 @@ def test_a_controller_of_the_users_own_has_the_users_stages_alone() -> None:
 
     assert in_force(options, FRAGILE) == ["fragile"]
     assert in_force(options) == FAST
-    assert in_force(cluster_options(enable_crds=("Stage",)), FRAGILE) == []
+    own = cluster_options(kwok_controller_binary="/bin/true", enable_crds=("Stage",))
+    assert in_force(own, FRAGILE) == []
+
+
+def test_custom_resources_come_beside_the_stages_of_files() -> None:
+    assert in_force(cluster_options(enable_crds=("Stage",)), FRAGILE) == [*FAST, "fragile"]
 
 
 def test_create_notes_which_stages_are_in_force() -> None:

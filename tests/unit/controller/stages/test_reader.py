@@ -371,3 +371,20 @@ def test_no_stage_can_be_chosen_if_a_condition_or_a_weight_in_cel_fails(
 
     with pytest.raises(ExpressionError, match=r"^CEL '"):
         basis([read(spec()), stage], {"metadata": {"name": "a"}})
+
+
+@pytest.mark.parametrize("word", ["..", "apps/", "/v1", "a/b/v1", "Apps/v1", "v1 "])
+def test_an_api_group_that_cannot_be_one_is_refused(word: str) -> None:
+    wrong = spec(resourceRef={"kind": "Widget", "apiGroup": word})
+
+    with pytest.raises(
+        ConfigError, match=r"'spec.resourceRef.apiGroup' is '.*', neither a version"
+    ):
+        read(wrong)
+
+
+def test_what_is_nested_too_deeply_is_refused_by_its_place() -> None:
+    deep = "{{" + "(" * 5000 + ".a" + ")" * 5000 + "}}"
+
+    with pytest.raises(ConfigError, match=r"'spec.steps\[0\].patch.template' is nested too deeply"):
+        read(spec(steps=[{"patch": {"template": deep}}]))

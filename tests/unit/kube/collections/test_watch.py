@@ -116,3 +116,17 @@ async def test_a_very_long_line_is_one_event() -> None:
 
     async with watching(handle) as (_, seen):
         assert await seen.next(2) == ["SYNCED", "ADDED a"]
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+async def test_it_may_end_when_the_collection_is_not_served_any_more(is_first: bool) -> None:
+    async def handle(request: Request, reply: Reply) -> None:
+        if is_first or is_watch(request):
+            await reply.refuse(404, "NotFound", "the server could not find the requested resource")
+        else:
+            await reply.json(page(pod("a", 1), version=10))
+
+    async with watching(handle, while_served=True) as (_, seen):
+        assert await seen.next(0 if is_first else 2) == ([] if is_first else ["ADDED a", "SYNCED"])
+        with pytest.raises(StopAsyncIteration):
+            await seen.next(1)

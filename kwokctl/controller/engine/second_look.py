@@ -1,0 +1,99 @@
+"""Lets an engine play other Stages from now on, on the objects that it knows already, too."""
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+from random import Random
+
+import msgspec
+import orjson
+
+from kwokctl.controller.engine.decoded import DecodedObject, version_of
+from kwokctl.controller.engine.engine import StageEngine
+from kwokctl.controller.object_reader import ObjectReader
+from kwokctl.controller.stages.model import Stage
+from kwokctl.errors import ExpressionError
+from kwokctl.json_value import Json
+from kwokctl.retry import until_answered
+
+_TOGETHER = 200
+"""Objects that are looked at before other work gets its turn: some milliseconds."""
+
+_decode = msgspec.json.Decoder(DecodedObject).decode
+
+
+class SecondLook:
+    """Looks at all objects of an engine again when it gets other Stages.
+
+    An object that waits keeps its Stage and its time as long as the grounds for the choice are
+    the same. Objects at rest are not kept: they are listed again if there are new Stages, and
+    looked at if one of those is for them. So a Stage that left an object as it was is not played
+    on it a second time.
+    """
+
+    def __init__(self, engine: StageEngine, reader: ObjectReader, random: Random) -> None:
+        """Look at the objects of `engine`, and list them with `reader`."""
+        self._engine = engine
+        self._reader = reader
+        self._random = random
+        self._new: list[Stage] = []
+        self._changed = asyncio.Event()
+
+    def change(self, stages: Sequence[Stage]) -> None:
+        """Play `stages` from now on; those that are the same values as before have not changed."""
+        before = self._engine.stages
+        self._engine.stages = tuple(stages)
+        self._new += [stage for stage in stages if stage not in before]
+        if self._engine.stages != before:
+            self._changed.set()
+
+    async def run(self) -> None:
+        """Look at objects after each change, until cancelled."""
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            new = [stage for stage in self._new if stage in self._engine.stages]
+            self._new.clear()
+            await self._look_at_waiting()
+            if new:
+                await until_answered(partial(self._look_at_resting, new), self._random)
+
+    async def _look_at_waiting(self) -> None:
+        for number, key in enumerate(self._engine):
+            if number % _TOGETHER == 0:
+                await asyncio.sleep(0)
+            state = self._engine.get(key)
+            if state is not None and state.is_known and not (state.busy or state.parked):
+                self._engine.wake(key)
+
+    async def _look_at_resting(self, new: Sequence[Stage]) -> None:
+        async for page in self._reader.pages(self._engine.resource):
+            for start in range(0, len(page), _TOGETHER):
+                await asyncio.sleep(0)
+                for raw in page[start : start + _TOGETHER]:
+                    self._offer(raw, new)
+
+    def _offer(self, raw: bytes, new: Sequence[Stage]) -> None:
+        """Look at an object if it rests, and a new Stage is for it.
+
+        The version must be the one that was seen: what is newer comes with the watch.
+        """
+        metadata = _decode(raw).metadata
+        key = f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
+        state = self._engine.get(key)
+        if state is None or state.parked or state.version != version_of(metadata):
+            return
+        if state.is_known and not state.busy:
+            return
+        value = orjson.loads(raw)
+        if any(_may_be_for(stage, value) for stage in new):
+            if not state.busy:
+                state.raw = raw
+            self._engine.wake(key)
+
+
+def _may_be_for(stage: Stage, value: Json) -> bool:
+    try:
+        return stage.matches(value)
+    except ExpressionError:
+        return True  # what that means the engine decides

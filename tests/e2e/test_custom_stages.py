@@ -1,0 +1,165 @@
+"""Stages as custom resources of a real cluster: they, and the kinds they are for, come and go."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.support.installed import Installed, condition, until
+from tests.support.stage_documents import stage
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.components,
+    pytest.mark.story,
+    pytest.mark.timeout(600, func_only=True),
+]
+WIDGETS = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "widgets.example.com"},
+    "spec": {
+        "group": "example.com",
+        "names": {"kind": "Widget", "plural": "widgets"},
+        "scope": "Namespaced",
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "subresources": {"status": {}},
+                "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "x-kubernetes-preserve-unknown-fields": True,
+                    }
+                },
+            }
+        ],
+    },
+}
+FOR_WIDGETS = stage("widget-works", "Widget", phase=None, template="phase: Working")
+FOR_WIDGETS["spec"]["resourceRef"]["apiGroup"] = "example.com/v1"
+
+
+@pytest.fixture(scope="module")
+def cluster(installed: Installed) -> Installed:
+    installed.ok("create", "cluster", "--wait", "--enable-crds", "Stage")
+    until("the account for pods is there", lambda: installed.objects("serviceaccounts"))
+    apply(installed, {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-0"}})
+    return installed
+
+
+def apply(cluster: Installed, *objects: dict[str, Any]) -> None:
+    for each in objects:
+        cluster.kubectl("apply", "-f", "-", stdin=json.dumps(each))
+
+
+def pod(name: str, **labels: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "labels": labels},
+        "spec": {"nodeName": "node-0", "containers": [{"name": "c", "image": "busybox"}]},
+    }
+
+
+def widget(name: str) -> dict[str, Any]:
+    return {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name}}
+
+
+def phase(cluster: Installed, kind: str, name: str) -> str:
+    found = json.loads(cluster.kubectl("get", kind, name, "-o", "json"))
+    return str(found.get("status", {}).get("phase"))
+
+
+def ends_up(cluster: Installed, kind: str, name: str, wanted: str) -> Callable[[], bool]:
+    return lambda: phase(cluster, kind, name) == wanted
+
+
+def log(cluster: Installed) -> str:
+    return cluster.ok("logs", "kwok-controller")
+
+
+def test_the_usual_stages_are_played_and_a_new_one_on_pods_that_rest(cluster: Installed) -> None:
+    apply(cluster, pod("plain"), pod("fragile", fragile="true"))
+    until("the pods run", ends_up(cluster, "pod", "fragile", "Running"))
+
+    fragile = {"matchLabels": {"fragile": "true"}}
+    apply(cluster, stage("breaks", phase="Running", template="phase: Failed", selector=fragile))
+
+    until("one fails", ends_up(cluster, "pod", "fragile", "Failed"))
+    assert phase(cluster, "pod", "plain") == "Running"
+    assert "breaks" in cluster.kubectl("get", "stages.kwok.x-k8s.io")
+
+
+def test_a_stage_takes_the_place_of_the_files_one_of_its_name_until_it_is_gone(
+    cluster: Installed,
+) -> None:
+    apply(cluster, stage("pod-ready", template="phase: Unknown"))
+    until("it is in force", lambda: "'pod-ready' of the cluster is played in place" in log(cluster))
+    apply(cluster, pod("other"))
+    until("it is played", ends_up(cluster, "pod", "other", "Unknown"))
+
+    cluster.kubectl("delete", "stage", "pod-ready")
+
+    until("the file's is in force", lambda: "the file's is played again" in log(cluster))
+    apply(cluster, pod("usual"))
+    until("it is played", ends_up(cluster, "pod", "usual", "Running"))
+
+
+def test_a_wrong_stage_is_named_in_its_status_and_stops_no_other(cluster: Installed) -> None:
+    wrong = stage("wrong", phase="Running", template="phase: Failed")
+    wrong["spec"]["weightFrom"] = {"cel": {"expression": "self.status.phaze"}}
+    apply(cluster, wrong)
+
+    def found() -> dict[str, Any]:
+        return dict(json.loads(cluster.kubectl("get", "stage", "wrong", "-o", "json")))
+
+    until("it is refused", lambda: condition({"status": {}, **found()}, "Accepted") == "False")
+    [reason] = found()["status"]["conditions"]
+    assert "'spec.weightFrom.cel.expression' cannot be compiled" in reason["message"]
+    assert "column" in reason["message"]
+    assert "stage 'wrong' of the cluster is left out" in log(cluster)
+    apply(cluster, pod("beside"))
+    until("others are played", ends_up(cluster, "pod", "beside", "Running"))
+    cluster.kubectl("delete", "stage", "wrong")
+
+
+def test_a_stage_waits_for_a_kind_that_comes_goes_and_comes_back(cluster: Installed) -> None:
+    apply(cluster, FOR_WIDGETS)
+    until("the kind is missed", lambda: "the API version of 'Widget'" in log(cluster))
+    for name in ("first", "second"):
+        apply(cluster, WIDGETS)
+        cluster.kubectl("wait", "--for=condition=Established", "crd/widgets.example.com")
+        until("it is served", lambda: "widgets" in cluster.kubectl("api-resources"))
+        apply(cluster, widget(name))
+        until("it works", ends_up(cluster, "widgets.example.com", name, "Working"))
+        cluster.kubectl("delete", "crd", "widgets.example.com")
+    assert "Traceback" not in log(cluster)
+
+
+def test_scale_plays_the_stages_that_are_in_force_now(cluster: Installed) -> None:
+    slow = stage("node-initialize", "Node", phase=None, template="phase: Booting")
+    slow["spec"]["delay"] = {"durationMilliseconds": 600_000}
+    apply(cluster, slow)
+    until("it is in force", lambda: "'node-initialize' of the cluster is played" in log(cluster))
+
+    cluster.ok("scale", "node", "--replicas", "50")
+
+    nodes = cluster.objects("nodes", "-l", "kwok.x-k8s.io/kwokctl-scale=node")
+    assert len(nodes) == 50
+    assert not any(condition(each, "Ready") == "True" for each in nodes)
+    cluster.kubectl("delete", "stage", "node-initialize")
+    cluster.ok("scale", "node", "--replicas", "50", "--wait")
+
+
+def test_stages_are_in_force_after_a_restart_before_anything_is_played(cluster: Installed) -> None:
+    apply(cluster, stage("pod-ready", template="phase: Unknown"))
+    until("it is in force", lambda: log(cluster).count("is played in place of the file's") > 2)
+    cluster.ok("stop", "cluster")
+    cluster.ok("start", "cluster")
+    apply(cluster, pod("restarted"))
+
+    until("it is played", ends_up(cluster, "pod", "restarted", "Unknown"))

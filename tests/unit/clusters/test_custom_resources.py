@@ -1,0 +1,134 @@
+"""The CustomResourceDefinitions of the kinds that a controller reads as custom resources."""
+
+import types
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+import orjson
+import pytest
+
+from kwokctl import assets
+from kwokctl.clusters.custom_resources import enabled_kinds, install_definitions
+from kwokctl.clusters.state.home import Home, cluster_name
+from kwokctl.clusters.state.saved import Saved
+from kwokctl.config.kinds import API_VERSIONS
+from kwokctl.controller.configuration import CUSTOM_KINDS
+from kwokctl.controller.stages import schema
+from kwokctl.expr import yaml
+from kwokctl.host.paths import WorkDir
+from tests.support.fake_api_server import Reply, Request, serving
+from tests.support.options import cluster_options
+from tests.support.saved_cluster import save_cluster
+
+NAME = cluster_name("kwok")
+
+
+def definition(kind: str) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.load(assets.text(f"crds/{kind.lower()}.yaml"))
+    return found
+
+
+@pytest.mark.parametrize("kind", sorted(CUSTOM_KINDS))
+def test_every_kind_has_a_definition(kind: str) -> None:
+    body = definition(kind)
+    spec = body["spec"]
+    [version] = spec["versions"]
+
+    assert body["metadata"]["name"] == f"{spec['names']['plural']}.{spec['group']}"
+    assert f"{spec['group']}/{version['name']}" == API_VERSIONS[kind]
+    assert spec["names"]["kind"] == kind
+    assert version["subresources"] == {"status": {}}
+
+
+def fields_of(type_: Any, path: str) -> Iterator[str]:
+    """Yield the path of each field of a shape that is read, and the words that it may have."""
+    origin, words = get_origin(type_), get_args(type_)
+    if origin in {Union, types.UnionType}:
+        for each in words:
+            yield from fields_of(each, path)
+    elif origin is list:
+        yield from fields_of(words[0], f"{path}[]")
+    elif origin is Literal:
+        yield f"{path} {sorted(words)}"
+    elif isinstance(type_, type) and issubclass(type_, msgspec.Struct):
+        hints = get_type_hints(type_)
+        for field in msgspec.structs.fields(type_):
+            yield f"{path}.{field.encode_name}"
+            yield from fields_of(hints[field.name], f"{path}.{field.encode_name}")
+
+
+def fields_served(body: dict[str, Any], path: str) -> Iterator[str]:
+    """Yield the same of the definition's schema."""
+    if "enum" in body:
+        yield f"{path} {sorted(body['enum'])}"
+    if "items" in body:
+        yield from fields_served(body["items"], f"{path}[]")
+    for name, field in body.get("properties", {}).items():
+        yield f"{path}.{name}"
+        yield from fields_served(field, f"{path}.{name}")
+
+
+def test_the_definition_of_stages_has_the_fields_that_are_read_and_no_others() -> None:
+    [version] = definition("Stage")["spec"]["versions"]
+    spec = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
+
+    assert sorted(fields_served(spec, "")) == sorted(fields_of(schema.StageSpecShape, ""))
+
+
+def saved(folder: Path, **options: Any) -> tuple[Home, Saved]:
+    home = Home(workdir=WorkDir(folder), cache=folder)
+    return home, save_cluster(home.workdir, NAME, cluster_options(runtime="fake", **options))
+
+
+def test_kinds_are_enabled_by_the_cluster_and_by_the_controllers_documents(tmp_path: Path) -> None:
+    _, plain = saved(tmp_path)
+    options = {"kind": "KwokConfiguration", "options": {"enableCRDs": ["Stage"]}}
+
+    assert enabled_kinds(plain) == set()
+    assert enabled_kinds(replace(plain, kept=(options,))) == {"Stage"}
+    assert enabled_kinds(saved(tmp_path, enable_crds=("Stage",))[1]) == {"Stage"}
+
+
+async def test_definitions_are_applied_and_waited_for(tmp_path: Path) -> None:
+    home, cluster = saved(tmp_path, enable_crds=("Stage",))
+    asked: list[Request] = []
+
+    async def handle(request: Request, reply: Reply) -> None:
+        asked.append(request)
+        if request.method == "GET" and len(asked) < 4:
+            await reply.refuse(404, "NotFound", "not yet")
+        else:
+            await reply.json({})
+
+    async with serving(handle) as server:
+        home.paths(NAME).kubeconfig.write_text(kubeconfig(server.url))
+        await install_definitions(home, cluster)
+
+    first, *others = asked
+    assert (first.method, first.headers["content-type"]) == (
+        "PATCH",
+        "application/apply-patch+yaml",
+    )
+    assert first.path.endswith("/customresourcedefinitions/stages.kwok.x-k8s.io")
+    assert orjson.loads(first.body) == definition("Stage")
+    assert [each.path for each in others] == ["/apis/kwok.x-k8s.io/v1alpha1/stages"] * 3
+
+
+async def test_nothing_is_applied_where_no_kind_is_enabled(tmp_path: Path) -> None:
+    home, cluster = saved(tmp_path)
+
+    await install_definitions(home, cluster)
+
+
+def kubeconfig(url: str) -> str:
+    return f"""
+apiVersion: v1
+kind: Config
+current-context: a
+clusters: [{{name: a, cluster: {{server: "{url}"}}}}]
+contexts: [{{name: a, context: {{cluster: a, user: a}}}}]
+users: [{{name: a, user: {{}}}}]
+"""

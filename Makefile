@@ -70,6 +70,8 @@ oracle: $(VENV)/made ## ask Go, gojq and kwok again what tests/golden expects of
 	$(BIN)/python tests/support/cel_cases.py 1800 2026 tests/golden/cel_random.json
 	cd tests/support/cel_oracle && TZ=UTC go run . answer ../../golden/cel.json
 	cd tests/support/cel_oracle && TZ=UTC go run . answer ../../golden/cel_random.json
+	$(BIN)/python tests/support/regexp_cases.py 450 14 tests/golden/cel_matches.json
+	cd tests/support/cel_oracle && TZ=UTC go run . answer ../../golden/cel_matches.json
 	cd tests/support/cel_oracle && go run . structs ../../../kwokctl/expr/cel/kinds/structs.json
 
 docs: $(VENV)/made ## write the generated pages again

@@ -204,7 +204,16 @@ class Checker:
             shown = ", ".join(str(self._bindings.resolve(t, final=True)) for t in types)
             return self._wrong(node.at, f"'{node.name}' does not take ({shown})")
         self._calls[node] = calls
+        self._check_last(node.operands, calls)
         return gives
+
+    def _check_last(self, operands: Sequence[CelNode], calls: Sequence[Overload]) -> None:
+        last = operands[-1] if operands else None
+        if not isinstance(last, CelLiteral):
+            return
+        for call in calls:
+            if call.check_last is not None and (problem := call.check_last(last.value)):
+                self._wrong(last.at, problem)
 
     def _joined(self, nodes: Sequence[CelNode]) -> CelType:
         joined: CelType | None = None

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kwokctl.expr.cel.kinds.cel_type import CelType
+from kwokctl.json_value import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +22,8 @@ class Overload:
     is_method: bool = False
     is_steady: bool = True
     """Whether the same values always give the same."""
+    check_last: Callable[[Json], str] | None = None
+    """What is wrong with its last value, if that is written out; empty if nothing is."""
 
 
 def methods(*functions: Overload) -> tuple[Overload, ...]:

@@ -2,9 +2,7 @@
 https://github.com/google/cel-spec/blob/master/doc/langdef.md#standard-definitions.
 """
 
-import re
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 from kwokctl.expr.cel.fault import CelValueError
@@ -35,18 +33,28 @@ from kwokctl.expr.cel.values.times import (
     show_instant,
 )
 from kwokctl.expr.gotemplate.go.numerals import shortest
-
-
-@lru_cache(256)
-def _pattern(text: str) -> re.Pattern[str]:
-    try:
-        return re.compile(text.replace(r"\z", r"\Z"))
-    except (re.error, RecursionError, OverflowError) as e:
-        raise CelValueError(f"'{text}' is not a regular expression: {e}") from e
+from kwokctl.expr.regexp import RegexpError, compile_regexp
+from kwokctl.json_value import Json
 
 
 def _matches(text: str, pattern: str) -> bool:
-    return _pattern(pattern).search(text) is not None
+    try:
+        return compile_regexp(pattern).search(text) is not None
+    except RegexpError as e:
+        raise CelValueError(_no_pattern(pattern, e)) from e
+
+
+def _check_pattern(pattern: Json) -> str:
+    """Return what is wrong with a pattern that is written out."""
+    try:
+        compile_regexp(str(pattern))
+    except RegexpError as e:
+        return _no_pattern(str(pattern), e)
+    return ""
+
+
+def _no_pattern(pattern: str, error: RegexpError) -> str:
+    return f"'{pattern}' is not a regular expression: {error}"
 
 
 def _same(value: Any) -> Any:
@@ -102,7 +110,13 @@ STANDARD = (
     *_CONVERSIONS,
     *_TEXTS,
     *methods(
-        Overload(name="matches", takes=(STRING, STRING), gives=BOOL, does=_matches),
+        Overload(
+            name="matches",
+            takes=(STRING, STRING),
+            gives=BOOL,
+            does=_matches,
+            check_last=_check_pattern,
+        ),
         *(
             Overload(name="size", takes=(one,), gives=INT, does=len, inline="len({0})")
             for one in _SIZED[:4]

@@ -1,25 +1,21 @@
-"""Sprig's functions for regular expressions.
-
-Python's expressions are close enough to Go's for templates; an invalid one is always an error.
-"""
+"""Sprig's functions for regular expressions; an invalid one is always an error."""
 
 import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from typing import Any
 
 from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import count, text
 from kwokctl.expr.gotemplate.go.go_types import NilStrings, Strings
+from kwokctl.expr.regexp import RegexpError, compile_regexp
 
 _REFERENCE = re.compile(r"\$(?:\$|\{(\w+)\}|(\w+))")
 
 
-@lru_cache(maxsize=256)
 def _compiled(pattern: str) -> re.Pattern[str]:
     try:
-        return re.compile(pattern.replace(r"\z", r"\Z"))
-    except (re.error, RecursionError, OverflowError) as e:
+        return compile_regexp(pattern)
+    except RegexpError as e:
         raise TemplateError(f"'{pattern}' is not a regular expression: {e}") from e
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kwokctl.clusters.custom_resources import install_definitions
+from kwokctl.clusters.first_objects import create_first_objects
 from kwokctl.clusters.launching.launch import bring_up
 from kwokctl.clusters.launching.ports import held_ports, portless
 from kwokctl.clusters.launching.readiness import unready
@@ -164,6 +165,7 @@ async def _create(home: Home, request: CreateRequest, wanted: WantedCluster) -> 
                 home, runtime, plan, held, timeout=request.timeout, wait=request.wait
             )
             await install_definitions(home, saved)
+            await create_first_objects(home, saved)
     return kube_apiserver.url(saved.setting(runtime, home.paths(request.name))), started
 
 
@@ -180,6 +182,7 @@ async def _continue(home: Home, request: CreateRequest, saved: Saved) -> _Starte
     if is_running and not await unready(plan.components.values()):
         forget_former(paths)
         await install_definitions(home, saved)
+        await create_first_objects(home, saved)
         return url, ()
     found = await artifacts(
         home, runtime, saved.options, _needed(saved.options, saved.names), saved.artifacts
@@ -194,6 +197,7 @@ async def _continue(home: Home, request: CreateRequest, saved: Saved) -> _Starte
         )
     forget_former(paths)
     await install_definitions(home, saved)
+    await create_first_objects(home, saved)
     return url, started
 
 

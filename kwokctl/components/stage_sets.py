@@ -30,6 +30,8 @@ class StageSet:
     """Of what it is the whole; two sets of the same part exclude each other. Empty for an addition."""
     text: str
     files: tuple[str, ...]
+    objects: tuple[str, ...] = ()
+    """The files of objects that a cluster must have for its Stages to be of use."""
 
     @property
     def stages(self) -> tuple[str, ...]:
@@ -43,7 +45,11 @@ def shipped_sets() -> Mapping[str, StageSet]:
     found = yaml.load(assets.text("stages/sets.yaml"))
     return {
         name: StageSet(
-            name=name, part=body.get("part", ""), text=body["text"], files=tuple(body["stages"])
+            name=name,
+            part=body.get("part", ""),
+            text=body["text"],
+            files=tuple(body["stages"]),
+            objects=tuple(body.get("objects", ())),
         )
         for name, body in found.items()
     }
@@ -91,6 +97,11 @@ def documents_of(
         for file, stage in zip(each.files, each.stages, strict=True)
         if f"{stage}{_OUT}" not in words
     ]
+
+
+def objects_of(sets: Sequence[StageSet]) -> list[Json]:
+    """Return the objects that a cluster with these sets begins with."""
+    return [yaml.load(assets.text(f"stages/{file}.yaml")) for each in sets for file in each.objects]
 
 
 def _usual(beat: Heartbeat) -> Sequence[str]:

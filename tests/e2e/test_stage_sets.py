@@ -14,7 +14,7 @@ pytestmark = [
     pytest.mark.timeout(600, func_only=True),
 ]
 SETS = "pod-general,pod-chaos,pod-run-to-completion,node-boot,node-chaos,volume-fast"
-CLASS = Path(__file__).parents[2] / "examples" / "stages" / "storage-class.yaml"
+EXAMPLES = Path(__file__).parents[2] / "examples" / "stages"
 GENERAL = (
     "pod-create",
     "pod-init-container-running",
@@ -173,7 +173,6 @@ def test_a_claim_gets_a_volume_which_goes_with_it(cluster: Installed) -> None:
             "resources": {"requests": {"storage": "1Gi"}},
         },
     }
-    cluster.kubectl("apply", "-f", str(CLASS))
     apply(cluster, claim)
 
     def phases(plural: str) -> list[str]:
@@ -211,7 +210,7 @@ def test_a_stage_of_the_users_comes_beside_the_usual_ones_and_is_explained(
 def test_the_examples_for_writers_of_stages_are_played(installed: Installed) -> None:
     examples = installed.called("examples")
     names = ("crash-loop", "slow-start", "failing-device", "sleeping-job")
-    configs = [f"--config={CLASS.with_name(f'{name}.yaml')}" for name in names]
+    configs = [f"--config={EXAMPLES / name}.yaml" for name in names]
     done = examples.run("create", "cluster", "--wait", *configs)
     assert done.code == 0, done.err
     assert "'pod-complete' is left out, because your 'job-sleeps' matches" in done.err

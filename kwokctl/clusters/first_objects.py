@@ -1,0 +1,38 @@
+"""Creates the objects that the Stages of a new cluster need, such as a StorageClass."""
+
+from functools import partial
+
+import orjson
+
+from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.saved import Saved
+from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
+from kwokctl.components.heartbeat import heartbeat
+from kwokctl.components.stage_sets import objects_of, sets_in_force
+from kwokctl.errors import ApiError
+from kwokctl.json_value import Json
+from kwokctl.kube.client import Client
+from kwokctl.kube.kubeconfig.access import load_access
+from kwokctl.kube.transport.pool import Pool
+from kwokctl.retry import retried
+
+
+async def create_first_objects(home: Home, saved: Saved) -> None:
+    """Create the objects of the sets of Stages that are in force; those that exist stay as they are."""
+    words = saved.options.of(KwokControllerOptions).stages
+    bodies = objects_of(sets_in_force(words, heartbeat(saved.options)))
+    if not bodies:
+        return
+    async with Pool(load_access(home.paths(saved.name).kubeconfig)) as pool:
+        client = Client(pool)
+        for body in bodies:
+            await retried(partial(_create, client, body))
+
+
+async def _create(client: Client, body: Json) -> None:
+    resource = await client.resource_for(body["apiVersion"], body["kind"])
+    try:
+        await client.create(resource, None, orjson.dumps(body))
+    except ApiError as e:
+        if e.reason != "AlreadyExists":
+            raise

@@ -69,6 +69,8 @@ class PatchStep:
     subresource: str
     type: PatchType
     as_user: str
+    field: str = ""
+    """Where the template is in the document."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +81,8 @@ class ApplyStep:
     subresource: str
     type: PatchType
     as_user: str
+    field: str = ""
+    """Where the template is in the document."""
 
 
 Step = EventStep | FinalizersStep | DeleteStep | PatchStep | ApplyStep
@@ -106,6 +110,13 @@ class Stage:
     weight_from: FieldQuery | None = None
     delay: Delay | None = None
     immediate_next: bool = False
+    source: str = ""
+    """The file and the place in it from which it was read."""
+
+    def field_of(self, step: int) -> str:
+        """Return where the template of a step is in the document; empty for a step without one."""
+        found = self.steps[step] if step < len(self.steps) else None
+        return found.field if isinstance(found, PatchStep | ApplyStep) else ""
 
     @property
     def deletes(self) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import msgspec
 
@@ -61,6 +61,14 @@ class StageFieldError(ConfigError):
         self.problem = problem
 
 
+class _PlacedStep(NamedTuple):
+    """A step, and where its templates are in the document."""
+
+    shape: schema.StepShape
+    patch: str = ""
+    apply: str = ""
+
+
 class _Reader:
     """Reads one document, and says where in it something is wrong."""
 
@@ -76,18 +84,19 @@ class _Reader:
         if not _API_VERSION.fullmatch(kind.api_version):
             problem = f"is '{kind.api_version}', neither a version nor GROUP/VERSION"
             raise self._fault("spec.resourceRef.apiGroup", problem)
-        steps = spec.steps or _converted(spec.next)
+        steps = _placed(spec.steps) or _converted(spec.next)
         if not steps:
             raise self._fault("spec.steps", "is empty: the stage would do nothing")
         return Stage(
             name=self._name,
             kind=kind,
             selector=self._selector(spec.selector, kind) if spec.selector is not None else None,
-            steps=tuple(self._steps(steps, kind, "spec.steps" if spec.steps else "spec.next")),
+            steps=tuple(self._steps(steps, kind)),
             weight=spec.weight,
             weight_from=self._weight(spec.weight_from, kind, "spec.weightFrom"),
             delay=self._delay(spec.delay, kind) if spec.delay is not None else None,
             immediate_next=spec.immediate_next_stage,
+            source=self._document.source,
         )
 
     def _shape(self) -> schema.StageShape:
@@ -163,16 +172,16 @@ class _Reader:
             return self._query(shape.expression_from, f"{path}.expressionFrom")
         return None
 
-    def _steps(self, shapes: Iterable[schema.StepShape], kind: Kind, path: str) -> Iterator[Step]:
+    def _steps(self, steps: Iterable[_PlacedStep], kind: Kind) -> Iterator[Step]:
         deleted = False
-        for index, shape in enumerate(shapes):
-            at = f"{path}[{index}]" if path == "spec.steps" else path
-            for step in self._step(shape, kind, at):
+        for placed in steps:
+            for step in self._step(placed, kind):
                 if not deleted or isinstance(step, EventStep):
                     yield step
                 deleted = deleted or isinstance(step, DeleteStep)
 
-    def _step(self, shape: schema.StepShape, kind: Kind, path: str) -> Iterator[Step]:
+    def _step(self, placed: _PlacedStep, kind: Kind) -> Iterator[Step]:
+        shape = placed.shape
         if shape.event is not None:
             event = shape.event
             yield EventStep(type=event.type, reason=event.reason, message=event.message)
@@ -185,24 +194,26 @@ class _Reader:
         if shape.delete:
             yield DeleteStep()
         if shape.patch is not None:
-            yield self._patch(shape.patch, kind, f"{path}.patch")
+            yield self._patch(shape.patch, kind, placed.patch)
         if shape.apply is not None:
             yield ApplyStep(
-                template=self._template(shape.apply.template, kind, f"{path}.apply.template"),
+                template=self._template(shape.apply.template, kind, placed.apply),
                 subresource=shape.apply.subresource,
                 type=PatchType[(shape.apply.type or "apply").upper()],
                 as_user=_username(shape.apply.impersonation),
+                field=placed.apply,
             )
 
     def _patch(self, shape: schema.PatchShape, kind: Kind, path: str) -> PatchStep:
         is_strategic = kind.api_version == "v1" and kind.name in _STRATEGIC_KINDS
         usual = "strategic" if is_strategic else "merge"
         return PatchStep(
-            template=self._template(shape.template, kind, f"{path}.template"),
+            template=self._template(shape.template, kind, path),
             root=shape.root,
             subresource=shape.subresource,
             type=PatchType[(shape.type or usual).upper()],
             as_user=_username(shape.impersonation),
+            field=path,
         )
 
     def _query(self, source: str, path: str) -> FieldQuery:
@@ -213,7 +224,7 @@ class _Reader:
         is_pod = kind == Kind("v1", "Pod")
         unknown = template.required - (functions.POD_NAMES if is_pod else functions.NAMES)
         if unknown:
-            names = ", ".join(sorted(unknown))
+            names = ", ".join(f"{each} ({template.place_of(each)})" for each in sorted(unknown))
             raise self._fault(path, f"calls what is not a function for a {kind.name}: {names}")
         return template
 
@@ -236,29 +247,34 @@ def _cel(kind: Kind) -> "CelExpressions":
     return CelExpressions(_STRUCTS.get(kind))
 
 
-def _converted(shape: schema.NextShape | None) -> list[schema.StepShape]:
+def _placed(shapes: Iterable[schema.StepShape]) -> list[_PlacedStep]:
+    return [
+        _PlacedStep(
+            shape, f"spec.steps[{index}].patch.template", f"spec.steps[{index}].apply.template"
+        )
+        for index, shape in enumerate(shapes)
+    ]
+
+
+def _converted(shape: schema.NextShape | None) -> list[_PlacedStep]:
     """Spell `next` as steps, in the order event, finalizers, patches, delete."""
     if shape is None:
         return []
-    steps: list[Mapping[str, Any]] = []
-    if shape.event is not None:
-        steps.append({"event": shape.event})
-    if shape.finalizers is not None:
-        steps.append({"finalizers": shape.finalizers})
-    patches = shape.patches
-    if not patches and shape.status_template:
-        patches = [
-            schema.PatchShape(
-                template=shape.status_template,
-                root="status",
-                subresource=shape.status_subresource,
-                impersonation=shape.status_patch_as,
-            )
-        ]
-    steps.extend({"patch": patch} for patch in patches)
-    if shape.delete:
-        steps.append({"delete": True})
-    return [schema.StepShape(**step) for step in steps]
+    steps = [_PlacedStep(schema.StepShape(event=shape.event, finalizers=shape.finalizers))]
+    steps += [
+        _PlacedStep(schema.StepShape(patch=patch), f"spec.next.patches[{index}].template")
+        for index, patch in enumerate(shape.patches)
+    ]
+    if not shape.patches and shape.status_template:
+        patch = schema.PatchShape(
+            template=shape.status_template,
+            root="status",
+            subresource=shape.status_subresource,
+            impersonation=shape.status_patch_as,
+        )
+        steps.append(_PlacedStep(schema.StepShape(patch=patch), "spec.next.statusTemplate"))
+    steps.append(_PlacedStep(schema.StepShape(delete=shape.delete)))
+    return [each for each in steps if each.shape != schema.StepShape()]
 
 
 def _username(shape: schema.ImpersonationShape | None) -> str:

@@ -1,6 +1,6 @@
 """An expression, ready to be evaluated."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -9,10 +9,11 @@ from kwokctl.expr.cel.checking.checker import Checked, Checker, by_name
 from kwokctl.expr.cel.fault import CelSourceError, CelValueError
 from kwokctl.expr.cel.functions.overload import Overload
 from kwokctl.expr.cel.kinds.cel_type import CelType
-from kwokctl.expr.cel.syntax.nodes import CelNode
+from kwokctl.expr.cel.syntax.nodes import CelCall, CelNode
 from kwokctl.expr.cel.syntax.parser import parse
 from kwokctl.expr.cel.writing.dispatch import dispatchers
 from kwokctl.expr.cel.writing.writer import CelWriter
+from kwokctl.expr.line_column import line_and_column
 from kwokctl.json_value import Json
 
 _FAULTS = (
@@ -56,10 +57,10 @@ class CelProgram:
         self.source = source
         self._environment = environment
         try:
-            self._tree, self._checked = _checked(source, environment)
+            self.tree, self._checked = _checked(source, environment)
             self._fast = self._written(is_fast=True)
         except CelSourceError as e:
-            place = _place(source, e.at)
+            place = line_and_column(source, e.at)
             raise ExpressionError(
                 f"'{source}' is not a CEL expression: {e.problem}, at {place}"
             ) from e
@@ -73,7 +74,24 @@ class CelProgram:
     @property
     def type(self) -> CelType:
         """The type of what it evaluates to."""
-        return self._checked.types[self._tree]
+        return self._checked.types[self.tree]
+
+    @property
+    def variables(self) -> Collection[str]:
+        """The names of what it is evaluated on."""
+        return self._environment.variables
+
+    def is_steady(self, call: CelCall) -> bool:
+        """Tell whether a call in it always gives the same for the same values."""
+        return all(function.is_steady for function in self._checked.calls.get(call, ()))
+
+    def constant(self, node: CelNode) -> Any:
+        """Return the value of a part that depends on no variable; None if its evaluation fails."""
+        writer = CelWriter(self._checked, self._environment.dispatchers, is_fast=False)
+        try:
+            return eval(writer.boxed(node), writer.names)  # noqa: S307 - made from a tree, texts by repr
+        except (*_TOO_DEEP, *_FAULTS):
+            return None
 
     def evaluate(self, *values: Json) -> Any:
         """Return the value of the expression; raise ExpressionError if the evaluation fails."""
@@ -98,7 +116,7 @@ class CelProgram:
         environment = self._environment
         writer = CelWriter(self._checked, environment.dispatchers, is_fast=is_fast)
         parameters = ", ".join(f"v_{name}" for name in environment.variables)
-        written = f"lambda {parameters}: {writer.boxed(self._tree)}"
+        written = f"lambda {parameters}: {writer.boxed(self.tree)}"
         function: Callable[..., Any] = eval(written, writer.names)  # noqa: S307 - made from a tree, texts by repr
         return function
 
@@ -106,9 +124,3 @@ class CelProgram:
 def _checked(source: str, environment: CelEnvironment) -> tuple[CelNode, Checked]:
     tree = parse(source)
     return tree, Checker(environment.variables, environment.by_name).check(tree)
-
-
-def _place(source: str, at: int) -> str:
-    line = source.count("\n", 0, at) + 1
-    column = at - (source.rfind("\n", 0, at) + 1) + 1
-    return f"line {line}, column {column}"

@@ -74,8 +74,10 @@ class Scope:
 class Expressions:
     """Writes the expressions of one template."""
 
-    def __init__(self, source: TemplateSource, required: set[str], *, changes_maps: bool) -> None:
-        """Note in `required` the functions that are not built in.
+    def __init__(
+        self, source: TemplateSource, required: dict[str, int], *, changes_maps: bool
+    ) -> None:
+        """Note in `required` the functions that are not built in, and where each is called first.
 
         If some function changes a map, what the caller's functions give is copied first.
         """
@@ -211,12 +213,12 @@ class Expressions:
         name = function.name
         codes = list(map(self.exact, arguments))
         if name in TIMELY:
-            self._required.add("Now")
+            self._required.setdefault("Now", function.at)
             codes = ["fn['Now']()", *codes]
         elif name in REFUSED:
             self._source.fail(function.at, f"Sprig's '{name}' is not supported: {REFUSED[name]}")
         elif name not in BUILT_IN:
-            self._required.add(name)
+            self._required.setdefault(name, function.at)
             called = f"fn[{name!r}]({', '.join(codes)})"
             return Written(f"deepcopy({called})" if self._changes_maps else called)
         self._check(function, len(codes))

@@ -17,6 +17,7 @@ from kwokctl.expr.gotemplate.functions import BUILT_IN, TIMELY
 from kwokctl.expr.gotemplate.syntax.lexer import TemplateSource
 from kwokctl.expr.gotemplate.syntax.parser import parse
 from kwokctl.expr.gotemplate.translator import translate
+from kwokctl.expr.line_column import line_and_column
 from kwokctl.json_value import Json
 
 Functions = Mapping[str, Callable[..., object]]
@@ -32,7 +33,7 @@ class Template:
     """A compiled template; it can be rendered any number of times, with other data each time."""
 
     __slots__ = (
-        "_code", "_entry", "_fill", "_is_plain", "_places", "_skeletons", "_source", "_write",
+        "_called", "_code", "_entry", "_fill", "_is_plain", "_places", "_skeletons", "_source", "_write",
         "required",
     )  # fmt: skip
 
@@ -42,6 +43,7 @@ class Template:
         translation = translate(self._source, parse(self._source))
         self.required = frozenset(translation.required)
         """The functions it calls that the caller has to give."""
+        self._called = translation.required
         self._places = translation.places
         try:
             self._code = builtins.compile("\n".join(translation.lines), str(id(self)), "exec")
@@ -56,6 +58,10 @@ class Template:
     def __repr__(self) -> str:
         """Show the name."""
         return f"Template({self._source.name!r})"
+
+    def place_of(self, function: str) -> str:
+        """Return line and column of the first call of a function that the caller has to give."""
+        return line_and_column(self._source.text, self._called[function])
 
     def render(self, data: Json, functions: Functions) -> str:
         """Return the text for `data`, JSON values, with the caller's functions and the built-in ones.

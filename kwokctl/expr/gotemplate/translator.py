@@ -34,8 +34,8 @@ class Translation:
     lines: list[str] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
     entry: str = ""
-    required: set[str] = field(default_factory=set)
-    """The functions that the caller has to give."""
+    required: dict[str, int] = field(default_factory=dict)
+    """The functions that the caller has to give, and the offset at which each is called first."""
 
     def add(self, depth: int, at: int, line: str) -> None:
         """Append a line."""

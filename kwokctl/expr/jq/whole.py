@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Any
 
 from kwokctl.errors import ExpressionError
+from kwokctl.expr.jq import mistakes
 from kwokctl.expr.jq.access import JqError
 from kwokctl.json_value import Json
 
@@ -27,10 +28,9 @@ def build(source: str) -> Callable[[Json], list[Json]]:
         unknown = next(_unknown(interpreter.parser.parse(source)), None)
         program = interpreter.compile(_NO_ENVIRONMENT + source)
     except (interpreter.JqParseError, RecursionError) as e:
-        problem = str(e).replace("token None", "end")
-        raise _no_jq(source, problem[:1].lower() + problem[1:]) from e
+        raise ExpressionError(mistakes.mistake(source, str(e))) from e
     if unknown is not None:
-        raise _no_jq(source, f"'{unknown}' is not defined")
+        raise ExpressionError(mistakes.unknown(source, unknown))
 
     def run(value: Json) -> list[Json]:
         try:
@@ -41,10 +41,6 @@ def build(source: str) -> Callable[[Json], list[Json]]:
             raise JqError(str(e) or type(e).__name__) from e
 
     return run
-
-
-def _no_jq(source: str, problem: str) -> ExpressionError:
-    return ExpressionError(f"'{source}' is not a jq program: {problem}")
 
 
 def with_floats(value: Json) -> Json:

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import NoReturn
 
 from kwokctl.errors import ExpressionError
+from kwokctl.expr.line_column import line_and_column
 
 _LEFT = re.compile(r"\{\{(?P<trim>-(?=[ \t\r\n]))?")
 _COMMENT = re.compile(r"[ \t\r\n]?/\*(?:[^*]|\*(?!/))*\*/(?P<trim>[ \t\r\n]-)?\}\}", re.DOTALL)
@@ -55,9 +56,7 @@ class TemplateSource:
 
     def where(self, at: int) -> str:
         """Return the place of an offset, as every error of a template begins."""
-        line = self.text.count("\n", 0, at) + 1
-        column = at - (self.text.rfind("\n", 0, at) + 1) + 1
-        return f"template '{self.name}', line {line}, column {column}"
+        return f"template '{self.name}', {line_and_column(self.text, at)}"
 
     def fail(self, at: int, problem: str, *, hint: str | None = None) -> NoReturn:
         """Raise the error for a problem at an offset."""

@@ -220,11 +220,19 @@ def test_the_last_document_of_a_name_counts() -> None:
         ),
         (
             spec(steps=[{"patch": {"template": "a: {{ Nwo }} {{ PodIP }}"}}]),
-            ["spec.steps[0].patch.template", "not a function for a Pod: Nwo"],
+            ["spec.steps[0].patch.template", "not a function for a Pod: Nwo (line 1, column 7)"],
         ),
         (
             spec("Node", steps=[{"apply": {"template": "a: {{ PodIP }}"}}]),
             ["spec.steps[0].apply.template", "not a function for a Node: PodIP"],
+        ),
+        (
+            spec(steps=[], next={"statusTemplate": "a: b\nc: {{ if }}"}),
+            ["spec.next.statusTemplate", "line 2, column 10"],
+        ),
+        (
+            spec(steps=[], next={"patches": [{"template": "a"}, {"template": "{{ if }}"}]}),
+            ["spec.next.patches[1].template", "line 1, column 7"],
         ),
     ],
 )

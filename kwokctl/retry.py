@@ -57,12 +57,16 @@ async def retried(work: Callable[[], Awaitable[T]]) -> T:
 
 
 async def until_answered(ask: Callable[[], Awaitable[T]], random: Random) -> T:
-    """Ask until there is an answer; the first refusal is a warning in the log, the others are not."""
+    """Ask until there is an answer; each kind of refusal is a warning in the log once."""
     tries = 0
+    known: set[tuple[str, int, str]] = set()
     while True:
         try:
             return await ask()
         except (ApiError, NotFoundError) as e:
             tries += 1
-            log.log(logging.WARNING if tries == 1 else logging.DEBUG, "%s; trying again", e)
+            mark = (type(e).__name__, getattr(e, "status", 0), getattr(e, "reason", ""))
+            level = logging.DEBUG if mark in known else logging.WARNING
+            log.log(level, "%s; trying again%s", e, f"; {e.hint}" if e.hint else "")
+            known.add(mark)
         await asyncio.sleep(backoff(tries, random, first=_ASK_FIRST, most=_ASK_MOST))

@@ -7,6 +7,7 @@ from random import Random
 from kwokctl.controller.metrics import Metrics
 from kwokctl.controller.object_reader import ObjectReader
 from kwokctl.controller.scheduling.delay_queue import DelayQueue
+from kwokctl.controller.write_errors import RightsLog
 from kwokctl.dataplane.port import KubeletWriter
 
 
@@ -21,3 +22,4 @@ class ControllerContext:
     """The time of day as a POSIX time stamp: what is written into objects."""
     delay_queue: DelayQueue = field(default_factory=DelayQueue)
     metrics: Metrics = field(default_factory=Metrics)
+    rights: RightsLog = field(default_factory=RightsLog)

@@ -13,6 +13,14 @@ _HELP = {
     "kwok_controller_waiting": ("gauge", "Objects and leases that wait for their time."),
     "kwok_controller_queue_length": ("gauge", "Objects that are due and wait for a free player."),
     "kwok_controller_plays_total": ("counter", "Stages played, by stage and outcome."),
+    "kwok_controller_failed_matches_total": (
+        "counter",
+        "Stages left out for an object because of an error in an expression, by stage.",
+    ),
+    "kwok_controller_slowed_plays_total": (
+        "counter",
+        "Stages that had to wait because too many followed each other at once, by stage.",
+    ),
     "kwok_controller_writes_total": ("counter", "Writes sent to the cluster, by verb."),
     "kwok_controller_writes_saved_total": ("counter", "Writes not sent: nothing would change."),
     "kwok_controller_play_lag_seconds_sum": ("counter", "Time from being due to being played."),

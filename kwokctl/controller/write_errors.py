@@ -4,7 +4,9 @@ import logging
 from enum import Enum
 from random import Random
 
+from kwokctl.controller.stages.model import Stage
 from kwokctl.errors import ExpressionError, KwokctlError, RequestError
+from kwokctl.kube.transport.rights import MissingRight, missing_right
 from kwokctl.retry import backoff, may_pass
 
 log = logging.getLogger(__name__)
@@ -13,6 +15,7 @@ _CONFLICTS_AT_ONCE = 3
 _MOST = 30.0
 _MOST_TEXTS = 100
 _LASTING_FIRST, _LASTING_MOST = 5.0, 600.0
+_FORBIDDEN_MOST = 60.0
 SOONEST = 1.0
 """The first wait after an error that may pass, in seconds."""
 
@@ -28,6 +31,13 @@ class ErrorKind(Enum):
     """There is no such object any more."""
     LASTING = "lasting"
     """The write is wrong, or not allowed, until something else changes."""
+    FORBIDDEN = "forbidden"
+    """The user of the controller lacks a right, which may be granted at any time."""
+
+    @property
+    def is_lasting(self) -> bool:
+        """Whether a retry at once would fail again."""
+        return self in {ErrorKind.LASTING, ErrorKind.FORBIDDEN}
 
 
 def error_kind(error: RequestError) -> ErrorKind:
@@ -38,7 +48,7 @@ def error_kind(error: RequestError) -> ErrorKind:
         return ErrorKind.CONFLICT
     if error.status in {404, 410}:
         return ErrorKind.GONE
-    return ErrorKind.LASTING
+    return ErrorKind.FORBIDDEN if missing_right(error) else ErrorKind.LASTING
 
 
 def wait_after(kind: ErrorKind, tries: int, random: Random) -> float:
@@ -46,13 +56,31 @@ def wait_after(kind: ErrorKind, tries: int, random: Random) -> float:
 
     A conflict is tried again at once, unless conflicts repeat. A temporary error is tried at least
     twice a minute, so that a cluster that comes back is not kept waiting; a lasting error, with
-    growing delays.
+    growing delays, which stay below two minutes where a right is missing.
     """
     if kind is ErrorKind.CONFLICT and tries <= _CONFLICTS_AT_ONCE:
         return 0.0
     if kind is ErrorKind.LASTING:
         return backoff(tries, random, first=_LASTING_FIRST, most=_LASTING_MOST)
+    if kind is ErrorKind.FORBIDDEN:
+        return backoff(tries, random, first=_LASTING_FIRST, most=_FORBIDDEN_MOST)
     return backoff(tries, random, first=SOONEST, most=_MOST)
+
+
+class RightsLog:
+    """Remembers which rights were found missing: thousands of nodes need the same."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self._logged: set[MissingRight] = set()
+
+    def is_known(self, error: RequestError) -> bool:
+        """Tell whether an error is for want of a right that an earlier one was for want of."""
+        right = missing_right(error)
+        if right is None or right in self._logged:
+            return right is not None
+        self._logged.add(right)
+        return False
 
 
 class ErrorLog:
@@ -61,28 +89,54 @@ class ErrorLog:
     def __init__(self, kind: str) -> None:
         """Log what goes wrong with the objects of a kind."""
         self._kind = kind
-        self._logged: set[tuple[str, str, str]] = set()
-        self._unchosen: set[str] = set()
+        self._logged: set[tuple[str, ...]] = set()
 
-    def log_once(self, stage: str, key: str, error: Exception) -> None:
-        """Log an error of a Stage, the first time that the Stage has an error of its kind."""
-        mark = (stage, type(error).__name__, str(getattr(error, "reason", "")))
-        if mark in self._logged:
+    def log_once(self, stage: Stage, step: int, key: str, error: Exception) -> None:
+        """Log an error of the step of a Stage, the first time that there is an error of its kind."""
+        if self._is_known(_mark(stage, error)):
             return
-        self._logged.add(mark)
+        field = stage.field_of(step)
         log.error(
-            "stage %r on %s %r%s: %s (logged once; retried with increasing delays)",
-            stage,
+            "stage %r%s on %s %r%s: %s%s (logged once; retried with increasing delays)",
+            stage.name,
+            _place(stage, field),
             self._kind,
             key,
             f", sent to {error.path}" if isinstance(error, RequestError) else "",
             error,
+            f"; {error.hint}" if isinstance(error, KwokctlError) and error.hint else "",
             exc_info=None if isinstance(error, KwokctlError) else error,
         )
 
-    def log_unchosen(self, key: str, error: ExpressionError) -> None:
-        """Log why no stage can be chosen for an object; each text once, and not too many of them."""
-        text = str(error)
-        if text not in self._unchosen and len(self._unchosen) < _MOST_TEXTS:
-            self._unchosen.add(text)
-            log.error("no stage can be chosen for %s %r: %s (logged once)", self._kind, key, text)
+    def log_unmatched(self, stage: Stage, key: str, error: ExpressionError) -> None:
+        """Log why a Stage is not for an object, each text once."""
+        if not self._is_known((stage.name, "selector", str(error))):
+            log.error(
+                "stage %r%s is not for %s %r: %s (logged once)",
+                stage.name,
+                _place(stage, ""),
+                self._kind,
+                key,
+                error,
+            )
+
+    def _is_known(self, mark: tuple[str, ...]) -> bool:
+        """Tell whether an error has been logged, or too many of others."""
+        if mark in self._logged or len(self._logged) >= _MOST_TEXTS:
+            return True
+        self._logged.add(mark)
+        return False
+
+
+def _mark(stage: Stage, error: Exception) -> tuple[str, ...]:
+    """Return what errors have in common of which only one is logged."""
+    if isinstance(error, RequestError) and (right := missing_right(error)):
+        return (right.verb, right.resource)
+    if isinstance(error, ExpressionError):
+        return (stage.name, "template", str(error))
+    return (stage.name, type(error).__name__, str(getattr(error, "reason", "")))
+
+
+def _place(stage: Stage, field: str) -> str:
+    place = ", ".join(filter(None, (stage.source, field)))
+    return f" ({place})" if place else ""

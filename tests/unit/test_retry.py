@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from kwokctl.errors import ApiError
-from kwokctl.retry import backoff, retried
+from kwokctl.retry import backoff, retried, until_answered
 from tests.support import virtual_time
 
 
@@ -51,3 +51,21 @@ def test_waiting_doubles_up_to_the_most() -> None:
     for wait, plain in zip(waits, [1, 2, 4, 8, 16, 30, 30, 30], strict=True):
         assert plain <= wait <= plain * 1.2
     assert backoff(10_000, Random(1), first=1.0, most=30.0) <= 36.0
+
+
+def test_each_kind_of_refusal_is_a_warning_once(caplog: pytest.LogCaptureFixture) -> None:
+    errors = [
+        ApiError("away", status=0),
+        ApiError("away", status=0),
+        ApiError("forbidden", status=403, reason="Forbidden", hint="grant it"),
+        ApiError("forbidden", status=403, reason="Forbidden", hint="grant it"),
+    ]
+
+    async def ask() -> str:
+        if errors:
+            raise errors.pop(0)
+        return "answer"
+
+    assert virtual_time.run(until_answered(ask, Random(1))) == "answer"
+    warnings = [r.getMessage() for r in caplog.records if r.levelname == "WARNING"]
+    assert warnings == ["away; trying again", "forbidden; trying again; grant it"]

@@ -96,3 +96,9 @@ def version_of(metadata: Metadata) -> int:
     """Return an object's resourceVersion as a number, -1 if it is not one."""
     text = metadata.resource_version
     return int(text) if text.isdecimal() else -1
+
+
+def key_of(metadata: Metadata) -> str:
+    """Return "namespace/name", or "name" where there is no namespace."""
+    name, namespace = metadata.name, metadata.namespace
+    return f"{namespace}/{name}" if namespace else name

@@ -10,16 +10,17 @@ from typing import Any
 import orjson
 
 from kwokctl.controller.context import ControllerContext
-from kwokctl.controller.engine.decoded import UNKNOWN, Decoded, version_of
+from kwokctl.controller.engine.chooser import StageChooser
+from kwokctl.controller.engine.decoded import UNKNOWN, Decoded, key_of, version_of
 from kwokctl.controller.engine.hooks import Hooks
 from kwokctl.controller.engine.object_state import ObjectState
 from kwokctl.controller.engine.step_player import StepPlayer
 from kwokctl.controller.scheduling.worker_queue import work_queue
-from kwokctl.controller.stages.choice import basis, pick, seconds
+from kwokctl.controller.stages.choice import pick
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.write_errors import SOONEST, ErrorKind, ErrorLog, error_kind, wait_after
 from kwokctl.dataplane.port import Figures, ObjectKey
-from kwokctl.errors import ExpressionError, RequestError
+from kwokctl.errors import RequestError
 from kwokctl.kube.resource import Resource
 
 
@@ -45,6 +46,7 @@ class StageEngine:
         self._queue = work_queue(self._work, players)
         self._players = players
         self._errors = ErrorLog(resource.kind)
+        self._chooser = StageChooser(resource.kind, context, self._errors)
 
     def __len__(self) -> int:
         """Count the objects."""
@@ -76,8 +78,7 @@ class StageEngine:
         A `listed` object counts even if it is older: a snapshot may have been restored.
         """
         metadata = seen.metadata
-        name, namespace = metadata.name, metadata.namespace
-        key = f"{namespace}/{name}" if namespace else name
+        key = key_of(metadata)
         version = version_of(metadata)
         state = self._states.get(key)
         if state is not None and state.uid != metadata.uid:
@@ -101,9 +102,7 @@ class StageEngine:
     def drop(self, seen: Decoded) -> None:
         """Take note that an object does not exist any more."""
         metadata = seen.metadata
-        namespace = metadata.namespace
-        key = f"{namespace}/{metadata.name}" if namespace else metadata.name
-        state = self._states.get(key)
+        state = self._states.get(key_of(metadata))
         if state is not None and (not metadata.uid or state.uid == metadata.uid):
             self._remove(state)
 
@@ -142,6 +141,7 @@ class StageEngine:
     def _stop(self, state: ObjectState) -> None:
         if state.stage is not None:
             self._context.delay_queue.forget(state)
+            state.due = self._context.delay_queue.now()
         state.rest()
 
     def _look(self, state: ObjectState) -> None:
@@ -151,14 +151,7 @@ class StageEngine:
         """
         if not state.is_known:
             return
-        context = self._context
-        value = state.opened()
-        try:
-            found = basis(self.stages, value)
-        except ExpressionError as e:
-            self._errors.log_unchosen(state.key, e)
-            self._stop(state)
-            return
+        found = self._chooser.grounds(self.stages, state)
         if not found.matches:
             self._stop(state)
             return
@@ -166,16 +159,18 @@ class StageEngine:
             state.fold()
             self._hurry(state)
             return
-        stage = pick(found, context.random)
-        is_same = (
-            stage is state.stage and state.basis is not None and state.basis.times == found.times
-        )
-        state.basis = found
+        stage = pick(found, self._context.random)
+        is_same = state.waits_for(stage, found)
+        state.basis, state.setbacks = found, None
         if stage is None or is_same:
             state.fold()
+            self._hurry(state)
             return
+        self._begin(state, stage)
+
+    def _begin(self, state: ObjectState, stage: Stage) -> None:
+        delay = self._chooser.delay(state, stage)
         state.stage, state.step, state.tries = stage, 0, 0
-        delay = seconds(stage.delay, value, context.wall(), context.random)
         if delay > 0 or len(self._queue) >= self._players:
             state.fold()
         self._soon(state, delay)
@@ -235,13 +230,16 @@ class StageEngine:
         """Judge the object again if it is another one now, or if the stage asks for it."""
         if not self._is_ours(state):
             return
-        state.stage = state.basis = None
-        state.step = state.tries = 0
+        state.due = self._context.delay_queue.now()
         is_repeated = stage.immediate_next and stage.delay is not None
         if not stage.deletes and (state.news or state.version != version or is_repeated):
+            state.stage = state.basis = None
             self._look(state)
-        else:
+        elif state.setbacks is None or stage.deletes:
             state.rest()
+        else:
+            state.setbacks.note_idle(stage)
+            self._try_next(state)
 
     async def _recover(
         self, state: ObjectState, stage: Stage, outcome: ErrorKind, error: Exception
@@ -254,46 +252,49 @@ class StageEngine:
         if not self._is_ours(state):
             return
         state.fold()
+        if outcome.is_lasting:
+            self._errors.log_once(stage, state.step, state.key, error)
         if outcome is ErrorKind.GONE and not state.news:
             state.rest()
             return
         if state.news:
             self._look(state)
         if state.stage is stage and not state.queued:
-            if outcome is ErrorKind.LASTING:
-                self._errors.log_once(stage.name, state.key, error)
-                self._pick_again(state)
-            state.tries += 1
-            self._soon(state, wait_after(outcome, state.tries, self._context.random))
+            if outcome.is_lasting:
+                self._chooser.note_failed(state, stage, outcome)
+                self._try_next(state)
+            else:
+                self._wait(state, outcome)
 
-    def _pick_again(self, state: ObjectState) -> None:
-        """Give the other stages that match a chance, since this one does not come to an end."""
-        if state.basis is not None and len(state.basis.matches) > 1:
-            stage = pick(state.basis, self._context.random)
-            if stage is not state.stage:
-                state.stage, state.step = stage, 0
+    def _try_next(self, state: ObjectState) -> None:
+        """Begin a Stage that has not been tried; where all have been, wait for one that failed."""
+        untried = self._chooser.untried(self.stages, state)
+        if untried is not None:
+            self._begin(state, untried)
+        else:
+            self._wait(state, self._chooser.return_to_failed(state))
+
+    def _wait(self, state: ObjectState, outcome: ErrorKind) -> None:
+        state.tries += 1
+        self._soon(state, wait_after(outcome, state.tries, self._context.random))
 
     async def _read_again(self, state: ObjectState, outcome: ErrorKind) -> ErrorKind:
-        """Read an object that is not as expected; return what that means for the error.
-
-        If it is still there, it was something else that could not be found.
-        """
+        """Read an object that is not as expected; return what that means for the error."""
         target = ObjectKey(self.resource, state.namespace or None, state.name)
         try:
-            raw = await self._context.reader.get(target)
+            value = orjson.loads(await self._context.reader.get(target))
         except RequestError as e:
             return error_kind(e)
-        value = orjson.loads(raw)
         if value["metadata"].get("uid") != state.uid:
             return ErrorKind.GONE
         if self._is_ours(state) and not state.parked:
             state.news = state.take(value) or state.news
+        # If it is still there, it was something else that could not be found.
         return ErrorKind.LASTING if outcome is ErrorKind.GONE else outcome
 
     def _is_ours(self, state: ObjectState) -> bool:
         return not state.parked and self._states.get(state.key) is state
 
     def _count(self, stage: Stage, outcome: str) -> None:
-        self._context.metrics.count(
-            "kwok_controller_plays_total", stage=stage.name, outcome=outcome
-        )
+        count = self._context.metrics.count
+        count("kwok_controller_plays_total", stage=stage.name, outcome=outcome)

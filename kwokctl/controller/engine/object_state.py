@@ -5,6 +5,7 @@ from typing import Protocol
 import orjson
 
 from kwokctl.controller.engine.decoded import UNKNOWN
+from kwokctl.controller.engine.setbacks import Setbacks
 from kwokctl.controller.stages.choice import Basis
 from kwokctl.controller.stages.model import Stage
 from kwokctl.json_value import Json
@@ -33,8 +34,10 @@ class ObjectState:
         "news",
         "node",
         "parked",
+        "plays_at_once",
         "queued",
         "raw",
+        "setbacks",
         "stage",
         "step",
         "tries",
@@ -62,8 +65,12 @@ class ObjectState:
         """What is to be played next; None at rest."""
         self.step = 0
         """The first of the stage's steps that has not succeeded yet."""
-        self.tries = 0
+        self.tries = self.plays_at_once = 0
+        """How often it has failed, and how many stages without delay have followed each other."""
+        self.setbacks: Setbacks | None = None
+        """What has come of the stages that were tried; None as long as all goes well."""
         self.due = 0.0
+        """When the stage is due, or when the last one was played."""
         self.busy = False
         self.news = False
         """Changed, or woken, while a player was at work on it."""
@@ -81,6 +88,10 @@ class ObjectState:
         if self.value is None:
             self.value = orjson.loads(self.raw or b"{}")
         return self.value
+
+    def waits_for(self, stage: Stage | None, found: Basis) -> bool:
+        """Tell whether it waits for a stage already, until the same time."""
+        return stage is self.stage and self.basis is not None and self.basis.times == found.times
 
     def take(self, value: Json) -> bool:
         """Continue with the object as a response shows it; False if a newer version was seen."""
@@ -103,7 +114,7 @@ class ObjectState:
 
     def rest(self) -> None:
         """Do nothing with it until it is seen again."""
-        self.raw = self.value = self.basis = self.stage = None
+        self.raw = self.value = self.basis = self.stage = self.setbacks = None
         self.step = self.tries = 0
 
     def on_due(self) -> None:

@@ -8,7 +8,7 @@ from random import Random
 import msgspec
 import orjson
 
-from kwokctl.controller.engine.decoded import DecodedObject, version_of
+from kwokctl.controller.engine.decoded import DecodedObject, key_of, version_of
 from kwokctl.controller.engine.engine import StageEngine
 from kwokctl.controller.object_reader import ObjectReader
 from kwokctl.controller.stages.model import Stage
@@ -79,7 +79,7 @@ class SecondLook:
         The version must be the one that was seen: what is newer comes with the watch.
         """
         metadata = _decode(raw).metadata
-        key = f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
+        key = key_of(metadata)
         state = self._engine.get(key)
         if state is None or state.parked or state.version != version_of(metadata):
             return

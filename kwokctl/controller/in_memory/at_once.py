@@ -18,7 +18,11 @@ from kwokctl.kube.client import PatchType
 from kwokctl.kube.patching.apply import UnknownPatchError, apply_patch
 
 _MOST = 16
-"""Stages that are played on one object: those that follow each other in a circle come to no end."""
+"""Stages that are played on one object: as many as the controller plays on it before it waits."""
+
+
+class EndlessPlayError(Exception):
+    """Stages follow each other in a circle: the controller slows them down, and names them."""
 
 
 class PlayManner(Protocol):
@@ -53,7 +57,10 @@ class PlayManner(Protocol):
 
 
 def play(stages: Sequence[Stage], value: Json, manner: PlayManner) -> Json:
-    """Return an object as the Stages leave it at once; the object itself if they do nothing."""
+    """Return an object as the Stages leave it at once; the object itself if they do nothing.
+
+    Raises EndlessPlayError if they come to no end.
+    """
     for _ in range(_MOST):
         found = _basis(stages, value, manner)
         results = [_after(stage, value, manner) for stage in found.matches]
@@ -63,7 +70,7 @@ def play(stages: Sequence[Stage], value: Json, manner: PlayManner) -> Json:
         if chosen is None:
             return value
         value = results[found.matches.index(chosen)]
-    return value
+    raise EndlessPlayError
 
 
 def _basis(stages: Sequence[Stage], value: Json, manner: PlayManner) -> Basis:

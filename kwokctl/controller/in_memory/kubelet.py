@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from kwokctl.controller.in_memory.all_objects import AllObjects, guarded
-from kwokctl.controller.in_memory.at_once import is_at_once, play
+from kwokctl.controller.in_memory.at_once import EndlessPlayError, is_at_once, play
 from kwokctl.controller.in_memory.one_object import OneObject
 from kwokctl.controller.in_memory.own_addresses import OwnAddresses
 from kwokctl.controller.nodes.selection import Selection, requirements
@@ -46,6 +46,7 @@ class InMemoryKubelet:
         """Play what the controller with this identity would play."""
         self.is_current = True
         """Set it to False when the Stages are not those of the cluster any more."""
+        self._is_endless = False
         self._kind = kind
         self._stages = tuple(stages)
         self._guarded = guarded(stages)
@@ -69,7 +70,7 @@ class InMemoryKubelet:
 
     def play(self, body: Json, own: OwnValues) -> Json:
         """Return a new object as its Stages leave it at once; the object itself if they do nothing."""
-        value = self._seen(body, own)
+        value = None if self._is_endless else self._seen(body, own)
         if value is None:
             return body
         manner = OneObject(
@@ -83,6 +84,9 @@ class InMemoryKubelet:
             played = play(self._stages, value, manner)
         except NotSymbolicError:
             return body  # a Stage looks at the version of the object, which it does not have yet
+        except EndlessPlayError:
+            self._is_endless = True  # sixteen plays for each object would take minutes
+            return body
         # The controller must render the conditions of Stages itself, to recognize them later.
         return body if manner.conditions.has_learnt else _unseen(body, value, played)
 
@@ -95,7 +99,10 @@ class InMemoryKubelet:
         if value is None:
             return body
         manner = AllObjects(self._kind, self._functions, now=own.now)
-        return _unseen(body, value, play(self._guarded, value, manner))
+        try:
+            return _unseen(body, value, play(self._guarded, value, manner))
+        except EndlessPlayError:
+            return body
 
     def _seen(self, body: Json, own: OwnValues) -> Json | None:
         """Return an object as the controller would see it; None if that would not play it."""

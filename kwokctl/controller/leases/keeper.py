@@ -225,8 +225,8 @@ class LeaseKeeper:
             node_lease.claim.forget_lease()
             if node_lease.hold is Hold.FOREIGN:
                 node_lease.hold = Hold.PENDING
-        elif kind is ErrorKind.LASTING and node_lease.tries == 0:
-            log.warning("lease of node %r: %s", node_lease.claim.node, error)
+        elif kind.is_lasting and node_lease.tries == 0:
+            self._log(node_lease.claim.node, error)
         node_lease.tries += 1
         delay = 0.0
         if kind is not ErrorKind.GONE or node_lease.tries > 1:
@@ -235,6 +235,11 @@ class LeaseKeeper:
         self._context.delay_queue.put(node_lease, delay)
         if node_lease.hold is Hold.HELD and self._context.delay_queue.now() > node_lease.until:
             self._set(node_lease, Hold.PENDING)
+
+    def _log(self, node: str, error: RequestError) -> None:
+        if not self._context.rights.is_known(error):
+            hint = f"; {error.hint}" if error.hint else ""
+            log.warning("lease of node %r: %s; trying again%s", node, error, hint)
 
     def _count(self, outcome: str) -> None:
         self._context.metrics.count("kwok_controller_lease_writes_total", outcome=outcome)

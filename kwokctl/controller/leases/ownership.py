@@ -88,11 +88,13 @@ class Ownership:
             if error_kind(e) is ErrorKind.GONE:
                 return
             sync.tries += 1
+            is_new = sync.tries == 1 and not self._context.rights.is_known(e)
             log.log(
-                logging.WARNING if sync.tries == 1 else logging.DEBUG,
-                "pods of node %r: %s",
+                logging.WARNING if is_new else logging.DEBUG,
+                "pods of node %r: %s; trying again%s",
                 sync.node,
                 e,
+                f"; {e.hint}" if e.hint else "",
             )
             delay = backoff(sync.tries, self._context.random, first=_RETRY_FIRST, most=_RETRY_MOST)
             self._context.delay_queue.put(sync, delay)

@@ -1,8 +1,9 @@
 """Which of the stages that match an object is played, and after what delay. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from random import Random
+from typing import TypeVar
 
 import msgspec
 
@@ -11,6 +12,8 @@ from kwokctl.controller.stages.selectors import FieldQuery, Known
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import parse_duration, parse_time
 from kwokctl.json_value import Json
+
+T = TypeVar("T")
 
 
 class Basis(msgspec.Struct, frozen=True):
@@ -24,18 +27,48 @@ class Basis(msgspec.Struct, frozen=True):
 def basis(stages: Sequence[Stage], value: Json) -> Basis:
     """Find the stages that match an object, and what their weights and delays depend on.
 
-    Raises ExpressionError if a condition or a weight in CEL fails: as in kwok, no stage
-    is for the object then.
+    Raises ExpressionError if a condition or a weight in CEL fails.
     """
     known: Known = {}
     matches = tuple([stage for stage in stages if stage.matches(value, known)])
     weights = tuple([weight_of(stage, value) for stage in matches]) if len(matches) > 1 else ()
+    return Basis(matches, weights, _times(matches, value))
+
+
+def basis_of_sound(
+    stages: Sequence[Stage], value: Json, failed: Callable[[Stage, ExpressionError], None]
+) -> Basis:
+    """Do the same without the stages of which a condition or the weight fails.
+
+    Each of them is passed to `failed`.
+    """
+    known: Known = {}
+
+    def tried(stage: Stage, look: Callable[[Stage], T]) -> T | None:
+        try:
+            return look(stage)
+        except ExpressionError as e:
+            failed(stage, e)
+            return None
+
+    matches = [s for s in stages if tried(s, lambda each: each.matches(value, known))]
+    if len(matches) < 2:
+        return Basis(tuple(matches), (), _times(matches, value))
+    weights = [(s, tried(s, lambda each: (weight_of(each, value),))) for s in matches]
+    sound = [(s, weight[0]) for s, weight in weights if weight is not None]
+    kept = tuple(s for s, _ in sound)
+    weighed = tuple(weight for _, weight in sound) if len(sound) > 1 else ()
+    return Basis(kept, weighed, _times(kept, value))
+
+
+def _times(matches: Sequence[Stage], value: Json) -> tuple[Json, ...]:
+    """Return what the delays of stages are computed from."""
     times: tuple[Json, ...] = ()
     for stage in matches:
         delay = stage.delay
         if delay is not None and (delay.base_from or delay.bound_from):
             times += (_first(delay.base_from, value), _first(delay.bound_from, value))
-    return Basis(matches, weights, times)
+    return times
 
 
 def pick(found: Basis, random: Random) -> Stage | None:

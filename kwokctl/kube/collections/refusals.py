@@ -4,6 +4,7 @@ from kwokctl.errors import ApiError
 from kwokctl.kube.transport.wire import UNTRUSTED
 
 _GONE = 410
+_FORBIDDEN = 403
 _NOT_SERVED = 404
 
 
@@ -18,6 +19,11 @@ def has_forgotten(error: ApiError) -> bool:
 def is_final(error: ApiError) -> bool:
     """Return whether a retry would fail again."""
     return error.reason == UNTRUSTED or error.status in (400, 401, 403, 404, 405, 406, 422)
+
+
+def is_forbidden(error: ApiError) -> bool:
+    """Tell whether the user may not do what was asked for."""
+    return error.status == _FORBIDDEN
 
 
 def is_not_served(error: ApiError) -> bool:

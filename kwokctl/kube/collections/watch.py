@@ -19,7 +19,7 @@ import msgspec
 from kwokctl.errors import ApiError
 from kwokctl.kube.collections.known_objects import Identified, Key, Known, Metadata, metadata_of
 from kwokctl.kube.collections.paging import PAGE, ListPage, ListQuery, list_from_cache, list_pages
-from kwokctl.kube.collections.refusals import has_forgotten, is_final, is_not_served
+from kwokctl.kube.collections.refusals import has_forgotten, is_final, is_forbidden, is_not_served
 from kwokctl.kube.resource import Resource
 from kwokctl.kube.transport.pool import JSON, Pool
 from kwokctl.kube.transport.status import status_of
@@ -136,6 +136,7 @@ class _Watch(Generic[T]):
         self._synced = False
         self._backoff = _BACKOFF_FIRST
         self._error: ApiError | None = None
+        self._is_forbidden = False
 
     async def run(self) -> AsyncGenerator[list[Event[T]], None]:
         while True:
@@ -154,8 +155,16 @@ class _Watch(Generic[T]):
                     return
                 if not self._synced and is_final(e):
                     raise
-                log.debug("%s: %s", self._query.path(), e)
+                self._log(e)
                 await self._pause()
+
+    def _log(self, error: ApiError) -> None:
+        """Log an error; that a right is missing is a warning, until something has been answered."""
+        is_new = is_forbidden(error) and not self._is_forbidden
+        level = logging.WARNING if is_new else logging.DEBUG
+        hint = f"; {error.hint}" if error.hint else ""
+        log.log(level, "%s: %s; trying again%s", self._query.path(), error, hint)
+        self._is_forbidden = is_forbidden(error)
 
     async def _list(self) -> AsyncGenerator[list[Event[T]], None]:
         """Yield everything that exists, and what exists no longer."""
@@ -215,6 +224,7 @@ class _Watch(Generic[T]):
             self._error = None
             if lines.any_came:
                 self._backoff = _BACKOFF_FIRST
+                self._is_forbidden = False
         if not lines.any_came:
             # A server that ends watches at once must not be asked in a loop.
             await self._pause()

@@ -5,6 +5,7 @@ import http
 import msgspec
 
 from kwokctl.errors import ApiError
+from kwokctl.kube.transport.rights import right_in
 from kwokctl.kube.transport.wire import Response
 
 
@@ -38,10 +39,16 @@ def refusal(code: int, body: bytes) -> ApiError:
         status.message or f"the API server answered {code} {phrase}",
         status=code,
         reason=status.reason or phrase.replace(" ", ""),
-        hint=_HINTS.get(code),
+        hint=_hint(code, status.message),
     )
 
 
+def _hint(code: int, message: str) -> str | None:
+    right = right_in(message) if code == _FORBIDDEN else None
+    return right.remedy if right is not None else _HINTS.get(code)
+
+
+_FORBIDDEN = 403
 _CODES = frozenset(code.value for code in http.HTTPStatus)
 _HINTS = {
     401: "the kubeconfig's certificate or token is not known to this cluster",

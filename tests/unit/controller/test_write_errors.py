@@ -1,6 +1,8 @@
+from random import Random
+
 import pytest
 
-from kwokctl.controller.write_errors import ErrorKind, error_kind
+from kwokctl.controller.write_errors import ErrorKind, error_kind, wait_after
 from kwokctl.errors import (
     ApiError,
     EtcdConflictError,
@@ -40,3 +42,11 @@ def test_an_error_says_what_to_do(status: int, reason: str, expected: ErrorKind)
 )
 def test_an_error_of_etcd_says_what_to_do(error: RequestError, expected: ErrorKind) -> None:
     assert error_kind(error) is expected
+
+
+def test_a_missing_right_is_no_lasting_refusal() -> None:
+    message = 'User "u" cannot patch resource "pods" in API group ""'
+    error = ApiError(message, status=403, reason="Forbidden")
+
+    assert error_kind(error) is ErrorKind.FORBIDDEN
+    assert max(wait_after(ErrorKind.FORBIDDEN, n, Random(1)) for n in range(1, 50)) < 120

@@ -2,22 +2,25 @@
 
 import asyncio
 import logging
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from kwokctl.controller.stages.expressions import CelCondition
+from kwokctl.controller.stages.expressions import CelCondition, CelWeight
 from kwokctl.controller.stages.model import EventStep, Kind, Stage
 from kwokctl.controller.stages.selectors import Selector
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.errors import ApiError, ExpressionError
 from kwokctl.expr import cel
 from kwokctl.kube.resource import PODS
+from kwokctl.kube.transport.status import refusal
 from tests.support.engine_rig import (
     BUSY,
     CONFLICT,
     INVALID,
     RUN,
+    SLOW,
     Rig,
     has,
     patch,
@@ -178,28 +181,141 @@ def test_a_conflict_that_cannot_be_looked_into_is_tried_again_all_the_same() -> 
         assert rig.phase() == "Running"
 
 
-def test_an_error_in_a_cel_condition_affects_only_the_object_that_it_arose_for(
+PAINTED = Stage(
+    name="painted",
+    kind=Kind("v1", "Pod"),
+    selector=Selector(
+        expressions=(CelCondition(cel.compile_cel("self.metadata.labels.colour == 'red'", "Pod")),)
+    ),
+    steps=(patch({"phase": "Running"}),),
+    source="painted.yaml document 1",
+)
+
+
+def test_a_condition_in_cel_that_fails_leaves_out_its_stage_for_this_object_alone(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    program = cel.compile_cel("self.metadata.labels.colour == 'red'", "Pod")
-    painted = Stage(
-        name="painted",
-        kind=Kind("v1", "Pod"),
-        selector=Selector(expressions=(CelCondition(program),)),
-        steps=(patch({"phase": "Running"}),),
-    )
+    wait = stage("wait", [has("status.phase", "Pending")], patch({"phase": "Waiting"}))
 
-    @story(painted)
+    @story(PAINTED, wait)
     async def _(rig: Rig) -> None:
         rig.cluster.put(PODS, pod("plain"))
         rig.cluster.put(PODS, pod("bare"))
-        red = pod("p")
+        red = pod("p", phase="New")
         red["metadata"]["labels"] = {"colour": "red"}
         rig.cluster.put(PODS, red)
         await asyncio.sleep(5)
 
-        assert rig.phase() == "Running"
-        assert [write[1] for write in rig.cluster.writes] == ["p"]
+        assert [rig.phase(name) for name in ("plain", "bare", "p")] == [
+            "Waiting",
+            "Waiting",
+            "Running",
+        ]
+        assert 'kwok_controller_failed_matches_total{stage="painted"} 4' in rig.metrics.text()
 
-    [said] = [message for message in caplog.messages if "no stage can be chosen" in message]
-    assert "there is no field 'colour' (logged once)" in said
+    [record] = [r for r in caplog.records if r.levelno == logging.ERROR]
+    assert record.getMessage() == (
+        "stage 'painted' (painted.yaml document 1) is not for Pod 'ns/plain': "
+        "CEL 'self.metadata.labels.colour == 'red'': there is no field 'colour' (logged once)"
+    )
+
+
+def test_a_weight_in_cel_that_fails_leaves_out_its_stage_for_this_object_alone() -> None:
+    weight = CelWeight(cel.compile_cel("int(self.metadata.annotations['w'])", "Pod"))
+    pending = [has("status.phase", "Pending")]
+    heavy = stage("heavy", pending, patch({"phase": "Heavy"}), weight_from=weight)
+    light = stage("light", pending, patch({"phase": "Light"}), weight=0)
+
+    @story(heavy, light)
+    async def _(rig: Rig) -> None:
+        for number in range(10):
+            rig.cluster.put(PODS, pod(f"p{number}"))
+        weighed = pod("weighed")
+        weighed["metadata"]["annotations"] = {"w": "5"}
+        rig.cluster.put(PODS, weighed)
+        await asyncio.sleep(1)
+
+        assert {rig.phase(f"p{number}") for number in range(10)} == {"Light"}
+        assert rig.phase("weighed") == "Heavy"
+
+
+def _failing(value: Any) -> Any:
+    raise ExpressionError("no such field")
+
+
+def test_a_stage_that_fails_leaves_an_object_to_its_other_stages_at_once_whatever_they_weigh() -> (
+    None
+):
+    pending = [has("status.phase", "Pending")]
+    bad = stage("bad", pending, patch(_failing), weight=1000)
+
+    @story(bad, stage("good", pending, patch({"phase": "Running"})))
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(PODS, pod())
+        await asyncio.sleep(0.1)
+
+        assert rig.phase() == "Running"
+
+
+def test_a_stage_that_comes_in_place_of_a_failed_one_waits_for_its_own_delay() -> None:
+    pending = [has("status.phase", "Pending")]
+    bad = stage("bad", pending, patch(_failing), weight=1000)
+    slow = stage("slow", pending, patch({"phase": "Running"}), delay=SLOW)
+
+    @story(bad, slow)
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(PODS, pod())
+        for number in range(9):
+            rig.cluster.change(PODS, "p", "ns", metadata={"labels": {"n": str(number)}})
+            await asyncio.sleep(1)
+        assert rig.phase() == "Pending"
+        await asyncio.sleep(1.1)
+        assert rig.phase() == "Running"
+
+
+def test_a_stage_that_fails_is_tried_again_although_another_one_has_nothing_to_change() -> None:
+    event = EventStep(type="Normal", reason="Seen", message="")
+    tries: list[float] = []
+
+    def render(value: Any) -> Any:
+        tries.append(asyncio.get_running_loop().time())
+        if len(tries) < 6:
+            raise ExpressionError("not yet")
+        return {"phase": "Running"}
+
+    @story(stage("late", [has("status.phase", "Pending")], patch(render)), stage("tell", [], event))
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(PODS, pod())
+        await asyncio.sleep(300)
+
+        assert rig.phase() == "Running"
+        assert len(rig.cluster.verbs("create")) <= 2  # once for each state of the object
+
+    waits = [after - before for before, after in pairwise(tries)]
+    assert all(wait >= 5 for wait in waits)
+    assert waits == sorted(waits)
+
+
+def test_a_right_that_is_missing_is_named_once_with_its_remedy_and_asked_for_every_minute(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    forbidden = refusal(
+        403,
+        b'{"message": "pods \\"p\\" is forbidden: User \\"u\\" cannot patch resource \\"pods/status\\"'
+        b' in API group \\"\\" in the namespace \\"ns\\"", "reason": "Forbidden"}',
+    )
+    pending = [has("status.phase", "Pending")]
+
+    @story(RUN, stage("also", pending, patch({"phase": "Running"}), weight=5))
+    async def _(rig: Rig) -> None:
+        rig.cluster.refuse.extend([forbidden] * 40)
+        for name in ("a", "b", "c", "d"):
+            rig.cluster.put(PODS, pod(name))
+        await asyncio.sleep(3600)
+        assert rig.phase("a") == "Running"
+
+    [record] = [r for r in caplog.records if r.levelno == logging.ERROR]
+    assert (
+        "grant it: 'kubectl create clusterrole NAME --verb=patch --resource=pods/status', "
+        "and bind that to 'u' (logged once" in record.getMessage()
+    )

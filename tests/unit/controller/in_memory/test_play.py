@@ -221,15 +221,19 @@ def test_conditions_in_cel_hold_for_an_object_by_itself(expression: str, phase: 
     assert kubelet(stages).play(pod(), OWN)["status"]["phase"] == phase
 
 
-def test_stages_in_a_circle_come_to_an_end() -> None:
+def test_stages_in_a_circle_are_left_to_the_controller_and_tried_on_one_object_only() -> None:
+    template = "phase: {{ if .metadata.labels.odd }}Failed{{ else }}Pending{{ end }}"
     stages = read(
         [
             stage("a", template="phase: Running"),
-            stage("b", phase="Running", template="phase: Pending"),
+            stage("b", phase="Running", template=template),
         ]
     )
+    player, odd = kubelet(stages), pod("q", odd="true")
 
-    assert kubelet(stages).play(pod(), OWN)["status"]["phase"] in {"Pending", "Running"}
+    assert player.play(odd, OWN)["status"]["phase"] == "Failed"
+    assert player.play(pod(), OWN) == pod()
+    assert player.play(odd, OWN) is odd
 
 
 def test_addresses_of_other_objects_are_left_to_the_controller() -> None:

@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 import orjson
+import pytest
 
 from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.leases.keeper import LeaseKeeper, own_identity
@@ -18,6 +19,7 @@ from kwokctl.dataplane.leases.encode import micro_time
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.errors import ApiError
 from kwokctl.kube.resource import LEASES, NODE_LEASES
+from kwokctl.kube.transport.status import refusal
 from tests.support.fake_cluster import FakeCluster
 from tests.support.virtual_time import run
 
@@ -350,6 +352,25 @@ def test_a_lease_that_could_not_be_renewed_in_time_is_not_held_until_it_is() -> 
         await asyncio.sleep(120)
 
         assert rig.changes == [("n", Hold.HELD), ("n", Hold.PENDING), ("n", Hold.HELD)]
+
+
+def test_a_right_that_is_missing_is_logged_once_for_all_nodes(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    message = 'User "u" cannot create resource "leases" in API group "coordination.k8s.io"'
+    forbidden = refusal(403, orjson.dumps({"message": message, "reason": "Forbidden"}))
+
+    @story
+    async def _(rig: Rig) -> None:
+        rig.cluster.refuse.extend([forbidden] * 20)
+        for number in range(10):
+            rig.keeper.want(f"n{number}", "u", can_wait=False)
+        await asyncio.sleep(100)
+
+        assert len(rig.changes) == 10
+
+    [record] = caplog.records
+    assert "--verb=create --resource=leases.coordination.k8s.io" in record.getMessage()
 
 
 def test_a_namespace_that_is_not_there_yet_is_waited_for() -> None:

@@ -179,6 +179,26 @@ async def test_a_server_that_fails_is_tried_again() -> None:
     assert versions == [None, None, None, "10", "10", "10"]
 
 
+async def test_a_missing_right_to_watch_is_a_warning_once_with_its_remedy(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def handle(request: Request, reply: Reply) -> None:
+        if not is_watch(request):
+            await reply.json(page(version=10))
+        elif len(server.requests) < 6:
+            message = 'User "u" cannot watch resource "pods" in API group "" at the cluster scope'
+            await reply.refuse(403, "Forbidden", f"pods is forbidden: {message}")
+        else:
+            await reply.begin()
+            await reply.event("ADDED", pod("a", 11))
+            await forever()
+
+    async with watching(handle) as (server, seen):
+        assert await seen.next(2) == ["SYNCED", "ADDED a"]
+    [warning] = [r.getMessage() for r in caplog.records if r.levelname == "WARNING"]
+    assert "kubectl create clusterrole NAME --verb=watch --resource=pods'" in warning
+
+
 @pytest.mark.parametrize("status", [401, 403, 404])
 async def test_a_first_list_that_is_refused_for_good_ends_it(status: int) -> None:
     async def handle(request: Request, reply: Reply) -> None:

@@ -1,0 +1,69 @@
+"""Which Stages are for an object, and how long the chosen one waits."""
+
+from collections.abc import Sequence
+
+from kwokctl.controller.context import ControllerContext
+from kwokctl.controller.engine.circles import CircleGuard
+from kwokctl.controller.engine.object_state import ObjectState
+from kwokctl.controller.engine.setbacks import Setbacks
+from kwokctl.controller.stages.choice import Basis, basis, basis_of_sound, pick, seconds
+from kwokctl.controller.stages.model import Stage
+from kwokctl.controller.write_errors import ErrorKind, ErrorLog
+from kwokctl.errors import ExpressionError
+
+
+class StageChooser:
+    """Judges the objects of a kind; a Stage that cannot be judged is reported and left out."""
+
+    def __init__(self, kind: str, context: ControllerContext, errors: ErrorLog) -> None:
+        """Report errors of expressions to `errors`."""
+        self._context = context
+        self._errors = errors
+        self._guard = CircleGuard(kind, context.metrics, context.random, context.delay_queue.now)
+
+    def grounds(self, stages: Sequence[Stage], state: ObjectState) -> Basis:
+        """Return the Stages that match an object as it is now, and what the choice depends on."""
+        value = state.opened()
+        try:
+            return basis(stages, value)
+        except ExpressionError:
+            return basis_of_sound(stages, value, lambda *why: self._report(state.key, *why))
+
+    @staticmethod
+    def note_failed(state: ObjectState, stage: Stage, outcome: ErrorKind) -> None:
+        """Let the other Stages of an object come first."""
+        state.setbacks = state.setbacks or Setbacks()
+        state.setbacks.note_failed(stage, outcome)
+
+    def untried(self, stages: Sequence[Stage], state: ObjectState) -> Stage | None:
+        """Choose among those that have neither failed nor been without effect."""
+        assert state.setbacks is not None
+        state.basis = self.grounds(stages, state)
+        return pick(state.setbacks.untried(state.basis), self._context.random)
+
+    def return_to_failed(self, state: ObjectState) -> ErrorKind:
+        """Choose among those that have failed; return what the last error was.
+
+        A Stage that has failed before it came to its end is continued even if it does not match
+        any more.
+        """
+        assert state.setbacks is not None
+        assert state.basis is not None
+        failed = pick(state.setbacks.failed(state.basis), self._context.random)
+        if failed is not None and failed is not state.stage:
+            state.stage, state.step = failed, 0
+        state.fold()
+        state.tries = state.setbacks.failures - 1
+        return state.setbacks.outcome
+
+    def delay(self, state: ObjectState, stage: Stage) -> float:
+        """Return how long an object waits for a Stage, in seconds."""
+        context = self._context
+        delay = seconds(stage.delay, state.opened(), context.wall(), context.random)
+        if delay > 0 or state.tries:  # it has waited, too, after an error
+            state.plays_at_once = 0
+        return delay if delay > 0 else self._guard.wait_before(state, stage)
+
+    def _report(self, key: str, stage: Stage, error: ExpressionError) -> None:
+        self._context.metrics.count("kwok_controller_failed_matches_total", stage=stage.name)
+        self._errors.log_unmatched(stage, key, error)

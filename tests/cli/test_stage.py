@@ -70,6 +70,29 @@ def test_a_stage_without_faults_passes_and_one_with_faults_does_not(
     assert json.loads(capfd.readouterr().out)[0]["line"] == 7
 
 
+def test_warnings_alone_are_shown_and_pass(words: Words, capfd: Capture, stage: Path) -> None:
+    stage.write_text(
+        """kind: Stage
+metadata: {name: beats}
+spec:
+  resourceRef: {kind: Pod}
+  selector: {}
+  steps:
+  - patch: {subresource: status, root: status, template: 'message: {{ Quote Now }}'}
+"""
+    )
+
+    assert words(f"stage lint {stage}") == 0
+
+    shown = capfd.readouterr()
+    assert shown.out.startswith(
+        f"{stage}:5: warning: beats: 'spec.selector' matches what the Stage"
+    )
+    assert "no mistakes found; warnings: 1" in shown.err
+    assert words(f"stage lint {stage} -o json") == 0
+    assert json.loads(capfd.readouterr().out)[0]["severity"] == "warning"
+
+
 def test_each_stage_is_explained_for_an_object_of_a_file(
     words: Words, capfd: Capture, pod: Path, stage: Path
 ) -> None:

@@ -97,19 +97,23 @@ def lint(call: Invocation, *, files: _Files, output: DataOutput = "") -> None:
     """Find mistakes in Stages.
 
     Unknown fields, expressions that do not compile, Stages that match no object or are never chosen.
-    Exits with 1 if there are any.
+    Exits with 1 if there are any. Stages that are played without end, and templates that fail on all
+    examples, are warnings: with nothing else it exits with 0.
     """
-    from kwokctl.clusters.stage_tools.lint import lint as find
+    from kwokctl.clusters.stage_tools.linting.lint import ERROR
+    from kwokctl.clusters.stage_tools.linting.lint import lint as find
 
     _check_are_there(files)
     found = find(files)
     if output:
         results.emit_data(found, output)
     for each in () if output else found:
-        results.emit(f"{each.file}:{each.line}: {each.stage}: '{each.field}' {each.problem}")
-    if found:
-        raise ConfigError(f"mistakes in the Stages: {len(found)}")
-    call.quietly(unless=not output).progress.note("no mistakes found")
+        mark = "" if each.severity == ERROR else f"{each.severity}: "
+        results.emit(f"{each.file}:{each.line}: {mark}{each.stage}: '{each.field}' {each.problem}")
+    if mistakes := [each for each in found if each.severity == ERROR]:
+        raise ConfigError(f"mistakes in the Stages: {len(mistakes)}")
+    warned = f"; warnings: {len(found)}" if found else ""
+    call.quietly(unless=not output).progress.note(f"no mistakes found{warned}")
 
 
 def explain(

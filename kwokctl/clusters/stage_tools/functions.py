@@ -28,7 +28,8 @@ _CIDR = "10.0.0.0/24"
 def example_functions(wall: Callable[[], float]) -> Mapping[str, Any]:
     """Return functions that give the time now, and addresses as examples."""
     addresses = PodIPs(NodeRegistry(), default_cidr=_CIDR, node_ip=_EXAMPLE.ip)
-    return for_pods(common(wall), _EXAMPLE, addresses)
+    own = addresses.of_pod("the pod that is played", "", host_network=False)[0]
+    return {**for_pods(common(wall), _EXAMPLE, addresses), "PodIP": lambda: own}
 
 
 def stub_functions() -> Mapping[str, Any]:

@@ -84,9 +84,7 @@ def _path(stages: Sequence[Stage], begin: Json) -> Iterator[Transition]:
 def _begins(kind: Kind, stages: Sequence[Stage], objects: Sequence[Json]) -> Iterator[Json]:
     """Yield the objects to begin with: each also with the labels and annotations that Stages ask for."""
     given = [each for each in objects if _is_of(kind, each)]
-    usual = [each for each in _examples() if _is_of(kind, each)]
-    bare = {"apiVersion": kind.api_version, "kind": kind.name, "metadata": {"name": "object"}}
-    for value in given or usual or [bare]:
+    for value in given or examples_of(kind):
         yield value
         for stage in stages:
             if stage.selector and (stage.selector.labels or stage.selector.annotations):
@@ -99,6 +97,13 @@ def _marked(value: Json, stage: Stage) -> Json:
     labels = {**(metadata.get("labels") or {}), **dict(stage.selector.labels)}
     annotations = {**(metadata.get("annotations") or {}), **dict(stage.selector.annotations)}
     return {**value, "metadata": {**metadata, "labels": labels, "annotations": annotations}}
+
+
+def examples_of(kind: Kind) -> list[Json]:
+    """Return objects of a kind; of one that no usual Stage is for, one without any fields."""
+    usual = [each for each in _examples() if _is_of(kind, each)]
+    bare = {"apiVersion": kind.api_version, "kind": kind.name, "metadata": {"name": "object"}}
+    return usual or [bare]
 
 
 def _examples() -> Iterable[Json]:

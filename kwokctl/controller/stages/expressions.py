@@ -6,11 +6,11 @@ weight, and as a delay it has nanoseconds.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
 from kwokctl.errors import ExpressionError
-from kwokctl.expr.cel import CelProgram, StructKind, compile_cel
+from kwokctl.expr.cel import CelProgram, StructKind, analysis, compile_cel
 from kwokctl.expr.cel.values.scalars import CelDuration, CelTime
 from kwokctl.expr.duration import parse_nanoseconds
 from kwokctl.json_value import Json
@@ -43,6 +43,14 @@ class CelCondition:
         if found is True or found is False:
             return found is True
         raise _unfit(self._program, found, "true or false")
+
+    def fixed_truth(self) -> bool | None:
+        """Return whether it holds for every object; None if that depends on the object."""
+        return analysis.fixed_truth(self._program)
+
+    def equalities(self) -> Iterable[tuple[str, str]]:
+        """Return the fields that must equal a text for it to hold, as jq writes them, and the texts."""
+        return analysis.equalities(self._program)
 
 
 class CelWeight:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.clusters.stage_tools.cases import run_cases
-from kwokctl.clusters.stage_tools.lint import lint
+from kwokctl.clusters.stage_tools.linting.lint import lint
 from kwokctl.clusters.state.stages import stages_in_force
 from kwokctl.config.documents import load_documents
 from tests.support.options import cluster_options

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.clusters.stage_tools.lint import lint
+from kwokctl.clusters.stage_tools.linting.lint import lint
 from kwokctl.errors import NotFoundError
 
 HEAD = "kind: Stage\nmetadata: {name: %s}\nspec:\n  resourceRef: {kind: Pod}\n"
@@ -57,6 +57,110 @@ def test_conditions_that_exclude_each_other_are_reported(tmp_path: Path, rule: s
     [found] = findings(tmp_path, selecting(PHASE % "Running", rule))
 
     assert found.startswith("8 s0 spec.selector.matchExpressions[1] cannot hold")
+
+
+@pytest.mark.parametrize(
+    ("rules", "at", "problem"),
+    [
+        (["cel: {expression: 'false && self.metadata.name == \"a\"'}"], 0, "is false for every"),
+        (["cel: {expression: '!(1 < 2 || self.metadata.name == \"a\")'}"], 0, "is false for every"),
+        (["cel: {expression: '[1, 2].exists(x, x > 2)'}"], 0, "is false for every object"),
+        (["jq: {key: '\"a\"', operator: In, values: [b]}"], 0, "never holds: its expression finds"),
+        (["jq: {key: 'null', operator: Exists}"], 0, "never holds"),
+        (
+            ["cel: {expression: 'self.status.phase == \"Failed\"'}", PHASE % "Running"],
+            1,
+            "cannot hold: another condition says '== 'Failed'' of the same",
+        ),
+        (
+            [
+                "cel: {expression: '\"a\" == self.metadata.name'}",
+                "cel: {expression: 'self.metadata.name == \"b\" && true'}",
+            ],
+            1,
+            "cannot hold: another condition says '== 'a'' of the same",
+        ),
+        (
+            [
+                PHASE % "Running",
+                "cel: {expression: 'true'}",
+                "jq: {key: .status.phase, operator: In, values: [Failed]}",
+            ],
+            2,
+            "cannot hold: another condition says 'In Running'",
+        ),
+        (
+            ["jq: {key: .spec.hostNetwork, operator: In, values: ['True']}"],
+            0,
+            "never equals a value: it finds true or false",
+        ),
+    ],
+)
+def test_a_condition_that_never_holds_is_reported_with_its_place(
+    tmp_path: Path, rules: list[str], at: int, problem: str
+) -> None:
+    [found] = findings(tmp_path, selecting(*rules))
+
+    assert found.startswith(f"{7 + at} s0 spec.selector.matchExpressions[{at}] {problem}")
+
+
+def test_a_label_that_must_be_two_things_is_reported(tmp_path: Path) -> None:
+    rules = "  - jq: {key: '.metadata.labels[\"a/b\"]', operator: In, values: [c]}\n"
+    text = f"selector:\n  matchLabels: {{a/b: d}}\n  matchExpressions:\n{rules}steps: [{{delete: true}}]"
+
+    [found] = findings(tmp_path, text)
+
+    assert found.startswith("8 s0 spec.selector.matchExpressions[0] cannot hold")
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "cel: {expression: 'Rand() > 2.0'}",
+        "cel: {expression: 'false || self.metadata.name == \"a\"'}",
+        "cel: {expression: 'self.spec.nodeName == \"\"'}\n  - jq: {key: .spec.nodeName, operator: DoesNotExist}",
+        "cel: {expression: '[self].all(s, s.metadata.name == \"a\")'}",
+        "cel: {expression: '1 / 0 > 1'}",
+    ],
+)
+def test_a_condition_that_may_hold_is_not_reported(tmp_path: Path, rule: str) -> None:
+    assert findings(tmp_path, selecting(rule)) == []
+
+
+@pytest.mark.parametrize(
+    ("template", "problem"),
+    [
+        ("{{ regexMatch `(?=a)` `b` }}", "line 1, column 4: '(?=a)' is not a regular expression"),
+        ("a: b: c", "what template 's0' writes is not YAML"),
+        ("- a", "a patch rendered something that is not a mapping"),
+    ],
+)
+def test_a_template_that_fails_on_all_examples_is_a_warning(
+    tmp_path: Path, template: str, problem: str
+) -> None:
+    [found] = findings(tmp_path, f'selector: {{}}\nsteps:\n- patch:\n    template: "{template}"')
+
+    assert found.startswith("8 s0 spec.steps[0].patch.template fails on an example: ")
+    assert problem in found
+
+
+def test_a_template_that_can_be_rendered_for_some_object_is_not_reported(tmp_path: Path) -> None:
+    template = "{{ if not .spec.initContainers }}{{ fail `no` }}{{ end }}ip: {{ PodIP }}"
+
+    assert findings(tmp_path, f'selector: {{}}\nsteps:\n- patch:\n    template: "{template}"') == []
+
+
+def test_a_circle_is_a_warning_at_its_first_stage(tmp_path: Path) -> None:
+    def turning(phase: str, into: str) -> str:
+        step = f'steps:\n- patch: {{subresource: status, root: status, template: "phase: {into}"}}'
+        return selecting(PHASE % phase).replace("steps: [{delete: true}]", step)
+
+    file = tmp_path / "stages.yaml"
+    findings(tmp_path, turning("Running", "Failed"), turning("Failed", "Running"))
+
+    [found] = lint([str(file)])
+    assert (found.severity, found.line, found.stage) == ("warning", 5, "s0")
+    assert "closes a circle without delay, which is played without end: s0, s1" in found.problem
 
 
 def test_conditions_that_can_hold_together_are_not_reported(tmp_path: Path) -> None:

@@ -4,15 +4,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kwokctl.clusters.stage_tools.contradictions import contradictions, shadowing
-from kwokctl.clusters.stage_tools.field_paths import wrong_fields
-from kwokctl.clusters.stage_tools.unknown_fields import unknown_fields, without
+from kwokctl.clusters.stage_tools.linting.circles import circles
+from kwokctl.clusters.stage_tools.linting.contradictions import (
+    Places,
+    contradictions,
+    never_holding,
+    place_of,
+    shadowing,
+)
+from kwokctl.clusters.stage_tools.linting.field_paths import wrong_fields
+from kwokctl.clusters.stage_tools.linting.trial import failing_templates
+from kwokctl.clusters.stage_tools.linting.unknown_fields import unknown_fields, without
 from kwokctl.config.documents import Document, files_of, load_documents
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.stages.reader import StageFieldError, read_stages
 from kwokctl.errors import NotFoundError
 from kwokctl.expr.yaml_lines import lines_of_fields
 from kwokctl.json_value import Json
+
+ERROR, WARNING = "error", "warning"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +34,8 @@ class Finding:
     stage: str
     field: str
     problem: str
+    severity: str = ERROR
+    """A warning is about what works, but hardly as it was meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +46,24 @@ class _Text:
     lines: Mapping[str, int]
     document: Document
 
-    def finding(self, field: str, problem: str) -> Finding:
+    def finding(self, field: str, problem: str, severity: str = ERROR) -> Finding:
         """Make a finding about a field; a missing field has the line of its parent."""
         path = field
         while path and path not in self.lines:
             path = path[: max(path.rfind("."), path.rfind("["), 0)]
         line = self.lines.get(path) or min(self.lines.values(), default=1)
         name = self.document.name
-        return Finding(file=self.file, line=line, stage=name, field=field, problem=problem)
+        return Finding(
+            file=self.file, line=line, stage=name, field=field, problem=problem, severity=severity
+        )
+
+    def places(self) -> Places:
+        """Return where the conditions of the selector are."""
+        jq, cel = list[int](), list[int]()
+        expressions = self.document.body["spec"]["selector"].get("matchExpressions") or ()
+        for index, item in enumerate(expressions):
+            (cel if item.get("cel") and not item.get("jq") else jq).append(index)
+        return Places(jq, cel)
 
 
 def lint(paths: Sequence[str]) -> list[Finding]:
@@ -63,6 +85,7 @@ def lint(paths: Sequence[str]) -> list[Finding]:
     for text, stage in read:
         found += _of_stage(text, stage)
         found += _of_set(text, stage, read)
+    found += _circles(read)
     return sorted(found, key=lambda each: (_order_of(each, texts), each.line))
 
 
@@ -98,10 +121,15 @@ def _of_stage(text: _Text, stage: Stage) -> Iterator[Finding]:
     if stage.selector is None:
         yield text.finding("spec.selector", "is missing: the Stage is for no object")
     else:
-        for index, why in contradictions(stage.selector):
-            yield text.finding(f"spec.selector.matchExpressions[{index}]", why)
-        for index, why in wrong_fields(stage):
-            yield text.finding(f"spec.selector.matchExpressions[{index}]", why)
+        places = text.places()
+        for place, why in (
+            *contradictions(stage.selector, places),
+            *never_holding(stage.selector, places),
+            *((place_of(places.jq[index]), why) for index, why in wrong_fields(stage)),
+        ):
+            yield text.finding(place, why)
+    for field, why in failing_templates(stage):
+        yield text.finding(field, f"fails on an example: {why}", WARNING)
     delay = stage.delay
     if delay is not None and not delay.bound_from and (delay.bound or delay.base) < delay.base:
         yield text.finding(
@@ -123,6 +151,21 @@ def _of_set(text: _Text, stage: Stage, read: Sequence[tuple[_Text, Stage]]) -> I
         yield text.finding(
             "spec.weight",
             f"is 0, so that '{rival}', which is for the same objects, is always chosen",
+        )
+
+
+def _circles(read: Sequence[tuple[_Text, Stage]]) -> Iterator[Finding]:
+    """Report Stages that follow each other without delay and end, at the first of them."""
+    played = [stage for _, stage in read if stage is _last(stage.name, read)]
+    for circle in circles(played):
+        text = next(text for text, stage in read if stage in circle)
+        names = [stage.name for stage in circle]
+        if len(names) == 1:
+            why = "matches what the Stage itself makes of an object: it is played again and again"
+        else:
+            why = f"closes a circle without delay, which is played without end: {', '.join(names)}"
+        yield text.finding(
+            "spec.selector", f"{why}; a delay or another condition ends that", WARNING
         )
 
 

@@ -1,0 +1,134 @@
+"""Stages that cannot be played: for no object, or never chosen."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+from kwokctl.clusters.stage_tools.linting.cel_conditions import equalities, fixed_truth
+from kwokctl.clusters.stage_tools.linting.jq_paths import EACH, parts_of
+from kwokctl.clusters.stage_tools.rules import expression_of
+from kwokctl.controller.stages.model import Stage
+from kwokctl.controller.stages.selectors import Requirement, Selector
+from kwokctl.expr.jq import parser
+
+_EXCLUDES = {("Exists", "DoesNotExist"), ("In", "DoesNotExist")}
+
+
+class Places(NamedTuple):
+    """Which of `matchExpressions` the conditions of a selector are."""
+
+    jq: Sequence[int]
+    cel: Sequence[int]
+
+
+def place_of(index: int) -> str:
+    """Return the path of one of `matchExpressions`."""
+    return f"spec.selector.matchExpressions[{index}]"
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """What one condition says of a value."""
+
+    index: int
+    """Which of `matchExpressions` it is; -1 for a label or an annotation."""
+    value: tuple[str, ...]
+    """The path of what it finds; of another expression, which may find several values, its text."""
+    operator: str
+    words: frozenset[str]
+    text: str
+
+
+def contradictions(selector: Selector, places: Places) -> Iterator[tuple[str, str]]:
+    """Yield the place of each condition that cannot hold together with an earlier one, and why."""
+    rules = sorted(_rules(selector, places), key=lambda rule: rule.index)
+    for first, second in combinations(rules, 2):
+        if first.value == second.value and _exclude(first, second):
+            yield (
+                place_of(second.index),
+                f"cannot hold: another condition says '{first.text}' of the same",
+            )
+
+
+def never_holding(selector: Selector, places: Places) -> Iterator[tuple[str, str]]:
+    """Yield the place of each condition that holds for no object, whatever it is, and why."""
+    for rule, index in zip(selector.conditions, places.jq, strict=True):
+        if _is_fixed(rule) and not rule.holds(rule.query.values({})):
+            yield place_of(index), "never holds: its expression finds the same in every object"
+    for expression, index in zip(selector.expressions, places.cel, strict=True):
+        if fixed_truth(expression) is False:
+            yield place_of(index), "is false for every object"
+
+
+def shadowing(stage: Stage, others: Iterable[Stage]) -> str:
+    """Return the name of a Stage that is always chosen in place of this one; empty if none is.
+
+    A Stage without weight is never chosen where another has some.
+    """
+    if stage.weight > 0 or stage.weight_from is not None or stage.selector is None:
+        return ""
+    wider = (
+        other.name
+        for other in others
+        if other is not stage and other.kind == stage.kind and _always_weighs(other)
+        if other.selector is not None and _is_within(stage.selector, other.selector)
+    )
+    return next(wider, "")
+
+
+def _rules(selector: Selector, places: Places) -> Iterator[_Rule]:
+    for field, words in (("labels", selector.labels), ("annotations", selector.annotations)):
+        for key, word in words:
+            yield _Rule(-1, ("metadata", field, key), "In", frozenset({word}), f"In {word}")
+    for rule, index in zip(selector.conditions, places.jq, strict=True):
+        text = " ".join((rule.operator, ", ".join(sorted(rule.values)))).strip()
+        source = expression_of(rule)
+        yield _Rule(index, parts_of(source) or (EACH, source), rule.operator, rule.values, text)
+    for expression, index in zip(selector.expressions, places.cel, strict=True):
+        for path, word in equalities(expression):
+            if word:  # an absent field of a struct equals an empty text
+                yield _Rule(index, parts_of(path), "In", frozenset({word}), f"== '{word}'")
+
+
+def _exclude(first: _Rule, second: _Rule) -> bool:
+    operators = (first.operator, second.operator)
+    if operators in _EXCLUDES or operators[::-1] in _EXCLUDES:
+        return True
+    if operators == ("In", "In"):
+        return EACH not in first.value and not first.words & second.words
+    if operators == ("In", "NotIn"):
+        return first.words <= second.words
+    return operators == ("NotIn", "In") and second.words <= first.words
+
+
+def _is_fixed(rule: Requirement) -> bool:
+    """Tell whether an expression does not look at the object."""
+    try:
+        steps = parser.parse(expression_of(rule))
+    except parser.NotCompiledError:
+        return False
+    return bool(steps) and isinstance(steps[0], parser.Constant)
+
+
+def _always_weighs(stage: Stage) -> bool:
+    return stage.weight > 0 and stage.weight_from is None
+
+
+def _is_within(narrow: Selector, wide: Selector) -> bool:
+    """Return whether the wide selector certainly matches everything that the narrow one matches."""
+    return (
+        set(wide.labels) <= set(narrow.labels)
+        and set(wide.annotations) <= set(narrow.annotations)
+        and all(_is_one_of(rule, narrow.conditions) for rule in wide.conditions)
+        and {each.source for each in wide.expressions}
+        <= {each.source for each in narrow.expressions}
+    )
+
+
+def _is_one_of(rule: Requirement, rules: Sequence[Requirement]) -> bool:
+    return any(
+        (expression_of(each), each.operator, each.values)
+        == (expression_of(rule), rule.operator, rule.values)
+        for each in rules
+    )

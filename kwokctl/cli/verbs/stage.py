@@ -297,6 +297,8 @@ def _lines(verdict: "StageVerdict") -> list[str]:
         return [f"- {verdict.stage}: {verdict.broken_rule}"]
     weight = "none" if verdict.weight is None else verdict.weight
     head = f"+ {verdict.stage}: weight {weight}, {delay_in_words(verdict.delay)}"
+    if verdict.error:
+        return [head, f"    fails: {verdict.error}"]
     return [head, *(f"    {line}" for step in verdict.next for line in _step_lines(step))]
 
 

@@ -1,7 +1,7 @@
 """What each Stage does with an object: whether it matches, how likely, when, what it writes."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kwokctl.clusters.stage_tools.rules import first_broken_rule
@@ -36,15 +36,14 @@ class StageVerdict:
     """Least and most, in nanoseconds."""
     next: tuple[Mapping[str, Json], ...] = ()
     """Its steps."""
+    error: str = ""
+    """Why there are no steps: a template fails."""
 
 
 def explain(
     stages: Iterable[Stage], value: Json, functions: Mapping[str, Any], now: float
 ) -> list[StageVerdict]:
-    """Return what each Stage does with an object; `now` is a POSIX time stamp.
-
-    Raises ExpressionError for a template that cannot be rendered.
-    """
+    """Return what each Stage does with an object; `now` is a POSIX time stamp."""
     return [_verdict(stage, value, functions, now) for stage in stages]
 
 
@@ -66,7 +65,7 @@ def _entry(verdict: StageVerdict) -> dict[str, Json]:
         "stage": verdict.stage,
         **weight,
         "delay": list(verdict.delay),
-        "next": list(verdict.next),
+        **({"error": verdict.error} if verdict.error else {"next": list(verdict.next)}),
     }
 
 
@@ -78,12 +77,15 @@ def _verdict(stage: Stage, value: Json, functions: Mapping[str, Any], now: float
     except ExpressionError as e:
         return StageVerdict(stage=stage.name, broken_rule=str(e))
     least, most = seconds_range(stage.delay, value, now)
-    return StageVerdict(
+    verdict = StageVerdict(
         stage=stage.name,
         weight=weight,
         delay=(round(least * _BILLION), round(most * _BILLION)),
-        next=tuple(_steps(stage, value, functions)),
     )
+    try:
+        return replace(verdict, next=tuple(_steps(stage, value, functions)))
+    except ExpressionError as e:
+        return replace(verdict, error=str(e))
 
 
 def _steps(stage: Stage, value: Json, functions: Mapping[str, Any]) -> Iterator[dict[str, Json]]:

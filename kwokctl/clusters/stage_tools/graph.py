@@ -10,7 +10,6 @@ from kwokctl.clusters.stage_tools.explain import StageVerdict, explain
 from kwokctl.clusters.stage_tools.functions import example_functions
 from kwokctl.clusters.stage_tools.states import GONE, state_of
 from kwokctl.controller.stages.model import Kind, Stage, by_kind
-from kwokctl.errors import ExpressionError
 from kwokctl.expr import yaml
 from kwokctl.expr.duration import parse_time
 from kwokctl.json_value import Json
@@ -119,12 +118,8 @@ def _chosen(
     stages: Sequence[Stage], value: Json, functions: Mapping[str, Any]
 ) -> list[StageVerdict]:
     """Return the Stages that may be chosen for an object: if any has a weight, only those."""
-    try:
-        verdicts = [
-            each for each in explain(stages, value, functions, _NOW) if not each.broken_rule
-        ]
-    except ExpressionError:
-        return []
+    found = explain(stages, value, functions, _NOW)
+    verdicts = [each for each in found if not (each.broken_rule or each.error)]
     if len(verdicts) > 1 and any((each.weight or 0) > 0 for each in verdicts):
         return [each for each in verdicts if (each.weight or 0) > 0]
     return verdicts

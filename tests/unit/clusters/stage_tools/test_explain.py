@@ -137,3 +137,19 @@ def test_a_weight_that_cannot_be_read_is_left_out() -> None:
 
     assert "weight" not in stage
     assert stage["delay"] == [0, 0]
+
+
+def test_a_template_that_fails_is_an_error_of_its_stage_alone() -> None:
+    spec = """
+    resourceRef: {kind: Pod}
+    selector: {matchLabels: {}}
+    weight: 3
+    steps: [{patch: {template: "{{ fail `no` }}"}}]
+    """
+
+    found = verdicts(spec, pod())
+
+    assert [(each.weight, each.next) for each in found] == [(3, ())]
+    [stage] = as_tested(pod(), found)["stages"]
+    assert stage["error"].startswith("template 'stage', line 1, column 4: no")
+    assert "next" not in stage

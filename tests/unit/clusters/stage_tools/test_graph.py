@@ -4,6 +4,7 @@ from kwokctl.clusters.stage_tools.sources import documents_from, stage_documents
 from kwokctl.controller.stages.reader import read_stages
 from kwokctl.expr import yaml
 from tests.support.options import cluster_options
+from tests.support.stage_documents import read, stage
 
 
 def graphs(*sets: str) -> list[KindGraph]:
@@ -20,6 +21,14 @@ def test_a_set_leads_from_state_to_state() -> None:
     ]
     assert ("Running, Ready", "node-device-ready", "Running, DevicesReady, Ready") in path
     assert nodes.unreached == ()
+
+
+def test_a_stage_that_fails_is_not_drawn_and_others_are() -> None:
+    good = stage("good", template="phase: Running")
+    [pods] = draw(read([good, stage("bad", template="{{ fail `no` }}")]), [])
+
+    assert {each.stage for each in pods.transitions} == {"good"}
+    assert pods.unreached == ("bad",)
 
 
 def test_what_has_no_weight_is_not_drawn_where_others_have() -> None:

@@ -15,6 +15,7 @@ KUBE_APISERVER = ComponentName("kube-apiserver")
 KUBE_CONTROLLER_MANAGER = ComponentName("kube-controller-manager")
 KUBE_SCHEDULER = ComponentName("kube-scheduler")
 KWOK_CONTROLLER = ComponentName("kwok-controller")
+KWOK_KUBELET = ComponentName("kwok-kubelet")
 
 
 class State(StrEnum):

@@ -7,6 +7,9 @@ from typing import Protocol, runtime_checkable
 
 from kwokctl.model import Artifact, ClusterName, ComponentName, NodeAddress, Plan, State
 
+HOST = "host.kwokctl.internal"
+"""The name by which containers know the host."""
+
 
 class Site(Protocol):
     """Addresses and paths as a component sees them once a runtime has placed it.
@@ -48,7 +51,7 @@ class Site(Protocol):
         ...
 
     def node_address(self) -> NodeAddress:
-        """The host at which the API server reaches the controller in place of kubelets."""
+        """The host at which the API server reaches the kubelet server, or a controller that is one."""
         ...
 
 

@@ -20,7 +20,7 @@ from kwokctl.clusters.state.locks import using
 from kwokctl.clusters.state.saved import Saved, load
 from kwokctl.clusters.stopped_components import outage, watch_etcd
 from kwokctl.components.definitions import etcd
-from kwokctl.components.definitions.kwok_controller import kubelet_address
+from kwokctl.components.fake_nodes import kubelet_address, kubelet_port
 from kwokctl.config.data_path import Choice
 from kwokctl.config.documents import Document
 from kwokctl.config.nearest import did_you_mean
@@ -185,7 +185,7 @@ def _route(home: Home, saved: Saved, data_path: str | None) -> ScaleRoute:
         insists=saved.options.data_path.path == "etcd",
         is_news=choice != usual,
         managed_fields=saved.options.data_path.managed_fields,
-        kubelet=Kubelet(name=node.name if is_known else "", port=setting.port(KWOK_CONTROLLER)),
+        kubelet=Kubelet(address=node.name if is_known else "", port=kubelet_port(setting)),
         knows_kubelet=is_known,
     )
 
@@ -234,7 +234,7 @@ async def _kubelet(controller: ControllerClient, route: ScaleRoute) -> Kubelet:
         found = await controller.kubelet()
     except RequestError:
         return route.kubelet
-    return Kubelet(name=found.name, port=found.port)
+    return Kubelet(address=found.address, port=found.port)
 
 
 def _etcd_route(route: ScaleRoute, kv: Kv, address: str, controller: ControllerClient) -> EtcdRoute:

@@ -22,11 +22,12 @@ from kwokctl.controller.configuration import (
     check_custom_kinds,
     given_options,
 )
-from kwokctl.controller.nodes.selection import select
 from kwokctl.controller.stages.reader import read_stages
+from kwokctl.embedded.selection import select
 from kwokctl.errors import UnavailableError, UsageError
 from kwokctl.host.ports import check_local
 from kwokctl.json_value import Json
+from kwokctl.kubelet.subjects import check_kubelet_documents
 from kwokctl.model import KUBE_CONTROLLER_MANAGER, ClusterName, ComponentName
 from kwokctl.runtime import BringsKubernetes, RunsImages, Runtime
 
@@ -141,6 +142,7 @@ def check_documents(options: ClusterOptions, documents: Sequence[Document]) -> N
     given = given_options(documents)
     check_custom_kinds([*own.enable_crds, *(given.get("enableCRDs") or ())])
     read_stages(documents)
+    check_kubelet_documents(documents)
     _check_selection(given)
 
 

@@ -14,6 +14,8 @@ ETCD_CLIENT = "etcd-client"
 FRONT_PROXY = "front-proxy-client"
 FRONT_PROXY_CA = "front-proxy-ca"
 """Certifies nobody else: whom it certifies may act as any user."""
+KUBELET_CLIENT = "kube-apiserver-kubelet-client"
+"""The API server where it dials kubelets."""
 SERVICE_IP = "10.96.0.1"
 """First address of the service range: the `kubernetes` service's own."""
 _LOCAL = ("localhost", "127.0.0.1", "::1")
@@ -30,14 +32,21 @@ def here(options: ClusterOptions) -> tuple[str, ...]:
 
 
 def serving(
-    options: ClusterOptions, name: ComponentName, common_name: str, *organizations: str
+    options: ClusterOptions,
+    name: ComponentName,
+    common_name: str,
+    *organizations: str,
+    also: tuple[str, ...] = (),
 ) -> Identity:
-    """Return the identity of a component that this host dials, and that dials with a token."""
+    """Return the identity of a component that this host dials, and that dials with a token.
+
+    `also` are more names by which it is dialled.
+    """
     return Identity(
         name=name,
         common_name=common_name,
         organizations=organizations,
         server=True,
         client=False,
-        server_names=here(options),
+        server_names=(*here(options), *also),
     )

@@ -15,6 +15,7 @@ from kwokctl.model import (
     KUBE_CONTROLLER_MANAGER,
     KUBE_SCHEDULER,
     KWOK_CONTROLLER,
+    KWOK_KUBELET,
     ClusterName,
     Component,
     ComponentName,
@@ -58,6 +59,8 @@ def selected(options: ClusterOptions) -> tuple[ComponentName, ...]:
     for name in (each.name for each in known.values() if each.is_required):
         if name in disabled or name not in wanted:
             raise UsageError(f"a cluster cannot be without '{name}'")
+    if options.component(KWOK_CONTROLLER).binary and KWOK_KUBELET not in choice.enable:
+        disabled.add(KWOK_KUBELET)  # another controller is the kubelet server as well
     return tuple(name for name in known if name in wanted and name not in disabled)
 
 
@@ -92,9 +95,9 @@ def _published(component: Component, setting: Setting) -> Component:
 def known_limits(options: ClusterOptions) -> Mapping[str, Limits]:
     """Return the limits of components by name; UsageError for what is not a limit.
 
-    The controller has one only where it is named: it serves all nodes.
+    Controller and kubelet server have one only where they are named: they serve all nodes.
     """
-    return parse_limits(options, tuple(catalog()), spared=(KWOK_CONTROLLER,))
+    return parse_limits(options, tuple(catalog()), spared=(KWOK_CONTROLLER, KWOK_KUBELET))
 
 
 def _check_known(name: str) -> None:

@@ -68,7 +68,14 @@ class SelectionOptions:
     """Which components a cluster runs."""
 
     components: tuple[str, ...] = option(
-        ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok-controller"),
+        (
+            "etcd",
+            "kube-apiserver",
+            "kube-controller-manager",
+            "kube-scheduler",
+            "kwok-controller",
+            "kwok-kubelet",
+        ),
         "Components, in full",
         group=COMPONENTS,
         metavar="NAME,…",

@@ -27,5 +27,10 @@ KINDS = {
     "kind.x-k8s.io/v1alpha4": ("Cluster",),
 }
 
+FOR_KUBELET = frozenset(KINDS[KWOK]) - {"Stage"}
+"""The kinds that say what the kubelet of fake nodes answers."""
+ANSWERED = frozenset({"Logs", "ClusterLogs"})
+"""Those by which the kubelet server answers already."""
+
 API_VERSIONS = {kind: version for version, kinds in KINDS.items() for kind in kinds}
 """The one apiVersion that is supported of each kind."""

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from kwokctl.config import checks
 from kwokctl.config.documents import Document
-from kwokctl.config.kinds import KINDS, KWOK
+from kwokctl.config.kinds import ANSWERED, FOR_KUBELET
 from kwokctl.config.nearest import did_you_mean
-from kwokctl.controller.nodes.selection import requirements
+from kwokctl.embedded.selection import requirements
 from kwokctl.errors import NotServedError, UsageError
 from kwokctl.json_value import Json
 from kwokctl.kube.names import is_subdomain
@@ -63,7 +63,7 @@ _OPTIONS: Mapping[str, _Option] = {
     "podsOnNodeSyncParallelism": _Option(0),
     _CRDS: _Option([], checks.resource_kind),
     "enableContentionProfiling": _Option(False, supported=False),
-    "enableDebuggingHandlers": _Option(True, supported=False),
+    "enableDebuggingHandlers": _Option(True),
     "enablePodsOnNodeSyncListPager": _Option(True, supported=False),
     "enablePodsOnNodeSyncStreamWatch": _Option(False, supported=False),
     "enableProfilingHandler": _Option(True, supported=False),
@@ -79,8 +79,8 @@ SELECTING = (
 """The options that select the nodes to manage."""
 CUSTOM_KINDS = frozenset({"Stage"})
 """Kinds of documents that the embedded controller reads from the API server, too."""
-UNUSED_KINDS = frozenset(KINDS[KWOK]) - {"Stage"}
-"""Kinds of documents for a controller with which the embedded one does nothing yet."""
+UNUSED_KINDS = FOR_KUBELET - ANSWERED
+"""Kinds of documents for a controller with which the embedded components do nothing yet."""
 
 
 def given_options(documents: Sequence[Document]) -> dict[str, Json]:

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
-from kwokctl.controller.metrics import Metrics
+from kwokctl.controller.metrics import controller_metrics
 from kwokctl.controller.object_reader import ObjectReader
 from kwokctl.controller.scheduling.delay_queue import DelayQueue
 from kwokctl.controller.write_errors import RightsLog
 from kwokctl.dataplane.port import KubeletWriter
+from kwokctl.embedded.metrics import Metrics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,5 +22,5 @@ class ControllerContext:
     wall: Callable[[], float]
     """The time of day as a POSIX time stamp: what is written into objects."""
     delay_queue: DelayQueue = field(default_factory=DelayQueue)
-    metrics: Metrics = field(default_factory=Metrics)
+    metrics: Metrics = field(default_factory=controller_metrics)
     rights: RightsLog = field(default_factory=RightsLog)

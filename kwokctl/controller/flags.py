@@ -3,57 +3,24 @@
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
 
 from kwokctl import __version__
-from kwokctl.config import readers
-from kwokctl.errors import UsageError
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(message, hint="--help lists all flags")
-
-
-def _switch(text: str) -> bool:
-    try:
-        return readers.read_switch(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is neither true nor false") from None
-
-
-def _whole(text: str) -> int:
-    try:
-        return readers.read_whole(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
-
-
-def _level(text: str) -> int:
-    names = {"debug": 4, "info": 0, "warn": -1, "warning": -1, "error": -2}
-    head, sign, tail = text.lower().partition("+") if "+" in text else (text.lower(), "", "")
-    if head in names:
-        return names[head] + (int(tail) if sign and tail.isascii() and tail.isdecimal() else 0)
-    try:
-        return readers.read_whole(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a log level") from None
+from kwokctl.embedded.flags import SWITCH, FlagParser, log_level, switch, whole
 
 
 def parser() -> argparse.ArgumentParser:
     """Make the parser; whatever is wrong raises UsageError."""
-    made = _Parser(
+    made = FlagParser(
         prog="kwok",
         allow_abbrev=False,
         description="Does the work of kubelets for fake nodes: nodes become Ready, pods run and end, "
         "as Stage documents say.",
     )
     add = made.add_argument
-    switch: dict[str, Any] = {"type": _switch, "nargs": "?", "const": True, "metavar": "BOOL"}
     add("--kubeconfig", help="how to reach the cluster (default: ~/.kube/config if it exists)")
     add("--master", default="", help="address of the API server, instead of the kubeconfig's")
     add("-c", "--config", action="append", default=[], help="file of documents; may be repeated")
-    add("--manage-all-nodes", dest="manageAllNodes", **switch, help="manage every node")
+    add("--manage-all-nodes", dest="manageAllNodes", **SWITCH, help="manage every node")
     add("--manage-single-node", dest="manageSingleNode", help="manage one node, by name")
     add("--manage-nodes-with-annotation-selector", dest="manageNodesWithAnnotationSelector")
     add("--manage-nodes-with-label-selector", dest="manageNodesWithLabelSelector")
@@ -64,22 +31,24 @@ def parser() -> argparse.ArgumentParser:
     add("--cidr", help="addresses of pods on nodes without a pod CIDR (default: 10.0.0.0/24)")
     add("--node-ip", dest="nodeIP", help="address of nodes that have none")
     add("--node-name", dest="nodeName", help="host name of nodes that have none")
-    add("--node-port", dest="nodePort", type=_whole, help="kubelet port in the status of nodes")
+    add("--node-port", dest="nodePort", type=whole, help="kubelet port in the status of nodes")
+    add("--kubelet-address", default="",
+        help="where the API server reaches the kubelet of every node: goes into the status of nodes")  # fmt: skip
     add("--server-address", dest="serverAddress", help="host:port for health and metrics")
     add("--server-token-file", type=Path,
         help="file for a new token, which clients must show for all but health; without this flag they get health only")  # fmt: skip
-    add("--node-lease-duration-seconds", dest="nodeLeaseDurationSeconds", type=_whole,
+    add("--node-lease-duration-seconds", dest="nodeLeaseDurationSeconds", type=whole,
         help="how long a node's lease lasts; 0 for no leases")  # fmt: skip
     add("--holder-identity", default="",
         help="name under which leases are held, if no other controller has it; a restarted one takes them over at once")  # fmt: skip
     _add_etcd(add)
-    add("--tls-cert-file", dest="tlsCertFile", help="certificate of the server")
-    add("--tls-private-key-file", dest="tlsPrivateKeyFile", help="key of the server")
+    add("--tls-cert-file", dest="tlsCertFile", help=argparse.SUPPRESS)
+    add("--tls-private-key-file", dest="tlsPrivateKeyFile", help=argparse.SUPPRESS)
     add("--enable-crds", action="append", default=[], metavar="KIND,…",
         help="kinds of documents that are read from the cluster as custom resources, too: Stage")  # fmt: skip
     add("--tracing-endpoint", help=argparse.SUPPRESS)
-    add("--tracing-sampling-rate-per-million", type=_whole, help=argparse.SUPPRESS)
-    add("-v", "--v", type=_level, default=0, help="how much is logged: a number or a name")
+    add("--tracing-sampling-rate-per-million", type=whole, help=argparse.SUPPRESS)
+    add("-v", "--v", type=log_level, default=0, help="how much is logged: a number or a name")
     add("--version", action="version", version=f"kwok version {__version__}")
     return made
 
@@ -97,5 +66,5 @@ def _add_etcd(add: Callable[..., object]) -> None:
     add("--etcd-certfile", type=Path, help="certificate to show to etcd")
     add("--etcd-keyfile", type=Path, help="key of that certificate")
     add("--etcd-prefix", default="/registry", help="prefix of all keys in etcd")
-    add("--managed-fields", type=_switch, default=True, metavar="BOOL",
+    add("--managed-fields", type=switch, default=True, metavar="BOOL",
         help="note in statuses that are written to etcd who has written which fields (default: true)")  # fmt: skip

@@ -1,14 +1,8 @@
-"""What the controller counts about itself, written in the Prometheus text format."""
+"""What the controller counts about itself."""
 
-import os
-import resource
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from kwokctl.embedded.metrics import Help, Metrics
 
-Labels = tuple[tuple[str, str], ...]
-
-_HELP = {
+_MEANINGS: Help = {
     "kwok_controller_objects": ("gauge", "Objects that are watched, by kind."),
     "kwok_controller_waiting": ("gauge", "Objects and leases that wait for their time."),
     "kwok_controller_queue_length": ("gauge", "Objects that are due and wait for a free player."),
@@ -34,61 +28,9 @@ _HELP = {
     "kwok_controller_unseen_writes": ("gauge", "Writes to etcd that the watch has not shown yet."),
     "kwok_controller_held_writes_total": ("counter", "Writes that waited for the watch to follow."),
     "apiserver_terminated_watchers_total": ("counter", "Watches that the API server has ended."),
-    "process_cpu_seconds_total": ("counter", "User and system CPU time."),
-    "process_resident_memory_bytes": ("gauge", "Resident memory."),
 }
 
 
-class Metrics:
-    """Counters, and the gauges that are computed when the metrics are read."""
-
-    def __init__(self) -> None:
-        """Begin with all counters at zero."""
-        self._counters: Counter[tuple[str, Labels]] = Counter()
-        self._gauges: list[Callable[[], Mapping[tuple[str, Labels], float]]] = []
-
-    def count(self, name: str, amount: float = 1, /, **labels: str) -> None:
-        """Add to a counter."""
-        self._counters[(name, tuple(labels.items()))] += amount  # type: ignore[assignment]  # a Counter of floats is not in the stubs
-
-    def ask(self, gauge: Callable[[], Mapping[tuple[str, Labels], float]]) -> None:
-        """Ask `gauge` for values whenever the metrics are read."""
-        self._gauges.append(gauge)
-
-    def text(self) -> str:
-        """Write everything in the text format, version 0.0.4."""
-        values: dict[tuple[str, Labels], float] = dict(self._counters)
-        for gauge in self._gauges:
-            values.update(gauge())
-        values[("process_cpu_seconds_total", ())] = _cpu_seconds()
-        values[("process_resident_memory_bytes", ())] = resident_bytes()
-        return "".join(_lines(values))
-
-
-def resident_bytes() -> int:
-    """Return how much memory this process has resident."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-def _cpu_seconds() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
-
-
-def _lines(values: Mapping[tuple[str, Labels], float]) -> Iterator[str]:
-    last = ""
-    for (name, labels), value in sorted(values.items()):
-        if name != last:
-            last = name
-            kind, text = _HELP[name]
-            yield f"# HELP {name} {text}\n# TYPE {name} {kind}\n"
-        marks = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels)
-        yield f"{name}{{{marks}}} {value}\n" if marks else f"{name} {value}\n"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+def controller_metrics() -> Metrics:
+    """Return the metrics of a controller, all of them zero."""
+    return Metrics(_MEANINGS)

@@ -11,7 +11,6 @@ from random import Random
 import msgspec
 
 from kwokctl import __version__
-from kwokctl.controller.cluster.access import cluster_access
 from kwokctl.controller.cluster.admission_fallback import AdmissionFallback
 from kwokctl.controller.cluster.watchers import ClusterWatchers
 from kwokctl.controller.context import ControllerContext
@@ -19,16 +18,6 @@ from kwokctl.controller.documents.custom_resources import CustomResources
 from kwokctl.controller.documents.verdicts import Verdicts
 from kwokctl.controller.leases.keeper import own_identity
 from kwokctl.controller.object_reader import ApiObjectReader
-from kwokctl.controller.process import (
-    LogProgress,
-    collect_rarely,
-    freeze,
-    give_back_regularly,
-    log,
-    log_to_stderr,
-    set_verbosity,
-)
-from kwokctl.controller.serving.kubelet_answers import KubeletAnswers
 from kwokctl.controller.serving.routes import Handlers, owner_authorizer, routes
 from kwokctl.controller.serving.server import Server
 from kwokctl.controller.settings import EtcdAccess, Settings, read_settings
@@ -41,6 +30,17 @@ from kwokctl.dataplane.open_plane import open_plane
 from kwokctl.dataplane.port import DataPlane
 from kwokctl.dataplane.scale_protocol import KubeletEndpoint
 from kwokctl.dataplane.store import ObjectStore
+from kwokctl.embedded.cluster_access import cluster_access
+from kwokctl.embedded.process import (
+    LogProgress,
+    collect_rarely,
+    failed,
+    freeze,
+    give_back_regularly,
+    log,
+    log_to_stderr,
+    set_verbosity,
+)
 from kwokctl.errors import KwokctlError
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.kube.client import Client
@@ -67,15 +67,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         access = cluster_access(settings.kubeconfig, settings.master)
         _run(serve(settings, access, settings.holder_identity or own_identity()))
     except KwokctlError as e:
-        return _failed(e)
+        return failed(e)
     return 0
-
-
-def _failed(error: KwokctlError) -> int:
-    log.error("%s", error)
-    if error.hint:
-        log.error("hint: %s", error.hint)
-    return error.exit_code
 
 
 async def serve(settings: Settings, access: Access, holder: str) -> None:
@@ -110,15 +103,14 @@ async def _serve(settings: Settings, pool: Pool, holder: str) -> None:
         is_ready=lambda: watchers is not None and watchers.is_synced,
         metrics=metrics,
         kubelet=msgspec.json.encode(
-            KubeletEndpoint(name=settings.kubelet.name, port=settings.kubelet.port)
+            KubeletEndpoint(address=settings.kubelet.address, port=settings.kubelet.port)
         ),
         stages=lambda: stages.played if stages else None,
         seen=lambda: watchers.controller.scale_api.seen() if watchers else None,
         reserve=lambda body: watchers.controller.scale_api.reserve(body) if watchers else None,
     )
     authorizer = await owner_authorizer(settings.server_token_file)
-    kubelet = KubeletAnswers(*settings.certificate) if settings.certificate else None
-    server = Server(routes(handlers), authorizer, kubelet)
+    server = Server(routes(handlers), authorizer)
     if settings.server is not None:
         await server.start(*settings.server)
     try:

@@ -9,11 +9,11 @@ from kwokctl.config.documents import load_documents
 from kwokctl.controller import configuration
 from kwokctl.controller.configuration import DEFAULTS, given_options, without_effect
 from kwokctl.controller.flags import parser
-from kwokctl.controller.nodes.selection import Selection, select
-from kwokctl.controller.serving.server import parse_address
 from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.stages.reader import read_stages
+from kwokctl.embedded.flags import parse_address
+from kwokctl.embedded.selection import Selection, select
 from kwokctl.errors import ConfigError, UsageError
 from kwokctl.etcd.member import EtcdTarget
 from kwokctl.host.paths import expanded
@@ -69,8 +69,6 @@ class Settings:
     holder_identity: str
     """Empty for a name that no other controller has."""
     verbosity: int
-    certificate: tuple[Path, Path] | None = None
-    """Certificate and key that are shown to clients that speak TLS; None to speak plain HTTP only."""
     etcd: EtcdAccess | None = None
     """None to write through the API only."""
     parallelism: Parallelism = field(default_factory=Parallelism)
@@ -130,10 +128,14 @@ def _settings(
         selecting=selecting,
         stages=stages,
         cidr=options["cidr"],
-        kubelet=Kubelet(ip=options["nodeIP"], name=options["nodeName"], port=port),
+        kubelet=Kubelet(
+            ip=options["nodeIP"],
+            name=options["nodeName"],
+            port=port,
+            address=flags.kubelet_address,
+        ),
         server=parse_address(address) if address else None,
         server_token_file=flags.server_token_file,
-        certificate=_certificate(options),
         lease_seconds=options["nodeLeaseDurationSeconds"],
         holder_identity=flags.holder_identity,
         etcd=_etcd(flags),
@@ -152,11 +154,6 @@ def _checked(name: str, value: Json) -> Json:
     if found := configuration.fault(name, value):
         raise UsageError(f"the flag for '{name}' is '{value}', {found.problem}", hint=found.hint)
     return value
-
-
-def _certificate(options: dict[str, Json]) -> tuple[Path, Path] | None:
-    certificate, key = options["tlsCertFile"], options["tlsPrivateKeyFile"]
-    return (Path(certificate), Path(key)) if certificate and key else None
 
 
 def _etcd(flags: argparse.Namespace) -> EtcdAccess | None:

@@ -57,6 +57,7 @@ def stages_in_force(
         node_ip=kubelet.ip,
         node_name=kubelet.name,
         node_port=kubelet.port,
+        kubelet_address=kubelet.address,
         started=started,
         manager=manager,
     )

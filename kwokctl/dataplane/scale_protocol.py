@@ -31,7 +31,7 @@ class Seen(msgspec.Struct):
 class KubeletEndpoint(msgspec.Struct):
     """Where the API server reaches the kubelets of all fake nodes."""
 
-    name: str = ""
+    address: str = ""
     port: int = 0
 
 
@@ -47,6 +47,7 @@ class PlayedStages(msgspec.Struct, kw_only=True):
     node_ip: str = ""
     node_name: str = ""
     node_port: int = 0
+    kubelet_address: str = ""
     started: str = ""
     """The start time of the controller that templates see."""
     manager: str

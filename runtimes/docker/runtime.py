@@ -12,7 +12,7 @@ from kwokctl.host.machine import Host
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.host.processes.manager import GRACE, Crew
 from kwokctl.model import ClusterName, Component, ComponentName, NodeAddress, Plan, State
-from kwokctl.runtime import Site
+from kwokctl.runtime import HOST, Site
 from runtimes.docker.specification import (
     COMPONENT,
     SPECIFICATION,
@@ -26,7 +26,6 @@ from runtimes.engine.logs import follow_log
 from runtimes.engine.remarks import remark_on
 from runtimes.engine.site import (
     GATEWAY,
-    HOST,
     LOOPBACK,
     ON_HOST,
     EngineSite,

@@ -4,15 +4,14 @@ import socket
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath, PurePosixPath
 
-from kwokctl.model import KWOK_CONTROLLER, ComponentName, Plan
+from kwokctl.model import KWOK_CONTROLLER, KWOK_KUBELET, ComponentName, Plan
+from kwokctl.runtime import HOST
 from runtimes.engine.client import Engine
 
-ON_HOST = frozenset({KWOK_CONTROLLER})
-"""Placed as processes of this host: the embedded controller is kwokctl itself, and is no image."""
+ON_HOST = frozenset({KWOK_CONTROLLER, KWOK_KUBELET})
+"""Placed as processes of this host: what is embedded is kwokctl itself, and is no image."""
 LOOPBACK = "127.0.0.1"
 _EVERYWHERE = "0.0.0.0"  # noqa: S104 - inside a network of the cluster's own
-HOST = "host.kwokctl.internal"
-"""The name by which containers know the host."""
 GATEWAY = "gateway.kwokctl.internal"
 """Placeholder in arguments for the host's address, which is known only once there is a network."""
 _ENGINES_OWN = "host-gateway"

@@ -56,7 +56,10 @@ def offered(kwokctl: Kwokctl, clusters: None) -> Offered:
         ("kwokctl create cluster --artifact-source o", ["offline"]),
         ("kwokctl create cluster --etcd-fsync of", ["off"]),
         ("kwokctl create cluster --disable etcd,kube-s", ["etcd,kube-scheduler"]),
-        ("kwokctl create cluster --enable=kw", ["--enable=kwok-controller"]),
+        (
+            "kwokctl create cluster --enable=kw",
+            ["--enable=kwok-controller", "--enable=kwok-kubelet"],
+        ),
         ("kwokctl create cluster --etcd-binary ", ["<files>"]),
         ('kwokctl create cluster --restart ""', ["no", "on-failure"]),
         ("kwokctl create cluster --wait --keep", ["--keep-on-failure"]),

@@ -84,7 +84,7 @@ def test_the_status_of_a_deployment_s_pod_is_the_controller_s(cluster: Installed
 
 
 def test_a_node_shows_the_port_of_its_kubelet_from_the_start(cluster: Installed) -> None:
-    port = cluster.components()["kwok-controller"]["ports"][0]["hostPort"]
+    port = cluster.components()["kwok-kubelet"]["ports"][0]["hostPort"]
 
     ports = {
         node["status"]["daemonEndpoints"]["kubeletEndpoint"]["Port"]
@@ -105,13 +105,13 @@ def test_no_field_that_a_kubelet_reports_is_empty(cluster: Installed) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("logs", "pod-000007"), "logs are not supported yet"),
+        (("logs", "pod-000007"), "no Logs or ClusterLogs document says what container"),
         (("exec", "pod-000007", "--", "ls"), "commands in containers are not supported yet"),
         (("attach", "pod-000007"), "attaching to containers is not supported yet"),
         (("port-forward", "pod-000007", ":80"), "port forwarding is not supported yet"),
     ],
 )
-def test_what_is_not_supported_yet_is_refused_with_a_sentence(
+def test_what_is_not_answered_is_refused_with_a_sentence(
     cluster: Installed, words: tuple[str, ...], sentence: str
 ) -> None:
     assert sentence in cluster.refused("kubectl", *words)

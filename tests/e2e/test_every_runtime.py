@@ -28,12 +28,20 @@ pytestmark = [
 
 NODES, PODS = 100, 20
 
+LOGS = """\
+kind: ClusterLogs
+metadata: {name: all}
+spec: {logs: [{generated: {template: "{{ .pod }} writes line {{ .line }}", linesPerSecond: 5}}]}
+"""
+
 REQUESTS = (
     "GET /", "GET /healthz", "GET /livez", "GET /readyz", "GET /health", "GET /version",
     "GET /metrics", "GET /configz", "GET /flagz", "GET /statusz", "GET /debug/pprof/",
     "GET /debug/vars", "GET /logs/", "GET /pods", "GET /api", "GET /api/v1/namespaces",
     "GET /openapi/v2", "GET /members", "GET /raft/probing", "POST /raft {}",
-    'POST /v3/kv/range {"key":"AA=="}', "GET /seen", "GET /kubelet", 'POST /pod-addresses {"nodes":{}}',
+    'POST /v3/kv/range {"key":"AA=="}', "GET /seen", "GET /kubelet",
+    "GET /containerLogs/default/pod/c", "POST /exec/default/pod/c", "GET /stats/summary",
+    'POST /pod-addresses {"nodes":{}}',
 )  # fmt: skip
 """What another user may try: a little of all that Kubernetes, etcd and the controller serve."""
 HEALTH = frozenset({"GET /healthz", "GET /livez", "GET /readyz"})
@@ -43,6 +51,7 @@ OPEN = {
     "kube-controller-manager": frozenset({"GET /healthz"}),
     "kube-scheduler": HEALTH,
     "kwok-controller": HEALTH,
+    "kwok-kubelet": HEALTH,
 }
 """What every client gets an answer to."""
 ETCD_OF_KUBEADM = frozenset({"GET /metrics", "GET /health", "GET /livez", "GET /readyz"})
@@ -82,7 +91,9 @@ def _image() -> Path:
 @pytest.fixture(scope="module")
 def main(place: Place, installed: Installed) -> Installed:
     main = installed.called(place.name)
-    place.create(main)
+    logs = main.folder / "logs.yaml"
+    logs.write_text(LOGS)
+    place.create(main, "--config", str(logs))
     return main
 
 
@@ -120,9 +131,11 @@ def test_another_user_of_the_machine_is_answered_only_what_is_open_to_all(
 
 
 def _program(words: str) -> str:
-    """Return which component a process is; the embedded controller is Python's."""
+    """Return which component a process is; the embedded ones are Python's."""
     name = Path(words.split(maxsplit=1)[0]).name
-    return "kwok-controller" if name.startswith("python") else name
+    if not name.startswith("python"):
+        return name
+    return "kwok-kubelet" if "kwokctl.kubelet" in words else "kwok-controller"
 
 
 def _stranger(main: Installed, shows: str, folder: Path) -> Stranger:
@@ -172,6 +185,14 @@ def test_logs_are_read_and_followed(main: Installed) -> None:
         follower.communicate()
 
 
+def test_a_container_has_logs(main: Installed) -> None:
+    name = main.objects("pods")[0]["metadata"]["name"]
+
+    lines = main.kubectl("logs", name, "--tail", "2").splitlines()
+
+    assert [line.rsplit(" ", 1)[0] for line in lines] == [f"{name} writes line"] * 2
+
+
 @pytest.mark.parametrize("component", ["etcd", "kube-apiserver", "kwok-controller"])
 def test_the_end_of_a_log_and_what_is_young_in_it_are_shown_alone(
     main: Installed, component: str
@@ -195,7 +216,7 @@ def test_the_end_of_a_log_and_what_is_young_in_it_are_shown_alone(
         follower.communicate()
 
 
-def test_the_node_proxy_of_the_api_server_reaches_the_controller(
+def test_the_node_proxy_of_the_api_server_reaches_the_kubelet_server(
     place: Place, main: Installed
 ) -> None:
     if place.command is None:
@@ -256,4 +277,4 @@ def test_deleting_leaves_nothing(place: Place, main: Installed) -> None:
     assert place.found() == []
     assert place.remains(main) == []
     assert main.processes() == {}
-    assert main.files() <= {"kubeconfig", "own.yaml"}
+    assert main.files() <= {"kubeconfig", "own.yaml", "logs.yaml"}

@@ -118,7 +118,7 @@ def test_new_nodes_name_the_controllers_address_before_their_first_heartbeat(
     (node,) = main.objects("nodes", "--selector", "kwok.x-k8s.io/kwokctl-scale=fresh")
     main.ok("scale", "node", "fresh", "--replicas", "0", "--wait")
 
-    assert "InternalDNS" in {each["type"] for each in node["status"]["addresses"]}
+    assert "kwokctl.dev/Kubelet" in {each["type"] for each in node["status"]["addresses"]}
 
 
 async def test_the_port_holds_as_with_any_runtime(main: Installed) -> None:

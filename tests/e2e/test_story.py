@@ -34,6 +34,7 @@ CORE = [
     "kube-controller-manager",
     "kube-scheduler",
     "kwok-controller",
+    "kwok-kubelet",
 ]
 
 PODS = "/api/v1/namespaces/default/pods"

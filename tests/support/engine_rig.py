@@ -13,7 +13,7 @@ from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.engine.decoded import DecodedObject
 from kwokctl.controller.engine.engine import StageEngine
 from kwokctl.controller.engine.object_state import ObjectState
-from kwokctl.controller.metrics import Metrics
+from kwokctl.controller.metrics import controller_metrics
 from kwokctl.controller.scheduling.delay_queue import DelayQueue
 from kwokctl.controller.stages.model import Delay, Kind, PatchStep, Stage, Step
 from kwokctl.controller.stages.selectors import Requirement, Selector
@@ -120,7 +120,7 @@ class Rig:
     def __init__(self, *stages: Stage, players: int = 64) -> None:
         self.cluster = FakeCluster(PODS, CONFIG_MAPS)
         self.hooks = Hooks()
-        self.metrics = Metrics()
+        self.metrics = controller_metrics()
         self.delay_queue = DelayQueue()
         wall = asyncio.get_running_loop().time
         context = ControllerContext(

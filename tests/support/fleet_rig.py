@@ -10,13 +10,13 @@ import msgspec
 
 from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.engine.decoded import DecodedNode, DecodedObject, DecodedPod
-from kwokctl.controller.nodes.selection import Selection, select
 from kwokctl.controller.settings import Settings
 from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.wiring import Controller
 from kwokctl.dataplane.leases.encode import micro_time
 from kwokctl.dataplane.port import KubeletWriter
+from kwokctl.embedded.selection import Selection, select
 from kwokctl.kube.resource import LEASES, NODE_LEASES, NODES, PODS
 from tests.support.fake_cluster import FakeCluster
 from tests.support.shipped_stages import shipped
@@ -64,7 +64,7 @@ class Rig:
             selection=selection or select(all_nodes=True),
             stages=shipped(lease_seconds=lease_seconds) if stages is None else stages,
             cidr="10.0.0.0/24",
-            kubelet=Kubelet(ip="192.0.2.200", name="localhost", port=10247),
+            kubelet=Kubelet(ip="192.0.2.200", name="localhost", port=10250, address="127.0.0.1"),
             server=None,
             lease_seconds=lease_seconds,
             holder_identity="",

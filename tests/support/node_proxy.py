@@ -1,4 +1,4 @@
-"""Requests through the API server's node proxy to the controller, the kubelet of fake nodes."""
+"""Requests through the API server's node proxy to the kubelet server."""
 
 import json
 
@@ -8,7 +8,7 @@ _NAME = "reached"
 
 
 def answer_of_node_proxy(cluster: Installed) -> str:
-    """Return what the controller answers to `/healthz` by way of a node that is made for that."""
+    """Return what the kubelet server answers to `/healthz` by way of a node that is made for that."""
     metadata = {"name": _NAME, "annotations": {"kwok.x-k8s.io/node": "fake"}}
     node = {"apiVersion": "v1", "kind": "Node", "metadata": metadata}
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(node))
@@ -18,10 +18,6 @@ def answer_of_node_proxy(cluster: Installed) -> str:
         return bool(found["status"].get("addresses"))
 
     until("the node has an address", has_address)
-    # At the kubelet's own port the API server would speak TLS.
-    elsewhere = json.dumps({"status": {"daemonEndpoints": {"kubeletEndpoint": {"Port": 1}}}})
-    cluster.kubectl("patch", "node", _NAME, "--subresource=status", "-p", elsewhere)
-    port = cluster.components()["kwok-controller"]["ports"][0]["hostPort"]
-    said = cluster.kubectl("get", "--raw", f"/api/v1/nodes/http:{_NAME}:{port}/proxy/healthz")
+    said = cluster.kubectl("get", "--raw", f"/api/v1/nodes/{_NAME}/proxy/healthz")
     cluster.kubectl("delete", "node", _NAME)
     return said

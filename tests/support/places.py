@@ -31,14 +31,14 @@ class Place:
         """Whether there is a real node beside the fake ones."""
         return self.image is not None
 
-    def create(self, cluster: Installed) -> None:
-        """Create a cluster, and wait for it."""
+    def create(self, cluster: Installed, *more: str) -> None:
+        """Create a cluster with more options, and wait for it."""
         if self.image is not None:
-            words = ("--kind-node-image", str(self.image), "--wait")
+            words = ("--kind-node-image", str(self.image), "--wait", *more)
             on_kind.create(cluster, *words, runtime=self.runtime)
             return
         built = () if self.command is None else ("--artifact-source", "build")
-        cluster.ok("create", "cluster", "--runtime", self.runtime, *built, "--wait")
+        cluster.ok("create", "cluster", "--runtime", self.runtime, *built, "--wait", *more)
 
     def containers(self, *clusters: Installed) -> list[str]:
         """Name the containers that these clusters have."""

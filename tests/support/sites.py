@@ -61,4 +61,4 @@ class ContainerLikeSite:
         return False
 
     def node_address(self) -> NodeAddress:
-        return NodeAddress(name="kwok-controller", ip="192.0.2.1")
+        return NodeAddress(name="kwok-kubelet", ip="192.0.2.1")

@@ -209,7 +209,9 @@ def test_the_index_of_the_documentation_lists_every_page() -> None:
 
 def test_the_map_of_the_code_names_files_and_packages_that_exist() -> None:
     page = text("docs/explanation/code-map.md")
-    paths = re.findall(r"`((?:controller|dataplane|clusters)/[\w/]+(?:\.py|/))`", page)
+    paths = re.findall(
+        r"`((?:controller|dataplane|clusters|kubelet|embedded)/[\w/]+(?:\.py|/))`", page
+    )
 
     assert len(paths) >= 30
     assert [path for path in paths if not (ROOT / "kwokctl" / path).exists()] == []

@@ -9,10 +9,10 @@ from typing import Any
 
 from kwokctl.config.documents import Document
 from kwokctl.controller.in_memory.kubelet import ControllerIdentity, InMemoryKubelet
-from kwokctl.controller.nodes.selection import select
 from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.controller.stages.reader import read_stages
 from kwokctl.dataplane.scale_protocol import ControllerClient, PlayedStages
+from kwokctl.embedded.selection import select
 from kwokctl.errors import ConfigError, KwokctlError, RequestError
 from kwokctl.json_value import Json
 from kwokctl.tasks import beside
@@ -54,7 +54,12 @@ def _kubelet(found: PlayedStages, kind: str) -> InMemoryKubelet:
         stages,
         selection=select(**selecting),
         identity=ControllerIdentity(
-            kubelet=Kubelet(ip=found.node_ip, name=found.node_name, port=found.node_port),
+            kubelet=Kubelet(
+                ip=found.node_ip,
+                name=found.node_name,
+                port=found.node_port,
+                address=found.kubelet_address,
+            ),
             started=found.started,
             manager=found.manager,
         ),

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from kwokctl.controller.nodes.selection import requirements
+from kwokctl.embedded.selection import requirements
 from kwokctl.errors import UsageError
 from kwokctl.kube.names import LABEL_RULE, is_label
 

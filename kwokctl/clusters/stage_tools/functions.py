@@ -14,13 +14,14 @@ _TEXTS = (
     "StartTime",
     "NodeIP",
     "NodeName",
+    "KubeletAddress",
     "NodePort",
     "PodIP",
     "NodeIPWith",
     "PodIPWith",
 )
 _LISTS = ("NodeIPsWith", "PodIPsWith")
-_EXAMPLE = Kubelet(ip="192.0.2.1", name="node.example", port=10250)
+_EXAMPLE = Kubelet(ip="192.0.2.1", name="node.example", port=10250, address="127.0.0.1")
 """Addresses of https://www.rfc-editor.org/rfc/rfc5737."""
 _CIDR = "10.0.0.0/24"
 

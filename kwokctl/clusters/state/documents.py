@@ -1,4 +1,4 @@
-"""Selects the user's documents that a cluster keeps for its controller, and converts them.
+"""Selects the user's documents that a cluster keeps for its controller and its kubelet server.
 
 They lie in the cluster's `kwok.yaml`, which every controller is given: the embedded one, and one of
 the user's own, which may support more of them.
@@ -7,9 +7,9 @@ the user's own, which may support more of them.
 from collections.abc import Iterator, Mapping, Sequence
 
 from kwokctl.config.documents import Document
-from kwokctl.config.kinds import CONFIGURATION
+from kwokctl.config.kinds import CONFIGURATION, FOR_KUBELET
 from kwokctl.config.options import ClusterOptions
-from kwokctl.controller.configuration import KIND, UNUSED_KINDS, without_effect
+from kwokctl.controller.configuration import KIND, without_effect
 from kwokctl.errors import UsageError
 from kwokctl.host.paths import expanded
 from kwokctl.json_value import Json
@@ -29,7 +29,7 @@ _USUAL_PARALLELISM: Mapping[str, int] = {
 _SETTLED_BY_CLUSTER = {
     "kubeconfig": "the cluster's own",
     "nodeLeaseDurationSeconds": "--node-lease-duration-seconds",
-    "nodePort": "--controller-port",
+    "nodePort": "--kubelet-port",
     "serverAddress": "--bind-address and --controller-port",
     "tlsCertFile": "the cluster's own",
     "tlsPrivateKeyFile": "the cluster's own",
@@ -47,7 +47,7 @@ def kept_documents(
     Several of kind KwokConfiguration become one. Relative paths are those of the caller's folder.
     """
     configurations = [each for each in documents if each.kind == KIND]
-    others = [each.body for each in documents if each.kind in UNUSED_KINDS]
+    others = [each.body for each in documents if each.kind in FOR_KUBELET]
     own = bool(options.component(KWOK_CONTROLLER).binary)
     merged = [_merged(configurations, own=own)] if configurations or own else []
     return tuple(_whole_paths(body) for body in (*merged, *others))
@@ -72,7 +72,7 @@ def remarks(options: ClusterOptions, documents: Sequence[Document]) -> Iterator[
     if not options.component(KWOK_CONTROLLER).binary and (found := without_effect(documents)):
         yield (
             f"{', '.join(found)}: kept in the cluster's kwok.yaml, but not supported yet by the "
-            "embedded controller"
+            "embedded components"
         )
     for kind, use in (
         ("KwokctlResource", "give them to 'scale' with --config"),

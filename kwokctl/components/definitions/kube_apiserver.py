@@ -6,6 +6,7 @@ from typing import ClassVar
 from kwokctl.components import identities
 from kwokctl.components.definition import Definition
 from kwokctl.components.definitions import etcd
+from kwokctl.components.fake_nodes import KUBELET_ADDRESS, has_kubelet
 from kwokctl.components.flags import Value, flags
 from kwokctl.components.setting import Setting
 from kwokctl.config import checks
@@ -94,7 +95,7 @@ def kube_apiserver(setting: Setting) -> Component:
                 "allow-privileged": True,
                 # A fake node's internal addresses and host name lead nowhere, and looking up a name
                 # would query DNS servers outside this machine.
-                "kubelet-preferred-address-types": "InternalDNS,InternalIP",
+                "kubelet-preferred-address-types": f"{KUBELET_ADDRESS},InternalDNS,InternalIP",
                 "authorization-mode": "Node,RBAC" if common.authorization else "AlwaysAllow",
                 "runtime-config": own.runtime_config or None,
                 "feature-gates": common.feature_gates or None,
@@ -166,9 +167,21 @@ def _own_ways(setting: Setting) -> dict[str, Value]:
     return {
         "tls-cert-file": setting.pki(f"{KUBE_APISERVER}.crt"),
         "tls-private-key-file": setting.pki(f"{KUBE_APISERVER}.key"),
+        **_kubelet_identity(setting),
         # No pod is real, so nothing dials the service of the API server.
         "endpoint-reconciler-type": "none",
         "service-cluster-ip-range": "10.96.0.0/16",
+    }
+
+
+def _kubelet_identity(setting: Setting) -> dict[str, Value]:
+    """Return the flags by which the API server and the kubelet server know each other."""
+    if not has_kubelet(setting):
+        return {}
+    return {
+        "kubelet-certificate-authority": setting.pki("ca.crt"),
+        "kubelet-client-certificate": setting.pki(f"{identities.KUBELET_CLIENT}.crt"),
+        "kubelet-client-key": setting.pki(f"{identities.KUBELET_CLIENT}.key"),
     }
 
 
@@ -206,6 +219,11 @@ def _identities(options: ClusterOptions) -> tuple[Identity, ...]:
             name=identities.FRONT_PROXY,
             common_name=identities.FRONT_PROXY,
             authority=identities.FRONT_PROXY_CA,
+        ),
+        Identity(
+            name=identities.KUBELET_CLIENT,
+            common_name=identities.KUBELET_CLIENT,
+            organizations=(identities.ADMIN_GROUP,),
         ),
     )
 

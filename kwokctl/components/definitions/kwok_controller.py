@@ -9,6 +9,13 @@ from kwokctl import __version__
 from kwokctl.components import identities
 from kwokctl.components.definition import Definition
 from kwokctl.components.definitions import etcd
+from kwokctl.components.fake_nodes import (
+    internal_address,
+    kubelet_address,
+    kubelet_port,
+    listening,
+    selecting,
+)
 from kwokctl.components.flags import Value, flags
 from kwokctl.components.heartbeat import heartbeat
 from kwokctl.components.setting import Setting
@@ -23,7 +30,7 @@ from kwokctl.config.declaring import (
     port_option,
 )
 from kwokctl.config.options import ClusterOptions
-from kwokctl.host.ports import LOOPBACK, covers, dialled, joined
+from kwokctl.host.ports import joined
 from kwokctl.model import (
     KUBE_APISERVER,
     KWOK_CONTROLLER,
@@ -31,7 +38,6 @@ from kwokctl.model import (
     Component,
     HttpProbe,
     Identity,
-    NodeAddress,
     Port,
 )
 
@@ -73,11 +79,11 @@ class KwokControllerOptions(ComponentOptions):
 
 
 def kwok_controller(setting: Setting) -> Component:
-    """Describe the controller that plays the kubelets of all nodes."""
+    """Describe the controller that plays what the kubelets of all nodes do by themselves."""
     own = setting.options.of(KwokControllerOptions)
     port, is_ours = own.port, not own.binary
     address = setting.address(KWOK_CONTROLLER)
-    bind, node = setting.bind(KWOK_CONTROLLER), kubelet_address(setting)
+    node, bind = kubelet_address(setting), joined(setting.bind(KWOK_CONTROLLER), port)
     return Component(
         name=KWOK_CONTROLLER,
         artifact=setting.artifacts[KWOK_CONTROLLER],
@@ -85,12 +91,15 @@ def kwok_controller(setting: Setting) -> Component:
             {
                 "kubeconfig": setting.kubeconfig(KWOK_CONTROLLER),
                 "config": str(setting.site.path(setting.paths.saved)),
-                **_nodes(setting),
-                **_unless_given(setting, {"nodeName": node.name, "nodeIP": node.ip}),
-                "node-port": port,
-                "server-address": joined(_listening(bind, node.ip), port),
-                "tls-cert-file": setting.pki(f"{KWOK_CONTROLLER}.crt"),
-                "tls-private-key-file": setting.pki(f"{KWOK_CONTROLLER}.key"),
+                **selecting(setting),
+                **_unless_given(
+                    setting, {"nodeName": node.name, "nodeIP": internal_address(setting)}
+                ),
+                "node-port": kubelet_port(setting),
+                "kubelet-address": node.name if is_ours else None,
+                "server-address": bind if is_ours else listening(setting, KWOK_CONTROLLER, port),
+                # Another controller is a kubelet server, too.
+                **({} if is_ours else _tls(setting)),
                 # The same for every cluster: a restarted controller, and the controller of a
                 # cluster restored from another's snapshot, renews the leases instead of waiting
                 # until they expire.
@@ -109,26 +118,11 @@ def kwok_controller(setting: Setting) -> Component:
     )
 
 
-def kubelet_address(setting: Setting) -> NodeAddress:
-    """Return where the API server reaches the controller in place of the kubelets of all nodes."""
-    node = setting.site.node_address()
-    here = dialled(setting.bind(KWOK_CONTROLLER))
-    if node.ip != LOOPBACK or here == LOOPBACK:
-        return node
-    return NodeAddress(name=here, ip=here)
-
-
-def _nodes(setting: Setting) -> dict[str, Value]:
-    """Return the flags that select fake nodes, unless the user's documents select them."""
-    given = setting.controller_options
-    if given.get("manageSingleNode") or given.get("manageNodesWithAnnotationSelector"):
-        return {}
-    if setting.site.has_own_nodes:
-        return {
-            "manage-all-nodes": False,
-            "manage-nodes-with-annotation-selector": "kwok.x-k8s.io/node=fake",
-        }
-    return {} if given.get("manageNodesWithLabelSelector") else {"manage-all-nodes": True}
+def _tls(setting: Setting) -> dict[str, Value]:
+    return {
+        "tls-cert-file": setting.pki(f"{KWOK_CONTROLLER}.crt"),
+        "tls-private-key-file": setting.pki(f"{KWOK_CONTROLLER}.key"),
+    }
 
 
 def _unless_given(setting: Setting, values: Mapping[str, str]) -> dict[str, Value]:
@@ -139,11 +133,6 @@ def _unless_given(setting: Setting, values: Mapping[str, str]) -> dict[str, Valu
         for name, value in values.items()
         if not setting.controller_options.get(name)
     }
-
-
-def _listening(bind: str, ip: str) -> str:
-    """Return where to listen, so that the API server's proxy reaches nodes."""
-    return bind if covers(bind, ip) else f"{bind},{ip}"
 
 
 def _data_path(setting: Setting) -> dict[str, Value]:

@@ -16,9 +16,9 @@ from kwokctl.controller.engine.decoded import (
     version_of,
 )
 from kwokctl.controller.engine.engine import StageEngine
-from kwokctl.controller.nodes.selection import Selection
 from kwokctl.controller.wiring import Controller
 from kwokctl.dataplane.leases.decode import StoredLease, read_lease
+from kwokctl.embedded.selection import Selection
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.paging import ListQuery, list_from_cache
 from kwokctl.kube.collections.watch import EventType, watch

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from random import Random
 
 from kwokctl.controller.engine.object_state import ObjectState
-from kwokctl.controller.metrics import Metrics
 from kwokctl.controller.stages.model import Stage
+from kwokctl.embedded.metrics import Metrics
 from kwokctl.retry import backoff
 
 log = logging.getLogger(__name__)

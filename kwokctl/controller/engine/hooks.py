@@ -7,7 +7,7 @@ from kwokctl.controller.engine.decoded import DecodedNode, DecodedObject, Decode
 from kwokctl.controller.engine.object_state import ObjectState
 from kwokctl.controller.nodes.address_pool import PodIPs
 from kwokctl.controller.nodes.registry import Hold, ManagedNode, NodeRegistry
-from kwokctl.controller.nodes.selection import Selection
+from kwokctl.embedded.selection import Selection
 
 _NOTHING: Mapping[str, str] = {}
 

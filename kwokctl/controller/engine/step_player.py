@@ -6,7 +6,6 @@ import orjson
 
 from kwokctl.controller.engine import patches
 from kwokctl.controller.engine.conditions import ConditionComposer
-from kwokctl.controller.metrics import Metrics
 from kwokctl.controller.object_reader import ObjectReader
 from kwokctl.controller.stages.model import (
     ApplyStep,
@@ -17,6 +16,7 @@ from kwokctl.controller.stages.model import (
     Step,
 )
 from kwokctl.dataplane.port import KubeletWriter, ObjectKey, Patch
+from kwokctl.embedded.metrics import Metrics
 from kwokctl.errors import ApiError, ExpressionError
 from kwokctl.expr.duration import format_time
 from kwokctl.json_value import Json

@@ -9,10 +9,10 @@ from kwokctl.controller.in_memory.all_objects import AllObjects, guarded
 from kwokctl.controller.in_memory.at_once import EndlessPlayError, is_at_once, play
 from kwokctl.controller.in_memory.one_object import OneObject
 from kwokctl.controller.in_memory.own_addresses import OwnAddresses
-from kwokctl.controller.nodes.selection import Selection, requirements
 from kwokctl.controller.stages.functions import Kubelet, common, for_nodes, for_pods
 from kwokctl.controller.stages.model import PatchStep, Stage
 from kwokctl.dataplane.copies.own_values import OwnValues
+from kwokctl.embedded.selection import Selection, requirements
 from kwokctl.expr.gotemplate.symbols import NotSymbolicError, Symbol, for_symbols
 from kwokctl.json_value import Json
 

@@ -9,12 +9,12 @@ from math import ceil
 
 from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.leases.claim import LeaseClaim
-from kwokctl.controller.metrics import Labels
 from kwokctl.controller.nodes.registry import Hold
 from kwokctl.controller.scheduling.worker_queue import BatchQueue
 from kwokctl.controller.write_errors import ErrorKind, error_kind
 from kwokctl.dataplane.leases.decode import StoredLease, read_lease
 from kwokctl.dataplane.port import ObjectKey, Renewal, Renewed
+from kwokctl.embedded.metrics import Labels
 from kwokctl.errors import RequestError
 from kwokctl.kube.resource import LEASES, NODE_LEASES
 from kwokctl.retry import backoff

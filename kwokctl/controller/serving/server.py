@@ -10,10 +10,8 @@ import logging
 from collections.abc import Sequence
 from contextlib import suppress
 
-from kwokctl.controller.serving.kubelet_answers import CLIENT_HELLO, KubeletAnswers
 from kwokctl.controller.serving.routes import JSON, Authorizer, HttpResponse, HttpRoute, Right
-from kwokctl.errors import UnavailableError, UsageError
-from kwokctl.host.ports import ANY
+from kwokctl.errors import UnavailableError
 
 log = logging.getLogger(__name__)
 
@@ -28,16 +26,10 @@ _MOST_STRANGERS = 500
 class Server:
     """Listens, and answers each request by the route of its method and path."""
 
-    def __init__(
-        self,
-        routes: Sequence[HttpRoute],
-        authorizer: Authorizer,
-        kubelet: KubeletAnswers | None = None,
-    ) -> None:
-        """Answer by `routes` the clients to which `authorizer` gives the right; `kubelet` answers TLS."""
+    def __init__(self, routes: Sequence[HttpRoute], authorizer: Authorizer) -> None:
+        """Answer by `routes` the clients to which `authorizer` gives the right."""
         self._routes = {(route.method, route.path): route for route in routes}
         self._authorizer = authorizer
-        self._kubelet = kubelet
         self._strangers: dict[asyncio.StreamWriter, None] = {}
         """Oldest first."""
         self._server: asyncio.Server | None = None
@@ -70,14 +62,8 @@ class Server:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._admit(writer)
         try:
-            async with asyncio.timeout(_PATIENCE):
-                begun = await reader.read(1)
-            if begun == CLIENT_HELLO:
-                if self._kubelet is not None:
-                    await self._kubelet.answer(reader, writer, begun)
-                return
-            while await self._serve_one(reader, writer, begun):
-                begun = b""
+            while await self._serve_one(reader, writer):
+                pass
         except (TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError):
             pass
         finally:
@@ -92,12 +78,10 @@ class Server:
             oldest.transport.abort()
         self._strangers[writer] = None
 
-    async def _serve_one(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, begun: bytes
-    ) -> bool:
-        """Answer a request of which `begun` has been read; False if it is the connection's last."""
+    async def _serve_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Answer a request; False if it is the connection's last."""
         async with asyncio.timeout(_PATIENCE):
-            request = _Request(begun + await reader.readuntil(b"\r\n\r\n"))
+            request = _Request(await reader.readuntil(b"\r\n\r\n"))
             response = await self._answer(request, reader, writer)
             # What is refused may come with a body that has not been read.
             is_kept = response.status in (200, 503) and request.may_be_followed
@@ -183,11 +167,3 @@ async def _end(writer: asyncio.StreamWriter) -> None:
                 await writer.wait_closed()
         except TimeoutError:
             writer.transport.abort()
-
-
-def parse_address(text: str) -> tuple[str, int]:
-    """Split "host:port"; the host may be empty for all addresses, or in brackets."""
-    host, _, port = text.rpartition(":")
-    if not port.isdecimal() or int(port) > 65535:
-        raise UsageError(f"'{text}' is no address to serve", hint="write host:port")
-    return host.strip("[]") or ANY, int(port)

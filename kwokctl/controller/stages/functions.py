@@ -19,7 +19,17 @@ NODE_CONDITIONS = (
 """Type, status, reason and message of the conditions of a healthy node."""
 
 NAMES = frozenset(
-    {"Now", "StartTime", "Version", "NodeConditions", "NodeIP", "NodeName", "NodePort", "UUIDFor"}
+    {
+        "Now",
+        "StartTime",
+        "Version",
+        "KubeletAddress",
+        "NodeConditions",
+        "NodeIP",
+        "NodeName",
+        "NodePort",
+        "UUIDFor",
+    }
 )
 """The functions for every kind."""
 POD_NAMES = NAMES | {
@@ -41,6 +51,8 @@ class Kubelet:
     ip: str = ""
     name: str = ""
     port: int = 0
+    address: str = ""
+    """Where the API server reaches it; `ip` and `name` are what other clients are told."""
 
 
 @lru_cache(maxsize=1)
@@ -78,6 +90,7 @@ def for_nodes(shared: Mapping[str, Any], kubelet: Kubelet) -> dict[str, Any]:
         "NodeIP": lambda: kubelet.ip,
         "NodeName": lambda: kubelet.name,
         "NodePort": lambda: kubelet.port,
+        "KubeletAddress": lambda: kubelet.address,
     }
 
 

@@ -188,7 +188,7 @@ async def _addresses_of_a_new_node(
 async def test_new_nodes_have_the_kubelets_address_that_only_the_controller_knows(
     home: Home, cluster: FakeCluster
 ) -> None:
-    messages = answers(kubelet=b'{"name":"172.18.0.1","port":1234}')
+    messages = answers(kubelet=b'{"address":"172.18.0.1","port":1234}')
     server = Server(routes(messages), Authorizer("secret"))
     await server.start("127.0.0.1", 0)
     try:
@@ -197,7 +197,7 @@ async def test_new_nodes_have_the_kubelets_address_that_only_the_controller_know
     finally:
         server.close()
 
-    assert {"type": "InternalDNS", "address": "172.18.0.1"} in addresses
+    assert {"type": "kwokctl.dev/Kubelet", "address": "172.18.0.1"} in addresses
 
 
 async def test_nodes_are_made_without_an_answer_of_the_controller_too(
@@ -209,7 +209,7 @@ async def test_nodes_are_made_without_an_answer_of_the_controller_too(
 
     addresses = await _addresses_of_a_new_node(home, cluster, replace(SAVED, options=options))
 
-    assert "InternalDNS" not in {address["type"] for address in addresses}
+    assert "kwokctl.dev/Kubelet" not in {address["type"] for address in addresses}
 
 
 async def test_etcd_is_not_written_to_in_a_cluster_of_others(home: Home, tmp_path: Path) -> None:

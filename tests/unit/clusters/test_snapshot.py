@@ -80,7 +80,7 @@ def saved_with(etcdutl: str, **options: Any) -> Saved:
     given = {
         f"{name.replace('-', '_')}_binary": "/bin/true"
         for name in (*catalog(), "etcd")
-        if name != "kwok-controller"
+        if name not in {"kwok-controller", "kwok-kubelet"}
     }
     options = {**given, "etcdutl_binary": etcdutl, **options}
     return replace(SAVED_FROM_STORE, options=changed(SAVED_FROM_STORE.options, **options))

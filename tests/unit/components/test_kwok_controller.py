@@ -69,7 +69,7 @@ def test_beside_real_nodes_a_label_alone_does_not_make_a_node_fake() -> None:
 def test_the_address_and_name_of_documents_win() -> None:
     ours, given = flags({}), flags({"nodeIP": "192.0.2.7", "nodeName": "here"})
 
-    assert (ours["node-ip"], ours["node-name"]) == ("127.0.0.1", "localhost")
+    assert (ours["node-ip"], ours["node-name"]) == ("198.19.255.254", "localhost")
     assert not {"node-ip", "node-name"} & set(given)
     assert given["node-port"] == ours["node-port"]
 

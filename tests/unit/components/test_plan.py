@@ -16,6 +16,7 @@ from kwokctl.model import (
     KUBE_CONTROLLER_MANAGER,
     KUBE_SCHEDULER,
     KWOK_CONTROLLER,
+    KWOK_KUBELET,
     Artifact,
     ClusterName,
     Component,
@@ -35,6 +36,7 @@ OPTIONS = cluster_options(
     kube_controller_manager_port=10257,
     kube_scheduler_port=10259,
     controller_port=10247,
+    kubelet_port=10250,
 )
 
 
@@ -109,7 +111,7 @@ def test_etcd_and_the_api_server_start_together_and_their_clients_after_them() -
 
     assert waves == [
         {ETCD, KUBE_APISERVER},
-        {KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER, KWOK_CONTROLLER},
+        {KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER, KWOK_CONTROLLER, KWOK_KUBELET},
     ]
 
 
@@ -117,7 +119,7 @@ def test_clients_stop_first_and_etcd_last() -> None:
     waves = [{component.name for component in wave} for wave in plan().stop_waves()]
 
     assert waves == [
-        {KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER, KWOK_CONTROLLER},
+        {KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER, KWOK_CONTROLLER, KWOK_KUBELET},
         {KUBE_APISERVER},
         {ETCD},
     ]

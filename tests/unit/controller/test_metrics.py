@@ -1,8 +1,8 @@
-from kwokctl.controller.metrics import Metrics
+from kwokctl.controller.metrics import controller_metrics
 
 
 def test_counters_and_gauges_are_written_with_their_help() -> None:
-    metrics = Metrics()
+    metrics = controller_metrics()
     metrics.count("kwok_controller_plays_total", stage="a", outcome="ok")
     metrics.count("kwok_controller_plays_total", stage="a", outcome="ok")
     metrics.ask(lambda: {("kwok_controller_objects", (("kind", "Pod"),)): 7})
@@ -17,7 +17,7 @@ def test_counters_and_gauges_are_written_with_their_help() -> None:
 
 
 def test_label_values_are_escaped() -> None:
-    metrics = Metrics()
+    metrics = controller_metrics()
     metrics.count("kwok_controller_plays_total", stage='a"\\\n', outcome="ok")
 
     assert 'stage="a\\"\\\\\\n"' in metrics.text()

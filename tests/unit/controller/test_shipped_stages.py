@@ -35,7 +35,16 @@ def stub(name: str) -> Callable[..., str]:
 
 
 def functions() -> Mapping[str, Any]:
-    names = ("Now", "StartTime", "Version", "NodeIP", "NodeName", "NodePort", "NodeIPWith")
+    names = (
+        "Now",
+        "StartTime",
+        "Version",
+        "NodeIP",
+        "NodeName",
+        "NodePort",
+        "KubeletAddress",
+        "NodeIPWith",
+    )
     return {
         **{name: stub(name) for name in names},
         **{name: stub(name) for name in ("ContainerID", "ImageID", "UUIDFor")},

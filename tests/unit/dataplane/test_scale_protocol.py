@@ -36,7 +36,7 @@ def answer(_: bytes) -> bytes:
 async def client(file: Path, token: str) -> AsyncIterator[ControllerClient]:
     """Yield what asks a controller whose token is `token`."""
     answering = answers(
-        kubelet=b'{"name":"10.0.0.1","port":10247}',
+        kubelet=b'{"address":"10.0.0.1","port":10247}',
         seen=b'{"nodes":7,"pods":8}',
         reserve=answer,
         stages=IN_FORCE,
@@ -60,7 +60,7 @@ async def test_the_token_is_shown_as_the_file_has_it_now(tmp_path: Path) -> None
         file.write_text("present\n")
 
         assert (await at.seen()).pods == 8
-        assert await at.kubelet() == KubeletEndpoint(name="10.0.0.1", port=10247)
+        assert await at.kubelet() == KubeletEndpoint(address="10.0.0.1", port=10247)
         found = await at.addresses(["n", "n"], of_pods=True)
         assert list(found) == [
             PodPlace(("10.0.0.1",), ("192.0.2.1",)),

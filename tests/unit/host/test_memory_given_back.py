@@ -1,4 +1,4 @@
-from kwokctl.controller.metrics import resident_bytes
+from kwokctl.embedded.metrics import resident_bytes
 from kwokctl.host.memory import give_back
 
 

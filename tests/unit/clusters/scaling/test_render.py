@@ -191,12 +191,12 @@ def test_the_built_in_starts_hold_a_hundred_thousand_nodes_in_private_networks()
 
 def test_a_node_has_the_address_of_its_kubelet_from_the_start() -> None:
     template, request = load_templates([])["node"], ScaleRequest(kind="node")
-    kubelet = Kubelet(ip="127.0.0.1", name="localhost", port=32000)
+    kubelet = Kubelet(address="127.0.0.1", port=32000)
 
     status = Renderer(template, request, lambda: 0.0, kubelet).stamp(0)["status"]
 
     assert status["daemonEndpoints"] == {"kubeletEndpoint": {"Port": 32000}}
-    assert {"type": "InternalDNS", "address": "localhost"} in status["addresses"]
+    assert {"type": "kwokctl.dev/Kubelet", "address": "127.0.0.1"} in status["addresses"]
 
 
 def test_a_node_takes_capacity_where_it_is_given() -> None:

@@ -8,7 +8,7 @@ from kwokctl import assets
 from kwokctl.config.documents import Document
 from kwokctl.controller.engine.conditions import ConditionComposer, ConditionText
 from kwokctl.controller.engine.step_player import StepPlayer
-from kwokctl.controller.metrics import Metrics
+from kwokctl.controller.metrics import controller_metrics
 from kwokctl.controller.stages.functions import NODE_CONDITIONS, Kubelet, common, for_nodes
 from kwokctl.controller.stages.reader import read_stages
 from kwokctl.dataplane.port import ObjectKey
@@ -268,7 +268,7 @@ def played(name: str, have: Json) -> FakeCluster:
     (stage,) = read_stages([document])
     cluster = FakeCluster(NODES, PODS)
     value = cluster.put(NODES, have)
-    player = StepPlayer(cluster, cluster, Metrics(), lambda: parse_time(NOW))
+    player = StepPlayer(cluster, cluster, controller_metrics(), lambda: parse_time(NOW))
     functions = for_nodes(common(lambda: parse_time(NOW)), Kubelet())
     (step,) = stage.steps
     asyncio.run(player.play(step, ObjectKey(NODES, None, "n"), value, functions))

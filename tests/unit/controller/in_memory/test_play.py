@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from kwokctl.controller.in_memory.kubelet import ControllerIdentity, InMemoryKubelet
-from kwokctl.controller.nodes.selection import select
 from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.controller.stages.model import Stage
 from kwokctl.dataplane.copies.own_values import OwnValues
 from kwokctl.dataplane.port import ObjectKey, Patch
+from kwokctl.embedded.selection import select
 from kwokctl.kube.patching.apply import apply_patch
 from kwokctl.kube.resource import EVENTS, LEASES, NODES, PODS
 from tests.support import virtual_time
@@ -38,7 +38,7 @@ def kubelet(
         [each for each in stages if each.kind.name == kind],
         selection=select(**({"all_nodes": True} | more)),
         identity=ControllerIdentity(
-            kubelet=Kubelet(ip="192.0.2.200", name="localhost", port=10247),
+            kubelet=Kubelet(ip="192.0.2.200", name="localhost", port=10250, address="127.0.0.1"),
             started=CREATED,
             manager="kwok-controller",
         ),

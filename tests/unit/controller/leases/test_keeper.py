@@ -11,7 +11,7 @@ import pytest
 
 from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.leases.keeper import LeaseKeeper, own_identity
-from kwokctl.controller.metrics import Metrics
+from kwokctl.controller.metrics import controller_metrics
 from kwokctl.controller.nodes.registry import Hold
 from kwokctl.controller.scheduling.delay_queue import DelayQueue
 from kwokctl.dataplane.leases.decode import read_lease
@@ -44,7 +44,7 @@ class Rig:
             plane=self.cluster,
             reader=self.cluster,
             delay_queue=self.delay_queue,
-            metrics=Metrics(),
+            metrics=controller_metrics(),
             random=Random(1),
             wall=lambda: 1_767_268_800.0 + asyncio.get_running_loop().time(),
         )

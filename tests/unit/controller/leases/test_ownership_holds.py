@@ -6,8 +6,8 @@ from collections import Counter
 import orjson
 import pytest
 
-from kwokctl.controller.nodes.selection import select
 from kwokctl.dataplane.leases.decode import read_lease
+from kwokctl.embedded.selection import select
 from kwokctl.errors import ApiError
 from kwokctl.kube.resource import LEASES, NODE_LEASES, NODES, PODS
 from tests.support.fake_cluster import FakeCluster

@@ -24,7 +24,7 @@ def test_a_bare_node_becomes_ready_with_one_patch_and_one_lease() -> None:
         assert status["addresses"] == [
             {"type": "InternalIP", "address": "192.0.2.1"},
             {"type": "Hostname", "address": "localhost"},
-            {"type": "InternalDNS", "address": "localhost"},
+            {"type": "kwokctl.dev/Kubelet", "address": "127.0.0.1"},
         ]
         assert status["allocatable"] == {"cpu": "1k", "memory": "1Ti", "pods": "1M"}
 

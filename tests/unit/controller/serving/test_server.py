@@ -5,8 +5,7 @@ import pytest
 
 from kwokctl.controller.serving.routes import Authorizer, Handlers, routes
 from kwokctl.controller.serving.scale_api import RetryLaterError
-from kwokctl.controller.serving.server import Server, parse_address
-from kwokctl.errors import UsageError
+from kwokctl.controller.serving.server import Server
 
 OWNER = "Authorization: Bearer secret"
 
@@ -137,24 +136,6 @@ async def test_a_silent_client_is_not_waited_for_at_the_end() -> None:
 
     writer.close()
     await writer.wait_closed()
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("127.0.0.1:10247", ("127.0.0.1", 10247)),
-        (":10247", ("0.0.0.0", 10247)),
-        ("[::1]:1", ("::1", 1)),
-    ],
-)
-def test_an_address_is_read(text: str, expected: tuple[str, int]) -> None:
-    assert parse_address(text) == expected
-
-
-@pytest.mark.parametrize("text", ["host", "host:", "host:99999", "host:http"])
-def test_a_wrong_address_is_named(text: str) -> None:
-    with pytest.raises(UsageError, match=text):
-        parse_address(text)
 
 
 async def test_how_far_the_watches_have_come_is_answered_once_there_are_any() -> None:

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.controller.cluster.access import cluster_access
+from kwokctl.embedded.cluster_access import cluster_access
 from kwokctl.errors import UsageError
 from kwokctl.kube.kubeconfig import entries
 

@@ -1,6 +1,6 @@
 import pytest
 
-from kwokctl.controller.nodes.selection import requirements, select
+from kwokctl.embedded.selection import requirements, select
 from kwokctl.errors import UsageError
 
 

@@ -1,9 +1,10 @@
-"""The controller as a process: its log and its memory."""
+"""An embedded component as a process: its log, its memory, and its end."""
 
 import asyncio
 import gc
 import logging
 
+from kwokctl.errors import KwokctlError
 from kwokctl.host.memory import give_back
 from kwokctl.progress import Silent
 
@@ -55,6 +56,14 @@ class _KlogFormatter(logging.Formatter):
             "%(levelname).1s%(asctime)s.%(msecs)03d000 %(process)d %(filename)s:%(lineno)d] %(message)s",
             datefmt="%m%d %H:%M:%S",
         )
+
+
+def failed(error: KwokctlError) -> int:
+    """Log the error that ends the process, and return its exit code."""
+    log.error("%s", error)
+    if error.hint:
+        log.error("hint: %s", error.hint)
+    return error.exit_code
 
 
 def collect_rarely() -> None:

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kwokctl.controller.process import log, log_to_stderr, set_verbosity
+from kwokctl.embedded.process import log, log_to_stderr, set_verbosity
 
 
 @pytest.fixture(autouse=True)

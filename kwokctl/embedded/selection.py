@@ -49,6 +49,14 @@ class Selection:
             annotations, labels
         )
 
+    def selects(self, name: str, annotations: Mapping[str, str], labels: Mapping[str, str]) -> bool:
+        """Tell whether a node is managed that was not listed, but read by its name."""
+        return (
+            self.node_name in ("", name)
+            and all(holds(labels) for holds in requirements(self.label_selector))
+            and self.manages(annotations, labels)
+        )
+
     def disregards(self, annotations: Mapping[str, str], labels: Mapping[str, str]) -> bool:
         """Return whether a node or a pod must not be played."""
         return bool(self.disregard and all(holds(annotations) for holds in self.disregard)) or bool(

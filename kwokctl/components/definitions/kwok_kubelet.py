@@ -1,0 +1,102 @@
+"""Describes the kubelet server, which answers as the kubelet of every fake node."""
+
+import sys
+from dataclasses import dataclass
+from typing import ClassVar
+
+from kwokctl import __version__
+from kwokctl.components import identities
+from kwokctl.components.definition import Definition
+from kwokctl.components.fake_nodes import listening, selecting
+from kwokctl.components.flags import Value, flags
+from kwokctl.components.setting import Setting
+from kwokctl.config.declaring import ComponentOptions, port_option
+from kwokctl.config.options import ClusterOptions
+from kwokctl.model import (
+    KUBE_APISERVER,
+    KWOK_KUBELET,
+    Artifact,
+    Component,
+    HttpProbe,
+    Identity,
+    Port,
+)
+from kwokctl.runtime import HOST
+
+_SELECTING = {
+    "manageSingleNode": "manage-single-node",
+    "manageAllNodes": "manage-all-nodes",
+    "manageNodesWithAnnotationSelector": "manage-nodes-with-annotation-selector",
+    "manageNodesWithLabelSelector": "manage-nodes-with-label-selector",
+}
+"""The options of documents that select nodes, and the flags for them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KwokKubeletOptions(ComponentOptions):
+    """The options of the kubelet server."""
+
+    component: ClassVar = KWOK_KUBELET
+
+    port: int = port_option("Kubelet of all fake nodes", name="kubelet_port", key="kubeletPort")
+
+
+def kwok_kubelet(setting: Setting) -> Component:
+    """Describe the kubelet server."""
+    port = setting.port(KWOK_KUBELET)
+    address = setting.address(KWOK_KUBELET)
+    return Component(
+        name=KWOK_KUBELET,
+        artifact=setting.artifacts[KWOK_KUBELET],
+        args=flags(
+            {
+                "kubeconfig": setting.kubeconfig(KWOK_KUBELET),
+                "config": str(setting.site.path(setting.paths.saved)),
+                **_selection(setting),
+                "server-address": listening(setting, KWOK_KUBELET, port),
+                "tls-cert-file": setting.pki(f"{KWOK_KUBELET}.crt"),
+                "tls-private-key-file": setting.pki(f"{KWOK_KUBELET}.key"),
+                "client-ca-file": setting.pki("ca.crt"),
+                "enable-debugging-handlers": _debugging(setting),
+            },
+            setting.user_args(KWOK_KUBELET),
+        ),
+        ports=(Port(name="https", port=port, host_port=port),),
+        ready=(HttpProbe(url=f"http://{address}/readyz"),),
+        after=frozenset({KUBE_APISERVER}),
+        uses=frozenset({KUBE_APISERVER}),
+    )
+
+
+def _selection(setting: Setting) -> dict[str, Value]:
+    given = setting.controller_options
+    said: dict[str, Value] = {
+        flag: value
+        for name, flag in _SELECTING.items()
+        if isinstance(value := given.get(name), str | bool) and value
+    }
+    return {**said, **selecting(setting)}
+
+
+def _debugging(setting: Setting) -> Value:
+    return False if setting.controller_options.get("enableDebuggingHandlers") is False else None
+
+
+def _identities(options: ClusterOptions) -> tuple[Identity, ...]:
+    # It reads nodes and pods, and has tokens and rights reviewed. Containers dial it by the name of
+    # the host.
+    group = identities.ADMIN_GROUP
+    return (identities.serving(options, KWOK_KUBELET, "kwok-kubelet", group, also=(HOST,)),)
+
+
+DEFINITION = Definition(
+    options=KwokKubeletOptions,
+    build=kwok_kubelet,
+    identities=_identities,
+    is_client=True,
+    embedded=Artifact(
+        name=KWOK_KUBELET,
+        version=__version__,
+        command=(sys.executable, "-P", "-m", "kwokctl.kubelet"),
+    ),
+)

@@ -1,0 +1,56 @@
+"""Parses the flags of an embedded process as the original's controller spells them."""
+
+import argparse
+from typing import Any, NoReturn
+
+from kwokctl.config import readers
+from kwokctl.errors import UsageError
+from kwokctl.host.ports import ANY
+
+
+class FlagParser(argparse.ArgumentParser):
+    """A parser for which whatever is wrong is a UsageError."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise what is wrong."""
+        raise UsageError(message, hint="--help lists all flags")
+
+
+def switch(text: str) -> bool:
+    """Read a switch as Go's flags have it."""
+    try:
+        return readers.read_switch(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is neither true nor false") from None
+
+
+SWITCH: dict[str, Any] = {"type": switch, "nargs": "?", "const": True, "metavar": "BOOL"}
+"""A flag that may stand alone, or be given a value."""
+
+
+def whole(text: str) -> int:
+    """Read a whole number."""
+    try:
+        return readers.read_whole(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
+
+
+def log_level(text: str) -> int:
+    """Read a log level: a number, or a name with or without one."""
+    names = {"debug": 4, "info": 0, "warn": -1, "warning": -1, "error": -2}
+    head, sign, tail = text.lower().partition("+") if "+" in text else (text.lower(), "", "")
+    if head in names:
+        return names[head] + (int(tail) if sign and tail.isascii() and tail.isdecimal() else 0)
+    try:
+        return readers.read_whole(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a log level") from None
+
+
+def parse_address(text: str) -> tuple[str, int]:
+    """Split "host:port"; the host may be empty for all addresses, or in brackets."""
+    host, _, port = text.rpartition(":")
+    if not port.isdecimal() or int(port) > 65535:
+        raise UsageError(f"'{text}' is no address to serve", hint="write host:port")
+    return host.strip("[]") or ANY, int(port)

@@ -1,0 +1,72 @@
+"""What a process counts about itself, written in the Prometheus text format."""
+
+import os
+import resource
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+Labels = tuple[tuple[str, str], ...]
+
+Help = Mapping[str, tuple[str, str]]
+"""The type of each metric, and what it means."""
+_OF_PROCESS: Help = {
+    "process_cpu_seconds_total": ("counter", "User and system CPU time."),
+    "process_resident_memory_bytes": ("gauge", "Resident memory."),
+}
+
+
+class Metrics:
+    """Counters, and the gauges that are computed when the metrics are read."""
+
+    def __init__(self, meanings: Help) -> None:
+        """Begin with all counters at zero."""
+        self._meanings = {**meanings, **_OF_PROCESS}
+        self._counters: Counter[tuple[str, Labels]] = Counter()
+        self._gauges: list[Callable[[], Mapping[tuple[str, Labels], float]]] = []
+
+    def count(self, name: str, amount: float = 1, /, **labels: str) -> None:
+        """Add to a counter."""
+        self._counters[(name, tuple(labels.items()))] += amount  # type: ignore[assignment]  # a Counter of floats is not in the stubs
+
+    def ask(self, gauge: Callable[[], Mapping[tuple[str, Labels], float]]) -> None:
+        """Ask `gauge` for values whenever the metrics are read."""
+        self._gauges.append(gauge)
+
+    def text(self) -> str:
+        """Write everything in the text format, version 0.0.4."""
+        values: dict[tuple[str, Labels], float] = dict(self._counters)
+        for gauge in self._gauges:
+            values.update(gauge())
+        values[("process_cpu_seconds_total", ())] = _cpu_seconds()
+        values[("process_resident_memory_bytes", ())] = resident_bytes()
+        return "".join(_lines(values, self._meanings))
+
+
+def resident_bytes() -> int:
+    """Return how much memory this process has resident."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def _cpu_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def _lines(values: Mapping[tuple[str, Labels], float], meanings: Help) -> Iterator[str]:
+    last = ""
+    for (name, labels), value in sorted(values.items()):
+        if name != last:
+            last = name
+            kind, text = meanings[name]
+            yield f"# HELP {name} {text}\n# TYPE {name} {kind}\n"
+        marks = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels)
+        yield f"{name}{{{marks}}} {value}\n" if marks else f"{name} {value}\n"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

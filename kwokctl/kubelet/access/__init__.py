@@ -1,0 +1,1 @@
+"""Who asks the kubelet server, and what they may ask for."""

@@ -1,0 +1,75 @@
+"""Finds what documents say of a pod's container or port.
+
+The rule is kwok's (https://kwok.sigs.k8s.io/docs/user/logs-configuration/): a document with the
+pod's namespace and name counts alone, even if it says nothing of this container; without one the
+first cluster-wide document that selects the pod and says something of the container. Within a
+document an entry that names the container comes before one that names none.
+"""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from kwokctl.kubelet.documents.selector import PodSelector
+from kwokctl.kubelet.fleet.views import PodView
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentEntry(Generic[T]):
+    """One entry of a document."""
+
+    names: frozenset[Hashable]
+    """The containers, or ports, that it is for; all if there is none."""
+    value: T
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodDocument(Generic[T]):
+    """A document for one pod."""
+
+    namespace: str
+    name: str
+    entries: Sequence[DocumentEntry[T]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterDocument(Generic[T]):
+    """A document for all pods that it selects."""
+
+    name: str
+    selector: PodSelector
+    entries: Sequence[DocumentEntry[T]]
+
+
+class Lookup(Generic[T]):
+    """All documents of one subject, such as Logs and ClusterLogs."""
+
+    def __init__(
+        self,
+        of_pods: Iterable[PodDocument[T]] = (),
+        of_cluster: Iterable[ClusterDocument[T]] = (),
+    ) -> None:
+        """Look into these; of two documents for the same pod the later one counts."""
+        self._of_pods: Mapping[tuple[str, str], PodDocument[T]] = {
+            (each.namespace, each.name): each for each in of_pods
+        }
+        self._of_cluster = tuple(of_cluster)
+
+    def find(self, pod: PodView, name: Hashable) -> T | None:
+        """Return what is said of a container or port, None if nothing is."""
+        own = self._of_pods.get((pod.namespace, pod.name))
+        if own is not None:
+            return _entry(own.entries, name)
+        found = (
+            _entry(each.entries, name) for each in self._of_cluster if each.selector.matches(pod)
+        )
+        return next((entry for entry in found if entry is not None), None)
+
+
+def _entry(entries: Sequence[DocumentEntry[T]], name: Hashable) -> T | None:
+    """Return the first entry that names it, else the first one that names nothing."""
+    named = (each.value for each in entries if name in each.names)
+    unnamed = (each.value for each in entries if not each.names)
+    return next(named, None) or next(unnamed, None)

@@ -1,0 +1,112 @@
+"""Reads the documents of a subject, such as Logs and ClusterLogs, and says where one is wrong."""
+
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import msgspec
+
+from kwokctl.config.documents import Document
+from kwokctl.config.nearest import did_you_mean
+from kwokctl.errors import ConfigError
+from kwokctl.json_value import Json
+from kwokctl.kubelet.documents.lookup import ClusterDocument, DocumentEntry, Lookup, PodDocument
+from kwokctl.kubelet.documents.selector import PodSelector
+
+T = TypeVar("T")
+S = TypeVar("S")
+
+_WHERE = re.compile(r" - at `\$\.?(?P<path>.*)`$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject(Generic[T]):
+    """A pair of kinds of documents: one for single pods, one for the cluster."""
+
+    kind: str
+    cluster_kind: str
+    entries: str
+    """The field of `spec` that lists the entries: `logs`."""
+    entry: type[T]
+    """The shape of an entry: a `msgspec.Struct` that forbids unknown fields."""
+    names: Callable[[T], Iterable[Hashable]]
+    """Returns the containers, or ports, that an entry is for."""
+    problem: Callable[[T], str | None] = lambda _: None
+    """Returns what else is wrong with an entry, as the end of a sentence: `needs a 'logsFile'`."""
+
+
+def read_lookup(subject: Subject[T], documents: Iterable[Document]) -> Lookup[T]:
+    """Read all documents of a subject; those of other kinds are left out.
+
+    Raises ConfigError that names the file, the document and the field of what is wrong.
+    """
+    known = tuple(documents)
+    return Lookup(
+        [_of_pod(subject, each) for each in known if each.kind == subject.kind],
+        [_of_cluster(subject, each) for each in known if each.kind == subject.cluster_kind],
+    )
+
+
+def _of_pod(subject: Subject[T], document: Document) -> PodDocument[T]:
+    spec = _spec(document, (subject.entries,))
+    metadata = document.body.get("metadata") or {}
+    return PodDocument(
+        namespace=_shaped(
+            document, metadata.get("namespace") or "default", str, "metadata.namespace"
+        ),
+        name=document.name,
+        entries=tuple(_entries(subject, document, spec)),
+    )
+
+
+def _of_cluster(subject: Subject[T], document: Document) -> ClusterDocument[T]:
+    spec = _spec(document, ("selector", subject.entries))
+    return ClusterDocument(
+        name=document.name,
+        selector=_shaped(document, spec.get("selector") or {}, PodSelector, "spec.selector"),
+        entries=tuple(_entries(subject, document, spec)),
+    )
+
+
+def _spec(document: Document, fields: tuple[str, ...]) -> Mapping[str, Json]:
+    document.check_fields(("spec", "status"))
+    if not document.name:
+        raise document.fault("metadata.name", "is missing")
+    spec = document.body.get("spec")
+    if not isinstance(spec, Mapping):
+        raise document.fault("spec", "must be a mapping")
+    for name in spec:
+        if name not in fields:
+            hint = did_you_mean(name, fields) or f"fields are: {', '.join(fields)}"
+            raise document.fault(f"spec.{name}", f"is not a field of a {document.kind}", hint=hint)
+    return spec
+
+
+def _entries(
+    subject: Subject[T], document: Document, spec: Mapping[str, Json]
+) -> Iterator[DocumentEntry[T]]:
+    field = f"spec.{subject.entries}"
+    given = [] if spec.get(subject.entries) is None else spec[subject.entries]
+    for index, value in enumerate(_shaped(document, given, list[Json], field)):
+        at = f"{field}[{index}]"
+        entry = _shaped(document, value, subject.entry, at)
+        if problem := subject.problem(entry):
+            raise document.fault(at, problem)
+        yield DocumentEntry(frozenset(subject.names(entry)), entry)
+
+
+def _shaped(document: Document, value: Json, shape: type[S], field: str) -> S:
+    try:
+        return msgspec.convert(value, shape)
+    except msgspec.ValidationError as e:
+        raise misshapen(document, field, e) from e
+
+
+def misshapen(document: Document, field: str, error: msgspec.ValidationError) -> ConfigError:
+    """Make the error for a value of `field` that has not the shape that it should have."""
+    found = _WHERE.search(str(error))
+    inside = found["path"] if found else ""
+    problem = _WHERE.sub("", str(error)).replace("`", "'")
+    path = f"{field}.{inside}" if inside and not inside.startswith("[") else f"{field}{inside}"
+    return document.fault(path, f"is wrong: {problem[:1].lower()}{problem[1:]}")

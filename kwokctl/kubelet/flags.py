@@ -1,0 +1,52 @@
+"""The flags of the kubelet server; those that kubelets have are spelt as theirs."""
+
+import argparse
+from pathlib import Path
+
+from kwokctl import __version__
+from kwokctl.embedded.flags import SWITCH, FlagParser, log_level
+
+
+def parser() -> argparse.ArgumentParser:
+    """Make the parser; whatever is wrong raises UsageError."""
+    made = FlagParser(
+        prog="kwok-kubelet",
+        allow_abbrev=False,
+        description="Answers as the kubelet of every fake node: logs of containers, as documents "
+        "say.",
+    )
+    add = made.add_argument
+    add("--kubeconfig", type=Path,
+        help="how to reach the cluster (default: ~/.kube/config if it exists)")  # fmt: skip
+    add("--master", default="", help="address of the API server, instead of the kubeconfig's")
+    add("-c", "--config", action="append", default=[],
+        help="file of documents, such as Logs; may be repeated")  # fmt: skip
+    _add_selection(made)
+    add("--server-address", required=True, help="host:port to answer on; several hosts with commas")
+    _add_access(made)
+    add("-v", "--v", type=log_level, default=0, help="how much is logged: a number or a name")
+    add("--version", action="version", version=f"kwok-kubelet version {__version__}")
+    return made
+
+
+def _add_selection(made: argparse.ArgumentParser) -> None:
+    """Add the flags that say which nodes are fake ones: the controller's."""
+    add = made.add_argument
+    add("--manage-all-nodes", default=False, **SWITCH, help="every node is a fake one")
+    add("--manage-single-node", default="", help="the one fake node, by name")
+    add("--manage-nodes-with-annotation-selector", default="")
+    add("--manage-nodes-with-label-selector", default="")
+
+
+def _add_access(made: argparse.ArgumentParser) -> None:
+    """Add the flags that say who may ask for what; the names are the kubelet's."""
+    add = made.add_argument
+    add("--tls-cert-file", type=Path, help="certificate of the server; without it no TLS is spoken")
+    add("--tls-private-key-file", type=Path, help="key of that certificate")
+    add("--client-ca-file", type=Path, help="CA of the certificates that clients may show")
+    add("--anonymous-auth", default=False, **SWITCH,
+        help="whether a client without a credential is a user, 'system:anonymous'")  # fmt: skip
+    add("--authorization-mode", choices=("Webhook", "AlwaysAllow"), default="Webhook",
+        help="who may ask: whom the API server allows it, or every known user")  # fmt: skip
+    add("--enable-debugging-handlers", default=True, **SWITCH,
+        help="whether logs and the like are answered at all")  # fmt: skip

@@ -1,0 +1,1 @@
+"""The fake nodes and the pods on them, as far as the kubelet server needs them."""

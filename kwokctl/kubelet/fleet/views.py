@@ -1,0 +1,97 @@
+"""What is known of a fake node and of a pod on it: slim copies of the objects in the cluster."""
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+import msgspec
+
+
+class ContainerView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A container of a pod."""
+
+    name: str
+    requests: Mapping[str, str] = msgspec.field(default_factory=dict)
+    """Quantities as they are written, by resource."""
+    is_running: bool = False
+    started_at: float = 0.0
+    """When it was started, as a POSIX time stamp, also if it has ended since; 0 if it never was."""
+    finished_at: float = 0.0
+    """When it has ended; 0 if it has not."""
+    previous: tuple[float, float] | None = None
+    """When the container that it has replaced was started and has ended."""
+    restarts: int = 0
+    is_init: bool = False
+    """Whether it is an init container, with or without a restart policy."""
+    is_sidecar: bool = False
+    """Whether it is an init container that runs beside the others."""
+    is_ephemeral: bool = False
+
+
+class PodView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A pod on a fake node."""
+
+    namespace: str
+    name: str
+    uid: str
+    node: str
+    labels: Mapping[str, str] = msgspec.field(default_factory=dict)
+    annotations: Mapping[str, str] = msgspec.field(default_factory=dict)
+    containers: tuple[ContainerView, ...] = ()
+    """Init containers first, then the others, ephemeral ones last, each in the pod's order."""
+    phase: str = ""
+    created: float = 0.0
+    """POSIX time stamps; 0 if there is none."""
+    start_time: float = 0.0
+
+    def container(self, name: str) -> ContainerView | None:
+        """Return a container by name."""
+        return next((each for each in self.containers if each.name == name), None)
+
+
+class NodeView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A fake node."""
+
+    name: str
+    uid: str
+    labels: Mapping[str, str] = msgspec.field(default_factory=dict)
+    annotations: Mapping[str, str] = msgspec.field(default_factory=dict)
+    capacity: Mapping[str, str] = msgspec.field(default_factory=dict)
+    """Quantities as they are written, by resource."""
+    addresses: tuple[str, ...] = ()
+    """Its internal and external addresses, without names."""
+    created: float = 0.0
+    """A POSIX time stamp; 0 if there is none."""
+
+
+class FleetView(Protocol):
+    """The fake nodes and the pods on them, as they are now.
+
+    Nothing is watched until something needs all of them: most clusters are never asked for usage.
+    """
+
+    async def pod(self, namespace: str, name: str) -> PodView | None:
+        """Return a pod that is on a fake node; asks the cluster while nothing is watched.
+
+        Raises ApiError when the cluster does not answer.
+        """
+        ...
+
+    async def watched(self) -> None:
+        """Begin to watch, and wait until all have been seen; the other methods need that."""
+        ...
+
+    def node(self, name: str) -> NodeView | None:
+        """Return a fake node."""
+        ...
+
+    def nodes(self) -> Iterable[NodeView]:
+        """Return every fake node."""
+        ...
+
+    def pods_on(self, node: str) -> Iterable[PodView]:
+        """Return the pods on a node, in no order that may be relied on."""
+        ...
+
+    def nodes_at(self, address: str) -> Iterable[NodeView]:
+        """Return the fake nodes that have an address."""
+        ...

@@ -1,0 +1,69 @@
+"""What a kubelet answers whatever its pods do: health, its own metrics, and what is off."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+import msgspec
+
+from kwokctl.embedded.metrics import Help
+from kwokctl.kubelet.http.messages import Answer, Handler, RefusedError, Request
+from kwokctl.kubelet.http.routes import Route
+
+REQUESTS = "kwok_kubelet_requests_total"
+MEANINGS: Help = {
+    REQUESTS: ("counter", "Answered requests, by the path of their route and by status."),
+    "kwok_kubelet_connections": ("gauge", "Open connections."),
+    "kwok_kubelet_objects": ("gauge", "Objects that are watched, by kind."),
+}
+METRICS_TEXT = "text/plain; version=0.0.4; charset=utf-8"
+_METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
+_OFF = ("/run", "/runningpods", "/logs", "/debug", "/checkpoint")
+"""What kubelets have, and this server never."""
+_NOT_YET = {
+    "/exec": "commands in containers are not supported yet",
+    "/attach": "attaching to containers is not supported yet",
+    "/portForward": "port forwarding is not supported yet",
+}
+
+
+def general_routes(metrics: Callable[[], str]) -> Iterator[Route]:
+    """Return the routes for health, metrics, and for what is never served."""
+
+    async def own_metrics(_: Request) -> Answer:
+        return Answer(200, metrics().encode(), METRICS_TEXT)
+
+    for path in ("/healthz", "/livez", "/readyz"):
+        yield Route(path=path, answer=_well, is_open=True)
+    yield Route(path="/metrics", answer=own_metrics)
+    for path in _OFF:
+        yield from (
+            Route(path=path, is_tree=is_tree, methods=_METHODS, answer=_disabled)
+            for is_tree in (False, True)
+        )
+    for path, sentence in _NOT_YET.items():
+        answer = _refusing(f"{sentence}, since the containers of fake pods do not run")
+        yield Route(path=path, is_tree=True, methods=_METHODS, answer=answer, is_debugging=True)
+
+
+def without_debugging(routes: Iterable[Route]) -> Iterator[Route]:
+    """Return these routes with the answer 405 where they are for debugging."""
+    for route in routes:
+        if route.is_debugging:
+            yield msgspec.structs.replace(route, methods=_METHODS, answer=_disabled, take_over=None)
+        else:
+            yield route
+
+
+def _refusing(sentence: str) -> Handler:
+    async def refuse(_: Request) -> Answer:
+        # The text of this status alone is shown by the API server's clients as it is.
+        raise RefusedError(400, sentence)
+
+    return refuse
+
+
+async def _well(_: Request) -> Answer:
+    return Answer(200, b"ok")
+
+
+async def _disabled(_: Request) -> Answer:
+    return Answer(405, b"Debug endpoints are disabled.\n")

@@ -1,0 +1,130 @@
+"""Accepts connections, and tells by their first byte whether they speak TLS or plain HTTP."""
+
+import asyncio
+import socket
+import ssl
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from kwokctl.errors import ConfigError, UnavailableError
+from kwokctl.kubelet.http.connection import ServedConnection
+
+_CLIENT_HELLO = b"\x16"
+"""The first byte of a TLS connection."""
+_PATIENCE = 10.0
+"""Seconds for the first byte, and to shake hands."""
+_BACKLOG = 1024
+
+
+def listening_sockets(hosts: Sequence[str], port: int) -> list[socket.socket]:
+    """Listen at a port of several addresses; UnavailableError if one is taken or does not exist."""
+    found: list[socket.socket] = []
+    for host in hosts:
+        try:
+            found.append(_listening(host, port))
+        except OSError as e:
+            for each in found:
+                each.close()
+            raise UnavailableError(
+                f"cannot serve on '{host}:{port}': {e.strerror}",
+                hint="give another address with --server-address",
+            ) from e
+        port = port or found[0].getsockname()[1]
+    return found
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind((host, port))
+        made.listen(_BACKLOG)
+        made.setblocking(False)
+    except OSError:
+        made.close()
+        raise
+    return made
+
+
+def server_tls(certificate: Path, key: Path, client_ca: Path | None) -> ssl.SSLContext:
+    """Show a certificate, and verify those of clients that have one; ConfigError for bad files."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["http/1.1"])
+    try:
+        context.load_cert_chain(certificate, key)
+    except (OSError, ssl.SSLError) as e:
+        raise ConfigError(
+            f"the certificate '{certificate}' and its key '{key}' cannot be read: {e}",
+            hint="correct --tls-cert-file and --tls-private-key-file",
+        ) from e
+    if client_ca is not None:
+        try:
+            context.load_verify_locations(client_ca)
+        except (OSError, ssl.SSLError) as e:
+            raise ConfigError(
+                f"the CA '{client_ca}' cannot be read: {e}", hint="correct --client-ca-file"
+            ) from e
+        context.verify_mode = ssl.CERT_OPTIONAL
+    return context
+
+
+async def accepted(listening: socket.socket) -> AsyncGenerator[socket.socket, None]:
+    """Yield connections until cancelled; one that is reset meanwhile is left out."""
+    loop = asyncio.get_running_loop()
+    while True:
+        try:
+            found, _ = await loop.sock_accept(listening)
+        except ConnectionError:
+            continue
+        except OSError:  # too many open files: some may be closed soon
+            await asyncio.sleep(0.1)
+            continue
+        yield found
+
+
+async def connected(
+    found: socket.socket, connection: ServedConnection, tls: ssl.SSLContext | None
+) -> bool:
+    """Connect what was accepted; False if the client goes, waits too long, or fails at TLS."""
+    loop = asyncio.get_running_loop()
+    try:
+        found.setblocking(False)
+        found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        async with asyncio.timeout(_PATIENCE):
+            first = await _peeked(found)
+            if not first or (first == _CLIENT_HELLO and tls is None):
+                found.close()
+                return False
+            context = tls if first == _CLIENT_HELLO else None
+            await loop.connect_accepted_socket(lambda: connection, found, ssl=context)
+    except (OSError, TimeoutError):
+        with suppress(OSError):
+            found.close()
+        return False
+    except asyncio.CancelledError:
+        found.close()
+        raise
+    return True
+
+
+async def _peeked(found: socket.socket) -> bytes:
+    """Return the first byte without taking it; b"" if there is none."""
+    loop = asyncio.get_running_loop()
+    with suppress(BlockingIOError):
+        return found.recv(1, socket.MSG_PEEK)
+    ready: asyncio.Future[None] = loop.create_future()
+    loop.add_reader(found, _set, ready)
+    try:
+        await ready
+    finally:
+        loop.remove_reader(found)
+    return found.recv(1, socket.MSG_PEEK)
+
+
+def _set(ready: asyncio.Future[None]) -> None:
+    """Set a future once; a reader may be called again before it is removed."""
+    if not ready.done():
+        ready.set_result(None)

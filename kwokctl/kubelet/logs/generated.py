@@ -1,0 +1,81 @@
+"""Lines that are made from a template at a rate: none of them is kept anywhere.
+
+Which lines a container has written follows from when it was started and from the time; so a log can be
+read from any place, again and again, and it costs nothing until somebody reads it.
+"""
+
+import math
+from functools import lru_cache
+
+import msgspec
+
+from kwokctl.expr import gotemplate
+from kwokctl.expr.duration import format_time
+from kwokctl.kubelet.fleet.views import PodView
+from kwokctl.kubelet.logs.entries import GeneratedLines
+from kwokctl.kubelet.logs.lines import LogLine
+
+
+@lru_cache(maxsize=64)
+def _compiled(template: str) -> gotemplate.Template:
+    return gotemplate.compile(template, name="logs")
+
+
+class Period(msgspec.Struct, frozen=True):
+    """When a container ran."""
+
+    begin: float
+    end: float = math.inf
+    """In the future while it runs."""
+
+
+class GeneratedLog:
+    """The log of one container."""
+
+    def __init__(
+        self, entry: GeneratedLines, pod: PodView, container: str, restarts: int, period: Period
+    ) -> None:
+        """Write the lines of `period`."""
+        self._entry = entry
+        self._period = period
+        self._template = _compiled(entry.template)
+        self._stream = entry.stream.encode()
+        self._facts = {
+            "namespace": pod.namespace,
+            "pod": pod.name,
+            "uid": pod.uid,
+            "node": pod.node,
+            "container": container,
+            "labels": pod.labels,
+            "annotations": pod.annotations,
+            "restarts": restarts,
+        }
+
+    def written(self, now: float) -> int:
+        """Return how many lines have been written by now; the first one when it is started."""
+        until = min(now, self._period.end)
+        if until < self._period.begin:
+            return 0
+        return math.floor((until - self._period.begin) * self._entry.lines_per_second) + 1
+
+    def first(self, now: float, *, tail: int | None, since: float) -> int:
+        """Return the number of the first line to show."""
+        written = self.written(now)
+        kept = max(0, written - self._entry.kept_lines)
+        rate = self._entry.lines_per_second
+        younger = math.ceil((since - self._period.begin) * rate) if since else 0
+        wanted = written - tail if tail is not None else 0
+        return min(max(kept, younger, wanted), written)
+
+    def due(self, number: int) -> float:
+        """Return when a line is written; infinity if it never is."""
+        at = self._period.begin + number / self._entry.lines_per_second
+        return at if at <= self._period.end else math.inf
+
+    def line(self, number: int) -> LogLine:
+        """Return a line."""
+        at = self._period.begin + number / self._entry.lines_per_second
+        time = format_time(at, nanos=True)
+        text = self._template.render({**self._facts, "line": number, "time": time}, {})
+        content = text.replace("\n", " ").encode()
+        return LogLine(time.encode("ascii"), self._stream, content)

@@ -1,0 +1,80 @@
+"""Lines of a log, in the format of container runtimes, and how they are shown. Pure.
+
+The format: https://github.com/kubernetes/design-proposals-archive/blob/main/node/kubelet-cri-logging.md
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from kwokctl.errors import ExpressionError
+from kwokctl.expr.duration import parse_time
+from kwokctl.kubelet.logs.query import LogQuery
+
+_PARTIAL = b"P"
+
+
+class LogLine(NamedTuple):
+    """A line, or a part of one."""
+
+    time: bytes
+    """As it is written: RFC 3339."""
+    stream: bytes
+    content: bytes
+    is_part: bool = False
+    """Whether the line goes on in the next one."""
+
+
+def parse_line(written: bytes) -> LogLine | None:
+    """Read `TIME STREAM TAGS CONTENT`; None for anything else."""
+    parts = written.split(b" ", 3)
+    if len(parts) < 3 or parts[1] not in {b"stdout", b"stderr"}:
+        return None
+    content = parts[3] if len(parts) > 3 else b""
+    return LogLine(parts[0], parts[1], content, parts[2].split(b":")[0] == _PARTIAL)
+
+
+class LogWriter:
+    """Writes lines as a client wants to see them, until it has had enough."""
+
+    def __init__(self, query: LogQuery) -> None:
+        """Leave out what is not asked for."""
+        self._timestamps = query.timestamps
+        self._since = query.since
+        self._stream = query.stream.encode()
+        self._left = query.limit
+        self._is_within = False
+        """Whether the line before goes on."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether as many bytes were written as were asked for."""
+        return self._left == 0
+
+    def write(self, lines: Iterable[LogLine]) -> bytes:
+        """Return these lines as bytes, as far as they are wanted."""
+        data = b"".join(self._pieces(lines))
+        if self._left is not None:
+            data = data[: self._left]
+            self._left -= len(data)
+        return data
+
+    def _pieces(self, lines: Iterable[LogLine]) -> Iterator[bytes]:
+        for line in lines:
+            if self._stream not in (b"", line.stream) or self._is_before(line):
+                continue
+            if self._timestamps and not self._is_within:
+                yield line.time + b" "
+            yield line.content if line.is_part else line.content + b"\n"
+            self._is_within = line.is_part
+
+    def _is_before(self, line: LogLine) -> bool:
+        """Tell whether a line is too old; lines come in the order of their times."""
+        if not self._since:
+            return False
+        try:
+            is_before = parse_time(line.time.decode("ascii", "replace")) < self._since
+        except ExpressionError:
+            is_before = True
+        if not is_before:
+            self._since = 0.0
+        return is_before

@@ -1,0 +1,26 @@
+"""Where the lines of one container's log come from."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from typing import Protocol
+
+from kwokctl.kubelet.logs.lines import LogLine
+from kwokctl.kubelet.logs.query import LogQuery
+
+HasEnded = Callable[[], Awaitable[bool]]
+"""Tells whether a container has ended, or its pod has gone: then nothing more is written."""
+
+LOOK_AGAIN = 5.0
+"""Seconds between looks at a container whose log is followed."""
+
+
+class LogSource(Protocol):
+    """The lines of a log, oldest first."""
+
+    def lines(
+        self, query: LogQuery, has_ended: HasEnded
+    ) -> AsyncGenerator[Sequence[LogLine], None]:
+        """Yield lines, many at a time, from the first one that may be wanted.
+
+        With `follow` it goes on with what is written later, until the container has ended.
+        """
+        ...

@@ -1,0 +1,75 @@
+"""Runs the kubelet server as a process of its own, until a signal ends it."""
+
+import asyncio
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from random import Random
+
+from kwokctl import __version__
+from kwokctl.embedded.cluster_access import cluster_access
+from kwokctl.embedded.process import (
+    LogProgress,
+    collect_rarely,
+    failed,
+    give_back_regularly,
+    log,
+    log_to_stderr,
+    set_verbosity,
+)
+from kwokctl.errors import KwokctlError
+from kwokctl.kube.client import Client
+from kwokctl.kube.kubeconfig.access import Access
+from kwokctl.kube.transport.pool import Pool
+from kwokctl.kubelet.http.listening import listening_sockets, server_tls
+from kwokctl.kubelet.settings import KubeletSettings, read_kubelet_settings
+from kwokctl.kubelet.wiring import KubeletProcess
+from kwokctl.tasks import new_event_loop
+
+_CONNECTIONS = 8
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run until SIGTERM or SIGINT, and return the exit code."""
+    log_to_stderr()
+    try:
+        given = sys.argv[1:] if argv is None else argv
+        settings = read_kubelet_settings(given, LogProgress())
+        set_verbosity(settings.verbosity)
+        access = cluster_access(settings.kubeconfig, settings.master)
+        collect_rarely()
+        with asyncio.Runner(loop_factory=new_event_loop) as runner:
+            runner.run(serve(settings, access))
+    except KwokctlError as e:
+        return failed(e)
+    return 0
+
+
+async def serve(settings: KubeletSettings, access: Access) -> None:
+    """Answer until SIGTERM or SIGINT; the cluster may come and go meanwhile."""
+    task = asyncio.current_task()
+    assert task is not None
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, task.cancel)
+    agent = f"kwok-kubelet/{__version__}"
+    try:
+        async with Pool(access, connections=_CONNECTIONS, user_agent=agent) as pool:
+            await _serve(settings, Client(pool))
+    except asyncio.CancelledError:
+        log.info("received a signal to end")
+
+
+async def _serve(settings: KubeletSettings, client: Client) -> None:
+    files = settings.tls
+    tls = server_tls(files.certificate, files.key, files.client_ca) if files else None
+    wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
+    kubelet = KubeletProcess(settings, client, wall, Random())
+    listening = listening_sockets(settings.hosts, settings.port)
+    log.info("answering as the kubelet of every fake node on port %d", settings.port)
+    async with asyncio.TaskGroup() as tasks:
+        for work in kubelet.work():
+            tasks.create_task(work())
+        tasks.create_task(give_back_regularly())
+        tasks.create_task(kubelet.server.run(listening, tls))

@@ -1,0 +1,78 @@
+"""The settings of the kubelet server: flags, and documents from files."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kwokctl.config.documents import Document, load_documents
+from kwokctl.embedded.flags import parse_address
+from kwokctl.embedded.selection import Selection, select
+from kwokctl.errors import UsageError
+from kwokctl.kubelet.flags import parser
+from kwokctl.progress import Progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TlsFiles:
+    """What is shown to clients, and what clients may show."""
+
+    certificate: Path
+    key: Path
+    client_ca: Path | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KubeletSettings:
+    """All settings of the kubelet server."""
+
+    kubeconfig: Path | None
+    master: str
+    documents: tuple[Document, ...]
+    selection: Selection
+    hosts: tuple[str, ...]
+    port: int
+    tls: TlsFiles | None
+    anonymous: bool
+    """Whether a client without a credential is a user, too."""
+    allow_all: bool
+    """Whether every user has every right."""
+    debugging: bool
+    """Whether handlers for debugging, such as logs, are on."""
+    verbosity: int
+
+
+def read_kubelet_settings(argv: Sequence[str], progress: Progress) -> KubeletSettings:
+    """Read flags and configuration files; raises UsageError and ConfigError."""
+    flags = parser().parse_args(argv)
+    hosts, port = parse_address(flags.server_address)
+    return KubeletSettings(
+        kubeconfig=flags.kubeconfig,
+        master=flags.master,
+        documents=tuple(load_documents(flags.config, progress=progress)),
+        selection=select(
+            all_nodes=flags.manage_all_nodes,
+            single_node=flags.manage_single_node,
+            annotation_selector=flags.manage_nodes_with_annotation_selector,
+            label_selector=flags.manage_nodes_with_label_selector,
+        ),
+        hosts=tuple(hosts.split(",")),
+        port=port,
+        tls=_tls(flags),
+        anonymous=flags.anonymous_auth,
+        allow_all=flags.authorization_mode == "AlwaysAllow",
+        debugging=flags.enable_debugging_handlers,
+        verbosity=flags.v,
+    )
+
+
+def _tls(flags: argparse.Namespace) -> TlsFiles | None:
+    certificate, key = flags.tls_cert_file, flags.tls_private_key_file
+    if bool(certificate) != bool(key):
+        raise UsageError(
+            "a certificate needs its key",
+            hint="give --tls-cert-file and --tls-private-key-file, or neither",
+        )
+    if not certificate:
+        return None
+    return TlsFiles(certificate=certificate, key=key, client_ca=flags.client_ca_file)

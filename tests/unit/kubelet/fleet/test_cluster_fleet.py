@@ -1,0 +1,96 @@
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from random import Random
+from typing import Any
+
+import pytest
+
+from kwokctl.embedded.selection import Selection, select
+from kwokctl.errors import ApiError
+from kwokctl.kube.client import Client
+from kwokctl.kube.kubeconfig.access import Access
+from kwokctl.kube.resource import NODES, PODS
+from kwokctl.kube.transport.pool import Pool
+from kwokctl.kubelet.fleet.cluster_fleet import ClusterFleet
+from tests.support.cluster_server import ClusterServer
+from tests.support.eventually import eventually
+from tests.support.fake_api_server import serving
+from tests.support.fake_cluster import FakeCluster
+
+FAKE = select(annotation_selector="kwok.x-k8s.io/node=fake", label_selector="type=kwok")
+
+
+def node(name: str, *, fake: bool = True, address: str = "127.0.0.9") -> dict[str, Any]:
+    annotations = {"kwok.x-k8s.io/node": "fake"} if fake else {}
+    metadata = {"name": name, "annotations": annotations, "labels": {"type": "kwok"}}
+    addresses = [{"type": "InternalIP", "address": address}]
+    return {"metadata": metadata, "status": {"addresses": addresses}}
+
+
+def pod(name: str, on: str) -> dict[str, Any]:
+    spec = {"nodeName": on, "containers": [{"name": "c"}]}
+    return {"metadata": {"name": name, "namespace": "default"}, "spec": spec}
+
+
+@asynccontextmanager
+async def fleet_of(
+    cluster: FakeCluster, selection: Selection = FAKE
+) -> AsyncIterator[tuple[ClusterFleet, ClusterServer]]:
+    server = ClusterServer(cluster)
+    async with serving(server) as at, Pool(Access(server=at.url)) as pool:
+        fleet = ClusterFleet(Client(pool), selection, Random(1))
+        async with asyncio.TaskGroup() as tasks:
+            running = tasks.create_task(fleet.run())
+            yield fleet, server
+            running.cancel()
+
+
+@pytest.fixture
+def cluster() -> FakeCluster:
+    made = FakeCluster(NODES, PODS)
+    made.put(NODES, node("a"))
+    made.put(NODES, node("real", fake=False))
+    made.put(PODS, pod("one", "a"))
+    made.put(PODS, pod("other", "real"))
+    made.put(PODS, pod("waiting", ""))
+    return made
+
+
+async def test_single_pods_are_asked_for_while_nothing_is_watched(cluster: FakeCluster) -> None:
+    async with fleet_of(cluster) as (fleet, server):
+        found = await fleet.pod("default", "one")
+        assert found is not None
+        assert (found.name, found.node) == ("one", "a")
+        for name in ("other", "waiting", "gone"):
+            assert await fleet.pod("default", name) is None
+        assert fleet.count() == (0, 0)
+        server.is_away = True
+        with pytest.raises(ApiError):
+            await fleet.pod("default", "one")
+
+
+async def test_all_are_watched_once_that_is_needed(cluster: FakeCluster) -> None:
+    async with fleet_of(cluster) as (fleet, _):
+        async with asyncio.timeout(60):
+            await fleet.watched()
+        assert [each.name for each in fleet.nodes()] == ["a"]
+        assert [each.name for each in fleet.pods_on("a")] == ["one"]
+        assert [each.name for each in fleet.nodes_at("127.0.0.9")] == ["a"]
+        assert await fleet.pod("default", "other") is None
+
+        cluster.put(PODS, pod("two", "b"))
+        cluster.put(NODES, node("b", address="127.0.0.8"))
+        await eventually(lambda: fleet.node("b") and len(list(fleet.pods_on("b"))) == 1)
+        assert await fleet.pod("default", "two")
+        cluster.remove(PODS, "two", "default")
+        cluster.remove(NODES, "b")
+        await eventually(lambda: fleet.count() == (1, 2))
+        assert not list(fleet.nodes_at("127.0.0.8"))
+        assert not list(fleet.pods_on("b"))
+
+
+async def test_the_name_and_the_labels_of_nodes_count_for_single_pods(cluster: FakeCluster) -> None:
+    for selection in (select(single_node="real"), select(label_selector="type=other")):
+        async with fleet_of(cluster, selection) as (fleet, _):
+            assert await fleet.pod("default", "one") is None

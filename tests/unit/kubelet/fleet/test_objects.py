@@ -1,0 +1,53 @@
+import msgspec
+
+from kwokctl.kubelet.fleet.objects import NodeObject, PodObject, node_view, pod_view
+
+POD = b"""{"metadata":{"name":"p","namespace":"a","uid":"u","labels":{"x":"y"},
+"annotations":{"k":"v"},"creationTimestamp":"1970-01-01T00:01:00Z"},
+"spec":{"nodeName":"n","initContainers":[{"name":"i"},{"name":"s","restartPolicy":"Always"}],
+"containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}},{"name":"d"}],
+"ephemeralContainers":[{"name":"e"}]},
+"status":{"phase":"Running","startTime":"1970-01-01T00:02:00Z",
+"initContainerStatuses":[{"name":"i","state":{"terminated":{"startedAt":"1970-01-01T00:02:01Z",
+"finishedAt":"1970-01-01T00:02:02Z"}}},{"name":"s","state":{"running":{"startedAt":null}}}],
+"containerStatuses":[{"name":"c","restartCount":2,
+"state":{"running":{"startedAt":"1970-01-01T00:03:00Z"}},
+"lastState":{"terminated":{"startedAt":"1970-01-01T00:02:10Z",
+"finishedAt":"1970-01-01T00:02:20Z"}}},
+{"name":"d","state":{"waiting":{"reason":"CrashLoopBackOff"}}}]}}"""
+
+
+def test_of_a_pod_its_containers_and_their_times_are_kept() -> None:
+    view = pod_view(msgspec.json.decode(POD, type=PodObject))
+
+    assert (view.namespace, view.name, view.uid, view.node) == ("a", "p", "u", "n")
+    assert (view.created, view.start_time, view.phase) == (60.0, 120.0, "Running")
+    assert [each.name for each in view.containers] == ["i", "s", "c", "d", "e"]
+    init, sidecar, main, waiting, debugger = view.containers
+    assert (init.is_init, init.is_running, init.finished_at) == (True, False, 122.0)
+    assert (sidecar.is_init, sidecar.is_sidecar, sidecar.is_running) == (True, True, True)
+    assert (main.started_at, main.restarts, main.requests) == (180.0, 2, {"cpu": "1"})
+    assert main.previous == (130.0, 140.0)
+    assert (waiting.is_running, waiting.started_at, waiting.previous) == (False, 0.0, None)
+    assert debugger.is_ephemeral
+
+
+def test_a_pod_without_a_status_has_containers_that_do_not_run() -> None:
+    raw = b'{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c"}]}}'
+
+    view = pod_view(msgspec.json.decode(raw, type=PodObject))
+
+    assert [(each.name, each.is_running) for each in view.containers] == [("c", False)]
+
+
+def test_of_a_node_its_capacity_and_addresses_are_kept() -> None:
+    raw = b"""{"metadata":{"name":"n","uid":"u","annotations":{"k":"v"}},"status":{
+    "capacity":{"cpu":"4"},"addresses":[{"type":"InternalIP","address":"127.0.0.9"}]}}"""
+
+    view = node_view(msgspec.json.decode(raw, type=NodeObject))
+
+    assert (view.capacity, view.addresses, view.annotations) == (
+        {"cpu": "4"},
+        ("127.0.0.9",),
+        {"k": "v"},
+    )

@@ -1,0 +1,254 @@
+import asyncio
+import ssl
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from kwokctl.errors import ApiError, ConfigError, UnavailableError
+from kwokctl.kubelet.http.listening import listening_sockets, server_tls
+from kwokctl.kubelet.http.messages import Answer, RawStream, RefusedError, Request
+from kwokctl.kubelet.http.routes import Route, RouteTable
+from kwokctl.kubelet.http.server import Certificate
+from tests.support.certificates import certificates
+from tests.support.eventually import eventually
+from tests.support.kubelet_rig import client_tls, serving_kubelet
+
+
+async def hello(request: Request) -> Answer:
+    return Answer(200, f"hello {request.path}".encode())
+
+
+HELLO = Route(path="/hello", is_tree=True, answer=hello)
+
+
+async def test_tls_and_plain_http_are_spoken_on_one_port(tmp_path: Path) -> None:
+    async with serving_kubelet([HELLO], tmp_path) as at:
+        plain = await at.ask("GET /hello/a HTTP/1.1")
+        secret = await at.ask("GET /hello/a HTTP/1.1", tls=client_tls())
+        _, writer = await at.connect(client_tls())
+        protocol = writer.get_extra_info("ssl_object").selected_alpn_protocol()
+        writer.close()
+
+    assert plain == secret
+    assert plain.endswith("hello /hello/a")
+    assert protocol == "http/1.1"
+
+
+async def test_a_connection_is_kept_and_requests_may_come_ahead(tmp_path: Path) -> None:
+    async with serving_kubelet([HELLO], tmp_path) as at:
+        reader, writer = await at.connect(client_tls())
+        writer.write(b"GET /hello/1 HTTP/1.1\r\n\r\nHEAD /hello/2 HTTP/1.1\r\n\r\n")
+        first = await reader.readuntil(b"hello /hello/1")
+        second = await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"GET /hello/3 HTTP/1.0\r\n\r\n")
+        rest = await reader.read()
+        writer.close()
+
+    assert b"Connection: keep-alive" in first
+    assert b"Content-Length: 14" in second
+    assert rest.endswith(b"hello /hello/3")
+
+
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [
+        ("GET /nothing HTTP/1.1", 404),
+        ("GET /hello HTTP/1.1", 404),
+        ("POST /hello/a HTTP/1.1", 405),
+        ("nonsense", 400),
+    ],
+)
+async def test_what_is_not_served_is_refused(tmp_path: Path, line: str, status: int) -> None:
+    async with serving_kubelet([HELLO], tmp_path) as at:
+        assert await at.status(line) == status
+
+
+async def test_a_handler_that_refuses_or_fails_answers_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def refuse(_: Request) -> Answer:
+        raise RefusedError(400, "no such thing")
+
+    async def lose(_: Request) -> Answer:
+        raise ApiError("no answer", status=0)
+
+    async def fail(_: Request) -> Answer:
+        raise ZeroDivisionError
+
+    routes = [
+        Route(path="/refuse", answer=refuse),
+        Route(path="/lose", answer=lose),
+        Route(path="/fail", answer=fail),
+    ]
+    async with serving_kubelet(routes, tmp_path) as at:
+        assert (await at.ask("GET /refuse HTTP/1.1")).endswith("no such thing\n")
+        assert await at.status("GET /lose HTTP/1.1") == 503
+        assert await at.status("GET /fail HTTP/1.1") == 500
+    assert "'GET /fail' has failed" in caplog.text
+
+
+async def test_a_body_that_comes_in_pieces_is_sent_in_chunks(tmp_path: Path) -> None:
+    async def count(_: Request) -> Answer:
+        async def pieces() -> AsyncIterator[bytes]:
+            for piece in (b"one", b"", b"three"):
+                yield piece
+
+        return Answer(200, pieces())
+
+    async with serving_kubelet([Route(path="/count", answer=count)], tmp_path) as at:
+        reader, writer = await at.connect()
+        writer.write(b"GET /count HTTP/1.1\r\n\r\n")
+        head = await reader.readuntil(b"\r\n\r\n")
+        body = await reader.readuntil(b"0\r\n\r\n")
+        writer.close()
+        old = await at.ask("GET /count HTTP/1.0")
+
+    assert b"Transfer-Encoding: chunked" in head
+    assert body == b"3\r\none\r\n5\r\nthree\r\n0\r\n\r\n"
+    assert old.endswith("\r\n\r\nonethree")
+
+
+async def test_a_stream_ends_when_its_client_goes(tmp_path: Path) -> None:
+    ended = asyncio.Event()
+
+    async def forever(_: Request) -> Answer:
+        async def pieces() -> AsyncIterator[bytes]:
+            try:
+                yield b"first"
+                await asyncio.Event().wait()
+            finally:
+                ended.set()
+
+        return Answer(200, pieces())
+
+    async with serving_kubelet([Route(path="/forever", answer=forever)], tmp_path) as at:
+        reader, writer = await at.connect(client_tls())
+        writer.write(b"GET /forever HTTP/1.1\r\n\r\n")
+        await reader.readuntil(b"first")
+        writer.transport.abort()
+        async with asyncio.timeout(30):
+            await ended.wait()
+        await eventually(lambda: at.server.connections == 0)
+
+
+async def test_an_upgrade_hands_the_raw_connection_over(tmp_path: Path) -> None:
+    async def echo(_: Request, stream: RawStream) -> None:
+        await stream.write(b"HTTP/1.1 101 Switching Protocols\r\n\r\n")
+        while data := await stream.read():
+            await stream.write(data.upper())
+
+    async with serving_kubelet([Route(path="/echo", take_over=echo)], tmp_path) as at:
+        reader, writer = await at.connect(client_tls())
+        head = b"GET /echo HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n"
+        writer.write(head + b"early ")
+        await reader.readuntil(b"\r\n\r\n")
+        early = await reader.readexactly(6)
+        writer.write(b"x" * 1_000_000)
+        late = await reader.readexactly(1_000_000)
+        writer.close()
+        await eventually(lambda: at.server.connections == 0)
+
+    assert early == b"EARLY "
+    assert late == b"X" * 1_000_000
+
+
+async def test_an_upgrade_may_be_refused(tmp_path: Path) -> None:
+    async def refuse(_: Request, stream: RawStream) -> None:
+        raise RefusedError(400, "upgrade required")
+
+    async with serving_kubelet([Route(path="/exec", take_over=refuse)], tmp_path) as at:
+        assert await at.status("GET /exec HTTP/1.1") == 400
+
+
+async def test_a_slow_reader_holds_the_writer_back(tmp_path: Path) -> None:
+    written = 0
+
+    async def flood(_: Request) -> Answer:
+        async def pieces() -> AsyncIterator[bytes]:
+            nonlocal written
+            while True:
+                written += 1
+                yield b"x" * 100_000
+
+        return Answer(200, pieces())
+
+    async with serving_kubelet([Route(path="/flood", answer=flood)], tmp_path) as at:
+        reader, writer = await at.connect()
+        writer.write(b"GET /flood HTTP/1.1\r\n\r\n")
+        await reader.readuntil(b"\r\n\r\n")
+        former = -1
+        while former != written:
+            former = written
+            for _ in range(1000):
+                await asyncio.sleep(0)
+        assert written < 1000
+        writer.transport.abort()
+
+
+async def test_the_right_is_asked_for_before_anything_is_said(tmp_path: Path) -> None:
+    async def nobody(request: Request, certificate: Certificate) -> None:
+        raise RefusedError(401, "who are you")
+
+    routes = [HELLO, Route(path="/healthz", answer=hello, is_open=True)]
+    async with serving_kubelet(routes, tmp_path, nobody) as at:
+        assert await at.status("GET /hello/a HTTP/1.1") == 401
+        assert await at.status("GET /unknown HTTP/1.1") == 401
+        assert await at.status("GET /healthz HTTP/1.1") == 200
+
+
+async def test_a_certificate_of_another_authority_ends_the_handshake(tmp_path: Path) -> None:
+    seen: list[Certificate] = []
+
+    async def note(request: Request, certificate: Certificate) -> None:
+        seen.append(certificate)
+
+    async with serving_kubelet([HELLO], tmp_path, note) as at:
+        ours, alien = certificates().client, certificates("alien").client
+        assert await at.status("GET /hello/a HTTP/1.1", tls=client_tls(ours)) == 200
+        with pytest.raises((OSError, ssl.SSLError, IndexError)):
+            await at.status("GET /hello/a HTTP/1.1", tls=client_tls(alien))
+
+    assert [found["subject"] for found in seen if found] == [((("commonName", "client"),),)]
+
+
+async def test_strangers_that_stay_silent_make_room_for_others(tmp_path: Path) -> None:
+    async with serving_kubelet([HELLO], tmp_path) as at:
+        silent = [await at.connect() for _ in range(520)]
+        assert await at.status("GET /hello/a HTTP/1.1") == 200
+        await eventually(lambda: at.server.connections <= 501)
+        for _, writer in silent:
+            writer.close()
+        await eventually(lambda: at.server.connections == 0)
+
+
+def test_the_longest_path_decides() -> None:
+    table = RouteTable(
+        [
+            Route(path="/metrics", answer=hello),
+            Route(path="/metrics", is_tree=True, answer=hello, is_open=True),
+            Route(path="/metrics/nodes", is_tree=True, answer=hello, is_debugging=True),
+        ]
+    )
+
+    exact, below, deeper = (
+        table.find(path) for path in ("/metrics/", "/metrics/a/b", "/metrics/nodes/n/x")
+    )
+    assert exact is not None
+    assert not exact.is_open
+    assert below is not None
+    assert below.is_open
+    assert deeper is not None
+    assert deeper.is_debugging
+    assert table.find("/other") is None
+
+
+def test_an_address_that_is_taken_is_named() -> None:
+    [taken] = listening_sockets(["127.0.0.1"], 0)
+    with taken, pytest.raises(UnavailableError, match="cannot serve on"):
+        listening_sockets(["127.0.0.1"], taken.getsockname()[1])
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be read"):
+        server_tls(tmp_path / "a", tmp_path / "b", None)

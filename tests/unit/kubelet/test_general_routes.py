@@ -1,0 +1,38 @@
+from pathlib import Path
+
+import pytest
+
+from kwokctl.kubelet.general_routes import general_routes, without_debugging
+from kwokctl.kubelet.http.messages import Answer, Request
+from kwokctl.kubelet.http.routes import Route
+from tests.support.kubelet_rig import serving_kubelet
+
+
+async def lines(_: Request) -> Answer:
+    return Answer(200, b"lines")
+
+
+LOGS = Route(path="/containerLogs", is_tree=True, answer=lines, is_debugging=True)
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz", "/metrics"])
+async def test_a_kubelet_tells_how_it_is(tmp_path: Path, path: str) -> None:
+    async with serving_kubelet(general_routes(lambda: "up 1\n"), tmp_path) as at:
+        assert (await at.ask(f"GET {path} HTTP/1.1")).endswith(("ok", "up 1\n"))
+
+
+@pytest.mark.parametrize("path", ["/run/a/b/c", "/runningpods/", "/logs/", "/debug/pprof/profile"])
+async def test_what_is_never_served_is_off(tmp_path: Path, path: str) -> None:
+    async with serving_kubelet(general_routes(str), tmp_path) as at:
+        for method in ("GET", "POST"):
+            answer = await at.ask(f"{method} {path} HTTP/1.1")
+            assert answer.startswith("HTTP/1.1 405 ")
+            assert answer.endswith("Debug endpoints are disabled.\n")
+
+
+async def test_handlers_for_debugging_may_be_off(tmp_path: Path) -> None:
+    routes = without_debugging([*general_routes(str), LOGS])
+    async with serving_kubelet(routes, tmp_path) as at:
+        assert await at.status("GET /containerLogs/a/b/c HTTP/1.1") == 405
+        assert await at.status("POST /exec/a/b/c HTTP/1.1") == 405
+        assert await at.status("GET /metrics HTTP/1.1") == 200

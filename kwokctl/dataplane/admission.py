@@ -14,7 +14,7 @@ import msgspec
 from kwokctl.errors import ApiError
 from kwokctl.json_value import Json
 from kwokctl.kube.collections.watch import EventType, watch
-from kwokctl.kube.resource import Resource
+from kwokctl.kube.resource import EVENTS, Resource
 from kwokctl.kube.transport.pool import Pool
 
 _GROUP = "admissionregistration.k8s.io"
@@ -36,6 +36,9 @@ WATCHED = (*_WEBHOOKS, *_POLICIES)
 """The kinds that say what is watched over; a cluster need not serve all of them."""
 QUOTAS = Resource("", "v1", "resourcequotas", "ResourceQuota", namespaced=True)
 
+_ALSO_SERVED = {EVENTS: "events.k8s.io"}
+"""In which other group the same objects are served: what applies there applies to all of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class AdmissionControl:
@@ -48,9 +51,9 @@ class AdmissionControl:
 
     def applies_to(self, resource: Resource) -> bool:
         """Return whether it applies to objects of a kind, or a subresource of theirs."""
+        served = {"*", resource.group, _ALSO_SERVED.get(resource, resource.group)}
         return any(
-            not groups.isdisjoint({"*", resource.group})
-            and not plurals.isdisjoint({"*", resource.plural})
+            not groups.isdisjoint(served) and not plurals.isdisjoint({"*", resource.plural})
             for groups, plurals in self.rules
         )
 

@@ -7,6 +7,7 @@ from urllib.parse import quote
 import orjson
 
 from kwokctl.dataplane.bulk.api import ApiBulk
+from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.leases.decode import read_lease
 from kwokctl.dataplane.port import (
     Figures,
@@ -20,7 +21,7 @@ from kwokctl.dataplane.port import (
 from kwokctl.errors import ApiError
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
-from kwokctl.kube.resource import LEASES, NODE_LEASES, Resource
+from kwokctl.kube.resource import EVENTS, LEASES, NODE_LEASES, Resource
 from kwokctl.kube.transport.pool import JSON, Pool
 from kwokctl.kube.transport.status import refusal
 
@@ -48,6 +49,10 @@ class ApiPlane:
         return await self._send(
             "POST", resource.path(namespace) + self._query, body, as_user=as_user
         )
+
+    async def record(self, event: ObjectEvent) -> None:
+        """Create an Event."""
+        await self.create(EVENTS, event.namespace, orjson.dumps(event.document()))
 
     async def patch(
         self,

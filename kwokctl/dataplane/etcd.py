@@ -1,11 +1,12 @@
 """The data plane that writes to etcd what kubelets write most, and all else through the API.
 
 What goes to etcd: status patches of nodes and pods whose result is certain, deletions of pods that
-nothing holds back, leases, and many objects at once: as copies, and their deletion. Each write is computed from the object as it was seen and compares
-its version, so that what another client writes meanwhile is never undone.
+nothing holds back, leases, Events, and many objects at once: as copies, and their deletion. Each
+write is computed from the object as it was seen and compares its version, so that what another
+client writes meanwhile is never undone.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -14,6 +15,8 @@ import orjson
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.bulk.etcd import EtcdBulk
 from kwokctl.dataplane.bulk.locate import BulkAccess
+from kwokctl.dataplane.events.object_event import ObjectEvent
+from kwokctl.dataplane.events.writer import EventWriter
 from kwokctl.dataplane.keys import Keys, is_readable
 from kwokctl.dataplane.leases.decode import stored_lease
 from kwokctl.dataplane.pacing import Window
@@ -37,7 +40,7 @@ from kwokctl.kube.client import Client
 from kwokctl.kube.names import new_uid
 from kwokctl.kube.patching.apply import UnknownPatchError, apply_patch
 from kwokctl.kube.patching.managed_fields import after_status_update
-from kwokctl.kube.resource import LEASES, NODE_LEASES, NODES, PODS, Resource
+from kwokctl.kube.resource import EVENTS, LEASES, NAMESPACES, NODE_LEASES, NODES, PODS, Resource
 
 _KINDS = frozenset({NODES, PODS})
 
@@ -80,15 +83,18 @@ class EtcdPlane:
         """By kind, what holds single writes back; `seen` is called with how far the watch has come."""
         self._left: Collection[Resource] = ()
         self._proven: dict[Resource, bool] = {}
+        self._client = Client(api.pool)
         access = BulkAccess(
             store=route.store,
             keys=route.keys,
-            client=Client(api.pool),
+            client=self._client,
             api=api.bulk,
             controller=route.controller,
             wall=wall,
             is_left=self._is_left,
         )
+        manager = api.manager if route.managed_fields else ""
+        self._events = EventWriter(api, route.store, route.keys, self._namespace, manager=manager)
         self._bulk = EtcdBulk(access, Window, insists=route.insists)
 
     def leave(self, resources: Collection[Resource]) -> None:
@@ -100,6 +106,10 @@ class EtcdPlane:
     ) -> bytes:
         """Create one object through the API, which completes and admits it."""
         return await self._api.create(resource, namespace, body, as_user=as_user)
+
+    async def record(self, event: ObjectEvent) -> None:
+        """Create an Event in etcd, with a lease."""
+        await (self._api if self._is_left(EVENTS) else self._events).record(event)
 
     async def patch(self, target: ObjectKey, patch: Patch, *, current: Json = None) -> Json:
         """Patch one object: its status in etcd if the result is certain, else through the API."""
@@ -190,6 +200,10 @@ class EtcdPlane:
             found["kwok_controller_watch_delay_seconds", labels] = window.delay
             found["kwok_controller_unseen_writes", labels] = window.unseen
             found["kwok_controller_held_writes_total", labels] = window.held
+        return found
+
+    async def _namespace(self, name: str) -> Mapping[str, Json]:
+        found: Mapping[str, Json] = (await self._client.get(NAMESPACES, None, name))["metadata"]
         return found
 
     def _is_left(self, resource: Resource) -> bool:

@@ -15,6 +15,7 @@ import msgspec
 
 from kwokctl.dataplane.copies.own_values import OwnValues
 from kwokctl.dataplane.copies.variable_fields import Varying
+from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.leases.decode import StoredLease
 from kwokctl.dataplane.leases.encode import Lease
 from kwokctl.errors import ApiError, RequestError
@@ -185,6 +186,10 @@ class KubeletWriter(Protocol):
         self, resource: Resource, namespace: str | None, body: bytes, *, as_user: str = ""
     ) -> bytes:
         """Create one object through the API, which completes and admits it; return it as stored."""
+        ...
+
+    async def record(self, event: ObjectEvent) -> None:
+        """Create an Event, which expires as those of other clients do."""
         ...
 
     async def patch(self, target: ObjectKey, patch: Patch, *, current: Json = None) -> Json:

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -170,10 +171,11 @@ def test_the_general_set_ends_alike_on_both_paths(clusters: Mapping[str, Install
         until("every event is there", partial(has_all_events, clusters[path]))
 
     assert ended[0] == ended[1]
+    assert events(clusters["api"]) == events(clusters["etcd"])
 
 
 INIT = '.initContainers = [{name: "i", image: "k"}]'
-_OWN = ("IP", "IPs", "ime", "edAt", "ip")
+_OWN = ("IP", "IPs", "ime", "edAt", "ip", "Timestamp")
 
 
 def shape(value: Any) -> Any:
@@ -185,6 +187,25 @@ def shape(value: Any) -> Any:
 
 def has_all_events(cluster: Installed) -> bool:
     """Return whether each Stage has made an event for each pod."""
-    events = cluster.objects("events", "--field-selector", "source=kwok_controller")
     names = [each["metadata"]["name"] for each in general_pod_stages("general")]
-    return Counter(each["reason"] for each in events) == dict.fromkeys(names, NUMBER)
+    found = cluster.objects("events", *OURS)
+    return Counter(each["reason"] for each in found) == dict.fromkeys(names, NUMBER)
+
+
+OURS = ("--field-selector", "source=kwok_controller", "--show-managed-fields")
+
+
+def events(cluster: Installed) -> Mapping[tuple[str, str], Any]:
+    """Return what Stages have told of each pod, without what cannot be the same twice."""
+    found = cluster.objects("events", *OURS)
+    for each in found:
+        for part in (each["metadata"], each["involvedObject"]):
+            del part["uid"], part["resourceVersion"]
+        name, _, moment = each["metadata"].pop("name").rpartition(".")
+        assert name == each["involvedObject"]["name"]
+        assert int(moment, 16) // 10**9 == at(each["firstTimestamp"])
+    return {(each["involvedObject"]["name"], each["reason"]): shape(each) for each in found}
+
+
+def at(time: str) -> float:
+    return datetime.fromisoformat(time).timestamp()

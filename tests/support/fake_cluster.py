@@ -7,12 +7,13 @@ from typing import Any
 
 import orjson
 
+from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.leases.decode import read_lease
 from kwokctl.dataplane.port import ObjectKey, Patch, Renewal, Renewed
 from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
-from kwokctl.kube.resource import LEASES, NODE_LEASES, Resource
+from kwokctl.kube.resource import EVENTS, LEASES, NODE_LEASES, Resource
 from tests.support.through_api import ThroughApi
 
 Watcher = Callable[[str, bytes], None]
@@ -108,6 +109,9 @@ class FakeCluster(ThroughApi):
         if merged != stored:
             self._store(self._key(target), merged, "MODIFIED")
         return orjson.loads(orjson.dumps(self.objects[self._key(target)]))
+
+    async def record(self, event: ObjectEvent) -> None:
+        await self.create(EVENTS, event.namespace, orjson.dumps(event.document()))
 
     async def renew(self, renewals: Sequence[Renewal]) -> Sequence[Renewed]:
         return [await self._renew(renewal) for renewal in renewals]

@@ -10,6 +10,7 @@ from typing import Any
 from kwokctl.clusters.scaling.reader import Change, Existing
 from kwokctl.clusters.scaling.readiness import Judge, Verdict, judge_of
 from kwokctl.clusters.scaling.request import LABEL
+from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.port import ObjectKey, Patch, Renewal, Renewed
 from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.kube.resource import KNOWN, NODES, PODS, Resource
@@ -156,6 +157,9 @@ class MemoryCluster(ThroughApi):
 
     async def patch(self, target: ObjectKey, patch: Patch, *, current: Any = None) -> Any:
         raise AssertionError("scaling patches nothing")
+
+    async def record(self, event: ObjectEvent) -> None:
+        raise AssertionError("scaling creates no events")
 
     async def renew(self, renewals: Sequence[Renewal]) -> Sequence[Renewed]:
         raise AssertionError("scaling renews nothing")

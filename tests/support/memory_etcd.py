@@ -1,5 +1,6 @@
 """An etcd in memory: keys, revisions and transactions as `Kv` has them."""
 
+from kwokctl.errors import EtcdRefusedError
 from kwokctl.etcd.kv.kv import Compare, Delete, Get, KeyValue, Kv, Put, Txn, TxnAnswer
 
 
@@ -11,18 +12,28 @@ class MemoryEtcd(Kv):
         self.revision = 100
         self.stored: dict[bytes, KeyValue] = {}
         self._made: dict[bytes, int] = {}
+        self.leases: dict[int, int] = {}
+        """For how many seconds each lease was made."""
         self.transactions: list[Txn] = []
         self.refuse: list[Exception] = []
         """What the next transactions are answered with, first come first served."""
 
-    def put(self, key: bytes, value: bytes) -> int:
+    def put(self, key: bytes, value: bytes, lease: int = 0) -> int:
         """Do what another client does: write a value; returns the revision."""
         self.revision += 1
-        self._put(key, value)
+        self._put(key, value, lease)
         return self.revision
 
     async def get(self, key: bytes) -> KeyValue | None:
         return self.stored.get(key)
+
+    async def grant(self, seconds: int) -> int:
+        lease = 7000 + len(self.leases)
+        self.leases[lease] = seconds
+        return lease
+
+    async def granted_seconds(self, lease: int) -> int:
+        return self.leases.get(lease, 0)
 
     async def txn(self, txn: Txn, *, within: float = 0) -> TxnAnswer:
         self.transactions.append(txn)
@@ -41,8 +52,8 @@ class MemoryEtcd(Kv):
         wrote = False
         for operation in txn.then if holds else txn.otherwise:
             match operation:
-                case Put(key, value):
-                    self._put(key, value)
+                case Put(key, value, lease):
+                    self._put(key, value, lease)
                     answers.append(None)
                     wrote = True
                 case Delete(key):
@@ -63,7 +74,9 @@ class MemoryEtcd(Kv):
         of_creation = compare.of_creation
         return compare.revision == (self._made[compare.key] if of_creation else found.mod_revision)
 
-    def _put(self, key: bytes, value: bytes) -> None:
+    def _put(self, key: bytes, value: bytes, lease: int) -> None:
+        if lease and lease not in self.leases:
+            raise EtcdRefusedError("etcdserver: requested lease not found", code=5)
         if key not in self.stored:
             self._made[key] = self.revision
-        self.stored[key] = KeyValue(key, value, self.revision)
+        self.stored[key] = KeyValue(key, value, self.revision, lease)

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
+from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.port import (
     DataPlane,
     Figures,
@@ -35,6 +36,10 @@ class RecordingPlane:
     ) -> bytes:
         self.calls.append(("create", resource.kind))
         return await self._plane.create(resource, namespace, body, as_user=as_user)
+
+    async def record(self, event: ObjectEvent) -> None:
+        self.calls.append(("record", event.about))
+        await self._plane.record(event)
 
     async def patch(self, target: ObjectKey, patch: Patch, *, current: Any = None) -> Any:
         self.calls.append(("patch", target.name))

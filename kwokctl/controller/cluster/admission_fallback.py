@@ -7,13 +7,13 @@ from functools import partial
 from random import Random
 
 from kwokctl.dataplane.admission import WATCHED, AdmissionWatch
-from kwokctl.kube.resource import LEASES, NODES, PODS, Resource
+from kwokctl.kube.resource import EVENTS, LEASES, NODES, PODS, Resource
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.retry import until_answered
 
 log = logging.getLogger(__name__)
 
-_KINDS = (NODES, PODS, LEASES)
+_KINDS = (NODES, PODS, LEASES, EVENTS)
 
 
 class AdmissionFallback:

@@ -15,13 +15,13 @@ from kwokctl.controller.stages.model import (
     PatchStep,
     Step,
 )
+from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.port import KubeletWriter, ObjectKey, Patch
 from kwokctl.embedded.metrics import Metrics
 from kwokctl.errors import ApiError, ExpressionError
-from kwokctl.expr.duration import format_time
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
-from kwokctl.kube.resource import EVENTS, NODES, Resource
+from kwokctl.kube.resource import NODES, Resource
 
 _COMPONENT = "kwok_controller"
 
@@ -124,32 +124,20 @@ class StepPlayer:
 
     async def _event(self, step: EventStep, target: ObjectKey, value: Json) -> None:
         metadata = value["metadata"]
-        now = self._wall()
-        stamp = format_time(now)
-        namespace = target.namespace or "default"
-        event = {
-            "apiVersion": "v1",
-            "kind": "Event",
-            "metadata": {"name": f"{target.name}.{int(now * 1e9):x}", "namespace": namespace},
-            "involvedObject": {
-                "apiVersion": target.resource.api_version,
-                "kind": target.resource.kind,
-                "name": target.name,
-                "namespace": target.namespace or "",
-                "uid": metadata["uid"],
-                "resourceVersion": metadata["resourceVersion"],
-            },
-            "type": step.type or "Normal",
-            "reason": step.reason,
-            "message": step.message,
-            "source": {"component": _COMPONENT},
-            "reportingComponent": _COMPONENT,
-            "firstTimestamp": stamp,
-            "lastTimestamp": stamp,
-            "count": 1,
-        }
+        event = ObjectEvent(
+            resource=target.resource,
+            about_namespace=target.namespace or "",
+            about=target.name,
+            uid=metadata["uid"],
+            version=metadata["resourceVersion"],
+            type=step.type or "Normal",
+            reason=step.reason,
+            message=step.message,
+            component=_COMPONENT,
+            at=self._wall(),
+        )
         self._metrics.count("kwok_controller_writes_total", verb="event")
-        await self._plane.create(EVENTS, namespace, orjson.dumps(event))
+        await self._plane.record(event)
 
     async def _apply(
         self, step: ApplyStep, target: ObjectKey, value: Json, functions: Mapping[str, object]

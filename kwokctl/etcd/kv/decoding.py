@@ -28,7 +28,10 @@ _DELETED = mark(2, VARINT)
 _ITEM, _MORE = mark(2, LENGTH), mark(3, VARINT)
 # KeyValue.
 _KEY, _VALUE = mark(1, LENGTH), mark(5, LENGTH)
-_MODIFIED = mark(3, VARINT)
+_MODIFIED, _LEASE = mark(3, VARINT), mark(6, VARINT)
+
+# LeaseGrantResponse, LeaseTimeToLiveResponse.
+_LEASE_ID, _GRANTED_SECONDS = mark(2, VARINT), mark(4, VARINT)
 
 _NUMBER = rb"[\x80-\xff]*[\x00-\x7f]"
 _USUAL_HEADER = re.compile(
@@ -67,6 +70,16 @@ def read_txn(data: bytes) -> TxnAnswer:
 def read_page(data: bytes) -> KeyPage:
     """Decode a RangeResponse."""
     return _page(data, 0, len(data))
+
+
+def read_granted(data: bytes) -> int:
+    """Return the number of the lease in a LeaseGrantResponse."""
+    return _found(data, 0, len(data), _LEASE_ID)
+
+
+def read_granted_seconds(data: bytes) -> int:
+    """Return for how long a lease was made, from a LeaseTimeToLiveResponse."""
+    return _found(data, 0, len(data), _GRANTED_SECONDS)
 
 
 def first(page: KeyPage) -> KeyValue | None:
@@ -146,7 +159,7 @@ def _item(data: bytes, at: int, end: int) -> KeyValue:
 def _unusual_item(data: bytes, at: int, end: int) -> KeyValue:
     """Decode a KeyValue that has a long key, no value, or a lease."""
     key = content = b""
-    modified = 0
+    modified = lease = 0
     for field, value, stop in fields(data, at, end):
         if field == _KEY:
             key = data[value:stop]
@@ -154,7 +167,9 @@ def _unusual_item(data: bytes, at: int, end: int) -> KeyValue:
             content = data[value:stop]
         elif field == _MODIFIED:
             modified = value
-    return KeyValue(key, content, modified)
+        elif field == _LEASE:
+            lease = value
+    return KeyValue(key, content, modified, lease)
 
 
 def _number(digits: bytes) -> int:

@@ -16,8 +16,14 @@ _RANGE, _PUT, _DELETE, _TXN = (tag(n, LENGTH) for n in (1, 2, 3, 4))
 _BY_CREATION, _BY_MOD = (tag(2, VARINT) + varint(target) for target in (1, 2))
 _CREATE_REVISION, _MOD_REVISION = tag(5, VARINT), tag(6, VARINT)
 
+# PutRequest.
+_LEASE = tag(3, VARINT)
+
 # RangeRequest.
 _LIMIT, _REVISION, _KEYS_ONLY = (tag(n, VARINT) for n in (3, 4, 8))
+
+# LeaseGrantRequest: for how long; LeaseTimeToLiveRequest: which.
+_LEASE_NUMBER = tag(1, VARINT)
 
 # CompactionRequest.
 _COMPACTED_TO, _PHYSICAL = tag(1, VARINT), tag(2, VARINT) + varint(1)
@@ -56,6 +62,11 @@ def compaction_request(revision: int) -> bytes:
     return _COMPACTED_TO + varint(revision) + _PHYSICAL
 
 
+def lease_request(number: int) -> bytes:
+    """Encode a LeaseGrantRequest for so many seconds, or a LeaseTimeToLiveRequest for a lease."""
+    return _LEASE_NUMBER + varint(number)
+
+
 def _compare(compare: Compare) -> bytes:
     key = sized(_THIRD, compare.key)
     if compare.of_creation:
@@ -87,7 +98,8 @@ def _operation(head: bytes, operation: Operation) -> bytes:
 def _put(head: bytes, put: Put) -> bytes:
     """Encode a field that holds a RequestOp that holds a PutRequest; the value is copied once."""
     value = put.value
-    before = sized(_FIRST, put.key) + _SECOND + varint(len(value))
+    lease = _LEASE + varint(put.lease) if put.lease else b""
+    before = sized(_FIRST, put.key) + lease + _SECOND + varint(len(value))
     size = len(before) + len(value)
     inner = _PUT + varint(size)
     return b"".join((head, varint(len(inner) + size), inner, before, value))

@@ -37,6 +37,8 @@ __all__ = [
 _RANGE = "/etcdserverpb.KV/Range"
 _TXN = "/etcdserverpb.KV/Txn"
 _COMPACT = "/etcdserverpb.KV/Compact"
+_GRANT = "/etcdserverpb.Lease/LeaseGrant"
+_TIME_TO_LIVE = "/etcdserverpb.Lease/LeaseTimeToLive"
 
 _WITHIN = 30.0
 """Seconds."""
@@ -100,6 +102,17 @@ class Kv:
         """Forget what was overwritten or deleted before a revision; wait until that is done."""
         request = encoding.compaction_request(revision)
         await self.channel.call(_COMPACT, request, within=_WITHIN)
+
+    async def grant(self, seconds: int) -> int:
+        """Make a lease that ends after so many seconds; return its number."""
+        answer = await self.channel.call(_GRANT, encoding.lease_request(seconds), within=_WITHIN)
+        return decoding.answer_by(decoding.read_granted, answer)
+
+    async def granted_seconds(self, lease: int) -> int:
+        """Return for how many seconds a lease was made; 0 if it has ended."""
+        request = encoding.lease_request(lease)
+        answer = await self.channel.call(_TIME_TO_LIVE, request, within=_WITHIN)
+        return decoding.answer_by(decoding.read_granted_seconds, answer)
 
     async def close(self) -> None:
         """Let the connection go; calls under way fail."""

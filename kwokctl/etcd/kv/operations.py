@@ -13,6 +13,8 @@ class KeyValue(msgspec.Struct, frozen=True, gc=False):
     value: bytes
     mod_revision: int
     """The store's revision at which it was last written."""
+    lease: int = 0
+    """With which it expires; 0 if it does not."""
 
 
 class Compare(msgspec.Struct, frozen=True, gc=False):
@@ -29,6 +31,8 @@ class Put(msgspec.Struct, frozen=True, gc=False):
 
     key: bytes
     value: bytes
+    lease: int = 0
+    """With which it expires; 0 if it does not."""
 
 
 class Delete(msgspec.Struct, frozen=True, gc=False):

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from kwokctl.dataplane.admission import read_admission_control
-from kwokctl.kube.resource import DEPLOYMENTS, NODES, PODS, Resource
+from kwokctl.kube.resource import DEPLOYMENTS, EVENTS, NODES, PODS, Resource
 
 
 def webhook(*rules: tuple[list[str], list[str]]) -> bytes:
@@ -16,10 +16,12 @@ def webhook(*rules: tuple[list[str], list[str]]) -> bytes:
     [
         ([""], ["pods"], {PODS}),
         ([""], ["pods/status"], {PODS}),
-        (["*"], ["*"], {PODS, NODES, DEPLOYMENTS}),
-        (["*"], ["*/*"], {PODS, NODES, DEPLOYMENTS}),
+        (["*"], ["*"], {PODS, NODES, DEPLOYMENTS, EVENTS}),
+        (["*"], ["*/*"], {PODS, NODES, DEPLOYMENTS, EVENTS}),
         (["apps"], ["*"], {DEPLOYMENTS}),
         (["batch"], ["pods"], set()),
+        ([""], ["events"], {EVENTS}),
+        (["events.k8s.io"], ["*"], {EVENTS}),
     ],
 )
 def test_a_webhook_watches_over_what_its_rules_name(
@@ -27,7 +29,7 @@ def test_a_webhook_watches_over_what_its_rules_name(
 ) -> None:
     rule = read_admission_control("ValidatingWebhookConfiguration", webhook((groups, plurals)))
 
-    assert {r for r in (PODS, NODES, DEPLOYMENTS) if rule.applies_to(r)} == watched
+    assert {r for r in (PODS, NODES, DEPLOYMENTS, EVENTS) if rule.applies_to(r)} == watched
 
 
 def test_a_policy_watches_over_its_constraints() -> None:

@@ -74,8 +74,9 @@ class Dice:
         key, value, made = self.blob(), self.blob(), self._rpc.RequestOp
         match self._random.randrange(4 if depth < 2 else 3):
             case 0:
-                put = self._rpc.PutRequest(key=key, value=value)
-                return Put(key, value), made(request_put=put)
+                lease = self._random.choice((0, self.number()))
+                put = self._rpc.PutRequest(key=key, value=value, lease=lease)
+                return Put(key, value, lease), made(request_put=put)
             case 1:
                 deletion = self._rpc.DeleteRangeRequest(key=key)
                 return Delete(key), made(request_delete_range=deletion)
@@ -130,15 +131,16 @@ class Dice:
         key, value, modified = self.blob(), self.blob(), self.number()
         if self._random.random() < 0.2:
             value = b""
+        lease = self._random.choice((0, 0, self.number()))
         theirs = {
             "key": key,
             "value": value,
             "create_revision": self.number(),
             "mod_revision": modified,
             "version": self.number(),
-            "lease": self._random.choice((0, 0, self.number())),
+            "lease": lease,
         }
-        return KeyValue(key, value, modified), theirs
+        return KeyValue(key, value, modified, lease), theirs
 
     def page(self) -> tuple[KeyPage, Any]:
         items = [self._key_value() for _ in range(self._random.randrange(6))]

@@ -6,7 +6,7 @@ from typing import Any
 
 from kwokctl.controller.cluster.admission_fallback import AdmissionFallback
 from kwokctl.kube.kubeconfig.access import Access
-from kwokctl.kube.resource import LEASES, NODES, PODS, Resource
+from kwokctl.kube.resource import EVENTS, LEASES, NODES, PODS, Resource
 from kwokctl.kube.transport.pool import Pool
 from tests.support.eventually import eventually
 from tests.support.fake_api_server import Reply, Request, serving
@@ -91,7 +91,7 @@ async def test_webhooks_that_come_and_go_take_effect_at_once() -> None:
     async with following(cluster) as fallback:
         await fallback.known()
         cluster.news.put_nowait(("ADDED", hook("a", "*")))
-        await eventually(lambda: cluster.left == [{NODES, PODS, LEASES}])
+        await eventually(lambda: cluster.left == [{NODES, PODS, LEASES, EVENTS}])
         cluster.news.put_nowait(("MODIFIED", hook("a", "nodes/status")))
         await eventually(lambda: len(cluster.left) == 2)
         cluster.news.put_nowait(("DELETED", hook("a", "nodes/status")))

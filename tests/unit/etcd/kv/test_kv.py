@@ -85,6 +85,25 @@ async def test_a_compaction_is_requested(kv: Kv, etcd: Scripted, rpc: Any) -> No
     assert rpc.CompactionRequest.FromString(etcd.asked).revision == 12
 
 
+async def test_kv_grants_a_lease(kv: Kv, etcd: Scripted, rpc: Any) -> None:
+    etcd.answer = rpc.LeaseGrantResponse(ID=1 << 62, TTL=3660).SerializeToString()
+
+    assert await kv.grant(3660) == 1 << 62
+    assert rpc.LeaseGrantRequest.FromString(etcd.asked).TTL == 3660
+
+
+@pytest.mark.parametrize(("left", "granted"), [(12, 3660), (-1, 0)])
+async def test_kv_reads_for_how_long_a_lease_was_made(
+    kv: Kv, etcd: Scripted, rpc: Any, left: int, granted: int
+) -> None:
+    etcd.answer = rpc.LeaseTimeToLiveResponse(
+        ID=7, TTL=left, grantedTTL=granted
+    ).SerializeToString()
+
+    assert await kv.granted_seconds(7) == granted
+    assert rpc.LeaseTimeToLiveRequest.FromString(etcd.asked).ID == 7
+
+
 async def test_a_defragmentation_is_requested(kv: Kv, etcd: Scripted) -> None:
     await maintenance.defragment(kv)
 

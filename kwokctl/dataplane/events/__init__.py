@@ -1,0 +1,1 @@
+"""Events that fake kubelets create, and how they are written to etcd."""

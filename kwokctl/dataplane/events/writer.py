@@ -1,0 +1,113 @@
+"""Writes Events to etcd as kube-apiserver does: an Event a transaction, with a lease.
+
+The first one goes through the API. What is found of it in etcd shows where Events are, in which form,
+and how long they live.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+
+from kwokctl.dataplane.copies.protobuf_stamp import PREFIX
+from kwokctl.dataplane.events.encode import stored_value
+from kwokctl.dataplane.events.expiry import EventExpiry
+from kwokctl.dataplane.events.object_event import ObjectEvent
+from kwokctl.dataplane.keys import Keys
+from kwokctl.dataplane.store import ObjectStore
+from kwokctl.errors import EtcdConflictError, EtcdRefusedError, RequestError
+from kwokctl.etcd.kv.kv import Compare, Put
+from kwokctl.json_value import Json
+from kwokctl.kube.names import new_uid
+from kwokctl.kube.resource import EVENTS, NAMESPACES
+
+_NEVER = 1
+"""A version that no object has: the revision of an empty etcd."""
+_NOT_FOUND = 5
+"""The gRPC status with which etcd refuses a lease that it does not know."""
+
+
+class EventWriter:
+    """Writes Events past the API server where that skips nothing."""
+
+    def __init__(
+        self,
+        through_api: Callable[[ObjectEvent], Awaitable[None]],
+        store: ObjectStore,
+        keys: Keys,
+        namespace: Callable[[str], Awaitable[Mapping[str, Json]]],
+        *,
+        manager: str,
+    ) -> None:
+        """Write to `store`, and what is not certain by `through_api`.
+
+        `namespace` returns the metadata of a namespace; `manager` owns the fields, unless it is empty.
+        """
+        self._through_api = through_api
+        self._namespace = namespace
+        self._store = store
+        self._keys = keys
+        self._manager = manager
+        self._expiry: EventExpiry | None = None
+        self._is_possible = True
+        self._first = asyncio.Lock()
+        self._namespaces: dict[str, int] = {}
+        """The versions of namespaces that were there, and not being deleted."""
+
+    async def record(self, event: ObjectEvent) -> None:
+        """Create an Event; raises RequestError like a request to the API."""
+        if self._is_undecided():
+            async with self._first:
+                if self._is_undecided():
+                    await self._look(event)
+                    return
+        if self._expiry is None:
+            await self._through_api(event)
+        else:
+            await self._write(event, self._expiry)
+
+    def _is_undecided(self) -> bool:
+        return self._is_possible and self._expiry is None
+
+    async def _look(self, event: ObjectEvent) -> None:
+        """Create the first Event through the API, and find out from it how they are stored."""
+        await self._through_api(event)
+        kv = self._store.kv
+        try:
+            found = await self._store.get(self._key(event))
+            if found is None or not found.value.startswith(PREFIX):
+                self._is_possible = False
+                return
+            seconds = await kv.granted_seconds(found.lease) if found.lease else 0
+        except RequestError:
+            return  # the next Event finds it out
+        if seconds or not found.lease:
+            self._expiry = EventExpiry(kv.grant, seconds, asyncio.get_running_loop().time)
+
+    async def _write(self, event: ObjectEvent, expiry: EventExpiry) -> None:
+        """Create an Event if its namespace is as it was; else the API server decides."""
+        version = await self._namespace_version(event.namespace)
+        lease = await expiry.lease()
+        put = Put(self._key(event), stored_value(event, new_uid(), self._manager), lease)
+        unchanged = Compare(self._keys.key(NAMESPACES, None, event.namespace), version)
+        try:
+            await self._store.add([put], [unchanged])
+        except EtcdConflictError:
+            self._namespaces.pop(event.namespace, None)
+        except EtcdRefusedError as e:
+            if e.code != _NOT_FOUND:
+                raise
+            expiry.forget(lease)
+        else:
+            return
+        await self._through_api(event)
+
+    async def _namespace_version(self, name: str) -> int:
+        """Return the version of a namespace when it was last seen, and was not being deleted."""
+        version = self._namespaces.get(name)
+        if version is None:
+            found = await self._namespace(name)
+            version = _NEVER if found.get("deletionTimestamp") else int(found["resourceVersion"])
+            self._namespaces[name] = version
+        return version
+
+    def _key(self, event: ObjectEvent) -> bytes:
+        return self._keys.key(EVENTS, event.namespace, event.name)

@@ -15,6 +15,7 @@ LABEL_RULE = (
 """The form of a namespace's name, for hints."""
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.ASCII)
+_WORD = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?", re.ASCII)
 _UUID_VARIANTS = "89ab"
 
 
@@ -26,6 +27,17 @@ def is_label(text: str) -> bool:
 def is_subdomain(text: str) -> bool:
     """Return whether a text is a subdomain of RFC 1123, as names of most objects are."""
     return len(text) <= SUBDOMAIN_LENGTH and all(_LABEL.fullmatch(p) for p in text.split("."))
+
+
+def is_label_value(text: str) -> bool:
+    """Return whether a text can be the value of a label."""
+    return not text or (len(text) <= LABEL_LENGTH and _WORD.fullmatch(text) is not None)
+
+
+def is_qualified_name(text: str) -> bool:
+    """Return whether a text can be the key of a label: a word, perhaps after a subdomain and a slash."""
+    prefix, slash, word = text.rpartition("/")
+    return bool(word) and is_label_value(word) and (not slash or is_subdomain(prefix))
 
 
 def new_uid() -> str:

@@ -61,6 +61,11 @@ STAGES = [
          expressions=[{"jq": {"key": EVEN, "operator": "In", "values": ["false"]}}]),
     pods("random", "random", "{phase: Running, message: {{ Quote uuidv4 }}}"),
     pods("plain", "plain", "phase: Running"),
+    stage("labels", phase=None, selector=of_set("labelled"),
+          steps=[{"patch": {"root": "metadata", "template":
+              "{labels: {is: labelled}, annotations: {name: {{ Quote .metadata.name }}}}"}}]),
+    pods("after-labels", "labelled", "phase: Running",
+         expressions=[{"jq": {"key": ".metadata.labels.is", "operator": "Exists"}}]),
     *general_pod_stages("general"),
 ]  # fmt: skip
 
@@ -155,6 +160,15 @@ def test_what_is_random_is_so_for_each_pod(cluster: Installed) -> None:
 
     assert phases(found) == {"Running": NUMBER}
     assert len({each["status"]["message"] for each in found}) == NUMBER
+
+
+def test_pods_are_labelled_at_once_and_go_on_from_there(cluster: Installed) -> None:
+    found = scaled(cluster, "labelled")
+
+    assert phases(found) == {"Running": NUMBER}
+    for each in found:
+        assert each["metadata"]["labels"]["is"] == "labelled"
+        assert each["metadata"]["annotations"]["name"] == each["metadata"]["name"]
 
 
 def test_pods_that_nothing_holds_back_run_at_once(cluster: Installed) -> None:

@@ -5,11 +5,16 @@ from random import Random
 
 import pytest
 
+from kwokctl.controller.in_memory.changes import WORDS, check_changes
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client, PatchType
 from kwokctl.kube.patching import strategic_merge
 from kwokctl.kube.patching.apply import apply_patch
-from kwokctl.kube.patching.managed_fields import STATUS_KEYS, after_status_update
+from kwokctl.kube.patching.managed_fields import (
+    STATUS_KEYS,
+    after_metadata_update,
+    after_status_update,
+)
 from kwokctl.kube.patching.merge_keys import LISTS, Fields, ListRule
 from kwokctl.kube.patching.unknown_patch import UnknownPatchError
 from kwokctl.kube.resource import NODES, PODS, Resource
@@ -173,6 +178,39 @@ def test_fields_belong_to_whom_the_server_says_after_random_patches(
         return alike
 
     assert ask(cluster, compare) > TRIES / 2
+
+
+@pytest.mark.parametrize("case", ["node", "pod"])
+def test_labels_and_annotations_belong_to_whom_the_server_says_and_are_accepted(
+    cluster: Installed, case: str
+) -> None:
+    resource, _, make = CASES[case]
+    random = Random(case)
+    manager = "another"
+    namespace = "default" if resource.namespaced else None
+    path = f"{resource.path(namespace, 'patched')}?dryRun=All&fieldManager={manager}"
+
+    async def compare(client: Client) -> int:
+        current = await client.get(resource, namespace, "patched")
+        alike = 0
+        for _ in range(5 * TRIES):
+            words = make(random).get("metadata") or {}
+            patch = {"metadata": {name: words[name] for name in WORDS if name in words}}
+            try:
+                changed = apply_patch(current, patch, PatchType.MERGE, resource.kind)
+                check_changes(current, changed, "")
+                ours = after_metadata_update(current, changed, manager=manager, now="")
+            except UnknownPatchError:
+                continue
+            merge = PatchType.MERGE.value
+            call = client.call("PATCH", path, encoded(patch), content_type=merge)
+            status, theirs = await answer(call)
+            assert status == 200, patch
+            assert _owned(ours) == _owned(theirs["metadata"]["managedFields"]), patch
+            alike += changed is not current
+        return alike
+
+    assert ask(cluster, compare) > TRIES / 4
 
 
 def _owned(entries: Sequence[Json]) -> Json:

@@ -56,6 +56,14 @@ _TEXTS = (
     "startTime: {{ Quote Now }}",
     "{{ if .status.reason }}message: has a reason{{ end }}",
 )
+_WORDS = (
+    '{labels: {odd: "true"}}',
+    '{labels: {odd: "false"}, annotations: {from: {{ Quote .status.phase }}}}',
+    "{annotations: {name: {{ Quote .metadata.name }}}}",
+    "{annotations: {name: null, odd: {{ Quote .metadata.labels.odd }}}}",
+    "{labels: {seen: {{ Quote .status.phase }}}}",
+)
+"""What may be patched into the metadata."""
 _LATER = (
     {"delay": {"durationMilliseconds": 5000}},
     {"delay": {"durationMilliseconds": 0, "jitterDurationMilliseconds": 3000}},
@@ -79,6 +87,9 @@ def _random_stage(name: str, at: int, random: Random) -> Body:
         more |= random.choice(_LATER)
     if random.random() < 0.1:
         more["steps"] = [{"event": {"type": "Normal", "reason": "R", "message": "m"}}]
+    if random.random() < 0.2:
+        words = {"root": "metadata", "template": random.choice(_WORDS)}
+        more.setdefault("steps", []).append({"patch": words})
     if random.random() < 0.2:
         more["selector"] = {"matchLabels": {"odd": random.choice(("true", "false"))}}
     keys = {text.split(":")[0]: text for text in texts}

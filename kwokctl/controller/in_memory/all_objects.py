@@ -77,7 +77,11 @@ class AllObjects:
         """Raise the error: each object must be played by itself."""
         refuse()
 
-    def owned(self, before: Json, after: Json) -> Json:
+    def selected(self, value: Json) -> bool:
+        """Refuse: changed metadata would have to be found in the real objects."""
+        return refuse()
+
+    def owned(self, before: Json, after: Json, subresource: str) -> Json:
         """Leave managed fields as they are: copies take them from the real object."""
         return after
 

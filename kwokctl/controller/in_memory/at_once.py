@@ -1,6 +1,6 @@
-"""Plays Stages on an object in memory as long as they do nothing but patch its status at once. Pure.
+"""Plays Stages on an object in memory as long as all they do at once is to patch it. Pure.
 
-It stops before whatever takes time, or other clients must see: a delay, an event, finalizers,
+What is patched is its status, its labels and its annotations. It stops before whatever takes time, or other clients must see: a delay, an event, finalizers,
 deletions, other objects, other users. And it stops before a choice among Stages that are not all
 such: the controller makes that choice then, once.
 """
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from kwokctl.controller.engine.patches import rooted
+from kwokctl.controller.in_memory.changes import PLAYED, WORDS, check_changes
 from kwokctl.controller.stages.choice import Basis, basis
 from kwokctl.controller.stages.model import ObjectTemplate, PatchStep, Stage
 from kwokctl.errors import ExpressionError
@@ -40,7 +41,7 @@ class PlayManner(Protocol):
         ...
 
     def surely_differ(self, before: Json, after: Json) -> bool:
-        """Return whether a status is certainly another one."""
+        """Return whether a part of an object is certainly another one."""
         ...
 
     def chosen(self, found: Basis) -> Stage | None:
@@ -51,8 +52,12 @@ class PlayManner(Protocol):
         """Take note that a Stage cannot be played; it is left to the controller unless this raises."""
         ...
 
-    def owned(self, before: Json, after: Json) -> Json:
-        """Return an object whose status has been changed, with its managed fields updated."""
+    def selected(self, value: Json) -> bool:
+        """Return whether the controller still plays an object whose metadata has been changed."""
+        ...
+
+    def owned(self, before: Json, after: Json, subresource: str) -> Json:
+        """Return an object that has been changed, with its managed fields updated."""
         ...
 
 
@@ -85,9 +90,9 @@ def _basis(stages: Sequence[Stage], value: Json, manner: PlayManner) -> Basis:
 
 
 def is_at_once(stage: Stage) -> bool:
-    """Return whether a Stage does nothing but patch the status, without delay or impersonation."""
+    """Return whether all that a Stage does is to patch the object, without delay or impersonation."""
     return _is_immediate(stage) and all(
-        isinstance(step, PatchStep) and step.subresource == "status" and not step.as_user
+        isinstance(step, PatchStep) and step.subresource in PLAYED and not step.as_user
         for step in stage.steps
     )
 
@@ -115,14 +120,29 @@ def _after(stage: Stage, value: Json, manner: PlayManner) -> Json | None:
     except ExpressionError:
         manner.failed()
         return None
-    return changed if manner.surely_differ(value.get("status"), changed.get("status")) else None
+    return changed if _surely_differ(value, changed, manner) else None
+
+
+def _surely_differ(before: Json, after: Json, manner: PlayManner) -> bool:
+    """Return whether any part that can be played has certainly been changed."""
+    old, new = before["metadata"], after["metadata"]
+    return any(
+        manner.surely_differ(one, other)
+        for one, other in (
+            (before.get("status"), after.get("status")),
+            *((old.get(name), new.get(name)) for name in WORDS if old is not new),
+        )
+    )
 
 
 def _patched(step: PatchStep, value: Json, manner: PlayManner) -> Json:
     document = rooted(manner.rendered(step.template, value), step.root, step.type)
-    document = manner.composed(value, document, step.type)
+    if step.subresource == "status":
+        document = manner.composed(value, document, step.type)
     changed = apply_patch(value, document, step.type, manner.kind)
-    for name in changed.keys() | value.keys():
-        if name != "status" and changed.get(name) is not value.get(name):
-            raise UnknownPatchError("the status alone can be patched as a subresource")
-    return changed if changed is value else manner.owned(value, changed)
+    if changed is value:
+        return value
+    check_changes(value, changed, step.subresource)
+    if not step.subresource and not manner.selected(changed):
+        raise UnknownPatchError("the object would not be played any more")
+    return manner.owned(value, changed, step.subresource)

@@ -79,6 +79,7 @@ class InMemoryKubelet:
             self._random,
             manager=self._manager,
             now=own.now,
+            selected=self._plays,
         )
         try:
             played = play(self._stages, value, manner)
@@ -106,21 +107,23 @@ class InMemoryKubelet:
 
     def _seen(self, body: Json, own: OwnValues) -> Json | None:
         """Return an object as the controller would see it; None if that would not play it."""
+        if not self._plays(body):
+            return None
+        self._now = own.now
+        self._addresses.of(body, own)
+        return {**body, "metadata": {**body["metadata"], _VERSION: Symbol(_VERSION)}}
+
+    def _plays(self, body: Json) -> bool:
+        """Return whether the controller would play an object."""
         metadata = body["metadata"]
         annotations, labels = metadata.get("annotations") or {}, metadata.get("labels") or {}
         selection = self._selection
-        if self._kind == "Node":
-            name = metadata["name"]
-            if selection.node_name and name != selection.node_name:
-                return None
-            if not all(holds(labels) for holds in self._labels):
-                return None
-            is_played = selection.manages(annotations, labels)
-        else:
-            is_played = not selection.disregards(annotations, labels)
-        self._now = own.now
-        self._addresses.of(body, own)
-        return {**body, "metadata": {**metadata, _VERSION: Symbol(_VERSION)}} if is_played else None
+        if self._kind != "Node":
+            return not selection.disregards(annotations, labels)
+        if selection.node_name and metadata["name"] != selection.node_name:
+            return False
+        is_watched = all(holds(labels) for holds in self._labels)
+        return is_watched and selection.manages(annotations, labels)
 
     def _all_functions(self, identity: ControllerIdentity) -> Mapping[str, Callable[..., Any]]:
         shared = {

@@ -5,12 +5,13 @@ from random import Random
 from typing import Any
 
 from kwokctl.controller.engine.conditions import ConditionComposer
+from kwokctl.controller.in_memory.changes import STATUS
 from kwokctl.controller.stages.choice import Basis, pick
 from kwokctl.controller.stages.model import ObjectTemplate, Stage
 from kwokctl.expr.duration import parse_time
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
-from kwokctl.kube.patching.managed_fields import after_status_update
+from kwokctl.kube.patching.managed_fields import after_metadata_update, after_status_update
 
 
 class OneObject:
@@ -24,13 +25,18 @@ class OneObject:
         *,
         manager: str,
         now: str,
+        selected: Callable[[Json], bool],
     ) -> None:
-        """Play at the time `now`, with these functions; status fields belong to `manager`."""
+        """Play at the time `now`, with these functions; what is written belongs to `manager`.
+
+        `selected` returns whether the controller plays an object.
+        """
         self.kind = kind
         self._functions = functions
         self._random = random
         self.conditions = ConditionComposer()
         self._manager = manager
+        self.selected = selected
         self._now = f"{now[: len('2026-01-01T00:00:00')]}Z"
 
     def rendered(self, template: ObjectTemplate, value: Json) -> Json:
@@ -54,9 +60,13 @@ class OneObject:
     def failed(self) -> None:
         """Leave a Stage that fails to the controller, which reports the error."""
 
-    def owned(self, before: Json, after: Json) -> Json:
+    def owned(self, before: Json, after: Json, subresource: str) -> Json:
         """Make the controller the manager of the fields that it has written."""
         if not before["metadata"].get("managedFields"):
             return after
-        owned = after_status_update(before, after, self.kind, manager=self._manager, now=self._now)
+        by = {"manager": self._manager, "now": self._now}
+        if subresource == STATUS:
+            owned = after_status_update(before, after, self.kind, **by)
+        else:
+            owned = after_metadata_update(before, after, **by)
         return {**after, "metadata": {**after["metadata"], "managedFields": owned}}

@@ -83,7 +83,7 @@ class EachPlayed:
         played = self._kubelet.play(body, own)
         if played is body:
             return self._created.make(copy)
-        status = orjson.dumps(played["status"])
+        status = orjson.dumps(played.get("status") or {})
         if check_status(self._resource, status) is not None:
             return self._created.make(copy)
         return orjson.dumps({**played, "status": orjson.Fragment(status)})

@@ -1,4 +1,4 @@
-"""Computes `managedFields` after a write of a status, as the API server would.
+"""Computes `managedFields` after a write of a status, labels or annotations, as the API server would.
 
 The rules are those of its field manager for updates
 (https://github.com/kubernetes/apimachinery, pkg/util/managedfields/internal) for nodes and pods.
@@ -22,7 +22,8 @@ STATUS_KEYS: Mapping[str, Keys] = {
 """The lists of each kind's status that are merged by items: `x-kubernetes-list-map-keys` in OpenAPI."""
 
 _VERSION = "v1"
-_STATUS = "f:status"
+_STATUS, _METADATA = "f:status", "f:metadata"
+_WORDS = ("labels", "annotations")
 _TIMES = {
     "Node": ("lastHeartbeatTime", "lastTransitionTime"),
     "Pod": ("lastProbeTime", "lastTransitionTime"),
@@ -43,20 +44,38 @@ def after_status_update(
     managed fields keeps none, as with the API server. Raises UnknownPatchError for what only the
     API server knows.
     """
-    entries: Sequence[Json] = before["metadata"].get("managedFields") or ()
-    if not entries:
-        return entries
     old, new = (_as_written(each.get("status") or {}, kind) for each in (before, after))
-    found = compare(old, new, STATUS_KEYS[kind])
-    own: Json = {
+    own = _entry(manager, now, subresource="status")
+    return _after(before, compare(old, new, STATUS_KEYS[kind]), _STATUS, own)
+
+
+def after_metadata_update(before: Json, after: Json, *, manager: str, now: str) -> Sequence[Json]:
+    """Return the same for an object of which `manager` has changed labels and annotations."""
+    old, new = (
+        {name: each["metadata"][name] for name in _WORDS if each["metadata"].get(name)}
+        for each in (before, after)
+    )
+    return _after(before, compare(old, new, {}), _METADATA, _entry(manager, now))
+
+
+def _entry(manager: str, now: str, **more: str) -> Json:
+    return {
         "manager": manager,
         "operation": "Update",
         "apiVersion": _VERSION,
         "time": now,
         "fieldsType": "FieldsV1",
         "fieldsV1": {},
-        "subresource": "status",
+        **more,
     }
+
+
+def _after(before: Json, found: Comparison, root: str, own: Json) -> Sequence[Json]:
+    """Return the managed fields of an object after a change of what is within a field, `root`."""
+    entries: Sequence[Json] = before["metadata"].get("managedFields") or ()
+    if not entries:
+        return entries
+    now = own["time"]
     kept: list[Json] = []
     for entry in entries:
         if entry.get("apiVersion") != _VERSION:
@@ -64,8 +83,8 @@ def after_status_update(
         if identity(entry) == identity(own):
             own = {**own, "fieldsV1": entry["fieldsV1"], "time": entry.get("time")}
         else:
-            kept += _without(entry, found)
-    kept += _with(own, found, now)
+            kept += _without(entry, found, root)
+    kept += _with(own, found, root, now)
     if sum(entry["operation"] == "Update" for entry in kept) > _MOST_UPDATERS:
         raise UnknownPatchError("many managers own fields")
     return sorted(kept, key=_rank)
@@ -82,23 +101,25 @@ def _rank(entry: Json) -> list[str]:
     return [operation, entry.get("time") or "", *rest]
 
 
-def _without(entry: Json, found: Comparison) -> Iterable[Json]:
+def _without(entry: Json, found: Comparison, root: str) -> Iterable[Json]:
     """Yield the entry of another manager without the fields that are not its own any more."""
     fields = entry["fieldsV1"]
-    if _STATUS not in fields:
+    if root not in fields:
         return [entry]
-    left = difference(difference(fields[_STATUS], found.written), found.removed)
-    changed = {**fields, _STATUS: left}
+    left = difference(difference(fields[root], found.written), found.removed)
+    changed = {**fields, root: left}
     if not left:
-        del changed[_STATUS]
+        del changed[root]
     return [{**entry, "fieldsV1": changed}] if changed else []
 
 
-def _with(own: Json, found: Comparison, now: str) -> Iterable[Json]:
+def _with(own: Json, found: Comparison, root: str, now: str) -> Iterable[Json]:
     """Yield the entry of the manager that has written, as it is now."""
-    fields = union(difference(own["fieldsV1"].get(_STATUS, {}), found.removed), found.written)
+    fields = union(difference(own["fieldsV1"].get(root, {}), found.removed), found.written)
     time = now if found.written else own["time"]
-    return [{**own, "fieldsV1": {_STATUS: fields}, "time": time}] if fields else []
+    kept = {name: inner for name, inner in own["fieldsV1"].items() if name != root}
+    owned = {**kept, root: fields} if fields else kept
+    return [{**own, "fieldsV1": owned, "time": time}] if owned else []
 
 
 def _as_written(status: Json, kind: str) -> Json:

@@ -164,6 +164,13 @@ def test_what_differs_from_object_to_object_is_not_played_for_all(more: dict[str
         pattern(read([stage("a", **more)]))
 
 
+def test_metadata_is_patched_for_each_object_by_itself() -> None:
+    words = {"template": "labels: {a: b}", "root": "metadata"}
+
+    with pytest.raises(NotSymbolicError):
+        pattern(read([stage("a", steps=[{"patch": words}])]))
+
+
 def test_a_choice_by_chance_is_not_made_for_all() -> None:
     stages = [stage("a", template="phase: Running"), stage("b", template="phase: Failed")]
 

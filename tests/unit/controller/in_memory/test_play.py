@@ -88,8 +88,14 @@ def timeless(value: Any) -> Any:
     return [timeless(item) for item in value] if isinstance(value, list) else value
 
 
+def state(body: dict[str, Any]) -> Any:
+    """Return what Stages can give an object, without times."""
+    words = [body["metadata"].get(name) or {} for name in ("labels", "annotations")]
+    return timeless([body["status"], *words])
+
+
 def by_controller(stages: tuple[Stage, ...], body: dict[str, Any]) -> dict[str, Any]:
-    """Return the status that the whole controller gives an object before any delay is over."""
+    """Return the object that the whole controller gives an object before any delay is over."""
 
     async def whole() -> dict[str, Any]:
         rig = Rig(stages=stages, cluster=ExactCluster(NODES, PODS, LEASES, EVENTS))
@@ -138,7 +144,7 @@ def test_random_stages_end_as_in_the_controller(seed: int) -> None:
     played = kubelet(stages).play(body, OWN)
 
     straight = by_controller(stages, body)
-    assert timeless(by_controller(stages, played)["status"]) == timeless(straight["status"])
+    assert state(by_controller(stages, played)) == state(straight)
 
 
 def test_a_choice_by_weight_is_made_as_often_in_memory() -> None:
@@ -157,6 +163,20 @@ def test_a_choice_by_weight_is_made_as_often_in_memory() -> None:
     assert 2850 < phases["Failed"] < 3150
 
 
+REFUSED = (
+    "finalizers: [a/b]",
+    "{labels: {a: b}, ownerReferences: []}",
+    "labels: {a: 1}",
+    "labels: {a: -b}",
+    f"labels: {{a: {'b' * 64}}}",
+    "labels: {a//b: c}",
+    "annotations: {a b: c}",
+    "annotations: [c]",
+    f"annotations: {{a: {'b' * (256 << 10)}}}",
+)
+"""What the API server would not accept as metadata, or would do more with than to store it."""
+
+
 @pytest.mark.parametrize(
     "other",
     [
@@ -170,7 +190,8 @@ def test_a_choice_by_weight_is_made_as_often_in_memory() -> None:
         {"steps": [{"finalizers": {"add": [{"value": "a/b"}]}}]},
         {"template": "phase: Pending"},
         {"template": "phase: {{ fail .metadata.name }}"},
-        {"steps": [{"patch": {"template": "labels: {a: b}", "root": "metadata"}}]},
+        {"steps": [{"patch": {"template": "activeDeadlineSeconds: 9", "root": "spec"}}]},
+        *({"steps": [{"patch": {"template": words, "root": "metadata"}}]} for words in REFUSED),
     ],
 )
 def test_a_choice_is_left_to_the_controller_unless_all_can_be_played(other: dict[str, Any]) -> None:
@@ -180,6 +201,50 @@ def test_a_choice_is_left_to_the_controller_unless_all_can_be_played(other: dict
 
     assert kubelet(alone).play(body, OWN) is body
     assert all(kubelet(both, seed=seed).play(body, OWN) is body for seed in range(20))
+
+
+def labelling(template: str, **more: Any) -> dict[str, Any]:
+    return {"steps": [{"patch": {"template": template, "root": "metadata", **more}}]}
+
+
+def test_labels_and_annotations_are_patched_before_the_object_is_written() -> None:
+    words = "{labels: {odd: null, example.com/A_b.C: ''}, annotations: {a/b: {{ Quote .status.phase }}}}"
+    stages = read(
+        [
+            stage("a", **labelling(words, type="merge")),
+            stage(
+                "b", template="phase: Running", selector={"matchAnnotations": {"a/b": "Pending"}}
+            ),
+        ]
+    )
+
+    played = kubelet(stages[:1]).play(pod(odd="true"), OWN)["metadata"]
+
+    assert played["labels"] == {"example.com/A_b.C": ""}
+    assert played["annotations"] == {"a/b": "Pending"}
+
+
+def test_a_stage_that_follows_from_a_label_is_played_too() -> None:
+    stages = read(
+        [
+            stage("a", phase=None, **labelling("labels: {is: next}"),
+                  selector={"matchLabels": {"is": "first"}}),
+            stage("b", phase=None, template="phase: Running",
+                  selector={"matchLabels": {"is": "next"}}),
+        ]
+    )  # fmt: skip
+
+    assert kubelet(stages).play(pod("p", **{"is": "first"}), OWN)["status"]["phase"] == "Running"
+
+
+def test_an_object_that_the_controller_would_not_play_any_more_is_left_to_it() -> None:
+    stages = read([stage("a", phase=None, **labelling("labels: {left: alone}"))])
+    body, other = pod(), node(labels={"type": "kwok"})
+    nodes = read([stage("a", "Node", phase=None, **labelling("labels: {type: null}"))])
+
+    assert kubelet(stages, disregard_label_selector="left=alone").play(body, OWN) is body
+    labelled = kubelet(nodes, "Node", all_nodes=False, label_selector="type=kwok")
+    assert labelled.play(other, OWN) is other
 
 
 def test_a_stage_as_another_user_is_left_to_the_controller() -> None:
@@ -283,6 +348,25 @@ def test_condition_texts_that_differ_from_the_healthy_ones_are_left_to_the_contr
         body, OWN
     )
     assert played["status"]["conditions"][0]["type"] == "DiskPressure"
+
+
+def test_the_controller_owns_labels_that_were_played() -> None:
+    stages = read([stage("a", **labelling("{labels: {a: b}, annotations: {c: d}}"))])
+    fields: dict[str, Any] = {"f:metadata": {"f:labels": {".": {}, "f:a": {}, "f:odd": {}}}}
+    entry = {"manager": "kwokctl", "operation": "Update", "apiVersion": "v1", "fieldsV1": fields}
+    body = pod(odd="true", a="before")
+    body["metadata"]["managedFields"] = [{**entry, "time": CREATED, "fieldsType": "FieldsV1"}]
+
+    entries = kubelet(stages).play(body, OWN)["metadata"]["managedFields"]
+
+    assert [(each["manager"], each["fieldsV1"]) for each in entries] == [
+        (
+            "kwok-controller",
+            {"f:metadata": {"f:labels": {"f:a": {}}, "f:annotations": {".": {}, "f:c": {}}}},
+        ),
+        ("kwokctl", {"f:metadata": {"f:labels": {".": {}, "f:odd": {}}}}),
+    ]
+    assert "subresource" not in entries[0]
 
 
 def test_the_controller_owns_what_was_played() -> None:

@@ -29,6 +29,9 @@ conditions:
 {{ end }}
 phase: Running
 """
+HEALTHY = READY.replace("WHY", "{{ Quote .reason }}").replace(
+    "as the stage says", "{{ Quote .message }}"
+)
 
 
 def of_set(*names: str, kind: str = "In") -> dict[str, Any]:
@@ -45,12 +48,17 @@ EVEN = '.metadata.name | test("[02468]$")'
 STAGES = [
     stage("fast", "Node", phase=None, template=READY.replace("WHY", "Fast"),
           selector={"matchExpressions": [
-              *of_set("slow", kind="NotIn")["matchExpressions"],
+              *of_set("slow", "single", kind="NotIn")["matchExpressions"],
               {"jq": {"key": ".status.phase", "operator": "DoesNotExist"}}]}),
     stage("slow", "Node", phase=None, template=READY.replace("WHY", "SlowBoot"),
           delay={"durationMilliseconds": 8000},
           selector={"matchExpressions": [
               *of_set("slow")["matchExpressions"],
+              {"jq": {"key": ".status.phase", "operator": "DoesNotExist"}}]}),
+    stage("single", "Node", phase=None,
+          template=HEALTHY + "nodeInfo: {bootID: {{ Quote uuidv4 }}}",
+          selector={"matchExpressions": [
+              *of_set("single")["matchExpressions"],
               {"jq": {"key": ".status.phase", "operator": "DoesNotExist"}}]}),
     pods("late", "late", "phase: Running", delay={"durationMilliseconds": 6000}),
     pods("one", "weighted", "phase: Running", weight=1),
@@ -61,7 +69,10 @@ STAGES = [
          expressions=[{"jq": {"key": EVEN, "operator": "In", "values": ["false"]}}]),
     pods("random", "random", "{phase: Running, message: {{ Quote uuidv4 }}}"),
     pods("plain", "plain", "phase: Running"),
-    stage("labels", phase=None, selector=of_set("labelled"),
+    stage("labels", phase=None,
+          selector={"matchExpressions": [
+              *of_set("labelled")["matchExpressions"],
+              {"jq": {"key": ".metadata.labels.is", "operator": "DoesNotExist"}}]},
           steps=[{"patch": {"root": "metadata", "template":
               "{labels: {is: labelled}, annotations: {name: {{ Quote .metadata.name }}}}"}}]),
     pods("after-labels", "labelled", "phase: Running",
@@ -124,6 +135,15 @@ def test_nodes_are_ready_at_once_as_their_stage_says(cluster: Installed) -> None
 
     assert {ready(each) for each in nodes} == {("True", "Fast")}
     assert not any(each["spec"].get("taints") for each in nodes)
+
+
+def test_nodes_that_are_played_one_by_one_are_born_without_the_taint(cluster: Installed) -> None:
+    cluster.ok("scale", "node", "single", "--replicas", str(NUMBER))
+
+    nodes = of(cluster, "nodes", "single")
+    assert {ready(each) for each in nodes} == {("True", "KubeletReady")}
+    assert not any(each["spec"].get("taints") for each in nodes)
+    assert len({each["status"]["nodeInfo"]["bootID"] for each in nodes}) == NUMBER
 
 
 def test_nodes_whose_stage_waits_are_ready_when_that_is_over(cluster: Installed) -> None:

@@ -17,6 +17,7 @@ from kwokctl.dataplane.bulk.copy_makers import (
 )
 from kwokctl.dataplane.bulk.copy_values import CopyValues
 from kwokctl.dataplane.bulk.locate import BulkAccess, Located
+from kwokctl.dataplane.bulk.ready_nodes import is_healthy, seen_finish
 from kwokctl.dataplane.bulk.samples import Sample, as_created, in_protobuf, played
 from kwokctl.dataplane.copies.difference import difference, spelled
 from kwokctl.dataplane.copies.json_stamp import Stamp, stamp_of, without_owners
@@ -29,6 +30,7 @@ from kwokctl.dataplane.shapes import check_status
 from kwokctl.errors import CannotStampError
 from kwokctl.expr.gotemplate.symbols import NotSymbolicError
 from kwokctl.json_value import Json
+from kwokctl.kube.resource import NODES
 
 log = logging.getLogger(__name__)
 
@@ -77,7 +79,18 @@ async def chosen_maker(
         return await _for_all(setting, stamp, kubelet, created, each)
     except (NotSymbolicError, CannotStampError) as e:
         log.debug("each object is played by itself: %s", e)
-        return each
+    await _see_finish(setting, each)
+    return each
+
+
+async def _see_finish(setting: _Setting, each: EachPlayed) -> None:
+    """Let copies of nodes that are born Ready be as the controller-manager leaves such nodes."""
+    if setting.new.resource != NODES:
+        return
+    played = [each.played(setting.values.of_sample(sample)) for sample in setting.samples]
+    if any(node is not None and is_healthy(node) for node in played):
+        finish = await seen_finish(setting.new, setting.access, setting.samples)
+        each.finish = finish or each.finish
 
 
 async def _for_all(

@@ -62,6 +62,10 @@ class AsCreated:
         return orjson.loads(self.in_json(copy))
 
 
+def _as_it_is(body: Json) -> Json:
+    return body
+
+
 class EachPlayed:
     """Copies that are played one by one, each with its own values and its own random choices."""
 
@@ -69,6 +73,8 @@ class EachPlayed:
         self, resource: Resource, kubelet: FakeKubelet, created: AsCreated, needs: PlaceNeeds
     ) -> None:
         """Play what was `created` by `kubelet`."""
+        self.finish: Callable[[Json], Json] = _as_it_is
+        """Returns what was played as the rest of the cluster leaves it."""
         self.needs = needs
         self._resource = resource
         self._kubelet = kubelet
@@ -78,15 +84,20 @@ class EachPlayed:
         """Return a copy as it is left at once, or as created where that is nothing, or not certain."""
         if not copy.is_held or not self._kubelet.is_current:
             return self._created.make(copy)
-        body = self._created.shown(copy)
-        own = OwnValues(now=now_of(copy), pod_ips=copy.pod_ips, host_ips=copy.host_ips)
-        played = self._kubelet.play(body, own)
-        if played is body:
+        played = self.played(copy)
+        if played is None:
             return self._created.make(copy)
         status = orjson.dumps(played.get("status") or {})
         if check_status(self._resource, status) is not None:
             return self._created.make(copy)
-        return orjson.dumps({**played, "status": orjson.Fragment(status)})
+        return orjson.dumps({**self.finish(played), "status": orjson.Fragment(status)})
+
+    def played(self, copy: Copy) -> Json | None:
+        """Return a copy as its Stages leave it at once; None if they do nothing."""
+        body = self._created.shown(copy)
+        own = OwnValues(now=now_of(copy), pod_ips=copy.pod_ips, host_ips=copy.host_ips)
+        played = self._kubelet.play(body, own)
+        return None if played is body else played
 
     def shown(self, copy: Copy) -> Json | None:
         """Return None: random choices differ, and the API server writes times in its own form."""

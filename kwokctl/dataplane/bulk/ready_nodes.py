@@ -1,0 +1,83 @@
+"""What the controller-manager does to nodes that are Ready, seen on a real one.
+
+It takes off the taint that nodes are born with, some dozens a second, and everybody waits for that. A node
+that is born Ready is written without it.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from kwokctl.dataplane.bulk.locate import BulkAccess
+from kwokctl.dataplane.bulk.samples import Sample
+from kwokctl.dataplane.port import NewObjects
+from kwokctl.json_value import Json
+from kwokctl.kube.patching.field_sets import difference
+
+_PATIENCE = 15.0
+"""Seconds in which a real node must be Ready and free: the controller-manager may be busy."""
+_LOOK_AGAIN = 0.1
+_READY = "Ready"
+_TROUBLES = frozenset({"DiskPressure", "MemoryPressure", "NetworkUnavailable", "PIDPressure"})
+"""Conditions for which the controller-manager puts taints on a node."""
+_TAINTS: Json = {"f:spec": {"f:taints": {}}}
+"""What has no owner without the taints."""
+
+Finish = Callable[[Json], Json]
+"""Returns a node as the controller-manager leaves it."""
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutTaints:
+    """Takes the taints off nodes that were taken off a real one."""
+
+    taints: Sequence[Json]
+
+    def __call__(self, node: Json) -> Json:
+        """Return a Ready node without these taints, any other one as it is."""
+        if not is_healthy(node):
+            return node
+        spec, metadata = dict(node["spec"]), node["metadata"]
+        left = [taint for taint in spec.pop("taints", ()) if taint not in self.taints]
+        if left:
+            return {**node, "spec": {**spec, "taints": left}}
+        if entries := metadata.get("managedFields"):
+            metadata = {**metadata, "managedFields": list(map(_disowned, entries))}
+        return {**node, "metadata": metadata, "spec": spec}
+
+
+def is_healthy(node: Json) -> bool:
+    """Return whether a node is Ready, and nothing is wrong for which it would get a taint."""
+    conditions = (node.get("status") or {}).get("conditions") or ()
+    found = {each.get("type") for each in conditions if each.get("status") == "True"}
+    return _READY in found and _TROUBLES.isdisjoint(found)
+
+
+async def seen_finish(
+    new: NewObjects, access: BulkAccess, samples: Sequence[Sample]
+) -> Finish | None:
+    """Wait until one of the created nodes is Ready and free of taints; None if that does not come."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + _PATIENCE
+    while loop.time() < deadline:
+        for sample in samples:
+            raw = await access.client.get_raw(new.resource, new.namespace, sample.name)
+            if new.lacks(raw) is None:
+                return _finish(sample.body, orjson.loads(raw))
+        await asyncio.sleep(_LOOK_AGAIN)
+    return None
+
+
+def _finish(created: Json, found: Json) -> Finish | None:
+    """Return what has been done to a node since it was created; None if that is more than this."""
+    before, after = dict(created["spec"]), dict(found["spec"])
+    had, has = before.pop("taints", []), after.pop("taints", [])
+    gone = [taint for taint in had if taint not in has]
+    is_all = before == after and [taint for taint in had if taint in has] == has
+    return WithoutTaints(gone) if gone and is_all else None
+
+
+def _disowned(entry: Json) -> Json:
+    return {**entry, "fieldsV1": difference(entry["fieldsV1"], _TAINTS)}

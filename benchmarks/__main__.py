@@ -21,6 +21,8 @@ _NAMES = (
     "controller",
     "snapshot",
     "fleet",
+    "stages",
+    "staged",
     "start",
 )
 _ONLY_WHEN_NAMED = ("capacity", "soak", "runtimes", "etcd_libraries", "http_libraries", "whole")

@@ -161,12 +161,13 @@ async def _stage(cluster: BenchCluster, sizes: Sizes, into: Path | None) -> Asyn
         yield Stage(Meter(cluster, pool, observer), client, sizes, ledger)
 
 
-async def _run(
+async def run_story(
     story: Callable[[Stage], Awaitable[None]],
     cluster: BenchCluster,
     sizes: Sizes,
     into: Path | None,
 ) -> None:
+    """Run a story on a cluster."""
     async with _stage(cluster, sizes, into) as stage:
         await story(stage)
 
@@ -199,7 +200,7 @@ def main() -> None:
         words = () if path == "auto" else (f"--data-path={path}",)
         for story in (story for name in options.stories for story in _STORIES[name]):
             with fresh_cluster(*words) as cluster:
-                asyncio.run(_run(story, cluster, sizes, into))
+                asyncio.run(run_story(story, cluster, sizes, into))
 
 
 if __name__ == "__main__":

@@ -63,6 +63,22 @@ ROWS: Mapping[str, Row] = {
     "memory": Row(
         "memory of the controller at {nodes} nodes and {count} pods", "MB", 100_000, nodes=10_000, goal=500
     ),
+    "boot-command": Row(
+        "`scale node --replicas {count}` without `--wait`, of nodes that boot in 5 to 15 s by a Stage, to its end",
+        "s", 10_000, goal=6,
+    ),
+    "boot-late": Row("the same: the last of {count} nodes Ready after its time", "s", 10_000, goal=5),
+    "boot": Row(
+        "the same: the last of {count} nodes Ready and free of the not-ready taint", "s", 10_000, goal=60, each="node"
+    ),
+    "general": Row(
+        "{count} pods of the general set, each Stage with its delay, spread over {nodes} nodes, to all Running",
+        "s", 100_000, nodes=10_000, goal=180, each="pod",
+    ),
+    "general-cpu": Row("the same: CPU of the controller for each of {count} pods", "ms", 100_000, goal=0.5),
+    "general-memory": Row(
+        "the same: memory of the controller at {nodes} nodes and {count} pods", "MB", 100_000, nodes=10_000, goal=350
+    ),
     "soak": Row(
         "memory of the controller after {count} s of 100 pods a second, beside minute 10",
         "%", 1_800, goal=5,

@@ -1,0 +1,241 @@
+"""What it costs the controller to play Stages: transitions a second of one core.
+
+The whole controller plays pods in memory, on a clock that jumps. Everything is done but the transport:
+choosing, waiting, rendering, patching, and encoding for etcd. A figure counts only if every pod has come to its end.
+
+    python -m benchmarks.stages [--pods 10000] [--profile SET]
+"""
+
+import argparse
+import asyncio
+import cProfile
+import pstats
+import time
+from collections import Counter
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import msgspec
+import orjson
+
+from benchmarks.report import Row, report
+from kwokctl.clusters.state.stages import stages_in_force
+from kwokctl.controller.context import ControllerContext
+from kwokctl.controller.engine.decoded import DecodedNode, DecodedPod
+from kwokctl.controller.object_reader import ApiObjectReader
+from kwokctl.controller.settings import Settings
+from kwokctl.controller.stages.functions import Kubelet
+from kwokctl.controller.wiring import Controller
+from kwokctl.dataplane.api import ApiPlane
+from kwokctl.dataplane.copies.protobuf_stamp import PREFIX
+from kwokctl.dataplane.etcd import EtcdPlane, EtcdRoute
+from kwokctl.dataplane.keys import Keys
+from kwokctl.dataplane.store import ObjectStore
+from kwokctl.embedded.process import collect_rarely
+from kwokctl.embedded.selection import select
+from kwokctl.etcd.kv import encoding
+from kwokctl.etcd.kv.kv import KeyValue, Kv, Put, Txn, TxnAnswer
+from kwokctl.kube.client import Client
+from kwokctl.kube.kubeconfig.access import Access
+from kwokctl.kube.resource import PODS
+from kwokctl.kube.transport.pool import Pool, Response
+from tests.support import virtual_time
+from tests.support.options import cluster_options
+from tests.support.stage_documents import read
+
+_GOALS = {"pod-fast": 18_000.0, "pod-general": 16_000.0}
+"""Transitions a second and core."""
+_START = 1_767_268_800.0
+_LONGEST = 120.0
+"""Seconds on the clock that jumps in which every pod comes to its end."""
+_NODES = 100
+_TURNS = 3
+
+
+class Etcd(Kv):
+    """Accepts every write, and shows it at once."""
+
+    def __init__(self) -> None:
+        super().__init__("unix:/nowhere")
+        self.revision = 1_000
+        self.pods: dict[bytes, bytes] = {}
+        self.transitions = self.events = 0
+        self.plane: EtcdPlane | None = None
+
+    async def get(self, key: bytes) -> KeyValue | None:
+        """Return something readable: a protocol buffer that does not expire."""
+        return KeyValue(key, PREFIX, 1)
+
+    async def txn(self, txn: Txn, *, within: float = 0) -> TxnAnswer:
+        """Encode a write, and keep what becomes of pods."""
+        self.revision += 1
+        encoding.txn_request(txn)
+        put = txn.then[0]
+        assert self.plane is not None
+        assert isinstance(put, Put)
+        if put.key.startswith(b"/registry/pods/"):
+            self.transitions += 1
+            self.pods[put.key] = put.value
+            self.plane.seen(PODS, self.revision)
+        else:
+            self.events += 1
+        return TxnAnswer(True, self.revision, ())
+
+
+class Api(Pool):
+    """Answers with the same object whatever it is asked: Events are created, the namespace exists."""
+
+    def __init__(self) -> None:
+        super().__init__(Access(server="http://127.0.0.1:1"))
+
+    async def request(self, method: str, path: str, **_: Any) -> Response:
+        """Answer."""
+        return Response(200, b'{"metadata":{"resourceVersion":"5"}}', [])
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What it took until all pods had come to their end."""
+
+    seconds: float
+    """Of a processor."""
+    transitions: int
+    events: int
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--pods", type=int, default=10_000)
+    parser.add_argument("--profile", choices=_GOALS)
+    given = parser.parse_args()
+    collect_rarely()
+    if given.profile:
+        _profile(given.profile, given.pods)
+        return
+    rows = [row for name in _GOALS for row in _rows(name, given.pods)]
+    report(f"Stages played on {given.pods:,} pods, without transport", rows)
+
+
+def _rows(name: str, pods: int) -> list[Row]:
+    turns = [virtual_time.run(play(name, pods)) for _ in range(_TURNS)]
+    best = min(turns, key=lambda each: each.seconds)
+    per_second = best.transitions / best.seconds
+    return [
+        Row(f"{name}: transitions of one core", per_second, "/s", _GOALS[name], at_least=True),
+        Row(f"{name}: CPU of a pod", best.seconds / pods * 1e3, "ms"),
+        Row(f"{name}: transitions of a pod", best.transitions / pods, ""),
+        Row(f"{name}: Events of a pod", best.events / pods, ""),
+    ]
+
+
+def _profile(name: str, pods: int) -> None:
+    profile = cProfile.Profile()
+    profile.enable()
+    virtual_time.run(play(name, pods))
+    profile.disable()
+    pstats.Stats(profile).sort_stats("tottime").print_stats(45)
+
+
+async def play(name: str, pods: int) -> Played:
+    """Play a set of Stages on pods to their end; AssertionError if one does not come to it."""
+    etcd = Etcd()
+    controller = _controller(name, etcd)
+    for number in range(_NODES):
+        raw = orjson.dumps(_node(number))
+        controller.nodes.note(msgspec.json.decode(raw, type=DecodedNode), raw)
+    bodies = [orjson.dumps(_pod(number)) for number in range(pods)]
+    decoder = msgspec.json.Decoder(DecodedPod)
+    began = time.process_time()
+
+    async def until_done() -> None:
+        for raw in bodies:
+            controller.pods.note(decoder.decode(raw), raw)
+        await asyncio.sleep(_LONGEST)
+
+    await _beside(controller.run(), until_done())
+    used = time.process_time() - began
+    _check(etcd, pods)
+    return Played(used, etcd.transitions, etcd.events)
+
+
+def _controller(name: str, etcd: Etcd) -> Controller:
+    loop = asyncio.get_running_loop()
+    pool = Api()
+    route = EtcdRoute(address="", store=ObjectStore(etcd), keys=Keys("/registry"))
+    plane = etcd.plane = EtcdPlane(ApiPlane(pool), route, lambda: _START + loop.time())
+    settings = Settings(
+        kubeconfig=None,
+        master="",
+        selection=select(all_nodes=True),
+        stages=read(stages_in_force(cluster_options(stage=(name,)), ()).documents),
+        cidr="10.0.0.0/24",
+        kubelet=Kubelet(ip="192.0.2.200", name="localhost", port=10247),
+        server=None,
+        lease_seconds=0,
+        holder_identity="",
+        verbosity=0,
+    )
+    context = ControllerContext(
+        plane=plane,
+        reader=ApiObjectReader(Client(pool)),
+        random=Random(1),
+        wall=lambda: _START + loop.time(),
+    )
+    controller = Controller(settings, "bench", context)
+    controller.pods_listed.set()
+    return controller
+
+
+async def _beside(run: Coroutine[Any, Any, None], work: Coroutine[Any, Any, None]) -> None:
+    async with asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(run)
+        await work
+        task.cancel()
+
+
+def _node(number: int) -> dict[str, Any]:
+    ready = {"type": "Ready", "status": "True"}
+    address = {"type": "InternalIP", "address": f"198.18.0.{number}"}
+    return {
+        "metadata": {"name": f"node-{number}", "uid": f"uid-{number}", "resourceVersion": "7"},
+        "spec": {"podCIDR": f"10.{number}.0.0/16", "podCIDRs": [f"10.{number}.0.0/16"]},
+        "status": {"phase": "Running", "conditions": [ready], "addresses": [address]},
+    }
+
+
+def _pod(number: int) -> dict[str, Any]:
+    """Return a pod of a Job as the API server shows it: each Stage of a set is for it once."""
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "j", "controller": True}
+    container = {"image": "busybox", "imagePullPolicy": "Always", "resources": {}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": f"pod-{number:06d}",
+            "namespace": "default",
+            "uid": f"00000000-0000-4000-8000-{number:012d}",
+            "resourceVersion": "8",
+            "creationTimestamp": "2026-01-01T00:00:00Z",
+            "labels": {"job-name": "j"},
+            "ownerReferences": [owner],
+        },
+        "spec": {
+            "nodeName": f"node-{number % _NODES}",
+            "restartPolicy": "Never",
+            "initContainers": [{"name": "first", **container}],
+            "containers": [{"name": "main", **container}],
+        },
+        "status": {"phase": "Pending", "qosClass": "BestEffort"},
+    }
+
+
+def _check(etcd: Etcd, pods: int) -> None:
+    phases = Counter(orjson.loads(value)["status"]["phase"] for value in etcd.pods.values())
+    assert phases == {"Succeeded": pods}, phases
+
+
+if __name__ == "__main__":
+    main()

@@ -94,7 +94,9 @@ class EtcdPlane:
             is_left=self._is_left,
         )
         manager = api.manager if route.managed_fields else ""
-        self._events = EventWriter(api, route.store, route.keys, self._namespace, manager=manager)
+        self._events = EventWriter(
+            api.record, route.store, route.keys, self._namespace, manager=manager
+        )
         self._bulk = EtcdBulk(access, Window, insists=route.insists)
 
     def leave(self, resources: Collection[Resource]) -> None:
@@ -123,12 +125,9 @@ class EtcdPlane:
         changed = self._changed_status(current, patch, target.resource.kind)
         if changed is None:
             return await self._api.patch(target, patch, current=current)
-        # What the object has beside its status was decoded by the API server before.
-        status = orjson.dumps(changed.get("status", {}))
-        if check_status(target.resource, status) is not None:
+        if not _is_readable(target.resource, current, changed):
             return await self._api.patch(target, patch, current=current)
-        written = {**changed, "status": orjson.Fragment(status)}
-        value = value_of(written, target.resource.api_version, target.resource.kind)
+        value = value_of(changed, target.resource.api_version, target.resource.kind)
         key = self._keys.key(target.resource, target.namespace, target.name)
         version = int(current["metadata"]["resourceVersion"])
         window = self.windows[target.resource]
@@ -230,10 +229,8 @@ class EtcdPlane:
         """Return the object as a status patch makes it; None if that is not certain."""
         try:
             changed = patch.result or apply_patch(current, patch.document, patch.type, kind)
-            for field in changed.keys() | current.keys():
-                after, before = changed.get(field), current.get(field)
-                if after is not before and after != before and field != "status":
-                    return None
+            if not _is_of_status(current, changed):
+                return None
             if not self._managed_fields or not current["metadata"].get("managedFields"):
                 return changed
             now = format_time(int(self._wall()))
@@ -248,6 +245,25 @@ class EtcdPlane:
             return Put(key, renewal.lease.value()), int(renewal.version)
         made = format_time(int(self._wall()))
         return Put(key, renewal.lease.named(new_uid(), made).value()), 0
+
+
+def _is_readable(resource: Resource, before: Json, after: Json) -> bool:
+    """Return whether the API server can decode what a patch has changed in a status.
+
+    It has decoded everything else before.
+    """
+    known, status = before.get("status") or {}, after.get("status") or {}
+    news = {name: value for name, value in status.items() if value is not known.get(name)}
+    return check_status(resource, orjson.dumps(news)) is None
+
+
+def _is_of_status(before: Json, after: Json) -> bool:
+    """Return whether two objects differ in nothing but their status."""
+    for field in after if after.keys() >= before.keys() else {**before, **after}:
+        old, new = before.get(field), after.get(field)
+        if new is not old and field != "status" and new != old:
+            return False
+    return True
 
 
 def _renewed(renewal: Renewal, stored: Put, answer: TxnAnswer) -> Renewed:

@@ -230,7 +230,7 @@ OURS = ("--field-selector", "source=kwok_controller", "--show-managed-fields")
 
 
 def events(cluster: Installed) -> Mapping[tuple[str, str], Any]:
-    """Return what Stages have told of each pod, without what cannot be the same twice."""
+    """Return the Events of Stages by pod, without what cannot be the same twice."""
     found = cluster.objects("events", *OURS)
     for each in found:
         for part in (each["metadata"], each["involvedObject"]):

@@ -60,13 +60,18 @@ def _has_news(known: Sequence[Json], wanted: Sequence[Json]) -> bool:
 
     However the list is merged, such a text is new: this recognizes a node's heartbeat.
     """
-    items = [item for item in wanted if isinstance(item, dict) and "$patch" not in item]
-    return any(
-        isinstance(text, str)
-        and not any(isinstance(each, dict) and each.get(name) == text for each in known)
-        for item in items
-        for name, text in item.items()
-    )
+    # Written out, because generators would cost more than what they do, for each transition.
+    for item in wanted:
+        if isinstance(item, dict) and "$patch" not in item:
+            for name, text in item.items():
+                if isinstance(text, str) and not _occurs(known, name, text):
+                    return True
+    return False
+
+
+def _occurs(items: Sequence[Json], name: str, text: str) -> bool:
+    """Return whether an item has a text in a field."""
+    return text in [item.get(name) for item in items if isinstance(item, dict)]
 
 
 def finalizers_after(

@@ -3,11 +3,17 @@
 import asyncio
 import heapq
 from collections.abc import Hashable, Iterator
+from math import ceil
 from typing import Generic, Protocol, TypeVar
 
 K = TypeVar("K", bound=Hashable)
 
 _SLACK = 64
+_STEPS = 64
+"""Moments of a second at which long delays end. Thousands that end in a second share these: a timer
+and a place in the heap for each would cost more than what is due."""
+_LONG = 1.0
+"""Seconds from which a delay may end at the next such moment, at most a sixty-fourth later."""
 
 
 class Schedule(Generic[K]):
@@ -116,7 +122,8 @@ class DelayQueue:
 
     def put(self, waiter: Waiter, delay: float) -> None:
         """Call `waiter.on_due` after `delay` seconds, instead of at the time it was due before."""
-        self.put_at(waiter, self._loop.time() + delay)
+        due = self._loop.time() + delay
+        self.put_at(waiter, due if delay < _LONG else ceil(due * _STEPS) / _STEPS)
 
     def put_at(self, waiter: Waiter, due: float) -> None:
         """Do the same at a time of the loop's clock; many at one time cost less than at many."""

@@ -47,8 +47,10 @@ class BatchQueue(Generic[T]):
                 waiting: asyncio.Future[None] = loop.create_future()
                 self._idle.append(waiting)
                 await waiting
-            number = min(self._most, len(self._items))
-            await self._work([self._items.popleft() for _ in range(number)])
+            items = [self._items.popleft()]
+            while self._items and len(items) < self._most:
+                items.append(self._items.popleft())
+            await self._work(items)
 
 
 def work_queue(work: Callable[[T], Awaitable[None]], workers: int) -> BatchQueue[T]:

@@ -121,7 +121,7 @@ class Stage:
     @property
     def deletes(self) -> bool:
         """Whether it deletes the object."""
-        return any(isinstance(step, DeleteStep) for step in self.steps)
+        return DeleteStep in map(type, self.steps)
 
     def matches(self, value: Json, known: Known | None = None) -> bool:
         """Return whether this stage is for an object; one without selector is for none.

@@ -51,15 +51,12 @@ class Requirement:
 
     def holds(self, found: Sequence[Json]) -> bool:
         """Return whether the condition holds for an object in which `query` has found this."""
-        match self.operator:
-            case "In":
-                return self._has_one_of(found)
-            case "NotIn":
-                return not self._has_one_of(found)
-            case "Exists":
-                return bool(found)
-            case _:
-                return not found
+        operator = self.operator
+        if operator == "Exists":
+            return bool(found)
+        if operator == "DoesNotExist":
+            return not found
+        return self._has_one_of(found) == (operator == "In")
 
     def _has_one_of(self, found: Sequence[Json]) -> bool:
         wanted = self.values

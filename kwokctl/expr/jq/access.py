@@ -10,7 +10,12 @@ class JqError(Exception):
 def dig(value: object, names: tuple[str, ...]) -> object:
     """Return the value under a row of fields; null has null in every field."""
     for name in names:
-        value = field(value, name)
+        if type(value) is dict:  # nearly always, at a tenth of the cost of the check for mappings
+            value = value.get(name)
+        elif value is None:
+            return None
+        else:
+            value = field(value, name)
     return value
 
 

@@ -87,8 +87,11 @@ def _new_item(item: Json, name: str) -> Json:
     All lists of nodes and pods are lists of plain values or of structs. A null in a field of a
     struct is what the API server reads as no value, so it is left out.
     """
-    if type(item) is dict and any(value is None for value in item.values()):
-        item = {field: value for field, value in item.items() if value is not None}
+    if type(item) is dict:
+        for each in item.values():
+            if each is None:
+                item = {field: value for field, value in item.items() if value is not None}
+                break
     _check_new(item, name)
     return item
 

@@ -1,6 +1,8 @@
+import asyncio
 from random import Random
 
-from kwokctl.controller.scheduling.delay_queue import Schedule
+from kwokctl.controller.scheduling.delay_queue import DelayQueue, Schedule
+from tests.support import virtual_time
 
 
 def test_keys_come_out_when_they_are_due_and_in_order() -> None:
@@ -74,3 +76,43 @@ def test_the_heap_does_not_grow_with_replaced_entries() -> None:
 
     assert len(schedule._heap) < 200
     assert len(list(schedule.pop_due(1.0))) == 10
+
+
+class Waiter:
+    """Notes when it is called."""
+
+    def __init__(self, called: list[float]) -> None:
+        self._called = called
+
+    def on_due(self) -> None:
+        self._called.append(asyncio.get_running_loop().time())
+
+
+def test_long_delays_end_at_shared_moments_and_never_early() -> None:
+    random = Random(1)
+    delays = sorted(random.uniform(1, 3) for _ in range(1000))
+    called: list[float] = []
+
+    async def whole() -> None:
+        queue = DelayQueue()
+        for delay in delays:
+            queue.put(Waiter(called), delay)
+        await asyncio.sleep(4)
+
+    virtual_time.run(whole())
+
+    assert len(called) == 1000
+    assert all(0 <= at - delay <= 1 / 64 for at, delay in zip(called, delays, strict=True))
+    assert len(set(called)) < 140
+
+
+def test_short_delays_end_when_they_are_due() -> None:
+    called: list[float] = []
+
+    async def whole() -> None:
+        DelayQueue().put(Waiter(called), 0.7)
+        await asyncio.sleep(1)
+
+    virtual_time.run(whole())
+
+    assert called == [0.7]

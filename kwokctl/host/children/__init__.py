@@ -1,0 +1,1 @@
+"""Programs whose input and output others follow while they run."""

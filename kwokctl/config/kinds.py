@@ -29,7 +29,11 @@ KINDS = {
 
 FOR_KUBELET = frozenset(KINDS[KWOK]) - {"Stage"}
 """The kinds that say what the kubelet of fake nodes answers."""
-ANSWERED = frozenset({"Logs", "ClusterLogs"})
+ANSWERED = frozenset(
+    f"{prefix}{kind}"
+    for kind in ("Attach", "Exec", "Logs", "PortForward")
+    for prefix in ("", "Cluster")
+)
 """Those by which the kubelet server answers already."""
 
 API_VERSIONS = {kind: version for version, kinds in KINDS.items() for kind in kinds}

@@ -5,8 +5,14 @@ from collections.abc import Sequence
 from kwokctl.config.documents import Document
 from kwokctl.kubelet.documents.reader import read_lookup
 from kwokctl.kubelet.logs.entries import LOGS
+from kwokctl.kubelet.streams.attach.documents import ATTACHES
+from kwokctl.kubelet.streams.commands.documents import EXECS
+from kwokctl.kubelet.streams.forward.documents import FORWARDS
 
 
 def check_kubelet_documents(documents: Sequence[Document]) -> None:
     """Raise ConfigError, naming the place, for a document with which the server would not start."""
     read_lookup(LOGS, documents)
+    read_lookup(ATTACHES, documents)
+    read_lookup(EXECS, documents)
+    read_lookup(FORWARDS, documents)

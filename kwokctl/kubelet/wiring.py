@@ -1,6 +1,7 @@
 """Puts the parts of the kubelet server together."""
 
 import asyncio
+import os
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from random import Random
 
@@ -24,6 +25,7 @@ from kwokctl.kubelet.logs.container_logs import ContainerLogs
 from kwokctl.kubelet.logs.entries import LOGS
 from kwokctl.kubelet.logs.file_changes import FileChanges
 from kwokctl.kubelet.settings import KubeletSettings
+from kwokctl.kubelet.streams.routes import stream_routes
 
 
 class KubeletProcess:
@@ -61,6 +63,7 @@ class KubeletProcess:
         """Return the routes of all subjects."""
         logs = read_lookup(LOGS, documents)
         yield from ContainerLogs(self._fleet, logs, self._changes, wall).routes()
+        yield from stream_routes(self._fleet, documents, self._changes, os.environ)
 
     def _count(self, path: str, status: int) -> None:
         self._metrics.count(REQUESTS, path=path, status=str(status))

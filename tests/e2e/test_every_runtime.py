@@ -28,11 +28,16 @@ pytestmark = [
 
 NODES, PODS = 100, 20
 
-LOGS = """\
+CONTAINERS = """\
 kind: ClusterLogs
 metadata: {name: all}
 spec: {logs: [{generated: {template: "{{ .pod }} writes line {{ .line }}", linesPerSecond: 5}}]}
+---
+kind: ClusterExec
+metadata: {name: all}
+spec: {execs: [{local: {}}]}
 """
+"""What the containers of pods answer."""
 
 REQUESTS = (
     "GET /", "GET /healthz", "GET /livez", "GET /readyz", "GET /health", "GET /version",
@@ -91,9 +96,9 @@ def _image() -> Path:
 @pytest.fixture(scope="module")
 def main(place: Place, installed: Installed) -> Installed:
     main = installed.called(place.name)
-    logs = main.folder / "logs.yaml"
-    logs.write_text(LOGS)
-    place.create(main, "--config", str(logs))
+    documents = main.folder / "containers.yaml"
+    documents.write_text(CONTAINERS)
+    place.create(main, "--config", str(documents))
     return main
 
 
@@ -193,6 +198,14 @@ def test_a_container_has_logs(main: Installed) -> None:
     assert [line.rsplit(" ", 1)[0] for line in lines] == [f"{name} writes line"] * 2
 
 
+def test_a_command_runs_for_a_container(main: Installed) -> None:
+    name = main.objects("pods")[0]["metadata"]["name"]
+
+    done = main.run("kubectl", "exec", "-i", name, "--", "sh", "-c", "cat; exit 5", stdin="hello")
+
+    assert (done.out, done.code) == ("hello", 5)
+
+
 @pytest.mark.parametrize("component", ["etcd", "kube-apiserver", "kwok-controller"])
 def test_the_end_of_a_log_and_what_is_young_in_it_are_shown_alone(
     main: Installed, component: str
@@ -277,4 +290,4 @@ def test_deleting_leaves_nothing(place: Place, main: Installed) -> None:
     assert place.found() == []
     assert place.remains(main) == []
     assert main.processes() == {}
-    assert main.files() <= {"kubeconfig", "own.yaml", "logs.yaml"}
+    assert main.files() <= {"kubeconfig", "own.yaml", "containers.yaml"}

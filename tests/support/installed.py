@@ -105,11 +105,14 @@ class Installed:
         """Return the same for another cluster."""
         return replace(self, name=name)
 
-    def start(self, *words: str) -> subprocess.Popen[str]:
-        """Start a command and let it run; it has a session of its own, as in a terminal."""
+    def start(self, *words: str, **settings: str) -> subprocess.Popen[str]:
+        """Start a command and let it run; it has a session of its own, as in a terminal.
+
+        `settings` go into its environment.
+        """
         return subprocess.Popen(
             [*command(), "--name", self.name, *words],
-            env=self.environment,
+            env=self.environment | settings,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -53,8 +53,8 @@ def test_what_the_controller_does_nothing_with_is_named_once() -> None:
     documents = [
         configuration(options={"enableProfilingHandler": False, "enableDebuggingHandlers": True}),
         configuration(tracing={"endpoint": "localhost:4317"}),
-        configuration("Exec"),
-        configuration("Exec"),
+        configuration("ResourceUsage"),
+        configuration("ResourceUsage"),
         configuration("Logs"),
         configuration("Stage"),
     ]
@@ -62,5 +62,5 @@ def test_what_the_controller_does_nothing_with_is_named_once() -> None:
     assert without_effect(documents) == [
         "'KwokConfiguration.options.enableProfilingHandler'",
         "'KwokConfiguration.tracing'",
-        "'Exec'",
+        "'ResourceUsage'",
     ]

@@ -101,13 +101,13 @@ def test_a_wrong_option_is_named(tmp_path: Path, option: str, problem: str) -> N
 
 def test_documents_for_other_programs_are_named_once_in_a_line(tmp_path: Path) -> None:
     notes = Notes()
-    exec_ = "\n---\nkind: ClusterExec\nmetadata: {name: a}\n"
-    text = f"{STAGE}{exec_}{exec_}\n---\nkind: KwokctlConfiguration\noptions: {{}}\n"
+    usage = "\n---\nkind: ClusterResourceUsage\nmetadata: {name: a}\n"
+    text = f"{STAGE}{usage}{usage}\n---\nkind: KwokctlConfiguration\noptions: {{}}\n"
 
     read(tmp_path, "--manage-all-nodes", text=text, notes=notes)
 
     assert len(notes.said) == 1
-    assert "ClusterExec" in notes.said[0]
+    assert "ClusterResourceUsage" in notes.said[0]
 
 
 def test_without_a_stage_nothing_would_happen_and_that_is_an_error(tmp_path: Path) -> None:

@@ -6,25 +6,20 @@ same each time unless a seed is given, and Go renders them, too; a failure names
 
 import json
 import os
-import pwd
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support import template_cases
+from tests.support import go_programs, template_cases
 from tests.support.template_answers import difference
 
 TESTS = Path(__file__).parents[3]
-ORACLE = TESTS / "support" / "gotemplate_oracle"
 GOLDEN = json.loads((TESTS / "golden" / "templates.json").read_text("utf-8"))
 FRESH = 300
 SEED = "KWOKCTL_TEMPLATE_SEED"
 """Variable for another seed. Among some ten thousand templates one still differs, in how YAML quotes."""
-HOME = pwd.getpwuid(os.getuid()).pw_dir
-"""The user's own home folder, where Go has its modules; tests have another."""
 
 
 @pytest.mark.parametrize("case", GOLDEN["cases"], ids=lambda case: case["text"][:60])
@@ -35,21 +30,7 @@ def test_a_template_gives_what_go_gives_by_every_way(case: dict[str, Any]) -> No
 @pytest.fixture(scope="module")
 def oracle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the program that asks Go, built from the modules in Go's cache."""
-    go = shutil.which("go")
-    if go is None:
-        pytest.skip("Go is not installed")
-    program = tmp_path_factory.mktemp("oracle") / "oracle"
-    built = subprocess.run(
-        [go, "build", "-o", program, "."],
-        cwd=ORACLE,
-        env={"GOMODCACHE": f"{HOME}/go/pkg/mod", "HOME": HOME, **os.environ, "GOPROXY": "off"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if built.returncode:
-        pytest.skip(f"the oracle cannot be built: {built.stderr.strip().splitlines()[-1]}")
-    return program
+    return go_programs.built("gotemplate_oracle", tmp_path_factory.mktemp("oracle"))
 
 
 @pytest.mark.timeout(300)

@@ -1,0 +1,1 @@
+"""Exec: commands that documents of the kinds Exec and ClusterExec allow, on the kubelet server's host."""

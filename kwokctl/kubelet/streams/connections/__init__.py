@@ -1,0 +1,1 @@
+"""Connections that carry several streams: SPDY, WebSocket, and SPDY within WebSocket."""

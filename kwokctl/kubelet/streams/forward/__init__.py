@@ -1,0 +1,1 @@
+"""Port-forward: connections to ports of fake pods, carried to where documents say."""

@@ -1,0 +1,220 @@
+"""Exec, cp, attach and port-forward, with kubectl and a real API server, over SPDY and WebSocket.
+
+kubectl speaks WebSocket to the API server, or SPDY if it is told to. The API server passes WebSocket on to
+a node that declares that it can do so, and speaks SPDY to others.
+"""
+
+import json
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.support.installed import Finished, Installed, end, until
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.components,
+    pytest.mark.timeout(600, func_only=True),
+]
+
+DOCUMENTS = """\
+kind: ClusterExec
+metadata: {name: all}
+spec: {execs: [{local: {workDir: FOLDER, envs: [{name: GREETING, value: hello}]}}]}
+---
+kind: Exec
+metadata: {name: closed}
+spec: {execs: []}
+---
+kind: ClusterAttach
+metadata: {name: all}
+spec: {attaches: [{logsFile: FOLDER/attached.log}]}
+---
+kind: ClusterPortForward
+metadata: {name: all}
+spec: {forwards: [{ports: [80], command: [tr, a-z, A-Z]}]}
+"""
+FEATURE = "ExtendWebSocketsToKubelet"
+NODES = {"translated": [], "passed-on": [FEATURE]}
+"""Nodes by what the API server does with WebSocket, and the features that they declare for that."""
+
+
+@pytest.fixture(scope="module")
+def cluster(installed: Installed) -> Iterator[Installed]:
+    documents = installed.folder / "streams.yaml"
+    documents.write_text(DOCUMENTS.replace("FOLDER", str(installed.folder)))
+    (installed.folder / "attached.log").touch()
+    words = ("--config", str(documents), "--etcd-fsync", "off", "--wait", "180s")
+    installed.ok("create", "cluster", *words)
+    installed.ok("scale", "node", "--replicas", "2", "--wait", "180s")
+    nodes = (node["metadata"]["name"] for node in installed.objects("nodes"))
+    for (pod, features), node in zip(NODES.items(), nodes, strict=True):
+        _declare(installed, node, features)
+        _place(installed, pod, node)
+    _place(installed, "closed", node)
+    yield installed
+    installed.ok("delete", "cluster")
+
+
+def _declare(cluster: Installed, node: str, features: list[str]) -> None:
+    patch = json.dumps({"status": {"declaredFeatures": features}})
+    cluster.kubectl("patch", "node", node, "--subresource=status", "--type=merge", "-p", patch)
+
+
+def _place(cluster: Installed, name: str, node: str) -> None:
+    containers = [{"name": "main", "image": "busybox"}]
+    pod = {
+        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
+        "spec": {"nodeName": node, "containers": containers},
+    }  # fmt: skip
+    cluster.kubectl("create", "-f", "-", stdin=json.dumps(pod))
+    cluster.kubectl("wait", "--for=condition=Ready", f"pod/{name}", "--timeout=120s")
+
+
+@pytest.fixture(params=NODES)
+def pod(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+@pytest.fixture(params=["websocket", "spdy"])
+def way(request: pytest.FixtureRequest) -> str:
+    """Say what kubectl speaks to the API server."""
+    name: str = request.param
+    return name
+
+
+def speaking(cluster: Installed, way: str, *words: str, stdin: str = "") -> Finished:
+    wanted = str(way == "websocket").lower()
+    return cluster.run("kubectl", *words, stdin=stdin, KUBECTL_REMOTE_COMMAND_WEBSOCKETS=wanted)
+
+
+def execute(cluster: Installed, pod: str, *words: str, way: str, stdin: str = "") -> Finished:
+    flags = ("-i",) if stdin else ()
+    return speaking(cluster, way, "exec", *flags, pod, "--", *words, stdin=stdin)
+
+
+def test_a_command_runs_with_output_errors_and_exit_code(
+    cluster: Installed, pod: str, way: str
+) -> None:
+    script = 'echo "$GREETING $POD_NAME"; pwd; echo err >&2; exit 7'
+
+    done = execute(cluster, pod, "sh", "-c", script, way=way)
+
+    assert done.out == f"hello {pod}\n{cluster.folder}\n"
+    assert done.err.startswith("err\n")
+    assert done.code == 7
+
+
+def test_input_and_its_end_reach_a_command(cluster: Installed, pod: str, way: str) -> None:
+    text = "0123456789" * 200_000
+
+    done = execute(cluster, pod, "cat", way=way, stdin=text)
+
+    assert (done.code, done.out == text) == (0, True)
+
+
+def test_files_are_copied_both_ways(cluster: Installed, pod: str, way: str, tmp_path: Path) -> None:
+    there, back = cluster.folder / f"there-{pod}", tmp_path / "back"
+    given = tmp_path / "given"
+    given.write_bytes(os.urandom(100_000))
+
+    for source, target in ((given, f"{pod}:{there}"), (f"{pod}:{there}", back)):
+        done = speaking(cluster, way, "cp", str(source), str(target))
+        assert done.code == 0, done.err
+
+    assert there.read_bytes() == back.read_bytes() == given.read_bytes()
+    there.unlink()
+
+
+def test_what_no_document_allows_is_refused_with_a_sentence(cluster: Installed, way: str) -> None:
+    done = execute(cluster, "closed", "true", way=way)
+
+    assert done.code == 1
+    assert "no document of kind Exec or ClusterExec allows commands in container 'main'" in done.err
+
+
+def test_a_container_shows_what_it_writes_from_now_on(cluster: Installed, pod: str) -> None:
+    log = cluster.folder / "attached.log"
+    follower = cluster.start("kubectl", "attach", pod)
+    is_over = threading.Event()
+
+    def write() -> None:
+        while not is_over.wait(0.1):
+            with log.open("a") as file:
+                file.write("2026-01-01T00:00:00Z stdout F written\n")
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        assert follower.stdout
+        assert follower.stdout.readline() == "written\n"
+    finally:
+        is_over.set()
+        writer.join()
+        follower.kill()
+        follower.communicate()
+
+
+@contextmanager
+def forwarding(cluster: Installed, pod: str, way: str) -> Iterator[int]:
+    """Forward a port of this machine to a pod while inside; yields the port."""
+    wanted = str(way == "websocket").lower()
+    words = ("kubectl", "port-forward", pod, ":80")
+    follower = cluster.start(*words, KUBECTL_PORT_FORWARD_WEBSOCKETS=wanted)
+    try:
+        assert follower.stdout
+        said = follower.stdout.readline()
+        assert said.startswith("Forwarding from 127.0.0.1:"), said
+        yield int(said.split("127.0.0.1:")[1].split()[0])
+    finally:
+        end(follower)
+
+
+def test_connections_to_a_port_are_forwarded(cluster: Installed, pod: str, way: str) -> None:
+    with forwarding(cluster, pod, way) as port:
+        for number in range(3):
+            with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
+                connection.sendall(b"hello %d" % number)
+                connection.shutdown(socket.SHUT_WR)
+                with connection.makefile("rb") as answer:
+                    assert answer.read() == b"HELLO %d" % number
+
+
+def test_the_api_server_has_used_both_ways(cluster: Installed) -> None:
+    metrics = cluster.kubectl("get", "--raw", "/metrics")
+    used = [line for line in metrics.splitlines() if "websocket_streaming_requests_total{" in line]
+
+    for way in ("proxied_to_kubelet", "translated_at_apiserver"):
+        for verb in ("exec", "attach", "portforward"):
+            assert any(way in line and verb in line for line in used), (way, verb)
+
+
+def test_a_command_ends_with_kubectl(cluster: Installed, pod: str) -> None:
+    noted = cluster.folder / f"pid-{pod}"
+    script = f"echo $$ > {noted}.new; mv {noted}.new {noted}; sleep 600"
+    follower = cluster.start("kubectl", "exec", pod, "--", "sh", "-c", script)
+    until("the command runs", noted.exists)
+
+    end(follower)
+
+    pid = noted.read_text().strip()
+    until("the command has ended", lambda: not Path(f"/proc/{pid}").exists())
+
+
+def test_stopping_the_cluster_ends_its_commands(cluster: Installed) -> None:
+    noted = cluster.folder / "pid"
+    script = f"echo $$ > {noted}.new; mv {noted}.new {noted}; sleep 600"
+    follower = cluster.start("kubectl", "exec", "translated", "--", "sh", "-c", script)
+    until("the command runs", noted.exists)
+
+    cluster.ok("stop", "cluster")
+
+    follower.communicate(timeout=120)
+    pid = noted.read_text().strip()
+    until("the command has ended", lambda: not Path(f"/proc/{pid}").exists())

@@ -1,0 +1,37 @@
+"""Builds programs in Go that are part of the tests, from the modules in Go's cache."""
+
+import os
+import pwd
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+_HOME = pwd.getpwuid(os.getuid()).pw_dir
+"""The user's own home folder, where Go has its modules; tests have another."""
+
+
+def built(name: str, folder: Path) -> Path:
+    """Build `tests/support/NAME` into a folder; skips the test where that is not possible."""
+    go = shutil.which("go")
+    if go is None:
+        pytest.skip("Go is not installed")
+    program = folder / name
+    result = subprocess.run(
+        [go, "build", "-o", program, "."],
+        cwd=Path(__file__).parent / name,
+        env={"GOMODCACHE": f"{_HOME}/go/pkg/mod", "HOME": _HOME, **_inherited(), "GOPROXY": "off"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if result.returncode:
+        pytest.skip(f"{name} cannot be built: {result.stderr.strip().splitlines()[-1]}")
+    return program
+
+
+def _inherited() -> dict[str, str]:
+    """Return our environment without the folders of tests: what was built is kept between runs."""
+    of_tests = {"HOME", "XDG_CACHE_HOME"}
+    return {name: value for name, value in os.environ.items() if name not in of_tests}

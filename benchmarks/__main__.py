@@ -14,6 +14,7 @@ from pathlib import Path
 
 _NAMES = (
     "expressions",
+    "usage",
     "http_client",
     "etcd_client",
     "create",

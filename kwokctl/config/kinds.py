@@ -29,12 +29,6 @@ KINDS = {
 
 FOR_KUBELET = frozenset(KINDS[KWOK]) - {"Stage"}
 """The kinds that say what the kubelet of fake nodes answers."""
-ANSWERED = frozenset(
-    f"{prefix}{kind}"
-    for kind in ("Attach", "Exec", "Logs", "PortForward")
-    for prefix in ("", "Cluster")
-)
-"""Those by which the kubelet server answers already."""
 
 API_VERSIONS = {kind: version for version, kinds in KINDS.items() for kind in kinds}
 """The one apiVersion that is supported of each kind."""

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from kwokctl.config import checks
 from kwokctl.config.documents import Document
-from kwokctl.config.kinds import ANSWERED, FOR_KUBELET
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.embedded.selection import requirements
 from kwokctl.errors import NotServedError, UsageError
@@ -79,8 +78,6 @@ SELECTING = (
 """The options that select the nodes to manage."""
 CUSTOM_KINDS = frozenset({"Stage"})
 """Kinds of documents that the embedded controller reads from the API server, too."""
-UNUSED_KINDS = FOR_KUBELET - ANSWERED
-"""Kinds of documents for a controller with which the embedded components do nothing yet."""
 
 
 def given_options(documents: Sequence[Document]) -> dict[str, Json]:
@@ -96,7 +93,7 @@ def given_options(documents: Sequence[Document]) -> dict[str, Json]:
 
 
 def without_effect(documents: Sequence[Document]) -> list[str]:
-    """Name the options and the kinds of documents that the embedded controller ignores."""
+    """Name the options that the embedded components ignore."""
     options = [
         f"'{KIND}.options.{name}'"
         for name, value in given_options(documents).items()
@@ -105,8 +102,7 @@ def without_effect(documents: Sequence[Document]) -> list[str]:
     tracing = [
         f"'{KIND}.tracing'" for each in documents if each.kind == KIND and each.body.get("tracing")
     ]
-    kinds = [f"'{each.kind}'" for each in documents if each.kind in UNUSED_KINDS]
-    return list(dict.fromkeys([*options, *tracing, *kinds]))
+    return list(dict.fromkeys([*options, *tracing]))
 
 
 def check_custom_kinds(kinds: Iterable[str]) -> None:

@@ -10,6 +10,8 @@ from kwokctl.embedded.flags import parse_address
 from kwokctl.embedded.selection import Selection, select
 from kwokctl.errors import UsageError
 from kwokctl.kubelet.flags import parser
+from kwokctl.kubelet.subjects import check_kubelet_documents
+from kwokctl.kubelet.usage.pages import usual_metrics
 from kwokctl.progress import Progress
 
 
@@ -49,7 +51,7 @@ def read_kubelet_settings(argv: Sequence[str], progress: Progress) -> KubeletSet
     return KubeletSettings(
         kubeconfig=flags.kubeconfig,
         master=flags.master,
-        documents=tuple(load_documents(flags.config, progress=progress)),
+        documents=_documents(flags.config, progress),
         selection=select(
             all_nodes=flags.manage_all_nodes,
             single_node=flags.manage_single_node,
@@ -64,6 +66,13 @@ def read_kubelet_settings(argv: Sequence[str], progress: Progress) -> KubeletSet
         debugging=flags.enable_debugging_handlers,
         verbosity=flags.v,
     )
+
+
+def _documents(files: Sequence[str], progress: Progress) -> tuple[Document, ...]:
+    """Read all documents, and check them here: no connection waits yet for what that loads."""
+    found = (usual_metrics(), *load_documents(files, progress=progress))
+    check_kubelet_documents(found)
+    return found
 
 
 def _tls(flags: argparse.Namespace) -> TlsFiles | None:

@@ -8,6 +8,7 @@ from kwokctl.kubelet.logs.entries import LOGS
 from kwokctl.kubelet.streams.attach.documents import ATTACHES
 from kwokctl.kubelet.streams.commands.documents import EXECS
 from kwokctl.kubelet.streams.forward.documents import FORWARDS
+from kwokctl.kubelet.usage.routes import check_usage_documents
 
 
 def check_kubelet_documents(documents: Sequence[Document]) -> None:
@@ -16,3 +17,4 @@ def check_kubelet_documents(documents: Sequence[Document]) -> None:
     read_lookup(ATTACHES, documents)
     read_lookup(EXECS, documents)
     read_lookup(FORWARDS, documents)
+    check_usage_documents(documents)

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from random import Random
 
 from kwokctl.config.documents import Document
@@ -26,6 +26,7 @@ from kwokctl.kubelet.logs.entries import LOGS
 from kwokctl.kubelet.logs.file_changes import FileChanges
 from kwokctl.kubelet.settings import KubeletSettings
 from kwokctl.kubelet.streams.routes import stream_routes
+from kwokctl.kubelet.usage.routes import UsageRoutes
 
 
 class KubeletProcess:
@@ -58,12 +59,15 @@ class KubeletProcess:
         return (self._fleet.run, self._changes.run)
 
     def _subjects(
-        self, documents: Iterable[Document], wall: Callable[[], float]
+        self, documents: Sequence[Document], wall: Callable[[], float]
     ) -> Iterable[Route]:
         """Return the routes of all subjects."""
         logs = read_lookup(LOGS, documents)
         yield from ContainerLogs(self._fleet, logs, self._changes, wall).routes()
         yield from stream_routes(self._fleet, documents, self._changes, os.environ)
+        usage = UsageRoutes(self._fleet, documents, wall)
+        self._fleet.listen(usage.changed)
+        yield from usage.routes()
 
     def _count(self, path: str, status: int) -> None:
         self._metrics.count(REQUESTS, path=path, status=str(status))

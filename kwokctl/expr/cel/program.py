@@ -1,6 +1,6 @@
 """An expression, ready to be evaluated."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -9,7 +9,7 @@ from kwokctl.expr.cel.checking.checker import Checked, Checker, by_name
 from kwokctl.expr.cel.fault import CelSourceError, CelValueError
 from kwokctl.expr.cel.functions.overload import Overload
 from kwokctl.expr.cel.kinds.cel_type import CelType
-from kwokctl.expr.cel.syntax.nodes import CelCall, CelNode
+from kwokctl.expr.cel.syntax.nodes import CelCall, CelNode, CelSelect
 from kwokctl.expr.cel.syntax.parser import parse
 from kwokctl.expr.cel.writing.dispatch import dispatchers
 from kwokctl.expr.cel.writing.writer import CelWriter
@@ -92,6 +92,20 @@ class CelProgram:
             return eval(writer.boxed(node), writer.names)  # noqa: S307 - made from a tree, texts by repr
         except (*_TOO_DEEP, *_FAULTS):
             return None
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether the same values always give the same: neither time nor chance is asked for."""
+        return all(
+            self.is_steady(call) for call in self._checked.types if isinstance(call, CelCall)
+        )
+
+    def fields(self) -> Iterator[tuple[str, str]]:
+        """Yield the fields of structs that it reads: the name of the struct, and that of the field."""
+        types = self._checked.types
+        for node in types:
+            if isinstance(node, CelSelect) and types[node.operand].kind == "struct":
+                yield types[node.operand].name, node.field
 
     def evaluate(self, *values: Json) -> Any:
         """Return the value of the expression; raise ExpressionError if the evaluation fails."""

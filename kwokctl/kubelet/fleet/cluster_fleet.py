@@ -33,8 +33,13 @@ class ClusterFleet:
         self._selection = selection
         self._random = random
         self._memory = FleetMemory()
+        self._listen: Callable[[str], None] = lambda _: None
         self._wanted = asyncio.Event()
         self._synced = {NODES: asyncio.Event(), PODS: asyncio.Event()}
+
+    def listen(self, listener: Callable[[str], None]) -> None:
+        """Tell the name of each node that changes, or whose pods do, while all are watched."""
+        self._listen = listener
 
     async def run(self) -> None:
         """Watch from the moment in which that is needed, until cancelled."""
@@ -136,14 +141,18 @@ class ClusterFleet:
     def _note_node(self, node: NodeObject) -> None:
         if self._is_ours(node):
             self._memory.put_node(node_view(node))
+            self._listen(node.metadata.name)
         else:
             self._drop_node(node)
 
     def _drop_node(self, node: NodeObject) -> None:
         self._memory.drop_node(node.metadata.name)
+        self._listen(node.metadata.name)
 
     def _note_pod(self, pod: PodObject) -> None:
         self._memory.put_pod(pod_view(pod))
+        self._listen(pod.spec.node_name)
 
     def _drop_pod(self, pod: PodObject) -> None:
         self._memory.drop_pod(pod.metadata.namespace, pod.metadata.name)
+        self._listen(pod.spec.node_name)

@@ -53,14 +53,12 @@ def test_what_the_controller_does_nothing_with_is_named_once() -> None:
     documents = [
         configuration(options={"enableProfilingHandler": False, "enableDebuggingHandlers": True}),
         configuration(tracing={"endpoint": "localhost:4317"}),
+        configuration(tracing={"endpoint": "localhost:4318"}),
         configuration("ResourceUsage"),
-        configuration("ResourceUsage"),
-        configuration("Logs"),
         configuration("Stage"),
     ]
 
     assert without_effect(documents) == [
         "'KwokConfiguration.options.enableProfilingHandler'",
         "'KwokConfiguration.tracing'",
-        "'ResourceUsage'",
     ]

@@ -1,0 +1,134 @@
+"""What it costs to tell what nodes use: a scrape of one node, and a round of metrics-server through many.
+
+Server and client are one process here: the figures hold the work of both.
+"""
+
+import asyncio
+import ssl
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+from benchmarks.report import Row, report
+from kwokctl.embedded.metrics import resident_bytes
+from kwokctl.kubelet.fleet.views import ContainerView, NodeView, PodView
+from kwokctl.kubelet.usage.pages import usual_metrics
+from kwokctl.kubelet.usage.routes import UsageRoutes, check_usage_documents
+from tests.support.kubelet_rig import FakeFleet, KubeletAt, client_tls, serving_kubelet
+
+_SCRAPES = 300
+_NEW = 50
+_NODES, _PODS = 10_000, 10
+_MANY_PODS = 100
+_MEBI = 1024 * 1024
+
+
+def main() -> None:
+    """Measure and print."""
+    check_usage_documents([usual_metrics()])
+    tls = client_tls()
+    with tempfile.TemporaryDirectory(prefix="kwokctl-bench-") as folder:
+        one = asyncio.run(_one_node(Path(folder), tls))
+        many = asyncio.run(_rounds(Path(folder), tls))
+    report(f"usage of one node with {_MANY_PODS} pods, over TLS", one)
+    report(f"usage of {_NODES:,} nodes with {_NODES * _PODS:,} pods, over TLS", many)
+
+
+async def _one_node(folder: Path, tls: ssl.SSLContext) -> list[Row]:
+    async with serving_kubelet(_usage(1, _MANY_PODS).routes(), folder) as kubelet:
+        kept = await _Scraper.connected(kubelet, tls)
+        await kept.scrape(0)
+        times = [await _timed(kept) for _ in range(_SCRAPES)]
+        kept.close()
+        new = [await _timed_with_connection(kubelet, tls) for _ in range(_NEW)]
+    return [
+        Row("a scrape on a kept connection", median(times) * 1e3, "ms CPU", goal=1.0),
+        Row("a scrape on a new connection", median(new) * 1e3, "ms CPU", goal=2.5),
+    ]
+
+
+async def _rounds(folder: Path, tls: ssl.SSLContext) -> list[Row]:
+    usage = _usage(_NODES, _PODS)
+    before = resident_bytes()
+    async with serving_kubelet(usage.routes(), folder) as kubelet:
+        kept = await _Scraper.connected(kubelet, tls)
+        first, second = await _round(kept), await _round(kept)
+        kept.close()
+    grown = (resident_bytes() - before) / _MEBI
+    return [
+        Row("the first round", first, "s CPU", goal=15.0),
+        Row("another round", second, "s CPU", goal=15.0),
+        Row("memory of meters and pages", grown, "MiB"),
+    ]
+
+
+async def _round(scraper: "_Scraper") -> float:
+    began = time.process_time()
+    for number in range(_NODES):
+        await scraper.scrape(number)
+    return time.process_time() - began
+
+
+async def _timed(scraper: "_Scraper") -> float:
+    began = time.process_time()
+    await scraper.scrape(0)
+    return time.process_time() - began
+
+
+async def _timed_with_connection(kubelet: KubeletAt, tls: ssl.SSLContext) -> float:
+    began = time.process_time()
+    scraper = await _Scraper.connected(kubelet, tls)
+    await scraper.scrape(0)
+    taken = time.process_time() - began
+    scraper.close()
+    return taken
+
+
+class _Scraper:
+    """A connection that is kept."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    @classmethod
+    async def connected(cls, kubelet: KubeletAt, tls: ssl.SSLContext) -> "_Scraper":
+        return cls(*await kubelet.connect(tls))
+
+    async def scrape(self, node: int) -> None:
+        """Ask for what a node uses, and read all of it."""
+        path = f"/metrics/nodes/{_name(node)}/metrics/resource"
+        self._writer.write(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        head = await self._reader.readuntil(b"\r\n\r\n")
+        size = int(head.lower().partition(b"content-length:")[2].partition(b"\r")[0])
+        await self._reader.readexactly(size)
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+def _name(number: int) -> str:
+    return f"node-{number:06d}"
+
+
+def _usage(nodes: int, pods: int) -> UsageRoutes:
+    fleet = FakeFleet()
+    started = time.time() - 3600
+    for number in range(nodes):
+        fleet.put_node(NodeView(name=_name(number), uid=f"n{number}", created=started))
+        for index in range(pods):
+            fleet.put_pod(_pod(_name(number), f"pod-{number:06d}-{index:03d}", started))
+    return UsageRoutes(fleet, [usual_metrics()], time.time)
+
+
+def _pod(node: str, name: str, started: float) -> PodView:
+    container = ContainerView(name="app", is_running=True, started_at=started)
+    return PodView(
+        namespace="default", name=name, uid=f"uid-{name}", node=node, containers=(container,),
+        annotations={"kwok.x-k8s.io/usage-cpu": "250m"}, phase="Running", created=started,
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What fake nodes, pods and containers use of resources, and the paths that tell it."""

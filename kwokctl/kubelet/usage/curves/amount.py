@@ -1,0 +1,33 @@
+"""An amount of a resource: a quantity of Kubernetes, or a share of what a container requests."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from kwokctl.expr.cel.fault import CelValueError
+from kwokctl.expr.cel.values.quantities import parse_quantity
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number, or a factor of the request."""
+
+    number: float
+    is_share: bool = False
+
+    def of(self, request: float) -> float:
+        """Return the amount for a container that requests so much."""
+        return self.number * request if self.is_share else self.number
+
+
+@lru_cache(maxsize=4096)
+def read_amount(given: str | float) -> Amount:
+    """Read `250m`, `1.5`, `64Mi` or `80%`; raise ValueError for what is none, or below 0."""
+    text = str(given).strip()
+    is_share = text.endswith("%")
+    try:
+        number = float(text[:-1]) / 100 if is_share else float(parse_quantity(text))
+    except (CelValueError, ValueError) as e:
+        raise ValueError(f"'{given}' is neither a quantity nor a share such as '80%'") from e
+    if not 0 <= number < float("inf"):
+        raise ValueError(f"'{given}' is not an amount that can be used")
+    return Amount(number, is_share)

@@ -1,0 +1,1 @@
+"""What containers, pods and nodes use now, and have used so far."""

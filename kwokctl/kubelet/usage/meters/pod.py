@@ -1,0 +1,128 @@
+"""The meters of the containers of a pod."""
+
+from collections.abc import Iterator, Mapping
+
+from kwokctl.expr.cel import MeasuredObject
+from kwokctl.kubelet.fleet.views import ContainerView, PodView
+from kwokctl.kubelet.usage.curves.curve import Curve
+from kwokctl.kubelet.usage.expressions.objects import pod_object
+from kwokctl.kubelet.usage.meters.meter import Meter
+from kwokctl.kubelet.usage.meters.scene import Scene
+
+_LEAST = {"memory": 1.0}
+"""What a container that runs uses at least: metrics-server drops a pod of which one uses nothing."""
+_NOTHING: Mapping[str, float] = {}
+
+
+class ContainerMeters:
+    """The meters of one start of a container, by resource."""
+
+    __slots__ = ("by_resource", "view")
+
+    def __init__(self, view: ContainerView) -> None:
+        """Measure nothing yet."""
+        self.view = view
+        self.by_resource: dict[str, Meter] = {}
+
+
+class PodMeters:
+    """What a pod uses: its running containers, init containers and sidecars among them.
+
+    A counter of the pod goes on when a container stops, so it never falls.
+    """
+
+    __slots__ = ("_scene", "_stopped", "_stopped_count", "containers", "view")
+
+    def __init__(self, view: PodView, scene: Scene) -> None:
+        """Measure a pod on the node of the scene."""
+        self._scene = scene
+        self._stopped: Mapping[str, float] = _NOTHING
+        self._stopped_count = 0
+        self.containers: dict[str, ContainerMeters] = {}
+        self.view = view
+        self._admit(view)
+
+    @property
+    def object(self) -> MeasuredObject:
+        """The pod as expressions see it: made when one looks, for it is larger than all meters."""
+        return pod_object(self.view, self)
+
+    def follow(self, view: PodView, now: float) -> None:
+        """Go on with what has become of the pod."""
+        before = self.containers
+        self.view, self.containers = view, {}
+        self._admit(view, before)
+        for name, meters in before.items():
+            if self.containers.get(name) is not meters:
+                self._retire(meters, now)
+        for meters in self.containers.values():
+            for resource, meter in meters.by_resource.items():
+                meter.follow(self._curve(meters.view, resource), now)
+
+    def usage(self, resource: str, container: str = "") -> float:
+        """Return what is used at the moment of the scene."""
+        return self.rate(resource, self._scene.now, container)
+
+    def cumulative_usage(self, resource: str, container: str = "") -> float:
+        """Return what has been used until the moment of the scene."""
+        return self.total(resource, self._scene.now, container)
+
+    def rate(self, resource: str, now: float, container: str = "") -> float:
+        """Return what is used at a time."""
+        return sum(meter.rate(now) for meter in self._meters(resource, container))
+
+    def total(self, resource: str, now: float, container: str = "") -> float:
+        """Return what has been used until a time; that of a stopped container only in the whole."""
+        total = sum(meter.total(now) for meter in self._meters(resource, container))
+        return total if container else total + self._stopped.get(resource, 0.0)
+
+    def started_at(self, container: str) -> float:
+        """Return when a container that runs was started; KeyError for one that does not."""
+        return self.containers[container].view.started_at
+
+    def started_containers(self) -> float:
+        """Return how many containers have been started."""
+        return len(self.containers) + self._stopped_count
+
+    def resources(self) -> set[str]:
+        """Return the resources that are measured."""
+        measured = (meters.by_resource for meters in self.containers.values())
+        return set(self._stopped).union(*measured)
+
+    def meter(self, container: str, resource: str) -> Meter:
+        """Return the meter of a container that runs; KeyError for one that does not."""
+        meters = self.containers[container]
+        found = meters.by_resource.get(resource)
+        if found is None:
+            curve = self._curve(meters.view, resource)
+            found = Meter(curve, meters.view.started_at, _LEAST.get(resource, 0.0))
+            meters.by_resource[resource] = found
+        return found
+
+    def _meters(self, resource: str, container: str) -> Iterator[Meter]:
+        for name in self.containers:
+            if container in {"", name}:
+                yield self.meter(name, resource)
+
+    def _admit(self, view: PodView, before: dict[str, ContainerMeters] | None = None) -> None:
+        """Take in the containers that run, with the meters of those that ran before."""
+        for container in view.containers:
+            if container.is_running:
+                known = (before or {}).get(container.name)
+                is_same = known is not None and known.view.started_at == container.started_at
+                meters = known if known is not None and is_same else ContainerMeters(container)
+                meters.view = container
+                self.containers[container.name] = meters
+
+    def _retire(self, meters: ContainerMeters, now: float) -> None:
+        self._stopped_count += 1
+        stopped = dict(self._stopped)
+        for resource, meter in meters.by_resource.items():
+            stopped[resource] = stopped.get(resource, 0.0) + meter.total(now)
+        self._stopped = stopped
+
+    def _curve(self, container: ContainerView, resource: str) -> Curve:
+        scene = self._scene
+        return scene.rules.of_container(
+            container, resource, self.view, lambda: (scene.node_object, self.object)
+        )

@@ -1,0 +1,21 @@
+"""What the meters of a node have in common."""
+
+from dataclasses import dataclass
+
+from kwokctl.expr.cel import MeasuredObject
+from kwokctl.kubelet.usage.expressions.language import UsageLanguage
+from kwokctl.kubelet.usage.rules.rules import UsageRules
+
+
+@dataclass(slots=True)
+class Scene:
+    """The rules by which the containers of a node use resources, and the moment that is looked at."""
+
+    rules: UsageRules
+    language: UsageLanguage
+    node_object: MeasuredObject
+
+    @property
+    def now(self) -> float:
+        """The moment, as a POSIX time stamp."""
+        return self.language.moment / 1e9

@@ -1,0 +1,1 @@
+"""The documents of kind Metric, and the text that they give."""

@@ -1,0 +1,115 @@
+"""The paths that tell what nodes use."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from kwokctl.config.documents import Document
+from kwokctl.kubelet.fleet.views import FleetView
+from kwokctl.kubelet.http.messages import Answer, RefusedError, Request
+from kwokctl.kubelet.http.routes import Route
+from kwokctl.kubelet.usage.discovery import discovery
+from kwokctl.kubelet.usage.meters.fleet import FleetMeters
+from kwokctl.kubelet.usage.metrics.reader import read_metrics
+from kwokctl.kubelet.usage.pages import MetricPages
+from kwokctl.kubelet.usage.rules.rules import read_usages
+from kwokctl.kubelet.usage.summary import summary
+
+_TEXT = "text/plain; version=0.0.4; charset=utf-8"
+_JSON = "application/json"
+_SCHEMES = ("https", "http")
+
+
+class UsageRoutes:
+    """Answers with what nodes, pods and containers use.
+
+    A node is named by the path, or by the address at which the server was reached: one that several
+    nodes have tells nothing, so it is answered with 404, and never with another node's data.
+    """
+
+    def __init__(
+        self, fleet: FleetView, documents: Iterable[Document], clock: Callable[[], float]
+    ) -> None:
+        """Answer for the nodes of the fleet; `clock` gives the POSIX time.
+
+        Raises ConfigError that names file and field of what is wrong with a document.
+        """
+        known = tuple(documents)
+        self._fleet = fleet
+        self._meters = FleetMeters(fleet, read_usages(known), clock)
+        self._pages = MetricPages(known, self._meters)
+
+    def routes(self) -> Sequence[Route]:
+        """Return the paths."""
+        return (
+            Route(path="/metrics", is_tree=True, answer=self._metrics),
+            Route(path="/metrics/resource", answer=self._resource),
+            Route(path="/stats/summary", answer=self._summary),
+            Route(path="/stats/nodes", is_tree=True, answer=self._summary_of_named),
+            Route(path="/discovery/prometheus", answer=self._discovery),
+        )
+
+    def changed(self, node: str) -> None:
+        """Take note of a change of a node or its pods at once, so that counters know its time."""
+        self._meters.changed(node)
+        if self._fleet.node(node) is None:
+            self._pages.forget(node)
+
+    async def _metrics(self, request: Request) -> Answer:
+        await self._fleet.watched()
+        return _text(self._pages.at(request.path.rstrip("/")), request.path)
+
+    async def _resource(self, request: Request) -> Answer:
+        await self._fleet.watched()
+        return _text(self._pages.resource(self._node_at(request)), request.path)
+
+    async def _summary(self, request: Request) -> Answer:
+        await self._fleet.watched()
+        return self._summary_of(self._node_at(request))
+
+    async def _summary_of_named(self, request: Request) -> Answer:
+        await self._fleet.watched()
+        match request.segments:
+            case ("stats", "nodes", node, "summary"):
+                return self._summary_of(node)
+            case _:
+                raise _nothing(request.path)
+
+    async def _discovery(self, request: Request) -> Answer:
+        await self._fleet.watched()
+        scheme = request.parameter("scheme") or _SCHEMES[0]
+        if scheme not in _SCHEMES:
+            raise RefusedError(400, f"'{scheme}' is neither of {', '.join(_SCHEMES)}")
+        nodes = (node.name for node in self._fleet.nodes())
+        found = discovery(self._pages.metrics(), nodes, host=request.header("host"), scheme=scheme)
+        return Answer(body=found, content_type=_JSON)
+
+    def _summary_of(self, node: str) -> Answer:
+        meters = self._meters.node(node)
+        if meters is None:
+            raise RefusedError(404, f"there is no fake node '{node}'")
+        return Answer(body=summary(meters, self._meters.now()), content_type=_JSON)
+
+    def _node_at(self, request: Request) -> str:
+        nodes = [node.name for node in self._fleet.nodes_at(request.local_host)]
+        if len(nodes) != 1:
+            raise RefusedError(
+                404,
+                f"{len(nodes)} fake nodes have the address '{request.local_host}': "
+                "name one, as in /metrics/nodes/NAME/metrics/resource",
+            )
+        return nodes[0]
+
+
+def check_usage_documents(documents: Sequence[Document]) -> None:
+    """Raise ConfigError that names file and field of what is wrong with one."""
+    read_usages(documents)
+    read_metrics(documents)
+
+
+def _text(found: str | None, path: str) -> Answer:
+    if found is None:
+        raise _nothing(path)
+    return Answer(body=found.encode(), content_type=_TEXT)
+
+
+def _nothing(path: str) -> RefusedError:
+    return RefusedError(404, f"there is nothing at '{path}': no such metric, or no such fake node")

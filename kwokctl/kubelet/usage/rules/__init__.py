@@ -1,0 +1,1 @@
+"""Who uses how much: the documents ResourceUsage and ClusterResourceUsage, and annotations."""

@@ -1,0 +1,106 @@
+"""What containers use: by the documents that are for them, else by annotations of the pod."""
+
+from collections.abc import Callable, Iterable, Mapping
+from zlib import crc32
+
+from kwokctl.config.documents import Document
+from kwokctl.expr.cel import MeasuredObject
+from kwokctl.expr.cel.fault import CelValueError
+from kwokctl.expr.cel.values.quantities import parse_quantity
+from kwokctl.kubelet.documents.lookup import Lookup
+from kwokctl.kubelet.documents.reader import Subject as DocumentPair
+from kwokctl.kubelet.documents.reader import read_lookup
+from kwokctl.kubelet.fleet.views import ContainerView, NodeView, PodView
+from kwokctl.kubelet.usage.curves.curve import NO_USE, Curve
+from kwokctl.kubelet.usage.expressions.curve import expression_curve
+from kwokctl.kubelet.usage.expressions.language import UsageLanguage
+from kwokctl.kubelet.usage.expressions.objects import container_object
+from kwokctl.kubelet.usage.rules.annotations import annotated_usage, usual_usage
+from kwokctl.kubelet.usage.rules.schema import UsageEntry, UsageShape
+from kwokctl.kubelet.usage.rules.subject import UsageSubject
+
+_DOCUMENTS = DocumentPair(
+    kind="ResourceUsage",
+    cluster_kind="ClusterResourceUsage",
+    entries="usages",
+    entry=UsageEntry,
+    names=lambda entry: entry.containers,
+)
+
+
+def read_usages(documents: Iterable[Document]) -> Lookup[UsageEntry]:
+    """Read the documents of kind ResourceUsage and ClusterResourceUsage.
+
+    Raises ConfigError that names file and field of what is wrong.
+    """
+    return read_lookup(_DOCUMENTS, documents)
+
+
+class UsageRules:
+    """Finds out how much a container uses."""
+
+    def __init__(self, documents: Lookup[UsageEntry], language: UsageLanguage) -> None:
+        """Look into the documents; expressions are evaluated by the language."""
+        self._documents = documents
+        self._language = language
+
+    def of_container(
+        self,
+        container: ContainerView,
+        resource: str,
+        pod: PodView,
+        objects: Callable[[], tuple[MeasuredObject, MeasuredObject]],
+    ) -> Curve:
+        """Return the use of a container; `objects` gives its node and its pod, for expressions."""
+        shape = self._shape(container, resource, pod)
+        if shape is None:
+            return NO_USE
+
+        def expressed(source: str) -> Curve:
+            values = (*objects(), container_object(container))
+            return expression_curve(self._language, source, container.started_at, values)
+
+        return shape.curve(
+            UsageSubject(
+                request=_quantity(container.requests, resource),
+                started=container.started_at,
+                number=_number(pod.namespace, pod.name, container.name, resource),
+                expressed=expressed,
+            )
+        )
+
+    def of_node(self, node: NodeView, resource: str) -> Curve:
+        """Return what a node uses besides its pods."""
+        shape = self._annotated(node, resource) or usual_usage(resource)
+        if shape is None:
+            return NO_USE
+        whole = UsageSubject(
+            request=_quantity(node.capacity, resource),
+            started=node.created,
+            number=_number(node.name),
+            expressed=lambda _: NO_USE,
+        )
+        return shape.curve(whole)
+
+    def _shape(self, container: ContainerView, resource: str, pod: PodView) -> UsageShape | None:
+        entry = self._documents.find(pod, container.name)
+        found = entry.by_resource.get(resource) if entry is not None else None
+        return found or self._annotated(pod, resource) or usual_usage(resource)
+
+    def _annotated(self, of: NodeView | PodView, resource: str) -> UsageShape | None:
+        try:
+            return annotated_usage(of.annotations, resource)
+        except ValueError as e:
+            self._language.complain(f"'{of.name}': {e}")
+            return None
+
+
+def _quantity(amounts: Mapping[str, str], resource: str) -> float:
+    try:
+        return float(parse_quantity(amounts.get(resource, "0")))
+    except CelValueError:
+        return 0.0
+
+
+def _number(*names: str) -> int:
+    return crc32("/".join(names).encode())

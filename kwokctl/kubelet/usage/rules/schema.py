@@ -1,0 +1,194 @@
+"""The shape of a usage, as the author of a ResourceUsage or of an annotation writes it.
+
+`value` and `expression` are kwok's; `ramp`, `sine`, `steps` and `walk` are ours. What is wrong is
+found when a document is read, with its place.
+"""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Annotated, TypeAlias
+
+from msgspec import UNSET, Meta, Struct, UnsetType, ValidationError, convert, field
+
+from kwokctl.errors import ExpressionError
+from kwokctl.expr.duration import parse_duration, parse_time
+from kwokctl.json_value import Json
+from kwokctl.kubelet.usage.curves.amount import read_amount
+from kwokctl.kubelet.usage.curves.curve import Curve, constant_curve
+from kwokctl.kubelet.usage.curves.shapes import RampCurve, SineCurve, StepCurve
+from kwokctl.kubelet.usage.curves.walk import WalkCurve
+from kwokctl.kubelet.usage.expressions.language import check_amount
+from kwokctl.kubelet.usage.rules.subject import UsageSubject
+
+Quantity: TypeAlias = str | int | float
+"""A quantity, or a share of the request: `250m`, `2`, `80%`."""
+
+_QUOTE = "'"
+
+
+class _Shape(Struct, rename="camel", forbid_unknown_fields=True):
+    """What all parts of a usage have in common."""
+
+
+class RampShape(_Shape):
+    """From one amount to another in a straight line."""
+
+    first: Quantity = field(name="from")
+    last: Quantity = field(name="to")
+    over: str
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for what is no amount or no duration."""
+        _check_amounts(self.first, self.last)
+        _positive(self.over)
+
+    def curve(self, subject: UsageSubject) -> Curve:
+        """Return the curve for a container."""
+        first, last = (subject.amount(each) for each in (self.first, self.last))
+        return RampCurve(first, last, _positive(self.over))
+
+
+class SineShape(_Shape):
+    """Up and down around a mean."""
+
+    mean: Quantity
+    amplitude: Quantity
+    period: str
+    phase: Annotated[float, Meta(ge=0, le=1)] = 0.0
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for what is no amount or no duration, or would go below 0."""
+        mean, amplitude = read_amount(self.mean), read_amount(self.amplitude)
+        if mean.is_share == amplitude.is_share and amplitude.number > mean.number:
+            raise ValueError("'amplitude' is larger than 'mean', so the use would go below 0")
+        _positive(self.period)
+
+    def curve(self, subject: UsageSubject) -> Curve:
+        """Return the curve for a container; shares may make the amplitude no larger than the mean."""
+        mean = subject.amount(self.mean)
+        amplitude = min(subject.amount(self.amplitude), mean)
+        return SineCurve(mean, amplitude, _positive(self.period), self.phase)
+
+
+class UsageStep(_Shape):
+    """An amount, from an age of the container or from a time on."""
+
+    value: Quantity
+    after: str | UnsetType = UNSET
+    at: str | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for what is no amount, no duration or no time."""
+        _check_amounts(self.value)
+        if self.after is not UNSET and self.at is not UNSET:
+            raise ValueError("either 'after' or 'at' says when a step is, not both")
+        self.age(0.0)
+
+    def age(self, started: float) -> float:
+        """Return the age of a container at the step."""
+        if self.at is not UNSET:
+            return _read_time(self.at) - started
+        return 0.0 if self.after is UNSET else _duration(self.after)
+
+
+class WalkShape(_Shape):
+    """A random walk between two amounts."""
+
+    least: Quantity
+    most: Quantity
+    every: str = "15s"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for what is no amount or no duration."""
+        _check_amounts(self.least, self.most)
+        _positive(self.every)
+
+    def curve(self, subject: UsageSubject) -> Curve:
+        """Return the curve for a container: each begins elsewhere in the same walk."""
+        least, most = sorted(subject.amount(each) for each in (self.least, self.most))
+        return WalkCurve(least, most, _positive(self.every), self.seed, subject.number)
+
+
+class UsageShape(_Shape):
+    """How much of a resource is used: one of the fields."""
+
+    value: Quantity | UnsetType = UNSET
+    expression: str | UnsetType = UNSET
+    ramp: RampShape | UnsetType = UNSET
+    sine: SineShape | UnsetType = UNSET
+    steps: Annotated[tuple[UsageStep, ...], Meta(min_length=1)] | UnsetType = UNSET
+    walk: WalkShape | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        """Raise ValueError unless exactly one field is given, or for what it cannot be."""
+        given = [name for name in self.__struct_fields__ if getattr(self, name) is not UNSET]
+        if len(given) != 1:
+            fields = ", ".join(f"'{name}'" for name in self.__struct_fields__)
+            raise ValueError(f"needs one of {fields}")
+        if self.value is not UNSET:
+            _check_amounts(self.value)
+        if self.expression is not UNSET:
+            check_amount(self.expression)
+
+    def curve(self, subject: UsageSubject) -> Curve:
+        """Return the use of a container."""
+        if self.value is not UNSET:
+            return constant_curve(subject.amount(self.value))
+        if self.expression is not UNSET:
+            return subject.expressed(self.expression)
+        if self.steps is not UNSET:
+            started = subject.started
+            return StepCurve((s.age(started), subject.amount(s.value)) for s in self.steps)
+        return next(each for each in (self.ramp, self.sine, self.walk) if each).curve(subject)
+
+
+class UsageEntry(_Shape, dict=True):
+    """An entry of a document: what containers use."""
+
+    usage: dict[str, dict[str, Json]] = {}
+    containers: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raise ValueError that names the resource of a usage that is wrong."""
+        _ = self.by_resource
+
+    @cached_property
+    def by_resource(self) -> Mapping[str, UsageShape]:
+        """The usages by resource."""
+        return {resource: _usage_of(resource, given) for resource, given in self.usage.items()}
+
+
+def _usage_of(resource: str, given: dict[str, Json]) -> UsageShape:
+    """Read a usage; errors of msgspec do not name the key of a mapping."""
+    try:
+        return convert(given, UsageShape)
+    except ValidationError as e:
+        problem, _, inside = str(e).replace("`", "'").partition(" - at '$")
+        raise ValueError(f"'usage.{resource}{inside.rstrip(_QUOTE)}': {problem}") from e
+
+
+def _check_amounts(*given: Quantity) -> None:
+    for each in given:
+        read_amount(each)
+
+
+def _duration(text: str) -> float:
+    try:
+        return parse_duration(text)
+    except ExpressionError as e:
+        raise ValueError(str(e)) from e
+
+
+def _positive(text: str) -> float:
+    seconds = _duration(text)
+    if seconds <= 0:
+        raise ValueError(f"'{text}' is no time that passes")
+    return seconds
+
+
+def _read_time(text: str) -> float:
+    try:
+        return parse_time(text)
+    except ExpressionError as e:
+        raise ValueError(str(e)) from e

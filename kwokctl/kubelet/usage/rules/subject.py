@@ -1,0 +1,25 @@
+"""The container whose use is wanted."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kwokctl.kubelet.usage.curves.amount import read_amount
+from kwokctl.kubelet.usage.curves.curve import Curve
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageSubject:
+    """What the use of a resource by a container may depend on."""
+
+    request: float
+    """How much of the resource it requests."""
+    started: float
+    """When it was started, as a POSIX time stamp."""
+    number: int
+    """One that is the same whenever it is asked for, and another one for other containers."""
+    expressed: Callable[[str], Curve]
+    """Returns the use that an expression gives."""
+
+    def amount(self, given: str | float) -> float:
+        """Return an amount, which may be a share of the request."""
+        return read_amount(given).of(self.request)

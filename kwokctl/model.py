@@ -7,6 +7,8 @@ from graphlib import TopologicalSorter
 from pathlib import Path, PurePath
 from typing import NewType
 
+from kwokctl.json_value import Json
+
 ClusterName = NewType("ClusterName", str)
 ComponentName = NewType("ComponentName", str)
 
@@ -16,6 +18,7 @@ KUBE_CONTROLLER_MANAGER = ComponentName("kube-controller-manager")
 KUBE_SCHEDULER = ComponentName("kube-scheduler")
 KWOK_CONTROLLER = ComponentName("kwok-controller")
 KWOK_KUBELET = ComponentName("kwok-kubelet")
+METRICS_SERVER = ComponentName("metrics-server")
 
 
 class State(StrEnum):
@@ -129,6 +132,8 @@ class Component:
     certified_names: tuple[str, ...] = ()
     """More names and addresses for its certificate, where the runtime makes that."""
     limits: Limits = Limits()
+    objects: tuple[Mapping[str, Json], ...] = ()
+    """What it needs in the cluster: applied before it starts, once the API server is ready."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,17 @@
 
 from kwokctl.artifacts.programs import named
 
-IMAGE_PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
+IMAGE_PROGRAMS = (
+    "etcd",
+    "kube-apiserver",
+    "kube-controller-manager",
+    "kube-scheduler",
+    "metrics-server",
+)
 """The programs that are published as images of their own."""
 
 _REGISTRY = "registry.k8s.io"
+_REGISTRIES = {"metrics-server": f"{_REGISTRY}/metrics-server"}
 _HUB = "docker.io"
 _FIRST_REVISED_ETCD = (3, 3, 17)
 """From this release on a tag ends with the revision of the image, of which the first is 0."""
@@ -21,7 +28,7 @@ def published(name: str, version: str, prefix: str = "") -> str:
     tag = group.canonical(version).replace("+", "_")
     if name == "etcd" and "-" not in tag and _numbers(tag) >= _FIRST_REVISED_ETCD:
         tag += "-0"
-    return f"{(prefix or _REGISTRY).rstrip('/')}/{name}:{tag}"
+    return f"{(prefix or _REGISTRIES.get(name, _REGISTRY)).rstrip('/')}/{name}:{tag}"
 
 
 def registry_of(image: str) -> str:

@@ -9,7 +9,15 @@ from pathlib import Path
 from kwokctl.artifacts import versions
 from kwokctl.artifacts.build_lock import lock_file
 from kwokctl.artifacts.locations import GIVEN
-from kwokctl.artifacts.programs import ETCD, FOR_NODES, KIND, PROGRAMS, named
+from kwokctl.artifacts.programs import (
+    ETCD,
+    FOR_NODES,
+    KIND,
+    METRICS_SERVER,
+    ON_REQUEST,
+    PROGRAMS,
+    named,
+)
 from kwokctl.artifacts.resolve import ArtifactSource, WantedProgram, resolve, store_of
 from kwokctl.artifacts.store import Entry, digest
 from kwokctl.artifacts.target import here
@@ -19,7 +27,7 @@ from kwokctl.host.files import locked, remove_tree
 from kwokctl.model import Artifact
 from kwokctl.progress import Progress
 
-_USUAL = tuple(name for name in PROGRAMS if name not in FOR_NODES)
+_USUAL = tuple(name for name in PROGRAMS if name not in FOR_NODES | ON_REQUEST)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +100,11 @@ async def repair(
 def wanted(kube: str, names: Collection[str] = _USUAL) -> list[WantedProgram]:
     """Return what a cluster of a Kubernetes version needs: those of `names`, in our versions."""
     kube = versions.kube_version(kube)
-    of_group = {ETCD: versions.etcd_version(kube), KIND: versions.DEFAULT_KIND_VERSION}
+    of_group = {
+        ETCD: versions.etcd_version(kube),
+        KIND: versions.DEFAULT_KIND_VERSION,
+        METRICS_SERVER: versions.DEFAULT_METRICS_SERVER_VERSION,
+    }
     return [
         WantedProgram(name=name, version=of_group.get(PROGRAMS[name].group, kube)) for name in names
     ]

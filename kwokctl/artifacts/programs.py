@@ -97,6 +97,17 @@ KIND = Release(
     oldest_build=(0, 11),
 )
 
+METRICS_SERVER = Release(
+    name="metrics-server",
+    title="metrics-server",
+    canonical=versions.metrics_server_version,
+    site="https://github.com/kubernetes-sigs/metrics-server/releases/download/v{number}",
+    file="metrics-server-{os}-{arch}",
+    sums="{file}.sha256",
+    oldest_build=(0, 7),
+    stamped=("k8s.io/client-go/pkg/version",),
+)
+
 
 def _kubernetes(name: str) -> Program:
     module = "k8s.io/kubernetes"
@@ -120,12 +131,21 @@ PROGRAMS = {
         _etcd("etcdutl", "etcdutl"),
         _kubernetes("kubelet"),
         _kubernetes("kubeadm"),
+        Program(
+            name="metrics-server",
+            group=METRICS_SERVER,
+            module="sigs.k8s.io/metrics-server",
+            package="sigs.k8s.io/metrics-server/cmd/metrics-server",
+        ),
         Program(name="kind", group=KIND, module="sigs.k8s.io/kind", package="sigs.k8s.io/kind"),
     )
 }
 
 FOR_NODES = frozenset({"kubelet", "kubeadm", "kind"})
 """What only clusters on kind need: kind, and what its node image is made of."""
+
+ON_REQUEST = frozenset({"metrics-server"})
+"""What only clusters need that ask for it."""
 
 
 def relatives(name: str) -> list[str]:

@@ -6,6 +6,7 @@ from kwokctl.errors import UsageError
 
 DEFAULT_KUBE_VERSION = "v1.36.3"
 DEFAULT_KIND_VERSION = "v0.33.0"
+DEFAULT_METRICS_SERVER_VERSION = "v0.9.0"
 
 _VERSION = re.compile(r"v?(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?)", re.ASCII)
 
@@ -44,6 +45,11 @@ def kube_version(text: str) -> str:
 def kind_version(text: str) -> str:
     """Return a version of kind with its leading `v`; raises UsageError for anything else."""
     return f"v{_number(text, 'a version of kind', DEFAULT_KIND_VERSION)}"
+
+
+def metrics_server_version(text: str) -> str:
+    """Return a version of metrics-server with its leading `v`; UsageError for anything else."""
+    return f"v{_number(text, 'a version of metrics-server', DEFAULT_METRICS_SERVER_VERSION)}"
 
 
 def minor(kube: str) -> int:

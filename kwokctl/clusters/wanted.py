@@ -10,6 +10,7 @@ from kwokctl.components.catalog import catalog
 from kwokctl.components.choose_data_path import choose_data_path
 from kwokctl.components.definitions.etcd import EtcdOptions
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
+from kwokctl.components.definitions.metrics_server import settle_rounds
 from kwokctl.components.heartbeat import TIMES, settle_heartbeat
 from kwokctl.components.plan import SELECTION, known_limits, selected
 from kwokctl.config.data_path import Choice
@@ -76,6 +77,7 @@ def wanted_cluster(home: Home, resolved: Resolved, documents: Sequence[Document]
             is_fast=data_path.path == "etcd",
             is_monitored=KUBE_CONTROLLER_MANAGER in names,
         )
+    options = settle_rounds(options)
     with resolved.naming("stage"):
         stages = stages_in_force(options, documents)
     controller = options.of(KwokControllerOptions)

@@ -37,7 +37,7 @@ def identities(options: ClusterOptions) -> tuple[Identity, ...]:
     Those of a component that is optional exist only where it was asked for.
     """
     usual, chosen = usual_options().selection.components, options.selection
-    present = {*usual, *chosen.components, *chosen.enable}
+    present = {*usual, *chosen.components, *chosen.added}
     theirs = (each.identities(options) for each in catalog().values() if each.name in present)
     return (administrator(), *(identity for each in theirs for identity in each))
 

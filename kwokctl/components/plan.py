@@ -26,7 +26,6 @@ from kwokctl.model import (
 SELECTION = frozenset(each.field for each in declared(SelectionOptions))
 """The options that say which components a cluster has."""
 NOT_SERVED = (
-    "metrics-server",
     "prometheus",
     "jaeger",
     "kube-apiserver-insecure-proxy",
@@ -53,7 +52,7 @@ def selected(options: ClusterOptions) -> tuple[ComponentName, ...]:
         disabled.add(KUBE_SCHEDULER)
     if choice.disable_kube_controller_manager:
         disabled.add(KUBE_CONTROLLER_MANAGER)
-    wanted = [*choice.components, *choice.enable]
+    wanted = [*choice.components, *choice.added]
     for name in (*wanted, *disabled):
         _check_known(name)
     for name in (each.name for each in known.values() if each.is_required):

@@ -12,7 +12,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from kwokctl.artifacts.versions import etcd_release, kind_version, kube_version
+from kwokctl.artifacts.versions import (
+    etcd_release,
+    kind_version,
+    kube_version,
+    metrics_server_version,
+)
 from kwokctl.config.kinds import KINDS, KWOK
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.quantity import to_bytes
@@ -211,6 +216,11 @@ def etcd(word: str) -> InvalidText | None:
 def kind(word: str) -> InvalidText | None:
     """Accept a version of kind."""
     return _version(word, kind_version, "v0.33.0")
+
+
+def metrics_server(word: str) -> InvalidText | None:
+    """Accept a version of metrics-server."""
+    return _version(word, metrics_server_version, "v0.9.0")
 
 
 def _version(word: str, read: Callable[[str], str], example: str) -> InvalidText | None:

@@ -19,6 +19,7 @@ from kwokctl.config.declaring import (
     binary_option,
     option,
 )
+from kwokctl.model import METRICS_SERVER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,12 +85,20 @@ class SelectionOptions:
     disable: tuple[str, ...] = option(
         (), "Components to leave out", group=COMPONENTS, metavar="NAME,…"
     )
+    enable_metrics_server: bool = option(
+        False, "Same as --enable metrics-server (deprecated)", group=COMPONENTS, env=""
+    )
     disable_kube_scheduler: bool = option(
         False, "Same as --disable kube-scheduler (deprecated)", group=COMPONENTS
     )
     disable_kube_controller_manager: bool = option(
         False, "Same as --disable kube-controller-manager (deprecated)", group=COMPONENTS
     )
+
+    @property
+    def added(self) -> tuple[str, ...]:
+        """The components to add, with those of deprecated options."""
+        return (*self.enable, METRICS_SERVER) if self.enable_metrics_server else self.enable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,7 +61,6 @@ _IMAGES = ("version", "image-prefix", "image", "manifests")
 NOT_SERVED: tuple[NotServed, ...] = (
     _switch("--secure-port", env="KWOK_SECURE_PORT", default=True),
     _switch("--kube-admission", env="KWOK_KUBE_ADMISSION", default=True),
-    _switch("--enable-metrics-server", env="", default=False),
     *(
         NotServed(key=key)
         for key in (
@@ -73,10 +72,7 @@ NOT_SERVED: tuple[NotServed, ...] = (
             "runtimes",
         )
     ),
-    *(
-        NotServed(key=key, is_port=True)
-        for key in ("etcdPeerPort", "jaegerOtlpGrpcPort", "metricsServerPort")
-    ),
+    *(NotServed(key=key, is_port=True) for key in ("etcdPeerPort", "jaegerOtlpGrpcPort")),
     *(
         replace(option, is_port=True)
         for option in _flags(
@@ -86,10 +82,8 @@ NOT_SERVED: tuple[NotServed, ...] = (
     *_flags(
         "kube-scheduler-config",
         "kwok-controller-image",
-        "metrics-server-image",
         "prometheus-image",
         "jaeger-image",
-        "metrics-server-binary",
         "prometheus-binary",
         "jaeger-binary",
         "etcd-binary-tar",
@@ -99,7 +93,7 @@ NOT_SERVED: tuple[NotServed, ...] = (
     *_keys("kwok-version", "kwok-binary-prefix", "kwok-image-prefix", "kubectl-image"),
     *_addon("prometheus", "version", "image-prefix", "binary-prefix"),
     *_addon("jaeger", "version", "image-prefix", "binary-prefix"),
-    *_addon("metrics-server", "version", "image-prefix", "manifests", "binary-prefix"),
+    *_addon("metrics-server", "manifests"),
     *_addon("scheduler-plugins", "version", "image-prefix", "manifests"),
     *_addon("scheduler-plugins", "controller-image", "scheduler-image"),
     *_addon("kueue", *_IMAGES),

@@ -218,6 +218,6 @@ def test_create_reports_that_the_cluster_existed_already(
 def test_an_option_that_is_not_served_is_refused_before_anything_happens(
     words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert words("create cluster --enable-metrics-server") == 2
+    assert words("create cluster --kube-scheduler-config x") == 2
     assert runner.calls == []
-    assert capfd.readouterr().err == "error: '--enable-metrics-server' is not supported yet\n"
+    assert capfd.readouterr().err == "error: '--kube-scheduler-config' is not supported yet\n"

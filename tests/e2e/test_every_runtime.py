@@ -1,6 +1,5 @@
 """The life of a cluster, the same in every runtime: each step stands on those before it."""
 
-import asyncio
 import base64
 import os
 from collections.abc import Iterator
@@ -9,14 +8,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from kwokctl.errors import KwokctlError
-from tests.support import engines
 from tests.support.installed import Installed, listens
 from tests.support.listeners import listeners_of
-from tests.support.node_image import NoImageError, node_image
 from tests.support.node_proxy import answer_of_node_proxy
 from tests.support.on_kind import PATIENCE, fake_nodes
-from tests.support.places import WITH_NODE, WITHOUT_NODE, Place
+from tests.support.places import Place, opened
 from tests.support.stranger import Stranger
 
 pytestmark = [
@@ -77,20 +73,8 @@ DISCOVERY = frozenset({"GET /api", "GET /openapi/v2"})
 )
 def place(request: pytest.FixtureRequest, programs: None) -> Iterator[Place]:
     """A runtime, with an engine of its own if it needs one."""
-    if request.param in WITHOUT_NODE:
-        with WITHOUT_NODE[request.param]() as place:
-            yield place
-        return
-    with WITH_NODE[request.param](_image()) as place:
+    with opened(request.param) as place:
         yield place
-
-
-def _image() -> Path:
-    """Return the file of the node's image, for whose making Docker is used."""
-    try:
-        return asyncio.run(node_image(engines.engine()))
-    except (engines.NoEngineError, NoImageError, KwokctlError) as e:
-        pytest.skip(f"no image of a node: {e}")
 
 
 @pytest.fixture(scope="module")

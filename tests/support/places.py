@@ -1,13 +1,18 @@
 """Where clusters live in tests: each runtime with what it needs, and with how to see what it leaves."""
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
+from kwokctl.errors import KwokctlError
 from tests.support import engines, on_kind, podman
 from tests.support.engine_command import EngineCommand
 from tests.support.installed import Installed
+from tests.support.node_image import NoImageError, node_image
 
 _IN_CONTAINERS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
 
@@ -31,14 +36,15 @@ class Place:
         """Whether there is a real node beside the fake ones."""
         return self.image is not None
 
-    def create(self, cluster: Installed, *more: str) -> None:
+    def create(self, cluster: Installed, *more: str, timeout: float = 300) -> None:
         """Create a cluster with more options, and wait for it."""
         if self.image is not None:
             words = ("--kind-node-image", str(self.image), "--wait", *more)
             on_kind.create(cluster, *words, runtime=self.runtime)
             return
         built = () if self.command is None else ("--artifact-source", "build")
-        cluster.ok("create", "cluster", "--runtime", self.runtime, *built, "--wait", *more)
+        runtime = ("--runtime", self.runtime)
+        cluster.ok("create", "cluster", *runtime, *built, "--wait", *more, timeout=timeout)
 
     def containers(self, *clusters: Installed) -> list[str]:
         """Name the containers that these clusters have."""
@@ -116,3 +122,18 @@ WITH_NODE: Mapping[str, Callable[[Path], AbstractContextManager[Place]]] = {
     "kind-podman": _kind_podman,
 }
 """These are given the image of the node."""
+
+
+@contextmanager
+def opened(name: str) -> Iterator[Place]:
+    """Return the place called so; skip the test where there can be no image of a node."""
+    with WITHOUT_NODE[name]() if name in WITHOUT_NODE else WITH_NODE[name](_image()) as place:
+        yield place
+
+
+def _image() -> Path:
+    """Return the file of the node's image, for whose making Docker is used."""
+    try:
+        return asyncio.run(node_image(engines.engine()))
+    except (engines.NoEngineError, NoImageError, KwokctlError) as e:
+        pytest.skip(f"no image of a node: {e}")

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
+from kwokctl.clusters.launching.objects import apply_objects
 from kwokctl.clusters.launching.ports import explaining_taken_ports, refuse_taken
 from kwokctl.clusters.launching.readiness import explaining_timeouts, wait_ready
 from kwokctl.clusters.state.home import Home
@@ -36,6 +37,8 @@ async def bring_up(
                 home.paths(plan.cluster).stopped.unlink(missing_ok=True)
                 is_last = wave is waves[-1]
                 launched = [] if is_last else [c.name for c in wave if c.name in missing]
+                fresh = [component for component in wave if component.name in missing]
+                await apply_objects(home.paths(plan.cluster), fresh)
                 with _step(home, "Starting", launched):
                     await _start(runtime, plan, held, wave, ready=not is_last)
         if wait is not None:

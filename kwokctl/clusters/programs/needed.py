@@ -9,6 +9,7 @@ from kwokctl.artifacts.target import here
 from kwokctl.artifacts.versions import kube_version
 from kwokctl.clusters.state.home import Home
 from kwokctl.components.catalog import catalog
+from kwokctl.components.definitions.metrics_server import MetricsServerOptions
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import UsageError
 from kwokctl.model import ETCD, Artifact, ComponentName
@@ -62,6 +63,7 @@ def prefixes(options: ClusterOptions) -> dict[str, str]:
         "kubernetes": options.mirrors.kube_binary_prefix,
         "etcd": options.mirrors.etcd_binary_prefix,
         "kind": options.tools.kind_binary_prefix,
+        "metrics-server": options.of(MetricsServerOptions).binary_prefix,
     }
 
 
@@ -70,6 +72,7 @@ def image_prefixes(options: ClusterOptions) -> dict[str, str]:
     return {
         "kubernetes": options.mirrors.kube_image_prefix,
         "etcd": options.mirrors.etcd_image_prefix,
+        "metrics-server": options.of(MetricsServerOptions).image_prefix,
     }
 
 

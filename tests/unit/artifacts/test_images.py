@@ -15,6 +15,8 @@ from kwokctl.errors import ArtifactError, UsageError
         ("etcd", "v3.5.21-0", "", "registry.k8s.io/etcd:3.5.21-0"),
         ("etcd", "3.5.21-1", "", "registry.k8s.io/etcd:3.5.21-1"),
         ("etcd", "3.3.10", "", "registry.k8s.io/etcd:3.3.10"),
+        ("metrics-server", "0.9.0", "", "registry.k8s.io/metrics-server/metrics-server:v0.9.0"),
+        ("metrics-server", "v0.9.0", "here/ms", "here/ms/metrics-server:v0.9.0"),
     ],
 )
 def test_an_image_is_named_as_its_project_names_it(

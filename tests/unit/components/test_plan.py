@@ -158,8 +158,8 @@ def test_a_cluster_cannot_be_without_etcd_or_the_api_server(name: str) -> None:
 
 
 def test_a_component_of_the_original_that_is_not_served_yet_is_refused_by_name() -> None:
-    with pytest.raises(NotServedError, match="metrics-server"):
-        selected(changed(OPTIONS, enable=("metrics-server",)))
+    with pytest.raises(NotServedError, match="prometheus"):
+        selected(changed(OPTIONS, enable=("prometheus",)))
 
 
 def test_a_misspelt_component_is_refused_with_the_nearest_name() -> None:

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.errors import UsageError
+from kwokctl.errors import ConfigError, UsageError
 from kwokctl.kubelet.settings import KubeletSettings, read_kubelet_settings
 from kwokctl.progress import Silent
 
@@ -35,7 +35,16 @@ def test_documents_are_read_from_files(tmp_path: Path) -> None:
     file = tmp_path / "logs.yaml"
     file.write_text("kind: Logs\nmetadata: {name: a}\nspec: {logs: []}\n")
 
-    assert [each.name for each in read("--config", str(file)).documents] == ["a"]
+    found = read("--config", str(file)).documents
+    assert [each.name for each in found] == ["metrics-resource", "a"]
+
+
+def test_a_document_that_is_wrong_is_refused_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "usage.yaml"
+    file.write_text("kind: Metric\nmetadata: {name: a}\nspec: {path: /here}\n")
+
+    with pytest.raises(ConfigError, match="'/here' does not start with"):
+        read("--config", str(file))
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_an_option_that_is_not_served_is_refused_by_name(option: object) -> None
 
 
 def test_an_option_that_is_not_served_may_ask_for_nothing() -> None:
-    words = {"secure_port": True, "enable_metrics_server": False, "prometheus_port": "0"}
+    words = {"secure_port": True, "kube_admission": True, "prometheus_port": "0"}
     assert chosen_options(words) == {}
 
 

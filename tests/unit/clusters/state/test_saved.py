@@ -7,7 +7,8 @@ from kwokctl.clusters.state import saved as saved_clusters
 from kwokctl.clusters.state.drift import differences
 from kwokctl.clusters.state.home import cluster_name
 from kwokctl.clusters.state.saved import Saved, cluster_names, is_foreign, load, save, used_ports
-from kwokctl.components.catalog import catalog
+from kwokctl.components.catalog import usual_options
+from kwokctl.components.plan import selected
 from kwokctl.config.documents import Document
 from kwokctl.config.not_served import NOT_SERVED
 from kwokctl.config.options import ClusterOptions
@@ -21,6 +22,7 @@ from tests.support.options import cluster_options
 
 NAME = cluster_name("dev")
 STAGE = {"apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "Stage", "metadata": {"name": "mine"}}
+NAMES = selected(usual_options())
 SAVED = Saved(
     name=NAME,
     options=cluster_options(
@@ -31,8 +33,8 @@ SAVED = Saved(
         controller_port=10247,
         runtime="fake",
     ),
-    names=tuple(catalog()),
-    artifacts={n: Artifact(name=n, version="v1", command=("/bin/true",)) for n in catalog()},
+    names=NAMES,
+    artifacts={n: Artifact(name=n, version="v1", command=("/bin/true",)) for n in NAMES},
     extra_args={KUBE_SCHEDULER: {"v": "4", "bare": None}},
     stages=(STAGE,),
 )

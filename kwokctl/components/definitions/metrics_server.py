@@ -1,0 +1,184 @@
+"""Describes metrics-server: what `kubectl top` shows, and autoscalers act on."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from kwokctl import assets
+from kwokctl.artifacts.versions import DEFAULT_METRICS_SERVER_VERSION, metrics_server_version
+from kwokctl.components import identities
+from kwokctl.components.definition import Definition
+from kwokctl.components.definitions import kube_apiserver
+from kwokctl.components.fake_nodes import KUBELET_ADDRESS
+from kwokctl.components.flags import Value, flags
+from kwokctl.components.setting import Setting
+from kwokctl.config import checks
+from kwokctl.config.declaring import (
+    COMPONENTS,
+    IMAGES,
+    PROGRAMS,
+    ComponentOptions,
+    binary_option,
+    image_option,
+    option,
+    port_option,
+)
+from kwokctl.config.options import ClusterOptions, with_values
+from kwokctl.expr import yaml
+from kwokctl.json_value import Json
+from kwokctl.model import (
+    KUBE_APISERVER,
+    METRICS_SERVER,
+    Component,
+    Identity,
+    Mount,
+    Port,
+)
+
+_USER = "kwokctl:metrics-server"
+_SERVICE = "metrics-server.kube-system.svc"
+"""The name by which the API server verifies it."""
+_OBJECTS = "components/metrics-server.yaml"
+_MANY_NODES = 5000
+_SECONDS, _SECONDS_FOR_MANY = 15, 60
+_MARGIN = 10
+"""Seconds: the last node must be asked before the next round begins."""
+_NO_NODE = "?labelSelector=kwokctl.dev%2Fno-node"
+"""Asks for what no node has, so that an answer is small however many nodes there are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricsServerOptions(ComponentOptions):
+    """The options of metrics-server."""
+
+    component: ClassVar = METRICS_SERVER
+
+    port: int = port_option("metrics-server")
+    version: str = option(
+        DEFAULT_METRICS_SERVER_VERSION,
+        "Version of metrics-server",
+        group=PROGRAMS,
+        flag="",
+        check=checks.metrics_server,
+    )
+    resolution: int = option(
+        0,
+        "Seconds between two rounds of metrics-server through all nodes [default: 15, and 60 for "
+        "5,000 nodes or more]",
+        group=COMPONENTS,
+        metavar="SECONDS",
+        within=(0, 3600),
+    )
+    binary: str = binary_option("metrics-server")
+    image: str = image_option("metrics-server")
+    binary_prefix: str = option(
+        "", "Mirror of the metrics-server downloads", group=PROGRAMS, metavar="URL", flag=""
+    )
+    image_prefix: str = option(
+        "",
+        "Mirror of the metrics-server image",
+        group=IMAGES,
+        metavar="PREFIX",
+        flag="",
+        check=checks.image,
+    )
+
+
+def settle_rounds(options: ClusterOptions) -> ClusterOptions:
+    """Fill in for a new cluster how often all nodes are asked: a round through many takes longer."""
+    if options.of(MetricsServerOptions).resolution or options.objects.nodes < _MANY_NODES:
+        return options
+    return with_values(options, {"metrics_server_resolution": _SECONDS_FOR_MANY})
+
+
+def metrics_server(setting: Setting) -> Component:
+    """Describe metrics-server.
+
+    It is ready when the API server passes a question on to it and it answers: what it has not
+    measured yet it leaves out.
+    """
+    port = setting.port(METRICS_SERVER)
+    inside = setting.site.port(METRICS_SERVER, port)
+    through = f"{kube_apiserver.url(setting)}/apis/metrics.k8s.io/v1beta1/nodes{_NO_NODE}"
+    return Component(
+        name=METRICS_SERVER,
+        artifact=setting.artifacts[METRICS_SERVER],
+        args=_arguments(setting, inside),
+        ports=(Port(name="https", port=inside, host_port=port),),
+        mounts=_mounts(setting),
+        ready=(
+            setting.probe(f"https://{setting.address(METRICS_SERVER)}/livez"),
+            setting.probe(through),
+        ),
+        after=frozenset({KUBE_APISERVER}),
+        uses=frozenset({KUBE_APISERVER}),
+        objects=_objects(setting),
+    )
+
+
+def _arguments(setting: Setting, port: int) -> tuple[str, ...]:
+    kubeconfig = setting.kubeconfig(METRICS_SERVER)
+    return flags(
+        {
+            "kubeconfig": kubeconfig,
+            "authentication-kubeconfig": kubeconfig,
+            "authorization-kubeconfig": kubeconfig,
+            "bind-address": setting.bind(METRICS_SERVER),
+            "secure-port": port,
+            "tls-cert-file": setting.pki(f"{METRICS_SERVER}.crt"),
+            "tls-private-key-file": setting.pki(f"{METRICS_SERVER}.key"),
+            **_rounds(setting.options.of(MetricsServerOptions).resolution),
+            **_kubelets(setting),
+        },
+        setting.user_args(METRICS_SERVER),
+    )
+
+
+def _mounts(setting: Setting) -> tuple[Mount, ...]:
+    """Let it see no keys but its own."""
+    files = ("ca.crt", f"{METRICS_SERVER}.crt", f"{METRICS_SERVER}.key")
+    own = [setting.paths.pki / file for file in files]
+    return tuple(map(setting.mount, (*own, setting.paths.component_kubeconfig(METRICS_SERVER))))
+
+
+def _rounds(given: int) -> dict[str, Value]:
+    seconds = given or _SECONDS
+    # A request that waits longer than its own limit of ten seconds is no failure in a long round.
+    patience = f"{seconds - _MARGIN}s" if seconds > 2 * _MARGIN else None
+    return {"metric-resolution": f"{seconds}s", "kubelet-request-timeout": patience}
+
+
+def _kubelets(setting: Setting) -> dict[str, Value]:
+    """Return the flags by which it reaches kubelets: fake ones, and on kind the real one."""
+    return {
+        "kubelet-preferred-address-types": f"{KUBELET_ADDRESS},InternalIP",
+        "kubelet-use-node-status-port": True,
+        # The certificate of kind's own kubelet is signed by nobody.
+        **(
+            {"kubelet-insecure-tls": True}
+            if setting.site.has_own_nodes
+            else {"kubelet-certificate-authority": setting.pki("ca.crt")}
+        ),
+        "kubelet-client-certificate": setting.pki(f"{METRICS_SERVER}.crt"),
+        "kubelet-client-key": setting.pki(f"{METRICS_SERVER}.key"),
+    }
+
+
+def _objects(setting: Setting) -> tuple[Json, ...]:
+    host, _, port = setting.address(METRICS_SERVER, dialler=KUBE_APISERVER).rpartition(":")
+    host = "localhost" if ":" in host else host  # the name of a service is no IPv6 address
+    text = assets.text(_OBJECTS).replace("USER", _USER)
+    return tuple(yaml.load_all(text.replace("HOST", host).replace("PORT", port)))
+
+
+def _identities(options: ClusterOptions) -> tuple[Identity, ...]:
+    names = (*identities.here(options), METRICS_SERVER, _SERVICE)
+    return (Identity(name=METRICS_SERVER, common_name=_USER, server=True, server_names=names),)
+
+
+DEFINITION = Definition(
+    options=MetricsServerOptions,
+    build=metrics_server,
+    identities=_identities,
+    is_client=True,
+    version=lambda options: metrics_server_version(options.of(MetricsServerOptions).version),
+)

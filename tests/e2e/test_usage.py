@@ -1,0 +1,199 @@
+"""What fake nodes and pods use, as `kubectl top` and an autoscaler see it: through metrics-server."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.support.installed import Installed, until
+from tests.support.places import Place, opened
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.components,
+    pytest.mark.story(by="place"),
+    pytest.mark.timeout(900, func_only=True),
+]
+
+NODES = 3
+BUILD = 1500.0
+"""Seconds in which metrics-server is built, where it cannot be downloaded."""
+ROUNDS = 150.0
+"""Seconds in which metrics-server has asked every node more than twice."""
+DEPLOYMENT: dict[str, Any] = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "web"},
+    "spec": {
+        "replicas": 2,
+        "selector": {"matchLabels": {"app": "web"}},
+        "template": {
+            "metadata": {
+                "labels": {"app": "web"},
+                "annotations": {
+                    "kwok.x-k8s.io/usage-cpu": "250m",
+                    "kwok.x-k8s.io/usage-memory": "50%",
+                },
+            },
+            "spec": {
+                "initContainers": [{"name": "side", "image": "x", "restartPolicy": "Always"}],
+                "containers": [
+                    {
+                        "name": "app",
+                        "image": "x",
+                        "resources": {"requests": {"cpu": "500m", "memory": "64Mi"}},
+                    }
+                ],
+                "tolerations": [{"operator": "Exists"}],
+                "nodeSelector": {"type": "kwok"},
+            },
+        },
+    },
+}
+AUTOSCALER: dict[str, Any] = {
+    "apiVersion": "autoscaling/v2",
+    "kind": "HorizontalPodAutoscaler",
+    "metadata": {"name": "web"},
+    "spec": {
+        "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+        "maxReplicas": 6,
+        "metrics": [
+            {
+                "type": "Resource",
+                "resource": {
+                    "name": "cpu",
+                    "target": {"type": "AverageValue", "averageValue": "600m"},
+                },
+            }
+        ],
+        "behavior": {"scaleDown": {"stabilizationWindowSeconds": 0}},
+    },
+}
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        "binary",
+        pytest.param("docker", marks=pytest.mark.docker),
+        pytest.param("kind", marks=pytest.mark.kind),
+    ],
+)
+def place(request: pytest.FixtureRequest, programs: None) -> Iterator[Place]:
+    """A runtime, with an engine of its own if it needs one."""
+    with opened(request.param) as place:
+        yield place
+
+
+@pytest.fixture(scope="module")
+def main(place: Place, installed: Installed) -> Iterator[Installed]:
+    main = installed.called(f"usage-{place.name}")
+    place.create(main, "--enable", "metrics-server", "--nodes", str(NODES), timeout=BUILD)
+    yield main
+    main.ok("delete", "cluster")
+
+
+def measured(main: Installed, what: str) -> dict[str, dict[str, Any]]:
+    """Return what metrics-server knows of all nodes or pods, by name."""
+    text = main.kubectl("get", "--raw", f"/apis/metrics.k8s.io/v1beta1/{what}")
+    return {each["metadata"]["name"]: each for each in json.loads(text)["items"]}
+
+
+def processors(quantity: str) -> float:
+    """Return how many processors a quantity says."""
+    units = {"n": 1e-9, "u": 1e-6, "m": 1e-3}
+    return float(quantity[:-1]) * units[quantity[-1]] if quantity[-1] in units else float(quantity)
+
+
+def used_by_app(main: Installed) -> list[float]:
+    """Return the processors that the containers `app` use."""
+    containers = [
+        each
+        for pod in measured(main, "namespaces/default/pods").values()
+        for each in pod["containers"]
+    ]
+    return [processors(each["usage"]["cpu"]) for each in containers if each["name"] == "app"]
+
+
+def test_the_cluster_is_ready_when_its_metrics_can_be_asked_for(main: Installed) -> None:
+    assert main.statuses() == {"Ready"}
+    assert json.loads(main.kubectl("get", "--raw", "/apis/metrics.k8s.io/v1beta1/nodes"))
+
+
+def test_top_shows_every_node(main: Installed) -> None:
+    nodes = {each["metadata"]["name"] for each in main.objects("nodes", "--selector", "type=kwok")}
+    until(
+        "every node is measured",
+        lambda: nodes <= measured(main, "nodes").keys(),
+        patience=ROUNDS,
+    )
+    assert len(nodes) == NODES
+    shown = main.kubectl("top", "nodes").splitlines()[1:]
+    assert nodes <= {line.split()[0] for line in shown}
+
+
+def test_top_shows_what_annotations_say_of_every_container(main: Installed) -> None:
+    main.kubectl("apply", "-f", "-", stdin=json.dumps(DEPLOYMENT))
+    until("both pods are measured", lambda: len(used_by_app(main)) == 2, patience=ROUNDS)
+
+    pods = measured(main, "namespaces/default/pods").values()
+    for pod in pods:
+        usage = {each["name"]: each["usage"] for each in pod["containers"]}
+        assert usage.keys() == {"app", "side"}
+        assert all(abs(processors(each["cpu"]) - 0.25) < 0.01 for each in usage.values())
+        assert usage["app"]["memory"] == "32Mi"
+    assert "32Mi" in main.kubectl("top", "pods", "--containers")
+
+
+def test_a_node_uses_what_its_pods_use(main: Installed) -> None:
+    def used() -> float:
+        nodes = measured(main, "nodes").values()
+        return sum(processors(each["usage"]["cpu"]) for each in nodes)
+
+    until("a whole round has seen both pods", lambda: used() > 2 * 2 * 0.25, patience=ROUNDS)
+
+
+def test_a_changed_annotation_is_seen(main: Installed) -> None:
+    main.kubectl("annotate", "pod", "--all", "--overwrite", "kwok.x-k8s.io/usage-cpu=700m")
+    until(
+        "the new value is measured",
+        lambda: all(abs(value - 0.7) < 0.01 for value in used_by_app(main)),
+        patience=ROUNDS,
+    )
+
+
+def test_an_autoscaler_acts_on_a_step_up_and_down_again(place: Place, main: Installed) -> None:
+    if place.name != "binary":
+        pytest.skip("it takes minutes, and the runtime has no part in it")
+    steps = "{steps: [{value: 900m}, {value: 50m, after: 90s}]}"
+    change = {"metadata": {"annotations": {"kwok.x-k8s.io/usage-cpu": steps}}}
+    patch = json.dumps({"spec": {"template": change}})
+    main.kubectl("patch", "deployment", "web", "--type", "merge", "--patch", patch)
+    main.kubectl("apply", "-f", "-", stdin=json.dumps(AUTOSCALER))
+
+    def replicas() -> int:
+        found = main.objects("deployments")[0]["spec"]["replicas"]
+        assert isinstance(found, int)
+        return found
+
+    until("there are more", lambda: replicas() > 2, patience=2 * ROUNDS)
+    until("there is one again", lambda: replicas() == 1, patience=3 * ROUNDS)
+
+
+def test_metrics_server_may_read_and_nothing_else(main: Installed) -> None:
+    def may(*words: str) -> bool:
+        done = main.run("kubectl", "auth", "can-i", *words, "--as", "kwokctl:metrics-server")
+        return done.out.strip() == "yes"
+
+    assert may("list", "nodes")
+    assert may("get", "nodes", "--subresource", "metrics")
+    assert not may("get", "secrets")
+    assert not may("delete", "pods")
+    assert not may("get", "nodes", "--subresource", "proxy")
+
+
+def test_metrics_come_back_after_a_stop(main: Installed) -> None:
+    main.ok("stop", "cluster")
+    main.ok("start", "cluster", "--wait")
+    until("every node is measured", lambda: len(measured(main, "nodes")) >= NODES, patience=ROUNDS)

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kwokctl.clusters.custom_resources import install_definitions
-from kwokctl.clusters.first_objects import create_first_objects
+from kwokctl.clusters.launching.custom_resources import install_definitions
+from kwokctl.clusters.launching.first_objects import create_first_objects
 from kwokctl.clusters.launching.launch import bring_up
 from kwokctl.clusters.launching.ports import held_ports, portless
 from kwokctl.clusters.launching.readiness import unready

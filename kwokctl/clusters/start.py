@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from kwokctl.clusters.custom_resources import install_definitions
+from kwokctl.clusters.launching.custom_resources import install_definitions
 from kwokctl.clusters.launching.launch import bring_up
 from kwokctl.clusters.launching.ports import held_ports, portless
 from kwokctl.clusters.programs.images import artifacts

@@ -105,7 +105,7 @@ def test_a_cluster_lives_in_it_by_variables_and_by_a_context(
         check=True, capture_output=True,
     )  # fmt: skip
     listed = cluster.run("get", "components", "-o", "table", timeout=180, **by_context)
-    assert listed.out.count("Ready") == 4, listed.err
+    assert listed.out.count("Ready") == 5, listed.err
 
     deleted = cluster.run("delete", "cluster", timeout=120, **by_context)
     assert deleted.code == 0, deleted.err

@@ -157,7 +157,7 @@ def test_a_second_cluster_lives_beside_the_first_without_what_was_switched_off(
         "--wait",
     )  # fmt: skip
 
-    assert set(second.components()) == {"etcd", "kube-apiserver", "kwok-controller"}
+    assert set(second.components()) == {"etcd", "kube-apiserver", "kwok-controller", "kwok-kubelet"}
     assert second.statuses() == {"Ready"}
     running = " ".join(docker.words("top", "kwok-second-control-plane", "-ww", "-eo", "pid,args"))
     assert "kube-scheduler" not in running

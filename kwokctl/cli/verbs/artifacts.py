@@ -209,7 +209,7 @@ def prune(
     The folder is shared by all your work folders (KWOK_WORKDIR). A program is kept if a cluster
     of any of them needs it, if it is running, or if it was used within the last 24 hours.
     """
-    from kwokctl.clusters import pruning
+    from kwokctl.clusters.programs import pruning
 
     found = pruning.survey(call.home, everything=everything)
     for reason, names in found.kept.items():

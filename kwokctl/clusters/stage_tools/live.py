@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from kwokctl.clusters.custom_resources import enabled_kinds
+from kwokctl.clusters.launching.custom_resources import enabled_kinds
 from kwokctl.clusters.stage_tools.sources import documents_from
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import load

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from kwokctl import assets
-from kwokctl.clusters.custom_resources import enabled_kinds, install_definitions
+from kwokctl.clusters.launching.custom_resources import enabled_kinds, install_definitions
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.config.kinds import API_VERSIONS

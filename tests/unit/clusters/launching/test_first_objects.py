@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
-from kwokctl.clusters.first_objects import create_first_objects
+from kwokctl.clusters.launching.first_objects import create_first_objects
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.errors import ApiError

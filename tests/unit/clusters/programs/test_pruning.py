@@ -9,7 +9,7 @@ from kwokctl.artifacts.resolve import store_of
 from kwokctl.artifacts.store import Entry
 from kwokctl.artifacts.target import here
 from kwokctl.artifacts.versions import DEFAULT_KIND_VERSION, DEFAULT_KUBE_VERSION
-from kwokctl.clusters.pruning import RECENTLY, prune, store_users, survey
+from kwokctl.clusters.programs.pruning import RECENTLY, prune, store_users, survey
 from kwokctl.clusters.state.files import write_files
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved

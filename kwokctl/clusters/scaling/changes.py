@@ -215,6 +215,8 @@ def changes_for(request: ScaleRequest, members: Collection[Existing]) -> Changes
 
 
 def _missing(request: ScaleRequest, members: Collection[Existing], number: int) -> Serials:
+    if number == 0:
+        return Serials([])
     if request.serial_length == 0:
         return Serials([range(min(number, 1))])  # even if the former one is being deleted
     serials = (request.serial_of(member.name) for member in members)

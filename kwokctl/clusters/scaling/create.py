@@ -9,7 +9,6 @@ from functools import partial
 
 from kwokctl.clusters.scaling.changes import Names, Serials
 from kwokctl.clusters.scaling.context import ScaleContext, amount
-from kwokctl.clusters.scaling.kubelets import kubelet_of
 from kwokctl.clusters.scaling.networks import NAME
 from kwokctl.clusters.scaling.placement import Placing
 from kwokctl.clusters.scaling.rate import Pace, held_back
@@ -140,6 +139,8 @@ class SetCreation:
         is_seen = self._resource == NODES or self._placing.node_of is not None
         if oversight is None or oversight.controller is None or not serials or not is_seen:
             return nullcontext()
+        from kwokctl.clusters.scaling.kubelets import kubelet_of  # half of the controller's code
+
         return kubelet_of(oversight.controller, self._resource.kind)
 
     async def others(self, wanted: Container[str]) -> int:

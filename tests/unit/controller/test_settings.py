@@ -17,18 +17,10 @@ spec:
 """
 
 
-class Notes(Silent):
-    def __init__(self) -> None:
-        self.said: list[str] = []
-
-    def note(self, text: str) -> None:
-        self.said.append(text)
-
-
-def read(folder: Path, *flags: str, text: str = STAGE, notes: Notes | None = None) -> Settings:
+def read(folder: Path, *flags: str, text: str = STAGE) -> Settings:
     path = folder / "kwok.yaml"
     path.write_text(text)
-    return read_settings([f"--config={path}", *flags], notes or Silent())
+    return read_settings([f"--config={path}", *flags], Silent())
 
 
 def test_flags_of_the_original_are_understood(tmp_path: Path) -> None:
@@ -97,17 +89,6 @@ def test_a_wrong_option_is_named(tmp_path: Path, option: str, problem: str) -> N
 
     with pytest.raises(ConfigError, match=problem):
         read(tmp_path, "--manage-all-nodes", text=text)
-
-
-def test_documents_for_other_programs_are_named_once_in_a_line(tmp_path: Path) -> None:
-    notes = Notes()
-    usage = "\n---\nkind: ClusterResourceUsage\nmetadata: {name: a}\n"
-    text = f"{STAGE}{usage}{usage}\n---\nkind: KwokctlConfiguration\noptions: {{}}\n"
-
-    read(tmp_path, "--manage-all-nodes", text=text, notes=notes)
-
-    assert len(notes.said) == 1
-    assert "ClusterResourceUsage" in notes.said[0]
 
 
 def test_without_a_stage_nothing_would_happen_and_that_is_an_error(tmp_path: Path) -> None:

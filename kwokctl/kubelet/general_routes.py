@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 import msgspec
 
 from kwokctl.embedded.metrics import Help
-from kwokctl.kubelet.http.messages import Answer, Handler, RefusedError, Request
+from kwokctl.kubelet.http.messages import Answer, Request
 from kwokctl.kubelet.http.routes import Route
 
 REQUESTS = "kwok_kubelet_requests_total"
@@ -18,11 +18,6 @@ METRICS_TEXT = "text/plain; version=0.0.4; charset=utf-8"
 _METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 _OFF = ("/run", "/runningpods", "/logs", "/debug", "/checkpoint")
 """What kubelets have, and this server never."""
-_NOT_YET = {
-    "/exec": "commands in containers are not supported yet",
-    "/attach": "attaching to containers is not supported yet",
-    "/portForward": "port forwarding is not supported yet",
-}
 
 
 def general_routes(metrics: Callable[[], str]) -> Iterator[Route]:
@@ -39,9 +34,6 @@ def general_routes(metrics: Callable[[], str]) -> Iterator[Route]:
             Route(path=path, is_tree=is_tree, methods=_METHODS, answer=_disabled)
             for is_tree in (False, True)
         )
-    for path, sentence in _NOT_YET.items():
-        answer = _refusing(f"{sentence}, since the containers of fake pods do not run")
-        yield Route(path=path, is_tree=True, methods=_METHODS, answer=answer, is_debugging=True)
 
 
 def without_debugging(routes: Iterable[Route]) -> Iterator[Route]:
@@ -51,14 +43,6 @@ def without_debugging(routes: Iterable[Route]) -> Iterator[Route]:
             yield msgspec.structs.replace(route, methods=_METHODS, answer=_disabled, take_over=None)
         else:
             yield route
-
-
-def _refusing(sentence: str) -> Handler:
-    async def refuse(_: Request) -> Answer:
-        # The text of this status alone is shown by the API server's clients as it is.
-        raise RefusedError(400, sentence)
-
-    return refuse
 
 
 async def _well(_: Request) -> Answer:

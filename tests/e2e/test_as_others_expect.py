@@ -106,9 +106,8 @@ def test_no_field_that_a_kubelet_reports_is_empty(cluster: Installed) -> None:
     ("words", "sentence"),
     [
         (("logs", "pod-000007"), "no Logs or ClusterLogs document says what container"),
-        (("exec", "pod-000007", "--", "ls"), "commands in containers are not supported yet"),
-        (("attach", "pod-000007"), "attaching to containers is not supported yet"),
-        (("port-forward", "pod-000007", ":80"), "port forwarding is not supported yet"),
+        (("exec", "pod-000007", "--", "ls"), "no document of kind Exec or ClusterExec"),
+        (("attach", "pod-000007"), "no document of kind Attach or ClusterAttach"),
     ],
 )
 def test_what_is_not_answered_is_refused_with_a_sentence(

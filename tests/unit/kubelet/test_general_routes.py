@@ -13,6 +13,7 @@ async def lines(_: Request) -> Answer:
 
 
 LOGS = Route(path="/containerLogs", is_tree=True, answer=lines, is_debugging=True)
+EXEC = Route(path="/exec", is_tree=True, answer=lines, is_debugging=True)
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz", "/metrics"])
@@ -31,7 +32,7 @@ async def test_what_is_never_served_is_off(tmp_path: Path, path: str) -> None:
 
 
 async def test_handlers_for_debugging_may_be_off(tmp_path: Path) -> None:
-    routes = without_debugging([*general_routes(str), LOGS])
+    routes = without_debugging([*general_routes(str), LOGS, EXEC])
     async with serving_kubelet(routes, tmp_path) as at:
         assert await at.status("GET /containerLogs/a/b/c HTTP/1.1") == 405
         assert await at.status("POST /exec/a/b/c HTTP/1.1") == 405

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from kwokctl import registry
 from kwokctl.artifacts.images import IMAGE_PROGRAMS
+from kwokctl.artifacts.programs import ON_REQUEST
 from kwokctl.artifacts.resolve import ArtifactSource
 from kwokctl.clusters.programs.images import artifacts
 from kwokctl.clusters.programs.needed import source_of
@@ -38,7 +39,9 @@ async def stock_images(
 async def _components(
     home: Home, runtime: Runtime, images: Images, options: ClusterOptions
 ) -> list[str]:
-    found = await artifacts(home, runtime, options, IMAGE_PROGRAMS)
+    left_out = ON_REQUEST - set(options.selection.added)
+    wanted = [name for name in IMAGE_PROGRAMS if name not in left_out]
+    found = await artifacts(home, runtime, options, wanted)
     names = []
     for name, artifact in found.items():
         if not artifact.image and not await images.made(artifact):

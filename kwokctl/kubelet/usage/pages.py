@@ -24,7 +24,7 @@ def usual_metrics() -> Document:
 
 
 class MetricPages:
-    """What is told at the paths of Metric documents."""
+    """What the paths of Metric documents return."""
 
     def __init__(self, documents: Iterable[Document], meters: FleetMeters) -> None:
         """Tell what the documents ask for, of which the last counts for a path.

@@ -152,7 +152,7 @@ def _kubelets(setting: Setting) -> dict[str, Value]:
     return {
         "kubelet-preferred-address-types": f"{KUBELET_ADDRESS},InternalIP",
         "kubelet-use-node-status-port": True,
-        # The certificate of kind's own kubelet is signed by nobody.
+        # The certificate of kind's own kubelet is signed by no authority.
         **(
             {"kubelet-insecure-tls": True}
             if setting.site.has_own_nodes

@@ -52,7 +52,7 @@ class Kubelet:
     name: str = ""
     port: int = 0
     address: str = ""
-    """Where the API server reaches it; `ip` and `name` are what other clients are told."""
+    """Where the API server reaches it; `ip` and `name` are what other clients see."""
 
 
 @lru_cache(maxsize=1)

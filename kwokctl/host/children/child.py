@@ -1,7 +1,7 @@
 """Runs a program whose input and output others follow while it runs, perhaps at a terminal.
 
 It has a session of its own, and ends with all that it has started in its group, at a terminal in its
-session: nothing of it is left when it has ended, or when nobody wants it any more.
+session: nothing of it is left when it has ended, or when it is not needed any more.
 """
 
 import asyncio
@@ -141,7 +141,7 @@ async def running(options: ChildOptions) -> AsyncIterator[Child]:
 
 
 async def _started(options: ChildOptions) -> Child:
-    """Start a program in a thread: until it is loaded, whoever starts it is blocked."""
+    """Start a program in a thread: until it is loaded, its caller is blocked."""
     start = _start_at_terminal if options.has_terminal else _start
     starting = asyncio.get_running_loop().run_in_executor(None, start, options)
     try:

@@ -20,7 +20,7 @@ class Reviewer(Protocol):
         ...
 
     async def allows(self, who: ClientIdentity, access: NodeAccess) -> bool:
-        """Tell whether somebody has a right."""
+        """Return whether a user has a right."""
         ...
 
 

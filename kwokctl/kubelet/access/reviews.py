@@ -43,7 +43,7 @@ class _AccessReview(msgspec.Struct):
 
 
 class NodeAccess(msgspec.Struct, frozen=True, kw_only=True):
-    """What somebody wants to do with nodes."""
+    """What a user wants to do with nodes."""
 
     verb: str
     subresource: str
@@ -66,13 +66,13 @@ class Reviews:
         )
 
     async def holder(self, token: str) -> ClientIdentity | None:
-        """Return whose token it is, None if it is nobody's."""
-        # Tokens are not kept, only what nobody can turn back into them.
+        """Return whose token it is, None if it belongs to no user."""
+        # Tokens are not kept, only hashes that cannot be turned back into them.
         key = hashlib.blake2b(token.encode(), key=self._secret).digest()
         return await self._tokens.get(key, lambda: self._ask_holder(token))
 
     async def allows(self, who: ClientIdentity, access: NodeAccess) -> bool:
-        """Tell whether somebody has a right."""
+        """Return whether a user has a right."""
         return await self._access.get((who, access), lambda: self._ask_access(who, access))
 
     async def _ask_holder(self, token: str) -> ClientIdentity | None:

@@ -185,7 +185,7 @@ async def _write_pieces(
     *,
     in_chunks: bool,
 ) -> None:
-    """Write a body as it comes; whoever makes it is cancelled when the client goes."""
+    """Write a body as it comes; its producer is cancelled when the client goes."""
     connection.cancel_when_lost(asyncio.current_task())
     try:
         await connection.send(head)

@@ -18,7 +18,7 @@ class FileState(msgspec.Struct, frozen=True):
 
 
 class FileChanges:
-    """Looks at the files that anybody waits for; where nobody waits, nothing is looked at."""
+    """Looks at the files for which a task waits; without one it looks at nothing."""
 
     def __init__(self) -> None:
         """Wait for nothing yet."""

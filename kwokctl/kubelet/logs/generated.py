@@ -1,7 +1,7 @@
 """Lines that are made from a template at a rate: none of them is kept anywhere.
 
 Which lines a container has written follows from when it was started and from the time; so a log can be
-read from any place, again and again, and it costs nothing until somebody reads it.
+read from any place, again and again, and it costs nothing until it is read.
 """
 
 import math

@@ -61,7 +61,7 @@ class AttachHandler:
 async def _follow(
     source: LogSource, has_ended: HasEnded, options: StreamOptions, streams: RemoteStreams
 ) -> CommandEnd:
-    """Hand on what is written; what the client sends is read by nobody."""
+    """Hand on what is written; what the client sends is ignored."""
     streams.drop(StreamName.STDIN)
     streams.drop(StreamName.RESIZE)
     newline = b"\r\n" if options.tty else b"\n"

@@ -22,7 +22,7 @@ class ChannelFormat(msgspec.Struct, frozen=True):
     """What differs between the protocols."""
 
     has_statuses: bool = True
-    """Whether the end of a command is told as a Status."""
+    """Whether the end of a command is sent as a Status."""
     is_base64: bool = False
     """Whether messages are texts: a digit, and the rest in base64."""
     has_closing: bool = False

@@ -20,7 +20,7 @@ class Inbox:
         self._has_space.set()
 
     async def put(self, data: bytes) -> None:
-        """Add data, as soon as there is space; it is dropped if nobody will read it."""
+        """Add data, as soon as there is space; it is dropped if it will not be read."""
         await self._has_space.wait()
         if self._is_over or self._is_dropped or not data:
             return

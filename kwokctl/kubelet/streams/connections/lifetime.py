@@ -8,7 +8,7 @@ from kwokctl.tasks import beside
 
 _PULSE = 15.0
 """Seconds between signs of life. One that cannot be sent shows that the client has gone, even while
-its input is not read because nobody takes it."""
+its input is not read because no task takes it."""
 _LINGERING = 5.0
 """Seconds in which a client may read the last of its answer, and close the connection itself: if we
 close it while something of the client is on its way, the answer is lost (RFC 9112, section 9.6)."""

@@ -72,7 +72,7 @@ class WebSocketConnection:
 
     async def _flush(self) -> None:
         async with self._turn:
-            # An empty piece would close our side; that is for whoever has handed us the connection.
+            # An empty piece would close our side; that is for the caller that handed us the connection.
             if output := b"".join(self._protocol.data_to_send()):
                 await self._raw.write(output)
 

@@ -1,4 +1,4 @@
-"""How a command has ended, as the client is told."""
+"""How a command has ended, as it is sent to the client."""
 
 import msgspec
 

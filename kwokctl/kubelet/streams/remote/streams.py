@@ -19,7 +19,7 @@ class RemoteStreams(Protocol):
 
     @property
     def has_statuses(self) -> bool:
-        """Whether the end is told as a Status in JSON; as a text, and only errors, otherwise."""
+        """Whether the end is sent as a Status in JSON; as a text, and only errors, otherwise."""
         ...
 
     async def opened(self) -> None:

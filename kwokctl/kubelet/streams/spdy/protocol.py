@@ -2,7 +2,7 @@
 
 Bytes that came are given to `receive`, which returns what they mean; what is to be sent is taken with
 `take_output`. There is no flow control per stream: the API server and its clients know none, so that
-whoever reads too slowly holds up the whole connection.
+a slow reader holds up the whole connection.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

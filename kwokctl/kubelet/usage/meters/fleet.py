@@ -1,4 +1,4 @@
-"""The meters of all nodes that somebody has asked for."""
+"""The meters of all nodes that have been requested."""
 
 from collections.abc import Callable
 

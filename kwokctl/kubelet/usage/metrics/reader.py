@@ -14,7 +14,7 @@ _KIND = "Metric"
 
 @dataclass(frozen=True, slots=True)
 class MetricDocument:
-    """A path and what is told there."""
+    """A path and what it returns."""
 
     name: str
     spec: MetricSpec

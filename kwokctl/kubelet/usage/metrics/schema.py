@@ -67,12 +67,12 @@ class FamilyShape(_Shape):
 
 
 class MetricSpec(_Shape):
-    """A path, and the metrics that are told there."""
+    """A path, and the metrics that it returns."""
 
     path: Annotated[str, Meta(min_length=1)]
     metrics: tuple[FamilyShape, ...] = ()
     timestamps: bool = False
-    """Whether each value is told with its time, as a kubelet does at `/metrics/resource`; ours."""
+    """Whether each value is written with its time, as a kubelet does at `/metrics/resource`; ours."""
 
     def __post_init__(self) -> None:
         """Raise ValueError for a path that is not below `/metrics`."""

@@ -22,7 +22,8 @@ from kwokctl.errors import ApiError
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import EVENTS, LEASES, NODE_LEASES, Resource
-from kwokctl.kube.transport.pool import JSON, Pool
+from kwokctl.kube.transport.pool import Pool
+from kwokctl.kube.transport.request import JSON
 from kwokctl.kube.transport.status import refusal
 
 FIELD_MANAGER = "kwok"

@@ -8,7 +8,8 @@ import msgspec
 from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import KNOWN, Resource, quoted
-from kwokctl.kube.transport.pool import JSON, Pool
+from kwokctl.kube.transport.pool import Pool
+from kwokctl.kube.transport.request import JSON
 from kwokctl.kube.transport.status import refusal
 
 FIELD_MANAGER = "kwokctl"

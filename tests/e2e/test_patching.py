@@ -18,7 +18,7 @@ from kwokctl.kube.patching.managed_fields import (
 from kwokctl.kube.patching.merge_keys import LISTS, Fields, ListRule
 from kwokctl.kube.patching.unknown_patch import UnknownPatchError
 from kwokctl.kube.resource import NODES, PODS, Resource
-from kwokctl.kube.transport.pool import JSON
+from kwokctl.kube.transport.request import JSON
 from tests.support.client_writes import patch as write_patch
 from tests.support.direct import answer, ask, encoded
 from tests.support.installed import Installed

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,7 +17,6 @@ from kwokctl.errors import ConfigError, UsageError
 from kwokctl.kube.names import LABEL_RULE, is_label
 
 if TYPE_CHECKING:
-    from kwokctl.clusters.stage_tools.explain import StageVerdict
     from kwokctl.config.documents import Document
     from kwokctl.config.options import ClusterOptions
     from kwokctl.json_value import Json
@@ -158,6 +157,7 @@ def explain(
     """
     import time
 
+    from kwokctl.cli.output.stage_verdicts import verdicts_as_text
     from kwokctl.clusters.stage_tools import explain as explaining
     from kwokctl.clusters.stage_tools import functions
     from kwokctl.clusters.stage_tools.sources import object_in, stages_for
@@ -173,9 +173,7 @@ def explain(
     if output:
         results.emit_data(explaining.as_tested(value, verdicts), output)
         return
-    results.emit(
-        "\n".join(line for each in verdicts for line in _lines(each)) or "no Stage matches it"
-    )
+    results.emit(verdicts_as_text(verdicts))
 
 
 def run_tests(
@@ -288,21 +286,3 @@ def _options(call: Invocation) -> "ClusterOptions":
 
     paths = call.home.paths(call.cluster)
     return load(paths, call.cluster).options if paths.saved.is_file() else usual_options()
-
-
-def _lines(verdict: "StageVerdict") -> list[str]:
-    from kwokctl.clusters.stage_tools.drawing import delay_in_words
-
-    if verdict.broken_rule:
-        return [f"- {verdict.stage}: {verdict.broken_rule}"]
-    weight = "none" if verdict.weight is None else verdict.weight
-    head = f"+ {verdict.stage}: weight {weight}, {delay_in_words(verdict.delay)}"
-    if verdict.error:
-        return [head, f"    fails: {verdict.error}"]
-    return [head, *(f"    {line}" for step in verdict.next for line in _step_lines(step))]
-
-
-def _step_lines(step: Any) -> list[str]:
-    from kwokctl.expr import yaml
-
-    return yaml.dump([step]).rstrip().splitlines()

@@ -21,7 +21,8 @@ from kwokctl.kube.collections.known_objects import Identified, Key, Known, Metad
 from kwokctl.kube.collections.paging import PAGE, ListPage, ListQuery, list_from_cache, list_pages
 from kwokctl.kube.collections.refusals import has_forgotten, is_final, is_forbidden, is_not_served
 from kwokctl.kube.resource import Resource
-from kwokctl.kube.transport.pool import JSON, Pool
+from kwokctl.kube.transport.pool import Pool
+from kwokctl.kube.transport.request import JSON
 from kwokctl.kube.transport.status import status_of
 from kwokctl.kube.transport.stream import Lines
 

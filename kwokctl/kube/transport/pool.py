@@ -20,13 +20,12 @@ from kwokctl.errors import ApiError
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.dial import ServerAddress, dial, tls_context
 from kwokctl.kube.transport.probe import probe
+from kwokctl.kube.transport.request import JSON, RequestEncoder
 from kwokctl.kube.transport.status import refusal, retry_after
 from kwokctl.kube.transport.stream import KeptStreams, Stream
 from kwokctl.kube.transport.wire import LOST, TIMEOUT, HttpConnection, Response, Wire, lost
 
 __all__ = ["Pool", "Response", "Stream", "probe"]
-
-JSON = "application/json"
 
 _REPEATABLE = frozenset(("GET", "HEAD", "PUT", "PATCH", "DELETE"))
 _IDLE_AT_MOST = 60.0
@@ -64,10 +63,7 @@ class Pool:
             self._tls = tls_context(
                 ca=access.ca, cert=access.cert, key=access.key, insecure=access.insecure
             )
-        self._root = parts.path.rstrip("/")
-        self._fixed = f" HTTP/1.1\r\nHost: {parts.netloc}\r\nUser-Agent: {user_agent}\r\n"
-        if authorization := access.authorization:
-            self._fixed += f"Authorization: {authorization}\r\n"
+        self._requests = RequestEncoder(access, user_agent)
         self._limit = connections
         self._timeout = timeout
         self._open = 0
@@ -95,7 +91,9 @@ class Pool:
         request whose kept-alive connection turns out to be closed is sent once more if that can
         do no harm. Raises ApiError with status 0 when no answer comes.
         """
-        data = self._encode(method, path, body, content_type, accept, headers)
+        data = self._requests.encode(
+            method, path, body=body, content_type=content_type, accept=accept, headers=headers
+        )
         retries = 0
         while True:
             response = await self._exchange(data, repeatable=method in _REPEATABLE)
@@ -118,10 +116,11 @@ class Pool:
         """Send a request on a connection of its own and read the answer as it comes.
 
         A connection whose answer has come to its end carries the next one: a server that ends
-        watches often would otherwise have to shake hands for each. After `silence` seconds without a byte the stream ends with an ApiError. Raises ApiError,
-        as `refusal` makes it, when the server refuses.
+        watches often would otherwise have to shake hands for each. After `silence` seconds without
+        a byte the stream ends with an ApiError. Raises ApiError, as `refusal` makes it, when the
+        server refuses.
         """
-        data = self._encode("GET", path, b"", JSON, accept, None)
+        data = self._requests.encode("GET", path, accept=accept)
         stream = await self._opened(data)
         try:
             stream.bound_silence(silence)
@@ -154,25 +153,6 @@ class Pool:
     async def __aexit__(self, *_: object) -> None:
         """Close the pool."""
         await self.close()
-
-    def _encode(
-        self,
-        method: str,
-        path: str,
-        body: bytes,
-        content_type: str,
-        accept: str,
-        headers: Mapping[str, str] | None,
-    ) -> bytes:
-        head = f"{method} {self._root}{path}{self._fixed}Accept: {accept}\r\n"
-        if headers:
-            head += "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-        if body:
-            head += f"Content-Type: {content_type}\r\nContent-Length: {len(body)}\r\n\r\n"
-            return head.encode("ascii") + body
-        if method not in ("GET", "HEAD"):
-            head += "Content-Length: 0\r\n"
-        return f"{head}\r\n".encode("ascii")
 
     async def _exchange(self, data: bytes, *, repeatable: bool) -> Response:
         connection = self._take(repeatable=repeatable)

@@ -1,0 +1,41 @@
+"""Encodes HTTP/1.1 requests to one server; what is the same in all of them is made once."""
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from kwokctl.kube.kubeconfig.access import Access
+
+JSON = "application/json"
+
+
+class RequestEncoder:
+    """The bytes of requests to the server of one access."""
+
+    def __init__(self, access: Access, user_agent: str) -> None:
+        """Requests carry the token or password of the access, if it has one."""
+        parts = urlsplit(access.server)
+        self._root = parts.path.rstrip("/")
+        self._fixed = f" HTTP/1.1\r\nHost: {parts.netloc}\r\nUser-Agent: {user_agent}\r\n"
+        if authorization := access.authorization:
+            self._fixed += f"Authorization: {authorization}\r\n"
+
+    def encode(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: bytes = b"",
+        content_type: str = JSON,
+        accept: str = JSON,
+        headers: Mapping[str, str] | None = None,
+    ) -> bytes:
+        """Return a request with head and body; `path` is below that of the server's URL."""
+        head = f"{method} {self._root}{path}{self._fixed}Accept: {accept}\r\n"
+        if headers:
+            head += "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        if body:
+            head += f"Content-Type: {content_type}\r\nContent-Length: {len(body)}\r\n\r\n"
+            return head.encode("ascii") + body
+        if method not in ("GET", "HEAD"):
+            head += "Content-Length: 0\r\n"
+        return f"{head}\r\n".encode("ascii")

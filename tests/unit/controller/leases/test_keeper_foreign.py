@@ -1,0 +1,106 @@
+import asyncio
+
+from kwokctl.controller.nodes.registry import Hold
+from kwokctl.kube.resource import LEASES, NODE_LEASES
+from tests.support.lease_rig import DURATION, Rig, story
+
+
+def test_a_foreign_lease_is_left_alone_and_taken_over_when_it_has_ended() -> None:
+    @story
+    async def _(rig: Rig) -> None:
+        rig.foreign(age=10)
+        rig.keeper.want("n", "u", can_wait=False)
+        await asyncio.sleep(29)
+        assert rig.changes == [("n", Hold.FOREIGN)]
+        assert rig.cluster.writes == [("create", "n"), ("get", "n")]
+
+        await asyncio.sleep(3)
+        assert rig.changes == [("n", Hold.FOREIGN), ("n", Hold.HELD)]
+        assert rig.spec()["holderIdentity"] == "me_1"
+        assert rig.spec()["leaseTransitions"] == 1
+
+
+def test_a_foreign_lease_that_is_renewed_stays_foreign() -> None:
+    @story
+    async def _(rig: Rig) -> None:
+        rig.foreign(age=0)
+        rig.keeper.want("n", "u", can_wait=False)
+        for _ in range(20):
+            await asyncio.sleep(10)
+            rig.foreign(age=0)
+
+        assert rig.changes == [("n", Hold.FOREIGN)]
+        assert len(rig.cluster.verbs("get")) <= 8
+
+
+def test_an_ended_lease_is_taken_over_at_once() -> None:
+    @story
+    async def _(rig: Rig) -> None:
+        rig.foreign(age=DURATION + 1)
+        rig.keeper.want("n", "u", can_wait=False)
+        await asyncio.sleep(1)
+
+        assert rig.changes == [("n", Hold.HELD)]
+        assert rig.spec()["leaseTransitions"] == 1
+
+
+def test_known_leases_are_not_requested_again() -> None:
+    @story
+    async def _(rig: Rig) -> None:
+        rig.foreign(age=2, holder="me_1")
+        rig.keeper.seed(rig.raw())
+        rig.keeper.want("n", "u", can_wait=False)
+        assert rig.changes == [("n", Hold.HELD)]
+
+        await asyncio.sleep(12)
+        assert {verb for verb, _ in rig.cluster.writes} == {"replace"}
+        assert rig.spec()["leaseTransitions"] == 0
+
+
+def test_a_lease_that_another_program_changed_is_read_and_renewed() -> None:
+    @story
+    async def _(rig: Rig) -> None:
+        rig.keeper.want("n", "u", can_wait=False)
+        await asyncio.sleep(0.1)
+        rig.cluster.change(LEASES, "n", NODE_LEASES, metadata={"labels": {"a": "b"}})
+        await asyncio.sleep(30)
+
+        assert len(rig.cluster.verbs("get")) == 1
+        assert rig.cluster.object(LEASES, "n", NODE_LEASES)["metadata"]["labels"] == {"a": "b"}
+        assert rig.changes == [("n", Hold.HELD)]
+
+
+def test_a_lease_that_another_program_took_is_lost() -> None:
+    @story
+    async def _(rig: Rig) -> None:
+        rig.keeper.want("n", "u", can_wait=False)
+        await asyncio.sleep(0.1)
+        rig.foreign(age=0)
+        await asyncio.sleep(15)
+
+        assert rig.changes == [("n", Hold.HELD), ("n", Hold.FOREIGN)]
+
+
+def test_a_lease_that_was_deleted_is_made_again() -> None:
+    @story
+    async def _(rig: Rig) -> None:
+        rig.keeper.want("n", "u", can_wait=False)
+        await asyncio.sleep(0.1)
+        rig.cluster.remove(LEASES, "n", NODE_LEASES)
+        await asyncio.sleep(15)
+
+        assert len(rig.cluster.verbs("create")) == 2
+        assert rig.spec()["holderIdentity"] == "me_1"
+        assert rig.changes == [("n", Hold.HELD)]
+
+
+def test_a_foreign_lease_that_was_deleted_is_won() -> None:
+    @story
+    async def _(rig: Rig) -> None:
+        rig.foreign(age=0)
+        rig.keeper.want("n", "u", can_wait=False)
+        await asyncio.sleep(1)
+        rig.cluster.remove(LEASES, "n", NODE_LEASES)
+        await asyncio.sleep(45)
+
+        assert rig.changes == [("n", Hold.FOREIGN), ("n", Hold.HELD)]

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.host.children.child import ChildOptions, running
+from kwokctl.host.children.pipes import ReadEnd
 from tests.support.eventually import eventually
 
 ENV = {"PATH": os.environ["PATH"]}
@@ -66,7 +67,7 @@ async def test_the_exit_status_is_that_of_a_shell() -> None:
 async def test_a_terminal_belongs_to_its_program() -> None:
     script = "tty > /dev/null && exec 3<> /dev/tty && echo controlled"
     async with running(options(script, has_terminal=True)) as child:
-        assert await child.stdout.read() == b"controlled\r\n"
+        assert await _all_of(child.stdout) == b"controlled\r\n"
         assert await child.wait() == 0
         assert await child.stdout.read() == b""
 
@@ -139,6 +140,14 @@ async def test_a_program_that_does_not_exist_leaves_nothing_open() -> None:
 
         assert raised.value.filename == "/no/such/folder"
     assert _descriptors() == before
+
+
+async def _all_of(end: ReadEnd) -> bytes:
+    """Read to the end: a terminal passes a line and its end on in pieces."""
+    whole = b""
+    while piece := await end.read():
+        whole += piece
+    return whole
 
 
 def _descriptors() -> int:

@@ -50,6 +50,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Let the lane of kind run beside that of Docker."""
+    if config.getoption("--engine") == "kind":
+        engines.run_beside_another()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the tests that need another engine than asked for."""
     asked = config.getoption("--engine")

@@ -23,9 +23,23 @@ LEAN_RUNTIME = Path(__file__).parent / "programs" / "oci-runtime"
 _PROGRAMS = ("dockerd", "iptables")
 _PACKAGES = ("docker.io", "iptables")
 _PATIENCE = 180.0
-_POOL = "base=10.213.0.0/16,size=24"
-"""Addresses that no other engine's networks are likely to have."""
+_ALONE = ("--default-address-pool=base=10.213.0.0/16,size=24",)
+_BESIDE_ANOTHER = (
+    "--default-address-pool=base=10.214.0.0/16,size=24", "--iptables=false", "--ip6tables=false",
+)  # fmt: skip
+"""Addresses that no other engine's networks are likely to have; the second leaves the filter alone."""
 _CAP_SYS_RESOURCE = 24
+
+
+class _Networks:
+    """How the networks of the engines are made that these tests start."""
+
+    words: Sequence[str] = _ALONE
+
+
+def run_beside_another() -> None:
+    """Have the engines of this process leave the packet filter to those of another."""
+    _Networks.words = _BESIDE_ANOTHER
 
 
 class NoEngineError(Exception):
@@ -91,7 +105,7 @@ def started(*words: str) -> Iterator[Daemon]:
     command = [
         "dockerd", f"--host={socket_in(at)}", f"--data-root={at}/data",
         f"--exec-root={at}/exec", f"--pidfile={at}/pid", "--bridge=none",
-        f"--default-address-pool={_POOL}", *(() if may_raise_limits() else lean), *words,
+        *_Networks.words, *(() if may_raise_limits() else lean), *words,
     ]  # fmt: skip
     daemon = Daemon(at, command)
     try:

@@ -2,7 +2,9 @@
 
 Most tests wait for programs that start and stop, so a lane that waits leaves its processor to
 another. What two tests cannot use at once is used in one lane only, one test after the other:
-Docker, whose rules of the packet filter a second dockerd would overwrite, and Podman.
+the rules that a dockerd makes in the packet filter, which a second one would overwrite, and Podman.
+The Docker of kind's lane makes none: kind's nodes need only published ports, for which it has a
+proxy.
 
 Each lane is a pytest of its own. Its lines are shown as it writes them, its failures when it ends;
 the skipped and failed tests of all lanes, and their numbers, come last.
@@ -21,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-ENGINES = ("none", "docker", "podman")
+ENGINES = ("none", "docker", "kind", "podman")
 """What a test may need to run containers: the choices of the option `--engine`."""
 
 NO_TESTS = 5
@@ -37,6 +39,7 @@ _OUTCOME = re.compile(r"(\d+) (passed|failed|error|skipped|xfailed|xpassed)")
 _WITH_PROGRAMS = ("tests/contract", "tests/e2e")
 LANES: Mapping[str, Sequence[str]] = {
     "docker": (*_WITH_PROGRAMS, "--engine=docker"),
+    "kind": (*_WITH_PROGRAMS, "--engine=kind"),
     "podman": (*_WITH_PROGRAMS, "--engine=podman"),
     "processes": (*_WITH_PROGRAMS, "--engine=none"),
     "python": ("tests/unit", "tests/cli", "tests/packaging"),
@@ -47,9 +50,7 @@ LANES: Mapping[str, Sequence[str]] = {
 def engine_of(marks: Iterable[str]) -> str:
     """Return the engine that a test with these marks needs."""
     found = set(marks)
-    if "podman" in found:
-        return "podman"
-    return "docker" if found & {"docker", "kind"} else "none"
+    return next((engine for engine in ("podman", "kind", "docker") if engine in found), "none")
 
 
 @dataclass(slots=True)

@@ -50,7 +50,8 @@ def test_folders_that_lanes_share_are_in_a_lane_for_each_engine() -> None:
     [
         (["e2e", "components"], "none"),
         (["docker"], "docker"),
-        (["kind", "e2e"], "docker"),
+        (["kind", "e2e"], "kind"),
+        (["docker", "kind"], "kind"),
         (["kind", "podman"], "podman"),
         (["podman"], "podman"),
     ],

@@ -16,6 +16,8 @@ NONE = "none"
 """What is named to have none of the usual sets."""
 _OUT = "-"
 """The suffix of the name of a Stage to leave out, like that of a label for kubectl."""
+KUBELET_PODS = "pod-kubelet"
+"""The set without Stages: the controller gives pods the life that a kubelet gives them."""
 HEARTBEATS = "heartbeats"
 """The part whose Stages refresh what other Stages have made."""
 _USUAL = {"nodes": "node-fast", "pods": "pod-fast"}

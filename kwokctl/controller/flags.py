@@ -46,6 +46,8 @@ def parser() -> argparse.ArgumentParser:
     add("--tls-private-key-file", dest="tlsPrivateKeyFile", help=argparse.SUPPRESS)
     add("--enable-crds", action="append", default=[], metavar="KIND,…",
         help="kinds of documents that are read from the cluster as custom resources, too: Stage")  # fmt: skip
+    add("--pods", choices=("stages", "kubelet"), default="stages",
+        help="what pods live by: Stages, or the rules of a kubelet, with restarts, back-off and sidecars (default: stages)")  # fmt: skip
     add("--tracing-endpoint", help=argparse.SUPPRESS)
     add("--tracing-sampling-rate-per-million", type=whole, help=argparse.SUPPRESS)
     add("-v", "--v", type=log_level, default=0, help="how much is logged: a number or a name")

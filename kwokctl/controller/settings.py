@@ -10,7 +10,7 @@ from kwokctl.controller import configuration
 from kwokctl.controller.configuration import DEFAULTS, given_options, without_effect
 from kwokctl.controller.flags import parser
 from kwokctl.controller.stages.functions import Kubelet
-from kwokctl.controller.stages.model import Stage
+from kwokctl.controller.stages.model import POD, Stage
 from kwokctl.controller.stages.reader import read_stages
 from kwokctl.embedded.flags import parse_address
 from kwokctl.embedded.selection import Selection, select
@@ -58,6 +58,8 @@ class Settings:
     """What the stages were read from."""
     custom_kinds: frozenset[str] = frozenset()
     """Kinds of documents that are read from the cluster, too."""
+    has_kubelet_pods: bool = False
+    """Whether pods live by the rules of a kubelet, and not by Stages."""
     cidr: str
     kubelet: Kubelet
     server: tuple[str, int] | None
@@ -103,6 +105,8 @@ def read_settings(argv: Sequence[str], progress: Progress) -> Settings:
     custom_kinds = frozenset([*flagged, *map(str, options["enableCRDs"])])
     configuration.check_custom_kinds(custom_kinds)
     stages = read_stages(documents)
+    if flags.pods == "kubelet":
+        _check_no_pod_stages(stages)
     if not stages and "Stage" not in custom_kinds:
         raise ConfigError(
             "there is no Stage: nothing would happen to any node or pod",
@@ -127,6 +131,7 @@ def _settings(
         selection=select(**selecting),
         selecting=selecting,
         stages=stages,
+        has_kubelet_pods=flags.pods == "kubelet",
         cidr=options["cidr"],
         kubelet=Kubelet(
             ip=options["nodeIP"],
@@ -147,6 +152,14 @@ def _settings(
             syncs=options["podsOnNodeSyncParallelism"] or defaults.syncs,
         ),
     )
+
+
+def _check_no_pod_stages(stages: Sequence[Stage]) -> None:
+    if found := [stage.name for stage in stages if stage.kind == POD]:
+        raise ConfigError(
+            f"Stages for pods have no effect with '--pods kubelet': {', '.join(found)}",
+            hint="leave them out, or take '--pods stages'",
+        )
 
 
 def _checked(name: str, value: Json) -> Json:

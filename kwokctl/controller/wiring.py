@@ -12,17 +12,16 @@ from kwokctl.controller.engine.hooks import Hooks, NodeHooks, NoLeases, PlainHoo
 from kwokctl.controller.engine.second_look import SecondLook
 from kwokctl.controller.leases.keeper import LeaseKeeper
 from kwokctl.controller.leases.ownership import Ownership
+from kwokctl.controller.lifecycle.engine import PodEngine
 from kwokctl.controller.nodes.address_pool import PodIPs
 from kwokctl.controller.nodes.registry import NodeRegistry
 from kwokctl.controller.serving.scale_api import ScaleApi
 from kwokctl.controller.settings import Settings
 from kwokctl.controller.stages import functions
-from kwokctl.controller.stages.model import Kind, Stage, by_kind
+from kwokctl.controller.stages.model import NODE, POD, Kind, Stage, by_kind
 from kwokctl.dataplane.port import Figures
 from kwokctl.kube.resource import NODES, PODS, Resource
 from kwokctl.tasks import beside
-
-NODE, POD = Kind("v1", "Node"), Kind("v1", "Pod")
 
 
 class Controller:
@@ -64,7 +63,7 @@ class Controller:
         pod_hooks = PodHooks(nodes, settings.selection, addresses, pod_functions, leases)
         counts = settings.parallelism
         self.nodes = self._play(NODES, NODE, node_hooks, counts.nodes).engine
-        self.pods = self._play(PODS, POD, pod_hooks, counts.pods).engine
+        self.pods = self._pods(pod_hooks, counts.pods)
         self._ownership = Ownership(nodes, self._context, self.nodes, self.pods, syncs=counts.syncs)
         self.metrics.ask(lambda: {("kwok_controller_pod_addresses", ()): len(addresses)})
 
@@ -114,8 +113,8 @@ class Controller:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self.nodes.run())
                 tasks.create_task(self._run_pods())
-                for kind in (NODE, POD):
-                    tasks.create_task(self._played[kind].second_look.run())
+                for played in tuple(self._played.values()):
+                    tasks.create_task(played.second_look.run())
                 tasks.create_task(self._ownership.run())
                 if self.keeper is not None:
                     tasks.create_task(self.keeper.run())
@@ -125,6 +124,13 @@ class Controller:
     async def _run_pods(self) -> None:
         await self.pods_listed.wait()
         await self.pods.run()
+
+    def _pods(self, hooks: PodHooks, players: int) -> StageEngine:
+        if not self._settings.has_kubelet_pods:
+            return self._play(PODS, POD, hooks, players).engine
+        engine = PodEngine(hooks, self._context, players=players)
+        self.metrics.ask(engine.figures)
+        return engine
 
     def _play(
         self, resource: Resource, kind: Kind, hooks: Hooks[Any], players: int

@@ -105,7 +105,8 @@ class FakeCluster(ThroughApi):
         for name in ("uid", "resourceVersion"):
             if name in wanted and wanted[name] != stored["metadata"][name]:
                 raise ApiError("precondition failed", status=409, reason="Conflict")
-        merged = _merged(stored, patch.document)
+        merge = _with_lists_replaced if patch.type is PatchType.MERGE else _merged
+        merged = merge(stored, patch.document)
         if merged != stored:
             self._store(self._key(target), merged, "MODIFIED")
         return orjson.loads(orjson.dumps(self.objects[self._key(target)]))
@@ -245,4 +246,17 @@ def _merged(old: Any, patch: Any, name: str = "") -> Any:
         else:
             empty: Any = {} if isinstance(value, dict) else None
             result[field] = _merged(old.get(field, empty), value, field)
+    return result
+
+
+def _with_lists_replaced(old: Any, patch: Any) -> Any:
+    """Merge as RFC 7396 says: a list takes the place of another."""
+    if not isinstance(patch, dict):
+        return patch
+    result = dict(old) if isinstance(old, dict) else {}
+    for field, value in patch.items():
+        if value is None:
+            result.pop(field, None)
+        else:
+            result[field] = _with_lists_replaced(result.get(field), value)
     return result

@@ -6,12 +6,18 @@ from dataclasses import dataclass
 from kwokctl import assets
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
 from kwokctl.components.heartbeat import heartbeat
-from kwokctl.components.stage_sets import HEARTBEATS, StageSet, documents_of, sets_in_force
+from kwokctl.components.stage_sets import (
+    HEARTBEATS,
+    KUBELET_PODS,
+    StageSet,
+    documents_of,
+    sets_in_force,
+)
 from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.stages.reader import read_stages
-from kwokctl.errors import ExpressionError
+from kwokctl.errors import ExpressionError, UsageError
 from kwokctl.expr import yaml
 from kwokctl.json_value import Json
 
@@ -41,6 +47,8 @@ def stages_in_force(options: ClusterOptions, documents: Sequence[Document]) -> S
     heartbeats, and Stages of a set that was named, are replaced by name only. A controller given by
     the user gets only the user's Stages, if there are any: the shipped ones may call functions that
     it does not have. It gets none if it reads Stages from the API server.
+
+    Raises UsageError for Stages that could have no effect: those for pods beside `pod-kubelet`.
     """
     controller, beat = options.of(KwokControllerOptions), heartbeat(options)
     own = [document for document in documents if document.kind == _KIND]
@@ -55,7 +63,25 @@ def stages_in_force(options: ClusterOptions, documents: Sequence[Document]) -> S
     rivals = () if controller.binary else read_stages(own)
     displaced = _displaced(shipped, own, usual, rivals) if own else {}
     kept = tuple(body for body in shipped if _name(body) not in displaced)
+    if KUBELET_PODS in controller.stages:
+        _check_kubelet_pods(controller, (*kept, *bodies))
     return StagesInForce(sets=sets, shipped=kept, own=bodies, displaced=displaced)
+
+
+def _check_kubelet_pods(
+    controller: KwokControllerOptions, documents: Sequence[Mapping[str, Json]]
+) -> None:
+    if controller.binary:
+        raise UsageError(
+            f"'--stage {KUBELET_PODS}' needs the embedded controller",
+            hint="leave out --kwok-controller-binary, or take another set of Stages for pods",
+        )
+    found = [_name(body) for body in documents if _kind_of(body) == "Pod"]
+    if found:
+        raise UsageError(
+            f"Stages for pods have no effect with '--stage {KUBELET_PODS}': {', '.join(found)}",
+            hint="leave them out, or take another set of Stages for pods",
+        )
 
 
 def stage_remarks(stages: StagesInForce, words: Sequence[str]) -> Iterator[str]:
@@ -114,6 +140,10 @@ def _is_for(stage: Stage, value: Json) -> bool:
         return stage.matches(value)
     except ExpressionError:
         return False
+
+
+def _kind_of(body: Mapping[str, Json]) -> Json:
+    return ((body.get("spec") or {}).get("resourceRef") or {}).get("kind")
 
 
 def _examples() -> list[Json]:

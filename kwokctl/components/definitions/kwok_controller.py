@@ -19,7 +19,7 @@ from kwokctl.components.fake_nodes import (
 from kwokctl.components.flags import Value, flags
 from kwokctl.components.heartbeat import heartbeat
 from kwokctl.components.setting import Setting
-from kwokctl.components.stage_sets import check_word
+from kwokctl.components.stage_sets import KUBELET_PODS, check_word
 from kwokctl.config import checks
 from kwokctl.config.declaring import (
     COMPONENTS,
@@ -106,6 +106,7 @@ def kwok_controller(setting: Setting) -> Component:
                 "holder-identity": KWOK_CONTROLLER if is_ours else None,
                 "node-lease-duration-seconds": heartbeat(setting.options).lease_seconds,
                 "enable-crds": ",".join(own.enable_crds) or None,
+                "pods": "kubelet" if KUBELET_PODS in own.stages else None,
                 "server-token-file": str(setting.paths.controller_token) if is_ours else None,
                 **(_data_path(setting) if is_ours else {}),
             },

@@ -37,6 +37,9 @@ class Kind:
     name: str
 
 
+NODE, POD = Kind("v1", "Node"), Kind("v1", "Pod")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventStep:
     """Create a Kubernetes event about the object."""

@@ -134,6 +134,20 @@ def test_none_leaves_out_the_usual_sets_and_a_minus_a_single_stage() -> None:
     assert in_force(cluster_options(stage=("pod-complete-",))) == rest
 
 
+def test_pods_that_live_as_on_a_kubelet_have_no_stages() -> None:
+    nodes = [name for name in FAST if not name.startswith("pod-")]
+    assert in_force(cluster_options(stage=("pod-kubelet",))) == nodes
+
+
+def test_stages_for_pods_are_refused_where_pods_live_as_on_a_kubelet() -> None:
+    with pytest.raises(UsageError, match=r"have no effect with '--stage pod-kubelet': mine$"):
+        in_force(cluster_options(stage=("pod-kubelet",)), stage("mine", "Pod"))
+    with pytest.raises(UsageError, match="pod-container-running-failed"):
+        in_force(cluster_options(stage=("pod-kubelet", "pod-chaos")))
+    with pytest.raises(UsageError, match="needs the embedded controller"):
+        in_force(cluster_options(stage=("pod-kubelet",), kwok_controller_binary="/kwok"))
+
+
 def test_two_sets_of_one_part_exclude_each_other() -> None:
     with pytest.raises(UsageError, match="'pod-fast' and 'pod-general' exclude each other"):
         in_force(cluster_options(stage=("pod-fast", "pod-general")))

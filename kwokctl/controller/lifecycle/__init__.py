@@ -1,0 +1,1 @@
+"""The life of a pod as a kubelet would give it: pure functions of the pod and the time."""

@@ -1,0 +1,99 @@
+"""The conditions of a pod that a kubelet owns (pkg/kubelet/status/generate.go of 1.36)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kwokctl.controller.lifecycle.container import PodContainer
+from kwokctl.expr.duration import format_time
+from kwokctl.json_value import Json
+
+_TERMINAL = {"Succeeded": "PodCompleted", "Failed": "PodFailed"}
+_OWN = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
+_Finding = tuple[bool, str, str]
+"""Whether a condition holds, the reason and the message."""
+_HOLDS: _Finding = (True, "", "")
+
+
+def conditions_of(
+    pod: Mapping[str, Any],
+    containers: Sequence[PodContainer],
+    phase: str,
+    now: float,
+    *,
+    has_sandbox: bool,
+) -> list[Json]:
+    """Return all conditions of a pod: those of others as they are, then the kubelet's own."""
+    before = {each["type"]: each for each in pod["status"].get("conditions") or ()}
+    others = [each for name, each in before.items() if name not in _OWN]
+    ready = _containers_ready(containers, phase)
+    found = {
+        "PodReadyToStartContainers": (has_sandbox, "", ""),
+        "Initialized": _initialized(containers, phase),
+        "Ready": ready if not ready[0] else _gates(pod, before),
+        "ContainersReady": ready,
+        "PodScheduled": _HOLDS,
+    }
+    generation = pod["metadata"].get("generation")
+    own = [_written(name, found[name], before.get(name), generation, now) for name in _OWN]
+    return others + own
+
+
+def _containers_ready(containers: Sequence[PodContainer], phase: str) -> _Finding:
+    if reason := _TERMINAL.get(phase):
+        return False, reason, ""
+    counted = [each for each in containers if not each.is_init or each.is_sidecar]
+    unready = [each.name for each in counted if not each.status["ready"]]
+    if unready:
+        names = " ".join(unready)
+        return False, "ContainersNotReady", f"containers with unready status: [{names}]"
+    return _HOLDS
+
+
+def _initialized(containers: Sequence[PodContainer], phase: str) -> _Finding:
+    if phase == "Succeeded":
+        return True, "PodCompleted", ""
+    if any(each.running or each.last_end for each in containers if not each.is_init):
+        return _HOLDS
+    waiting = [each.name for each in containers if each.is_init and not each.is_done]
+    if waiting:
+        names = " ".join(waiting)
+        message = f"containers with incomplete status: [{names}]"
+        return False, "ContainersNotInitialized", message
+    return _HOLDS
+
+
+def _gates(pod: Mapping[str, Any], before: Mapping[str, Json]) -> _Finding:
+    missing = []
+    for gate in pod["spec"].get("readinessGates") or ():
+        name = gate["conditionType"]
+        condition = before.get(name)
+        if condition is None:
+            missing.append(
+                f'corresponding condition of pod readiness gate "{name}" does not exist.'
+            )
+        elif condition["status"] != "True":
+            status = condition["status"]
+            missing.append(f'the status of pod readiness gate "{name}" is not "True", but {status}')
+    return (False, "ReadinessGatesNotReady", ", ".join(missing)) if missing else _HOLDS
+
+
+def _written(
+    name: str, found: _Finding, before: Json, generation: int | None, now: float
+) -> dict[str, Json]:
+    """Write a condition; its time is that of its last change of status."""
+    holds, reason, message = found
+    status = "True" if holds else "False"
+    is_same = before is not None and before["status"] == status
+    written: dict[str, Json] = {"type": name, "status": status}
+    if before is not None and "lastProbeTime" in before:
+        written["lastProbeTime"] = before["lastProbeTime"]
+    written["lastTransitionTime"] = (
+        before["lastTransitionTime"] if is_same else format_time(int(now))
+    )
+    if generation:
+        written["observedGeneration"] = generation
+    if reason:
+        written["reason"] = reason
+    if message:
+        written["message"] = message
+    return written

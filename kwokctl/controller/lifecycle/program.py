@@ -1,0 +1,161 @@
+"""What the program of a fake container does: how long it runs, with what it exits, when it is ready.
+
+A pod's annotation says so, else the container's own command does where it is one that can be read:
+`sleep 30`, `false`, or `sh -c "sleep 5; exit 3"`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kwokctl.errors import ExpressionError
+from kwokctl.expr.duration import parse_duration
+from kwokctl.json_value import Json
+
+ANNOTATION = "kwokctl.dev/program"
+"""For all containers of a pod."""
+ANNOTATION_OF = "program.kwokctl.dev/"
+"""With the name of a container behind it: for this one, before the other."""
+SIGKILL = 137
+"""The exit code of a program that was killed: 128 and the number of the signal."""
+_FINITE = 1.0
+"""Seconds that a program runs of which nothing is known, in a pod that is to end."""
+_SHELLS = frozenset(("sh", "bash", "ash", "dash"))
+_BETWEEN = re.compile(r"\s*(?:;|&&|\n)\s*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContainerProgram:
+    """What happens in a container, in seconds from its start."""
+
+    run: float | None = None
+    """Until it exits; None: until it is stopped."""
+    exit_codes: tuple[int, ...] = (0,)
+    """One for each run; the last is that of all later ones, too."""
+    is_killed: bool = False
+    """Whether it exits because it has used up its memory."""
+    pull: float = 0.0
+    """How long its image is pulled."""
+    pull_failures: int = 0
+    """How often its image cannot be pulled, before it can."""
+    start: float = 1.0
+    """From the moment in which it may start until it runs."""
+    started: float = 0.0
+    """Until its startup probe succeeds."""
+    ready: float = 0.0
+    """Until its readiness probe succeeds."""
+    stop: float = 0.0
+    """From the signal to end until it has ended."""
+
+    def exit_code(self, restarts: int) -> int:
+        """Return what it exits with after so many restarts."""
+        return self.exit_codes[min(restarts, len(self.exit_codes) - 1)]
+
+
+def program_of(
+    container: Mapping[str, Any], annotations: Mapping[str, str], *, ends: bool
+) -> ContainerProgram:
+    """Return what a container does; `ends` says whether programs of this pod end by themselves.
+
+    Raises ExpressionError where an annotation cannot be read.
+    """
+    program = _with_probes(container, _from_command(container, ends=ends))
+    for key in (ANNOTATION, ANNOTATION_OF + container["name"]):
+        if text := annotations.get(key):
+            program = _changed(program, text, key)
+    return program
+
+
+def _from_command(container: Mapping[str, Any], *, ends: bool) -> ContainerProgram:
+    default = ContainerProgram(run=_FINITE if ends else None)
+    words = [*(container.get("command") or ()), *(container.get("args") or ())]
+    return _read_words(words) or default
+
+
+def _read_words(words: Sequence[str]) -> ContainerProgram | None:
+    match [word.rpartition("/")[2] if at == 0 else word for at, word in enumerate(words)]:
+        case ["true"]:
+            return ContainerProgram(run=0.0)
+        case ["false"]:
+            return ContainerProgram(run=0.0, exit_codes=(1,))
+        case ["sleep", length]:
+            run = _slept(length)
+            return None if run is None else ContainerProgram(run=run)
+        case [shell, "-c", script] if shell in _SHELLS:
+            return _read_script(script)
+    return None
+
+
+def _read_script(script: str) -> ContainerProgram | None:
+    """Read a script of nothing but `sleep`, `echo`, `true` and, at its end, `exit` or `false`."""
+    run, code = 0.0, 0
+    for words in (part.split() for part in _BETWEEN.split(script.strip()) if part):
+        match words:
+            case ["sleep", length] if (slept := _slept(length)) is not None:
+                run += slept
+            case ["exit", number] if number.isdecimal() and int(number) < 256:
+                return ContainerProgram(run=run, exit_codes=(int(number),))
+            case ["true" | "echo", *_]:
+                code = 0
+            case ["false"]:
+                code = 1
+            case _:
+                return None
+    return ContainerProgram(run=run, exit_codes=(code,))
+
+
+def _slept(length: str) -> float | None:
+    """Return the seconds of an argument of `sleep`, as coreutils read it; None for no end."""
+    units = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]*)?)([smhd]?)", length)
+    return float(found[1]) * units[found[2] or "s"] if found else None
+
+
+def _with_probes(container: Mapping[str, Any], program: ContainerProgram) -> ContainerProgram:
+    """Let probes succeed as soon as they are made."""
+    startup, readiness = container.get("startupProbe"), container.get("readinessProbe")
+    started = float(startup.get("initialDelaySeconds") or 0) if startup else 0.0
+    ready = float(readiness.get("initialDelaySeconds") or 0) if readiness else 0.0
+    return replace(program, started=started, ready=max(started, ready))
+
+
+def _changed(program: ContainerProgram, text: str, key: str) -> ContainerProgram:
+    given: dict[str, Any] = {}
+    for name, value in _pairs(text, key):
+        try:
+            given |= _field(name, value)
+        except (ExpressionError, ValueError) as e:
+            raise ExpressionError(
+                f"annotation '{key}': '{name}={value}' cannot be read: {e}",
+                hint="for example: run=30s exit=1,0 ready=5s",
+            ) from e
+    return replace(program, **given)
+
+
+def _pairs(text: str, key: str) -> Iterator[tuple[str, str]]:
+    for word in text.split():
+        name, is_there, value = word.partition("=")
+        if not is_there:
+            raise ExpressionError(
+                f"annotation '{key}': '{word}' is not NAME=VALUE",
+                hint="for example: run=30s exit=1,0 ready=5s",
+            )
+        yield name, value
+
+
+def _field(name: str, value: str) -> dict[str, Json]:
+    match name:
+        case "run":
+            return {"run": None if value == "forever" else parse_duration(value)}
+        case "exit" if value == "oom":
+            return {"exit_codes": (SIGKILL,), "is_killed": True}
+        case "exit":
+            return {"exit_codes": tuple(int(code) for code in value.split(","))}
+        case "pull-failures":
+            return {"pull_failures": int(value)}
+        case "pull" | "start" | "started" | "ready" | "stop":
+            return {name: parse_duration(value)}
+        case _:
+            pass
+    raise ValueError("names are run, exit, pull, pull-failures, start, started, ready and stop")

@@ -1,0 +1,91 @@
+"""Pods that live by the rules of a kubelet, in a real cluster."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.support.installed import Installed, until
+
+pytestmark = [pytest.mark.e2e, pytest.mark.components, pytest.mark.story]
+
+CRASHING: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "crash", "annotations": {"kwokctl.dev/program": "run=1s exit=3"}},
+    "spec": {"containers": [{"name": "main", "image": "nginx"}]},
+}
+JOB: dict[str, Any] = {
+    "apiVersion": "batch/v1",
+    "kind": "Job",
+    "metadata": {"name": "job"},
+    "spec": {
+        "template": {
+            "spec": {
+                "restartPolicy": "Never",
+                "initContainers": [
+                    {"name": "side", "image": "x", "restartPolicy": "Always"},
+                    {"name": "prepare", "image": "x", "command": ["sleep", "1"]},
+                ],
+                "containers": [{"name": "main", "image": "x", "command": ["sleep", "2"]}],
+            }
+        }
+    },
+}
+
+
+def test_pods_run_end_and_crash_as_on_a_kubelet(installed: Installed) -> None:
+    installed.ok("create", "cluster", "--stage", "pod-kubelet", "--nodes", "2", "--wait")
+    for body in (CRASHING, JOB):
+        installed.kubectl("apply", "-f", "-", stdin=json.dumps(body))
+
+    until("the Job is complete", lambda: "succeeded" in installed.objects("jobs")[0]["status"])
+    [pod] = installed.objects("pods", "--selector", "job-name=job")
+    ends = {
+        each["name"]: each["state"]["terminated"]["exitCode"]
+        for part in ("initContainerStatuses", "containerStatuses")
+        for each in pod["status"][part]
+    }
+    assert ends == {"side": 0, "prepare": 0, "main": 0}
+    assert pod["status"]["phase"] == "Succeeded"
+
+
+def test_a_crashing_pod_is_restarted_and_says_so(installed: Installed) -> None:
+    def restarts() -> int:
+        [container] = _crashing(installed)["containerStatuses"]
+        return int(container["restartCount"])
+
+    until("it has been restarted twice", lambda: restarts() >= 2)
+    [container] = _crashing(installed)["containerStatuses"]
+    assert container["lastState"]["terminated"]["exitCode"] == 3
+    until("its back-off is an Event", lambda: "BackOff" in _reasons(installed))
+
+
+def test_a_pod_is_deleted_whatever_its_containers_do(installed: Installed) -> None:
+    installed.kubectl("delete", "pod", "crash")
+
+    assert [each["metadata"]["name"][:3] for each in installed.objects("pods")] == ["job"]
+
+
+def test_a_stage_for_pods_beside_it_is_refused_before_anything_is_made(
+    installed: Installed,
+) -> None:
+    words = ("create", "cluster", "--stage", "pod-kubelet", "--stage", "pod-chaos")
+    done = installed.called("other").run(*words)
+
+    assert done.code == 2
+    assert "have no effect with '--stage pod-kubelet'" in done.err
+    assert "other" not in installed.ok("get", "clusters")
+
+
+def _crashing(installed: Installed) -> Any:
+    [pod] = [e for e in installed.objects("pods") if e["metadata"]["name"] == "crash"]
+    return pod["status"]
+
+
+def _reasons(installed: Installed) -> set[str]:
+    return {
+        each["reason"]
+        for each in installed.objects("events")
+        if each["involvedObject"]["name"] == "crash"
+    }

@@ -1,0 +1,101 @@
+"""Pods that live in virtual time: what a watcher of the API sees of them."""
+
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from typing import Any
+
+from kwokctl.controller.lifecycle.events import PodEvent
+from kwokctl.controller.lifecycle.pod import NodeOffer, PodOutcome, sync
+from kwokctl.expr.duration import format_time
+from kwokctl.json_value import Json
+
+BEGIN = 1_767_268_800.0
+PLACE = NodeOffer(host_ips=("192.0.2.1",), pod_ips=("10.0.0.7",))
+
+
+def pod(
+    *containers: Mapping[str, Any],
+    init: Sequence[Mapping[str, Any]] = (),
+    annotations: Mapping[str, str] | None = None,
+    **spec: Any,
+) -> Json:
+    """Return a pod that has been bound to a node."""
+    meta = {"name": "web", "namespace": "default", "uid": "u-1", "generation": 1}
+    body = {"containers": list(containers or ({"name": "main", "image": "x"},)), **spec}
+    if init:
+        body["initContainers"] = list(init)
+    scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": format_time(BEGIN)}
+    return {
+        "metadata": {**meta, "annotations": dict(annotations or {})},
+        "spec": body,
+        "status": {"phase": "Pending", "conditions": [scheduled]},
+    }
+
+
+class Life:
+    """A pod and its kubelet."""
+
+    def __init__(self, body: Json, place: NodeOffer = PLACE, now: float = BEGIN) -> None:
+        self.pod, self.place, self.now = body, place, now
+        self.levels: Mapping[str, int] = {}
+        self.seen: list[tuple[float, str]] = []
+        """When something became visible, and how kubectl would call it."""
+        self.events: list[PodEvent] = []
+        self.is_gone = False
+
+    @property
+    def status(self) -> Json:
+        return self.pod["status"]
+
+    def run(self, seconds: float) -> "Life":
+        """Let it live for some time; each due moment is kept exactly."""
+        end = self.now + seconds
+        while not self.is_gone:
+            outcome = self._sync()
+            if outcome.deletes or outcome.due > end:
+                self.is_gone = outcome.deletes
+                break
+            self.now = max(self.now, outcome.due)
+        self.now = end
+        return self
+
+    def delete(self, grace: int = 30) -> "Life":
+        meta = self.pod["metadata"]
+        meta["deletionTimestamp"] = format_time(int(self.now) + grace)
+        meta["deletionGracePeriodSeconds"] = grace
+        meta["generation"] += 1
+        return self
+
+    def reasons(self) -> list[str]:
+        return [each.reason for each in self.events]
+
+    def container(self, name: str = "main") -> Json:
+        every = [*self.status["containerStatuses"], *self.status.get("initContainerStatuses", ())]
+        return next(each for each in every if each["name"] == name)
+
+    def condition(self, name: str) -> Json:
+        return next(each for each in self.status["conditions"] if each["type"] == name)
+
+    def words(self) -> list[str]:
+        """Return what was visible, without repeats."""
+        words = [word for _, word in self.seen]
+        return [word for at, word in enumerate(words) if at == 0 or words[at - 1] != word]
+
+    def _sync(self) -> PodOutcome:
+        before = deepcopy(self.pod)
+        outcome = sync(self.pod, self.levels, self.now, self.place)
+        assert self.pod == before, "the pod that was passed in has been changed"
+        self.levels = outcome.levels
+        self.events += outcome.events
+        if outcome.status is not None:
+            assert outcome.status != self.pod["status"]
+            self.pod["status"] = outcome.status
+            self.seen.append((self.now - BEGIN, self._word()))
+        return outcome
+
+    def _word(self) -> str:
+        for each in self.status.get("containerStatuses", ()):
+            state = each["state"]
+            if "waiting" in state or "terminated" in state:
+                return str((state.get("waiting") or state["terminated"])["reason"])
+        return str(self.status.get("reason") or self.status["phase"])

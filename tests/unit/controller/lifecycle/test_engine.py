@@ -1,0 +1,96 @@
+"""Pods that live as on a kubelet, with the whole controller on a cluster in memory."""
+
+import asyncio
+from typing import Any
+
+from kwokctl.errors import ApiError
+from kwokctl.kube.resource import NODES, PODS
+from tests.support.fleet_rig import Rig, node, pod, story
+
+
+def with_program(text: str, **spec: Any) -> dict[str, Any]:
+    body = pod(**spec)
+    body["metadata"]["annotations"] = {"kwokctl.dev/program": text}
+    return body
+
+
+def test_a_pod_runs_and_is_deleted() -> None:
+    @story(has_kubelet_pods=True)
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(NODES, node())
+        rig.cluster.put(PODS, pod())
+        await asyncio.sleep(5)
+
+        status = rig.pod()["status"]
+        assert status["phase"] == "Running"
+        assert status["podIP"] == "10.1.0.1"
+        assert status["hostIP"]
+        state = rig.controller.pods.get("ns/p")
+        assert state is not None
+        assert state.raw is None
+
+        metadata = {"deletionTimestamp": "2026-01-01T12:00:30Z", "deletionGracePeriodSeconds": 30}
+        rig.cluster.change(PODS, "p", "ns", metadata=metadata)
+        await asyncio.sleep(40)
+        assert ("delete", "p") in rig.cluster.writes
+
+
+def test_a_crash_loop_is_written_with_its_events() -> None:
+    @story(has_kubelet_pods=True)
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(NODES, node())
+        rig.cluster.put(PODS, with_program("run=2s exit=1"))
+        await asyncio.sleep(100)
+
+        [container] = rig.pod()["status"]["containerStatuses"]
+        assert container["restartCount"] == 4
+        reasons = [each.get("reason") for each in rig.cluster.objects.values()]
+        assert reasons.count("BackOff") == 3
+
+
+def test_a_write_that_fails_is_tried_again() -> None:
+    @story(has_kubelet_pods=True)
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(NODES, node())
+        await asyncio.sleep(5)
+        rig.cluster.refuse.extend([ApiError("busy", status=503)] * 2)
+        rig.cluster.refuse.extend([ApiError("invalid", status=422)] * 2)
+        rig.cluster.put(PODS, pod())
+        await asyncio.sleep(60)
+
+        assert rig.pod()["status"]["phase"] == "Running"
+
+
+def test_an_annotation_that_cannot_be_read_is_logged_and_can_be_repaired() -> None:
+    @story(has_kubelet_pods=True)
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(NODES, node())
+        rig.cluster.put(PODS, with_program("run=soon"))
+        await asyncio.sleep(5)
+        assert rig.pod()["status"]["phase"] == "Pending"
+
+        repaired = {"kwokctl.dev/program": "run=1h"}
+        rig.cluster.change(PODS, "p", "ns", metadata={"annotations": repaired})
+        await asyncio.sleep(5)
+        assert rig.pod()["status"]["phase"] == "Running"
+
+
+def test_another_controller_that_changes_the_status_back_is_answered_calmly() -> None:
+    @story(has_kubelet_pods=True)
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(NODES, node())
+        rig.cluster.put(PODS, pod())
+        await asyncio.sleep(5)
+        before = len(rig.cluster.writes)
+
+        async def quarrel() -> None:
+            while True:
+                if rig.pod()["status"]["phase"] != "Pending":
+                    rig.cluster.change(PODS, "p", "ns", status={"phase": "Pending"})
+                await asyncio.sleep(0.001)
+
+        async with asyncio.timeout(None):
+            task = asyncio.create_task(quarrel())
+            await asyncio.sleep(60)
+            task.cancel()
+        assert len(rig.cluster.writes) - before < 100

@@ -1,0 +1,282 @@
+"""The life of pods in virtual time."""
+
+import re
+from itertools import pairwise
+
+import pytest
+
+from kwokctl.controller.lifecycle.pod import NodeOffer
+from kwokctl.errors import ExpressionError
+from tests.support.pod_lives import BEGIN, Life, pod
+
+SIDECAR = {"name": "side", "image": "x", "restartPolicy": "Always"}
+
+
+def test_a_pod_is_created_and_runs_until_it_is_deleted() -> None:
+    life = Life(pod()).run(3600)
+
+    assert life.words() == ["ContainerCreating", "Running"]
+    assert [at for at, _ in life.seen] == [0.0, 0.5, 1.0]
+    assert life.reasons() == ["Pulled", "Created", "Started"]
+    assert life.status["podIP"] == "10.0.0.7"
+    assert life.condition("Ready")["status"] == "True"
+    assert life.container()["ready"]
+
+    life.delete().run(1)
+    assert life.is_gone
+    assert life.status["phase"] == "Succeeded"
+    assert life.reasons()[3:] == ["Killing"]
+
+
+def test_a_crashing_container_backs_off_twice_as_long_each_time() -> None:
+    life = Life(pod(annotations={"kwokctl.dev/program": "run=2s exit=1"})).run(2000)
+
+    starts = [at for at, word in life.seen if word == "Running"]
+    between = [round(b - a) for a, b in pairwise(starts)]
+    assert between == [2, 12, 22, 42, 82, 162, 302, 302, 302, 302, 302]
+    assert life.container()["restartCount"] == 11
+    assert life.container()["lastState"]["terminated"]["exitCode"] == 1
+    assert "CrashLoopBackOff" in life.words()
+    assert life.status["phase"] == "Running"
+
+
+def test_the_end_is_shown_until_shortly_before_the_next_start() -> None:
+    life = Life(pod(annotations={"kwokctl.dev/program": "run=2s exit=1"})).run(40)
+
+    shown = [(round(at, 1), word) for at, word in life.seen if 5 <= at <= 15]
+    assert shown == [(5.0, "Error"), (14.8, "CrashLoopBackOff"), (15.0, "Running")]
+
+
+def test_a_long_run_resets_the_back_off() -> None:
+    program = {"kwokctl.dev/program": "run=700s exit=1"}
+    life = Life(pod(annotations=program)).run(5000)
+
+    assert "CrashLoopBackOff" not in life.words()
+    assert life.container()["restartCount"] == 7
+
+
+@pytest.mark.parametrize(
+    ("policy", "exits", "phase", "restarts"),
+    [
+        ("Never", "0", "Succeeded", 0),
+        ("Never", "3", "Failed", 0),
+        ("OnFailure", "0", "Succeeded", 0),
+        ("OnFailure", "1,0", "Succeeded", 1),
+        ("Always", "0", "Running", 5),
+    ],
+)
+def test_the_restart_policy_decides_after_an_end(
+    policy: str, exits: str, phase: str, restarts: int
+) -> None:
+    program = {"kwokctl.dev/program": f"run=2s exit={exits}"}
+    life = Life(pod(annotations=program, restartPolicy=policy)).run(170)
+
+    assert life.status["phase"] == phase
+    assert life.container()["restartCount"] == restarts
+
+
+def test_what_has_ended_is_not_ready_for_the_reason_of_the_phase() -> None:
+    life = Life(pod(restartPolicy="Never")).run(10)
+
+    assert life.status["phase"] == "Succeeded"
+    for name in ("Ready", "ContainersReady"):
+        assert life.condition(name)["reason"] == "PodCompleted"
+    assert life.condition("Initialized")["reason"] == "PodCompleted"
+    assert life.condition("PodReadyToStartContainers")["status"] == "False"
+    assert life.container()["state"]["terminated"]["reason"] == "Completed"
+
+
+def test_init_containers_run_one_after_the_other_before_the_rest() -> None:
+    init = [{"name": name, "image": "x", "command": ["sleep", "5"]} for name in ("one", "two")]
+    life = Life(pod(init=init)).run(7)
+
+    assert life.container("one")["state"]["terminated"]["exitCode"] == 0
+    assert "running" in life.container("two")["state"]
+    assert life.container()["state"]["waiting"]["reason"] == "PodInitializing"
+    assert life.condition("Initialized")["message"] == "containers with incomplete status: [two]"
+
+    life.run(20)
+    assert life.status["phase"] == "Running"
+    assert life.condition("Initialized")["status"] == "True"
+
+
+def test_an_init_container_that_fails_ends_a_pod_that_never_restarts() -> None:
+    init = [{"name": "one", "image": "x", "command": ["false"]}]
+    life = Life(pod(init=init, restartPolicy="Never")).run(60)
+
+    assert life.status["phase"] == "Failed"
+    assert life.container()["state"]["waiting"]["reason"] == "PodInitializing"
+
+
+def test_an_init_container_that_fails_is_tried_again() -> None:
+    init = [{"name": "one", "image": "x"}]
+    program = {"program.kwokctl.dev/one": "run=2s exit=1,1,0"}
+    life = Life(pod(init=init, annotations=program)).run(60)
+
+    assert life.container("one")["restartCount"] == 2
+    assert life.status["phase"] == "Running"
+
+
+def test_a_job_ends_though_its_sidecar_would_run_on() -> None:
+    body = pod(
+        {"name": "main", "image": "x", "args": ["sleep", "5"]},
+        init=[SIDECAR],
+        restartPolicy="Never",
+    )
+    life = Life(body).run(5)
+    assert "running" in life.container("side")["state"]
+
+    life.run(10)
+    assert life.status["phase"] == "Succeeded"
+    assert life.container("side")["state"]["terminated"]["exitCode"] == 0
+
+
+def test_a_sidecar_that_stops_slowly_keeps_the_pod_running() -> None:
+    body = pod(
+        {"name": "main", "image": "x", "args": ["sleep", "5"]},
+        init=[SIDECAR],
+        restartPolicy="Never",
+        annotations={"program.kwokctl.dev/side": "stop=20s"},
+    )
+    life = Life(body).run(20)
+    assert life.status["phase"] == "Running"
+
+    life.run(20)
+    assert life.status["phase"] == "Succeeded"
+
+
+def test_a_container_that_ignores_the_signal_is_killed_when_its_grace_is_over() -> None:
+    life = Life(pod(annotations={"kwokctl.dev/program": "stop=1h"})).run(10)
+    life.delete(grace=30).run(29)
+    assert "running" in life.container()["state"]
+
+    life.run(5)
+    assert life.is_gone
+    assert life.container()["state"]["terminated"]["exitCode"] == 137
+    assert life.status["phase"] == "Failed"
+    assert life.condition("Ready")["reason"] == "PodFailed"
+
+
+def test_a_pod_is_active_no_longer_than_its_deadline() -> None:
+    life = Life(pod(activeDeadlineSeconds=30)).run(60)
+
+    assert life.status["phase"] == "Failed"
+    assert life.status["reason"] == "DeadlineExceeded"
+    assert life.container()["state"]["terminated"]["finishedAt"].endswith(":30Z")
+    assert life.reasons().count("DeadlineExceeded") == 1
+
+
+def test_a_container_is_killed_for_memory() -> None:
+    life = Life(pod(annotations={"kwokctl.dev/program": "run=5s exit=oom"}, restartPolicy="Never"))
+    end = life.run(20).container()["state"]["terminated"]
+
+    assert (end["reason"], end["exitCode"]) == ("OOMKilled", 137)
+
+
+def test_an_image_that_cannot_be_pulled_is_tried_again() -> None:
+    life = Life(pod(annotations={"kwokctl.dev/program": "pull=1s pull-failures=2"})).run(60)
+
+    assert life.words() == [
+        "ContainerCreating", "ErrImagePull", "ImagePullBackOff", "ErrImagePull", "ImagePullBackOff",
+        "Running",
+    ]  # fmt: skip
+    assert [at for at, word in life.seen if word == "Running"] == [32.0]
+
+
+def test_an_image_that_does_not_exist_is_never_pulled() -> None:
+    life = Life(pod(annotations={"kwokctl.dev/program": "pull-failures=-1"})).run(3600)
+
+    assert life.status["phase"] == "Pending"
+    assert life.container()["state"]["waiting"]["reason"] == "ImagePullBackOff"
+
+
+def test_probes_and_gates_decide_when_a_pod_is_ready() -> None:
+    container = {"name": "main", "image": "x", "readinessProbe": {"initialDelaySeconds": 10}}
+    life = Life(pod(container, readinessGates=[{"conditionType": "example.com/in"}])).run(5)
+    assert life.condition("ContainersReady")["reason"] == "ContainersNotReady"
+
+    life.run(10)
+    assert life.condition("ContainersReady")["status"] == "True"
+    assert life.condition("Ready")["reason"] == "ReadinessGatesNotReady"
+
+    gate = {"type": "example.com/in", "status": "True", "lastTransitionTime": "x"}
+    life.status["conditions"].append(gate)
+    life.run(1)
+    assert life.condition("Ready")["status"] == "True"
+    assert life.condition("example.com/in") == gate
+
+
+def test_a_pod_that_the_node_refuses_has_no_conditions_and_no_containers() -> None:
+    refusal = ("OutOfcpu", "Node didn't have enough resource: cpu")
+    life = Life(pod(), NodeOffer(refusal=refusal)).run(10)
+
+    assert (life.status["phase"], life.status["reason"]) == ("Failed", "OutOfcpu")
+    assert life.status["conditions"] == []
+    assert "containerStatuses" not in life.status
+    assert life.reasons() == ["OutOfcpu"]
+
+
+def test_resources_are_those_of_the_spec_while_it_runs() -> None:
+    resources = {"requests": {"cpu": "1"}, "limits": {"cpu": "2"}}
+    life = Life(pod({"name": "main", "image": "x", "resources": resources})).run(5)
+    assert life.container()["allocatedResources"] == {"cpu": "1"}
+
+    life.pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "3"}}
+    life.run(1)
+    assert life.container()["resources"] == {"requests": {"cpu": "3"}}
+
+
+def test_rules_of_a_container_come_before_its_policy() -> None:
+    rules = [{"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}}]
+    container = {
+        "name": "main",
+        "image": "x",
+        "restartPolicy": "Never",
+        "restartPolicyRules": rules,
+    }
+    annotations = {"kwokctl.dev/program": "run=2s exit=42,42,7"}
+    life = Life(pod(container, annotations=annotations, restartPolicy="Never")).run(60)
+
+    assert life.container()["restartCount"] == 2
+    assert life.status["phase"] == "Failed"
+
+
+def test_another_controller_goes_on_where_the_first_one_was() -> None:
+    body = pod(annotations={"kwokctl.dev/program": "run=2s exit=1"})
+    whole, first = Life(body).run(300), Life(pod(annotations=body["metadata"]["annotations"]))
+    first.run(100)
+    second = Life(first.pod, now=BEGIN + 100)
+    second.run(200)
+
+    assert second.status["containerStatuses"] == whole.status["containerStatuses"]
+
+
+def test_each_start_has_an_identifier_of_its_own() -> None:
+    life = Life(pod(annotations={"kwokctl.dev/program": "run=2s exit=1"})).run(4)
+    now, before = life.container(), life.container()["lastState"]["terminated"]
+
+    assert now["restartCount"] == 1
+    assert now["containerID"] != before["containerID"]
+
+
+@pytest.mark.parametrize("text", ["run", "run=soon", "speed=3", "exit=x", "pull-failures=many"])
+def test_an_annotation_that_cannot_be_read_is_named(text: str) -> None:
+    with pytest.raises(ExpressionError, match=re.escape("annotation 'kwokctl.dev/program'")):
+        Life(pod(annotations={"kwokctl.dev/program": text})).run(1)
+
+
+def test_a_pod_that_is_deleted_before_it_begins_goes_at_once() -> None:
+    life = Life(pod()).delete()
+    life.run(1)
+
+    assert life.is_gone
+    assert not life.seen
+
+
+def test_a_pod_that_is_deleted_while_it_is_created_has_failed() -> None:
+    life = Life(pod()).run(0.6)
+    life.delete().run(1)
+
+    assert life.is_gone
+    assert life.status["phase"] == "Failed"
+    assert "waiting" in life.container()["state"]

@@ -37,11 +37,21 @@ _OUTCOME = re.compile(r"(\d+) (passed|failed|error|skipped|xfailed|xpassed)")
 
 
 _WITH_PROGRAMS = ("tests/contract", "tests/e2e")
+_DATA_PATH = "tests/e2e/test_data_path_*.py"
+_ROUNDS = ("tests/e2e/test_usage.py", "tests/e2e/test_heartbeats.py")
+"""Tests that mostly wait for what happens every few seconds."""
 LANES: Mapping[str, Sequence[str]] = {
     "docker": (*_WITH_PROGRAMS, "--engine=docker"),
     "kind": (*_WITH_PROGRAMS, "--engine=kind"),
     "podman": (*_WITH_PROGRAMS, "--engine=podman"),
-    "processes": (*_WITH_PROGRAMS, "--engine=none"),
+    "processes": (
+        *_WITH_PROGRAMS,
+        "--engine=none",
+        f"--ignore-glob={_ROOT}/{_DATA_PATH}",
+        *(f"--ignore={file}" for file in _ROUNDS),
+    ),
+    "data path": (*sorted(str(path.relative_to(_ROOT)) for path in _ROOT.glob(_DATA_PATH)),),
+    "rounds": (*_ROUNDS, "--engine=none"),
     "python": ("tests/unit", "tests/cli", "tests/packaging"),
 }
 """What selects the tests of each lane; each test is in one of them."""
@@ -123,7 +133,7 @@ def commands(words: Sequence[str]) -> Mapping[str, Sequence[str]]:
     pytest = [sys.executable, "-m", "pytest", "--no-header"]
     # Lanes would overwrite each other's record of what has failed.
     return {
-        name: [*pytest, "-o", f"cache_dir=.pytest_cache/{name}", *own, *words]
+        name: [*pytest, "-o", f"cache_dir=.pytest_cache/{name.replace(' ', '-')}", *own, *words]
         for name, own in LANES.items()
     }
 

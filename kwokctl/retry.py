@@ -24,7 +24,9 @@ _MORE = (4.0, 5.0)
 
 They end after the watch on etcd gives up, whose error says more.
 """
-_ASK_FIRST, _ASK_MOST = 0.2, 5.0
+_ASK_FIRST = 0.2
+ASK_MOST = 5.0
+"""Seconds between questions, unless something else is said."""
 
 
 def may_pass(error: RequestError) -> bool:
@@ -56,8 +58,13 @@ async def retried(work: Callable[[], Awaitable[T]]) -> T:
     return await work()
 
 
-async def until_answered(ask: Callable[[], Awaitable[T]], random: Random) -> T:
-    """Ask until there is an answer; each kind of refusal is a warning in the log once."""
+async def until_answered(
+    ask: Callable[[], Awaitable[T]], random: Random, *, most: float = ASK_MOST
+) -> T:
+    """Ask until there is an answer; each kind of refusal is a warning in the log once.
+
+    `most` is how many seconds pass between two questions, after several.
+    """
     tries = 0
     known: set[tuple[str, int, str]] = set()
     while True:
@@ -69,4 +76,4 @@ async def until_answered(ask: Callable[[], Awaitable[T]], random: Random) -> T:
             level = logging.DEBUG if mark in known else logging.WARNING
             log.log(level, "%s; trying again%s", e, f"; {e.hint}" if e.hint else "")
             known.add(mark)
-        await asyncio.sleep(backoff(tries, random, first=_ASK_FIRST, most=_ASK_MOST))
+        await asyncio.sleep(backoff(tries, random, first=_ASK_FIRST, most=most))

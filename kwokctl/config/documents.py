@@ -26,6 +26,16 @@ _DEEPEST = 16
 """Folders within folders: more is a circle."""
 
 
+class FieldError(ConfigError):
+    """A field of a document is wrong."""
+
+    def __init__(self, place: str, field: str, problem: str, *, hint: str | None = None) -> None:
+        """Name the place of the document, the field, and what is wrong with it."""
+        super().__init__(f"{place}: '{field}' {problem}", hint=hint)
+        self.field = field
+        self.problem = problem
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """One YAML document, and where it was read."""
@@ -38,9 +48,9 @@ class Document:
     source: str
     """File and position, as a message names them: `kwok.yaml, document 2`."""
 
-    def fault(self, field: str, problem: str, *, hint: str | None = None) -> ConfigError:
+    def fault(self, field: str, problem: str, *, hint: str | None = None) -> FieldError:
         """Make the error about `field`, a path such as `spec.delay`."""
-        return ConfigError(f"{self.source}: '{field}' {problem}", hint=hint)
+        return FieldError(self.source, field, problem, hint=hint)
 
     def check_fields(self, known: Iterable[str]) -> None:
         """Raise ConfigError if the document has a field that is not one of the `known`."""

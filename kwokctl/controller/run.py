@@ -14,8 +14,6 @@ from kwokctl import __version__
 from kwokctl.controller.cluster.admission_fallback import AdmissionFallback
 from kwokctl.controller.cluster.watchers import ClusterWatchers
 from kwokctl.controller.context import ControllerContext
-from kwokctl.controller.documents.custom_resources import CustomResources
-from kwokctl.controller.documents.verdicts import Verdicts
 from kwokctl.controller.leases.keeper import own_identity
 from kwokctl.controller.object_reader import ApiObjectReader
 from kwokctl.controller.serving.routes import Handlers, owner_authorizer, routes
@@ -31,6 +29,8 @@ from kwokctl.dataplane.port import DataPlane
 from kwokctl.dataplane.scale_protocol import KubeletEndpoint
 from kwokctl.dataplane.store import ObjectStore
 from kwokctl.embedded.cluster_access import cluster_access
+from kwokctl.embedded.documents.custom_resources import CustomResources
+from kwokctl.embedded.documents.verdicts import Verdicts
 from kwokctl.embedded.process import (
     LogProgress,
     collect_rarely,

@@ -7,10 +7,10 @@ from hashlib import sha256
 import msgspec
 
 from kwokctl.controller.documents.stages import KIND, StageLibrary, stages_of_files
-from kwokctl.controller.documents.verdicts import Bodies
 from kwokctl.controller.settings import Settings
 from kwokctl.controller.wiring import Controller
 from kwokctl.dataplane.scale_protocol import PlayedStages
+from kwokctl.embedded.documents.verdicts import Bodies
 from kwokctl.json_value import Json
 
 log = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ class ChangingStages:
         found = self._library.update(custom)
         for remark in found.remarks:
             log.log(remark.level, "%s", remark.text)
-        self._controller.change(each.stage for each in found.in_force.values())
+        self._controller.change(each.value for each in found.in_force.values())
         self.played = self._played(each.body for each in found.in_force.values())
         return found.refused
 

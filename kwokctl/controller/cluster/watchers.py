@@ -8,7 +8,6 @@ from random import Random
 import msgspec
 
 from kwokctl.controller.cluster.other_kinds import OtherKinds, name_of
-from kwokctl.controller.documents.custom_resources import CustomResources
 from kwokctl.controller.engine.decoded import (
     Decoded,
     DecodedNode,
@@ -18,6 +17,7 @@ from kwokctl.controller.engine.decoded import (
 from kwokctl.controller.engine.engine import StageEngine
 from kwokctl.controller.wiring import Controller
 from kwokctl.dataplane.leases.decode import StoredLease, read_lease
+from kwokctl.embedded.documents.custom_resources import CustomResources
 from kwokctl.embedded.selection import Selection
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.paging import ListQuery, list_from_cache

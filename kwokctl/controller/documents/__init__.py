@@ -1,1 +1,1 @@
-"""Documents that are custom resources of the cluster, beside those of the configuration files."""
+"""Stages that are custom resources of the cluster, beside those of the configuration files."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import msgspec
 
-from kwokctl.config.documents import Document
+from kwokctl.config.documents import Document, FieldError
 from kwokctl.controller.stages import functions, schema
 from kwokctl.controller.stages.model import (
     ApplyStep,
@@ -21,7 +21,7 @@ from kwokctl.controller.stages.model import (
     Step,
 )
 from kwokctl.controller.stages.selectors import Condition, FieldQuery, Requirement, Selector
-from kwokctl.errors import ConfigError, ExpressionError
+from kwokctl.errors import ExpressionError
 from kwokctl.expr import gotemplate, jq
 from kwokctl.kube.client import PatchType
 
@@ -51,14 +51,12 @@ def read_stages(documents: Iterable[Document]) -> tuple[Stage, ...]:
     return tuple(stages.values())
 
 
-class StageFieldError(ConfigError):
+class StageFieldError(FieldError):
     """A field of a Stage is invalid."""
 
     def __init__(self, document: Document, field: str, problem: str) -> None:
         """Name the field and its document, and what is wrong with it."""
-        super().__init__(f"{document.source}: stage '{document.name}': '{field}' {problem}")
-        self.field = field
-        self.problem = problem
+        super().__init__(f"{document.source}: stage '{document.name}'", field, problem)
 
 
 class _PlacedStep(NamedTuple):

@@ -7,7 +7,7 @@ from random import Random
 from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.kube.client import Client
 from kwokctl.kube.resource import Resource
-from kwokctl.retry import may_pass, until_answered
+from kwokctl.retry import ASK_MOST, may_pass, until_answered
 
 _PAUSE = 1.0
 """Seconds: for a moment a cluster still lists a kind that it does not serve any more."""
@@ -19,11 +19,14 @@ async def while_served(
     follow: Callable[[Resource], Awaitable[None]],
     absent: Callable[[], None],
     random: Random,
+    *,
+    most: float = ASK_MOST,
 ) -> None:
     """Do `follow` whenever the cluster serves a kind, given as apiVersion and name.
 
     `follow` returns when the cluster stops serving it, as a watch does with `while_served`;
-    `absent` is called whenever it turns out not to be served. Runs until cancelled.
+    `absent` is called whenever it turns out not to be served; then `most` seconds pass at the most
+    until the next look. Runs until cancelled.
     """
 
     async def find() -> Resource:
@@ -38,7 +41,7 @@ async def while_served(
             raise
 
     while True:
-        resource = await until_answered(find, random)
+        resource = await until_answered(find, random, most=most)
         await follow(resource)
         client.forget(resource)
         await asyncio.sleep(_PAUSE)

@@ -30,9 +30,9 @@ def test_a_custom_resource_takes_the_place_of_the_files_stage_until_it_is_gone()
     replaced = stages.update(named(OTHER)).in_force
     assert list(replaced) == ["runs", "ends"]
     assert replaced["runs"].body["spec"] == OTHER["spec"]
-    assert replaced["ends"].stage is usual["ends"].stage
+    assert replaced["ends"].value is usual["ends"].value
 
-    assert stages.update({}).in_force["runs"].stage is usual["runs"].stage
+    assert stages.update({}).in_force["runs"].value is usual["runs"].value
 
 
 def test_what_others_write_into_the_object_does_not_change_the_stage() -> None:
@@ -41,24 +41,24 @@ def test_what_others_write_into_the_object_does_not_change_the_stage() -> None:
     metadata = {"name": "runs", "resourceVersion": "7", "labels": {"a": "b"}}
 
     touched = {**OTHER, "metadata": metadata, "status": {"conditions": []}}
-    assert stages.update(named(touched)).in_force["runs"].stage is first.stage
-    assert stages.update(named(RUNS)).in_force["runs"].stage is not first.stage
+    assert stages.update(named(touched)).in_force["runs"].value is first.value
+    assert stages.update(named(RUNS)).in_force["runs"].value is not first.value
 
 
 def test_one_that_says_what_the_file_says_is_the_same_stage() -> None:
     stages = library({**RUNS, "metadata": {"name": "runs", "labels": {"a": "b"}}})
 
-    before = stages.update({}).in_force["runs"].stage
-    assert stages.update(named(RUNS)).in_force["runs"].stage is before
+    before = stages.update({}).in_force["runs"].value
+    assert stages.update(named(RUNS)).in_force["runs"].value is before
 
 
 def test_one_that_is_wrong_counts_as_absent() -> None:
     stages = library(RUNS)
-    before = stages.update({}).in_force["runs"].stage
+    before = stages.update({}).in_force["runs"].value
 
     found = stages.update(named(WRONG, ENDS))
 
-    assert found.in_force["runs"].stage is before
+    assert found.in_force["runs"].value is before
     assert "ends" in found.in_force
     assert list(found.refused) == ["runs"]
     assert found.refused["runs"].startswith("'spec.steps[0].patch.template' cannot be compiled")

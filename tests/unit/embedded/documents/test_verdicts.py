@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from kwokctl.controller.documents.verdicts import Verdicts
+from kwokctl.embedded.documents.verdicts import Verdicts
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import Resource

@@ -8,14 +8,14 @@ from random import Random
 import msgspec
 
 from kwokctl.config.kinds import API_VERSIONS
-from kwokctl.controller.documents.verdicts import Bodies, Verdicts
+from kwokctl.embedded.documents.verdicts import Bodies, Verdicts
 from kwokctl.errors import ApiError
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.served import while_served
 from kwokctl.kube.collections.watch import Event, EventType, watch
 from kwokctl.kube.resource import Resource
-from kwokctl.retry import until_answered
+from kwokctl.retry import ASK_MOST, until_answered
 
 Use = Callable[[Bodies], Mapping[str, str]]
 """Makes use of custom resources; returns what is wrong with some of them, by their keys."""
@@ -27,9 +27,20 @@ class CustomResources:
     """The custom resources of one kind, as they are now."""
 
     def __init__(
-        self, client: Client, kind: str, use: Use, verdicts: Verdicts, random: Random
+        self,
+        client: Client,
+        kind: str,
+        use: Use,
+        verdicts: Verdicts,
+        random: Random,
+        *,
+        missing_most: float = ASK_MOST,
     ) -> None:
-        """Call `use` with all of them when they are known, and after each change."""
+        """Call `use` with all of them when they are known, and after each change.
+
+        A kind that is not served is looked for again at least every `missing_most` seconds.
+        """
+        self._missing_most = missing_most
         self._client = client
         self._kind = kind
         self._use = use
@@ -38,6 +49,11 @@ class CustomResources:
         self._bodies: dict[str, Mapping[str, Json]] = {}
         self._known = asyncio.Event()
 
+    @property
+    def are_known(self) -> bool:
+        """Whether they have been listed, or the cluster has turned out not to show them."""
+        return self._known.is_set()
+
     async def known(self) -> None:
         """Wait until they have been listed, or the cluster has turned out not to serve the kind."""
         await self._known.wait()
@@ -45,7 +61,9 @@ class CustomResources:
     async def run(self) -> None:
         """Follow them until cancelled; their CustomResourceDefinition may come and go meanwhile."""
         kind = (API_VERSIONS[self._kind], self._kind)
-        following = while_served(self._client, kind, self._follow, self._forget, self._random)
+        following = while_served(
+            self._client, kind, self._follow, self._forget, self._random, most=self._missing_most
+        )
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(following)
             tasks.create_task(self._verdicts.run())

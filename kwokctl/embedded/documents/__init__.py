@@ -1,0 +1,1 @@
+"""Documents that are custom resources of the cluster: follows them, reads them, says what is wrong."""

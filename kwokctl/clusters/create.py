@@ -5,11 +5,12 @@ import shutil
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from kwokctl.clusters.launching.custom_resources import install_definitions
 from kwokctl.clusters.launching.first_objects import create_first_objects
-from kwokctl.clusters.launching.launch import bring_up
+from kwokctl.clusters.launching.launch import Patience, bring_up
 from kwokctl.clusters.launching.ports import held_ports, portless
 from kwokctl.clusters.launching.readiness import unready
 from kwokctl.clusters.programs.images import artifacts
@@ -56,6 +57,11 @@ class CreateRequest:
     timeout: float | None = None
     keep_on_failure: bool = False
     fail_on_drift: bool = False
+
+    @property
+    def patience(self) -> Patience:
+        """How long the launch may take."""
+        return Patience(self.timeout, self.wait)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,10 +167,8 @@ async def _create(home: Home, request: CreateRequest, wanted: WantedCluster) -> 
             )
             plan = write_files(home, runtime, saved)
             await runtime.install(plan)
-            started = await bring_up(
-                home, runtime, plan, held, timeout=request.timeout, wait=request.wait
-            )
-            await install_definitions(home, saved)
+            prepare = partial(install_definitions, home, saved)
+            started = await bring_up(home, runtime, plan, held, request.patience, prepare)
             await create_first_objects(home, saved)
     return kube_apiserver.url(saved.setting(runtime, home.paths(request.name))), started
 
@@ -192,11 +196,9 @@ async def _continue(home: Home, request: CreateRequest, saved: Saved) -> _Starte
     with held_ports(home, saved.name, saved.options, missing) as (options, held):
         plan = write_files(home, runtime, replace(saved, options=options))
         await runtime.install(plan)
-        started = await bring_up(
-            home, runtime, plan, held, timeout=request.timeout, wait=request.wait
-        )
+        prepare = partial(install_definitions, home, saved)
+        started = await bring_up(home, runtime, plan, held, request.patience, prepare)
     forget_former(paths)
-    await install_definitions(home, saved)
     await create_first_objects(home, saved)
     return url, started
 

@@ -1,9 +1,10 @@
 """Starts a cluster that exists."""
 
 from dataclasses import replace
+from functools import partial
 
 from kwokctl.clusters.launching.custom_resources import install_definitions
-from kwokctl.clusters.launching.launch import bring_up
+from kwokctl.clusters.launching.launch import Patience, bring_up
 from kwokctl.clusters.launching.ports import held_ports, portless
 from kwokctl.clusters.programs.images import artifacts
 from kwokctl.clusters.state.data_folders import forget_former, settle
@@ -46,8 +47,8 @@ async def start_saved(
     with held_ports(home, saved.name, saved.options, missing) as (_, held):
         plan = write_files(home, runtime, saved)
         await runtime.install(plan)
-        started = await bring_up(home, runtime, plan, held, timeout=timeout, wait=wait)
+        prepare = partial(install_definitions, home, saved)
+        started = await bring_up(home, runtime, plan, held, Patience(timeout, wait), prepare)
     # The API answers: the data that a killed restore has left in place work.
     forget_former(home.paths(saved.name))
-    await install_definitions(home, saved)
     return started

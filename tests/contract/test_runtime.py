@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.clusters.launching.launch import bring_up
+from kwokctl.clusters.launching.launch import Patience, bring_up
 from kwokctl.clusters.state.home import Home
 from kwokctl.errors import ComponentError, ConflictError
 from kwokctl.host.machine import Host
@@ -266,7 +266,7 @@ def none_held() -> HeldPorts:
 async def started(host: Host, runtime: Runtime, plan: Plan, held: HeldPorts) -> None:
     """Start a plan as every verb does that starts one."""
     home = Home(workdir=host.workdir, cache=Path("/nowhere"))
-    await bring_up(home, runtime, plan, held, wait=60.0)
+    await bring_up(home, runtime, plan, held, Patience(wait=60.0))
 
 
 async def refused(host: Host, runtime: Runtime, plan: Plan, held: HeldPorts) -> None:

@@ -1,8 +1,7 @@
-"""Lets a cluster serve the kinds of documents that its controller reads as custom resources."""
+"""Lets a cluster serve the kinds of documents that are custom resources, too."""
 
 import asyncio
 from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 
@@ -19,6 +18,7 @@ from kwokctl.kube.kubeconfig.access import load_access
 from kwokctl.kube.resource import Resource
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.retry import retried
+from kwokctl.tasks import for_each
 
 _DEFINITIONS = Resource(
     "apiextensions.k8s.io",
@@ -33,7 +33,7 @@ _POLL = 0.1
 
 
 def enabled_kinds(saved: Saved) -> set[str]:
-    """Return the kinds of documents that a cluster's controller reads as custom resources."""
+    """Return the kinds of documents that are custom resources of a cluster, too."""
     flagged = saved.options.of(KwokControllerOptions).enable_crds
     return {*flagged, *(controller_options(saved.kept).get("enableCRDs") or ())}
 
@@ -46,22 +46,32 @@ async def install_definitions(home: Home, saved: Saved) -> None:
     bodies = list(_definitions(saved))
     if not bodies:
         return
-    kinds = ", ".join(str(body["spec"]["names"]["kind"]) for body in bodies)
-    with home.progress.step(f"Installing the CustomResourceDefinition of {kinds}"):
+    kinds = [str(body["spec"]["names"]["kind"]) for body in bodies]
+    plural = "s" if len(kinds) > 1 else ""
+    title = f"Installing the CustomResourceDefinition{plural} of {', '.join(kinds)}"
+    with home.progress.step(title, total=len(bodies), unit="kinds") as step:
         async with Pool(load_access(home.paths(saved.name).kubeconfig)) as pool:
-            for body in bodies:
+
+            async def install(body: dict[str, Json]) -> None:
                 await _install(Client(pool), body)
+                step.advance()
+
+            # The API server takes its time for each, and as long for all of them.
+            await for_each(bodies, install, at_once=len(bodies))
 
 
 def _definitions(saved: Saved) -> Iterator[dict[str, Json]]:
     for kind in sorted(enabled_kinds(saved)):
-        file = _file(kind)
-        if file.is_file():
-            yield yaml.load(file.read_text(encoding="utf-8"))
+        yield from shipped_definition(kind)
 
 
-def _file(kind: str) -> Path:
-    return assets.path(f"crds/{kind.lower()}.yaml")
+def shipped_definition(kind: str) -> Iterator[dict[str, Json]]:
+    """Yield the definition of a kind, if there is one: those of a subject are in one file."""
+    file = assets.path(f"crds/{kind.removeprefix('Cluster').lower()}.yaml")
+    if file.is_file():
+        body = yaml.load(file.read_text(encoding="utf-8"))
+        bodies = body["items"] if body["kind"] == "List" else [body]
+        yield from (each for each in bodies if each["spec"]["names"]["kind"] == kind)
 
 
 async def _install(client: Client, body: dict[str, Json]) -> None:

@@ -1,7 +1,8 @@
 """Starts the components of a plan, wave by wave."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from kwokctl.clusters.launching.objects import apply_objects
 from kwokctl.clusters.launching.ports import explaining_taken_ports, refuse_taken
@@ -12,26 +13,42 @@ from kwokctl.model import Component, ComponentName, Plan, State
 from kwokctl.runtime import Runtime
 
 
+async def _nothing() -> None:
+    """Prepare nothing."""
+
+
+class Patience(NamedTuple):
+    """How long a launch may take, in seconds."""
+
+    timeout: float | None = None
+    """For launching; None for no limit."""
+    wait: float | None = None
+    """For the readiness of the last wave, on a clock of its own: 0 for as long as it takes, None for
+    not to wait for it."""
+
+
+_NO_LIMIT = Patience()
+
+
 async def bring_up(
     home: Home,
     runtime: Runtime,
     plan: Plan,
     held: HeldPorts,
-    *,
-    timeout: float | None = None,
-    wait: float | None = None,
+    patience: Patience = _NO_LIMIT,
+    prepare: Callable[[], Awaitable[None]] = _nothing,
 ) -> tuple[ComponentName, ...]:
     """Start every wave when the one before it is ready; return the components that did not run.
 
-    `timeout` bounds the launching. With `wait` the last wave is waited for too, on a clock of its
-    own; 0 means as long as it takes. Components that run already are left alone.
+    `prepare` is called when the first wave, which has the API server, is ready; if it is the only
+    one, when it has been started. Components that run already are left alone.
     """
     waves = list(plan.waves())
     every = plan.components.values()
     states = await runtime.states(plan.cluster)
     missing = tuple(c.name for c in every if states.get(c.name) is not State.RUNNING)
     async with explaining_taken_ports(runtime, plan):
-        async with explaining_timeouts(runtime, plan.cluster, every, timeout):
+        async with explaining_timeouts(runtime, plan.cluster, every, patience.timeout):
             for number, wave in enumerate(waves):
                 await refuse_taken(runtime, plan, held, waves[number:])
                 home.paths(plan.cluster).stopped.unlink(missing_ok=True)
@@ -41,10 +58,12 @@ async def bring_up(
                 await apply_objects(home.paths(plan.cluster), fresh)
                 with _step(home, "Starting", launched):
                     await _start(runtime, plan, held, wave, ready=not is_last)
-        if wait is not None:
+                if number == 0:
+                    await prepare()
+        if patience.wait is not None:
             last = [component.name for component in waves[-1]] if missing else []
             with _step(home, "Waiting for", last):
-                async with explaining_timeouts(runtime, plan.cluster, every, wait):
+                async with explaining_timeouts(runtime, plan.cluster, every, patience.wait):
                     await wait_ready(runtime, plan.cluster, every)
     return missing
 

@@ -1,6 +1,6 @@
 """Exec, cp, attach and port-forward, with kubectl and a real API server, over SPDY and WebSocket.
 
-kubectl speaks WebSocket to the API server, or SPDY if it is told to. The API server passes WebSocket on to
+kubectl speaks WebSocket to the API server, or SPDY if a setting says so or it is older. The API server passes WebSocket on to
 a node that declares that it can do so, and speaks SPDY to others.
 """
 
@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.installed import Finished, Installed, end, until
+from tests.support.speaking import WAYS, speaking
 
 pytestmark = [
     pytest.mark.e2e,
@@ -82,21 +83,16 @@ def pod(request: pytest.FixtureRequest) -> str:
     return name
 
 
-@pytest.fixture(params=["websocket", "spdy"])
+@pytest.fixture(params=WAYS)
 def way(request: pytest.FixtureRequest) -> str:
     """Say what kubectl speaks to the API server."""
     name: str = request.param
     return name
 
 
-def speaking(cluster: Installed, way: str, *words: str, stdin: str = "") -> Finished:
-    wanted = str(way == "websocket").lower()
-    return cluster.run("kubectl", *words, stdin=stdin, KUBECTL_REMOTE_COMMAND_WEBSOCKETS=wanted)
-
-
 def execute(cluster: Installed, pod: str, *words: str, way: str, stdin: str = "") -> Finished:
     flags = ("-i",) if stdin else ()
-    return speaking(cluster, way, "exec", *flags, pod, "--", *words, stdin=stdin)
+    return speaking(cluster, way).run("kubectl", "exec", *flags, pod, "--", *words, stdin=stdin)
 
 
 def test_a_command_runs_with_output_errors_and_exit_code(
@@ -126,7 +122,7 @@ def test_files_are_copied_both_ways(cluster: Installed, pod: str, way: str, tmp_
     given.write_bytes(os.urandom(100_000))
 
     for source, target in ((given, f"{pod}:{there}"), (f"{pod}:{there}", back)):
-        done = speaking(cluster, way, "cp", str(source), str(target))
+        done = speaking(cluster, way).run("kubectl", "cp", str(source), str(target))
         assert done.code == 0, done.err
 
     assert there.read_bytes() == back.read_bytes() == given.read_bytes()
@@ -165,9 +161,7 @@ def test_a_container_shows_what_it_writes_from_now_on(cluster: Installed, pod: s
 @contextmanager
 def forwarding(cluster: Installed, pod: str, way: str) -> Iterator[int]:
     """Forward a port of this machine to a pod while inside; yields the port."""
-    wanted = str(way == "websocket").lower()
-    words = ("kubectl", "port-forward", pod, ":80")
-    follower = cluster.start(*words, KUBECTL_PORT_FORWARD_WEBSOCKETS=wanted)
+    follower = speaking(cluster, way).start("kubectl", "port-forward", pod, ":80")
     try:
         assert follower.stdout
         said = follower.stdout.readline()

@@ -10,9 +10,9 @@ import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -61,6 +61,8 @@ class Installed:
     folder: Path
     name: str = "kwok"
     """The cluster that commands are for."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """What its environment has beside the user's."""
 
     @classmethod
     def within(cls, folder: Path) -> "Installed":
@@ -95,6 +97,7 @@ class Installed:
             "KUBECONFIG": str(self.kubeconfig),
             "TMPDIR": str(self.temporary),
             "PATH": f"{scripts()}:{kept.get('PATH', os.defpath)}",
+            **self.settings,
         }
 
     @property

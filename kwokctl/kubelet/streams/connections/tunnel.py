@@ -1,5 +1,7 @@
 """A connection within a WebSocket connection: what messages carry is taken for one stream of bytes."""
 
+from contextlib import suppress
+
 from kwokctl.kubelet.streams.connections.websocket_connection import WebSocketConnection
 
 
@@ -22,5 +24,6 @@ class WebSocketTunnel:
         await self._socket.send(data)
 
     async def close(self) -> None:
-        """Say that no more comes."""
-        await self._socket.say_goodbye()
+        """Say that no more comes, to a client that is still there."""
+        with suppress(ConnectionError):
+            await self._socket.say_goodbye()

@@ -1,6 +1,6 @@
 """Checks the request of `create cluster`, and chooses what its user left open."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kwokctl.clusters.state.documents import controller_options, kept_documents, runtime_documents
@@ -40,6 +40,12 @@ _CUSTOM_STAGES = (
     "Stages that you apply with kubectl come beside those of the cluster, or take the place of those "
     "of the same name"
 )
+_CUSTOM_COMMANDS = (
+    "every user of the cluster who may create objects of kind {kinds} runs programs on this machine, "
+    "as you"
+)
+_RUNNING = frozenset({"Exec", "ClusterExec", "PortForward", "ClusterPortForward"})
+"""Kinds of documents that name commands."""
 PREFERRED = ("binary", "docker")
 """Processes need no privileges, no engine and no images, and are the fastest; so they come first.
 
@@ -82,8 +88,10 @@ def wanted_cluster(home: Home, resolved: Resolved, documents: Sequence[Document]
         stages = stages_in_force(options, documents)
     controller = options.of(KwokControllerOptions)
     said = [*stage_remarks(stages, controller.stages)]
-    if "Stage" in controller.enable_crds and not controller.binary:
-        said.append(_CUSTOM_STAGES)
+    if not controller.binary:
+        said += _custom_remarks(
+            {*controller.enable_crds, *(given_options(documents).get("enableCRDs") or ())}
+        )
     return WantedCluster(
         options=options,
         data_path=data_path,
@@ -92,6 +100,13 @@ def wanted_cluster(home: Home, resolved: Resolved, documents: Sequence[Document]
         stages=stages.documents,
         notes=(*said, *((_NO_FSYNC,) if options.of(EtcdOptions).fsync == "off" else ())),
     )
+
+
+def _custom_remarks(kinds: Collection[str]) -> Iterator[str]:
+    if "Stage" in kinds:
+        yield _CUSTOM_STAGES
+    if running := sorted(_RUNNING.intersection(kinds)):
+        yield _CUSTOM_COMMANDS.format(kinds=" or ".join(running))
 
 
 def _checked(home: Home, resolved: Resolved) -> tuple[ComponentName, ...]:

@@ -7,7 +7,7 @@ from kwokctl.config import checks
 from kwokctl.config.documents import Document
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.embedded.selection import requirements
-from kwokctl.errors import NotServedError, UsageError
+from kwokctl.errors import UsageError
 from kwokctl.json_value import Json
 from kwokctl.kube.names import is_subdomain
 
@@ -77,7 +77,7 @@ SELECTING = (
 )
 """The options that select the nodes to manage."""
 CUSTOM_KINDS = frozenset({"Stage"})
-"""Kinds of documents that the embedded controller reads from the API server, too."""
+"""Kinds of documents that this controller reads from the API server, too; others are the kubelet's."""
 
 
 def given_options(documents: Sequence[Document]) -> dict[str, Json]:
@@ -106,16 +106,10 @@ def without_effect(documents: Sequence[Document]) -> list[str]:
 
 
 def check_custom_kinds(kinds: Iterable[str]) -> None:
-    """Raise UsageError for a kind that is none of a custom resource, or not read as such yet."""
+    """Raise UsageError for a kind that is none of a custom resource."""
     for kind in sorted(set(kinds)):
         if found := checks.resource_kind(kind):
             raise UsageError(f"'{kind}' cannot be enabled: {found.problem}", hint=found.hint)
-        if kind not in CUSTOM_KINDS:
-            raise NotServedError(
-                f"the embedded controller does not read custom resources of kind '{kind}' yet",
-                hint=f"it reads: {', '.join(sorted(CUSTOM_KINDS))}; for others give another controller "
-                "(--kwok-controller-binary)",
-            )
 
 
 def _checked_options(document: Document) -> dict[str, Json]:

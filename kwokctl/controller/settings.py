@@ -104,6 +104,7 @@ def read_settings(argv: Sequence[str], progress: Progress) -> Settings:
     flagged = [kind for words in flags.enable_crds for kind in words.split(",") if kind]
     custom_kinds = frozenset([*flagged, *map(str, options["enableCRDs"])])
     configuration.check_custom_kinds(custom_kinds)
+    custom_kinds &= configuration.CUSTOM_KINDS
     stages = read_stages(documents)
     if flags.pods == "kubelet":
         _check_no_pod_stages(stages)

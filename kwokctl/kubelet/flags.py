@@ -21,6 +21,9 @@ def parser() -> argparse.ArgumentParser:
     add("--master", default="", help="address of the API server, instead of the kubeconfig's")
     add("-c", "--config", action="append", default=[],
         help="file of documents, such as Logs; may be repeated")  # fmt: skip
+    add("--enable-crds", action="append", default=[], metavar="KIND,…",
+        help="kinds of documents that are read from the cluster as custom resources, too: any but "
+        "Stage; may be repeated")  # fmt: skip
     _add_selection(made)
     add("--server-address", required=True, help="host:port to answer on; several hosts with commas")
     _add_access(made)

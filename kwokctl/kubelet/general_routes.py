@@ -15,19 +15,26 @@ MEANINGS: Help = {
     "kwok_kubelet_objects": ("gauge", "Objects that are watched, by kind."),
 }
 METRICS_TEXT = "text/plain; version=0.0.4; charset=utf-8"
+_WELL = Answer(200, b"ok")
 _METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 _OFF = ("/run", "/runningpods", "/logs", "/debug", "/checkpoint")
 """What kubelets have, and this server never."""
 
 
-def general_routes(metrics: Callable[[], str]) -> Iterator[Route]:
+def general_routes(
+    metrics: Callable[[], str], is_ready: Callable[[], bool] = lambda: True
+) -> Iterator[Route]:
     """Return the routes for health, metrics, and for what is never served."""
+
+    async def ready(_: Request) -> Answer:
+        return _WELL if is_ready() else Answer(503, b"the custom resources are not known yet")
 
     async def own_metrics(_: Request) -> Answer:
         return Answer(200, metrics().encode(), METRICS_TEXT)
 
-    for path in ("/healthz", "/livez", "/readyz"):
+    for path in ("/healthz", "/livez"):
         yield Route(path=path, answer=_well, is_open=True)
+    yield Route(path="/readyz", answer=ready, is_open=True)
     yield Route(path="/metrics", answer=own_metrics)
     for path in _OFF:
         yield from (
@@ -46,7 +53,7 @@ def without_debugging(routes: Iterable[Route]) -> Iterator[Route]:
 
 
 async def _well(_: Request) -> Answer:
-    return Answer(200, b"ok")
+    return _WELL
 
 
 async def _disabled(_: Request) -> Answer:

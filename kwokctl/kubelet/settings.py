@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kwokctl.config.documents import Document, load_documents
+from kwokctl.config.kinds import FOR_KUBELET
+from kwokctl.config.nearest import did_you_mean
 from kwokctl.embedded.flags import parse_address
 from kwokctl.embedded.selection import Selection, select
 from kwokctl.errors import UsageError
@@ -31,6 +33,8 @@ class KubeletSettings:
     kubeconfig: Path | None
     master: str
     documents: tuple[Document, ...]
+    custom_kinds: frozenset[str] = frozenset()
+    """Kinds of documents that are custom resources, too."""
     selection: Selection
     hosts: tuple[str, ...]
     port: int
@@ -52,6 +56,7 @@ def read_kubelet_settings(argv: Sequence[str], progress: Progress) -> KubeletSet
         kubeconfig=flags.kubeconfig,
         master=flags.master,
         documents=_documents(flags.config, progress),
+        custom_kinds=_kinds(flags.enable_crds),
         selection=select(
             all_nodes=flags.manage_all_nodes,
             single_node=flags.manage_single_node,
@@ -73,6 +78,16 @@ def _documents(files: Sequence[str], progress: Progress) -> tuple[Document, ...]
     found = (usual_metrics(), *load_documents(files, progress=progress))
     check_kubelet_documents(found)
     return found
+
+
+def _kinds(given: Sequence[str]) -> frozenset[str]:
+    kinds = frozenset(kind for words in given for kind in words.split(",") if kind)
+    if unknown := sorted(kinds - FOR_KUBELET):
+        hint = (
+            did_you_mean(unknown[0], FOR_KUBELET) or f"kinds are: {', '.join(sorted(FOR_KUBELET))}"
+        )
+        raise UsageError(f"'{unknown[0]}' says nothing of what a kubelet answers", hint=hint)
+    return kinds
 
 
 def _tls(flags: argparse.Namespace) -> TlsFiles | None:

@@ -1,17 +1,16 @@
 """Puts the parts of the kubelet server together."""
 
 import asyncio
-import os
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from random import Random
 
-from kwokctl.config.documents import Document
+from kwokctl.embedded.documents.custom_resources import CustomResources
+from kwokctl.embedded.documents.verdicts import Verdicts
 from kwokctl.embedded.metrics import Labels, Metrics
 from kwokctl.kube.client import Client
 from kwokctl.kubelet.access.gate import Gate
 from kwokctl.kubelet.access.reviews import Reviews
 from kwokctl.kubelet.access.target import node_of
-from kwokctl.kubelet.documents.reader import read_lookup
 from kwokctl.kubelet.fleet.cluster_fleet import ClusterFleet
 from kwokctl.kubelet.general_routes import (
     MEANINGS,
@@ -19,14 +18,14 @@ from kwokctl.kubelet.general_routes import (
     general_routes,
     without_debugging,
 )
-from kwokctl.kubelet.http.routes import Route, RouteTable
+from kwokctl.kubelet.http.routes import RouteTable
 from kwokctl.kubelet.http.server import KubeletServer
-from kwokctl.kubelet.logs.container_logs import ContainerLogs
-from kwokctl.kubelet.logs.entries import LOGS
 from kwokctl.kubelet.logs.file_changes import FileChanges
 from kwokctl.kubelet.settings import KubeletSettings
-from kwokctl.kubelet.streams.routes import stream_routes
-from kwokctl.kubelet.usage.routes import UsageRoutes
+from kwokctl.kubelet.subject_routes import KubeletSubjects
+
+_MISSING_MOST = 1.0
+"""Seconds between looks for a kind that the cluster does not serve yet."""
 
 
 class KubeletProcess:
@@ -50,24 +49,28 @@ class KubeletProcess:
             anonymous=settings.anonymous,
             allow_all=settings.allow_all,
         )
-        routes = [*general_routes(self._metrics.text), *self._subjects(settings.documents, wall)]
+        self._subjects = KubeletSubjects(self._fleet, settings.documents, self._changes, wall)
+        self._fleet.listen(self._subjects.usage.changed)
+        self._custom = [
+            CustomResources(
+                client, kind, self._subjects.uses[kind], Verdicts(client, kind, wall), random,
+                missing_most=_MISSING_MOST,
+            )
+            for kind in sorted(settings.custom_kinds)
+        ]  # fmt: skip
+        general = general_routes(self._metrics.text, self._is_ready)
+        routes = [*general, *self._subjects.routes()]
         offered = routes if settings.debugging else without_debugging(routes)
         self.server = KubeletServer(RouteTable(list(offered)), gate.admit, self._count)
 
     def work(self) -> Iterable[Callable[[], Coroutine[object, None, None]]]:
         """Return what is to be run beside the server, until cancelled."""
-        return (self._fleet.run, self._changes.run)
+        following = (each.run for each in self._custom)
+        return (self._fleet.run, self._changes.run, self._subjects.usage.run, *following)
 
-    def _subjects(
-        self, documents: Sequence[Document], wall: Callable[[], float]
-    ) -> Iterable[Route]:
-        """Return the routes of all subjects."""
-        logs = read_lookup(LOGS, documents)
-        yield from ContainerLogs(self._fleet, logs, self._changes, wall).routes()
-        yield from stream_routes(self._fleet, documents, self._changes, os.environ)
-        usage = UsageRoutes(self._fleet, documents, wall)
-        self._fleet.listen(usage.changed)
-        yield from usage.routes()
+    def _is_ready(self) -> bool:
+        """Tell whether all documents are known."""
+        return all(each.are_known for each in self._custom)
 
     def _count(self, path: str, status: int) -> None:
         self._metrics.count(REQUESTS, path=path, status=str(status))

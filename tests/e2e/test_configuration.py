@@ -45,13 +45,9 @@ spec:
 CONTROLLER = """\
 #!/bin/sh
 printf '%s\\n' "$@" > "$0.flags"
-for flag; do
-  shift
-  case $flag in --enable-crds=*) ;; *) set -- "$@" "$flag" ;; esac
-done
 exec {python} -P -m kwokctl.controller "$@"
 """
-"""A controller given by the user: the embedded one, which does not read custom resources yet."""
+"""A controller given by the user: the embedded one, with its flags in a file."""
 
 
 def test_documents_are_kept_passed_to_the_users_own_controller_and_obeyed(

@@ -89,7 +89,8 @@ def place(request: pytest.FixtureRequest, programs: None) -> Iterator[Place]:
 @pytest.fixture(scope="module")
 def main(place: Place, installed: Installed) -> Iterator[Installed]:
     main = installed.called(f"usage-{place.name}")
-    place.create(main, "--enable", "metrics-server", "--nodes", str(NODES), timeout=BUILD)
+    words = ("--enable", "metrics-server", "--enable-crds", "ResourceUsage")
+    place.create(main, *words, "--nodes", str(NODES), timeout=BUILD)
     yield main
     main.ok("delete", "cluster")
 
@@ -154,11 +155,19 @@ def test_a_node_uses_what_its_pods_use(main: Installed) -> None:
     until("a whole round has seen both pods", lambda: used() > 2 * 2 * 0.25, patience=ROUNDS)
 
 
-def test_a_changed_annotation_is_seen(main: Installed) -> None:
+def test_a_changed_annotation_and_a_resource_usage_are_seen(main: Installed) -> None:
+    first, *_ = main.objects("pods", "--selector", "app=web")
+    usage = {
+        "apiVersion": "kwok.x-k8s.io/v1alpha1",
+        "kind": "ResourceUsage",
+        "metadata": {"name": first["metadata"]["name"]},
+        "spec": {"usages": [{"usage": {"cpu": {"value": "800m"}}}]},
+    }
+    main.kubectl("apply", "-f", "-", stdin=json.dumps(usage))
     main.kubectl("annotate", "pod", "--all", "--overwrite", "kwok.x-k8s.io/usage-cpu=700m")
     until(
-        "the new value is measured",
-        lambda: all(abs(value - 0.7) < 0.01 for value in used_by_app(main)),
+        "the new values are measured",
+        lambda: [round(value, 1) for value in sorted(used_by_app(main))] == [0.7, 0.8],
         patience=ROUNDS,
     )
 

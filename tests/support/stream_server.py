@@ -10,7 +10,7 @@ from kwokctl.kubelet.http.messages import Request
 from kwokctl.kubelet.http.routes import RouteTable
 from kwokctl.kubelet.http.server import Certificate, KubeletServer
 from kwokctl.kubelet.logs.file_changes import FileChanges
-from kwokctl.kubelet.streams.routes import stream_routes
+from kwokctl.kubelet.streams.routes import StreamRoutes
 from kwokctl.tasks import beside
 
 ANY_COMMAND = """
@@ -49,10 +49,10 @@ async def serving(
 ) -> AsyncIterator[int]:
     """Serve streams of `pods` while inside; yields the port."""
     changes = FileChanges()
-    routes = stream_routes(
+    streams = StreamRoutes(
         pods or Pods(), read_documents(documents), changes, environment or {"PATH": PATH}
     )
-    server = KubeletServer(RouteTable(routes), _admit)
+    server = KubeletServer(RouteTable(list(streams.routes())), _admit)
     sockets = listening_sockets(["127.0.0.1"], 0)
     async with beside(server.run(sockets, None), changes.run()):
         yield sockets[0].getsockname()[1]

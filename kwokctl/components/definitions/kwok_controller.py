@@ -1,7 +1,7 @@
 """Describes the embedded fake-node controller."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -29,6 +29,7 @@ from kwokctl.config.declaring import (
     option,
     port_option,
 )
+from kwokctl.config.kinds import FOR_KUBELET
 from kwokctl.config.options import ClusterOptions
 from kwokctl.host.ports import joined
 from kwokctl.model import (
@@ -67,8 +68,8 @@ class KwokControllerOptions(ComponentOptions):
     )
     enable_crds: tuple[str, ...] = option(
         (),
-        "Kinds of documents that the controller reads from the API server as custom resources: "
-        "Stage, or any for a controller of your own (--kwok-controller-binary)",
+        "Kinds of documents that are custom resources of the cluster, too, and come and go while it "
+        "runs: Stage, Logs, Exec and so on",
         group=COMPONENTS,
         metavar="KIND,…",
         name="enable_crds",
@@ -105,7 +106,7 @@ def kwok_controller(setting: Setting) -> Component:
                 # until they expire.
                 "holder-identity": KWOK_CONTROLLER if is_ours else None,
                 "node-lease-duration-seconds": heartbeat(setting.options).lease_seconds,
-                "enable-crds": ",".join(own.enable_crds) or None,
+                "enable-crds": ",".join(_custom_kinds(own)) or None,
                 "pods": "kubelet" if KUBELET_PODS in own.stages else None,
                 "server-token-file": str(setting.paths.controller_token) if is_ours else None,
                 **(_data_path(setting) if is_ours else {}),
@@ -117,6 +118,11 @@ def kwok_controller(setting: Setting) -> Component:
         after=frozenset({KUBE_APISERVER}),
         uses=frozenset({KUBE_APISERVER}),
     )
+
+
+def _custom_kinds(own: KwokControllerOptions) -> Sequence[str]:
+    """Return the kinds that the controller reads; the kubelet server beside ours reads the others."""
+    return [kind for kind in own.enable_crds if own.binary or kind not in FOR_KUBELET]
 
 
 def _tls(setting: Setting) -> dict[str, Value]:

@@ -1,16 +1,19 @@
 """Describes the kubelet server, which answers as the kubelet of every fake node."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from kwokctl import __version__
 from kwokctl.components import identities
 from kwokctl.components.definition import Definition
+from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
 from kwokctl.components.fake_nodes import listening, selecting
 from kwokctl.components.flags import Value, flags
 from kwokctl.components.setting import Setting
 from kwokctl.config.declaring import ComponentOptions, port_option
+from kwokctl.config.kinds import FOR_KUBELET
 from kwokctl.config.options import ClusterOptions
 from kwokctl.model import (
     KUBE_APISERVER,
@@ -52,6 +55,7 @@ def kwok_kubelet(setting: Setting) -> Component:
             {
                 "kubeconfig": setting.kubeconfig(KWOK_KUBELET),
                 "config": str(setting.site.path(setting.paths.saved)),
+                "enable-crds": ",".join(_custom_kinds(setting)) or None,
                 **_selection(setting),
                 "server-address": listening(setting, KWOK_KUBELET, port),
                 "tls-cert-file": setting.pki(f"{KWOK_KUBELET}.crt"),
@@ -76,6 +80,14 @@ def _selection(setting: Setting) -> dict[str, Value]:
         if isinstance(value := given.get(name), str | bool) and value
     }
     return {**said, **selecting(setting)}
+
+
+def _custom_kinds(setting: Setting) -> Sequence[str]:
+    """Return the kinds of documents that are custom resources, too, of those that it reads."""
+    flagged = setting.options.of(KwokControllerOptions).enable_crds
+    given = setting.controller_options.get("enableCRDs")
+    listed = given if isinstance(given, list) else ()
+    return sorted(FOR_KUBELET & {*flagged, *listed})
 
 
 def _debugging(setting: Setting) -> Value:

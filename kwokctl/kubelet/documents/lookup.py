@@ -6,7 +6,7 @@ first cluster-wide document that selects the pod and says something of the conta
 document an entry that names the container comes before one that names none.
 """
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -52,10 +52,25 @@ class Lookup(Generic[T]):
         of_cluster: Iterable[ClusterDocument[T]] = (),
     ) -> None:
         """Look into these; of two documents for the same pod the later one counts."""
-        self._of_pods: Mapping[tuple[str, str], PodDocument[T]] = {
-            (each.namespace, each.name): each for each in of_pods
-        }
-        self._of_cluster = tuple(of_cluster)
+        self._of_pods: Mapping[tuple[str, str], PodDocument[T]] = {}
+        self._of_cluster: Sequence[ClusterDocument[T]] = ()
+        self._listeners: list[Callable[[], None]] = []
+        self.put_of_pods(of_pods)
+        self.put_of_cluster(of_cluster)
+
+    def put_of_pods(self, documents: Iterable[PodDocument[T]]) -> None:
+        """Look into these from now on, in place of the documents for single pods so far."""
+        self._of_pods = {(each.namespace, each.name): each for each in documents}
+        self._tell()
+
+    def put_of_cluster(self, documents: Iterable[ClusterDocument[T]]) -> None:
+        """Look into these from now on, in place of the cluster-wide documents so far."""
+        self._of_cluster = tuple(documents)
+        self._tell()
+
+    def listen(self, changed: Callable[[], None]) -> None:
+        """Call `changed` whenever there are other documents."""
+        self._listeners.append(changed)
 
     def find(self, pod: PodView, name: Hashable) -> T | None:
         """Return what is said of a container or port, None if nothing is."""
@@ -66,6 +81,10 @@ class Lookup(Generic[T]):
             _entry(each.entries, name) for each in self._of_cluster if each.selector.matches(pod)
         )
         return next((entry for entry in found if entry is not None), None)
+
+    def _tell(self) -> None:
+        for changed in self._listeners:
+            changed()
 
 
 def _entry(entries: Sequence[DocumentEntry[T]], name: Hashable) -> T | None:

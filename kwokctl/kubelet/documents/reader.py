@@ -43,30 +43,34 @@ def read_lookup(subject: Subject[T], documents: Iterable[Document]) -> Lookup[T]
     """
     known = tuple(documents)
     return Lookup(
-        [_of_pod(subject, each) for each in known if each.kind == subject.kind],
-        [_of_cluster(subject, each) for each in known if each.kind == subject.cluster_kind],
+        [read_of_pod(subject, each) for each in known if each.kind == subject.kind],
+        [read_of_cluster(subject, each) for each in known if each.kind == subject.cluster_kind],
     )
 
 
-def _of_pod(subject: Subject[T], document: Document) -> PodDocument[T]:
+def read_of_pod(subject: Subject[T], document: Document) -> PodDocument[T]:
+    """Read a document for a single pod; raises ConfigError like `read_lookup`."""
     spec = _spec(document, (subject.entries,))
-    metadata = document.body.get("metadata") or {}
     return PodDocument(
-        namespace=_shaped(
-            document, metadata.get("namespace") or "default", str, "metadata.namespace"
-        ),
+        namespace=_shaped(document, namespace_of(document), str, "metadata.namespace"),
         name=document.name,
         entries=tuple(_entries(subject, document, spec)),
     )
 
 
-def _of_cluster(subject: Subject[T], document: Document) -> ClusterDocument[T]:
+def read_of_cluster(subject: Subject[T], document: Document) -> ClusterDocument[T]:
+    """Read a cluster-wide document; raises ConfigError like `read_lookup`."""
     spec = _spec(document, ("selector", subject.entries))
     return ClusterDocument(
         name=document.name,
         selector=_shaped(document, spec.get("selector") or {}, PodSelector, "spec.selector"),
         entries=tuple(_entries(subject, document, spec)),
     )
+
+
+def namespace_of(document: Document) -> Json:
+    """Return the namespace that a document names, or the one that is meant without a name."""
+    return (document.body.get("metadata") or {}).get("namespace") or "default"
 
 
 def _spec(document: Document, fields: tuple[str, ...]) -> Mapping[str, Json]:

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 
 from kwokctl.config.documents import Document
+from kwokctl.embedded.documents.custom_resources import Use
+from kwokctl.kubelet.documents.in_force import lookup_uses
 from kwokctl.kubelet.documents.reader import read_lookup
 from kwokctl.kubelet.http.messages import UpgradeHandler
 from kwokctl.kubelet.http.routes import Route
@@ -18,20 +20,36 @@ from kwokctl.kubelet.streams.targets import PodFinder
 _METHODS = frozenset({"GET", "POST"})
 
 
-def stream_routes(
-    fleet: PodFinder,
-    documents: Iterable[Document],
-    changes: FileChanges,
-    environment: Mapping[str, str],
-) -> Iterable[Route]:
-    """Return them; ConfigError for documents that are wrong. Commands inherit `environment`."""
-    known = tuple(documents)
-    handlers: Mapping[str, UpgradeHandler] = {
-        "/exec": ExecHandler(fleet, read_lookup(EXECS, known), environment),
-        "/attach": AttachHandler(fleet, read_lookup(ATTACHES, known), changes),
-        "/portForward": ForwardHandler(fleet, read_lookup(FORWARDS, known), environment),
-    }
-    return [
-        Route(path=path, is_tree=True, methods=_METHODS, take_over=handler, is_debugging=True)
-        for path, handler in handlers.items()
-    ]
+class StreamRoutes:
+    """What answers exec, attach and port-forward, by documents and by custom resources."""
+
+    def __init__(
+        self,
+        fleet: PodFinder,
+        documents: Iterable[Document],
+        changes: FileChanges,
+        environment: Mapping[str, str],
+    ) -> None:
+        """Read the documents; ConfigError for one that is wrong. Commands inherit `environment`."""
+        known = tuple(documents)
+        execs = read_lookup(EXECS, known)
+        attaches = read_lookup(ATTACHES, known)
+        forwards = read_lookup(FORWARDS, known)
+        self._handlers: Mapping[str, UpgradeHandler] = {
+            "/exec": ExecHandler(fleet, execs, environment),
+            "/attach": AttachHandler(fleet, attaches, changes),
+            "/portForward": ForwardHandler(fleet, forwards, environment),
+        }
+        self.uses: Mapping[str, Use] = {
+            **lookup_uses(EXECS, execs, known),
+            **lookup_uses(ATTACHES, attaches, known),
+            **lookup_uses(FORWARDS, forwards, known),
+        }
+        """What custom resources do, by their kind."""
+
+    def routes(self) -> Iterable[Route]:
+        """Return the paths."""
+        return [
+            Route(path=path, is_tree=True, methods=_METHODS, take_over=handler, is_debugging=True)
+            for path, handler in self._handlers.items()
+        ]

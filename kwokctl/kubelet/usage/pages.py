@@ -1,13 +1,20 @@
 """The pages of Metric documents: finds the one for a path, and keeps those that are asked for."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from kwokctl import assets
 from kwokctl.config.documents import Document
 from kwokctl.expr import yaml
+from kwokctl.kubelet.documents.in_force import DocumentsInForce
 from kwokctl.kubelet.usage.meters.fleet import FleetMeters
 from kwokctl.kubelet.usage.metrics.page import MetricPage
-from kwokctl.kubelet.usage.metrics.reader import MetricDocument, read_metrics
+from kwokctl.kubelet.usage.metrics.reader import (
+    METRIC,
+    MetricDocument,
+    by_path,
+    read_metric,
+    read_metrics,
+)
 
 _USUAL = "metrics/resource.yaml"
 _RESOURCE = "/metrics/nodes/{nodeName}/metrics/resource"
@@ -31,9 +38,18 @@ class MetricPages:
 
         Raises ConfigError that names file and field of what is wrong with one.
         """
-        self._metrics = read_metrics(documents)
+        known = [each for each in documents if each.kind == METRIC]
+        self._metrics = read_metrics(known)
         self._meters = meters
         self._pages: dict[tuple[str, str], MetricPage] = {}
+        named = ((each.name, each) for each in known)
+        self.in_force = DocumentsInForce(METRIC, named, read_metric, self._put)
+        """Takes custom resources."""
+
+    def _put(self, custom: Sequence[MetricDocument], files: Sequence[MetricDocument]) -> None:
+        before, self._metrics = self._metrics, by_path([*files, *custom])
+        same = {path for path, metric in self._metrics.items() if metric == before.get(path)}
+        self._pages = {key: page for key, page in self._pages.items() if key[0] in same}
 
     def metrics(self) -> Iterable[MetricDocument]:
         """Return all documents."""

@@ -1,16 +1,18 @@
 """The paths that tell what nodes use."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from kwokctl.config.documents import Document
+from kwokctl.embedded.documents.custom_resources import Use
+from kwokctl.kubelet.documents.in_force import lookup_uses
 from kwokctl.kubelet.fleet.views import FleetView
 from kwokctl.kubelet.http.messages import Answer, RefusedError, Request
 from kwokctl.kubelet.http.routes import Route
 from kwokctl.kubelet.usage.discovery import discovery
 from kwokctl.kubelet.usage.meters.fleet import FleetMeters
-from kwokctl.kubelet.usage.metrics.reader import read_metrics
+from kwokctl.kubelet.usage.metrics.reader import METRIC, read_metrics
 from kwokctl.kubelet.usage.pages import MetricPages
-from kwokctl.kubelet.usage.rules.rules import read_usages
+from kwokctl.kubelet.usage.rules.rules import USAGES, read_usages
 from kwokctl.kubelet.usage.summary import summary
 
 _TEXT = "text/plain; version=0.0.4; charset=utf-8"
@@ -33,9 +35,17 @@ class UsageRoutes:
         Raises ConfigError that names file and field of what is wrong with a document.
         """
         known = tuple(documents)
+        usages = read_usages(known)
         self._fleet = fleet
-        self._meters = FleetMeters(fleet, read_usages(known), clock)
+        self._meters = FleetMeters(fleet, usages, clock)
         self._pages = MetricPages(known, self._meters)
+        self.run = self._meters.run
+        """Follows changes of the documents until cancelled."""
+        self.uses: Mapping[str, Use] = {
+            METRIC: self._pages.in_force.change,
+            **lookup_uses(USAGES, usages, known),
+        }
+        """What custom resources do, by their kind."""
 
     def routes(self) -> Sequence[Route]:
         """Return the paths."""

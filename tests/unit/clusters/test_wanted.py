@@ -15,9 +15,10 @@ from kwokctl.clusters.wanted import (
 )
 from kwokctl.components.catalog import usual_options
 from kwokctl.config.documents import Document
+from kwokctl.config.kinds import KINDS, KWOK
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import Resolved, resolve_options
-from kwokctl.errors import ConfigError, NotServedError, UnavailableError, UsageError
+from kwokctl.errors import ConfigError, UnavailableError, UsageError
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import WorkDir
 from kwokctl.progress import Silent
@@ -168,10 +169,16 @@ def test_what_stops_the_embedded_controller_is_refused_before_it_starts() -> Non
         check_documents(OPTIONS, [configuration(nodesIP="x")])
     with pytest.raises(ConfigError, match="stage 'x': 'spec'"):
         check_documents(OPTIONS, [document("Stage", spec={})])
-    with pytest.raises(NotServedError, match="custom resources of kind 'Logs'"):
-        check_documents(OPTIONS, [configuration(enableCRDs=["Logs"])])
-    with pytest.raises(NotServedError, match="custom resources of kind 'Exec'"):
-        check_documents(cluster_options(enable_crds=("Stage", "Exec")), [])
+    with pytest.raises(ConfigError, match=r"'\['Log'\]', not a kind of custom resource"):
+        check_documents(OPTIONS, [configuration(enableCRDs=["Log"])])
+    with pytest.raises(UsageError, match="'Execs' cannot be enabled"):
+        check_documents(cluster_options(enable_crds=("Stage", "Execs")), [])
+
+
+@pytest.mark.parametrize("kind", KINDS[KWOK])
+def test_every_kind_may_be_one_of_custom_resources(kind: str) -> None:
+    check_documents(cluster_options(enable_crds=("Logs", kind)), [])
+    check_documents(OPTIONS, [configuration(enableCRDs=[kind, "Stage"])])
 
 
 def test_stages_may_be_given_in_files_and_as_custom_resources() -> None:
@@ -257,3 +264,11 @@ def test_a_note_says_what_stages_as_custom_resources_do() -> None:
 
     assert any("take the place of those" in note for note in enabled.notes)
     assert not made(PLAIN).notes
+
+
+def test_a_note_says_what_commands_as_custom_resources_allow() -> None:
+    enabled = made(changed(PLAIN, enable_crds=("Logs", "PortForward", "ClusterExec")))
+
+    [note] = enabled.notes
+    assert "objects of kind ClusterExec or PortForward" in note
+    assert "runs programs on this machine" in note

@@ -74,6 +74,11 @@ def test_the_address_and_name_of_documents_win() -> None:
     assert given["node-port"] == ours["node-port"]
 
 
+def test_ours_reads_stages_and_leaves_other_custom_resources_to_the_kubelet_server() -> None:
+    assert flags({}, enable_crds=("Logs", "Stage"))["enable-crds"] == "Stage"
+    assert "enable-crds" not in flags({}, enable_crds=("Logs",))
+
+
 def test_custom_resources_are_passed_on_to_another_controller() -> None:
     own = flags({}, kwok_controller_binary="/bin/true", enable_crds=("Logs", "Exec"))
 

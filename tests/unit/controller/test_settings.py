@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.controller.settings import Settings, read_settings
-from kwokctl.errors import ConfigError, NotServedError, UsageError
+from kwokctl.errors import ConfigError, UsageError
 from kwokctl.progress import Silent
 
 STAGE = """
@@ -103,15 +103,17 @@ def test_no_nodes_and_two_ways_of_choosing_are_errors(tmp_path: Path) -> None:
         read(tmp_path, "--manage-all-nodes", "--manage-single-node=n")
 
 
-def test_stages_may_be_custom_resources_and_other_kinds_not_yet(tmp_path: Path) -> None:
+def test_stages_may_be_custom_resources_and_other_kinds_are_the_kubelet_servers(
+    tmp_path: Path,
+) -> None:
     enabled = read(tmp_path, "--manage-all-nodes", "--enable-crds=Stage", text="")
     assert enabled.custom_kinds == {"Stage"}
     assert not enabled.stages
     text = "kind: KwokConfiguration\noptions: {manageAllNodes: true, enableCRDs: [Stage]}\n"
     assert read(tmp_path, text=text).custom_kinds == {"Stage"}
 
-    with pytest.raises(NotServedError, match="custom resources of kind 'Logs' yet"):
-        read(tmp_path, "--manage-all-nodes", "--enable-crds=Stage,Logs")
+    several = read(tmp_path, "--manage-all-nodes", "--enable-crds=Stage,Logs")
+    assert several.custom_kinds == {"Stage"}
     with pytest.raises(UsageError, match="'Stages' cannot be enabled"):
         read(tmp_path, "--manage-all-nodes", "--enable-crds=Stages")
 

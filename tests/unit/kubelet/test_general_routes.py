@@ -22,6 +22,15 @@ async def test_a_kubelet_tells_how_it_is(tmp_path: Path, path: str) -> None:
         assert (await at.ask(f"GET {path} HTTP/1.1")).endswith(("ok", "up 1\n"))
 
 
+async def test_it_is_ready_once_all_documents_are_known(tmp_path: Path) -> None:
+    known: list[bool] = []
+    async with serving_kubelet(general_routes(str, lambda: bool(known)), tmp_path) as at:
+        assert await at.status("GET /readyz HTTP/1.1") == 503
+        assert await at.status("GET /livez HTTP/1.1") == 200
+        known.append(True)
+        assert await at.status("GET /readyz HTTP/1.1") == 200
+
+
 @pytest.mark.parametrize("path", ["/run/a/b/c", "/runningpods/", "/logs/", "/debug/pprof/profile"])
 async def test_what_is_never_served_is_off(tmp_path: Path, path: str) -> None:
     async with serving_kubelet(general_routes(str), tmp_path) as at:

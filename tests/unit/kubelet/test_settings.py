@@ -39,6 +39,13 @@ def test_documents_are_read_from_files(tmp_path: Path) -> None:
     assert [each.name for each in found] == ["metrics-resource", "a"]
 
 
+def test_kinds_of_custom_resources_come_with_commas_or_one_by_one() -> None:
+    found = read("--enable-crds=Logs,Exec", "--enable-crds", "Metric").custom_kinds
+
+    assert found == {"Logs", "Exec", "Metric"}
+    assert not read().custom_kinds
+
+
 def test_a_document_that_is_wrong_is_refused_at_once(tmp_path: Path) -> None:
     file = tmp_path / "usage.yaml"
     file.write_text("kind: Metric\nmetadata: {name: a}\nspec: {path: /here}\n")
@@ -54,6 +61,7 @@ def test_a_document_that_is_wrong_is_refused_at_once(tmp_path: Path) -> None:
         (("--authorization-mode", "Never"), "invalid choice"),
         (("--manage-single-node", "n"), "exclude each other"),
         (("--server-address", "here"), "no address to serve"),
+        (("--enable-crds", "Stage"), "'Stage' says nothing of what a kubelet answers"),
     ],
 )
 def test_what_cannot_be_is_refused(flags: tuple[str, ...], problem: str) -> None:

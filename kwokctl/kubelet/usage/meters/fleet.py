@@ -1,5 +1,6 @@
 """The meters of all nodes that have been requested."""
 
+import asyncio
 from collections.abc import Callable
 
 from kwokctl.kubelet.documents.lookup import Lookup
@@ -25,6 +26,24 @@ class FleetMeters:
         self._rules = UsageRules(documents, self.language)
         self._clock = clock
         self._nodes: dict[str, NodeMeters] = {}
+        self._rules_changed = asyncio.Event()
+        documents.listen(self._rules_changed.set)
+
+    async def run(self) -> None:
+        """Follow changes of the documents until cancelled, node after node."""
+        while True:
+            await self._rules_changed.wait()
+            self._rules_changed.clear()
+            for name in list(self._nodes):
+                self.follow_rules(name)
+                await asyncio.sleep(0)
+
+    def follow_rules(self, name: str) -> None:
+        """Measure a node by the documents as they are now, from now on."""
+        if name in self._nodes:
+            now = self._clock()
+            self.language.moment = round(now * 1e9)
+            self._nodes[name].follow_rules(now)
 
     def node(self, name: str) -> NodeMeters | None:
         """Return the meters of a node as they are now, None if there is no such node."""

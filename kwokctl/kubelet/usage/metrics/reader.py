@@ -9,7 +9,8 @@ from kwokctl.config.documents import Document
 from kwokctl.kubelet.documents.reader import misshapen
 from kwokctl.kubelet.usage.metrics.schema import NODE_NAME, MetricSpec
 
-_KIND = "Metric"
+METRIC = "Metric"
+"""The kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +45,16 @@ def read_metrics(documents: Iterable[Document]) -> Mapping[str, MetricDocument]:
 
     Raises ConfigError that names file and field of what is wrong.
     """
-    found = [_read(each) for each in documents if each.kind == _KIND]
-    return {each.spec.path: each for each in found}
+    return by_path(read_metric(each) for each in documents if each.kind == METRIC)
 
 
-def _read(document: Document) -> MetricDocument:
+def by_path(metrics: Iterable[MetricDocument]) -> Mapping[str, MetricDocument]:
+    """Return the last Metric of each path."""
+    return {each.spec.path: each for each in metrics}
+
+
+def read_metric(document: Document) -> MetricDocument:
+    """Read a Metric; raises ConfigError like `read_metrics`."""
     document.check_fields(("spec", "status"))
     if not document.name:
         raise document.fault("metadata.name", "is missing")

@@ -19,7 +19,7 @@ from kwokctl.kubelet.usage.rules.annotations import annotated_usage, usual_usage
 from kwokctl.kubelet.usage.rules.schema import UsageEntry, UsageShape
 from kwokctl.kubelet.usage.rules.subject import UsageSubject
 
-_DOCUMENTS = DocumentPair(
+USAGES = DocumentPair(
     kind="ResourceUsage",
     cluster_kind="ClusterResourceUsage",
     entries="usages",
@@ -33,7 +33,7 @@ def read_usages(documents: Iterable[Document]) -> Lookup[UsageEntry]:
 
     Raises ConfigError that names file and field of what is wrong.
     """
-    return read_lookup(_DOCUMENTS, documents)
+    return read_lookup(USAGES, documents)
 
 
 class UsageRules:

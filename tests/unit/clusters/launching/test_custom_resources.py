@@ -4,21 +4,30 @@ import types
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 import orjson
 import pytest
 
-from kwokctl import assets
-from kwokctl.clusters.launching.custom_resources import enabled_kinds, install_definitions
+from kwokctl.clusters.launching.custom_resources import (
+    enabled_kinds,
+    install_definitions,
+    shipped_definition,
+)
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.state.saved import Saved
-from kwokctl.config.kinds import API_VERSIONS
-from kwokctl.controller.configuration import CUSTOM_KINDS
+from kwokctl.config.kinds import API_VERSIONS, KINDS, KWOK
 from kwokctl.controller.stages import schema
-from kwokctl.expr import yaml
 from kwokctl.host.paths import WorkDir
+from kwokctl.kubelet.documents.selector import PodSelector
+from kwokctl.kubelet.logs.entries import LOGS
+from kwokctl.kubelet.streams.attach.documents import ATTACHES
+from kwokctl.kubelet.streams.commands.documents import EXECS
+from kwokctl.kubelet.streams.forward.documents import FORWARDS
+from kwokctl.kubelet.usage.metrics.schema import MetricSpec
+from kwokctl.kubelet.usage.rules.rules import USAGES
+from kwokctl.kubelet.usage.rules.schema import UsageShape
 from tests.support.fake_api_server import Reply, Request, serving
 from tests.support.options import cluster_options
 from tests.support.saved_cluster import save_cluster
@@ -26,12 +35,23 @@ from tests.support.saved_cluster import save_cluster
 NAME = cluster_name("kwok")
 
 
+SHAPES: dict[str, tuple[dict[str, Any], str]] = {
+    "Stage": ({"": schema.StageSpecShape}, "Cluster"),
+    "Metric": ({"": MetricSpec}, "Cluster"),
+}
+"""What is read of the spec of each kind, by the field that holds it, and the scope of the kind."""
+for subject in (LOGS, ATTACHES, EXECS, FORWARDS, USAGES):
+    entries = {f".{subject.entries}": list[subject.entry]}  # type: ignore[name-defined]  # a value
+    SHAPES[subject.kind] = (entries, "Namespaced")
+    SHAPES[subject.cluster_kind] = ({".selector": PodSelector, **entries}, "Cluster")
+
+
 def definition(kind: str) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.load(assets.text(f"crds/{kind.lower()}.yaml"))
+    [found] = shipped_definition(kind)
     return found
 
 
-@pytest.mark.parametrize("kind", sorted(CUSTOM_KINDS))
+@pytest.mark.parametrize("kind", KINDS[KWOK])
 def test_every_kind_has_a_definition(kind: str) -> None:
     body = definition(kind)
     spec = body["spec"]
@@ -40,17 +60,25 @@ def test_every_kind_has_a_definition(kind: str) -> None:
     assert body["metadata"]["name"] == f"{spec['names']['plural']}.{spec['group']}"
     assert f"{spec['group']}/{version['name']}" == API_VERSIONS[kind]
     assert spec["names"]["kind"] == kind
+    assert spec["names"]["listKind"] == f"{kind}List"
+    assert spec["scope"] == SHAPES[kind][1]
     assert version["subresources"] == {"status": {}}
+    assert version["schema"]["openAPIV3Schema"]["properties"]["status"]["properties"]["conditions"]
 
 
 def fields_of(type_: Any, path: str) -> Iterator[str]:
     """Yield the path of each field of a shape that is read, and the words that it may have."""
     origin, words = get_origin(type_), get_args(type_)
-    if origin in {Union, types.UnionType}:
+    if origin is Annotated:
+        yield from fields_of(words[0], path)
+    elif origin in {Union, types.UnionType}:
         for each in words:
             yield from fields_of(each, path)
-    elif origin is list:
+    elif origin in {list, tuple}:
         yield from fields_of(words[0], f"{path}[]")
+    elif origin is dict and path.endswith(".usage"):
+        # The class reads the values itself, to name the resource of one that is wrong.
+        yield from fields_of(UsageShape, f"{path}{{}}")
     elif origin is Literal:
         yield f"{path} {sorted(words)}"
     elif isinstance(type_, type) and issubclass(type_, msgspec.Struct):
@@ -66,16 +94,21 @@ def fields_served(body: dict[str, Any], path: str) -> Iterator[str]:
         yield f"{path} {sorted(body['enum'])}"
     if "items" in body:
         yield from fields_served(body["items"], f"{path}[]")
+    if isinstance(body.get("additionalProperties"), dict):
+        yield from fields_served(body["additionalProperties"], f"{path}{{}}")
     for name, field in body.get("properties", {}).items():
         yield f"{path}.{name}"
         yield from fields_served(field, f"{path}.{name}")
 
 
-def test_the_definition_of_stages_has_the_fields_that_are_read_and_no_others() -> None:
-    [version] = definition("Stage")["spec"]["versions"]
+@pytest.mark.parametrize("kind", SHAPES)
+def test_a_definition_has_the_fields_that_are_read_and_no_others(kind: str) -> None:
+    [version] = definition(kind)["spec"]["versions"]
     spec = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    shapes, _ = SHAPES[kind]
+    read = [field for path, shape in shapes.items() for field in fields_of(shape, path)]
 
-    assert sorted(fields_served(spec, "")) == sorted(fields_of(schema.StageSpecShape, ""))
+    assert sorted(fields_served(spec, "")) == sorted([*read, *filter(None, shapes)])
 
 
 def saved(folder: Path, **options: Any) -> tuple[Home, Saved]:

@@ -2,12 +2,12 @@ import pytest
 
 from kwokctl.errors import ConfigError
 from kwokctl.kubelet.logs.file_changes import FileChanges
-from kwokctl.kubelet.streams.routes import stream_routes
+from kwokctl.kubelet.streams.routes import StreamRoutes
 from tests.support.stream_server import Pods, read_documents
 
 
 def _read(text: str) -> None:
-    stream_routes(Pods(), read_documents(text), FileChanges(), {})
+    StreamRoutes(Pods(), read_documents(text), FileChanges(), {})
 
 
 WHOLE = """

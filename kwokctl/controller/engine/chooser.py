@@ -6,7 +6,8 @@ from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.engine.circles import CircleGuard
 from kwokctl.controller.engine.object_state import ObjectState
 from kwokctl.controller.engine.setbacks import Setbacks
-from kwokctl.controller.stages.choice import Basis, basis, basis_of_sound, pick, seconds
+from kwokctl.controller.stages.choice import Basis, basis_of_sound, grounds, pick, seconds
+from kwokctl.controller.stages.matcher import Matcher
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.write_errors import ErrorKind, ErrorLog
 from kwokctl.errors import ExpressionError
@@ -20,12 +21,13 @@ class StageChooser:
         self._context = context
         self._errors = errors
         self._guard = CircleGuard(kind, context.metrics, context.random, context.delay_queue.now)
+        self._matcher = Matcher(())
 
     def grounds(self, stages: Sequence[Stage], state: ObjectState) -> Basis:
         """Return the Stages that match an object as it is now, and what the choice depends on."""
         value = state.opened()
         try:
-            return basis(stages, value)
+            return grounds(self._matcher_of(stages).matches(value), value)
         except ExpressionError:
             return basis_of_sound(stages, value, lambda *why: self._report(state.key, *why))
 
@@ -63,6 +65,11 @@ class StageChooser:
         if delay > 0 or state.tries:  # it has waited, too, after an error
             state.plays_at_once = 0
         return delay if delay > 0 else self._guard.wait_before(state, stage)
+
+    def _matcher_of(self, stages: Sequence[Stage]) -> Matcher:
+        if self._matcher.stages is not stages:
+            self._matcher = Matcher(stages)
+        return self._matcher
 
     def _report(self, key: str, stage: Stage, error: ExpressionError) -> None:
         self._context.metrics.count("kwok_controller_failed_matches_total", stage=stage.name)

@@ -30,7 +30,11 @@ def basis(stages: Sequence[Stage], value: Json) -> Basis:
     Raises ExpressionError if a condition or a weight in CEL fails.
     """
     known: Known = {}
-    matches = tuple([stage for stage in stages if stage.matches(value, known)])
+    return grounds(tuple([stage for stage in stages if stage.matches(value, known)]), value)
+
+
+def grounds(matches: tuple[Stage, ...], value: Json) -> Basis:
+    """Do the same for the stages that are known to match."""
     weights = tuple([weight_of(stage, value) for stage in matches]) if len(matches) > 1 else ()
     return Basis(matches, weights, _times(matches, value))
 

@@ -23,6 +23,7 @@ _End = Callable[[str, int], None]
 """Writes what becomes of the variable with a result, so deep."""
 _MOST_LINES = 400
 _NAMES = {
+    "NO_FIELDS": {},
     "Fault": access.JqError,
     "dig": access.dig,
     "field": access.field,
@@ -37,13 +38,29 @@ def build(steps: Steps) -> Compiled:
     writer = _Writer()
     writer.line("def run(x0, add):")
     writer.walk(steps, "x0", 1, writer.add)
+    compiled: Compiled = _function(writer.lines)
+    return compiled
+
+
+def build_path(steps: Steps) -> Callable[[object], object] | None:
+    """Return the function for a row of fields, which has one result; None for any other filter."""
+    if not steps or not all(isinstance(step, Field) and not step.optional for step in steps):
+        return None
+    writer = _Writer()
+    writer.line("def run(x0):")
+    writer.walk(steps, "x0", 1, lambda result, depth: writer.line(f"return {result}", depth))
+    find: Callable[[object], object] = _function(writer.lines)
+    return find
+
+
+def _function(lines: list[str]) -> Callable[..., Any]:
     names: dict[str, Any] = dict(_NAMES)
     try:
-        exec("\n".join(writer.lines), names)  # noqa: S102 - made from steps, strings by repr
+        exec("\n".join(lines), names)  # noqa: S102 - made from steps, strings by repr
     except (SyntaxError, RecursionError, MemoryError) as e:  # nested deeper than Python allows
         raise NotCompiledError from e
-    compiled: Compiled = names["run"]
-    return compiled
+    function: Callable[..., Any] = names["run"]
+    return function
 
 
 class _Writer:
@@ -114,16 +131,16 @@ class _Writer:
         self.walk(rest, result, depth + 1, end)
 
     def _fields(self, steps: Steps, variable: str, depth: int, end: _End) -> None:
-        """Take a row of fields at once: nearly always all but the last are there."""
+        """Take a row of fields at once: what is on the way is an object nearly always, if it is there."""
         names: list[str] = []
         for step in steps:
             if not isinstance(step, Field) or step.optional:
                 break
             names.append(step.name)
         result = next(self._variables)
-        path = "".join(f"[{name!r}]" for name in names[:-1])
+        path = "".join(f".get({name!r}, NO_FIELDS)" for name in names[:-1])
         self.line(f"try: {result} = {variable}{path}.get({names[-1]!r})", depth)
-        self.line("except (KeyError, TypeError, AttributeError):", depth)
+        self.line("except AttributeError:", depth)
         self.line(f"{result} = dig({variable}, {tuple(names)!r})", depth + 1)
         self.walk(steps[len(names) :], result, depth, end)
 

@@ -1,5 +1,6 @@
 """A jq program, ready to run."""
 
+from collections.abc import Callable
 from functools import lru_cache
 
 from kwokctl.errors import ExpressionError
@@ -11,14 +12,17 @@ from kwokctl.json_value import Json
 class JqQuery:
     """A jq program; run it on values made of dictionaries, lists and scalars."""
 
-    __slots__ = ("_compiled", "_interpreted", "source")
+    __slots__ = ("_compiled", "_find", "_interpreted", "source")
 
     def __init__(self, source: str) -> None:
         """Compile the program; raise ExpressionError, with the position, if it is invalid."""
         self.source = source
         self._compiled: compiler.Compiled | None = None
+        self._find: Callable[[object], object] | None = None
         try:
-            self._compiled = compiler.build(parser.parse(source))
+            steps = parser.parse(source)
+            self._compiled = compiler.build(steps)
+            self._find = compiler.build_path(steps)
         except parser.NotCompiledError:
             self._interpreted = whole.build(source)
 
@@ -48,6 +52,9 @@ class JqQuery:
         are floats, as for kwok, so that an integer among the results is one that jq has computed.
         """
         try:
+            if self._find is not None:
+                item = self._find(obj)
+                return [] if item is None else [float(item) if type(item) is int else item]
             if self._compiled is None:
                 found = self._interpreted(obj)
                 if any(type(item) is int for item in found):

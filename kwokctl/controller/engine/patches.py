@@ -27,51 +27,14 @@ def rooted(document: Json, root: str, patch_type: PatchType) -> Json:
 
 
 def result_of(current: Json, patch: Json, patch_type: PatchType, kind: str) -> Json | None:
-    """Return `current` itself if a patch changes nothing, or else the object with the patch applied.
+    """Return the object with a patch applied, `current` itself if that changes nothing.
 
-    None where the patch changes a plain value, so that it is sent in any case, and where the result
-    is not certain: then the data plane computes it, if it needs it.
+    None where the result is not certain: then the data plane leaves the patch to the API server.
     """
-    if patch_type is not PatchType.JSON and isinstance(patch, dict) and _sets(current, patch):
-        return None
     try:
         return apply_patch(current, patch, patch_type, kind)
     except UnknownPatchError:
         return None
-
-
-def _sets(current: Json, patch: Json) -> bool:
-    """Return whether a patch certainly changes a plain value."""
-    for name, wanted in patch.items():
-        known = current.get(name)
-        if isinstance(wanted, dict):
-            if not isinstance(known, dict) or _sets(known, wanted):
-                return True
-        elif isinstance(wanted, list):
-            if isinstance(known, list) and _has_news(known, wanted):
-                return True
-        elif known != wanted:
-            return True
-    return False
-
-
-def _has_news(known: Sequence[Json], wanted: Sequence[Json]) -> bool:
-    """Return whether an item of a list has a text that no known item has in that field.
-
-    However the list is merged, such a text is new: this recognizes a node's heartbeat.
-    """
-    # Written out, because generators would cost more than what they do, for each transition.
-    for item in wanted:
-        if isinstance(item, dict) and "$patch" not in item:
-            for name, text in item.items():
-                if isinstance(text, str) and not _occurs(known, name, text):
-                    return True
-    return False
-
-
-def _occurs(items: Sequence[Json], name: str, text: str) -> bool:
-    """Return whether an item has a text in a field."""
-    return text in [item.get(name) for item in items if isinstance(item, dict)]
 
 
 def finalizers_after(

@@ -46,14 +46,12 @@ def apply_patch(current: Json, patch: Json, patch_type: PatchType, kind: str) ->
 
 
 def _patched(current: Json, patch: Json, patch_type: PatchType, kind: str) -> Json:
-    match patch_type:
-        case PatchType.JSON:
-            return json_patch.apply(current, patch)
-        case PatchType.APPLY:
-            raise UnknownPatchError("a server-side apply is the server's")
-        case PatchType.MERGE | PatchType.STRATEGIC:
-            if not isinstance(patch, dict):
-                raise UnknownPatchError("a patch is not an object")
+    if patch_type is PatchType.JSON:
+        return json_patch.apply(current, patch)
+    if patch_type is PatchType.APPLY:
+        raise UnknownPatchError("a server-side apply is the server's")
+    if not isinstance(patch, dict):
+        raise UnknownPatchError("a patch is not an object")
     if patch_type is PatchType.MERGE:
         return _merge(current, patch)
     merged = strategic_merge.merge(current, patch, LISTS.get(kind, NOTHING))

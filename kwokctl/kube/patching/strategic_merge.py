@@ -20,8 +20,14 @@ def merge(current: dict[str, Json], patch: dict[str, Json], fields: Fields) -> d
     for name, wanted in patch.items():
         if "$" in name:
             raise _directive(name)
-        known = current.get(name)
-        value = None if wanted is None else _value(known, wanted, fields.get(name), name)
+        known, value = current.get(name), wanted
+        kind = type(wanted)
+        if kind is dict or kind is list:
+            value = _merged(known, wanted, fields.get(name), name)
+        elif type(known) is kind and known == wanted:
+            value = known
+        elif wanted is not None and isinstance(known, (dict, list)):
+            raise _misfit(name)
         if value is known and (value is not None or name not in current):
             continue
         if result is current:
@@ -33,19 +39,14 @@ def merge(current: dict[str, Json], patch: dict[str, Json], fields: Fields) -> d
     return result
 
 
-def _value(known: Json, wanted: Json, rule: Rule | None, name: str) -> Json:
-    """Return what becomes of a field's value, which is `known` if it stays as it is."""
-    wanted_type = type(wanted)
-    if wanted_type is dict:
-        if known is not None and type(known) is not dict:
-            raise _misfit(name)
-        within = NOTHING if rule is None or isinstance(rule, ListRule) else rule
-        return merge({} if known is None else known, wanted, within)
-    if wanted_type is list:
+def _merged(known: Json, wanted: Json, rule: Rule | None, name: str) -> Json:
+    """Return what becomes of an object or a list, which is `known` if it stays as it is."""
+    if type(wanted) is list:
         return _list(known, wanted, rule, name)
-    if isinstance(known, (dict, list)):
+    if known is not None and type(known) is not dict:
         raise _misfit(name)
-    return known if type(known) is wanted_type and known == wanted else wanted
+    within = NOTHING if rule is None or isinstance(rule, ListRule) else rule
+    return merge({} if known is None else known, wanted, within)
 
 
 def _list(known: Json, wanted: list[Json], rule: Rule | None, name: str) -> Json:
@@ -88,8 +89,8 @@ def _new_item(item: Json, name: str) -> Json:
     struct is what the API server reads as no value, so it is left out.
     """
     if type(item) is dict:
-        for each in item.values():
-            if each is None:
+        for value in item.values():
+            if value is None:
                 item = {field: value for field, value in item.items() if value is not None}
                 break
     _check_new(item, name)
@@ -114,6 +115,8 @@ def _in_order(before: Mapping[Json, Json], after: Mapping[Json, Json]) -> list[J
     """
     if before.keys() == after.keys():
         return list(after.values())
+    if [key for key in before if key in after] == list(after):  # all are known, in their order
+        return [after.get(key, item) for key, item in before.items()]
     places = {key: place for place, key in enumerate(before)}
     others = [key for key in before if key not in after]
     ordered: list[Json] = []
@@ -134,7 +137,8 @@ def _check_new(value: Json, place: str) -> None:
         for name, inner in value.items():
             if "$" in name:
                 raise _directive(name)
-            if not isinstance(inner, (str, bool, int)):
+            kind = type(inner)
+            if kind is dict or kind is list or inner is None:
                 _check_new(inner, place)
     elif type(value) is list:
         for inner in value:

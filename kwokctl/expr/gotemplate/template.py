@@ -71,7 +71,7 @@ class Template:
         """
         written: list[str] = []
         try:
-            self._write(written.append, data, functions, None)
+            self._write(written.extend, data, functions, None)
         except Exception as e:
             self._fail(e, functions)
         return "".join(written)
@@ -86,7 +86,7 @@ class Template:
             written: list[str] = []
             kept: list[object] = []
             try:
-                self._fill(written.append, data, functions, kept)
+                self._fill(written.extend, data, functions, kept)
             except Exception as e:
                 self._fail(e, functions)
             build = self._skeletons.builder("".join(written))
@@ -118,7 +118,7 @@ class Template:
         kept: list[object] = []
         try:
             fill = _function(self._code, self._entry, symbolic.IN_TEMPLATES)
-            fill(written.append, data, calls, kept)
+            fill(written.extend, data, calls, kept)
             build = skeletons.build("".join(written), symbolic.IN_BUILDERS)
             if build is None or not self._is_plain:
                 symbols.refuse()

@@ -1,17 +1,18 @@
 """Turns a parsed template into the source of Python functions, one for each template it defines.
 
-A function takes `w`, which takes pieces of text; `d0`, the value it is given; `fn`, the caller's
+A function takes `w`, which takes a row of texts; `d0`, the value it is given; `fn`, the caller's
 functions by name; and `vals`, where values go that are written as placeholders. Dots, variables
-and intermediate values are numbered locals. A text that is written unchanged is a constant.
+and intermediate values are numbered locals. A text that is written unchanged is a constant, and
+what is written without a branch between is one row: a call for each text would cost more than it.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import count
 from typing import assert_never
 
 from kwokctl.expr.gotemplate.expressions import Expressions, Scope, Written
 from kwokctl.expr.gotemplate.functions.maps import CHANGING
+from kwokctl.expr.gotemplate.rows import TextRow, Translation
 from kwokctl.expr.gotemplate.syntax.lexer import TemplateSource
 from kwokctl.expr.gotemplate.syntax.nodes import (
     Action,
@@ -25,22 +26,6 @@ from kwokctl.expr.gotemplate.syntax.nodes import (
     Text,
 )
 from kwokctl.expr.gotemplate.syntax.parser import Parsed
-
-
-@dataclass(slots=True)
-class Translation:
-    """Python source; `places` has, for each of its lines, the offset it was made from."""
-
-    lines: list[str] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)
-    entry: str = ""
-    required: dict[str, int] = field(default_factory=dict)
-    """The functions that the caller has to give, and the offset at which each is called first."""
-
-    def add(self, depth: int, at: int, line: str) -> None:
-        """Append a line."""
-        self.lines.append(" " * depth + line)
-        self.places.append(at)
 
 
 def translate(source: TemplateSource, parsed: Parsed) -> Translation:
@@ -79,6 +64,7 @@ class _Function:
         self._names = names
         self._assigned = assigned
         self._numbers: Iterator[int] = count(1)
+        self._row = TextRow(translation)
 
     def body(self, body: Body, scope: Scope, depth: int) -> None:
         """Write the nodes one after the other; variables they declare end with them."""
@@ -87,13 +73,20 @@ class _Function:
             self._add(depth, 0, "pass")
         for node in body:
             self._node(node, inner, depth)
+        self._row.end(depth)
 
     def _node(self, node: Node, scope: Scope, depth: int) -> None:
         match node:
             case Text():
-                self._add(depth, node.at, f"w({node.text!r})")
+                self._row.text(node.at, node.text)
             case Action():
                 self._action(node, scope, depth)
+            case _:
+                self._row.end(depth)
+                self._branch(node, scope, depth)
+
+    def _branch(self, node: Node, scope: Scope, depth: int) -> None:
+        match node:
             case If():
                 self._if(node, scope.copy(), depth)
             case Range():
@@ -105,6 +98,8 @@ class _Function:
                 if node.pipeline is not None:
                     data = self._expressions.exact(self._value(node.pipeline, scope))
                 self._add(depth, node.at, f"{self._names[node.name]}(w, {data}, fn, vals)")
+            case Text() | Action():
+                raise AssertionError(node)
             case _:
                 assert_never(node)
 
@@ -114,8 +109,10 @@ class _Function:
     def _action(self, node: Action, scope: Scope, depth: int) -> None:
         pipeline = node.pipeline
         if not pipeline.variables:
-            self._add(depth, pipeline.at, f"w({self._expressions.written(pipeline, scope)})")
+            self._row.value(pipeline.at, self._expressions.written(pipeline, scope))
             return
+        if self._row.has_values:  # they are those of the variables as they were
+            self._row.end(depth)
         value = self._value(pipeline, scope)
         self._set(pipeline, 0, value, scope, depth)
 

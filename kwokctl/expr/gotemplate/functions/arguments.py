@@ -15,6 +15,8 @@ _LARGEST = 2**63
 
 def text(value: object) -> str:
     """Return a text; anything else is an error, as in Go."""
+    if type(value) is str:
+        return value
     if isinstance(value, str) and not isinstance(value, Number):
         return value
     raise TemplateError(f"{kind(value)} is not a text")
@@ -29,7 +31,7 @@ def listing(value: Any) -> list[Any]:
 
 def mapping(value: object) -> Mapping[str, object]:
     """Return a map, an empty one for nothing; anything else is an error."""
-    if isinstance(value, Mapping) and not isinstance(value, StringMap):
+    if type(value) is dict or (isinstance(value, Mapping) and not isinstance(value, StringMap)):
         return value
     if value is None:
         return {}
@@ -100,4 +102,4 @@ def texts(value: Any) -> Strings:
     if value is None:
         return Strings()
     items = value if is_list(value) else [value]
-    return Strings(plain(item) for item in items if item is not None)
+    return Strings([plain(item) for item in items if item is not None])

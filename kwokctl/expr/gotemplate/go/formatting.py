@@ -39,6 +39,8 @@ def text(value: object) -> str:
 
 def plain(value: Any) -> str:
     """Return a value as `%v` writes it: `map[a:1 b:[x y]]`, `<nil>`."""
+    if type(value) is str:
+        return value
     if isinstance(value, bool) or value is None:
         return _WORDS[value]
     if isinstance(value, float):

@@ -189,6 +189,8 @@ def object_index(value: object, *keys: object) -> object:
 
 
 def _item(value: Any, key: Any) -> Any:
+    if type(value) is list:
+        return value[_position(key, len(value) - 1)]
     if isinstance(value, Mapping):
         if type(key) is not str:
             raise TemplateError(f"{kind(key)} cannot be the key of a map")

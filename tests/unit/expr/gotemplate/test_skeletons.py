@@ -145,7 +145,7 @@ def _skeletons(template: Template, *values: str) -> list[str]:
     seen = []
     for value in values:
         written: list[str] = []
-        template._fill(written.append, value, {}, [])
+        template._fill(written.extend, value, {}, [])
         seen.append("".join(written))
     return seen
 

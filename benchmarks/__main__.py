@@ -23,6 +23,7 @@ _NAMES = (
     "snapshot",
     "fleet",
     "stages",
+    "waiting",
     "staged",
     "start",
 )

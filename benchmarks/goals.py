@@ -79,6 +79,10 @@ ROWS: Mapping[str, Row] = {
     "general-memory": Row(
         "the same: memory of the controller at {nodes} nodes and {count} pods", "MB", 100_000, nodes=10_000, goal=350
     ),
+    "waiting": Row(
+        "{count} pods that wait for their Stage: what they add to the CPU of the controller, of one core",
+        "%", 100_000, nodes=1_000, goal=0.1,
+    ),
     "soak": Row(
         "memory of the controller after {count} s of 100 pods a second, beside minute 10",
         "%", 1_800, goal=5,

@@ -62,6 +62,18 @@ phase: Running
         ],
     },
 }
+_WAIT = {
+    **_BOOT,
+    "metadata": {"name": "later"},
+    "spec": {
+        "resourceRef": {"apiGroup": "v1", "kind": "Pod"},
+        "selector": {
+            "matchExpressions": [{"jq": {"key": ".status.podIP", "operator": "DoesNotExist"}}]
+        },
+        "delay": {"durationMilliseconds": 3_600_000},
+        "steps": [{"delete": True}],
+    },
+}
 _OWN = ("IP", "IPs", "ime", "edAt", "ip", "ID", "address", "Identifier")
 """How fields end that differ from object to object."""
 
@@ -127,6 +139,27 @@ async def general(stage: Stage) -> None:
     stage.ledger.add("general-memory", pods, memory[CONTROLLER], nodes=nodes)
 
 
+async def waiting(stage: Stage) -> None:
+    """Compare the idle controller with and without pods whose Stage is due in an hour."""
+    nodes, pods = stage.sizes.scaled(1_000), stage.sizes.of("waiting")
+    seen = stage.meter.observer.pods
+    await stage.scaled("node", nodes)
+    without = await _controller_at_rest(stage)
+    await stage.meter.work(
+        lambda: stage.meter.cluster.kwokctl("scale", "pod", f"--replicas={pods}"),
+        lambda: len(seen.existing) == pods,
+    )
+    with_pods = await _controller_at_rest(stage)
+    stage.ledger.add("waiting", pods, max(with_pods - without, 0.0), nodes=nodes)
+
+
+async def _controller_at_rest(stage: Stage) -> float:
+    """Return the CPU that the controller uses when nothing is asked for, in percent of a core."""
+    await asyncio.sleep(stage.sizes.settling)
+    rest = await stage.meter.rest(stage.sizes.idle)
+    return rest.cpu[CONTROLLER] / rest.seconds * 100
+
+
 async def _check(stage: Stage, resource: Resource, count: int) -> None:
     """Raise FailedError unless so many objects have the same status, but for what is their own."""
     found: Counter[str] = Counter()
@@ -155,10 +188,12 @@ def _shape(value: Any) -> Any:
 
 
 _Story = Callable[[Stage], Awaitable[None]]
-_STORIES: Mapping[str, tuple[_Story, tuple[str, ...]]] = {
-    "boot": (boot, ("--stage=node-initialize-",)),
-    "general": (general, ("--stage=pod-general",)),
+_STORIES: Mapping[str, tuple[_Story, tuple[str, ...], object]] = {
+    "boot": (boot, ("--stage=node-initialize-",), _BOOT),
+    "general": (general, ("--stage=pod-general",), None),
+    "waiting": (waiting, ("--stage=pod-ready-",), _WAIT),
 }
+"""What is measured, with which sets, and with which Stage beside them."""
 
 
 def main() -> None:
@@ -167,16 +202,22 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=1.0, help="multiplies all counts")
     parser.add_argument("--stories", nargs="+", choices=_STORIES, default=list(_STORIES))
     parser.add_argument("--settling", type=float, default=30.0, help="seconds before pods are made")
+    parser.add_argument(
+        "--idle",
+        type=float,
+        default=60.0,
+        help="seconds for which a controller at rest is measured",
+    )
     parser.add_argument("--into", type=Path, help="JSON file that figures are added to")
     options = parser.parse_args()
     into = options.into or (FILE if options.scale == 1 else None)
-    sizes = Sizes(scale=options.scale, pods_share=1.0, settling=options.settling, idle=0.0)
+    sizes = Sizes(scale=options.scale, pods_share=1.0, settling=options.settling, idle=options.idle)
     with tempfile.TemporaryDirectory(prefix="kwokctl-bench-") as folder:
-        config = Path(folder, "boot.yaml")
-        config.write_text(json.dumps(_BOOT))
+        config = Path(folder, "stage.yaml")
         for name in options.stories:
-            story, words = _STORIES[name]
-            more = (f"--config={config}",) if name == "boot" else ()
+            story, words, own = _STORIES[name]
+            config.write_text(json.dumps(own))
+            more = (f"--config={config}",) if own else ()
             with fresh_cluster(*words, *more) as cluster:
                 asyncio.run(run_story(story, cluster, sizes, into))
 

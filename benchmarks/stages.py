@@ -12,7 +12,7 @@ import cProfile
 import pstats
 import time
 from collections import Counter
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -27,6 +27,7 @@ from kwokctl.controller.engine.decoded import DecodedNode, DecodedPod
 from kwokctl.controller.object_reader import ApiObjectReader
 from kwokctl.controller.settings import Settings
 from kwokctl.controller.stages.functions import Kubelet
+from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.wiring import Controller
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.copies.protobuf_stamp import PREFIX
@@ -142,11 +143,8 @@ def _profile(name: str, pods: int) -> None:
 async def play(name: str, pods: int) -> Played:
     """Play a set of Stages on pods to their end; AssertionError if one does not come to it."""
     etcd = Etcd()
-    controller = _controller(name, etcd)
-    for number in range(_NODES):
-        raw = orjson.dumps(_node(number))
-        controller.nodes.note(msgspec.json.decode(raw, type=DecodedNode), raw)
-    bodies = [orjson.dumps(_pod(number)) for number in range(pods)]
+    controller = controller_of(stages_of(name), etcd)
+    bodies = [orjson.dumps(pod(number)) for number in range(pods)]
     decoder = msgspec.json.Decoder(DecodedPod)
     began = time.process_time()
 
@@ -155,13 +153,19 @@ async def play(name: str, pods: int) -> Played:
             controller.pods.note(decoder.decode(raw), raw)
         await asyncio.sleep(_LONGEST)
 
-    await _beside(controller.run(), until_done())
+    await beside(controller.run(), until_done())
     used = time.process_time() - began
     _check(etcd, pods)
     return Played(used, etcd.transitions, etcd.events)
 
 
-def _controller(name: str, etcd: Etcd) -> Controller:
+def stages_of(name: str) -> tuple[Stage, ...]:
+    """Return the Stages of a cluster that is created with a set."""
+    return read(stages_in_force(cluster_options(stage=(name,)), ()).documents)
+
+
+def controller_of(stages: Sequence[Stage], etcd: Etcd) -> Controller:
+    """Return a controller that knows its nodes; must be called on the running loop."""
     loop = asyncio.get_running_loop()
     pool = Api()
     route = EtcdRoute(address="", store=ObjectStore(etcd), keys=Keys("/registry"))
@@ -170,7 +174,7 @@ def _controller(name: str, etcd: Etcd) -> Controller:
         kubeconfig=None,
         master="",
         selection=select(all_nodes=True),
-        stages=read(stages_in_force(cluster_options(stage=(name,)), ()).documents),
+        stages=tuple(stages),
         cidr="10.0.0.0/24",
         kubelet=Kubelet(ip="192.0.2.200", name="localhost", port=10247),
         server=None,
@@ -186,10 +190,14 @@ def _controller(name: str, etcd: Etcd) -> Controller:
     )
     controller = Controller(settings, "bench", context)
     controller.pods_listed.set()
+    for number in range(_NODES):
+        raw = orjson.dumps(_node(number))
+        controller.nodes.note(msgspec.json.decode(raw, type=DecodedNode), raw)
     return controller
 
 
-async def _beside(run: Coroutine[Any, Any, None], work: Coroutine[Any, Any, None]) -> None:
+async def beside(run: Coroutine[Any, Any, None], work: Coroutine[Any, Any, None]) -> None:
+    """Do some work while something else runs."""
     async with asyncio.TaskGroup() as tasks:
         task = tasks.create_task(run)
         await work
@@ -206,7 +214,7 @@ def _node(number: int) -> dict[str, Any]:
     }
 
 
-def _pod(number: int) -> dict[str, Any]:
+def pod(number: int) -> dict[str, Any]:
     """Return a pod of a Job as the API server shows it: each Stage of a set is for it once."""
     owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "j", "controller": True}
     container = {"image": "busybox", "imagePullPolicy": "Always", "resources": {}}

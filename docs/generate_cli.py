@@ -178,7 +178,7 @@ def _not_supported() -> Iterator[str]:
     yield "## Not supported yet\n"
     yield (
         "kwokctl refuses by name, and never ignores, the commands `config`, `export logs`, "
-        "`port-forward`, `kectl` and `snapshot export`, `--dry-run`, `snapshot --format k8s` and "
+        "`port-forward`, `kectl` and `snapshot export`, `snapshot --format k8s` and "
         "`--filter`, and these options of `create cluster`:\n"
     )
     yield ", ".join(_code(option.flag or option.key) for option in NOT_SERVED) + ".\n"

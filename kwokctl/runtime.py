@@ -1,11 +1,12 @@
 """The ports that runtimes implement: only what differs from one runtime to another."""
 
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Protocol, runtime_checkable
 
 from kwokctl.model import Artifact, ClusterName, ComponentName, NodeAddress, Plan, State
+from kwokctl.script.steps import Action, Call
 
 HOST = "host.kwokctl.internal"
 """The name by which containers know the host."""
@@ -246,4 +247,37 @@ class TellsMore(Protocol):
 
     async def remarks(self, cluster: ClusterName) -> Mapping[ComponentName, str]:
         """Return, by component, why it has ended or was restarted; without the others."""
+        ...
+
+
+class RuntimeScript(Protocol):
+    """What a runtime does for one plan, as steps of a script; by the names of `Runtime`."""
+
+    def install(self) -> Iterable[Action]:
+        """Make everything the plan needs exist."""
+        ...
+
+    def start(self, *names: ComponentName) -> Iterable[Action]:
+        """Start components together."""
+        ...
+
+    def stop(self, *names: ComponentName) -> Iterable[Action]:
+        """Stop components together, and return when they are gone."""
+        ...
+
+    def uninstall(self) -> Iterable[Action]:
+        """Remove everything `install` makes, stopping what runs."""
+        ...
+
+    def running(self, name: ComponentName) -> Call:
+        """Return the call that fails unless a component runs."""
+        ...
+
+
+@runtime_checkable
+class WritesScripts(Protocol):
+    """A runtime whose work can be written as a script, for a dry run."""
+
+    async def script(self, plan: Plan) -> RuntimeScript:
+        """Return what it would do for this plan; it may look, but changes nothing."""
         ...

@@ -110,6 +110,12 @@ def wanted(kube: str, names: Collection[str] = _USUAL) -> list[WantedProgram]:
     ]
 
 
+def missing(kube: str, cache: Path) -> list[WantedProgram]:
+    """Return the programs for a Kubernetes version that are not in the store."""
+    store = store_of(cache, here())
+    return [each for each in wanted(kube) if not store.seen(each.name, each.version)]
+
+
 async def build(kube: str, *, cache: Path, progress: Progress) -> dict[str, Artifact]:
     """Put all programs for a Kubernetes version into the store, building those that are missing."""
     return await resolve(wanted(kube), source=ArtifactSource.BUILD, cache=cache, progress=progress)

@@ -51,7 +51,7 @@ async def resolve(
     store = store_of(cache, target)
     found, missing = await asyncio.to_thread(_look, wanted, target, prefixes, store)
     if missing and source is ArtifactSource.OFFLINE:
-        raise _not_stored(missing)
+        raise not_stored(missing)
     if missing:
         fetch = _Fetch(source, cache, store, target, progress)
         try:
@@ -99,7 +99,7 @@ class _Fetch:
             await self._build(await self._download(orders, places), places)
         found, missing = await asyncio.to_thread(_stored, orders, self.store)
         if missing:
-            raise _not_stored(missing)
+            raise not_stored(missing)
         return found
 
     async def _download(
@@ -194,7 +194,8 @@ def _why(troubles: Iterable["Trouble"]) -> str:
     return "; ".join(f"{' and '.join(names)} {cause}" for cause, names in hosts.items())
 
 
-def _not_stored(orders: Sequence[Order]) -> ArtifactError:
+def not_stored(orders: Sequence[Order]) -> ArtifactError:
+    """Return the error for programs that are not in the store and may not be fetched."""
     names = " and ".join(_names(same) for _, same in _batches(orders))
     return ArtifactError(
         f"{names} are not in the store" if len(orders) > 1 else f"{names} is not in the store",

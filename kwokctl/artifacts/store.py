@@ -77,6 +77,19 @@ class ProgramStore:
             _write(entry)
         return entry
 
+    def seen(self, name: str, version: str) -> bool:
+        """Return whether a program is there; it is neither checked nor noted that it was asked for."""
+        return self._read(self.root / name / version) is not None
+
+    def noted_sum(self, name: str, version: str) -> str:
+        """Return the SHA-256 of a program that looks as it was stored; empty if none does."""
+        entry = self._read(self.root / name / version)
+        return entry.sha256 if entry and entry.is_as_recorded() else ""
+
+    def path(self, name: str, version: str) -> Path:
+        """Return where a program is, or will be."""
+        return self.root / name / version / name
+
     def publish(self, program: Path, *, name: str, version: str, source: str, origin: str) -> Entry:
         """Move a program, which is on the same file system, into the store, whole or not at all.
 

@@ -30,6 +30,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "env": ("env",),
     "completion": ("completion",),
     "help_command": ("help",),
+    "plumbing": ("plumbing",),
     "unserved": ("config", "export", "port-forward", "kectl"),
     "stage": ("stage",),
     "artifacts": ("artifacts",),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
 
 from kwokctl.cli.output.console import Console
-from kwokctl.errors import NotServedError, UsageError
+from kwokctl.errors import UsageError
 from kwokctl.progress import Progress, Silent
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ class Invocation:
     command: str = ""
     """The full name of the command: `create cluster`."""
     began: float = field(default_factory=time.monotonic)
+    is_dry_run: bool = False
+    """Whether to say what would be done, and to change nothing."""
     is_quiet: bool = False
     """Whether results are for a program, so that progress is not shown."""
 
@@ -81,8 +83,6 @@ class Invocation:
         self, *, name: str | None, config: list[str] | None, dry_run: bool, level: str | None
     ) -> "Invocation":
         """Return the same with the flags of one more word of the command."""
-        if dry_run:
-            raise NotServedError("'--dry-run' is not supported yet")
         if level is not None:
             from kwokctl.cli.output import diagnosis
 
@@ -93,6 +93,7 @@ class Invocation:
             self,
             name=self.name if name is None else name,
             config=(*self.config, *(config or ())),
+            is_dry_run=self.is_dry_run or dry_run,
         )
 
 

@@ -1,39 +1,29 @@
 """Creates a cluster, or continues a creation that was interrupted."""
 
 import asyncio
-import shutil
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from kwokctl.clusters.launching.custom_resources import install_definitions
+from kwokctl.clusters.launching.drafts import drafted, needed_programs
 from kwokctl.clusters.launching.first_objects import create_first_objects
 from kwokctl.clusters.launching.launch import Patience, bring_up
 from kwokctl.clusters.launching.ports import held_ports, portless
 from kwokctl.clusters.launching.readiness import unready
 from kwokctl.clusters.programs.images import artifacts
-from kwokctl.clusters.programs.needed import TOOLS
 from kwokctl.clusters.state.data_folders import forget_former, settle
-from kwokctl.clusters.state.documents import kept_documents, remarks, runtime_documents
 from kwokctl.clusters.state.drift import differences
 from kwokctl.clusters.state.files import write_files
 from kwokctl.clusters.state.home import Home, context_name
 from kwokctl.clusters.state.locks import alone
 from kwokctl.clusters.state.saved import Saved, load
-from kwokctl.clusters.wanted import (
-    WantedCluster,
-    check_for_runtime,
-    choose_runtime,
-    wanted_cluster,
-)
-from kwokctl.components.catalog import catalog
+from kwokctl.clusters.wanted import WantedCluster, check_for_runtime, wanted_cluster
 from kwokctl.components.definitions import kube_apiserver
 from kwokctl.config.data_path import Choice
 from kwokctl.config.documents import Document
-from kwokctl.config.groups import ObjectOptions
-from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import Resolved
 from kwokctl.errors import ComponentError, ConflictError, KwokctlError
 from kwokctl.host.files import remove_private_folder, remove_tree
@@ -93,16 +83,7 @@ async def create_cluster(home: Home, request: CreateRequest) -> Created:
         if request.kubeconfig:
             entries.check_mergeable(request.kubeconfig, context, paths.root)
         if existed := paths.saved.is_file():
-            saved = load(paths, request.name)
-            runtime = home.runtime(saved.options.runtime)
-            check_for_runtime(runtime, request.name, request.resolved.options, request.documents)
-            drift = differences(saved, request.resolved, request.documents)
-            if drift and request.fail_on_drift:
-                raise ConflictError(
-                    f"the cluster '{request.name}' exists with other settings",
-                    hint="delete it first, or leave out --fail-on-drift",
-                    detail="\n".join(drift),
-                )
+            saved, drift = compared(home, request)
             data_path = saved.data_path()
             server, started = await _continue(home, request, saved)
         else:
@@ -123,6 +104,24 @@ async def create_cluster(home: Home, request: CreateRequest) -> Created:
     )
 
 
+def compared(home: Home, request: CreateRequest) -> tuple[Saved, tuple[str, ...]]:
+    """Return the cluster that exists, and how the request differs from it.
+
+    Raises what the request says that a difference is.
+    """
+    saved = load(home.paths(request.name), request.name)
+    runtime = home.runtime(saved.options.runtime)
+    check_for_runtime(runtime, request.name, request.resolved.options, request.documents)
+    drift = differences(saved, request.resolved, request.documents)
+    if drift and request.fail_on_drift:
+        raise ConflictError(
+            f"the cluster '{request.name}' exists with other settings",
+            hint="delete it first, or leave out --fail-on-drift",
+            detail="\n".join(drift),
+        )
+    return saved, drift
+
+
 _WITHOUT_CONTEXT = "the cluster runs: repeat the command to add its context"
 
 _Started = tuple[str, tuple[ComponentName, ...]]
@@ -141,30 +140,12 @@ async def _give_context(progress: Progress, target: Path, source: Path, context:
 
 
 async def _create(home: Home, request: CreateRequest, wanted: WantedCluster) -> _Started:
-    names, documents = wanted.names, request.documents
-    runtime = await choose_runtime(home, wanted.options.runtime)
-    # How many objects there are is not a setting of the cluster: they are scaled afterwards.
-    options = replace(wanted.options, runtime=runtime.name, objects=ObjectOptions())
-    check_for_runtime(runtime, request.name, options, documents)
-    for note in wanted.notes:
-        home.progress.note(note)
-    for remark in remarks(options, documents):
-        home.progress.warn(remark)
-    is_exact = "kube_version" in request.resolved.chosen
-    needed = _needed(options, names)
-    found = await artifacts(home, runtime, options, needed, is_exact=is_exact)
+    draft = await drafted(home, request.name, wanted, request.resolved, request.documents)
+    runtime, options = draft.runtime, draft.options
+    found = await artifacts(home, runtime, options, draft.needed, is_exact=draft.is_exact)
     async with _undone_on_failure(home, runtime, request):
-        with held_ports(home, request.name, options, names) as (options, held):
-            saved = Saved(
-                name=request.name,
-                options=options,
-                names=names,
-                artifacts=found,
-                extra_args=wanted.extra_args,
-                stages=wanted.stages,
-                kept=kept_documents(options, documents),
-                documents=runtime_documents(runtime, documents),
-            )
+        with held_ports(home, request.name, options, wanted.names) as (options, held):
+            saved = draft.saved(options, found)
             plan = write_files(home, runtime, saved)
             await runtime.install(plan)
             prepare = partial(install_definitions, home, saved)
@@ -189,7 +170,7 @@ async def _continue(home: Home, request: CreateRequest, saved: Saved) -> _Starte
         await create_first_objects(home, saved)
         return url, ()
     found = await artifacts(
-        home, runtime, saved.options, _needed(saved.options, saved.names), saved.artifacts
+        home, runtime, saved.options, needed_programs(saved.options, saved.names), saved.artifacts
     )
     saved = replace(saved, artifacts=found)
     missing = await portless(runtime, saved.name, list(plan.components))
@@ -201,17 +182,6 @@ async def _continue(home: Home, request: CreateRequest, saved: Saved) -> _Starte
     forget_former(paths)
     await create_first_objects(home, saved)
     return url, started
-
-
-def _needed(options: ClusterOptions, names: Sequence[ComponentName]) -> list[str]:
-    """Return the programs that must be available: the components, and the tools that go with them.
-
-    Where all programs were given nothing else is fetched; kubectl of the PATH will do.
-    """
-    required = [options.component(each.name) for each in catalog().values() if each.is_required]
-    given = all(each.binary or each.image for each in required)
-    tools = [tool for tool in TOOLS if tool != "kubectl" or not shutil.which(tool)]
-    return [*names] if given else [*names, *tools]
 
 
 @asynccontextmanager

@@ -58,7 +58,7 @@ async def _delete(
             _remove_all_but_state(paths)
         try:
             if kubeconfig:
-                await _remove_context(home, name, kubeconfig, heirs=heirs, existed=existed)
+                await remove_context(home, name, kubeconfig, heirs=heirs, existed=existed)
         finally:
             if existed:
                 remove_tree(paths.root)
@@ -89,7 +89,7 @@ def _remove_all_but_state(paths: ClusterPaths) -> None:
             remove_tree(entry)
 
 
-async def _remove_context(
+async def remove_context(
     home: Home,
     name: ClusterName,
     kubeconfig: Path,

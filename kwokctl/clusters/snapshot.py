@@ -28,7 +28,7 @@ from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import ETCD, ClusterName, State
 from kwokctl.runtime import Runtime
 
-_MARGIN = 1_000_000_000
+MARGIN = 1_000_000_000
 """Revisions by which a restored etcd is ahead of the last one that was asked for.
 
 Clients continue to write while the data are prepared; this is the number that etcd proposes for a week
@@ -56,7 +56,7 @@ async def save_snapshot(home: Home, name: ClusterName, path: Path, *, force: boo
         paths = home.paths(name)
         saved = load(paths, name)
         runtime = home.runtime(saved.options.runtime)
-        await _demand_etcd(runtime, name)
+        await demand_etcd(runtime, name)
         async with _etcd(etcd.target(saved.setting(runtime, paths))) as client:
             return await snapshot.save(client, path, force=force, progress=home.progress)
 
@@ -78,9 +78,9 @@ async def restore_snapshot(home: Home, name: ClusterName, path: Path) -> Restore
         setting = saved.setting(runtime, paths)
         snapshot.check_objects(path, kube_apiserver.prefix(setting))
         settle(paths)
-        _check_room(path, paths.root)
-        revision = await _last_revision(runtime, name, setting)
-        await _prepare(home, saved, path, bump_revision=revision + _MARGIN)
+        check_room(path, paths.root)
+        revision = await last_revision_of(runtime, name, setting)
+        await _prepare(home, saved, path, bump_revision=revision + MARGIN)
         async with _undone_on_failure(home, runtime, saved):
             await stop_all(home, runtime, saved.plan(runtime, paths))
             exchange(paths)
@@ -88,7 +88,7 @@ async def restore_snapshot(home: Home, name: ClusterName, path: Path) -> Restore
         return Restored(path=path, revision=revision)
 
 
-async def _last_revision(runtime: Runtime, name: ClusterName, setting: Setting) -> int:
+async def last_revision_of(runtime: Runtime, name: ClusterName, setting: Setting) -> int:
     """Return etcd's last revision; if it is stopped, the last one in its database file.
 
     It is 0 if the data are damaged: no client can continue from what they held.
@@ -116,7 +116,8 @@ async def _prepare(home: Home, saved: Saved, path: Path, *, bump_revision: int) 
         raise
 
 
-def _check_room(path: Path, folder: Path) -> None:
+def check_room(path: Path, folder: Path) -> None:
+    """Raise UnavailableError unless a folder has room for the data of a snapshot."""
     needed, free = path.stat().st_size + _LOGS_BYTES, shutil.disk_usage(folder).free
     if free < needed:
         raise UnavailableError(
@@ -169,7 +170,8 @@ async def _etcd(target: EtcdTarget) -> AsyncIterator[EtcdClient]:
         await client.close()
 
 
-async def _demand_etcd(runtime: Runtime, name: ClusterName) -> None:
+async def demand_etcd(runtime: Runtime, name: ClusterName) -> None:
+    """Raise ComponentError, with the remedy, unless etcd runs."""
     if (await runtime.states(name)).get(ETCD) is not State.RUNNING:
         raise ComponentError(
             "etcd does not run", hint=f"start it with: kwokctl start cluster --name {name}"

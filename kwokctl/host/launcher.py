@@ -15,7 +15,7 @@ _SHELL = "/bin/sh"
 # Field 22 of /proc/PID/stat is the start time in clock ticks since boot (proc(5)); together with
 # the boot it distinguishes a process from a later one of the same number. exec keeps both.
 # Standard input is the lock: to replace it is to let go of it.
-_BECOME = """
+BECOME = """
 pid_file=$1; folder=$2; shift 2
 cd "$folder" || exit 126
 read -r _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ start _ < /proc/$$/stat
@@ -23,7 +23,8 @@ read -r boot < /proc/sys/kernel/random/boot_id
 echo "$$ $start $boot" > "$pid_file" || exit 126
 exec "$@" < /dev/null
 """
-_PREFIX = b"\0".join(word.encode() for word in (_SHELL, "-c", _BECOME, ""))
+"""Run by a shell with pid file, folder, program and arguments; scripts of a dry run use it, too."""
+_PREFIX = b"\0".join(word.encode() for word in (_SHELL, "-c", BECOME, ""))
 
 FAILED = frozenset({126, 127})
 """Exit statuses of a child that could not become its program."""
@@ -44,7 +45,7 @@ def launch(
     is the descriptor of a lock that the child shares until it becomes the program. What cannot be
     executed says so in the log and ends with a status in `FAILED`.
     """
-    words = [_SHELL, "-c", _BECOME, "sh", str(pid_file), str(folder), *argv]
+    words = [_SHELL, "-c", BECOME, "sh", str(pid_file), str(folder), *argv]
     append = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     with _as_batch():
         return os.posix_spawn(

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from kwokctl.errors import UnavailableError
-from kwokctl.host.files import private_folder
+from kwokctl.host.carry_out import carry_out, work_folders
 from kwokctl.host.machine import Host
 from kwokctl.host.processes.manager import GRACE, Crew
 from kwokctl.model import ClusterName, ComponentName, NodeAddress, Plan, State
-from kwokctl.runtime import Site
+from kwokctl.runtime import RuntimeScript, Site
 
 _MACHINES = {"x86_64", "amd64", "aarch64", "arm64"}
 
@@ -52,9 +52,13 @@ class BinaryRuntime:
     async def install(self, plan: Plan) -> None:
         """Write how every component is launched."""
         paths = self._host.cluster(plan.cluster)
-        for folder in (paths.root, paths.etcd_data):
-            private_folder(folder)
+        carry_out(work_folders(paths))
         await self._crew(plan.cluster).install(plan)
+
+    async def script(self, plan: Plan) -> RuntimeScript:
+        """Return what is done for a plan as steps of a script."""
+        first = work_folders(self._host.cluster(plan.cluster))
+        return self._crew(plan.cluster).script(plan, first=first)
 
     async def start(self, cluster: ClusterName, *names: ComponentName) -> None:
         """Launch what does not run yet, and restart what a former version has left open to others."""

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 
 from kwokctl.errors import CommandError, ComponentError, NotFoundError
 from kwokctl.host import logfiles
-from kwokctl.host.files import private_folder
+from kwokctl.host.carry_out import carry_out, work_folders
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.host.processes.manager import GRACE, Crew
 from kwokctl.model import ClusterName, Component, ComponentName, NodeAddress, Plan, State
-from kwokctl.runtime import HOST, Site
+from kwokctl.runtime import HOST, RuntimeScript, Site
+from kwokctl.script.steps import later
+from runtimes.docker.script import GATEWAY as GATEWAY_VARIABLE
+from runtimes.docker.script import NETWORK, DockerScript
 from runtimes.docker.specification import (
     COMPONENT,
     SPECIFICATION,
@@ -60,8 +63,7 @@ class DockerRuntime:
     async def install(self, plan: Plan) -> None:
         """Make images, network and containers; a running container stays as it is."""
         paths = self._paths(plan.cluster)
-        for folder in (paths.root, paths.etcd_data):
-            private_folder(folder)
+        carry_out(work_folders(paths))
         naming = self._naming(plan.cluster)
         found = await self._found(plan.cluster)
         wanted = placed(plan, on_host=False).components
@@ -76,6 +78,24 @@ class DockerRuntime:
         )
         await all_of(
             self._engine.remove(each.id) for name, each in found.items() if name not in wanted
+        )
+
+    async def script(self, plan: Plan) -> RuntimeScript:
+        """Return what is done for a plan as steps of a script."""
+        naming = self._naming(plan.cluster)
+        known = await self._engine.found_network(naming.network, naming.labels)
+        network, gateway = known or (later(NETWORK), "")
+        host = await host_address(self._engine, gateway)
+        if known is None and self._engine.endpoint.shares_this_kernel:
+            host = later(GATEWAY_VARIABLE)
+        return DockerScript(
+            plan=placed(plan, on_host=False),
+            paths=self._paths(plan.cluster),
+            found=await self._found(plan.cluster),
+            place=ContainerPlacement(naming=naming, network=network, host=extra_host(host)),
+            is_networked=known is not None,
+            crew=self._crew(plan.cluster).script(reached_by(placed(plan, on_host=True), host)),
+            grace=self._grace,
         )
 
     async def start(self, cluster: ClusterName, *names: ComponentName) -> None:

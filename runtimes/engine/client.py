@@ -141,14 +141,15 @@ class Engine:
         The gateway is the IPv4 address of the host, or of the machine that the engine runs in; it may be
         empty.
         """
+        if found := await self.found_network(name, labels):
+            return found
+        made = await self.ask("create_network", name, driver="bridge", labels=dict(labels))
+        return _reached(await self.ask("inspect_network", made["Id"]))
+
+    async def found_network(self, name: str, labels: Mapping[str, str]) -> tuple[str, str] | None:
+        """Return the same as `network` if the network is there."""
         found = await self.ask("networks", names=[name], filters=_filter(labels))
-        inspected = next((one for one in found if one["Name"] == name), None)
-        if inspected is None:
-            made = await self.ask("create_network", name, driver="bridge", labels=dict(labels))
-            inspected = await self.ask("inspect_network", made["Id"])
-        pools = (inspected.get("IPAM") or {}).get("Config") or ()
-        gateways = (pool["Gateway"].partition("/")[0] for pool in pools if pool.get("Gateway"))
-        return inspected["Id"], next((g for g in gateways if "." in g), "")
+        return next((_reached(one) for one in found if one["Name"] == name), None)
 
     async def gateway(self, container: str) -> str:
         """Return the address that a container finds the host at; empty for one that does not run."""
@@ -250,6 +251,13 @@ def _is_rootless(info: Mapping[str, Any]) -> bool:
     """Return whether an engine runs within a user namespace: Podman and Docker report it in different fields."""
     options = info.get("SecurityOptions") or ()
     return bool(info.get("Rootless")) or "name=rootless" in options
+
+
+def _reached(network: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the id and the gateway of a network."""
+    pools = (network.get("IPAM") or {}).get("Config") or ()
+    gateways = (pool["Gateway"].partition("/")[0] for pool in pools if pool.get("Gateway"))
+    return network["Id"], next((g for g in gateways if "." in g), "")
 
 
 def _filter(labels: Mapping[str, str]) -> dict[str, list[str]]:

@@ -20,9 +20,10 @@ from runtimes.engine.client import Engine
 
 REPOSITORY = "localhost/kwokctl"
 """The name of images that kwokctl makes: no registry has them, and every engine keeps this name."""
-_DIGITS = 12
+DIGITS = 12
+"""Of the SHA-256 of a program, in the tag of its image."""
 _CHUNK = 1024 * 1024
-_PLACE = "usr/local/bin"
+PLACE = "usr/local/bin"
 """Where published images have their programs, too; engines look there for a bare name."""
 _PATIENCE = 20.0
 """Seconds within which a registry has to answer."""
@@ -145,7 +146,7 @@ class EngineImages:
         except OSError as e:
             raise CommandError(f"'{program}' cannot be read: {e.strerror}") from e
         with file:
-            parts = _archive(file, f"{_PLACE}/{name}")
+            parts = _archive(file, f"{PLACE}/{name}")
             # With its tag in it: Podman ignores the parameter `tag`.
             said = await self._engine.ask("import_image_from_data", parts, repository=image)
         if '"error"' in said:
@@ -195,8 +196,12 @@ def _parted(image: str) -> tuple[str, str]:
 
 def _name(artifact: Artifact) -> str:
     """Name the image of a program by its version and content, so that it is made once."""
-    content = content_of(Path(artifact.command[0]))
-    return f"{REPOSITORY}/{artifact.name}:{tag_of(artifact.version)}-{content[:_DIGITS]}"
+    return named(artifact, content_of(Path(artifact.command[0])))
+
+
+def named(artifact: Artifact, content: str) -> str:
+    """Return the name of the image of a program with this SHA-256."""
+    return f"{REPOSITORY}/{artifact.name}:{tag_of(artifact.version)}-{content[:DIGITS]}"
 
 
 def tag_of(version: str) -> str:

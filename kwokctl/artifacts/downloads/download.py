@@ -1,6 +1,7 @@
 """Downloads programs, checks them, and puts them into the store."""
 
 import re
+import shutil
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -36,6 +37,18 @@ async def download(
         if trouble := await parcel.deliver():
             return trouble
     return None
+
+
+def unpack(
+    order: Order, file: Path, *, store: ProgramStore, folder: Path, progress: Progress
+) -> None:
+    """Put what is ordered into the store from a file that was downloaded otherwise, and checked.
+
+    `folder` is empty, and on the file system of the store.
+    """
+    copy = folder / filename(order.url)
+    shutil.copyfile(file, copy)
+    _Parcel(order.url, (order,), store, folder, progress).unpack(copy)
 
 
 class _Shown:
@@ -94,7 +107,7 @@ class _Parcel:
 
     def _work(self, stop: Event, shown: _Shown) -> Trouble | None:
         if not is_url(self.url):
-            self._unpack(Path(self.url))
+            self.unpack(Path(self.url))
             return None
         self.folder.mkdir(parents=True, exist_ok=True)
         part = self.folder / f"{filename(self.url) or 'file'}.part"
@@ -104,7 +117,7 @@ class _Parcel:
             return None
         shown.say("unpacking")
         try:
-            self._unpack(part)
+            self.unpack(part)
         except ArtifactError:
             part.unlink(missing_ok=True)
             raise
@@ -137,7 +150,7 @@ class _Parcel:
             hint="repeat; if it happens again, something on the way changes files",
         )
 
-    def _unpack(self, file: Path) -> None:
+    def unpack(self, file: Path) -> None:
         """Publish what is ordered, and with an archive the other programs that are in it."""
         by_member = {order.member: order for order in self.orders}
         if "" in by_member:

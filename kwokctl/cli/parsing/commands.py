@@ -37,7 +37,14 @@ _EVERYWHERE: Mapping[str, object] = {
             rich_help_panel=EVERYWHERE,
         ),
     ],
-    "dry_run": Annotated[bool, typer.Option("--dry-run", hidden=True)],
+    "dry_run": Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Print what would be done, as a script for sh where it can be one, and change nothing",
+            rich_help_panel=EVERYWHERE,
+        ),
+    ],
     "level": Annotated[
         str | None,
         typer.Option(
@@ -101,7 +108,9 @@ def raw_command(
     return register
 
 
-def group(app: typer.Typer, name: str, text: str, *, panel: str | None = None) -> typer.Typer:
+def group(
+    app: typer.Typer, name: str, text: str, *, panel: str | None = None, hidden: bool = False
+) -> typer.Typer:
     """Make a group of commands below `app`; alone it prints its help."""
     below = typer.Typer(
         cls=CliGroup,
@@ -111,7 +120,7 @@ def group(app: typer.Typer, name: str, text: str, *, panel: str | None = None) -
         subcommand_metavar="COMMAND ...",
     )
     below.callback(invoke_without_command=True)(_entrance(text))
-    app.add_typer(below, name=name, rich_help_panel=panel)
+    app.add_typer(below, name=name, rich_help_panel=panel, hidden=hidden)
     return below
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kwokctl.cli import dry_run as dry_runs
 from kwokctl.cli.conclusion import Outcome, conclude
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
@@ -18,6 +19,7 @@ from kwokctl.config.checks import file
 from kwokctl.errors import UsageError
 
 if TYPE_CHECKING:
+    from kwokctl.artifacts.locations import WantedProgram
     from kwokctl.artifacts.store import Entry
     from kwokctl.config.resolve import Resolved
 
@@ -67,6 +69,10 @@ def build(call: Invocation, *, kube_version: _KubeVersion = None, output: Output
     from kwokctl.artifacts import maintenance
 
     options = _resolved(call, kube_version=kube_version).options
+    if call.is_dry_run:
+        missing = maintenance.missing(options.kube_version, call.home.cache)
+        dry_runs.remark(call, _building(missing), output)
+        return
     programs = call.run(
         maintenance.build, options.kube_version, cache=call.home.cache, progress=call.progress
     )
@@ -78,6 +84,12 @@ def build(call: Invocation, *, kube_version: _KubeVersion = None, output: Output
         result={"programs": programs.values()},
     )
     conclude(call, outcome, output)
+
+
+def _building(missing: "Sequence[WantedProgram]") -> str:
+    """Say what would be built."""
+    names = ", ".join(f"{each.name} {each.version}" for each in missing)
+    return f"Build {_programs(len(missing))}: {names}" if missing else "All programs are there."
 
 
 def images(
@@ -130,6 +142,10 @@ def images(
     source = "download" if pull else "build" if build else None
     resolved = _resolved(call, kube_version=kube_version, runtime=runtime, artifact_source=source)
     options = resolved.options
+    if call.is_dry_run:
+        how = f"Load '{load}'" if load else "Get the images of the components"
+        dry_runs.remark(call, how + (f", and write them to '{save}'" if save else ""), output)
+        return
     with resolved.naming("runtime"):
         if load is not None:
             names = call.run(load_images, call.home, options, expanded(load))
@@ -170,7 +186,7 @@ def verify(
         error = e
     if output:
         results.emit_data([_entry(each) for each in error.entries] if error else [], output)
-    if error and not repair:
+    if error and (call.is_dry_run or not repair):
         raise error
     if error:
         _repair(call, error.entries)
@@ -220,14 +236,14 @@ def prune(
     size = amount(found.size, "B")
     if not found.unused:
         message = "nothing to remove"
-    elif dry_run:
+    elif dry_run or call.is_dry_run:
         message = f"{size} would be freed; nothing was removed"
     elif yes or _is_confirmed(call, f"Remove the {len(paths)} folders above, {size}?"):
         freed = pruning.prune(call.home, found, everything=everything)
         message = f"{amount(freed, 'B')} freed"
     else:
         message = "nothing was removed"
-    result = {"paths": paths, "size": found.size if dry_run else freed}
+    result = {"paths": paths, "size": found.size if dry_run or call.is_dry_run else freed}
     conclude(call, Outcome(message=message, changed=bool(freed), result=result), output)
 
 

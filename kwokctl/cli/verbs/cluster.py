@@ -1,10 +1,12 @@
 """`create`, `delete`, `start` and `stop` a cluster."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kwokctl.cli import dry_run
 from kwokctl.cli.conclusion import Outcome, conclude
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
@@ -18,13 +20,13 @@ from kwokctl.cli.parsing.options import (
     cluster_parameters,
     kubeconfig_path,
 )
-from kwokctl.cli.verbs.populate import populate, requests_of
+from kwokctl.cli.verbs.populate import populate, requests_of, words_of
 from kwokctl.cli.verbs.scale import objects_of
 
 if TYPE_CHECKING:
     from kwokctl.clusters.create import Created, CreateRequest
     from kwokctl.clusters.delete import Deleted
-    from kwokctl.clusters.scaling.request import ScaleResult
+    from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 
 
 _EXAMPLES = {
@@ -94,6 +96,9 @@ def create(
         fail_on_drift=fail_on_drift,
     )
     requests = requests_of(resolved.options)
+    if call.is_dry_run:
+        _show_creation(call, request, requests, output)
+        return
     created = call.run(create_cluster, call.home, request)
     for difference in created.drift:
         call.console.warn(f"the cluster exists with other settings: {difference}")
@@ -122,6 +127,9 @@ def delete(
     from kwokctl.clusters.state.saved import existing
 
     path = kubeconfig_path(kubeconfig)
+    if call.is_dry_run:
+        _show_deletion(call, path, all_clusters=all_clusters, force=force, output=output)
+        return
     if all_clusters:
         deleted = call.run(delete_all, call.home, kubeconfig=path, force=force)
         _conclude_all(call, deleted, output)
@@ -147,6 +155,14 @@ def start(
     """Start a cluster; components that already run are left alone."""
     from kwokctl.clusters.start import start_cluster
 
+    if call.is_dry_run:
+        from kwokctl.clusters.dry_run.lifecycle import start_steps
+
+        steps = call.run(
+            start_steps, call.home, call.cluster, wait=wait or None, timeout=timeout or None
+        )
+        dry_run.show(call, steps, output)
+        return
     started = call.run(
         start_cluster, call.home, call.cluster, wait=wait or None, timeout=timeout or None
     )
@@ -166,6 +182,11 @@ def stop(call: Invocation, *, output: Output = "") -> None:
     """Stop a cluster; its data stays, and 'start cluster' brings it back."""
     from kwokctl.clusters.stop import stop_cluster
 
+    if call.is_dry_run:
+        from kwokctl.clusters.dry_run.lifecycle import stop_steps
+
+        dry_run.show(call, call.run(stop_steps, call.home, call.cluster), output)
+        return
     stopped = call.run(stop_cluster, call.home, call.cluster)
     state = "is stopped" if stopped else "was stopped already"
     outcome = Outcome(
@@ -177,6 +198,34 @@ def stop(call: Invocation, *, output: Output = "") -> None:
         result={"stopped": stopped or ()},
     )
     conclude(call, outcome, output)
+
+
+def _show_creation(
+    call: Invocation, request: "CreateRequest", requests: "Sequence[ScaleRequest]", output: str
+) -> None:
+    """Print what would create the cluster, and fill it with its first objects."""
+    from kwokctl.clusters.dry_run.lifecycle import create_steps
+    from kwokctl.clusters.dry_run.program import kwokctl
+
+    steps = call.run(create_steps, call.home, request)
+    files = [path for path in call.config if path != "-"]
+    config = [word for path in files for word in ("--config", str(Path(path).absolute()))]
+    scaling = (kwokctl(call.cluster, *config, *words_of(each, request.wait)) for each in requests)
+    dry_run.show(call, (*steps, *scaling), output)
+
+
+def _show_deletion(
+    call: Invocation, kubeconfig: "Path | None", *, all_clusters: bool, force: bool, output: str
+) -> None:
+    from kwokctl.clusters.dry_run import lifecycle
+
+    if all_clusters:
+        steps = call.run(lifecycle.delete_all_steps, call.home, kubeconfig=kubeconfig, force=force)
+    else:
+        steps = call.run(
+            lifecycle.delete_steps, call.home, call.cluster, kubeconfig=kubeconfig, force=force
+        )
+    dry_run.show(call, steps, output)
 
 
 def _creation(

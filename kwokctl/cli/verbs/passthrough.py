@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from kwokctl.cli import dry_run
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.parsing import commands
 
@@ -27,6 +28,11 @@ def register(app: typer.Typer) -> None:
 
 def kubectl(call: Invocation, words: list[str]) -> None:
     """Run kubectl on a cluster; all arguments after it go to kubectl."""
+    if call.is_dry_run:
+        from kwokctl.clusters.dry_run.tools import kubectl_steps
+
+        dry_run.show(call, call.run(kubectl_steps, call.home, call.cluster, words))
+        return
     from kwokctl.clusters.tools import kubectl_command
 
     argv, env = call.run(kubectl_command, call.home, call.cluster, dials=dials(words))
@@ -35,6 +41,11 @@ def kubectl(call: Invocation, words: list[str]) -> None:
 
 def etcdctl(call: Invocation, words: list[str]) -> None:
     """Run etcdctl on a cluster's etcd; all arguments after it go to etcdctl."""
+    if call.is_dry_run:
+        from kwokctl.clusters.dry_run.tools import etcdctl_steps
+
+        dry_run.show(call, call.run(etcdctl_steps, call.home, call.cluster, words))
+        return
     from kwokctl.clusters.tools import etcdctl_command
 
     argv, env = call.run(etcdctl_command, call.home, call.cluster, dials=dials(words))

@@ -31,6 +31,12 @@ def requests_of(options: "ClusterOptions") -> "list[ScaleRequest]":
     ]
 
 
+def words_of(request: "ScaleRequest", wait: float | None) -> tuple[str, ...]:
+    """Return the words of the command that makes the same objects."""
+    waiting = ("--wait", f"{wait:.0f}s") if wait else ()
+    return ("scale", request.kind, "--replicas", str(request.replicas), *waiting)
+
+
 def populate(
     call: Invocation,
     requests: "Sequence[ScaleRequest]",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kwokctl.cli import dry_run
 from kwokctl.cli.conclusion import Outcome, conclude
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output.rows import amount
@@ -149,13 +150,23 @@ def scale(
         grace_seconds=grace_period or 0,
         wait=wait or None,
     )
+    documents, elsewhere = call.documents(), expanded(kubeconfig) if kubeconfig else None
+    if call.is_dry_run:
+        from kwokctl.clusters.dry_run.scaling import scale_steps
+
+        home, name = call.home, call.cluster
+        steps = call.run(
+            scale_steps, home, name, request, documents=documents, kubeconfig=elsewhere
+        )
+        dry_run.show(call, steps, output)
+        return
     result = call.run(
         scale_within,
         call.home,
         call.cluster,
         request,
-        documents=call.documents(),
-        kubeconfig=expanded(kubeconfig) if kubeconfig else None,
+        documents=documents,
+        kubeconfig=elsewhere,
         data_path=data_path,
         limit=timeout or None,
     )

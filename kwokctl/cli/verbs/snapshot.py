@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from kwokctl.cli import dry_run
 from kwokctl.cli.conclusion import Outcome, conclude
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output.rows import amount
@@ -64,6 +65,12 @@ def save(
     _check(file_format, kinds)
     from kwokctl.clusters.snapshot import save_snapshot
 
+    if call.is_dry_run:
+        from kwokctl.clusters.dry_run.snapshots import save_steps
+
+        steps = call.run(save_steps, call.home, call.cluster, Path(path), force=force)
+        dry_run.show(call, steps, output)
+        return
     saved = call.run(save_snapshot, call.home, call.cluster, Path(path), force=force)
     outcome = Outcome(
         message=f"saved the cluster '{call.name}' to '{saved.path}' ({amount(saved.size, 'B')})",
@@ -87,6 +94,12 @@ def restore(
     _check(file_format, kinds)
     from kwokctl.clusters.snapshot import restore_snapshot
 
+    if call.is_dry_run:
+        from kwokctl.clusters.dry_run.snapshots import restore_steps
+
+        steps = call.run(restore_steps, call.home, call.cluster, Path(path))
+        dry_run.show(call, steps, output)
+        return
     restored = call.run(restore_snapshot, call.home, call.cluster, Path(path))
     outcome = Outcome(
         message=f"cluster '{call.name}' is restored from '{restored.path}'; clients must list again before "

@@ -199,7 +199,7 @@ def run_tests(
     if not os.path.isdir(folder):  # noqa: PTH112 - Path raises OSError
         raise UsageError(f"'{folder}' is not a folder", hint="give the folder of the tests")
     documents = _documents(call, stages) if stages else []
-    found = run_cases(Path(folder), documents, is_writing=write)
+    found = run_cases(Path(folder), documents, is_writing=write and not call.is_dry_run)
     if output:
         results.emit_data(found, output)
     for each in () if output else found:

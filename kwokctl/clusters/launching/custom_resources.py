@@ -43,7 +43,7 @@ async def install_definitions(home: Home, saved: Saved) -> None:
 
     Safe to repeat; those of kinds that are not shipped are for a user to apply.
     """
-    bodies = list(_definitions(saved))
+    bodies = list(definitions(saved))
     if not bodies:
         return
     kinds = [str(body["spec"]["names"]["kind"]) for body in bodies]
@@ -60,7 +60,8 @@ async def install_definitions(home: Home, saved: Saved) -> None:
             await for_each(bodies, install, at_once=len(bodies))
 
 
-def _definitions(saved: Saved) -> Iterator[dict[str, Json]]:
+def definitions(saved: Saved) -> Iterator[dict[str, Json]]:
+    """Yield the definitions of the enabled kinds, as far as those are shipped."""
     for kind in sorted(enabled_kinds(saved)):
         yield from shipped_definition(kind)
 

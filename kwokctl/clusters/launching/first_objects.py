@@ -1,5 +1,6 @@
 """Creates the objects that the Stages of a new cluster need, such as a StorageClass."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import orjson
@@ -17,10 +18,15 @@ from kwokctl.kube.transport.pool import Pool
 from kwokctl.retry import retried
 
 
+def first_objects(saved: Saved) -> Sequence[Json]:
+    """Return the objects of the sets of Stages that are in force."""
+    words = saved.options.of(KwokControllerOptions).stages
+    return objects_of(sets_in_force(words, heartbeat(saved.options)))
+
+
 async def create_first_objects(home: Home, saved: Saved) -> None:
     """Create the objects of the sets of Stages that are in force; those that exist stay as they are."""
-    words = saved.options.of(KwokControllerOptions).stages
-    bodies = objects_of(sets_in_force(words, heartbeat(saved.options)))
+    bodies = first_objects(saved)
     if not bodies:
         return
     async with Pool(load_access(home.paths(saved.name).kubeconfig)) as pool:

@@ -2,7 +2,6 @@
 
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
 import msgspec
 
@@ -28,7 +27,8 @@ async def apply_objects(paths: ClusterPaths, components: Iterable[Component]) ->
     async with Pool(load_access(paths.own_kubeconfig)) as pool:
         client = Client(pool)
         for each in objects:
-            await _apply(client, _with_authority(each, paths.pki / "ca.crt"))
+            bundle = b64encode((paths.pki / "ca.crt").read_bytes()).decode()
+            await _apply(client, with_authority(each, bundle))
 
 
 async def _apply(client: Client, body: Mapping[str, Json]) -> None:
@@ -43,9 +43,9 @@ async def _apply(client: Client, body: Mapping[str, Json]) -> None:
     )
 
 
-def _with_authority(body: Mapping[str, Json], file: Path) -> Mapping[str, Json]:
+def with_authority(body: Mapping[str, Json], bundle: str) -> Mapping[str, Json]:
+    """Return an object with the certificate of the cluster's authority where it wants that."""
     spec = body.get("spec") or {}
     if spec.get("caBundle") != _AUTHORITY:
         return body
-    bundle = b64encode(file.read_bytes()).decode()
     return {**body, "spec": {**spec, "caBundle": bundle}}

@@ -38,7 +38,7 @@ Settled = Mapping[str, Artifact]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Choice:
+class ImageChoice:
     """An image that a component may come as."""
 
     name: str
@@ -68,7 +68,7 @@ async def artifacts(
     """
     found: dict[str, Artifact] = {}
     if isinstance(runtime, RunsImages):
-        choices = list(_choices(options, names))
+        choices = list(image_choices(options, names))
         found = await _as_images(home, runtime.images, options, choices, settled or {})
     elif given := [name for name in names if given_image(options, name)]:
         home.progress.warn(
@@ -110,33 +110,33 @@ def published_images(
 
 def _published(
     runtime: Runtime | None, options: ClusterOptions, names: Sequence[str]
-) -> list[_Choice]:
+) -> list[ImageChoice]:
     if runtime is None or not isinstance(runtime, RunsImages):
         return []
-    return list(_choices(options, names))
+    return list(image_choices(options, names))
 
 
-def _choices(options: ClusterOptions, names: Sequence[str]) -> Iterator[_Choice]:
+def image_choices(options: ClusterOptions, names: Sequence[str]) -> Iterator[ImageChoice]:
     """Yield the images of those components that are not given as programs."""
     source = source_of(options.programs.source)
     for name in names:
         version = version_of(options, name)
         if image := given_image(options, name):
-            yield _Choice(name=name, version=version, image=image, is_given=True)
+            yield ImageChoice(name=name, version=version, image=image, is_given=True)
         elif name in IMAGE_PROGRAMS:
             group = named(name).group.name
             prefix = image_prefixes(options)[group]
             is_program = given_program(options, name) or prefixes(options)[group]
             if prefix or not (is_program or source is ArtifactSource.BUILD):
                 image = published(name, version, prefix)
-                yield _Choice(name=name, version=version, image=image, is_given=bool(prefix))
+                yield ImageChoice(name=name, version=version, image=image, is_given=bool(prefix))
 
 
 async def _as_images(
     home: Home,
     images: Images,
     options: ClusterOptions,
-    choices: Sequence[_Choice],
+    choices: Sequence[ImageChoice],
     settled: Settled,
 ) -> dict[str, Artifact]:
     """Return what comes as an image; what is left out has to come as a program."""
@@ -170,7 +170,7 @@ async def _as_images(
 
 
 async def _at_hand(
-    home: Home, images: Images, options: ClusterOptions, choice: _Choice, settled: Settled
+    home: Home, images: Images, options: ClusterOptions, choice: ImageChoice, settled: Settled
 ) -> dict[str, Artifact]:
     """Return the form in which a component is here already; nothing if it is in none."""
     before = settled.get(choice.name)
@@ -192,7 +192,7 @@ async def _at_hand(
 
 
 async def _pull(
-    images: Images, choices: Sequence[_Choice], progress: Progress
+    images: Images, choices: Sequence[ImageChoice], progress: Progress
 ) -> dict[str, ArtifactError]:
     """Pull images at once; return why those that failed did, by component."""
     troubles: dict[str, ArtifactError] = {}
@@ -203,7 +203,7 @@ async def _pull(
 
 async def _pull_together(
     images: Images,
-    choices: Sequence[_Choice],
+    choices: Sequence[ImageChoice],
     progress: Progress,
     troubles: dict[str, ArtifactError],
 ) -> None:
@@ -211,7 +211,7 @@ async def _pull_together(
     names = ", ".join(choice.name for choice in choices)
     with progress.step(f"Pulling {names} from {hosts}", unit="B") as step:
 
-        async def pull(choice: _Choice) -> None:
+        async def pull(choice: ImageChoice) -> None:
             try:
                 await images.pull(choice.image, came=step.advance)
             except ArtifactError as e:

@@ -1,44 +1,59 @@
 """Writes the files that a cluster's components read: PKI, kubeconfigs, policies, saved state."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from kwokctl.artifacts.workdirs import remember
 from kwokctl.clusters.state.home import Home, context_name
-from kwokctl.clusters.state.saved import Saved, save
+from kwokctl.clusters.state.saved import Saved, state_file
 from kwokctl.components import identities
 from kwokctl.components.catalog import clients, token_holders
 from kwokctl.components.catalog import identities as identities_of
 from kwokctl.components.definitions import kube_apiserver
 from kwokctl.components.setting import Setting
 from kwokctl.errors import UsageError
-from kwokctl.host.files import private_folder, write_atomic
+from kwokctl.host.carry_out import carry_out
+from kwokctl.host.files import write_atomic
+from kwokctl.host.paths import ClusterPaths
 from kwokctl.host.pki import ensure_pki
 from kwokctl.host.tokens import ensure_tokens
 from kwokctl.kube.kubeconfig import entries
 from kwokctl.model import Plan
 from kwokctl.runtime import Runtime
+from kwokctl.script.steps import FileText, Folder
 
 
 def write_files(home: Home, runtime: Runtime, saved: Saved) -> Plan:
     """Write everything but programs and data that the cluster needs; safe to repeat."""
     paths = home.paths(saved.name)
-    setting = saved.setting(runtime, paths)
     plan = saved.plan(runtime, paths)
-    private_folder(paths.root)
-    private_folder(paths.sockets)
+    carry_out(public_files(paths, saved, plan))
+    write_credentials(home, runtime, saved)
+    return plan
+
+
+def public_files(paths: ClusterPaths, saved: Saved, plan: Plan) -> Iterator[Folder | FileText]:
+    """Yield the folders, and the files without secrets."""
+    yield from (Folder(paths.root), Folder(paths.sockets))
+    yield state_file(paths, saved, plan)
+    policy = saved.options.of(kube_apiserver.KubeApiserverOptions).audit_policy
+    if policy and not paths.audit_policy.exists():
+        # The cluster keeps its copy: the user's file may have moved by the next start.
+        yield FileText(paths.audit_policy, _read_policy(Path(policy)))
+
+
+def write_credentials(home: Home, runtime: Runtime, saved: Saved) -> None:
+    """Write certificates, tokens and the kubeconfigs that show them; what is valid stays.
+
+    The cache folder notes that this work folder uses its programs.
+    """
+    paths = home.paths(saved.name)
     remember(home.cache, home.workdir.root)
-    save(paths, saved, plan)
     known = identities_of(saved.options)
     ensure_pki(paths.pki, known)
     holders = [identity for identity in known if identity.name in token_holders()]
+    setting = saved.setting(runtime, paths)
     _write_kubeconfigs(setting, saved, ensure_tokens(paths.tokens, holders))
-    if (
-        policy := saved.options.of(kube_apiserver.KubeApiserverOptions).audit_policy
-    ) and not paths.audit_policy.exists():
-        # The cluster keeps its copy: the user's file may have moved by the next start.
-        write_atomic(paths.audit_policy, _read_policy(Path(policy)))
-    return plan
 
 
 def _write_kubeconfigs(setting: Setting, saved: Saved, tokens: Mapping[str, str]) -> None:

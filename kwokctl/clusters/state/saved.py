@@ -22,11 +22,12 @@ from kwokctl.config.not_served import NOT_SERVED
 from kwokctl.config.options import ClusterOptions, spellings, with_values
 from kwokctl.errors import ConfigError, ConflictError, NotFoundError
 from kwokctl.expr import yaml
-from kwokctl.host.files import write_atomic
+from kwokctl.host.carry_out import carry_out
 from kwokctl.host.paths import ClusterPaths, WorkDir
 from kwokctl.json_value import Json
 from kwokctl.model import Artifact, ClusterName, ComponentName, Plan
 from kwokctl.runtime import BringsKubernetes, Runtime
+from kwokctl.script.steps import FileText
 
 API_VERSION = "config.kwok.x-k8s.io/v1alpha1"
 MAKER = "kwokctl-python"
@@ -111,9 +112,14 @@ def existing(paths: ClusterPaths, name: ClusterName) -> str:
 
 
 def save(paths: ClusterPaths, saved: Saved, plan: Plan) -> None:
-    """Write a cluster's state; it holds no secrets, but says where they are."""
+    """Write a cluster's state."""
+    carry_out([state_file(paths, saved, plan)])
+
+
+def state_file(paths: ClusterPaths, saved: Saved, plan: Plan) -> FileText:
+    """Return the file of a cluster's state; it holds no secrets, but says where they are."""
     text = yaml.dump_all([_head(saved, plan), *saved.stages, *saved.kept, *saved.documents])
-    write_atomic(paths.saved, text, mode=0o600)
+    return FileText(paths.saved, text, 0o600)
 
 
 def used_ports(workdir: WorkDir, but: ClusterName) -> frozenset[int]:

@@ -103,27 +103,31 @@ async def restore(etcdutl: Path, path: Path, data_dir: Path, *, bump_revision: i
     said: list[str] = []
     try:
         # In a session of its own: Ctrl-C is for us, not for it.
-        await process.run_leashed(
-            etcdutl,
-            "snapshot",
-            "restore",
-            path,
-            f"--data-dir={data_dir}",
-            f"--bump-revision={bump_revision}",
-            "--mark-compacted",
-            # The file has just been verified: for hundreds of megabytes once is enough.
-            "--skip-hash-check",
-            f"--name={member.NAME}",
-            f"--initial-cluster={member.CLUSTER}",
-            f"--initial-advertise-peer-urls={member.ADVERTISED_PEER}",
-            line=said.append,
-        )
+        # The file has just been verified: for hundreds of megabytes once is enough.
+        words = (*restore_words(etcdutl, path, data_dir, str(bump_revision)), "--skip-hash-check")
+        await process.run_leashed(*words, line=said.append)
     except CommandError as e:
         raise SnapshotError(
             f"'{path}' cannot be restored: etcdutl has failed",
             hint="if the file is damaged, use another copy of it",
             detail=_reason(said) or e.detail,
         ) from e
+
+
+def restore_words(etcdutl: Path, path: Path, data_dir: Path, bump_revision: str) -> list[str]:
+    """Return the command with which `restore` makes a data directory."""
+    return [
+        str(etcdutl),
+        "snapshot",
+        "restore",
+        str(path),
+        f"--data-dir={data_dir}",
+        f"--bump-revision={bump_revision}",
+        "--mark-compacted",
+        f"--name={member.NAME}",
+        f"--initial-cluster={member.CLUSTER}",
+        f"--initial-advertise-peer-urls={member.ADVERTISED_PEER}",
+    ]
 
 
 def _reason(said: list[str]) -> str:
@@ -169,7 +173,8 @@ class _Sink:
             )
 
 
-def _check_free(path: Path, *, force: bool) -> None:
+def check_free(path: Path, *, force: bool) -> None:
+    """Raise ConflictError or UnavailableError unless a snapshot can be written to a path."""
     if path.is_dir():
         raise ConflictError(f"'{path}' is a folder", hint="name a file in it")
     if path.exists() and not path.is_file():
@@ -186,7 +191,7 @@ def _check_free(path: Path, *, force: bool) -> None:
 @contextmanager
 def _published(path: Path, *, force: bool) -> Iterator[BinaryIO]:
     """Yield a file beside `path` that takes its name when the block ends well, else disappears."""
-    _check_free(path, force=force)
+    check_free(path, force=force)
     try:
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     except OSError as e:

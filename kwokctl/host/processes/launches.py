@@ -1,14 +1,19 @@
 """Stores how each component is launched: one file per component, for later commands."""
 
 import json
+import os
+import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from kwokctl.errors import ConfigError
-from kwokctl.host.files import write_atomic
 from kwokctl.host.paths import ClusterPaths
-from kwokctl.model import ComponentName, Plan
+from kwokctl.model import Component, ComponentName, Plan
+from kwokctl.script.steps import FileText, Folder
+
+KEEPER = ComponentName("keeper")
+"""The process that launches components again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +26,15 @@ class Launch:
     """Components of a lower wave are stopped before it."""
 
 
+def launch_of(component: Component, stop_wave: int) -> Launch:
+    """Return what is run for a component."""
+    return Launch(
+        argv=[*component.artifact.command, *component.args],
+        env=dict(component.env),
+        stop_wave=stop_wave,
+    )
+
+
 class Launches:
     """The launch files of one cluster, and the files that belong to each launched process."""
 
@@ -28,17 +42,15 @@ class Launches:
         """Work in the folders of this cluster."""
         self.paths = paths
 
-    def write(self, plan: Plan) -> None:
-        """Write a launch file for every component of the plan."""
+    def installation(self, plan: Plan) -> Iterator[Folder | FileText]:
+        """Yield the folders, and a launch file for every component of the plan."""
+        yield Folder(self.paths.root)
+        for folder in (self.paths.logs, self.paths.pids, self.paths.launch):
+            yield Folder(folder, private=False)
         for number, wave in enumerate(plan.stop_waves()):
             for component in wave:
-                launch = Launch(
-                    argv=[*component.artifact.command, *component.args],
-                    env=dict(component.env),
-                    stop_wave=number,
-                )
-                text = json.dumps(asdict(launch), indent=1)
-                write_atomic(self._file(component.name), text, mode=0o600)
+                text = json.dumps(asdict(launch_of(component, number)), indent=1)
+                yield FileText(self._file(component.name), text, 0o600)
 
     def forget(self, name: ComponentName) -> None:
         """Remove how a component is launched."""
@@ -93,6 +105,12 @@ class Launches:
     def keep_mark(self) -> Path:
         """The file that requests that components which die are launched again."""
         return self.paths.launch / "restart-on-failure"
+
+    @property
+    def keeper_words(self) -> list[str]:
+        """The command that launches components again."""
+        module = "kwokctl.host.processes.restarter"
+        return [sys.executable, "-P", "-m", module, os.fspath(self.paths.root)]
 
     def _stop_wave(self, name: ComponentName) -> int:
         try:

@@ -4,24 +4,24 @@ Runtimes use it for all of their components, or for the controller alone.
 """
 
 import asyncio
-import os
-import sys
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 
 from kwokctl.errors import UsageError
 from kwokctl.host import logfiles
-from kwokctl.host.files import private_folder, remove_tree
+from kwokctl.host.carry_out import carry_out
+from kwokctl.host.files import remove_tree
 from kwokctl.host.launcher import launch
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.host.processes.identify import find_process
-from kwokctl.host.processes.launches import Launches
+from kwokctl.host.processes.launches import KEEPER, Launches
 from kwokctl.host.processes.lifecycle import start_component, stop_component
+from kwokctl.host.processes.shell import CrewScript
 from kwokctl.host.supervise import is_running, launched, read_pid_file, reap
 from kwokctl.model import ComponentName, Plan, State
+from kwokctl.script.steps import Folder
 
 GRACE = 10.0
 """Seconds that a component has to end by itself; each needs less than two."""
-KEEPER = ComponentName("keeper")
 
 
 class Crew:
@@ -37,17 +37,9 @@ class Crew:
 
         Raises UsageError for a component that has limits.
         """
-        for component in plan.components.values():
-            if component.limits:
-                raise UsageError(
-                    f"'{component.name}' is a process of this machine here, and those have no limits",
-                    hint="choose a runtime that runs it in a container, or leave the limit out",
-                )
+        _refuse_limits(plan)
         launches = self._launches
-        private_folder(launches.paths.root)
-        for folder in (launches.paths.logs, launches.paths.pids, launches.paths.launch):
-            folder.mkdir(parents=True, exist_ok=True)
-        launches.write(plan)
+        carry_out(launches.installation(plan))
         for name in launches.names():
             if name not in plan.components:
                 await stop_component(launches, name, self._grace)
@@ -56,6 +48,14 @@ class Crew:
             launches.keep_mark.touch()
         else:
             launches.keep_mark.unlink(missing_ok=True)
+
+    def script(self, plan: Plan, *, first: Iterable[Folder] = ()) -> CrewScript:
+        """Return the same for one plan as steps of a script; UsageError as `install` raises it.
+
+        Its installation begins with the folders `first`.
+        """
+        _refuse_limits(plan)
+        return CrewScript(self._launches, plan, first=tuple(first), grace=self._grace)
 
     def names(self) -> list[ComponentName]:
         """List the installed components."""
@@ -127,7 +127,7 @@ class Crew:
         if is_running(pid_file):
             return
         pid = launch(
-            [sys.executable, "-P", "-m", "kwokctl.host.processes.restarter", os.fspath(paths.root)],
+            self._launches.keeper_words,
             pid_file=pid_file,
             log=paths.logs / f"{KEEPER}.log",
             folder=paths.root,
@@ -148,3 +148,12 @@ class Crew:
         if process:
             reap(process.pid)
         return State.STOPPED
+
+
+def _refuse_limits(plan: Plan) -> None:
+    for component in plan.components.values():
+        if component.limits:
+            raise UsageError(
+                f"'{component.name}' is a process of this machine here, and those have no limits",
+                hint="choose a runtime that runs it in a container, or leave the limit out",
+            )

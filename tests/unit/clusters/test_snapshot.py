@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.clusters.snapshot import _check_room, restore_snapshot, save_snapshot
+from kwokctl.clusters.snapshot import check_room, restore_snapshot, save_snapshot
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.state.saved import Saved, save
 from kwokctl.components.catalog import catalog
@@ -208,7 +208,7 @@ def test_a_folder_without_room_is_refused_with_both_numbers(tmp_path: Path) -> N
         file.truncate(8 << 40)
 
     with pytest.raises(UnavailableError, match=r"need 8,796,\d{3} MB in .*MB are free"):
-        _check_room(path, tmp_path)
+        check_room(path, tmp_path)
 
 
 async def test_what_does_not_run_cannot_be_saved(home: Home, tmp_path: Path) -> None:

@@ -1,0 +1,68 @@
+"""What `scale` would do, in comments: how many objects it would create and delete."""
+
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from kwokctl.clusters.dry_run.lifecycle import Steps
+from kwokctl.clusters.scaling.changes import Changes, changes_for
+from kwokctl.clusters.scaling.reader import ClusterApiReader, members_of
+from kwokctl.clusters.scaling.render import Renderer
+from kwokctl.clusters.scaling.request import ScaleRequest
+from kwokctl.clusters.scaling.templates import find_template, load_templates
+from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.saved import load
+from kwokctl.config.documents import Document
+from kwokctl.errors import RequestError, UnavailableError
+from kwokctl.json_value import Json
+from kwokctl.kube.client import Client
+from kwokctl.kube.kubeconfig.access import load_access
+from kwokctl.kube.transport.pool import Pool
+from kwokctl.model import ClusterName
+from kwokctl.script.steps import Comment
+
+
+async def scale_steps(
+    home: Home,
+    name: ClusterName,
+    request: ScaleRequest,
+    *,
+    documents: Sequence[Document],
+    kubeconfig: Path | None,
+) -> Steps:
+    """Return what `scale` would do; where the cluster does not answer, how it is to be."""
+    template = find_template(load_templates(documents), request.kind)
+    wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
+    first = Renderer(template, request, wall).stamp(0)
+    if kubeconfig is None:
+        load(home.paths(name), name)
+    try:
+        async with Pool(load_access(kubeconfig or home.paths(name).own_kubeconfig)) as pool:
+            changes = await _changes(Client(pool), request, first)
+    except (RequestError, UnavailableError) as e:
+        return (Comment(_goal(request)), Comment(f"The cluster does not answer: {e}"))
+    return tuple(map(Comment, _in_words(request, changes)))
+
+
+async def _changes(client: Client, request: ScaleRequest, first: Json) -> Changes:
+    reader = ClusterApiReader(client)
+    resource = await reader.resolve(first["apiVersion"], first["kind"])
+    namespace = request.namespace if resource.namespaced else None
+    listed = reader.select(resource, namespace, members_of(request.set_name))
+    return changes_for(request, [known async for known in listed])
+
+
+def _goal(request: ScaleRequest) -> str:
+    return f"Give the set '{request.set_name}' of {request.kind} {request.replicas:,} objects."
+
+
+def _in_words(request: ScaleRequest, changes: Changes) -> Iterator[str]:
+    yield _goal(request)
+    there = len(changes.kept) + len(changes.surplus)
+    yield f"It has {there:,}: {len(changes.missing):,} are created, {len(changes.surplus):,} deleted."
+    if changes.missing:
+        ends = request.object_name(changes.missing[0]), request.object_name(changes.missing[-1])
+        yield f"Created: {' to '.join(dict.fromkeys(ends))}"
+    if changes.surplus:
+        ends = changes.surplus[0].name, changes.surplus[-1].name
+        yield f"Deleted: {' to '.join(dict.fromkeys(ends))}"

@@ -1,0 +1,92 @@
+"""What `snapshot save` and `restore` would do, as steps of a script."""
+
+from pathlib import Path
+
+from kwokctl.clusters.dry_run.launching import in_cluster, stopping
+from kwokctl.clusters.dry_run.lifecycle import Steps, start_saved_steps
+from kwokctl.clusters.dry_run.outline import outline
+from kwokctl.clusters.dry_run.programs import foreseen_programs
+from kwokctl.clusters.snapshot import MARGIN, check_room, demand_etcd, last_revision_of
+from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.saved import Saved, load
+from kwokctl.clusters.tools import etcdctl_environment
+from kwokctl.components.definitions import kube_apiserver
+from kwokctl.etcd.snapshots import snapshot
+from kwokctl.host.paths import ClusterPaths
+from kwokctl.model import ETCD, ClusterName, State
+from kwokctl.runtime import Runtime, WritesScripts
+from kwokctl.script.shell import joined, quoted
+from kwokctl.script.steps import Assignment, Command, Comment, Folder, later
+
+
+async def save_steps(home: Home, name: ClusterName, path: Path, *, force: bool) -> Steps:
+    """Return what `save_snapshot` would do; etcdctl writes the same file."""
+    saved = load(home.paths(name), name)
+    await demand_etcd(home.runtime(saved.options.runtime), name)
+    snapshot.check_free(path, force=force)
+    found = foreseen_programs(home, saved.options, ["etcdctl"])
+    etcdctl = found.artifacts["etcdctl"].command[0]
+    part = f"{path}.part"
+    return (
+        *found.steps,
+        Comment("The file holds every Secret: it is its owner's alone."),
+        Command((etcdctl, "snapshot", "save", part), env=etcdctl_environment(home, name)),
+        Command(("chmod", "600", part)),
+        Command(("mv", part, str(path))),
+    )
+
+
+async def restore_steps(home: Home, name: ClusterName, path: Path) -> Steps:
+    """Return what `restore_snapshot` would do."""
+    snapshot.verify(path)
+    paths = home.paths(name)
+    saved = load(paths, name)
+    runtime = home.runtime(saved.options.runtime)
+    snapshot.check_objects(path, kube_apiserver.prefix(saved.setting(runtime, paths)))
+    check_room(path, paths.root)
+    plan = saved.plan(runtime, paths)
+    if not isinstance(runtime, WritesScripts):
+        return (Comment(f"Restore '{path}'."), *outline(plan, runtime, "stop"))
+    return (
+        in_cluster(paths),
+        *await _prepared(home, runtime, saved, path),
+        *stopping(plan, await runtime.script(plan)),
+        *_exchanged(paths),
+        *await start_saved_steps(home, runtime, saved, wait=0),
+        Comment("The API answers: the former data are not needed any more."),
+        Command(("rm", "-rf", str(paths.etcd_before_restore))),
+    )
+
+
+async def _prepared(home: Home, runtime: Runtime, saved: Saved, path: Path) -> Steps:
+    """Return how the new data are made beside the old, with revisions beyond the last one."""
+    paths, needed = home.paths(saved.name), ["etcdctl", "etcdutl"]
+    found = foreseen_programs(home, saved.options, needed)
+    etcdctl, etcdutl = (found.artifacts[name].command[0] for name in needed)
+    if (await runtime.states(saved.name)).get(ETCD) is State.RUNNING:
+        ask = (etcdctl, "endpoint", "status", "--write-out", "json")
+        status = joined(ask, etcdctl_environment(home, saved.name))
+        pick = quoted(r's/.*"revision":\([0-9]*\).*/\1/p')
+        revision = Assignment("revision", f"{status} | sed -n {pick}")
+    else:
+        last = await last_revision_of(runtime, saved.name, saved.setting(runtime, paths))
+        revision = Assignment("revision", f"echo {last}")
+    words = snapshot.restore_words(Path(etcdutl), path, paths.etcd_restored, later("bumped"))
+    return (
+        *found.steps,
+        Comment("Clients must list again: revisions continue beyond the last one."),
+        revision,
+        Assignment("bumped", f"echo $((revision + {MARGIN}))"),
+        Command(("rm", "-rf", str(paths.etcd_restored))),
+        Command(tuple(words)),
+    )
+
+
+def _exchanged(paths: ClusterPaths) -> Steps:
+    """Return how the restored data are put in place; the former ones are kept."""
+    return (
+        Command(("rm", "-rf", str(paths.etcd_before_restore))),
+        Command(("mv", str(paths.etcd_data), str(paths.etcd_before_restore))),
+        Command(("mv", str(paths.etcd_restored), str(paths.etcd_data))),
+        Folder(paths.etcd_data),
+    )

@@ -1,0 +1,86 @@
+"""Decides what a new cluster is, but for its programs and ports: before anything is made of it."""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kwokctl.clusters.programs.needed import TOOLS
+from kwokctl.clusters.state.documents import kept_documents, remarks, runtime_documents
+from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.saved import Saved
+from kwokctl.clusters.wanted import WantedCluster, check_for_runtime, choose_runtime
+from kwokctl.components.catalog import catalog
+from kwokctl.config.documents import Document
+from kwokctl.config.groups import ObjectOptions
+from kwokctl.config.options import ClusterOptions
+from kwokctl.config.resolve import Resolved
+from kwokctl.model import Artifact, ClusterName, ComponentName
+from kwokctl.runtime import Runtime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A cluster that is to be made."""
+
+    name: ClusterName
+    wanted: WantedCluster
+    documents: tuple[Document, ...]
+    runtime: Runtime
+    options: ClusterOptions
+    is_exact: bool
+    """Whether its user chose the version of Kubernetes."""
+
+    @property
+    def needed(self) -> list[str]:
+        """The programs that must be available."""
+        return needed_programs(self.options, self.wanted.names)
+
+    def saved(self, options: ClusterOptions, found: Mapping[str, Artifact]) -> Saved:
+        """Return the state of the cluster, with the ports in `options` and these programs."""
+        return Saved(
+            name=self.name,
+            options=options,
+            names=self.wanted.names,
+            artifacts=found,
+            extra_args=self.wanted.extra_args,
+            stages=self.wanted.stages,
+            kept=kept_documents(options, self.documents),
+            documents=runtime_documents(self.runtime, self.documents),
+        )
+
+
+async def drafted(
+    home: Home,
+    name: ClusterName,
+    wanted: WantedCluster,
+    resolved: Resolved,
+    documents: tuple[Document, ...],
+) -> Draft:
+    """Choose the runtime of a new cluster and check the request for it; report what was chosen."""
+    runtime = await choose_runtime(home, wanted.options.runtime)
+    # How many objects there are is not a setting of the cluster: they are scaled afterwards.
+    options = replace(wanted.options, runtime=runtime.name, objects=ObjectOptions())
+    check_for_runtime(runtime, name, options, documents)
+    for note in wanted.notes:
+        home.progress.note(note)
+    for remark in remarks(options, documents):
+        home.progress.warn(remark)
+    return Draft(
+        name=name,
+        wanted=wanted,
+        documents=documents,
+        runtime=runtime,
+        options=options,
+        is_exact="kube_version" in resolved.chosen,
+    )
+
+
+def needed_programs(options: ClusterOptions, names: Sequence[ComponentName]) -> list[str]:
+    """Return the programs that must be available: the components, and the tools that go with them.
+
+    Where all programs were given nothing else is fetched; kubectl of the PATH will do.
+    """
+    required = [options.component(each.name) for each in catalog().values() if each.is_required]
+    given = all(each.binary or each.image for each in required)
+    tools = [tool for tool in TOOLS if tool != "kubectl" or not shutil.which(tool)]
+    return [*names] if given else [*names, *tools]

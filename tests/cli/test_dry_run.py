@@ -1,0 +1,200 @@
+"""Every verb takes `--dry-run`; with it, those that change something change nothing."""
+
+import hashlib
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kwokctl.cli import app
+from kwokctl.cli.main import run
+from kwokctl.cli.parsing.grammar import RawCommand
+from kwokctl.clusters.state.files import write_files
+from kwokctl.clusters.state.home import Home, cluster_name
+from kwokctl.clusters.state.saved import load
+from kwokctl.host.paths import WorkDir
+from kwokctl.model import KUBE_APISERVER
+from kwokctl.registry import load as load_runtime
+from tests.support.options import cluster_options
+from tests.support.saved_cluster import save_cluster
+
+Kwokctl = Callable[..., subprocess.CompletedProcess[str]]
+_PROGRAMS = {
+    f"KWOK_{program}_BINARY": "/bin/true"
+    for program in (
+        "ETCD", "ETCDCTL", "ETCDUTL", "KUBECTL",
+        "KUBE_APISERVER", "KUBE_CONTROLLER_MANAGER", "KUBE_SCHEDULER",
+    )
+}  # fmt: skip
+CHANGING = {
+    "create cluster": "create cluster --runtime binary --nodes 2 --wait",
+    "delete cluster": "delete cluster",
+    "start cluster": "start cluster --wait",
+    "stop cluster": "stop cluster",
+    "scale": "scale node --replicas 7",
+    "artifacts build": "artifacts build",
+    "artifacts images": "artifacts images --pull",
+    "artifacts prune": "artifacts prune --yes",
+    "artifacts verify": "artifacts verify --repair",
+}
+"""Verbs that change something, each with a call that would."""
+ELSEWHERE = {"snapshot save", "snapshot restore", "kubectl", "etcdctl", "stage test"}
+"""Verbs of which other tests show it: they need a file, or would replace this process."""
+READING = {
+    "artifacts list",
+    "completion",
+    "env",
+    "get artifacts",
+    "get clusters",
+    "get components",
+    "get kubeconfig",
+    "help",
+    "logs",
+    "plan",
+    "stage explain",
+    "stage graph",
+    "stage lint",
+    "stage sets",
+}
+"""Verbs that only look: with `--dry-run` they do what they do without it."""
+
+
+def _verbs(command: Any, words: tuple[str, ...] = ()) -> Iterator[str]:
+    for name, below in getattr(command, "commands", {}).items():
+        yield from _verbs(below, (*words, name))
+    if words and not hasattr(command, "commands") and not command.hidden:
+        yield " ".join(words)
+
+
+def _content(folder: Path) -> dict[str, str]:
+    """Return what there is in a folder, byte for byte, with the times of files."""
+    return {
+        str(path): f"{path.stat().st_mtime_ns} {_digest(path)}"
+        for path in folder.rglob("*")
+        if "__pycache__" not in path.parts
+    }
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+
+
+@pytest.fixture
+def existing(tmp_path: Path) -> Path:
+    """A home in which there is a cluster that does not run."""
+    name, workdir = cluster_name("kwok"), WorkDir(tmp_path / "kwok")
+    options = cluster_options(
+        runtime="binary", kubectl_binary="/bin/true", etcdctl_binary="/bin/true"
+    )
+    save_cluster(workdir, name, options)
+    home = Home(workdir=workdir, cache=tmp_path / "cache", load_runtime=load_runtime)
+    write_files(home, home.runtime("binary"), load(home.paths(name), name))
+    return tmp_path
+
+
+def test_each_verb_is_known_to_change_something_or_nothing() -> None:
+    assert set(_verbs(app.build())) == {*CHANGING, *ELSEWHERE, *READING}
+
+
+def test_each_verb_takes_the_flag() -> None:
+    for words in _verbs(app.build()):
+        command: Any = app.build()
+        for word in words.split():
+            command = command.commands[word]
+        spelled = [spelling for param in command.params for spelling in param.opts]
+        assert isinstance(command, RawCommand) or "--dry-run" in spelled, words
+
+
+@pytest.fixture
+def dry(
+    environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], int]:
+    """Run the words of a command with `--dry-run` in this process; return the exit code."""
+    for name, value in {**environ, **_PROGRAMS}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return lambda words: run(["--dry-run", *words.split()])
+
+
+@pytest.mark.parametrize("words", CHANGING.values(), ids=CHANGING)
+def test_a_verb_changes_nothing_where_there_is_nothing(
+    dry: Callable[[str], int], tmp_path: Path, words: str
+) -> None:
+    before = _content(tmp_path)
+
+    assert dry(words) in {0, 1}
+    assert _content(tmp_path) == before
+
+
+@pytest.mark.parametrize("words", CHANGING.values(), ids=CHANGING)
+def test_a_verb_changes_nothing_where_there_is_a_cluster(
+    dry: Callable[[str], int], existing: Path, words: str
+) -> None:
+    before = _content(existing)
+
+    assert dry(words) == 0
+    assert _content(existing) == before
+
+
+@pytest.mark.parametrize("words", ["kubectl delete nodes --all", "etcdctl del --prefix /"])
+def test_the_call_of_a_tool_is_printed(kwokctl: Kwokctl, existing: Path, words: str) -> None:
+    before = _content(existing)
+    done = kwokctl("--dry-run", *words.split(), **_PROGRAMS)
+
+    assert words.partition(" ")[2] in done.stdout
+    assert "kubeconfig" in done.stdout or "ETCDCTL_ENDPOINTS" in done.stdout
+    assert _content(existing) == before
+
+
+def test_results_of_stages_are_not_written(dry: Callable[[str], int], tmp_path: Path) -> None:
+    body = "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n"
+    (tmp_path / "a.input.yaml").write_text(body)
+
+    assert dry(f"stage test {tmp_path} --stage node-fast --write") == 1
+    assert not (tmp_path / "a.output.yaml").exists()
+
+
+def test_no_secret_is_printed(kwokctl: Kwokctl, existing: Path) -> None:
+    pki = existing / "kwok" / "clusters" / "kwok" / "pki"
+    tokens = [line.split(",")[0] for line in (pki / "tokens.csv").read_text().splitlines()]
+    done = kwokctl("start", "cluster", "--dry-run", **_PROGRAMS)
+
+    assert tokens
+    assert not [token for token in tokens if token in done.stdout]
+    assert "PRIVATE KEY" not in done.stdout
+    assert "plumbing credentials" in done.stdout
+
+
+def test_ports_are_those_that_were_free_when_the_script_was_printed(kwokctl: Kwokctl) -> None:
+    done = kwokctl("create", "cluster", "--runtime", "binary", "--dry-run", **_PROGRAMS)
+
+    port = done.stdout.partition("kubeApiserverPort: ")[2].partition("\n")[0]
+    assert int(port)
+    assert f"--secure-port={port}" in done.stdout
+    assert f"https://127.0.0.1:{port}/readyz" in done.stdout
+    assert f"launch {KUBE_APISERVER} env" in done.stdout
+
+
+def test_programs_that_are_missing_are_downloaded_and_checked(kwokctl: Kwokctl) -> None:
+    done = kwokctl("create", "cluster", "--runtime", "binary", "--dry-run")
+
+    assert "fetch https://dl.k8s.io/release/" in done.stdout
+    assert "sha256sum --check" in done.stdout
+    assert "plumbing store kube-apiserver" in done.stdout
+
+
+def test_the_script_can_be_put_into_a_document(kwokctl: Kwokctl, existing: Path) -> None:
+    done = kwokctl("stop", "cluster", "--dry-run", "-o", "json")
+
+    document = json.loads(done.stdout)
+    assert document["changed"] is False
+    assert document["result"]["script"].startswith("# What this command would do")
+
+
+def test_a_request_that_is_wrong_is_refused_as_without_the_flag(kwokctl: Kwokctl) -> None:
+    words = ("create", "cluster", "--components", "etcd", "--dry-run")
+    assert kwokctl(*words).stderr == kwokctl(*words[:-1]).stderr

@@ -17,7 +17,6 @@ from kwokctl.cli import app
 from kwokctl.cli.parsing import commands, grammar
 from kwokctl.components.catalog import usual_options
 from kwokctl.config.declaring import Spelling
-from kwokctl.config.not_served import NOT_SERVED
 from kwokctl.config.options import spellings
 
 INDEX = Path(__file__).parent / "reference" / "cli.md"
@@ -175,13 +174,12 @@ def _without_flag() -> Iterator[str]:
 
 
 def _not_supported() -> Iterator[str]:
-    yield "## Not supported yet\n"
+    yield "## Not supported\n"
     yield (
         "kwokctl refuses by name, and never ignores, the commands `config`, `export logs`, "
         "`port-forward`, `kectl` and `snapshot export`, `snapshot --format k8s` and "
-        "`--filter`, and these options of `create cluster`:\n"
+        "`--filter`, and [these options](environment.md#options-that-are-not-served) of `create cluster`.\n"
     )
-    yield ", ".join(_code(option.flag or option.key) for option in NOT_SERVED) + ".\n"
 
 
 def _meaning(spelling: Spelling) -> str:

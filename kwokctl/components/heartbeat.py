@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import ceil
 
 from kwokctl.artifacts.versions import minor
 from kwokctl.config.declaring import Spelling, declared
@@ -49,10 +50,10 @@ def heartbeat(options: ClusterOptions) -> Heartbeat:
     given = options.heartbeat
     factor = max(given.factor, 1)
     beat = Heartbeat(
-        lease_seconds=given.lease_duration_seconds * factor,
-        status_milliseconds=given.status_update_frequency_milliseconds * factor,
-        monitor_period_milliseconds=given.monitor_period_milliseconds * factor,
-        monitor_grace_milliseconds=given.monitor_grace_period_milliseconds * factor,
+        lease_seconds=round(given.lease_duration_seconds * factor),
+        status_milliseconds=round(given.status_update_frequency_milliseconds * factor),
+        monitor_period_milliseconds=round(given.monitor_period_milliseconds * factor),
+        monitor_grace_milliseconds=round(given.monitor_grace_period_milliseconds * factor),
     )
     if given.kind != OFF:
         return beat
@@ -139,7 +140,7 @@ def _losses(given: HeartbeatOptions, beat: Heartbeat) -> Iterator[tuple[str, str
     slowest = max(beat.status_milliseconds * 11 // 10, SLOWEST_STATUS_MILLISECONDS)
     if not lease and beat.monitor_grace_milliseconds <= slowest:
         without = f"'{_given(given, _LEASE)}' and '{_given(given, _STATUS)}'"
-        least = slowest // max(given.factor, 1)
+        least = ceil(slowest / max(given.factor, 1))
         yield (
             f"with {without} a status may be {slowest} ms old, not less than '{grace_given}'",
             f"give a grace period of more than {least}, or leases",

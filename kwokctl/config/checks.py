@@ -111,6 +111,11 @@ def file(word: str) -> InvalidText | None:
     return None
 
 
+def archive(word: str) -> InvalidText | None:
+    """Accept an archive of programs, as a path or an address."""
+    return url(word) if _is_address(word) else file(word)
+
+
 def program(word: str) -> InvalidText | None:
     """Accept a program, or an archive and its member, as a path, a command or an address."""
     if _is_address(word):

@@ -10,12 +10,13 @@ from kwokctl.model import ComponentName
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-OptionValue = str | int | bool | tuple[str, ...]
+OptionValue = str | int | float | bool | tuple[str, ...]
 """The value of an option."""
 
 PORT = "PORT"
 """The metavar of the options that hold a port of this machine."""
 _CHECKS: Mapping[str, checks.Check] = {
+    "ARCHIVE": checks.archive,
     "FILE": checks.file,
     "IMAGE": checks.image,
     "IMAGE-OR-FILE": checks.image_or_file,
@@ -73,6 +74,10 @@ class Spelling:
     """What is wrong with a text of it; an empty one means "not given"."""
     choices: tuple[str, ...] = ()
     """The only words that it takes; empty if it takes any."""
+    original: OptionValue | None = None
+    """The original's default where that is another one; what the original does where it has no such option."""
+    deprecated: str = ""
+    """What to write instead; empty if it is not deprecated."""
 
     @property
     def is_port(self) -> bool:

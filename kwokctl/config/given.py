@@ -1,5 +1,6 @@
 """Holds the value of an option as it was given, and where, and checks it."""
 
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import get_origin
@@ -7,12 +8,18 @@ from typing import get_origin
 from kwokctl.artifacts.versions import kube_version
 from kwokctl.config.checks import is_file
 from kwokctl.config.declaring import OptionValue, Spelling
-from kwokctl.config.readers import read_switch, read_whole
+from kwokctl.config.readers import read_number, read_switch, read_whole
 from kwokctl.errors import ConfigError, KwokctlError, UsageError
 from kwokctl.host.paths import expanded
 
-_FILES = {"FILE", "PROGRAM", "IMAGE-OR-FILE"}
+_FILES = {"ARCHIVE", "FILE", "PROGRAM", "IMAGE-OR-FILE"}
 _ON_OFF = {True: "on", False: "off"}
+_READERS: Mapping[object, tuple[Callable[[str], OptionValue], str]] = {
+    bool: (read_switch, "not true or false"),
+    int: (read_whole, "not a whole number"),
+    float: (read_number, "not a number"),
+}
+"""How the text of an option is read that is none, and what is said of one that cannot be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +40,7 @@ class Given:
     def checked(self, spelling: Spelling) -> OptionValue:
         """Return the value as clusters keep it; raise UsageError or ConfigError for a wrong one."""
         value = self._read(self.value, spelling.type) if isinstance(self.value, str) else self.value
-        if isinstance(value, int) and not isinstance(value, bool):
+        if isinstance(value, int | float) and not isinstance(value, bool):
             self._check_range(value, *spelling.within)
         elif isinstance(value, tuple):
             for item in value:
@@ -46,12 +53,12 @@ class Given:
         """Return a text as the type of its option."""
         if get_origin(kind) is tuple:
             return tuple(word.strip() for word in text.split(",") if word.strip())
+        if kind not in _READERS:
+            return text
+        read, problem = _READERS[kind]
         try:
-            if kind is bool:
-                return read_switch(text)
-            return read_whole(text) if kind is int else text
+            return read(text)
         except ValueError as e:
-            problem = "not true or false" if kind is bool else "not a whole number"
             raise self._wrong(text, problem) from e
 
     def _checked_text(self, text: str, spelling: Spelling) -> str:
@@ -66,7 +73,7 @@ class Given:
         if fault := spelling.check(text):
             raise self._wrong(text, fault.problem, fault.hint)
 
-    def _check_range(self, number: int, least: int, most: int) -> None:
+    def _check_range(self, number: float, least: int, most: int) -> None:
         if number < least:
             raise self._wrong(number, f"less than {least}", f"the largest is {most}")
         if number > most:

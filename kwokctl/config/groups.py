@@ -52,6 +52,7 @@ class DataPathOptions:
         metavar="PATH",
         name="data_path",
         choices=("auto", "api", "etcd"),
+        original="api",
     )
     managed_fields: str = option(
         "auto",
@@ -80,19 +81,36 @@ class SelectionOptions:
         "Components, in full",
         group=COMPONENTS,
         metavar="NAME,…",
+        original=(
+            "etcd",
+            "kube-apiserver",
+            "kube-controller-manager",
+            "kube-scheduler",
+            "kwok-controller",
+        ),
     )
     enable: tuple[str, ...] = option((), "Components to add", group=COMPONENTS, metavar="NAME,…")
     disable: tuple[str, ...] = option(
         (), "Components to leave out", group=COMPONENTS, metavar="NAME,…"
     )
     enable_metrics_server: bool = option(
-        False, "Same as --enable metrics-server (deprecated)", group=COMPONENTS, env=""
+        False,
+        "Same as --enable metrics-server (deprecated)",
+        group=COMPONENTS,
+        env="",
+        deprecated="--enable metrics-server",
     )
     disable_kube_scheduler: bool = option(
-        False, "Same as --disable kube-scheduler (deprecated)", group=COMPONENTS
+        False,
+        "Same as --disable kube-scheduler (deprecated)",
+        group=COMPONENTS,
+        deprecated="--disable kube-scheduler",
     )
     disable_kube_controller_manager: bool = option(
-        False, "Same as --disable kube-controller-manager (deprecated)", group=COMPONENTS
+        False,
+        "Same as --disable kube-controller-manager (deprecated)",
+        group=COMPONENTS,
+        deprecated="--disable kube-controller-manager",
     )
 
     @property
@@ -120,6 +138,7 @@ class ArgumentOptions:
         group=COMPONENTS,
         key="disableQPSLimits",
         env="",
+        original=False,
     )
     go_gc: int = option(
         200,
@@ -129,6 +148,7 @@ class ArgumentOptions:
         metavar="PERCENT",
         key="goGC",
         within=(1, 100_000),
+        original=100,
     )
     feature_gates: str = option(
         "",
@@ -149,6 +169,14 @@ class ToolOptions:
     etcdctl: str = binary_option("etcdctl", name="etcdctl_binary", flag="")
     etcdutl: str = binary_option("etcdutl", name="etcdutl_binary", flag="")
     kubectl: str = binary_option("kubectl", name="kubectl_binary", flag="")
+    etcd_archive: str = option(
+        "",
+        "Same as --etcd-binary ARCHIVE#etcd (deprecated)",
+        group=PROGRAMS,
+        metavar="ARCHIVE",
+        name="etcd_binary_tar",
+        deprecated="--etcd-binary ARCHIVE#etcd",
+    )
     kind_binary: str = binary_option("kind")
     kind_version: str = option(
         DEFAULT_KIND_VERSION,
@@ -157,6 +185,7 @@ class ToolOptions:
         metavar="VERSION",
         flag="",
         check=checks.kind,
+        original="v0.32.0",
     )
     kind_binary_prefix: str = option(
         "",
@@ -259,6 +288,7 @@ class HeartbeatOptions:
         metavar="KIND",
         name="node_heartbeat",
         choices=("real", "stretched", "off"),
+        original="stretched",
     )
     lease_duration_seconds: int = option(
         40,
@@ -296,9 +326,9 @@ class HeartbeatOptions:
         env="",
         within=(0, 1_000_000_000),
     )
-    factor: int = option(
+    factor: float = option(
         5,
-        "Factor by which every heartbeat time is multiplied; 0 or 1 turns that off",
+        "Factor by which every heartbeat time is multiplied, such as 2.5; 0 or 1 turns that off",
         group=NODES,
         name="heartbeat_factor",
         env="",

@@ -1,6 +1,7 @@
 """Reads and writes options under their keys in documents of kind KwokctlConfiguration."""
 
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any, get_origin
 
 from kwokctl.config.declaring import OptionValue, Spelling
@@ -10,8 +11,10 @@ from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.not_served import NOT_SERVED
 from kwokctl.config.options import ClusterOptions, spellings, value_of
 from kwokctl.errors import ConfigError, NotServedError
+from kwokctl.json_value import Json
 
-_WORDS = {int: "a whole number", bool: "true or false", str: "a text"}
+KIND = "KwokctlConfiguration"
+_WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
 _ON_OFF = {True: "on", False: "off"}
 _FIELDS = ("options", "components", "componentsPatches", "status")
 _NOT_SERVED_FIELDS = {
@@ -23,23 +26,29 @@ _NOT_SERVED_FIELDS = {
 def from_document(document: Document, usual: ClusterOptions) -> dict[str, Given]:
     """Read the options of a KwokctlConfiguration, by field.
 
-    Raises ConfigError for a field or a key that there is not, NotServedError for one of the
-    original's that is not supported yet. `status` is what the original writes, not what a user asks.
+    Raises ConfigError for a field or a key that there is not. Options that are not served are left
+    out: they are found where all places are looked through. `status` is what the original writes, not what a user asks.
     """
     document.check_fields(_FIELDS)
     for field, hint in _NOT_SERVED_FIELDS.items():
         if document.body.get(field):
             raise NotServedError(f"{document.source}: '{field}' is not supported yet", hint=hint)
-    options = document.body.get("options") or {}
-    if not isinstance(options, Mapping):
-        raise ConfigError(f"{document.source}: 'options' must be a mapping")
     where = f"{document.source}: options"
-    asked = {key: value for key, value in options.items() if not _is_harmless(key, value)}
+    not_served = {option.key for option in NOT_SERVED}
+    asked = {key: value for key, value in options_of(document).items() if key not in not_served}
     by_field = {spelling.field: spelling for spelling in spellings(usual)}
     return {
         field: Given(value=value, place=f"{where}.{by_field[field].key}")
         for field, value in options_from_document(asked, where, usual).items()
     }
+
+
+def options_of(document: Document) -> Mapping[str, Json]:
+    """Return the options of a document; ConfigError if they are no mapping."""
+    options = document.body.get("options") or {}
+    if not isinstance(options, Mapping):
+        raise ConfigError(f"{document.source}: 'options' must be a mapping")
+    return options
 
 
 def options_to_document(options: ClusterOptions) -> dict[str, object]:
@@ -69,13 +78,7 @@ def options_from_document(
     return given
 
 
-def _is_harmless(key: str, value: object) -> bool:
-    return any(key == option.key and option.asks_for_nothing(value) for option in NOT_SERVED)
-
-
 def _unknown_key(key: str, by_key: Mapping[str, Spelling], where: str) -> Exception:
-    if any(key == option.key for option in NOT_SERVED):
-        return NotServedError(f"{where}.{key} is not supported yet")
     return ConfigError(f"{where}.{key} is not an option", hint=did_you_mean(key, by_key))
 
 
@@ -87,7 +90,15 @@ def _typed(value: object, kind: Any, where: str) -> OptionValue:
         return tuple(value)
     if kind is str and isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
+    if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
+        return _number(value, where)
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise ConfigError(f"{where} must be {_WORDS[kind]}, not '{value}'")
     found: OptionValue = value
     return found
+
+
+def _number(value: float, where: str) -> float:
+    if not isfinite(value):
+        raise ConfigError(f"{where} must be a number, not '{value}'")
+    return int(value) if value == int(value) else value

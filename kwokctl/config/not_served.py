@@ -1,6 +1,11 @@
-"""Lists the original's options that are not supported yet: refused by name, never ignored."""
+"""Lists the original's options that kwokctl does not serve, each with the reason.
+
+One that asks for something is refused; one that can change nothing here is accepted, and a warning
+says so. None is ignored.
+"""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 _NOTHING: tuple[object, ...] = (None, "", "0", 0, False, [], {})
 """Values that ask for nothing, so that they are not refused."""
@@ -8,37 +13,72 @@ _NOTHING: tuple[object, ...] = (None, "", "0", 0, False, [], {})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotServed:
-    """An option of the original that is refused by name because it is not supported yet."""
+    """An option of the original that kwokctl does not serve."""
 
     flag: str = ""
     key: str = ""
     env: str = ""
+    reason: str
+    """Why, or what to use in its place: a phrase for people."""
+    type: Any = str
+    """The type of its values."""
     is_port: bool = False
     """Whether it holds a port of this machine."""
-    is_switch: bool = False
-    default: bool = False
-    """The value of a switch that asks for nothing, so that it need not be refused."""
+    is_idle: bool = False
+    """Whether it can change nothing here, so that it is accepted with a warning."""
+    is_later: bool = False
+    """Whether it will be served."""
+    default: object = ""
+    """The original's default; it asks for nothing. Empty where the original computes it."""
+
+    @property
+    def field(self) -> str:
+        """Its name among all options."""
+        return self.flag.removeprefix("--").replace("-", "_") or self.key
 
     def asks_for_nothing(self, value: object) -> bool:
         """Return whether a value asks for nothing that kwokctl does not do anyway."""
-        if self.is_switch:
+        if self.type is bool:
             return value is self.default
-        return value in _NOTHING
+        return value in _NOTHING or value == self.default
+
+    def refusal(self, place: str) -> str:
+        """Write the message that refuses it at the place where it is given."""
+        return f"{place} is not supported{' yet' if self.is_later else ''}: {self.reason}"
 
 
-def _flags(*names: str) -> tuple[NotServed, ...]:
+def _flags(*names: str, reason: str) -> tuple[NotServed, ...]:
     """Name options that have a flag, a variable and a key."""
-    return tuple(NotServed(flag=f"--{n}", key=_camel(n), env=_variable(n)) for n in names)
+    return tuple(
+        NotServed(flag=f"--{n}", key=_camel(n), env=_variable(n), reason=reason) for n in names
+    )
 
 
-def _keys(*names: str) -> tuple[NotServed, ...]:
+def _keys(*names: str, reason: str) -> tuple[NotServed, ...]:
     """Name options that have a variable and a key."""
-    return tuple(NotServed(key=_camel(n), env=_variable(n)) for n in names)
+    return tuple(NotServed(key=_camel(n), env=_variable(n), reason=reason) for n in names)
 
 
 def _addon(name: str, *parts: str) -> tuple[NotServed, ...]:
     """Name the options of one add-on that have a variable and a key."""
-    return _keys(*(f"{name}-{part}" for part in parts))
+    reason = f"clusters do not have the component '{name}' yet"
+    return tuple(
+        replace(option, type=list if option.key.endswith("Manifests") else str)
+        for option in _idle(_keys(*(f"{name}-{part}" for part in parts), reason=reason))
+    )
+
+
+def _idle(options: tuple[NotServed, ...]) -> tuple[NotServed, ...]:
+    return tuple(replace(option, is_idle=True) for option in options)
+
+
+def _ports(name: str) -> tuple[NotServed, ...]:
+    """Name the port with which an add-on is enabled."""
+    reason = f"clusters do not have the component '{name}' yet"
+    return tuple(
+        replace(option, type=int, is_port=True, is_later=True, default=0)
+        for option in _flags(f"{name}-port", reason=reason)
+    )
 
 
 def _variable(words: str) -> str:
@@ -51,61 +91,121 @@ def _camel(words: str) -> str:
     return first + "".join(word.title() for word in rest)
 
 
-def _switch(flag: str, *, env: str, default: bool) -> NotServed:
-    key = _camel(flag.removeprefix("--"))
-    return NotServed(flag=flag, key=key, env=env, is_switch=True, default=default)
-
-
 _IMAGES = ("version", "image-prefix", "image", "manifests")
+_OWN = "the controller comes with kwokctl, which downloads none"
+_KECTL = "kwokctl does not run kectl; 'kwokctl etcdctl' reads and writes etcd"
+_NO_PROMETHEUS = "clusters do not have the component 'prometheus' yet"
+_NO_JAEGER = "clusters do not have the component 'jaeger' yet"
 
 NOT_SERVED: tuple[NotServed, ...] = (
-    _switch("--secure-port", env="KWOK_SECURE_PORT", default=True),
-    _switch("--kube-admission", env="KWOK_KUBE_ADMISSION", default=True),
+    NotServed(
+        flag="--secure-port",
+        key="securePort",
+        env="KWOK_SECURE_PORT",
+        type=bool,
+        default=True,
+        reason="kube-apiserver has had no port without TLS since Kubernetes 1.20",
+    ),
+    NotServed(
+        flag="--kube-admission",
+        key="kubeAdmission",
+        env="KWOK_KUBE_ADMISSION",
+        type=bool,
+        default=True,
+        is_later=True,
+        reason="--extra-args kube-apiserver=disable-admission-plugins=NAME,… turns single ones off",
+    ),
+    NotServed(key="binSuffix", reason="programs for Linux have no suffix"),
+    NotServed(
+        key="cacheDir",
+        is_idle=True,
+        reason="all clusters share one store of programs, which XDG_CACHE_HOME moves",
+    ),
+    NotServed(
+        key="insecureKubeconfig",
+        type=bool,
+        default=False,
+        is_later=True,
+        reason="a kubeconfig has a certificate",
+    ),
+    NotServed(key="kectlBinary", is_idle=True, reason=_KECTL),
+    NotServed(key="kectlVersion", is_idle=True, reason=_KECTL),
+    NotServed(
+        key="runtimes",
+        type=list,
+        is_later=True,
+        reason="choose a runtime with --runtime",
+    ),
+    NotServed(
+        key="etcdPeerPort",
+        type=int,
+        is_port=True,
+        is_idle=True,
+        default=0,
+        reason="the only member of etcd has no peers and listens for them on no port",
+    ),
+    NotServed(
+        key="jaegerOtlpGrpcPort",
+        type=int,
+        is_port=True,
+        is_idle=True,
+        default=0,
+        reason=_NO_JAEGER,
+    ),
     *(
-        NotServed(key=key)
-        for key in (
-            "binSuffix",
-            "cacheDir",
-            "insecureKubeconfig",
-            "kectlBinary",
-            "kectlVersion",
-            "runtimes",
+        replace(option, type=int, is_port=True, is_later=True, default=0)
+        for option in _flags(
+            "kube-apiserver-insecure-port", reason="the API server asks everyone for credentials"
         )
     ),
-    *(NotServed(key=key, is_port=True) for key in ("etcdPeerPort", "jaegerOtlpGrpcPort")),
+    *_ports("prometheus"),
+    *_ports("jaeger"),
+    *_ports("kueueviz"),
     *(
-        replace(option, is_port=True)
+        replace(option, is_later=True)
         for option in _flags(
-            "kube-apiserver-insecure-port", "prometheus-port", "jaeger-port", "kueueviz-port"
+            "kube-scheduler-config",
+            reason="--extra-args kube-scheduler=config=FILE passes a file on as it is",
         )
     ),
     *_flags(
-        "kube-scheduler-config",
         "kwok-controller-image",
-        "prometheus-image",
-        "jaeger-image",
-        "prometheus-binary",
-        "jaeger-binary",
-        "etcd-binary-tar",
-        "prometheus-binary-tar",
-        "jaeger-binary-tar",
+        reason="the controller is a program of this machine; --kwok-controller-binary replaces it",
     ),
-    *_keys("kwok-version", "kwok-binary-prefix", "kwok-image-prefix", "kubectl-image"),
+    *_idle(
+        _flags(
+            "prometheus-image",
+            "prometheus-binary",
+            "prometheus-binary-tar",
+            reason=_NO_PROMETHEUS,
+        )
+    ),
+    *_idle(_flags("jaeger-image", "jaeger-binary", "jaeger-binary-tar", reason=_NO_JAEGER)),
+    *_idle(_keys("kwok-version", "kwok-binary-prefix", "kwok-image-prefix", reason=_OWN)),
+    *_idle(_keys("kubectl-image", reason="kubectl is a program of this machine")),
     *_addon("prometheus", "version", "image-prefix", "binary-prefix"),
     *_addon("jaeger", "version", "image-prefix", "binary-prefix"),
-    *_addon("metrics-server", "manifests"),
+    *(
+        replace(option, type=list, is_idle=True)
+        for option in _keys(
+            "metrics-server-manifests", reason="kwokctl makes the objects of metrics-server itself"
+        )
+    ),
     *_addon("scheduler-plugins", "version", "image-prefix", "manifests"),
     *_addon("scheduler-plugins", "controller-image", "scheduler-image"),
     *_addon("kueue", *_IMAGES),
-    *_keys("kueueviz-backend-image", "kueueviz-frontend-image"),
+    *_idle(
+        _keys(
+            "kueueviz-backend-image",
+            "kueueviz-frontend-image",
+            reason="clusters do not have the component 'kueueviz' yet",
+        )
+    ),
     *_addon("jobset", *_IMAGES),
     *_addon("lws", *_IMAGES),
     *_addon("descheduler", *_IMAGES),
     *(
-        NotServed(
-            key=_camel(f"node-readiness-controller-{part}"),
-            env=_variable(f"node-readiness-{part}"),
-        )
-        for part in _IMAGES
+        replace(option, env=option.env.replace("_CONTROLLER", ""))
+        for option in _addon("node-readiness-controller", *_IMAGES)
     ),
 )

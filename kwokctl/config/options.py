@@ -32,6 +32,7 @@ from kwokctl.config.groups import (
     SelectionOptions,
     ToolOptions,
 )
+from kwokctl.host.ports import ANY
 from kwokctl.model import ComponentName
 
 T = TypeVar("T", bound=ComponentOptions)
@@ -54,6 +55,7 @@ class ClusterOptions:
         group=GENERAL,
         metavar="VERSION",
         check=checks.kubernetes,
+        original="v1.36.1",
     )
     programs: ProgramOptions = field(default_factory=ProgramOptions)
     bind_address: str = option(
@@ -61,6 +63,7 @@ class ClusterOptions:
         "Address on which components listen; the original kwokctl listens on all",
         group=GENERAL,
         metavar="IP",
+        original=ANY,
     )
     restart: str = option(
         "no",

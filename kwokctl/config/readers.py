@@ -7,6 +7,7 @@ is not a number; a typing error must not be read as a value.
 import re
 
 _WHOLE = re.compile(r"[+-]?[0-9]+", re.ASCII)
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)", re.ASCII)
 _LONGEST = 25
 """More digits than any number that Kubernetes has a field for."""
 _SWITCH = {"1": True, "t": True, "true": True, "0": False, "f": False, "false": False}
@@ -17,6 +18,14 @@ def read_whole(text: str) -> int:
     if not _WHOLE.fullmatch(text) or len(text) > _LONGEST:
         raise ValueError(text)
     return int(text)
+
+
+def read_number(text: str) -> float:
+    """Read a decimal number in ASCII digits, a whole one as such; raise ValueError for anything else."""
+    if not _DECIMAL.fullmatch(text) or len(text) > _LONGEST:
+        raise ValueError(text)
+    number = float(text)
+    return int(number) if number == int(number) else number
 
 
 def read_switch(text: str) -> bool:

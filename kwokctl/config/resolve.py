@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from kwokctl.config.declaring import OptionValue
+from kwokctl.config.declaring import OptionValue, Spelling
 from kwokctl.config.documents import Document
 from kwokctl.config.given import Given
-from kwokctl.config.keys import from_document
+from kwokctl.config.keys import KIND, from_document, options_of
 from kwokctl.config.nearest import did_you_mean
-from kwokctl.config.not_served import NOT_SERVED, NotServed
+from kwokctl.config.not_served import NOT_SERVED
 from kwokctl.config.options import ClusterOptions, spellings, with_values
-from kwokctl.config.readers import read_switch
+from kwokctl.config.original import old_names, unserved
 from kwokctl.errors import KwokctlError, UsageError
 
 _AUTO = "auto"
@@ -58,30 +58,50 @@ def resolve_options(
 
     `usual` are the options of a cluster for which nothing was given: no others can be given.
     An empty text counts as not given, but is no number. Raises UsageError for a bad value of a flag, ConfigError for
-    one from elsewhere, and NotServedError for an option that is not supported yet.
+    one from elsewhere, and NotServedError for an option that is not supported.
     """
-    given: dict[str, Given] = {}
-    for document in documents:
-        if document.kind == "KwokctlConfiguration":
-            given.update(from_document(document, usual))
-    given.update(from_environment(environ, usual))
+    configurations = [each for each in documents if each.kind == KIND]
     by_field = {spelling.field: spelling for spelling in spellings(usual)}
-    for name, value in flags.items():
-        place = f"'{by_field[name].flag or by_field[name].key}'"
-        given[name] = Given(value=value, place=place, is_flag=True)
+    idle = tuple(unserved.refuse_or_remark(_not_served(flags, environ, configurations)))
+    given: dict[str, Given] = {}
+    for document in configurations:
+        given.update(from_document(document, usual))
+    given.update(from_environment(environ, usual))
+    given.update(_from_flags(flags, by_field))
+    given = old_names.translated(given)
     values = {
         name: each.checked(by_field[name])
         for name, each in given.items()
-        if each.value != "" or by_field[name].type is int
+        if each.value != "" or by_field[name].type in (int, float)
     }
     if values.get("runtime") == _AUTO:
         del values["runtime"]
     return Resolved(
         options=with_values(usual, values),
         chosen=frozenset(values),
-        warnings=tuple(warnings(environ, usual)),
+        warnings=(*warnings(environ, usual), *idle),
         places={name: str(each) for name, each in given.items() if not each.is_flag},
     )
+
+
+def _not_served(
+    flags: Mapping[str, OptionValue],
+    environ: Mapping[str, str],
+    configurations: Sequence[Document],
+) -> Iterator[unserved.Unserved]:
+    yield from unserved.in_words(flags)
+    yield from unserved.in_environment(environ)
+    for document in configurations:
+        yield from unserved.in_document(options_of(document), f"{document.source}: options")
+
+
+def _from_flags(
+    flags: Mapping[str, OptionValue], by_field: Mapping[str, Spelling]
+) -> Iterator[tuple[str, Given]]:
+    for name, value in flags.items():
+        if name not in unserved.by_field():
+            place = f"'{by_field[name].flag or by_field[name].key}'"
+            yield name, Given(value=value, place=place, is_flag=True)
 
 
 def parse_extra_args(
@@ -121,17 +141,11 @@ def from_environment(environ: Mapping[str, str], usual: ClusterOptions) -> dict[
 
 
 def warnings(environ: Mapping[str, str], usual: ClusterOptions) -> Iterator[str]:
-    """Name each variable that is set and has no effect."""
-    unsupported = {option.env: option for option in NOT_SERVED if option.env}
-    variables = (spelling.env for spelling in spellings(usual) if spelling.env)
-    known = {*variables, *unsupported, *_OTHERS}
+    """Name each variable that begins as ours do and is none of them."""
+    known = {spelling.env for spelling in spellings(usual) if spelling.env}
+    known |= {option.env for option in NOT_SERVED if option.env} | {*_OTHERS}
     for name, text in environ.items():
-        if not text or not name.startswith(_PREFIX):
-            continue
-        if name in unsupported:
-            if not _asks_for_nothing(unsupported[name], text):
-                yield f"{name} is set, but is not supported yet and is ignored"
-        elif name not in known:
+        if text and name.startswith(_PREFIX) and name not in known:
             yield f"{name} is not a variable of kwokctl and is ignored{_guess(name, known)}"
 
 
@@ -139,10 +153,3 @@ def _guess(name: str, known: Iterable[str]) -> str:
     """Compare what follows the prefix, which all have in common."""
     near = did_you_mean(name.removeprefix(_PREFIX), (each.removeprefix(_PREFIX) for each in known))
     return f"; {near.replace(chr(39), chr(39) + _PREFIX, 1)}" if near else ""
-
-
-def _asks_for_nothing(option: NotServed, text: str) -> bool:
-    try:
-        return option.asks_for_nothing(read_switch(text) if option.is_switch else text)
-    except ValueError:
-        return False

@@ -96,6 +96,7 @@ _SELECTOR = _like(r"|[ ,]|[A-Za-z0-9]|1_0|9{20}|NaN|1e999|0x10|null|folder|file\
 
 TAKEN: Mapping[str, Taken] = {
     "": _nothing,  # switches, numbers, durations and ports
+    "ARCHIVE": _file,
     "ARG": lambda value: value.strip() == "",
     "DURATION": _nothing,
     "FILE": _file,
@@ -130,6 +131,10 @@ TAKEN: Mapping[str, Taken] = {
     "--filter": _empty,
     "--group": _visible,
     "--host": _like(r"[A-Za-z0-9.]{0,20}[A-Za-z0-9]"),
+    **dict.fromkeys(("--jaeger-binary", "--jaeger-binary-tar", "--jaeger-image"), _anything),
+    **dict.fromkeys(
+        ("--prometheus-binary", "--prometheus-binary-tar", "--prometheus-image"), _anything
+    ),
     "--kube-feature-gates": _empty,
     "--kube-runtime-config": _empty,
     "--name": _CLUSTER,

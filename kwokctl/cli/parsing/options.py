@@ -14,7 +14,6 @@ from kwokctl.components.catalog import usual_options
 from kwokctl.config.declaring import OptionValue, Spelling
 from kwokctl.config.not_served import NOT_SERVED, NotServed
 from kwokctl.config.options import spellings
-from kwokctl.errors import NotServedError
 from kwokctl.host.paths import WorkDir, default_workdir
 
 Kubeconfig = Annotated[
@@ -99,13 +98,8 @@ def cluster_parameters() -> tuple[inspect.Parameter, ...]:
 def chosen_options(words: Mapping[str, object]) -> dict[str, OptionValue]:
     """Return, by field name, the cluster options among the words that were given.
 
-    Raises NotServedError for an option that is not served, unless it was given the value that it
-    has here anyway.
+    Those that are not served are among them: they are refused where all places are looked through.
     """
-    for option in NOT_SERVED:
-        value = words.get(_name(option)) if option.flag else None
-        if value is not None and not option.asks_for_nothing(value):
-            raise NotServedError(f"'{option.flag}' is not supported yet")
     return dict(_chosen(words))
 
 
@@ -118,6 +112,9 @@ def _chosen(words: Mapping[str, Any]) -> Iterator[tuple[str, OptionValue]]:
             yield spelling.field, tuple(_items(value, is_parted=_is_parted(spelling)))
         else:
             yield spelling.field, value
+    for option in NOT_SERVED:
+        if option.flag and words.get(option.field) is not None:
+            yield option.field, words[option.field]
 
 
 def _items(words: list[str], *, is_parted: bool) -> Iterator[str]:
@@ -154,14 +151,10 @@ def _default(value: object) -> str:
 
 
 def _refused(option: NotServed) -> inspect.Parameter:
-    flag = option.flag
-    spelled = f"{flag}/--no-{flag.removeprefix('--')}" if option.is_switch else flag
-    kind: object = bool | None if option.is_switch else str | None
-    return _parameter(_name(option), Annotated[kind, typer.Option(spelled, hidden=True)])
-
-
-def _name(option: NotServed) -> str:
-    return option.flag.removeprefix("--").replace("-", "_")
+    flag, is_switch = option.flag, option.type is bool
+    spelled = f"{flag}/--no-{flag.removeprefix('--')}" if is_switch else flag
+    kind: object = bool | None if is_switch else str | None
+    return _parameter(option.field, Annotated[kind, typer.Option(spelled, hidden=True)])
 
 
 def _parameter(name: str, annotation: object) -> inspect.Parameter:

@@ -64,6 +64,7 @@ class EtcdOptions(ComponentOptions):
         "Require a client certificate on etcd's port; off for tools that expect a plain one",
         group=PANEL,
         key="etcdTLS",
+        original=False,
     )
     fsync: str = option(
         "on",

@@ -59,6 +59,7 @@ class MetricsServerOptions(ComponentOptions):
         group=PROGRAMS,
         flag="",
         check=checks.metrics_server,
+        original="v0.8.1",
     )
     resolution: int = option(
         0,
@@ -67,6 +68,7 @@ class MetricsServerOptions(ComponentOptions):
         group=COMPONENTS,
         metavar="SECONDS",
         within=(0, 3600),
+        original=15,
     )
     binary: str = binary_option("metrics-server")
     image: str = image_option("metrics-server")

@@ -1,7 +1,8 @@
 import pytest
 
 from kwokctl.components.catalog import usual_options
-from kwokctl.config.resolve import resolve_options, warnings
+from kwokctl.config.resolve import resolve_options
+from kwokctl.errors import NotServedError
 
 
 @pytest.mark.parametrize(
@@ -10,32 +11,45 @@ from kwokctl.config.resolve import resolve_options, warnings
         "KWOK_VERSION",
         "KWOK_IMAGE_PREFIX",
         "KWOK_BINARY_PREFIX",
-        "KWOK_CONTROLLER_IMAGE",
-        "KWOK_PROMETHEUS_VERSION",
+        "KWOK_JAEGER_VERSION",
         "KWOK_SCHEDULER_PLUGINS_CONTROLLER_IMAGE",
         "KWOK_KUEUEVIZ_BACKEND_IMAGE",
         "KWOK_NODE_READINESS_MANIFESTS",
-        "KWOK_KUBE_SCHEDULER_CONFIG",
     ],
 )
-def test_a_variable_of_the_original_without_effect_is_named(name: str) -> None:
-    assert list(warnings({name: "x"}, usual_options())) == [
-        f"{name} is set, but is not supported yet and is ignored"
-    ]
+def test_a_variable_of_the_original_without_effect_is_named_with_the_reason(name: str) -> None:
+    (said,) = resolve_options(usual_options(), {}, {name: "x"}, []).warnings
+
+    assert said.startswith(f"{name}: without effect, because ")
+
+
+@pytest.mark.parametrize("name", ["KWOK_CONTROLLER_IMAGE", "KWOK_JAEGER_PORT"])
+def test_a_variable_of_the_original_that_asks_for_what_there_is_not_is_refused(name: str) -> None:
+    with pytest.raises(NotServedError, match=f"{name} is not supported"):
+        resolve_options(usual_options(), {}, {name: "5"}, [])
+
+
+def test_variables_without_effect_for_the_same_reason_share_a_line() -> None:
+    environ = {"KWOK_IMAGE_PREFIX": "x", "KWOK_VERSION": "x", "KWOK_JAEGER_IMAGE": "x"}
+
+    own, jaeger = sorted(resolve_options(usual_options(), {}, environ, []).warnings)[::-1]
+
+    assert own.startswith("KWOK_VERSION, KWOK_IMAGE_PREFIX: ")
+    assert jaeger.startswith("KWOK_JAEGER_IMAGE: ")
 
 
 @pytest.mark.parametrize(
     "environ",
     [
-        {"KWOK_PROMETHEUS_PORT": "0"},
-        {"KWOK_PROMETHEUS_VERSION": ""},
+        {"KWOK_JAEGER_PORT": "0"},
+        {"KWOK_JAEGER_VERSION": ""},
         {"KWOK_SECURE_PORT": "true"},
         {"KWOK_WORKDIR": "/tmp/x", "KWOK_ETCD_PORT": "1"},
         {"HOME": "/root"},
     ],
 )
 def test_a_variable_that_asks_for_the_default_gives_no_warning(environ: dict[str, str]) -> None:
-    assert list(warnings(environ, usual_options())) == []
+    assert resolve_options(usual_options(), {}, environ, []).warnings == ()
 
 
 def test_a_misspelt_variable_is_named_with_the_nearest() -> None:

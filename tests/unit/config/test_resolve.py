@@ -112,8 +112,44 @@ def test_a_value_of_the_wrong_type_is_named_with_its_place(key: str, value: Any)
 
 
 def test_an_option_that_is_not_served_yet_is_refused_in_documents() -> None:
-    with pytest.raises(NotServedError, match="prometheusPort"):
-        resolve_options({}, {}, [configuration(prometheusPort=9090)])
+    with pytest.raises(NotServedError, match=r"kwok.yaml: options.jaegerPort is not supported yet"):
+        resolve_options({}, {}, [configuration(jaegerPort=9090)])
+
+
+def test_an_option_that_can_change_nothing_is_named_wherever_it_is_given() -> None:
+    flags = {"jaeger_image": "a"}
+    environ = {"KWOK_JAEGER_VERSION": "1"}
+
+    (said,) = resolve_options(flags, environ, [configuration(jaegerBinary="b")]).warnings
+
+    assert said == (
+        "'--jaeger-image', KWOK_JAEGER_VERSION, kwok.yaml: options.jaegerBinary: without effect, "
+        "because clusters do not have the component 'jaeger' yet"
+    )
+
+
+def test_an_archive_of_etcd_gives_its_programs_unless_they_are_given() -> None:
+    url = "https://example.com/etcd.tar.gz"
+    documents = [configuration(etcdBinaryTar=url)]
+
+    options = resolve_options({"etcdctl_binary": "/bin/true"}, {}, documents).options
+
+    assert option(options, "etcd_binary") == f"{url}#etcd"
+    assert option(options, "etcdctl_binary") == "/bin/true"
+    assert option(options, "etcdutl_binary") == f"{url}#etcdutl"
+
+
+@pytest.mark.parametrize(("text", "factor"), [("2.5", 2.5), ("5", 5), ("1.0", 1), (".5", 0.5)])
+def test_a_factor_is_any_decimal_number(text: str, factor: float) -> None:
+    assert resolve_options({"heartbeat_factor": text}, {}, []).options.heartbeat.factor == factor
+    documents = [configuration(heartbeatFactor=factor)]
+    assert resolve_options({}, {}, documents).options.heartbeat.factor == factor
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), True, "2.5"])
+def test_a_factor_in_a_document_is_a_number(value: Any) -> None:
+    with pytest.raises(ConfigError, match=r"options.heartbeatFactor must be a number"):
+        resolve_options({}, {}, [configuration(heartbeatFactor=value)])
 
 
 @pytest.mark.parametrize("text", ["1.35.4", "v1.35.4"])

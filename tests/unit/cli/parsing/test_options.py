@@ -4,8 +4,9 @@ import pytest
 
 from kwokctl.cli.parsing.options import chosen_options, cluster_parameters, kubeconfig_path
 from kwokctl.components.catalog import usual_options
-from kwokctl.config.not_served import NOT_SERVED
+from kwokctl.config.not_served import NOT_SERVED, NotServed
 from kwokctl.config.options import spellings
+from kwokctl.config.resolve import resolve_options
 from kwokctl.errors import NotServedError
 
 
@@ -28,17 +29,27 @@ def test_lists_are_parted_at_commas_and_arguments_for_components_are_not() -> No
     }
 
 
-@pytest.mark.parametrize("option", [o for o in NOT_SERVED if o.flag], ids=lambda o: o.flag)
-def test_an_option_that_is_not_served_is_refused_by_name(option: object) -> None:
-    flag, is_switch, default = option.flag, option.is_switch, option.default  # type: ignore[attr-defined]  # pytest's ids
-    value = (not default) if is_switch else "something"
-    with pytest.raises(NotServedError, match=f"'{flag}' is not supported yet"):
-        chosen_options({flag.removeprefix("--").replace("-", "_"): value})
+_FLAGS = [option for option in NOT_SERVED if option.flag]
+
+
+@pytest.mark.parametrize("option", _FLAGS, ids=[option.flag for option in _FLAGS])
+def test_an_option_that_is_not_served_is_refused_by_name_or_said_to_have_no_effect(
+    option: NotServed,
+) -> None:
+    value = (not option.default) if option.type is bool else "something"
+    chosen = chosen_options({option.field: value})
+
+    if option.is_idle:
+        (said,) = resolve_options(usual_options(), chosen, {}, []).warnings
+        assert said == f"'{option.flag}': without effect, because {option.reason}"
+    else:
+        with pytest.raises(NotServedError, match=f"'{option.flag}' is not supported"):
+            resolve_options(usual_options(), chosen, {}, [])
 
 
 def test_an_option_that_is_not_served_may_ask_for_nothing() -> None:
-    words = {"secure_port": True, "kube_admission": True, "prometheus_port": "0"}
-    assert chosen_options(words) == {}
+    words = {"secure_port": True, "jaeger_port": "0"}
+    assert resolve_options(usual_options(), chosen_options(words), {}, []).warnings == ()
 
 
 def test_the_kubeconfig_is_the_one_given_and_none_if_that_is_empty() -> None:

@@ -1,0 +1,91 @@
+"""Writes the tables of the options of clusters, from the catalogue of options.
+
+`python docs/generate_options.py` writes the files; with `--check` it only compares them, and exits
+with 1 if one is old. In a page that is written by hand, what lies between `<!-- begin NAME -->` and
+`<!-- end NAME -->` is replaced.
+"""  # noqa: INP001 - a program, not a package
+
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from kwokctl.components.catalog import usual_options
+from kwokctl.config.declaring import Spelling
+from kwokctl.config.not_served import NOT_SERVED
+from kwokctl.config.options import spellings
+
+REFERENCE = Path(__file__).parent / "reference"
+ENVIRONMENT = REFERENCE / "environment.md"
+_DEFAULT = re.compile(r"\s*\[default: (.*)\]$")
+
+
+def pages() -> Mapping[Path, str]:
+    """Return the text of each page."""
+    text = ENVIRONMENT.read_text(encoding="utf-8")
+    text = filled(text, "options", "\n".join(_options()))
+    return {ENVIRONMENT: filled(text, "not-served", "\n".join(_not_served()))}
+
+
+def filled(text: str, name: str, table: str) -> str:
+    """Return a page with another table between the marks of that name."""
+    begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
+    before, mark, rest = text.partition(begin)
+    _, closing, after = rest.partition(end)
+    if not mark or not closing:
+        raise ValueError(f"a page has no '{begin}' and '{end}'")
+    return f"{before}{begin}\n{table}\n{end}{after}"
+
+
+def _options() -> Iterator[str]:
+    yield "| key | variable | default | of the original |"
+    yield "|---|---|---|---|"
+    for spelling in spellings(usual_options()):
+        if spelling.key:
+            yield (
+                f"| {_code(spelling.key)} | {_code(spelling.env)} | {default_of(spelling)} "
+                f"| {'' if spelling.original is None else _value(spelling.original)} |"
+            )
+
+
+def _not_served() -> Iterator[str]:
+    yield "| key | flag | variable | what happens | because |"
+    yield "|---|---|---|---|---|"
+    for option in NOT_SERVED:
+        fate = "no effect" if option.is_idle else "refused, later" if option.is_later else "refused"
+        names = " | ".join(map(_code, (option.key, option.flag, option.env)))
+        yield f"| {names} | {fate} | {option.reason} |"
+
+
+def default_of(spelling: Spelling) -> str:
+    """Write the default of an option, as its help says it where it is not one value."""
+    if found := _DEFAULT.search(spelling.help):
+        return found[1].replace("|", "\\|")
+    return _value(spelling.default)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return _code(str(value).lower())
+    text = ", ".join(value) if isinstance(value, tuple) else str(value)
+    return _code(text)
+
+
+def _code(text: str) -> str:
+    return f"`{text}`" if text else ""
+
+
+def main() -> int:
+    """Write the pages, or compare them."""
+    wanted = pages()
+    if "--check" in sys.argv[1:]:
+        return int(any(path.read_text(encoding="utf-8") != text for path, text in wanted.items()))
+    for path, text in wanted.items():
+        path.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""What the original's users may write and kwokctl does not serve, or calls by another name."""

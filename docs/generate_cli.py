@@ -176,7 +176,7 @@ def _without_flag() -> Iterator[str]:
 def _not_supported() -> Iterator[str]:
     yield "## Not supported\n"
     yield (
-        "kwokctl refuses by name, and never ignores, the commands `config`, `export logs`, "
+        "kwokctl refuses by name, and never ignores, the commands `export logs`, "
         "`port-forward`, `kectl` and `snapshot export`, `snapshot --format k8s` and "
         "`--filter`, and [these options](environment.md#options-that-are-not-served) of `create cluster`.\n"
     )

@@ -31,7 +31,8 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "completion": ("completion",),
     "help_command": ("help",),
     "plumbing": ("plumbing",),
-    "unserved": ("config", "export", "port-forward", "kectl"),
+    "config": ("config",),
+    "unserved": ("export", "port-forward", "kectl"),
     "stage": ("stage",),
     "artifacts": ("artifacts",),
 }

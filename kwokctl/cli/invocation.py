@@ -74,10 +74,11 @@ class Invocation:
 
     def documents(self) -> "tuple[Document, ...]":
         """Read the configuration: the user's default file, then every `--config`."""
-        from kwokctl.config.documents import load_documents
+        from kwokctl.config.documents import latest_of_each, load_documents
 
         default = self.home.workdir.root / "kwok.yaml"
-        return tuple(load_documents(self.config, default=default, progress=self.progress))
+        found = load_documents(self.config, default=default, progress=self.progress)
+        return tuple(latest_of_each(found))
 
     def overlaid(
         self, *, name: str | None, config: list[str] | None, dry_run: bool, level: str | None
@@ -87,14 +88,23 @@ class Invocation:
             from kwokctl.cli.output import diagnosis
 
             diagnosis.set_level(level)
-        for path in config or ():
+        files = tuple(path for word in config or () for path in _files(word))
+        for path in files:
             _check_exists(path)
         return replace(
             self,
             name=self.name if name is None else name,
-            config=(*self.config, *(config or ())),
+            config=(*self.config, *files),
             is_dry_run=self.is_dry_run or dry_run,
         )
+
+
+def _files(word: str) -> list[str]:
+    """Return the paths that commas part, unless there is one path with the commas in it."""
+    import os
+
+    parts = [part for part in word.split(",") if part]
+    return [word] if len(parts) < 2 or os.access(word, os.F_OK) else parts
 
 
 def _check_exists(path: str) -> None:

@@ -3,10 +3,14 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from kwokctl.clusters.configuration.component_patches import (
+    check_patches,
+    idle_patches,
+    wanted_patches,
+)
 from kwokctl.clusters.state.documents import controller_options, kept_documents, runtime_documents
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.stages import stage_remarks, stages_in_force
-from kwokctl.components.catalog import catalog
 from kwokctl.components.choose_data_path import choose_data_path
 from kwokctl.components.definitions.etcd import EtcdOptions
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
@@ -16,7 +20,8 @@ from kwokctl.components.plan import SELECTION, known_limits, selected
 from kwokctl.config.data_path import Choice
 from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions
-from kwokctl.config.resolve import Resolved, parse_extra_args
+from kwokctl.config.patches.patch import Patches
+from kwokctl.config.resolve import Resolved
 from kwokctl.controller.configuration import (
     KIND,
     SELECTING,
@@ -61,7 +66,7 @@ class WantedCluster:
     """With every choice made that its user left open."""
     data_path: Choice
     names: tuple[ComponentName, ...]
-    extra_args: Mapping[str, Mapping[str, str | None]]
+    patches: Patches
     stages: tuple[Mapping[str, Json], ...]
     notes: tuple[str, ...]
     """A line for each choice that its user should know of."""
@@ -75,7 +80,8 @@ def wanted_cluster(home: Home, resolved: Resolved, documents: Sequence[Document]
     """
     names = _checked(home, resolved)
     check_documents(resolved.options, documents)
-    data_path = choose_data_path(resolved.options)
+    patches = wanted_patches(resolved.options, documents)
+    data_path = choose_data_path(resolved.options, patches=patches)
     with resolved.naming("node_heartbeat", *TIMES):
         options = settle_heartbeat(
             resolved.options,
@@ -96,9 +102,13 @@ def wanted_cluster(home: Home, resolved: Resolved, documents: Sequence[Document]
         options=options,
         data_path=data_path,
         names=names,
-        extra_args=parse_extra_args(options.arguments.extra, tuple(catalog())),
+        patches=patches,
         stages=stages.documents,
-        notes=(*said, *((_NO_FSYNC,) if options.of(EtcdOptions).fsync == "off" else ())),
+        notes=(
+            *said,
+            *idle_patches(patches, names),
+            *((_NO_FSYNC,) if options.of(EtcdOptions).fsync == "off" else ()),
+        ),
     )
 
 
@@ -114,7 +124,6 @@ def _checked(home: Home, resolved: Resolved) -> tuple[ComponentName, ...]:
     options = resolved.options
     with resolved.naming(*SELECTION):
         names = selected(options)
-    parse_extra_args(options.arguments.extra, tuple(catalog()))
     with resolved.naming("memory_limit", "cpu_limit"):
         known_limits(options)
     with resolved.naming("bind_address"):
@@ -133,6 +142,7 @@ def check_for_runtime(
 ) -> None:
     """Raise UsageError for options and documents that the runtime does not support."""
     runtime_documents(runtime, documents)
+    check_patches(runtime, wanted_patches(options, documents))
     is_limited = options.limits.memory or options.limits.cpu
     if is_limited and not isinstance(runtime, RunsImages | BringsKubernetes):
         raise UsageError(

@@ -5,17 +5,15 @@ Only the options of a cluster count here. What can only be found out in the runn
 object.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from kwokctl.components.definitions.kube_apiserver import KubeApiserverOptions
 from kwokctl.components.plan import selected
 from kwokctl.config.data_path import Choice
 from kwokctl.config.options import ClusterOptions
-from kwokctl.config.resolve import parse_extra_args
+from kwokctl.config.patches.patch import ComponentPatch, Patches
+from kwokctl.config.patches.words import patches_of
 from kwokctl.model import KUBE_APISERVER, KWOK_CONTROLLER
-
-Arguments = Mapping[str, Mapping[str, str | None]]
-"""Arguments of the user's for components: by component, then by flag."""
 
 _STORED_ELSEWHERE = (
     "emulated-version",
@@ -31,17 +29,18 @@ _SEEN_BY_OTHERS = ("admission-control", "admission-control-config-file", "enable
 """Flags of kube-apiserver that add admission or audit of each write."""
 
 
-def choose_data_path(options: ClusterOptions, *, extra_args: Arguments | None = None) -> Choice:
+def choose_data_path(options: ClusterOptions, *, patches: Patches | None = None) -> Choice:
     """Choose how to write in a cluster of this kwokctl.
 
-    `extra_args` are those of a saved cluster; without them the ones in `options` count.
+    `patches` are what its user changes about components; without them the words in `options` count.
     """
     if options.data_path.path == "api":
         return Choice(path="api", why="as asked")
-    if extra_args is None:
+    if patches is None:
         named = [word.partition("=")[0] for word in options.arguments.extra]
-        extra_args = parse_extra_args(options.arguments.extra, named)
-    skipped = next(_obstacles(options, extra_args.get(KUBE_APISERVER, {})), "")
+        patches = patches_of(options.arguments.extra, named)
+    patch = patches.get(KUBE_APISERVER, ComponentPatch(name=KUBE_APISERVER))
+    skipped = next(_obstacles(options, (*patch.args, *sorted(patch.removed))), "")
     if options.data_path.path == "etcd":
         return _insisted(skipped)
     if skipped:
@@ -55,7 +54,7 @@ def _insisted(skipped: str) -> Choice:
     return Choice(path="etcd", why="as asked; admission, validation and audit do not see them")
 
 
-def _obstacles(options: ClusterOptions, arguments: Mapping[str, str | None]) -> Iterator[str]:
+def _obstacles(options: ClusterOptions, flags: Iterable[str]) -> Iterator[str]:
     """Name each reason not to bypass the API server unless the user asks for that."""
     if options.of(KubeApiserverOptions).audit_policy:
         yield "the audit log would not show what is written straight to etcd"
@@ -63,7 +62,7 @@ def _obstacles(options: ClusterOptions, arguments: Mapping[str, str | None]) -> 
         yield "another controller than the embedded one is used"
     if KWOK_CONTROLLER not in selected(options):
         yield f"the cluster has no '{KWOK_CONTROLLER}'"
-    for flag in arguments:
+    for flag in flags:
         if flag.startswith("audit-"):
             yield f"'{flag}' of the API server would not see what is written straight to etcd"
         elif flag in _SEEN_BY_OTHERS:

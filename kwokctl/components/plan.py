@@ -10,6 +10,7 @@ from kwokctl.config.groups import SelectionOptions
 from kwokctl.config.limits import parse_limits
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.options import ClusterOptions
+from kwokctl.config.patches.patch import ComponentPatch
 from kwokctl.errors import NotServedError, UsageError
 from kwokctl.model import (
     KUBE_CONTROLLER_MANAGER,
@@ -70,13 +71,16 @@ def build_plan(cluster: ClusterName, names: Sequence[ComponentName], setting: Se
     return Plan(
         cluster=cluster,
         components={
-            name: _published(
-                replace(
-                    catalog()[name].build(setting),
-                    env={} if catalog()[name].embedded else in_go,
-                    limits=limits.get(name, Limits()),
+            name: _patched(
+                _published(
+                    replace(
+                        catalog()[name].build(setting),
+                        env={} if catalog()[name].embedded else in_go,
+                        limits=limits.get(name, Limits()),
+                    ),
+                    setting,
                 ),
-                setting,
+                setting.patches.get(name),
             )
             for name in names
         },
@@ -89,6 +93,26 @@ def _published(component: Component, setting: Setting) -> Component:
     at = setting.options.bind_address
     ports = tuple(replace(port, host_address=at) for port in component.ports)
     return replace(component, ports=ports)
+
+
+def _patched(component: Component, patch: ComponentPatch | None) -> Component:
+    """Apply what arguments alone cannot say: those that are removed, variables and volumes."""
+    if patch is None:
+        return component
+    given = {volume.mount_path for volume in patch.volumes}
+    return replace(
+        component,
+        args=tuple(word for word in component.args if _key(word) not in patch.removed),
+        env={**component.env, **patch.envs},
+        mounts=(
+            *(mount for mount in component.mounts if str(mount.mount_path) not in given),
+            *(volume.mount for volume in patch.volumes),
+        ),
+    )
+
+
+def _key(word: str) -> str:
+    return word.removeprefix("--").partition("=")[0]
 
 
 def known_limits(options: ClusterOptions) -> Mapping[str, Limits]:

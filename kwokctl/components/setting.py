@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kwokctl.components import identities
 from kwokctl.config.options import ClusterOptions
+from kwokctl.config.patches.patch import Patches
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.host.ports import LOOPBACK, dialled, joined
 from kwokctl.model import Artifact, ComponentName, HttpProbe, Mount
@@ -20,7 +21,8 @@ class Setting:
     paths: ClusterPaths
     options: ClusterOptions
     artifacts: Mapping[str, Artifact]
-    extra_args: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
+    patches: Patches = field(default_factory=dict)
+    """What the user changes about components."""
     writes_to_etcd: bool = False
     """Whether fake kubelets write past the API server."""
     controller_options: Mapping[str, object] = field(default_factory=dict)
@@ -32,7 +34,7 @@ class Setting:
 
     def user_args(self, name: ComponentName) -> Mapping[str, str | None]:
         """Return the user's own arguments for a component."""
-        return self.extra_args.get(name, {})
+        return self.patches[name].args if name in self.patches else {}
 
     def bind(self, name: ComponentName) -> str:
         """Return what a component listens on: on this host, the address that the user chose."""

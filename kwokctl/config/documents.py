@@ -22,6 +22,8 @@ _SILENT = Silent()
 _KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _SUFFIXES = (".yaml", ".yml")
 _SUPPORTED = frozenset({"apiVersion", "kind", "metadata", "resources"})
+_MERGED = frozenset({"KwokConfiguration", "KwokctlConfiguration"})
+"""Kinds of which several documents are one: their fields are put together where they are used."""
 _DEEPEST = 16
 """Folders within folders: more is a circle."""
 
@@ -84,6 +86,21 @@ def load_documents(
             else:
                 _warn_unknown(document, progress)
     return documents
+
+
+def latest_of_each(documents: Sequence[Document]) -> list[Document]:
+    """Return one document of each kind, namespace and name, the last; all that have no name."""
+    last = {_identity(document): number for number, document in enumerate(documents)}
+    return [
+        document
+        for number, document in enumerate(documents)
+        if not document.name or document.kind in _MERGED or last[_identity(document)] == number
+    ]
+
+
+def _identity(document: Document) -> tuple[str, object, str]:
+    metadata = document.body.get("metadata") or {}
+    return document.kind, metadata.get("namespace"), document.name
 
 
 def _ordered(paths: Sequence[str], default: Path | None) -> list[str]:

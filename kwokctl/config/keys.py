@@ -1,6 +1,6 @@
 """Reads and writes options under their keys in documents of kind KwokctlConfiguration."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from math import isfinite
 from typing import Any, get_origin
 
@@ -17,10 +17,7 @@ KIND = "KwokctlConfiguration"
 _WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
 _ON_OFF = {True: "on", False: "off"}
 _FIELDS = ("options", "components", "componentsPatches", "status")
-_NOT_SERVED_FIELDS = {
-    "components": "choose components with 'options.components'",
-    "componentsPatches": "pass arguments with --extra-args",
-}
+_COMPONENTS = "components"
 
 
 def from_document(document: Document, usual: ClusterOptions) -> dict[str, Given]:
@@ -30,9 +27,11 @@ def from_document(document: Document, usual: ClusterOptions) -> dict[str, Given]
     out: they are found where all places are looked through. `status` is what the original writes, not what a user asks.
     """
     document.check_fields(_FIELDS)
-    for field, hint in _NOT_SERVED_FIELDS.items():
-        if document.body.get(field):
-            raise NotServedError(f"{document.source}: '{field}' is not supported yet", hint=hint)
+    if document.body.get(_COMPONENTS):
+        raise NotServedError(
+            f"{document.source}: '{_COMPONENTS}' is not supported: kwokctl describes components itself",
+            hint="choose them with 'options.components', change them with 'componentsPatches'",
+        )
     where = f"{document.source}: options"
     not_served = {option.key for option in NOT_SERVED}
     asked = {key: value for key, value in options_of(document).items() if key not in not_served}
@@ -51,12 +50,17 @@ def options_of(document: Document) -> Mapping[str, Json]:
     return options
 
 
-def options_to_document(options: ClusterOptions) -> dict[str, object]:
-    """Write options under their configuration keys, as the saved state holds them."""
+def options_to_document(
+    options: ClusterOptions, *, only: Collection[str] | None = None
+) -> dict[str, object]:
+    """Write options under their configuration keys, as the saved state holds them.
+
+    `only` are the names of those to write; without it all are.
+    """
     return {
         spelling.key: list(value) if isinstance(value, tuple) else value
         for spelling in spellings(options)
-        if spelling.key
+        if spelling.key and (only is None or spelling.field in only)
         for value in [value_of(options, spelling)]
     }
 

@@ -17,7 +17,7 @@ from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.not_served import NOT_SERVED
 from kwokctl.config.options import ClusterOptions, spellings, with_values
 from kwokctl.config.original import old_names, unserved
-from kwokctl.errors import KwokctlError, UsageError
+from kwokctl.errors import KwokctlError
 
 _AUTO = "auto"
 """The value of `runtime` that means the same as none."""
@@ -102,33 +102,6 @@ def _from_flags(
         if name not in unserved.by_field():
             place = f"'{by_field[name].flag or by_field[name].key}'"
             yield name, Given(value=value, place=place, is_flag=True)
-
-
-def parse_extra_args(
-    texts: Sequence[str], known: Sequence[str]
-) -> dict[str, dict[str, str | None]]:
-    """Read `COMPONENT=KEY[=VALUE]` words into arguments by component.
-
-    A bare key means a flag without a value. Raises UsageError for a malformed word or an unknown
-    component.
-    """
-    parsed: dict[str, dict[str, str | None]] = {}
-    for text in texts:
-        component, _, argument = text.partition("=")
-        key, has_value, value = argument.partition("=")
-        key = key.strip().lstrip("-")
-        if not component or not key:
-            raise UsageError(
-                f"'--extra-args {text}' is not COMPONENT=KEY=VALUE",
-                hint="for example: --extra-args kube-scheduler=v=4",
-            )
-        if component not in known:
-            raise UsageError(
-                f"'--extra-args {text}' names the unknown component '{component}'",
-                hint=did_you_mean(component, known) or f"components are: {', '.join(known)}",
-            )
-        parsed.setdefault(component, {})[key] = value if has_value else None
-    return parsed
 
 
 def from_environment(environ: Mapping[str, str], usual: ClusterOptions) -> dict[str, Given]:

@@ -49,6 +49,7 @@ Tools:
   completion  Print the script that completes kwokctl's commands and options
               in a shell
   help        Print the help of a command: kwokctl help create cluster
+  config      Look at the configuration, and change its files
   stage       Write, try and understand Stages
   artifacts   Manage the programs that clusters run
 
@@ -58,7 +59,7 @@ Options:
 Everywhere:
   --name NAME        The cluster [default: kwok]
   -c, --config FILE  Configuration file, '-' for standard input; may be
-                     repeated
+                     repeated, or parted by commas
   --dry-run          Print what would be done, as a script for sh where it can
                      be one, and change nothing
   -v, --v LEVEL      What is logged: DEBUG, INFO, WARN, ERROR, a number, or
@@ -91,7 +92,7 @@ Commands:
 Everywhere:
   --name NAME        The cluster [default: kwok]
   -c, --config FILE  Configuration file, '-' for standard input; may be
-                     repeated
+                     repeated, or parted by commas
   --dry-run          Print what would be done, as a script for sh where it can
                      be one, and change nothing
   -v, --v LEVEL      What is logged: DEBUG, INFO, WARN, ERROR, a number, or

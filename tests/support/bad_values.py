@@ -148,6 +148,7 @@ TAKEN: Mapping[str, Taken] = {
     "--wait": _nothing,
     "create --kubeconfig": _anything,
     "delete --kubeconfig": _anything,
+    "config files": lambda value: value == FILE,
     "files": lambda value: value in (FOLDER, FILE, ".."),
     "folder": lambda value: value in (FOLDER, ".."),
     "kind": _nothing,  # no resource template has such a name

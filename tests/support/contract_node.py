@@ -113,7 +113,6 @@ async def node(folder: Path, cluster: ClusterName) -> Node:
             **{name: Artifact(name=name, version=DEFAULT_KUBE_VERSION) for name in names},
             _KIND: replace(found[_KIND], image=image),
         },
-        extra_args={},
         stages=(),
     )
     return Node(host=Host(WorkDir(folder)), saved=saved)

@@ -18,7 +18,6 @@ def save_cluster(workdir: WorkDir, name: ClusterName, options: ClusterOptions) -
         options=options,
         names=tuple(catalog()),
         artifacts={n: Artifact(name=n, version="v1", command=("/bin/true",)) for n in catalog()},
-        extra_args={},
         stages=(),
     )
     paths = workdir.cluster(name)

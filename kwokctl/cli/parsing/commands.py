@@ -33,7 +33,7 @@ _EVERYWHERE: Mapping[str, object] = {
             "--config",
             "-c",
             metavar="FILE",
-            help="Configuration file, '-' for standard input; may be repeated",
+            help="Configuration file, '-' for standard input; may be repeated, or parted by commas",
             rich_help_panel=EVERYWHERE,
         ),
     ],

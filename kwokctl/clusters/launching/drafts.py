@@ -42,7 +42,7 @@ class Draft:
             options=options,
             names=self.wanted.names,
             artifacts=found,
-            extra_args=self.wanted.extra_args,
+            patches=self.wanted.patches,
             stages=self.wanted.stages,
             kept=kept_documents(options, self.documents),
             documents=runtime_documents(self.runtime, self.documents),

@@ -1,16 +1,19 @@
 """Compares a request with a cluster that exists."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+from kwokctl.clusters.configuration.component_patches import wanted_patches
 from kwokctl.clusters.state.documents import FOR_RUNTIME, kept_documents
 from kwokctl.clusters.state.saved import Saved
-from kwokctl.components.catalog import catalog
 from kwokctl.components.plan import SELECTION, selected
 from kwokctl.components.stage_sets import shipped_sets
 from kwokctl.config.documents import Document
 from kwokctl.config.groups import ObjectOptions, ProgramOptions
 from kwokctl.config.options import ClusterOptions, spellings, value_of
-from kwokctl.config.resolve import Resolved, parse_extra_args
+from kwokctl.config.patches.patch import ComponentPatch
+from kwokctl.config.patches.reader import FIELD
+from kwokctl.config.resolve import Resolved
 from kwokctl.json_value import Json
 
 _HOW_NOT_WHAT = (ProgramOptions, ObjectOptions)
@@ -22,7 +25,7 @@ def differences(saved: Saved, asked: Resolved, documents: Sequence[Document]) ->
     return (
         *_option_differences(saved.options, asked),
         *_component_differences(saved, asked),
-        *_argument_differences(saved, asked),
+        *_patch_differences(saved, asked, documents),
         *_stage_differences(saved, documents),
         *_kept_differences(saved, documents),
         *_runtime_differences(saved, documents),
@@ -76,18 +79,19 @@ def _component_differences(saved: Saved, asked: Resolved) -> list[str]:
     return missing + extra
 
 
-def _argument_differences(saved: Saved, asked: Resolved) -> list[str]:
-    wanted = parse_extra_args(asked.options.arguments.extra, tuple(catalog()))
-    return [
-        _difference(
-            f"--extra-args {component}={key}",
-            _argument(saved.extra_args.get(component, {}).get(key, "")),
-            _argument(value),
-        )
-        for component, arguments in wanted.items()
-        for key, value in arguments.items()
-        if saved.extra_args.get(component, {}).get(key, "") != value
-    ]
+def _patch_differences(saved: Saved, asked: Resolved, documents: Sequence[Document]) -> list[str]:
+    found = []
+    for name, want in wanted_patches(asked.options, documents).items():
+        has = saved.patches.get(name, ComponentPatch(name=name))
+        found += [
+            _difference(f"--extra-args {name}={key}", _argument(has.args.get(key, "")), value)
+            for key, given in want.args.items()
+            if has.args.get(key, "") != given
+            for value in [_argument(given)]
+        ]
+        if has.then(replace(want, args={})) != has:
+            found.append(f"{FIELD}: it has other variables, volumes or removals for '{name}'")
+    return found
 
 
 def _stage_differences(saved: Saved, documents: Sequence[Document]) -> list[str]:

@@ -6,7 +6,7 @@ documents that it is given, and those that its runtime reads. The file has the o
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kwokctl import __version__
@@ -20,6 +20,8 @@ from kwokctl.config.keys import options_from_document, options_to_document
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.not_served import NOT_SERVED
 from kwokctl.config.options import ClusterOptions, spellings, with_values
+from kwokctl.config.patches.patch import Patches, joined
+from kwokctl.config.patches.reader import FIELD, read_patches
 from kwokctl.errors import ConfigError, ConflictError, NotFoundError
 from kwokctl.expr import yaml
 from kwokctl.host.carry_out import carry_out
@@ -44,8 +46,9 @@ class Saved:
     options: ClusterOptions
     names: tuple[ComponentName, ...]
     artifacts: Mapping[str, Artifact]
-    extra_args: Mapping[str, Mapping[str, str | None]]
     stages: tuple[Mapping[str, object], ...]
+    patches: Patches = field(default_factory=dict)
+    """What the user changes about components."""
     kept: tuple[Mapping[str, object], ...] = ()
     """The user's other documents for the controller."""
     documents: tuple[Mapping[str, object], ...] = ()
@@ -65,14 +68,14 @@ class Saved:
             paths=paths,
             options=self.options,
             artifacts=self.artifacts,
-            extra_args=self.extra_args,
+            patches=self.patches,
             writes_to_etcd=self.data_path().path == "etcd",
             controller_options=controller_options(self.kept),
         )
 
     def data_path(self) -> Choice:
         """Return how this cluster is written to, as far as its options say."""
-        return choose_data_path(self.options, extra_args=self.extra_args)
+        return choose_data_path(self.options, patches=self.patches)
 
 
 def cluster_names(workdir: WorkDir) -> list[ClusterName]:
@@ -181,16 +184,7 @@ def _head(saved: Saved, plan: Plan) -> dict[str, object]:
             }
             for component in plan.components.values()
         ],
-        "componentsPatches": [
-            {
-                "name": name,
-                "extraArgs": [
-                    {"key": key} if value is None else {"key": key, "value": value}
-                    for key, value in arguments.items()
-                ],
-            }
-            for name, arguments in saved.extra_args.items()
-        ],
+        FIELD: [patch.to_document() for patch in saved.patches.values()],
         "status": {"version": saved.version, "maker": MAKER},
     }
 
@@ -218,10 +212,7 @@ def _parse(
                 )
                 for c in components
             },
-            extra_args={
-                patch["name"]: {a["key"]: a.get("value") for a in patch["extraArgs"]}
-                for patch in head.get("componentsPatches") or []
-            },
+            patches=joined(read_patches(head.get(FIELD), str(path))),
             stages=tuple(other for other in others if other.get("kind") == "Stage"),
             kept=tuple(other for other in others if is_kept(other)),
             documents=tuple(other for other in others if other.get("kind") == FOR_RUNTIME),

@@ -21,6 +21,7 @@ from kwokctl.model import KUBE_APISERVER, ComponentName, State
 from tests.support.bolt_file import database, snapshot
 from tests.support.fake_runtime import FakeRuntime
 from tests.support.options import changed
+from tests.support.patches import patched
 from tests.support.recorded_messages import RecordedMessages
 from tests.unit.clusters.state.test_saved import SAVED as SAVED_FROM_STORE
 
@@ -141,7 +142,7 @@ async def test_the_prefix_of_the_api_server_s_own_argument_counts(
     home: Home, runtime: FakeRuntime, tmp_path: Path
 ) -> None:
     saved = saved_with(program(tmp_path, RESTORES))
-    saved = replace(saved, extra_args={KUBE_APISERVER: {"etcd-prefix": "other/"}})
+    saved = replace(saved, patches=patched(KUBE_APISERVER, {"etcd-prefix": "other/"}))
     save(home.paths(NAME), saved, saved.plan(runtime, home.paths(NAME)))
 
     assert "under '/other'" in str(await refused(home, written(tmp_path, OBJECTS)))

@@ -72,7 +72,7 @@ async def saved(home: Home, asked: Resolved) -> Saved:
             options=options,
             names=wanted.names,
             artifacts=found,
-            extra_args=wanted.extra_args,
+            patches=wanted.patches,
             stages=(),
         )
         write_files(home, runtime, made)

@@ -3,6 +3,7 @@ import pytest
 from kwokctl.components.choose_data_path import choose_data_path
 from kwokctl.config.options import ClusterOptions
 from tests.support.options import changed, cluster_options
+from tests.support.patches import patched
 
 PLAIN = cluster_options()
 
@@ -63,8 +64,8 @@ def test_arguments_for_other_components_and_harmless_ones_change_nothing() -> No
 
 
 def test_the_arguments_of_a_saved_cluster_count_in_place_of_those_just_given() -> None:
-    arguments = {"kube-apiserver": {"enable-admission-plugins": "X"}}
+    patches = patched("kube-apiserver", {"enable-admission-plugins": "X"})
 
-    choice = choose_data_path(PLAIN, extra_args=arguments)
+    choice = choose_data_path(PLAIN, patches=patches)
 
     assert choice.path == "api"

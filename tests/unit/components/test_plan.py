@@ -1,4 +1,3 @@
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -8,6 +7,7 @@ from kwokctl.components.choose_data_path import choose_data_path
 from kwokctl.components.plan import build_plan, selected
 from kwokctl.components.setting import Setting
 from kwokctl.config.options import ClusterOptions
+from kwokctl.config.patches.patch import Patches
 from kwokctl.errors import NotServedError, UsageError
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import (
@@ -26,6 +26,7 @@ from kwokctl.model import (
 from kwokctl.runtime import Site
 from tests.support import golden
 from tests.support.options import changed, cluster_options
+from tests.support.patches import patched
 from tests.support.sites import ContainerLikeSite, HostLikeSite
 
 HOST = HostLikeSite()
@@ -43,7 +44,7 @@ OPTIONS = cluster_options(
 def plan(
     options: ClusterOptions = OPTIONS,
     site: Site = HOST,
-    extra: Mapping[str, Mapping[str, str | None]] | None = None,
+    patches: Patches | None = None,
 ) -> Plan:
     artifacts: dict[str, Artifact] = {
         name: Artifact(name=name, version="v0", command=(f"/store/{name}",)) for name in catalog()
@@ -53,7 +54,7 @@ def plan(
         paths=ClusterPaths(Path("/home/me/.kwok/clusters/dev")),
         options=options,
         artifacts=artifacts,
-        extra_args=extra or {},
+        patches=patches or {},
         writes_to_etcd=choose_data_path(options).path == "etcd",
     )
     return build_plan(NAME, selected(options), setting)
@@ -126,7 +127,7 @@ def test_clients_stop_first_and_etcd_last() -> None:
 
 
 def test_an_argument_of_the_user_replaces_the_default_one() -> None:
-    made = plan(extra={KUBE_SCHEDULER: {"leader-elect": "true", "v": "4", "bare": None}})
+    made = plan(patches=patched(KUBE_SCHEDULER, {"leader-elect": "true", "v": "4", "bare": None}))
 
     args = made.components[KUBE_SCHEDULER].args
     assert [word for word in args if "leader-elect" in word] == ["--leader-elect=true"]

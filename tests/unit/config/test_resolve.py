@@ -6,7 +6,7 @@ import pytest
 from kwokctl.components.catalog import usual_options
 from kwokctl.config.documents import Document
 from kwokctl.config.keys import options_from_document, options_to_document
-from kwokctl.config.resolve import Resolved, parse_extra_args
+from kwokctl.config.resolve import Resolved
 from kwokctl.config.resolve import resolve_options as resolve_with
 from kwokctl.errors import ConfigError, NotServedError, UsageError
 from kwokctl.expr import yaml
@@ -232,27 +232,3 @@ def test_what_is_saved_reads_back_the_same() -> None:
 
     written = options_to_document(options)
     assert cluster_options(**options_from_document(written, "here", options)) == options
-
-
-def test_extra_args_are_read_by_component() -> None:
-    words = ["kube-scheduler=v=4", "kube-scheduler=--config=a=b", "etcd=debug"]
-
-    assert parse_extra_args(words, ["etcd", "kube-scheduler"]) == {
-        "kube-scheduler": {"v": "4", "config": "a=b"},
-        "etcd": {"debug": None},
-    }
-
-
-@pytest.mark.parametrize(
-    ("word", "hint"),
-    [
-        ("nothing", "for example: --extra-args kube-scheduler=v=4"),
-        ("kube-schedler=v=4", "did you mean 'kube-scheduler'?"),
-        ("=v=4", "for example: --extra-args kube-scheduler=v=4"),
-    ],
-)
-def test_a_malformed_extra_argument_is_refused_with_the_remedy(word: str, hint: str) -> None:
-    with pytest.raises(UsageError) as caught:
-        parse_extra_args([word], ["kube-scheduler"])
-
-    assert caught.value.hint == hint

@@ -61,7 +61,6 @@ def cluster(home: Home, runtime: FakeRuntime, entries: dict[str, Entry]) -> None
             )
             for name in names
         },
-        extra_args={},
         stages=(),
     )
     write_files(home, runtime, saved)

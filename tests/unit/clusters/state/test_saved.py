@@ -19,6 +19,7 @@ from kwokctl.host.paths import WorkDir
 from kwokctl.model import KUBE_SCHEDULER, KWOK_CONTROLLER, Artifact
 from tests.support.fake_runtime import BringingRuntime, FakeRuntime
 from tests.support.options import cluster_options
+from tests.support.patches import patched
 
 NAME = cluster_name("dev")
 STAGE = {"apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "Stage", "metadata": {"name": "mine"}}
@@ -35,7 +36,7 @@ SAVED = Saved(
     ),
     names=NAMES,
     artifacts={n: Artifact(name=n, version="v1", command=("/bin/true",)) for n in NAMES},
-    extra_args={KUBE_SCHEDULER: {"v": "4", "bare": None}},
+    patches=patched(KUBE_SCHEDULER, {"v": "4", "bare": None}),
     stages=(STAGE,),
 )
 

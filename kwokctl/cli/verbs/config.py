@@ -1,0 +1,135 @@
+"""`config`: the user's configuration, as files give it and as it takes effect."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kwokctl.cli.conclusion import Outcome, conclude
+from kwokctl.cli.invocation import Invocation
+from kwokctl.cli.output import results
+from kwokctl.cli.parsing import commands
+from kwokctl.cli.parsing.options import Output
+from kwokctl.config.checks import is_file
+from kwokctl.errors import UsageError
+
+if TYPE_CHECKING:
+    from kwokctl.config.documents import Document
+    from kwokctl.config.resolve import Resolved
+
+_EXAMPLES = {
+    "view": ("kwokctl config view", "kwokctl config view --config mine.yaml"),
+    "tidy": ("kwokctl config tidy --config mine.yaml",),
+    "reset": ("kwokctl config reset",),
+    "convert": ("kwokctl config convert my-stages.yaml", "kwokctl config convert *.yaml --write"),
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    below = commands.group(
+        app, "config", "Look at the configuration, and change its files.", panel=commands.TOOLS
+    )
+    verbs: dict[str, Callable[..., None]] = {
+        "view": view,
+        "tidy": tidy,
+        "reset": reset,
+        "convert": convert,
+    }
+    for name, function in verbs.items():
+        commands.command(below, name, examples=_EXAMPLES[name])(function)
+
+
+def view(call: Invocation) -> None:
+    """Print the configuration that takes effect, as YAML.
+
+    It is that of a cluster that would be created now: all options, with those of files and
+    variables, and then the other documents.
+    """
+    from kwokctl.clusters.configuration.effective import effective
+    from kwokctl.expr import yaml
+
+    documents = call.documents()
+    found = effective(_resolved(call, documents), documents)
+    results.emit(yaml.dump_all(found).rstrip("\n"))
+
+
+def tidy(call: Invocation, *, output: Output = "") -> None:
+    """Write what files and variables give as one file: kwok.yaml in the work folder.
+
+    Defaults are left out, so that they stay those of the kwokctl that reads the file. Comments are
+    lost.
+    """
+    from kwokctl.clusters.configuration.default_file import default_file, rewrite
+    from kwokctl.clusters.configuration.effective import given
+
+    documents = call.documents()
+    file = default_file(call.home.workdir)
+    found = given(_resolved(call, documents), documents)
+    is_new = rewrite(file, found)
+    outcome = Outcome(
+        message=f"'{file}' holds the configuration" if is_new else f"'{file}' holds it already",
+        changed=is_new,
+        result={"file": str(file), "documents": len(found)},
+    )
+    conclude(call, outcome, output)
+
+
+def reset(call: Invocation, *, output: Output = "") -> None:
+    """Remove kwok.yaml from the work folder; clusters keep their settings."""
+    from kwokctl.clusters.configuration.default_file import default_file
+    from kwokctl.clusters.configuration.default_file import reset as remove
+
+    file = default_file(call.home.workdir)
+    was_there = remove(call.home.workdir)
+    outcome = Outcome(
+        message=f"'{file}' is removed" if was_there else f"there is no '{file}'",
+        changed=was_there,
+        result={"file": str(file)},
+    )
+    conclude(call, outcome, output)
+
+
+def convert(
+    call: Invocation,
+    *,
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="FILE...", help="Files of documents")
+    ] = None,
+    write: Annotated[
+        bool, typer.Option("--write", "-w", help="Change the files instead of printing them")
+    ] = False,
+) -> None:
+    """Rewrite documents in their present spelling, as YAML.
+
+    Older Stages get 'steps' for 'next' and 'jq' for bare conditions, deprecated options get what took
+    their place. Comments are lost; a file that has nothing to convert is left alone.
+    """
+    from kwokctl.clusters.configuration.convert import converted
+    from kwokctl.clusters.configuration.default_file import rewrite
+    from kwokctl.config.documents import load_documents
+    from kwokctl.expr import yaml
+
+    for file in files or ():
+        if not is_file(file):
+            raise UsageError(f"'{file}' is not a file", hint="give files of YAML documents")
+    for number, file in enumerate(files or ()):
+        before = [document.body for document in load_documents([file], progress=call.progress)]
+        after = [converted(body) for body in before]
+        if not write:
+            results.emit(("---\n" if number else "") + yaml.dump_all(after).rstrip("\n"))
+        elif after != before and rewrite(Path(file), after):
+            call.console.line(f"'{file}' is converted")
+
+
+def _resolved(call: Invocation, documents: "tuple[Document, ...]") -> "Resolved":
+    """Return the options, and warn of what has no effect."""
+    from kwokctl.components.catalog import usual_options
+    from kwokctl.config.resolve import resolve_options
+
+    resolved = resolve_options(usual_options(), {}, os.environ, documents)
+    for warning in resolved.warnings:
+        call.progress.warn(warning)
+    return resolved

@@ -1,0 +1,46 @@
+"""What the configuration files, the variables and the defaults amount to, as documents."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from kwokctl.clusters.configuration.convert import converted
+from kwokctl.config.documents import Document
+from kwokctl.config.keys import KIND, options_to_document
+from kwokctl.config.kinds import CONFIGURATION
+from kwokctl.config.patches.reader import FIELD, patches_in
+from kwokctl.config.resolve import Resolved
+from kwokctl.controller.configuration import KIND as OF_CONTROLLER
+from kwokctl.json_value import Json
+
+
+def effective(resolved: Resolved, documents: Sequence[Document]) -> list[Json]:
+    """Return the documents of a cluster that would be created now, every option with its value."""
+    return _documents(options_to_document(resolved.options), documents)
+
+
+def given(resolved: Resolved, documents: Sequence[Document]) -> list[Json]:
+    """Return the same with only those options that files and variables give."""
+    head, *others = _documents(
+        options_to_document(resolved.options, only=resolved.chosen), documents
+    )
+    # A file that is tidied again stays the same, whatever its options were converted from.
+    return [{**head, "options": dict(sorted(head["options"].items()))}, *others]
+
+
+def _documents(options: Mapping[str, object], documents: Sequence[Document]) -> list[Json]:
+    patches = [patch.to_document() for patch in patches_in(documents)]
+    head: dict[str, object] = {"apiVersion": CONFIGURATION, "kind": KIND, "options": options}
+    return [
+        converted(head) | ({FIELD: patches} if patches else {}),
+        *_of_controller([each for each in documents if each.kind == OF_CONTROLLER]),
+        *(converted(each.body) for each in documents if each.kind not in {KIND, OF_CONTROLLER}),
+    ]
+
+
+def _of_controller(documents: Sequence[Document]) -> Iterator[Json]:
+    """Yield the documents of kind KwokConfiguration as one, if there is any."""
+    merged: dict[str, Json] = {}
+    for document in documents:
+        options = {**(merged.get("options") or {}), **(document.body.get("options") or {})}
+        merged |= document.body | {"options": options}
+    if merged:
+        yield {"apiVersion": CONFIGURATION, **merged}

@@ -1,0 +1,1 @@
+"""What a user changes about single components: their arguments, variables and volumes."""

@@ -14,6 +14,7 @@ ComponentName = NewType("ComponentName", str)
 
 ETCD = ComponentName("etcd")
 KUBE_APISERVER = ComponentName("kube-apiserver")
+KUBE_APISERVER_INSECURE_PROXY = ComponentName("kube-apiserver-insecure-proxy")
 KUBE_CONTROLLER_MANAGER = ComponentName("kube-controller-manager")
 KUBE_SCHEDULER = ComponentName("kube-scheduler")
 KWOK_CONTROLLER = ComponentName("kwok-controller")

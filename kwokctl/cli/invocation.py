@@ -36,6 +36,8 @@ class Invocation:
     run: Runner
     name: str = DEFAULT_NAME
     config: tuple[str, ...] = ()
+    level: str = ""
+    """What is logged, if it was given."""
     command: str = ""
     """The full name of the command: `create cluster`."""
     began: float = field(default_factory=time.monotonic)
@@ -96,6 +98,7 @@ class Invocation:
             name=self.name if name is None else name,
             config=(*self.config, *files),
             is_dry_run=self.is_dry_run or dry_run,
+            level=self.level if level is None else level,
         )
 
 

@@ -19,14 +19,16 @@ from kwokctl.clusters.state.drift import differences
 from kwokctl.clusters.state.files import write_files
 from kwokctl.clusters.state.home import Home, context_name
 from kwokctl.clusters.state.locks import alone
-from kwokctl.clusters.state.saved import Saved, load
+from kwokctl.clusters.state.saved import Saved, load, version_remark
 from kwokctl.clusters.wanted import WantedCluster, check_for_runtime, wanted_cluster
 from kwokctl.components.definitions import kube_apiserver
+from kwokctl.components.definitions.kube_apiserver_insecure_proxy import InsecureProxyOptions
 from kwokctl.config.data_path import Choice
 from kwokctl.config.documents import Document
 from kwokctl.config.resolve import Resolved
 from kwokctl.errors import ComponentError, ConflictError, KwokctlError
 from kwokctl.host.files import remove_private_folder, remove_tree
+from kwokctl.host.paths import ClusterPaths
 from kwokctl.kube.kubeconfig import entries
 from kwokctl.model import ClusterName, ComponentName, State
 from kwokctl.progress import Progress
@@ -84,14 +86,14 @@ async def create_cluster(home: Home, request: CreateRequest) -> Created:
             entries.check_mergeable(request.kubeconfig, context, paths.root)
         if existed := paths.saved.is_file():
             saved, drift = compared(home, request)
-            data_path = saved.data_path()
+            data_path, options = saved.data_path(), saved.options
             server, started = await _continue(home, request, saved)
         else:
-            drift, data_path = (), wanted.data_path
+            drift, data_path, options = (), wanted.data_path, wanted.options
             server, started = await _create(home, request, wanted)
         target = request.kubeconfig or paths.kubeconfig
         if request.kubeconfig:
-            await _give_context(home.progress, target, paths.kubeconfig, context)
+            await _give_context(home.progress, target, _source(paths, options), context)
     return Created(
         name=request.name,
         context=context,
@@ -110,6 +112,8 @@ def compared(home: Home, request: CreateRequest) -> tuple[Saved, tuple[str, ...]
     Raises what the request says that a difference is.
     """
     saved = load(home.paths(request.name), request.name)
+    if remark := version_remark(saved):
+        home.progress.warn(remark)
     runtime = home.runtime(saved.options.runtime)
     check_for_runtime(runtime, request.name, request.resolved.options, request.documents)
     drift = differences(saved, request.resolved, request.documents)
@@ -126,6 +130,13 @@ _WITHOUT_CONTEXT = "the cluster runs: repeat the command to add its context"
 
 _Started = tuple[str, tuple[ComponentName, ...]]
 """The URL of an API server, and the components that did not run before."""
+
+
+def _source(paths: ClusterPaths, options: ClusterOptions) -> Path:
+    """Return the kubeconfig with the context that the user is to have."""
+    if options.of(InsecureProxyOptions).is_for_context:
+        return paths.insecure_kubeconfig
+    return paths.kubeconfig
 
 
 async def _give_context(progress: Progress, target: Path, source: Path, context: str) -> None:

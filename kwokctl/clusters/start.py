@@ -11,7 +11,7 @@ from kwokctl.clusters.state.data_folders import forget_former, settle
 from kwokctl.clusters.state.files import write_files
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.locks import starting
-from kwokctl.clusters.state.saved import Saved, load
+from kwokctl.clusters.state.saved import Saved, load, version_remark
 from kwokctl.model import ClusterName, ComponentName
 from kwokctl.runtime import Runtime
 
@@ -26,6 +26,8 @@ async def start_cluster(
     """Start the components that do not run, of a stopped cluster or not; return their names."""
     with starting(home.workdir, name):
         saved = load(home.paths(name), name)
+        if remark := version_remark(saved):
+            home.progress.warn(remark)
         runtime = home.runtime(saved.options.runtime)
         await runtime.check()
         return await start_saved(home, runtime, saved, wait=wait, timeout=timeout)

@@ -10,9 +10,12 @@ from kwokctl.clusters.configuration.component_patches import (
 )
 from kwokctl.clusters.state.documents import controller_options, kept_documents, runtime_documents
 from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.scheduler_config import check_scheduler_config
 from kwokctl.clusters.state.stages import stage_remarks, stages_in_force
 from kwokctl.components.choose_data_path import choose_data_path
 from kwokctl.components.definitions.etcd import EtcdOptions
+from kwokctl.components.definitions.kube_apiserver import KubeApiserverOptions
+from kwokctl.components.definitions.kube_apiserver_insecure_proxy import InsecureProxyOptions
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
 from kwokctl.components.definitions.metrics_server import settle_rounds
 from kwokctl.components.heartbeat import TIMES, settle_heartbeat
@@ -34,7 +37,12 @@ from kwokctl.errors import UnavailableError, UsageError
 from kwokctl.host.ports import check_local
 from kwokctl.json_value import Json
 from kwokctl.kubelet.subjects import check_kubelet_documents
-from kwokctl.model import KUBE_CONTROLLER_MANAGER, ClusterName, ComponentName
+from kwokctl.model import (
+    KUBE_APISERVER_INSECURE_PROXY,
+    KUBE_CONTROLLER_MANAGER,
+    ClusterName,
+    ComponentName,
+)
 from kwokctl.runtime import BringsKubernetes, RunsImages, Runtime
 
 _NO_FSYNC = (
@@ -128,10 +136,22 @@ def _checked(home: Home, resolved: Resolved) -> tuple[ComponentName, ...]:
         known_limits(options)
     with resolved.naming("bind_address"):
         check_local(options.bind_address)
+    with resolved.naming("insecure_kubeconfig"):
+        _check_insecure_context(options, names)
+    check_scheduler_config(options)
     with resolved.naming("runtime"):
         if options.runtime:
             home.runtime(options.runtime)
     return names
+
+
+def _check_insecure_context(options: ClusterOptions, names: Sequence[ComponentName]) -> None:
+    wants = options.of(InsecureProxyOptions).is_for_context
+    if wants and KUBE_APISERVER_INSECURE_PROXY not in names:
+        raise UsageError(
+            "'insecureKubeconfig' is for a port without credentials, and there is none",
+            hint="add --kube-apiserver-insecure-port, or leave it out",
+        )
 
 
 def check_for_runtime(
@@ -151,8 +171,15 @@ def check_for_runtime(
             hint="choose a runtime that runs them in containers, or leave --memory-limit and "
             "--cpu-limit out",
         )
+    has_own_nodes = runtime.site(cluster).has_own_nodes
+    if has_own_nodes and not options.of(KubeApiserverOptions).admission:
+        raise UsageError(
+            f"'--no-kube-admission' is not for the runtime '{runtime.name}', whose API server has "
+            "the admission that real nodes need",
+            hint="choose another runtime, or leave it out",
+        )
     given = controller_options(kept_documents(options, documents))
-    if given.get("manageAllNodes") and runtime.site(cluster).has_own_nodes:
+    if given.get("manageAllNodes") and has_own_nodes:
         raise UsageError(
             f"'{KIND}.options.manageAllNodes' cannot be set on the runtime '{runtime.name}', "
             "which has a real node",

@@ -5,6 +5,7 @@ Most of their flags are written here; their own modules add the others.
 
 from collections.abc import Mapping
 
+from kwokctl.components import verbosity
 from kwokctl.components.flags import Value, flags
 from kwokctl.components.setting import Setting
 from kwokctl.model import KUBE_APISERVER, Component, ComponentName, HttpProbe, Port
@@ -41,6 +42,7 @@ def api_client(
                 "tls-private-key-file": setting.pki(f"{name}.key"),
                 "leader-elect": False,
                 "feature-gates": common.feature_gates or None,
+                "v": verbosity.of_kubernetes(setting.options),
                 **own,
                 **limits,
             },

@@ -26,6 +26,17 @@ def usual_options() -> ClusterOptions:
     return ClusterOptions(components=tuple(each.options() for each in catalog().values()))
 
 
+def requested(options: ClusterOptions) -> list[ComponentName]:
+    """Return the components that options name, whether or not others leave them out again."""
+    choice = options.selection
+    by_port = [
+        name
+        for name, each in catalog().items()
+        if each.is_added_by_port and options.component(name).port
+    ]
+    return [*map(ComponentName, (*choice.components, *choice.added)), *by_port]
+
+
 def clients() -> tuple[ComponentName, ...]:
     """Return the components that dial the API server, each with a token of its own."""
     return tuple(each.name for each in catalog().values() if each.is_client)
@@ -36,8 +47,7 @@ def identities(options: ClusterOptions) -> tuple[Identity, ...]:
 
     Those of a component that is optional exist only where it was asked for.
     """
-    usual, chosen = usual_options().selection.components, options.selection
-    present = {*usual, *chosen.components, *chosen.added}
+    present = {*usual_options().selection.components, *requested(options)}
     theirs = (each.identities(options) for each in catalog().values() if each.name in present)
     return (administrator(), *(identity for each in theirs for identity in each))
 

@@ -33,6 +33,8 @@ class Definition:
     version: Callable[[ClusterOptions], str] = _kubernetes
     embedded: Artifact | None = None
     """The program that is started unless another one is given, where that comes with kwokctl."""
+    is_added_by_port: bool = False
+    """Whether a cluster has it, too, where a port was chosen for it."""
     is_required: bool = False
     """Whether every cluster must have it."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from kwokctl.components.catalog import catalog
+from kwokctl.components.catalog import catalog, requested
 from kwokctl.components.setting import Setting
 from kwokctl.config.declaring import declared
 from kwokctl.config.groups import SelectionOptions
@@ -29,7 +29,6 @@ SELECTION = frozenset(each.field for each in declared(SelectionOptions))
 NOT_SERVED = (
     "prometheus",
     "jaeger",
-    "kube-apiserver-insecure-proxy",
     "kueue",
     "kueueviz-frontend",
     "kueueviz-backend",
@@ -53,7 +52,7 @@ def selected(options: ClusterOptions) -> tuple[ComponentName, ...]:
         disabled.add(KUBE_SCHEDULER)
     if choice.disable_kube_controller_manager:
         disabled.add(KUBE_CONTROLLER_MANAGER)
-    wanted = [*choice.components, *choice.added]
+    wanted = requested(options)
     for name in (*wanted, *disabled):
         _check_known(name)
     for name in (each.name for each in known.values() if each.is_required):

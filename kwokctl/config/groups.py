@@ -62,6 +62,7 @@ class DataPathOptions:
         group=GENERAL,
         metavar="WHICH",
         choices=("auto", "on", "off"),
+        original="on",
     )
 
 

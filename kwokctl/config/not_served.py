@@ -106,27 +106,11 @@ NOT_SERVED: tuple[NotServed, ...] = (
         default=True,
         reason="kube-apiserver has had no port without TLS since Kubernetes 1.20",
     ),
-    NotServed(
-        flag="--kube-admission",
-        key="kubeAdmission",
-        env="KWOK_KUBE_ADMISSION",
-        type=bool,
-        default=True,
-        is_later=True,
-        reason="--extra-args kube-apiserver=disable-admission-plugins=NAME,… turns single ones off",
-    ),
     NotServed(key="binSuffix", reason="programs for Linux have no suffix"),
     NotServed(
         key="cacheDir",
         is_idle=True,
         reason="all clusters share one store of programs, which XDG_CACHE_HOME moves",
-    ),
-    NotServed(
-        key="insecureKubeconfig",
-        type=bool,
-        default=False,
-        is_later=True,
-        reason="a kubeconfig has a certificate",
     ),
     NotServed(key="kectlBinary", is_idle=True, reason=_KECTL),
     NotServed(key="kectlVersion", is_idle=True, reason=_KECTL),
@@ -152,22 +136,9 @@ NOT_SERVED: tuple[NotServed, ...] = (
         default=0,
         reason=_NO_JAEGER,
     ),
-    *(
-        replace(option, type=int, is_port=True, is_later=True, default=0)
-        for option in _flags(
-            "kube-apiserver-insecure-port", reason="the API server asks everyone for credentials"
-        )
-    ),
     *_ports("prometheus"),
     *_ports("jaeger"),
     *_ports("kueueviz"),
-    *(
-        replace(option, is_later=True)
-        for option in _flags(
-            "kube-scheduler-config",
-            reason="--extra-args kube-scheduler=config=FILE passes a file on as it is",
-        )
-    ),
     *_flags(
         "kwok-controller-image",
         reason="the controller is a program of this machine; --kwok-controller-binary replaces it",

@@ -32,10 +32,21 @@ from kwokctl.config.groups import (
     SelectionOptions,
     ToolOptions,
 )
+from kwokctl.config.original import levels
 from kwokctl.host.ports import ANY
 from kwokctl.model import ComponentName
 
 T = TypeVar("T", bound=ComponentOptions)
+
+
+def _log_level(word: str) -> checks.InvalidText | None:
+    """Accept a level of the log."""
+    try:
+        levels.number(word)
+    except ValueError:
+        hint = "for example: DEBUG, INFO, WARN, ERROR, -4 or INFO+2"
+        return checks.InvalidText("not a level", hint)
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +82,14 @@ class ClusterOptions:
         group=GENERAL,
         metavar="POLICY",
         choices=("no", "on-failure"),
+    )
+    verbosity: str = option(
+        "",
+        "What components log: the level that -v has given",
+        group=GENERAL,
+        flag="",
+        env="",
+        check=_log_level,
     )
     data_path: DataPathOptions = field(default_factory=DataPathOptions)
     selection: SelectionOptions = field(default_factory=SelectionOptions)

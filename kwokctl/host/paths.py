@@ -89,6 +89,16 @@ class ClusterPaths:
         return self.root / "audit.yaml"
 
     @property
+    def scheduler_config(self) -> Path:
+        """The scheduler's configuration, if the user has given one, with this cluster's paths."""
+        return self.root / "scheduler.yaml"
+
+    @property
+    def insecure_kubeconfig(self) -> Path:
+        """The kubeconfig for the port that asks for no credentials, if the cluster has one."""
+        return self.root / "kubeconfig-insecure.yaml"
+
+    @property
     def own_kubeconfig(self) -> Path:
         """The kubeconfig with which kwokctl itself works in bulk: a token, no certificate."""
         return self.root / "kubeconfigs" / "kwokctl.yaml"

@@ -174,7 +174,7 @@ class DockerRuntime:
         if found and found.is_running:
             return
         for mount in component.mounts:
-            if not mount.read_only:
+            if not (mount.read_only or mount.host_path.exists()):
                 mount.host_path.mkdir(parents=True, exist_ok=True)
         body = specify(
             component,

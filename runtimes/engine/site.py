@@ -4,11 +4,17 @@ import socket
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath, PurePosixPath
 
-from kwokctl.model import KWOK_CONTROLLER, KWOK_KUBELET, ComponentName, Plan
+from kwokctl.model import (
+    KUBE_APISERVER_INSECURE_PROXY,
+    KWOK_CONTROLLER,
+    KWOK_KUBELET,
+    ComponentName,
+    Plan,
+)
 from kwokctl.runtime import HOST
 from runtimes.engine.client import Engine
 
-ON_HOST = frozenset({KWOK_CONTROLLER, KWOK_KUBELET})
+ON_HOST = frozenset({KUBE_APISERVER_INSECURE_PROXY, KWOK_CONTROLLER, KWOK_KUBELET})
 """Placed as processes of this host: what is embedded is kwokctl itself, and is no image."""
 LOOPBACK = "127.0.0.1"
 _EVERYWHERE = "0.0.0.0"  # noqa: S104 - inside a network of the cluster's own

@@ -261,7 +261,7 @@ class KindRuntime:
 def _prepare(component: Component, paths: ClusterPaths) -> None:
     """Make what a component writes to, so that it is this user's and not root's."""
     for mount in component.mounts:
-        if not mount.read_only:
+        if not (mount.read_only or mount.host_path.exists()):
             mount.host_path.mkdir(parents=True, exist_ok=True)
     for word in component.args:
         key, _, value = word.partition("=")

@@ -35,6 +35,22 @@ spec: {execs: [{local: {}}]}
 """
 """What the containers of pods answer."""
 
+PATCH = """\
+---
+kind: KwokctlConfiguration
+componentsPatches:
+- name: kube-scheduler
+  extraArgs: [{{key: v, value: 1}}]
+  extraEnvs: [{{name: GODEBUG, value: gctrace=1}}]
+  extraVolumes: [{{hostPath: {folder}, mountPath: {folder}, readOnly: true}}]
+"""
+"""What is different about the scheduler."""
+SCHEDULER = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles: [{schedulerName: default-scheduler}, {schedulerName: picky}]
+"""
+
 REQUESTS = (
     "GET /", "GET /healthz", "GET /livez", "GET /readyz", "GET /health", "GET /version",
     "GET /metrics", "GET /configz", "GET /flagz", "GET /statusz", "GET /debug/pprof/",
@@ -80,9 +96,12 @@ def place(request: pytest.FixtureRequest, programs: None) -> Iterator[Place]:
 @pytest.fixture(scope="module")
 def main(place: Place, installed: Installed) -> Installed:
     main = installed.called(place.name)
-    documents = main.folder / "containers.yaml"
-    documents.write_text(CONTAINERS)
-    place.create(main, "--config", str(documents))
+    folder = main.folder / "given"
+    folder.mkdir()
+    scheduler, documents = folder / "scheduler.yaml", main.folder / "containers.yaml"
+    scheduler.write_text(SCHEDULER)
+    documents.write_text(CONTAINERS + PATCH.format(folder=folder))
+    place.create(main, "--config", str(documents), "--kube-scheduler-config", str(scheduler))
     return main
 
 
@@ -154,6 +173,16 @@ def test_nodes_and_pods_come_to_life(place: Place, main: Installed) -> None:
     assert [pod["status"]["phase"] for pod in pods] == ["Running"] * PODS
     assert {pod["spec"]["nodeName"] for pod in pods}.isdisjoint(place.containers(main))
     assert "writing statuses and leases to etcd" in main.ok("logs", "kwok-controller")
+
+
+def test_the_scheduler_is_as_its_patch_and_its_configuration_say(main: Installed) -> None:
+    main.kubectl("run", "one", "--image=nginx", '--overrides={"spec":{"schedulerName":"picky"}}')
+    main.kubectl("wait", "pod/one", "--for=condition=Ready", "--timeout=60s")
+    main.kubectl("delete", "pod", "one")
+
+    log = main.ok("logs", "kube-scheduler")
+    assert 'FLAG: --v="1"' in log
+    assert "gc 1 @" in log
 
 
 def test_etcdctl_reaches_etcd_by_its_port(place: Place, main: Installed) -> None:

@@ -1,29 +1,26 @@
 """Configures kwokctl's own log: text on a terminal, JSON lines elsewhere."""
 
 import logging
-import re
 import sys
 from datetime import UTC, datetime
 from typing import TextIO
 
 from kwokctl.cli.output.rows import safe
+from kwokctl.config.original import levels
 from kwokctl.errors import UsageError
 
-_NAMED = {"DEBUG": -4, "INFO": 0, "WARN": 4, "ERROR": 8}
-_LEVEL = re.compile(r"(DEBUG|INFO|WARN|ERROR)?([+-]?[0-9]{1,4})?", re.IGNORECASE)
 _LOGGERS = ("kwokctl", "runtimes")
 
 
 def level(text: str) -> int:
     """Read a level as the original has it, `DEBUG`, `-4`, `INFO+2`; return Python's number."""
-    match = _LEVEL.fullmatch(text.strip())
-    if match is None or not text.strip():
+    try:
+        steps = levels.number(text)
+    except ValueError as e:
         raise UsageError(
             f"'--v' is '{text}', not a level",
             hint="for example: DEBUG, INFO, WARN, ERROR, -4 or INFO+2",
-        )
-    name, offset = match.groups()
-    steps = _NAMED[name.upper() if name else "INFO"] + int(offset or 0)
+        ) from e
     return max(logging.INFO + round(steps * 2.5), 1)
 
 

@@ -82,7 +82,8 @@ def create(
     from kwokctl.config.resolve import resolve_options
 
     documents = call.documents()
-    resolved = resolve_options(usual_options(), chosen_options(words), os.environ, documents)
+    chosen = chosen_options(words) | ({"verbosity": call.level} if call.level else {})
+    resolved = resolve_options(usual_options(), chosen, os.environ, documents)
     for warning in resolved.warnings:
         call.progress.warn(warning)
     request = CreateRequest(

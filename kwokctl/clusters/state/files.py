@@ -7,10 +7,12 @@ from kwokctl.artifacts.workdirs import remember
 from kwokctl.clusters.configuration.component_patches import make_paths
 from kwokctl.clusters.state.home import Home, context_name
 from kwokctl.clusters.state.saved import Saved, state_file
+from kwokctl.clusters.state.scheduler_config import write_scheduler_config
 from kwokctl.components import identities
 from kwokctl.components.catalog import clients, token_holders
 from kwokctl.components.catalog import identities as identities_of
 from kwokctl.components.definitions import kube_apiserver
+from kwokctl.components.definitions import kube_apiserver_insecure_proxy as insecure_proxy
 from kwokctl.components.setting import Setting
 from kwokctl.errors import UsageError
 from kwokctl.host.carry_out import carry_out
@@ -45,7 +47,7 @@ def public_files(paths: ClusterPaths, saved: Saved, plan: Plan) -> Iterator[Fold
 
 
 def write_credentials(home: Home, runtime: Runtime, saved: Saved) -> None:
-    """Write certificates, tokens and the kubeconfigs that show them; what is valid stays.
+    """Write certificates, tokens, and the files that name them; what is valid stays.
 
     The cache folder notes that this work folder uses its programs.
     """
@@ -56,6 +58,7 @@ def write_credentials(home: Home, runtime: Runtime, saved: Saved) -> None:
     holders = [identity for identity in known if identity.name in token_holders()]
     setting = saved.setting(runtime, paths)
     _write_kubeconfigs(setting, saved, ensure_tokens(paths.tokens, holders))
+    write_scheduler_config(setting)
 
 
 def _write_kubeconfigs(setting: Setting, saved: Saved, tokens: Mapping[str, str]) -> None:
@@ -63,6 +66,8 @@ def _write_kubeconfigs(setting: Setting, saved: Saved, tokens: Mapping[str, str]
     context = context_name(saved.name)
     admin = entries.by_paths(context, server, paths.pki, identities.ADMIN)
     write_atomic(paths.kubeconfig, admin, mode=0o600)
+    if insecure := insecure_proxy.url(setting):
+        write_atomic(paths.insecure_kubeconfig, entries.without_user(context, insecure), mode=0o600)
     own = entries.by_token(context, server, paths.pki / "ca.crt", tokens[identities.ADMIN])
     write_atomic(paths.own_kubeconfig, own, mode=0o600)
     ca = Path(setting.pki("ca.crt"))

@@ -78,6 +78,16 @@ class Saved:
         return choose_data_path(self.options, patches=self.patches)
 
 
+def version_remark(saved: Saved) -> str:
+    """Say that another version of kwokctl has made a cluster; empty if this one has."""
+    if saved.version == __version__:
+        return ""
+    return (
+        f"kwokctl {saved.version} has made the cluster '{saved.name}', and this is {__version__}: "
+        "create it again to get what is new"
+    )
+
+
 def cluster_names(workdir: WorkDir) -> list[ClusterName]:
     """List the clusters on disk, no matter which program made them."""
     return sorted(ClusterName(f.parent.name) for f in workdir.clusters.glob("*/kwok.yaml"))

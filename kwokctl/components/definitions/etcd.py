@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from kwokctl.artifacts.versions import etcd_release, etcd_version, kube_version
-from kwokctl.components import identities
+from kwokctl.components import identities, verbosity
 from kwokctl.components.definition import Definition
 from kwokctl.components.flags import Value, flags
 from kwokctl.components.setting import Setting
@@ -119,6 +119,7 @@ def etcd(setting: Setting) -> Component:
                 "heartbeat-interval": 20,
                 "election-timeout": 100,
                 "unsafe-no-fsync": True if own.fsync == "off" else None,
+                "log-level": verbosity.in_a_word(setting.options),
             },
             setting.user_args(ETCD),
         ),

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kwokctl.components import identities
+from kwokctl.components import identities, verbosity
 from kwokctl.components.definition import Definition
 from kwokctl.components.definitions import etcd
 from kwokctl.components.fake_nodes import KUBELET_ADDRESS, has_kubelet
@@ -49,6 +49,12 @@ class KubeApiserverOptions(ComponentOptions):
         group=SERVER,
         metavar="FILE",
         name="kube_audit_policy",
+    )
+    admission: bool = option(
+        True,
+        "Run the admission plugins that are on by default",
+        group=SERVER,
+        name="kube_admission",
     )
     cert_sans: tuple[str, ...] = option(
         (),
@@ -97,8 +103,11 @@ def kube_apiserver(setting: Setting) -> Component:
                 # would query DNS servers outside this machine.
                 "kubelet-preferred-address-types": f"{KUBELET_ADDRESS},InternalDNS,InternalIP",
                 "authorization-mode": "Node,RBAC" if common.authorization else "AlwaysAllow",
+                # Empty, it turns all plugins off, also those that are on by default.
+                "admission-control": None if own.admission else "",
                 "runtime-config": own.runtime_config or None,
                 "feature-gates": common.feature_gates or None,
+                "v": verbosity.of_kubernetes(setting.options),
                 **_identity(setting),
                 **_own_ways(setting),
                 **_limits(setting),

@@ -32,6 +32,7 @@ def kube_controller_manager(setting: Setting) -> Component:
     work shows: the service account `default/default` exists, and pods can be created.
     """
     beat = heartbeat(setting.options)
+    has_admission = setting.options.of(kube_apiserver.KubeApiserverOptions).admission
     service_account = (
         f"{kube_apiserver.url(setting)}/api/v1/namespaces/default/serviceaccounts/default"
     )
@@ -49,7 +50,8 @@ def kube_controller_manager(setting: Setting) -> Component:
             "node-monitor-grace-period": f"{beat.monitor_grace_milliseconds}ms",
         },
         health="healthz",
-        ready=(setting.probe(service_account),),
+        # Without admission pods need no service account, and not every namespace gets one at once.
+        ready=(setting.probe(service_account),) if has_admission else (),
     )
 
 

@@ -1,13 +1,21 @@
 """Describes kube-scheduler."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from kwokctl.components import identities
 from kwokctl.components.api_client import api_client
 from kwokctl.components.definition import Definition
+from kwokctl.components.flags import Value
 from kwokctl.components.setting import Setting
-from kwokctl.config.declaring import ComponentOptions, binary_option, image_option, port_option
+from kwokctl.config.declaring import (
+    COMPONENTS,
+    ComponentOptions,
+    binary_option,
+    image_option,
+    option,
+    port_option,
+)
 from kwokctl.config.options import ClusterOptions
 from kwokctl.model import KUBE_SCHEDULER, Component, Identity
 
@@ -19,13 +27,25 @@ class KubeSchedulerOptions(ComponentOptions):
     component: ClassVar = KUBE_SCHEDULER
 
     port: int = port_option("Scheduler")
+    config: str = option(
+        "",
+        "KubeSchedulerConfiguration file; kwokctl fills in its kubeconfig",
+        group=COMPONENTS,
+        metavar="FILE",
+        name="kube_scheduler_config",
+    )
     binary: str = binary_option("kube-scheduler")
     image: str = image_option("kube-scheduler")
 
 
 def kube_scheduler(setting: Setting) -> Component:
     """Describe the scheduler."""
-    return api_client(setting, KUBE_SCHEDULER, {}, health="readyz")
+    if not setting.options.of(KubeSchedulerOptions).config:
+        return api_client(setting, KUBE_SCHEDULER, {}, health="readyz")
+    mount = setting.mount(setting.paths.scheduler_config)
+    own: dict[str, Value] = {"config": str(mount.mount_path)}
+    made = api_client(setting, KUBE_SCHEDULER, own, health="readyz")
+    return replace(made, mounts=(*made.mounts, mount))
 
 
 def _identities(options: ClusterOptions) -> tuple[Identity, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from kwokctl import __version__
-from kwokctl.components import identities
+from kwokctl.components import identities, verbosity
 from kwokctl.components.definition import Definition
 from kwokctl.components.definitions import etcd
 from kwokctl.components.fake_nodes import (
@@ -110,6 +110,7 @@ def kwok_controller(setting: Setting) -> Component:
                 "pods": "kubelet" if KUBELET_PODS in own.stages else None,
                 "server-token-file": str(setting.paths.controller_token) if is_ours else None,
                 **(_data_path(setting) if is_ours else {}),
+                "v": verbosity.of_embedded(setting.options, is_ours=is_ours),
             },
             setting.user_args(KWOK_CONTROLLER),
         ),

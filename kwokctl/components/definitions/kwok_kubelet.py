@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from kwokctl import __version__
-from kwokctl.components import identities
+from kwokctl.components import identities, verbosity
 from kwokctl.components.definition import Definition
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
 from kwokctl.components.fake_nodes import listening, selecting
@@ -62,6 +62,7 @@ def kwok_kubelet(setting: Setting) -> Component:
                 "tls-private-key-file": setting.pki(f"{KWOK_KUBELET}.key"),
                 "client-ca-file": setting.pki("ca.crt"),
                 "enable-debugging-handlers": _debugging(setting),
+                "v": verbosity.of_embedded(setting.options),
             },
             setting.user_args(KWOK_KUBELET),
         ),

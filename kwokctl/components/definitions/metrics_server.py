@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from kwokctl import assets
 from kwokctl.artifacts.versions import DEFAULT_METRICS_SERVER_VERSION, metrics_server_version
-from kwokctl.components import identities
+from kwokctl.components import identities, verbosity
 from kwokctl.components.definition import Definition
 from kwokctl.components.definitions import kube_apiserver
 from kwokctl.components.fake_nodes import KUBELET_ADDRESS
@@ -130,6 +130,7 @@ def _arguments(setting: Setting, port: int) -> tuple[str, ...]:
             "tls-private-key-file": setting.pki(f"{METRICS_SERVER}.key"),
             **_rounds(setting.options.of(MetricsServerOptions).resolution),
             **_kubelets(setting),
+            "v": verbosity.of_kubernetes(setting.options),
         },
         setting.user_args(METRICS_SERVER),
     )

@@ -39,6 +39,11 @@ def by_token(context: str, server: str, ca: Path, token: str) -> str:
     return _text(context, cluster, {"token": token})
 
 
+def without_user(context: str, server: str) -> str:
+    """Return a kubeconfig for a server that asks for no credentials."""
+    return _text(context, {"server": server}, {})
+
+
 def embedded(context: str, server: str, *, ca: bytes | None, cert: bytes, key: bytes) -> str:
     """Return a kubeconfig that needs no other file; without a CA it trusts any server."""
     trust: dict[str, Json] = {"insecure-skip-tls-verify": True}

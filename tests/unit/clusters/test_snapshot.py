@@ -80,8 +80,8 @@ def program(folder: Path, text: str) -> str:
 def saved_with(etcdutl: str, **options: Any) -> Saved:
     given = {
         f"{name.replace('-', '_')}_binary": "/bin/true"
-        for name in (*catalog(), "etcd")
-        if name not in {"kwok-controller", "kwok-kubelet"}
+        for name, definition in catalog().items()
+        if not definition.embedded
     }
     options = {**given, "etcdutl_binary": etcdutl, **options}
     return replace(SAVED_FROM_STORE, options=changed(SAVED_FROM_STORE.options, **options))

@@ -6,7 +6,15 @@ import pytest
 from kwokctl.clusters.state import saved as saved_clusters
 from kwokctl.clusters.state.drift import differences
 from kwokctl.clusters.state.home import cluster_name
-from kwokctl.clusters.state.saved import Saved, cluster_names, is_foreign, load, save, used_ports
+from kwokctl.clusters.state.saved import (
+    Saved,
+    cluster_names,
+    is_foreign,
+    load,
+    save,
+    used_ports,
+    version_remark,
+)
 from kwokctl.components.catalog import usual_options
 from kwokctl.components.plan import selected
 from kwokctl.config.documents import Document
@@ -51,6 +59,11 @@ def workdir(tmp_path: Path) -> WorkDir:
 
 def test_what_is_saved_is_read_back_the_same(workdir: WorkDir) -> None:
     assert load(workdir.cluster(NAME), NAME) == SAVED
+
+
+def test_a_cluster_of_another_version_is_named() -> None:
+    assert version_remark(SAVED) == ""
+    assert "kwokctl 0.0.1 has made the cluster" in version_remark(replace(SAVED, version="0.0.1"))
 
 
 def test_documents_for_the_runtime_are_kept_beside_the_stages(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ with 1 if one is old. In a page that is written by hand, what lies between `<!--
 `<!-- end NAME -->` is replaced.
 """  # noqa: INP001 - a program, not a package
 
+import json
 import re
 import sys
 from collections.abc import Iterator, Mapping
@@ -12,6 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from kwokctl.clusters.configuration.schema import schema
 from kwokctl.components.catalog import usual_options
 from kwokctl.config.declaring import Spelling
 from kwokctl.config.not_served import NOT_SERVED
@@ -19,6 +21,7 @@ from kwokctl.config.options import spellings
 
 REFERENCE = Path(__file__).parent / "reference"
 ENVIRONMENT = REFERENCE / "environment.md"
+SCHEMA = REFERENCE / "configuration.schema.json"
 _DEFAULT = re.compile(r"\s*\[default: (.*)\]$")
 
 
@@ -26,7 +29,10 @@ def pages() -> Mapping[Path, str]:
     """Return the text of each page."""
     text = ENVIRONMENT.read_text(encoding="utf-8")
     text = filled(text, "options", "\n".join(_options()))
-    return {ENVIRONMENT: filled(text, "not-served", "\n".join(_not_served()))}
+    return {
+        ENVIRONMENT: filled(text, "not-served", "\n".join(_not_served())),
+        SCHEMA: json.dumps(schema(), indent=2) + "\n",
+    }
 
 
 def filled(text: str, name: str, table: str) -> str:
@@ -77,11 +83,15 @@ def _code(text: str) -> str:
     return f"`{text}`" if text else ""
 
 
+def _is_old(path: Path, text: str) -> bool:
+    return not path.is_file() or path.read_text(encoding="utf-8") != text
+
+
 def main() -> int:
     """Write the pages, or compare them."""
     wanted = pages()
     if "--check" in sys.argv[1:]:
-        return int(any(path.read_text(encoding="utf-8") != text for path, text in wanted.items()))
+        return int(any(_is_old(path, text) for path, text in wanted.items()))
     for path, text in wanted.items():
         path.write_text(text, encoding="utf-8")
     return 0

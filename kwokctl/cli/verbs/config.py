@@ -1,5 +1,6 @@
 """`config`: the user's configuration, as files give it and as it takes effect."""
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +25,7 @@ _EXAMPLES = {
     "tidy": ("kwokctl config tidy --config mine.yaml",),
     "reset": ("kwokctl config reset",),
     "convert": ("kwokctl config convert my-stages.yaml", "kwokctl config convert *.yaml --write"),
+    "schema": ("kwokctl config schema >kwokctl.schema.json",),
 }
 
 
@@ -37,6 +39,7 @@ def register(app: typer.Typer) -> None:
         "tidy": tidy,
         "reset": reset,
         "convert": convert,
+        "schema": schema,
     }
     for name, function in verbs.items():
         commands.command(below, name, examples=_EXAMPLES[name])(function)
@@ -122,6 +125,13 @@ def convert(
             results.emit(("---\n" if number else "") + yaml.dump_all(after).rstrip("\n"))
         elif after != before and rewrite(Path(file), after):
             call.console.line(f"'{file}' is converted")
+
+
+def schema(_call: Invocation) -> None:
+    """Print the JSON schema of configuration documents, for editors."""
+    from kwokctl.clusters.configuration.schema import schema as describe
+
+    results.emit(json.dumps(describe(), indent=2))
 
 
 def _resolved(call: Invocation, documents: "tuple[Document, ...]") -> "Resolved":

@@ -1,0 +1,138 @@
+"""Writes the JSON schema of configuration documents, for editors and other tools.
+
+The schema of options is that of the catalogue of options, that of kwok's kinds the one of their
+CustomResourceDefinitions. The form is https://json-schema.org/draft/2020-12/schema.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from kwokctl import assets
+from kwokctl.clusters.configuration.option_schema import not_served_schema, option_schema
+from kwokctl.components.catalog import usual_options
+from kwokctl.config.keys import KIND
+from kwokctl.config.kinds import API_VERSIONS, KWOK
+from kwokctl.config.not_served import NOT_SERVED
+from kwokctl.config.options import spellings
+from kwokctl.config.patches.reader import FIELD, ComponentPatchShape
+from kwokctl.controller.configuration import DEFAULTS
+from kwokctl.controller.configuration import KIND as OF_CONTROLLER
+from kwokctl.expr import yaml
+from kwokctl.json_value import Json
+
+_RESOURCE = "KwokctlResource"
+_TYPES = {str: "string", int: "integer", bool: "boolean", list: "array"}
+_PRESERVED = "x-kubernetes-preserve-unknown-fields"
+_EXTENSION = "x-kubernetes-"
+
+
+def schema() -> dict[str, Json]:
+    """Return the schema of one document; which one it is, its `kind` says."""
+    patches, shapes = msgspec.json.schema_components(
+        [list[ComponentPatchShape]], ref_template="#/$defs/{name}"
+    )
+    kinds = {**_custom_kinds(), **_own_kinds(patches[0])}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Configuration of kwokctl",
+        "type": "object",
+        "required": ["kind"],
+        "properties": {"kind": {"enum": sorted(API_VERSIONS)}},
+        "allOf": [
+            {"if": {"properties": {"kind": {"const": kind}}}, "then": {"$ref": f"#/$defs/{kind}"}}
+            for kind in sorted(API_VERSIONS)
+        ],
+        "$defs": {
+            **{kind: kinds.get(kind) or _document(kind, {}) for kind in sorted(API_VERSIONS)},
+            **shapes,
+        },
+    }
+
+
+def _own_kinds(patches: Json) -> dict[str, Json]:
+    fields: dict[str, Json] = {
+        "options": _mapping(_options()),
+        FIELD: patches,
+        "components": {"description": "Not supported.", "enum": [None, []]},
+        "status": {"type": "object"},
+    }
+    tracing = {"endpoint": {"type": "string"}, "samplingRatePerMillion": {"type": "integer"}}
+    options: dict[str, Json] = {name: _of(value) for name, value in DEFAULTS.items()}
+    template = {"type": "string", "description": "A Go template of the object."}
+    return {
+        KIND: _closed(_document(KIND, fields)),
+        OF_CONTROLLER: _closed(
+            _document(OF_CONTROLLER, {"options": _mapping(options), "tracing": _mapping(tracing)})
+        ),
+        _RESOURCE: {
+            **_closed(_document(_RESOURCE, {"parameters": {}, "template": template})),
+            "required": ["kind", "metadata", "template"],
+        },
+    }
+
+
+def _options() -> dict[str, Json]:
+    served = {each.key: option_schema(each) for each in spellings(usual_options()) if each.key}
+    others = {each.key: not_served_schema(each) for each in NOT_SERVED}
+    return dict(sorted({**served, **others}.items()))
+
+
+def _of(default: Json) -> Json:
+    name = _TYPES[type(default)]
+    items = {"items": {"type": "string"}} if name == "array" else {}
+    return {"type": [name, "null"], "default": default, **items}
+
+
+def _document(kind: str, fields: Mapping[str, Json]) -> dict[str, Json]:
+    return {
+        "type": "object",
+        "properties": {
+            "apiVersion": {"const": API_VERSIONS[kind]},
+            "kind": {"const": kind},
+            "metadata": {"type": ["object", "null"]},
+            **fields,
+        },
+    }
+
+
+def _mapping(properties: Mapping[str, Json]) -> Json:
+    return {"type": ["object", "null"], "properties": properties, "additionalProperties": False}
+
+
+def _closed(shape: dict[str, Json]) -> dict[str, Json]:
+    return {**shape, "additionalProperties": False}
+
+
+def _custom_kinds() -> dict[str, Json]:
+    """Return the schema of each kind that has a CustomResourceDefinition, by kind."""
+    found: dict[str, Json] = {}
+    for definition in _definitions():
+        kind = definition["spec"]["names"]["kind"]
+        (version,) = definition["spec"]["versions"]
+        shape = _strict(version["schema"]["openAPIV3Schema"])
+        own = {"apiVersion": {"const": KWOK}, "kind": {"const": kind}}
+        found[kind] = {**shape, "properties": {**shape["properties"], **own}}
+    return found
+
+
+def _definitions() -> Iterator[Mapping[str, Json]]:
+    """Yield every CustomResourceDefinition that kwokctl has."""
+    for file in sorted(assets.path("crds").glob("*.yaml")):
+        for document in yaml.load_all(file.read_text(encoding="utf-8")):
+            yield from document["items"] if document["kind"] == "List" else [document]
+
+
+def _strict(shape: Json) -> Json:
+    """Return a schema of Kubernetes in which, as kwokctl reads documents, other fields are errors."""
+    if not isinstance(shape, dict):
+        return shape
+    kept = {key: value for key, value in shape.items() if not key.startswith(_EXTENSION)}
+    if "properties" in kept:
+        kept["properties"] = {name: _strict(each) for name, each in kept["properties"].items()}
+        if not shape.get(_PRESERVED) and "additionalProperties" not in kept:
+            kept["additionalProperties"] = False
+    for key in ("items", "additionalProperties"):
+        if key in kept:
+            kept[key] = _strict(kept[key])
+    return kept

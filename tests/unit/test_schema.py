@@ -1,0 +1,122 @@
+"""The JSON schema of configuration documents, and every example that the project shows."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from kwokctl.clusters.configuration.schema import schema
+from kwokctl.config.kinds import API_VERSIONS
+from kwokctl.errors import ConfigError
+from kwokctl.expr import yaml
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
+FILES = [
+    *sorted((ROOT / "examples").rglob("*.yaml")),
+    *sorted((ROOT / "templates/stages").rglob("*.yaml")),
+    *sorted((ROOT / "templates/objects").rglob("*.yaml")),
+    *sorted((ROOT / "templates/metrics").rglob("*.yaml")),
+]
+VALIDATOR = Draft202012Validator(schema())
+
+
+def documents(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the documents in a text that are of a kind of kwokctl's."""
+    try:
+        found = yaml.load_all(text)
+    except ConfigError:
+        return  # a part of a file
+    for body in found:
+        if isinstance(body, dict) and body.get("kind") in API_VERSIONS:
+            yield body
+
+
+def blocks(page: Path) -> Iterator[str]:
+    """Yield the examples in YAML that a page shows, also those that a shell writes into a file."""
+    text = page.read_text("utf-8")
+    yield from re.findall(r"^```ya?ml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    for shell in re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        yield from re.findall(r"<<'?EOF'?[^\n]*\n(.*?)^EOF", shell, re.MULTILINE | re.DOTALL)
+
+
+def examples() -> Iterator[Any]:
+    """Yield each document that the project shows, with its place."""
+    for page in PAGES:
+        for number, block in enumerate(blocks(page)):
+            for body in documents(block):
+                yield pytest.param(body, id=f"{page.relative_to(ROOT)}-{number}")
+    for file in FILES:
+        for body in documents(file.read_text("utf-8")):
+            yield pytest.param(body, id=str(file.relative_to(ROOT)))
+
+
+def faults(body: object) -> list[str]:
+    """Return what the schema finds wrong with a document."""
+    return [f"{fault.json_path}: {fault.message}" for fault in VALIDATOR.iter_errors(body)]
+
+
+@pytest.mark.parametrize("body", list(examples()))
+def test_every_example_is_as_the_schema_says(body: dict[str, Any]) -> None:
+    assert faults(body) == []
+
+
+def test_the_schema_is_a_schema() -> None:
+    Draft202012Validator.check_schema(schema())
+
+
+@pytest.mark.parametrize(
+    ("options", "place"),
+    [
+        ({"etcdPort": 70_000}, "$.options.etcdPort"),
+        ({"etcdPrt": 1}, "$.options"),
+        ({"heartbeatFactor": "2.5"}, "$.options.heartbeatFactor"),
+        ({"etcdQuotaBackendSize": "lots"}, "$.options.etcdQuotaBackendSize"),
+        ({"enableCRDs": ["Stages"]}, "$.options.enableCRDs[0]"),
+        ({"dataPath": "disk"}, "$.options.dataPath"),
+        ({"jaegerPort": 5}, "$.options.jaegerPort"),
+        ({"securePort": False}, "$.options.securePort"),
+    ],
+)
+def test_what_kwokctl_refuses_the_schema_does_not_accept(
+    options: dict[str, Any], place: str
+) -> None:
+    (fault,) = faults({"kind": "KwokctlConfiguration", "options": options})
+
+    assert fault.startswith(f"{place}: ")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"kubeVersion": 1.35, "heartbeatFactor": 2.5, "etcdFsync": False, "nodeHeartbeat": "off"},
+        {"jaegerPort": 0, "jaegerImage": "x", "securePort": True, "enable": None},
+        {"enable": ["metrics-server"], "kubeAuthorization": False},
+    ],
+)
+def test_what_kwokctl_reads_the_schema_accepts(options: dict[str, Any]) -> None:
+    assert faults({"kind": "KwokctlConfiguration", "options": options}) == []
+
+
+def test_a_misspelt_field_is_found_wherever_it_is() -> None:
+    patch = {"name": "etcd", "extraArg": []}
+    spec = {"resourceRef": {"kind": "Pod"}, "stepz": []}
+
+    for body in (
+        {"kind": "KwokctlConfiguration", "option": {}},
+        {"kind": "KwokctlConfiguration", "componentsPatches": [patch]},
+        {"kind": "KwokConfiguration", "options": {"cidrs": ""}},
+        {"kind": "Stage", "metadata": {"name": "x"}, "spec": spec},
+        {"kind": "Stages"},
+    ):
+        assert faults(body), body
+
+
+def test_the_file_in_the_documents_is_this_schema() -> None:
+    file = ROOT / "docs/reference/configuration.schema.json"
+
+    assert json.loads(file.read_text("utf-8")) == schema()

@@ -36,6 +36,7 @@ check: $(VENV)/made ## format, lint, types, import contracts, generated pages; n
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	@$(BIN)/python docs/generate_cli.py --check || { echo "docs/reference/cli.md or a page in docs/reference/cli is old: make docs" >&2; exit 1; }
+	@$(BIN)/python docs/generate_compatibility.py --check || { echo "docs/reference/compatibility.md is old: make docs" >&2; exit 1; }
 	@$(BIN)/python docs/generate_options.py --check || { echo "the tables of options in docs/reference are old: make docs" >&2; exit 1; }
 	@$(BIN)/python docs/render_performance.py --check || { echo "docs/explanation/performance.md is old: make docs" >&2; exit 1; }
 
@@ -77,6 +78,7 @@ oracle: $(VENV)/made ## ask Go, gojq and kwok again what tests/golden expects of
 
 docs: $(VENV)/made ## write the generated pages again
 	$(BIN)/python docs/generate_cli.py
+	$(BIN)/python docs/generate_compatibility.py
 	$(BIN)/python docs/generate_options.py
 	$(BIN)/python docs/render_performance.py
 

@@ -176,9 +176,8 @@ def _without_flag() -> Iterator[str]:
 def _not_supported() -> Iterator[str]:
     yield "## Not supported\n"
     yield (
-        "kwokctl refuses by name, and never ignores, the commands `export logs`, "
-        "`port-forward`, `kectl` and `snapshot export`, `snapshot --format k8s` and "
-        "`--filter`, and [these options](environment.md#options-that-are-not-served) of `create cluster`.\n"
+        "kwokctl refuses by name, and never ignores, what it does not support of the original: "
+        "[compatibility](compatibility.md) has a row for each command, flag, key and variable.\n"
     )
 
 

@@ -1,0 +1,172 @@
+"""Writes `docs/reference/compatibility.md`: what becomes of all that the original kwokctl can be given.
+
+The facts about the original are in `original-kwokctl.yaml`; what becomes of each is taken from the
+command tree, the catalogue of options, the runtimes and the components. `--check` only compares.
+"""  # noqa: INP001 - a program, not a package
+
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from kwokctl.cli import app
+from kwokctl.components.catalog import catalog, usual_options
+from kwokctl.config.declaring import Spelling
+from kwokctl.config.not_served import NOT_SERVED, NotServed
+from kwokctl.config.options import spellings
+from kwokctl.expr import yaml
+from kwokctl.registry import BUILTIN
+
+FOLDER = Path(__file__).parent
+FACTS = FOLDER / "original-kwokctl.yaml"
+PAGE = FOLDER / "reference" / "compatibility.md"
+_HEAD = """\
+# What the original kwokctl can be given, and what becomes of it
+
+<!-- Written by docs/generate_compatibility.py from docs/original-kwokctl.yaml; `make docs` writes it again. -->
+
+The original is [kwok](https://github.com/kubernetes-sigs/kwok) at 172defa5 (version 0.9.0 alpha). Whatever is refused is
+refused by name, with the reason, before anything is made. [Coming from the Go
+kwokctl](../how-to/come-from-the-go-kwokctl.md) says how to switch.
+
+| word | meaning |
+|---|---|
+| same | it does the same |
+| better | it does the same, and what the last column says |
+| in part | the last column says which part |
+| other default | it does the same; without it something else happens |
+| no effect | accepted with a warning: it can change nothing here |
+| later | refused for now |
+| refused | refused for the reason in the last column |
+"""
+Row = tuple[str, ...]
+
+
+def page() -> str:
+    """Return the text of the page."""
+    facts = yaml.load(FACTS.read_text(encoding="utf-8"))
+    parts = [
+        ("Commands", ("command", "what becomes of it", "remark"), list(_commands(facts))),
+        (
+            "Options of clusters",
+            ("key", "flag", "variable", "what becomes of it", "remark"),
+            list(_options(facts)),
+        ),
+        (
+            "Runtimes",
+            ("`--runtime`", "what becomes of it"),
+            list(_known(facts["runtimes"], BUILTIN)),
+        ),
+        (
+            "Components",
+            ("`--enable`", "what becomes of it"),
+            list(_known(facts["components"], catalog())),
+        ),
+    ]
+    return "\n".join([_HEAD, *(line for part in parts for line in _part(*part))])
+
+
+def _part(title: str, head: Row, rows: list[Row]) -> Iterator[str]:
+    yield f"## {title}\n"
+    for row in (head, tuple("---" for _ in head), *rows):
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
+    yield ""
+
+
+def _commands(facts: Mapping[str, Any]) -> Iterator[Row]:
+    tree = app.build()
+    for flag, better in facts["everywhere"].items():
+        yield _code(f"kwokctl {flag}"), *_flag(tree, flag, better)
+    for words, fact in facts["commands"].items():
+        command = _found(tree, words)
+        if command is None:
+            why = fact.get("refused") or ""
+            yield _code(words), "refused" if why else "later", why or fact.get("instead") or ""
+            continue
+        better = fact.get("better") or ""
+        yield _code(words), "better" if better else "same", better
+        for flag in fact.get("flags") or ():
+            part = (fact.get("parts") or {}).get(flag)
+            row = ("in part", part) if part else _flag(command, flag, "")
+            yield _code(f"{words} {flag}"), *row
+
+
+def _found(tree: Any, words: str) -> Any:
+    """Return the command of these words; None if there is none, or it is refused."""
+    command = tree
+    for word in words.split():
+        below = getattr(command, "commands", {})
+        if word not in below:
+            return None
+        command = below[word]
+    return None if command.hidden else command
+
+
+def _flag(command: Any, flag: str, better: str) -> Row:
+    param = next((each for each in command.params if flag in each.opts), None)
+    if param is None or param.hidden:
+        return "later", ""
+    return ("better" if better else "same"), better
+
+
+def _options(facts: Mapping[str, Any]) -> Iterator[Row]:
+    served = {each.key or each.flag: each for each in spellings(usual_options())}
+    others = {each.key: each for each in NOT_SERVED}
+    for key in (*facts["keys"], "--extra-args"):
+        if key in served:
+            yield _served(served[key], facts)
+        else:
+            yield _not_served(others[key])
+
+
+def _served(spelling: Spelling, facts: Mapping[str, Any]) -> Row:
+    flag = spelling.flag if spelling.flag.removeprefix("--") in facts["flags"] else ""
+    name = spelling.env.removeprefix("KWOK_")
+    env = spelling.env if name in facts["variables"] else ""
+    ours = [place for place in (spelling.flag, spelling.env) if place not in ("", flag, env)]
+    also = f"also {', '.join(map(_code, ours))}" if ours else ""
+    other = f"default {_text(spelling.default)}, the original's {_text(spelling.original)}"
+    if spelling.original is not None:
+        return _cells(
+            spelling.key, flag, env, "other default", "; ".join(filter(None, (other, also)))
+        )
+    return _cells(spelling.key, flag, env, "better" if also else "same", also)
+
+
+def _not_served(option: NotServed) -> Row:
+    fate = "no effect" if option.is_idle else "later" if option.is_later else "refused"
+    return _cells(option.key, option.flag, option.env, fate, option.reason)
+
+
+def _cells(key: str, flag: str, env: str, fate: str, remark: str) -> Row:
+    return _code(key), _code(flag), _code(env), fate, remark
+
+
+def _known(names: list[str], known: Mapping[Any, object]) -> Iterator[Row]:
+    for name in names:
+        yield _code(name), "same" if name in known else "later"
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return _code(str(value).lower())
+    return _code(", ".join(value) if isinstance(value, tuple) else str(value)) or "none"
+
+
+def _code(text: str) -> str:
+    return f"`{text}`" if text else ""
+
+
+def main() -> int:
+    """Write the page, or compare it."""
+    wanted = page()
+    if "--check" in sys.argv[1:]:
+        return int(not PAGE.is_file() or PAGE.read_text(encoding="utf-8") != wanted)
+    PAGE.write_text(wanted, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -25,6 +25,7 @@ from kwokctl.components.definitions import kube_apiserver
 from kwokctl.components.definitions.kube_apiserver_insecure_proxy import InsecureProxyOptions
 from kwokctl.config.data_path import Choice
 from kwokctl.config.documents import Document
+from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import Resolved
 from kwokctl.errors import ComponentError, ConflictError, KwokctlError
 from kwokctl.host.files import remove_private_folder, remove_tree

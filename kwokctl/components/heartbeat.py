@@ -6,7 +6,7 @@ from math import ceil
 
 from kwokctl.artifacts.versions import minor
 from kwokctl.config.declaring import Spelling, declared
-from kwokctl.config.groups import HeartbeatOptions
+from kwokctl.config.nodes.options import HeartbeatOptions
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import UsageError
 

@@ -24,14 +24,13 @@ from kwokctl.config.declaring import (
 from kwokctl.config.groups import (
     ArgumentOptions,
     DataPathOptions,
-    HeartbeatOptions,
     LimitOptions,
     MirrorOptions,
-    ObjectOptions,
     ProgramOptions,
     SelectionOptions,
     ToolOptions,
 )
+from kwokctl.config.nodes.options import HeartbeatOptions, ObjectOptions
 from kwokctl.config.original import levels
 from kwokctl.host.ports import ANY
 from kwokctl.model import ComponentName

@@ -147,7 +147,7 @@ def _cluster_options(call: Invocation, given: "dict[str, OptionValue]") -> "Clus
     from kwokctl.components.choose_data_path import choose_data_path
     from kwokctl.components.heartbeat import settle_heartbeat
     from kwokctl.components.plan import SELECTION, selected
-    from kwokctl.config.groups import HeartbeatOptions
+    from kwokctl.config.nodes.options import HeartbeatOptions
     from kwokctl.config.options import with_values
     from kwokctl.config.resolve import resolve_options
     from kwokctl.model import KUBE_CONTROLLER_MANAGER

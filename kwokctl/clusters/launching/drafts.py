@@ -11,7 +11,7 @@ from kwokctl.clusters.state.saved import Saved
 from kwokctl.clusters.wanted import WantedCluster, check_for_runtime, choose_runtime
 from kwokctl.components.catalog import catalog
 from kwokctl.config.documents import Document
-from kwokctl.config.groups import ObjectOptions
+from kwokctl.config.nodes.options import ObjectOptions
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import Resolved
 from kwokctl.model import Artifact, ClusterName, ComponentName

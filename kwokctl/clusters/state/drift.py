@@ -9,7 +9,8 @@ from kwokctl.clusters.state.saved import Saved
 from kwokctl.components.plan import SELECTION, selected
 from kwokctl.components.stage_sets import shipped_sets
 from kwokctl.config.documents import Document
-from kwokctl.config.groups import ObjectOptions, ProgramOptions
+from kwokctl.config.groups import ProgramOptions
+from kwokctl.config.nodes.options import ObjectOptions
 from kwokctl.config.options import ClusterOptions, spellings, value_of
 from kwokctl.config.patches.patch import ComponentPatch
 from kwokctl.config.patches.reader import FIELD

@@ -1,0 +1,1 @@
+"""The options of fake nodes."""

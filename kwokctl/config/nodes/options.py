@@ -1,0 +1,83 @@
+"""The options of fake nodes and of the pods on them, each declared once."""
+
+from dataclasses import dataclass
+
+from kwokctl.config.declaring import NODES, option
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectOptions:
+    """The nodes and pods of a new cluster."""
+
+    nodes: int = option(
+        0,
+        "Nodes to create with the cluster, as 'scale node' does; none is deleted from a cluster "
+        "that exists",
+        group=NODES,
+        metavar="N",
+    )
+    pods: int = option(
+        0, "Pods to create after the nodes, as 'scale pod' does", group=NODES, metavar="N"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeartbeatOptions:
+    """How often fake nodes show that they live, and when a silent one is lost."""
+
+    kind: str = option(
+        "",
+        "How often fake nodes show that they live: real (as kubelets do), stretched (by the "
+        "factor) or off (never, and none is lost) [default: real with the data path etcd if no "
+        "time is given, else stretched]",
+        group=NODES,
+        metavar="KIND",
+        name="node_heartbeat",
+        choices=("real", "stretched", "off"),
+        original="stretched",
+    )
+    lease_duration_seconds: int = option(
+        40,
+        "How long a node's lease lasts, before the factor",
+        group=NODES,
+        name="node_lease_duration_seconds",
+        env="",
+        metavar="SECONDS",
+        within=(0, 1_000_000),
+    )
+    status_update_frequency_milliseconds: int = option(
+        10_000,
+        "How often a node's status is refreshed, before the factor",
+        group=NODES,
+        name="node_status_update_frequency_milliseconds",
+        flag="",
+        env="",
+        within=(0, 1_000_000_000),
+    )
+    monitor_period_milliseconds: int = option(
+        5_000,
+        "How often nodes are checked, before the factor",
+        group=NODES,
+        name="kube_controller_manager_node_monitor_period_milliseconds",
+        flag="",
+        env="",
+        within=(0, 1_000_000_000),
+    )
+    monitor_grace_period_milliseconds: int = option(
+        40_000,
+        "When a silent node is lost, before the factor",
+        group=NODES,
+        name="kube_controller_manager_node_monitor_grace_period_milliseconds",
+        flag="",
+        env="",
+        within=(0, 1_000_000_000),
+    )
+    factor: float = option(
+        5,
+        "Factor by which every heartbeat time is multiplied, such as 2.5; 0 or 1 turns that off",
+        group=NODES,
+        name="heartbeat_factor",
+        env="",
+        metavar="N",
+        within=(0, 1000),
+    )

@@ -29,23 +29,38 @@ _PROGRAMS = {
         "KUBE_APISERVER", "KUBE_CONTROLLER_MANAGER", "KUBE_SCHEDULER",
     )
 }  # fmt: skip
+OLD = """
+apiVersion: kwok.x-k8s.io/v1alpha1
+kind: Stage
+metadata: {name: old}
+spec:
+  resourceRef: {apiGroup: v1, kind: Pod}
+  selector: {matchExpressions: [{key: .status.phase, operator: In, values: [Pending]}]}
+  next: {delete: true}
+"""
 CHANGING = {
     "create cluster": "create cluster --runtime binary --nodes 2 --wait",
     "delete cluster": "delete cluster",
     "start cluster": "start cluster --wait",
     "stop cluster": "stop cluster",
     "scale": "scale node --replicas 7",
+    "config tidy": "config tidy",
+    "config reset": "config reset",
     "artifacts build": "artifacts build",
     "artifacts images": "artifacts images --pull",
     "artifacts prune": "artifacts prune --yes",
     "artifacts verify": "artifacts verify --repair",
 }
 """Verbs that change something, each with a call that would."""
-ELSEWHERE = {"snapshot save", "snapshot restore", "kubectl", "etcdctl", "stage test"}
+ELSEWHERE = {
+    "config convert", "snapshot save", "snapshot restore", "kubectl", "etcdctl", "stage test",
+}  # fmt: skip
 """Verbs of which other tests show it: they need a file, or would replace this process."""
 READING = {
     "artifacts list",
     "completion",
+    "config schema",
+    "config view",
     "env",
     "get artifacts",
     "get clusters",
@@ -138,6 +153,17 @@ def test_a_verb_changes_nothing_where_there_is_a_cluster(
 
     assert dry(words) == 0
     assert _content(existing) == before
+
+
+def test_a_file_is_not_converted(
+    dry: Callable[[str], int], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "old.yaml"
+    file.write_text(OLD)
+
+    assert dry(f"config convert --write {file}") == 0
+    assert file.read_text() == OLD
+    assert "steps:" in capfd.readouterr().out
 
 
 @pytest.mark.parametrize("words", ["kubectl delete nodes --all", "etcdctl del --prefix /"])

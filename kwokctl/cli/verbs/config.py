@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +19,7 @@ from kwokctl.errors import UsageError
 if TYPE_CHECKING:
     from kwokctl.config.documents import Document
     from kwokctl.config.resolve import Resolved
+    from kwokctl.json_value import Json
 
 _EXAMPLES = {
     "view": ("kwokctl config view", "kwokctl config view --config mine.yaml"),
@@ -71,6 +72,9 @@ def tidy(call: Invocation, *, output: Output = "") -> None:
     documents = call.documents()
     file = default_file(call.home.workdir)
     found = given(_resolved(call, documents), documents)
+    if call.is_dry_run:
+        _show_file(call, file, found, output)
+        return
     is_new = rewrite(file, found)
     outcome = Outcome(
         message=f"'{file}' holds the configuration" if is_new else f"'{file}' holds it already",
@@ -86,6 +90,12 @@ def reset(call: Invocation, *, output: Output = "") -> None:
     from kwokctl.clusters.configuration.default_file import reset as remove
 
     file = default_file(call.home.workdir)
+    if call.is_dry_run:
+        from kwokctl.cli import dry_run
+        from kwokctl.script.steps import Command
+
+        dry_run.show(call, [Command(("rm", "-f", str(file)))], output)
+        return
     was_there = remove(call.home.workdir)
     outcome = Outcome(
         message=f"'{file}' is removed" if was_there else f"there is no '{file}'",
@@ -121,7 +131,9 @@ def convert(
     for number, file in enumerate(files or ()):
         before = [document.body for document in load_documents([file], progress=call.progress)]
         after = [converted(body) for body in before]
-        if not write:
+        if write and call.is_dry_run:
+            _show_file(call, Path(file), after, "")
+        elif not write:
             results.emit(("---\n" if number else "") + yaml.dump_all(after).rstrip("\n"))
         elif after != before and rewrite(Path(file), after):
             call.console.line(f"'{file}' is converted")
@@ -132,6 +144,15 @@ def schema(_call: Invocation) -> None:
     from kwokctl.clusters.configuration.schema import schema as describe
 
     results.emit(json.dumps(describe(), indent=2))
+
+
+def _show_file(call: Invocation, file: Path, documents: "Sequence[Json]", output: str) -> None:
+    from kwokctl.cli import dry_run
+    from kwokctl.expr import yaml
+    from kwokctl.script.steps import FileText, Folder
+
+    steps = (Folder(file.parent, private=False), FileText(file, yaml.dump_all(documents), 0o600))
+    dry_run.show(call, steps, output)
 
 
 def _resolved(call: Invocation, documents: "tuple[Document, ...]") -> "Resolved":

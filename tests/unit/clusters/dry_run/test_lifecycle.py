@@ -13,6 +13,7 @@ from kwokctl.clusters.dry_run.lifecycle import (
     stop_steps,
 )
 from kwokctl.clusters.state.home import Home, cluster_name
+from kwokctl.components.catalog import catalog
 from kwokctl.config.resolve import Resolved
 from kwokctl.errors import ConflictError, NotFoundError
 from kwokctl.host.paths import WorkDir
@@ -51,7 +52,7 @@ async def test_a_runtime_without_scripts_is_outlined_with_the_number_of_componen
     said = remarks(await stop_steps(home, NAME))
 
     assert "not written as a script" in said
-    assert "stop cluster 'dev' of 7 components" in said
+    assert f"stop cluster 'dev' of {len(catalog())} components" in said
 
 
 async def test_the_outline_names_the_commands_of_what_makes_clusters(tmp_path: Path) -> None:

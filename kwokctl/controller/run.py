@@ -5,6 +5,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
 from itertools import count
 from random import Random
 
@@ -12,6 +13,7 @@ import msgspec
 
 from kwokctl import __version__
 from kwokctl.controller.cluster.admission_fallback import AdmissionFallback
+from kwokctl.controller.cluster.kubelet_features import with_features
 from kwokctl.controller.cluster.watchers import ClusterWatchers
 from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.leases.keeper import own_identity
@@ -116,7 +118,11 @@ async def _serve(settings: Settings, pool: Pool, holder: str) -> None:
     try:
         random = Random()
         wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
-        plane = await _plane(settings.etcd, pool, random, wall)
+        plane, kubelet = await asyncio.gather(
+            _plane(settings.etcd, pool, random, wall),
+            with_features(settings.kubelet, pool, random),
+        )
+        settings = replace(settings, kubelet=kubelet)
         client = Client(pool)
         context = ControllerContext(
             plane=plane, reader=ApiObjectReader(client), random=random, wall=wall

@@ -58,6 +58,7 @@ def stages_in_force(
         node_name=kubelet.name,
         node_port=kubelet.port,
         kubelet_address=kubelet.address,
+        kubelet_features=kubelet.features,
         started=started,
         manager=manager,
     )

@@ -48,6 +48,7 @@ class PlayedStages(msgspec.Struct, kw_only=True):
     node_name: str = ""
     node_port: int = 0
     kubelet_address: str = ""
+    kubelet_features: tuple[str, ...] = ()
     started: str = ""
     """The start time of the controller that templates see."""
     manager: str

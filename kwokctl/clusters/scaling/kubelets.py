@@ -59,6 +59,7 @@ def _kubelet(found: PlayedStages, kind: str) -> InMemoryKubelet:
                 name=found.node_name,
                 port=found.node_port,
                 address=found.kubelet_address,
+                features=found.kubelet_features,
             ),
             started=found.started,
             manager=found.manager,

@@ -20,7 +20,7 @@ _TEXTS = (
     "NodeIPWith",
     "PodIPWith",
 )
-_LISTS = ("NodeIPsWith", "PodIPsWith")
+_LISTS = ("KubeletFeatures", "NodeIPsWith", "PodIPsWith")
 _EXAMPLE = Kubelet(ip="192.0.2.1", name="node.example", port=10250, address="127.0.0.1")
 """Addresses of https://www.rfc-editor.org/rfc/rfc5737."""
 _CIDR = "10.0.0.0/24"

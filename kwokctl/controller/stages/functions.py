@@ -24,6 +24,7 @@ NAMES = frozenset(
         "StartTime",
         "Version",
         "KubeletAddress",
+        "KubeletFeatures",
         "NodeConditions",
         "NodeIP",
         "NodeName",
@@ -53,6 +54,8 @@ class Kubelet:
     port: int = 0
     address: str = ""
     """Where the API server reaches it; `ip` and `name` are what other clients see."""
+    features: tuple[str, ...] = ()
+    """What its nodes declare that it can do, in the order of the alphabet."""
 
 
 @lru_cache(maxsize=1)
@@ -91,6 +94,7 @@ def for_nodes(shared: Mapping[str, Any], kubelet: Kubelet) -> dict[str, Any]:
         "NodeName": lambda: kubelet.name,
         "NodePort": lambda: kubelet.port,
         "KubeletAddress": lambda: kubelet.address,
+        "KubeletFeatures": lambda: list(kubelet.features),
     }
 
 

@@ -49,6 +49,7 @@ def functions() -> Mapping[str, Any]:
         **{name: stub(name) for name in names},
         **{name: stub(name) for name in ("ContainerID", "ImageID", "UUIDFor")},
         "NodeConditions": common(lambda: 0.0)["NodeConditions"],
+        "KubeletFeatures": lambda: [stub("KubeletFeatures")()],
         "NodeIPsWith": lambda *words: [stub("NodeIPsWith")(*words)],
         "PodIPsWith": lambda *words: [stub("PodIPsWith")(*words)],
     }

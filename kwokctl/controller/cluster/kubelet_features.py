@@ -1,0 +1,41 @@
+"""Finds what nodes declare of their kubelet: what the API server wants to know, and nothing else.
+
+With `ExtendWebSocketsToKubelet`, from Kubernetes 1.36 on, the API server passes WebSocket on to nodes that
+declare it, and speaks SPDY to others. Where the gate is off the API server would not have stored it.
+"""
+
+import logging
+from dataclasses import replace
+from random import Random
+
+from kwokctl.controller.stages.functions import Kubelet
+from kwokctl.errors import ApiError
+from kwokctl.kube.feature_gates import gates_that_are_on
+from kwokctl.kube.transport.pool import Pool
+from kwokctl.retry import may_pass, until_answered
+
+log = logging.getLogger(__name__)
+
+_FIELD = "NodeDeclaredFeatures"
+"""The gate of the field in the node's status."""
+_KNOWN = ("ExtendWebSocketsToKubelet",)
+"""What the kubelet server can do, by the gates; sorted, as the API server demands."""
+
+
+async def with_features(kubelet: Kubelet, pool: Pool, random: Random) -> Kubelet:
+    """Return the kubelet with what its nodes declare; waits until the cluster answers."""
+    if not kubelet.address:  # it is none of ours
+        return kubelet
+    gates = await until_answered(lambda: _gates(pool), random)
+    declared = tuple(name for name in _KNOWN if {_FIELD, name} <= gates)
+    return replace(kubelet, features=declared)
+
+
+async def _gates(pool: Pool) -> frozenset[str]:
+    try:
+        return await gates_that_are_on(pool)
+    except ApiError as e:
+        if may_pass(e):
+            raise
+        log.warning("nodes declare no features, for the API server's are not known: %s", e)
+        return frozenset()

@@ -17,6 +17,7 @@ from kwokctl.components.definitions.etcd import EtcdOptions
 from kwokctl.components.definitions.kube_apiserver import KubeApiserverOptions
 from kwokctl.components.definitions.kube_apiserver_insecure_proxy import InsecureProxyOptions
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
+from kwokctl.components.definitions.kwok_kubelet import KwokKubeletOptions
 from kwokctl.components.definitions.metrics_server import settle_rounds
 from kwokctl.components.heartbeat import TIMES, settle_heartbeat
 from kwokctl.components.plan import SELECTION, known_limits, selected
@@ -163,8 +164,9 @@ def check_for_runtime(
     """Raise UsageError for options and documents that the runtime does not support."""
     runtime_documents(runtime, documents)
     check_patches(runtime, wanted_patches(options, documents))
+    has_processes = not isinstance(runtime, RunsImages | BringsKubernetes)
     is_limited = options.limits.memory or options.limits.cpu
-    if is_limited and not isinstance(runtime, RunsImages | BringsKubernetes):
+    if is_limited and has_processes:
         raise UsageError(
             f"components are processes of this machine on the runtime '{runtime.name}', and those "
             "have no limits",
@@ -178,12 +180,28 @@ def check_for_runtime(
             "the admission that real nodes need",
             hint="choose another runtime, or leave it out",
         )
+    if options.of(KwokKubeletOptions).node_proxy:
+        _check_node_proxy(runtime, options, has_processes=has_processes)
     given = controller_options(kept_documents(options, documents))
     if given.get("manageAllNodes") and has_own_nodes:
         raise UsageError(
             f"'{KIND}.options.manageAllNodes' cannot be set on the runtime '{runtime.name}', "
             "which has a real node",
             hint="choose nodes by a label or an annotation",
+        )
+
+
+def _check_node_proxy(runtime: Runtime, options: ClusterOptions, *, has_processes: bool) -> None:
+    if not has_processes:
+        raise UsageError(
+            f"--node-proxy is not supported on the runtime '{runtime.name}': the API server's connections "
+            "would be made on this machine, where the names and addresses of containers are not known",
+            hint="use the runtime binary, or leave --node-proxy out",
+        )
+    if options.of(KwokControllerOptions).binary:
+        raise UsageError(
+            "--node-proxy needs the kubelet server, which another controller replaces",
+            hint="leave out --node-proxy or --kwok-controller-binary",
         )
 
 

@@ -99,6 +99,11 @@ class ClusterPaths:
         return self.root / "kubeconfig-insecure.yaml"
 
     @property
+    def egress(self) -> Path:
+        """Where the API server has its connections to nodes made, if not by itself."""
+        return self.root / "egress.json"
+
+    @property
     def own_kubeconfig(self) -> Path:
         """The kubeconfig with which kwokctl itself works in bulk: a token, no certificate."""
         return self.root / "kubeconfigs" / "kwokctl.yaml"
@@ -175,6 +180,11 @@ class ClusterPaths:
     def etcd_socket(self) -> Path:
         """The unix socket that etcd serves."""
         return self.sockets / "etcd.sock"
+
+    @property
+    def egress_socket(self) -> Path:
+        """The unix socket at which the kubelet server makes connections for the API server."""
+        return self.sockets / "egress.sock"
 
 
 def _holds_sockets(folder: Path) -> bool:

@@ -26,6 +26,8 @@ def parser() -> argparse.ArgumentParser:
         "Stage; may be repeated")  # fmt: skip
     _add_selection(made)
     add("--server-address", required=True, help="host:port to answer on; several hosts with commas")
+    add("--egress-socket", type=Path,
+        help="unix socket at which the API server asks for connections to nodes, and to all else")  # fmt: skip
     _add_access(made)
     add("-v", "--v", type=log_level, default=0, help="how much is logged: a number or a name")
     add("--version", action="version", version=f"kwok-kubelet version {__version__}")

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import socket
 import sys
 import time
 from collections.abc import Sequence
@@ -22,6 +23,7 @@ from kwokctl.errors import KwokctlError
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.pool import Pool
+from kwokctl.kubelet.egress.server import EgressServer, egress_socket
 from kwokctl.kubelet.http.listening import listening_sockets, server_tls
 from kwokctl.kubelet.settings import KubeletSettings, read_kubelet_settings
 from kwokctl.kubelet.wiring import KubeletProcess
@@ -67,9 +69,16 @@ async def _serve(settings: KubeletSettings, client: Client) -> None:
     wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
     kubelet = KubeletProcess(settings, client, wall, Random())
     listening = listening_sockets(settings.hosts, settings.port)
+
+    async def as_node(found: socket.socket, address: str) -> None:
+        await kubelet.server.serve(found, tls, address)
+
     log.info("answering as the kubelet of every fake node on port %d", settings.port)
     async with asyncio.TaskGroup() as tasks:
         for work in kubelet.work():
             tasks.create_task(work())
         tasks.create_task(give_back_regularly())
         tasks.create_task(kubelet.server.run(listening, tls))
+        if settings.egress_socket is not None:
+            asked = await asyncio.to_thread(egress_socket, settings.egress_socket)
+            tasks.create_task(EgressServer(as_node, settings.port).run(asked))

@@ -38,6 +38,7 @@ class KubeletSettings:
     selection: Selection
     hosts: tuple[str, ...]
     port: int
+    egress_socket: Path | None
     tls: TlsFiles | None
     anonymous: bool
     """Whether a client without a credential is a user, too."""
@@ -65,6 +66,7 @@ def read_kubelet_settings(argv: Sequence[str], progress: Progress) -> KubeletSet
         ),
         hosts=tuple(hosts.split(",")),
         port=port,
+        egress_socket=flags.egress_socket,
         tls=_tls(flags),
         anonymous=flags.anonymous_auth,
         allow_all=flags.authorization_mode == "AlwaysAllow",

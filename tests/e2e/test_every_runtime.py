@@ -1,6 +1,7 @@
 """The life of a cluster, the same in every runtime: each step stands on those before it."""
 
 import base64
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -101,7 +102,11 @@ def main(place: Place, installed: Installed) -> Installed:
     scheduler, documents = folder / "scheduler.yaml", main.folder / "containers.yaml"
     scheduler.write_text(SCHEDULER)
     documents.write_text(CONTAINERS + PATCH.format(folder=folder))
-    place.create(main, "--config", str(documents), "--kube-scheduler-config", str(scheduler))
+    # On the others containers reach nodes without it; here its socket is one more listener to try.
+    node_proxy = () if place.command else ("--node-proxy",)
+    place.create(
+        main, "--config", str(documents), "--kube-scheduler-config", str(scheduler), *node_proxy
+    )
     return main
 
 
@@ -242,12 +247,16 @@ def test_the_end_of_a_log_and_what_is_young_in_it_are_shown_alone(
         follower.communicate()
 
 
-def test_the_node_proxy_of_the_api_server_reaches_the_kubelet_server(
-    place: Place, main: Installed
-) -> None:
-    if place.command is None:
-        pytest.skip("the API server proxies to no loopback address, where processes listen")
+def test_the_node_proxy_of_the_api_server_reaches_the_kubelet_server(main: Installed) -> None:
     assert answer_of_node_proxy(main) == "ok"
+
+
+def test_the_node_proxy_tells_what_the_node_in_question_uses(place: Place, main: Installed) -> None:
+    if place.command:
+        pytest.skip("there all nodes have the address of the kubelet server")
+    for name in ("node-000003", "node-000007"):
+        told = json.loads(main.kubectl("get", "--raw", f"/api/v1/nodes/{name}/proxy/stats/summary"))
+        assert told["node"]["nodeName"] == name
 
 
 def test_what_was_lost_comes_back_from_a_snapshot(main: Installed) -> None:

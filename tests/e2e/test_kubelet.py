@@ -110,6 +110,23 @@ def test_a_file_is_shown_as_kubectl_wants_it(cluster: Installed) -> None:
     assert "previous terminated" in cluster.refused("kubectl", "logs", "-p", "pod-000001")
 
 
+def test_each_node_declares_its_kubelet_and_answers_at_a_loopback_address_of_its_own(
+    cluster: Installed,
+) -> None:
+    context = ssl.create_default_context(cafile=str(pki(cluster) / "ca.crt"))
+    context.load_cert_chain(pki(cluster) / "admin.crt", pki(cluster) / "admin.key")
+    context.check_hostname = False
+
+    for node in cluster.objects("nodes"):
+        status, name = node["status"], node["metadata"]["name"]
+        assert status["declaredFeatures"] == ["ExtendWebSocketsToKubelet"]
+        internal = next(a["address"] for a in status["addresses"] if a["type"] == "InternalIP")
+        port = status["daemonEndpoints"]["kubeletEndpoint"]["Port"]
+        url = f"https://127{internal.removeprefix('198')}:{port}/stats/summary"
+        with urllib.request.urlopen(url, context=context, timeout=60) as answer:
+            assert json.load(answer)["node"]["nodeName"] == name
+
+
 def test_nodes_say_where_their_kubelet_is_also_those_made_by_hand(cluster: Installed) -> None:
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "by-hand"}}
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(node))

@@ -76,15 +76,17 @@ class KubeletAt:
     server: KubeletServer
 
     async def connect(
-        self, tls: ssl.SSLContext | None = None
+        self, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1"
     ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """Open a connection."""
         name = "localhost" if tls else None
-        return await asyncio.open_connection("127.0.0.1", self.port, ssl=tls, server_hostname=name)
+        return await asyncio.open_connection(host, self.port, ssl=tls, server_hostname=name)
 
-    async def ask(self, *lines: str, tls: ssl.SSLContext | None = None) -> str:
+    async def ask(
+        self, *lines: str, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1"
+    ) -> str:
         """Send a request, and return all that comes until the server closes."""
-        reader, writer = await self.connect(tls)
+        reader, writer = await self.connect(tls, host)
         writer.write(("\r\n".join((*lines, "Connection: close")) + "\r\n\r\n").encode())
         answer = (await reader.read()).decode()
         writer.close()
@@ -104,14 +106,19 @@ async def serving_kubelet(
     """Serve these routes, over TLS with the certificate of `certificates()`."""
     server = KubeletServer(RouteTable(list(routes)), admit)
     listening = listening_sockets(["127.0.0.1"], 0)
-    known = certificates()
-    cert, key, ca = folder / "server.crt", folder / "server.key", folder / "ca.crt"
-    await asyncio.to_thread(_write, {cert: known.server.cert, key: known.server.key, ca: known.ca})
-    tls = await asyncio.to_thread(server_tls, cert, key, ca)
+    tls = await asyncio.to_thread(kubelet_tls, folder)
     async with asyncio.TaskGroup() as tasks:
         running = tasks.create_task(server.run(listening, tls))
         yield KubeletAt(listening[0].getsockname()[1], server)
         running.cancel()
+
+
+def kubelet_tls(folder: Path) -> ssl.SSLContext:
+    """Return how the server is dialled: with the certificate of `certificates()`."""
+    known = certificates()
+    cert, key, ca = folder / "server.crt", folder / "server.key", folder / "ca.crt"
+    _write({cert: known.server.cert, key: known.server.key, ca: known.ca})
+    return server_tls(cert, key, ca)
 
 
 def client_tls(pair: Pair | None = None) -> ssl.SSLContext:

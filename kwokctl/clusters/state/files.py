@@ -11,7 +11,7 @@ from kwokctl.clusters.state.scheduler_config import write_scheduler_config
 from kwokctl.components import identities
 from kwokctl.components.catalog import clients, token_holders
 from kwokctl.components.catalog import identities as identities_of
-from kwokctl.components.definitions import kube_apiserver
+from kwokctl.components.definitions import kube_apiserver, kwok_kubelet
 from kwokctl.components.definitions import kube_apiserver_insecure_proxy as insecure_proxy
 from kwokctl.components.setting import Setting
 from kwokctl.errors import UsageError
@@ -44,6 +44,8 @@ def public_files(paths: ClusterPaths, saved: Saved, plan: Plan) -> Iterator[Fold
     if policy and not paths.audit_policy.exists():
         # The cluster keeps its copy: the user's file may have moved by the next start.
         yield FileText(paths.audit_policy, _read_policy(Path(policy)))
+    if saved.options.of(kwok_kubelet.KwokKubeletOptions).node_proxy:
+        yield FileText(paths.egress, kube_apiserver.egress(paths))
 
 
 def write_credentials(home: Home, runtime: Runtime, saved: Saved) -> None:

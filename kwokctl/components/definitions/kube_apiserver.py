@@ -1,11 +1,13 @@
 """Describes kube-apiserver."""
 
+import json
 from dataclasses import dataclass
 from typing import ClassVar
 
 from kwokctl.components import identities, verbosity
 from kwokctl.components.definition import Definition
 from kwokctl.components.definitions import etcd
+from kwokctl.components.definitions.kwok_kubelet import has_node_proxy
 from kwokctl.components.fake_nodes import KUBELET_ADDRESS, has_kubelet
 from kwokctl.components.flags import Value, flags
 from kwokctl.components.setting import Setting
@@ -19,6 +21,7 @@ from kwokctl.config.declaring import (
     port_option,
 )
 from kwokctl.config.options import ClusterOptions
+from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import ETCD, KUBE_APISERVER, Component, ComponentName, Identity, Mount, Port
 
 _NAMES = (
@@ -99,9 +102,7 @@ def kube_apiserver(setting: Setting) -> Component:
                 "bind-address": setting.bind(KUBE_APISERVER),
                 "secure-port": inside,
                 "allow-privileged": True,
-                # A fake node's internal addresses and host name lead nowhere, and looking up a name
-                # would query DNS servers outside this machine.
-                "kubelet-preferred-address-types": f"{KUBELET_ADDRESS},InternalDNS,InternalIP",
+                "kubelet-preferred-address-types": ",".join(_kubelet_addresses(setting)),
                 "authorization-mode": "Node,RBAC" if common.authorization else "AlwaysAllow",
                 # Empty, it turns all plugins off, also those that are on by default.
                 "admission-control": None if own.admission else "",
@@ -123,6 +124,32 @@ def kube_apiserver(setting: Setting) -> Component:
         uses=frozenset({ETCD}),
         certified_names=own.cert_sans,
     )
+
+
+def egress(paths: ClusterPaths) -> str:
+    """Return the content of the file that has the API server reach nodes through a socket.
+
+    https://kubernetes.io/docs/tasks/extend-kubernetes/setup-konnectivity/ describes the form.
+    """
+    transport = {"uds": {"udsName": str(paths.egress_socket)}}
+    connection = {"proxyProtocol": "HTTPConnect", "transport": transport}
+    document = {
+        "apiVersion": "apiserver.k8s.io/v1beta1",
+        "kind": "EgressSelectorConfiguration",
+        "egressSelections": [{"name": "cluster", "connection": connection}],
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _kubelet_addresses(setting: Setting) -> tuple[str, ...]:
+    """Return the types of a node's addresses, in the order in which its kubelet is looked for.
+
+    A fake node's internal addresses lead nowhere, unless there is a socket to ask for them. Host names
+    are left out: looking one up would query DNS servers outside this machine.
+    """
+    if has_node_proxy(setting):
+        return ("InternalIP", KUBELET_ADDRESS)
+    return (KUBELET_ADDRESS, "InternalDNS", "InternalIP")
 
 
 def _prefix(setting: Setting) -> str:
@@ -187,8 +214,12 @@ def _kubelet_identity(setting: Setting) -> dict[str, Value]:
     """Return the flags by which the API server and the kubelet server know each other."""
     if not has_kubelet(setting):
         return {}
+    by_socket = has_node_proxy(setting)
+    paths = setting.paths
     return {
-        "kubelet-certificate-authority": setting.pki("ca.crt"),
+        "egress-selector-config-file": str(setting.site.path(paths.egress)) if by_socket else None,
+        # No certificate has the addresses of all nodes; only its owner can listen at the socket.
+        "kubelet-certificate-authority": None if by_socket else setting.pki("ca.crt"),
         "kubelet-client-certificate": setting.pki(f"{identities.KUBELET_CLIENT}.crt"),
         "kubelet-client-key": setting.pki(f"{identities.KUBELET_CLIENT}.key"),
     }

@@ -9,10 +9,10 @@ from kwokctl import __version__
 from kwokctl.components import identities, verbosity
 from kwokctl.components.definition import Definition
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
-from kwokctl.components.fake_nodes import listening, selecting
+from kwokctl.components.fake_nodes import has_kubelet, listening, selecting
 from kwokctl.components.flags import Value, flags
 from kwokctl.components.setting import Setting
-from kwokctl.config.declaring import ComponentOptions, port_option
+from kwokctl.config.declaring import NODES, ComponentOptions, option, port_option
 from kwokctl.config.kinds import FOR_KUBELET
 from kwokctl.config.options import ClusterOptions
 from kwokctl.model import (
@@ -42,6 +42,18 @@ class KwokKubeletOptions(ComponentOptions):
     component: ClassVar = KWOK_KUBELET
 
     port: int = port_option("Kubelet of all fake nodes", name="kubelet_port", key="kubeletPort")
+    node_proxy: bool = option(
+        False,
+        "Serve the API's nodes/proxy: the API server then has all its connections to the cluster made by "
+        "the kubelet server (runtime binary)",
+        group=NODES,
+        name="node_proxy",
+    )
+
+
+def has_node_proxy(setting: Setting) -> bool:
+    """Tell whether the API server reaches nodes by their own addresses, through a socket."""
+    return has_kubelet(setting) and setting.options.of(KwokKubeletOptions).node_proxy
 
 
 def kwok_kubelet(setting: Setting) -> Component:
@@ -57,6 +69,7 @@ def kwok_kubelet(setting: Setting) -> Component:
                 "config": str(setting.site.path(setting.paths.saved)),
                 "enable-crds": ",".join(_custom_kinds(setting)) or None,
                 **_selection(setting),
+                "egress-socket": _egress_socket(setting),
                 "server-address": listening(setting, KWOK_KUBELET, port),
                 "tls-cert-file": setting.pki(f"{KWOK_KUBELET}.crt"),
                 "tls-private-key-file": setting.pki(f"{KWOK_KUBELET}.key"),
@@ -89,6 +102,10 @@ def _custom_kinds(setting: Setting) -> Sequence[str]:
     given = setting.controller_options.get("enableCRDs")
     listed = given if isinstance(given, list) else ()
     return sorted(FOR_KUBELET & {*flagged, *listed})
+
+
+def _egress_socket(setting: Setting) -> Value:
+    return str(setting.paths.egress_socket) if has_node_proxy(setting) else None
 
 
 def _debugging(setting: Setting) -> Value:

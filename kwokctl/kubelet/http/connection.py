@@ -15,8 +15,9 @@ _MOST_AHEAD = 8
 class ServedConnection(asyncio.Protocol):
     """One connection, over TLS or not; a `RawStream` once it was taken over."""
 
-    def __init__(self) -> None:
-        """Wait to be connected."""
+    def __init__(self, local_host: str = "") -> None:
+        """Wait to be connected; the address that was dialled is `local_host`, if that is known."""
+        self._local_host = local_host
         self.is_lost = False
         self.began_badly: RefusedError | None = None
         self._transport: asyncio.Transport | None = None
@@ -38,7 +39,8 @@ class ServedConnection(asyncio.Protocol):
         """Keep the transport."""
         self._transport = cast("asyncio.Transport", transport)
         name = self._extra("sockname")
-        self._parser = RequestParser(str(name[0]) if isinstance(name, tuple) else "")
+        dialled = str(name[0]) if isinstance(name, tuple) else ""
+        self._parser = RequestParser(self._local_host or dialled)
 
     def data_received(self, data: bytes) -> None:
         """Parse a request, or keep the bytes of a connection that was taken over."""

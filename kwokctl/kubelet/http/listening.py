@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from kwokctl.errors import ConfigError, UnavailableError
+from kwokctl.host.ports import ANY, LOOPBACK
 from kwokctl.kubelet.http.connection import ServedConnection
 
 _CLIENT_HELLO = b"\x16"
@@ -15,6 +16,7 @@ _CLIENT_HELLO = b"\x16"
 _PATIENCE = 10.0
 """Seconds for the first byte, and to shake hands."""
 _BACKLOG = 1024
+_LOOPBACK_DEVICE = b"lo"
 
 
 def listening_sockets(hosts: Sequence[str], port: int) -> list[socket.socket]:
@@ -22,7 +24,7 @@ def listening_sockets(hosts: Sequence[str], port: int) -> list[socket.socket]:
     found: list[socket.socket] = []
     for host in hosts:
         try:
-            found.append(_listening(host, port))
+            found.append(_on_whole_loopback(host, port) or _listening(host, port))
         except OSError as e:
             for each in found:
                 each.close()
@@ -34,10 +36,26 @@ def listening_sockets(hosts: Sequence[str], port: int) -> list[socket.socket]:
     return found
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def _on_whole_loopback(host: str, port: int) -> socket.socket | None:
+    """Listen at all addresses of 127.0.0.0/8, so that each node may have one; None if that fails.
+
+    A socket that is bound to the loopback device gets nothing from other machines. Where the port is
+    used at another address, or an old kernel demands a right for it, 127.0.0.1 alone must do.
+    """
+    if host != LOOPBACK:
+        return None
+    try:
+        return _listening(ANY, port, device=_LOOPBACK_DEVICE)
+    except OSError:
+        return None
+
+
+def _listening(host: str, port: int, *, device: bytes = b"") -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     made = socket.socket(family, socket.SOCK_STREAM)
     try:
+        if device:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, device)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind((host, port))
         made.listen(_BACKLOG)
@@ -92,7 +110,8 @@ async def connected(
     loop = asyncio.get_running_loop()
     try:
         found.setblocking(False)
-        found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if found.family != socket.AF_UNIX:
+            found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         async with asyncio.timeout(_PATIENCE):
             first = await _peeked(found)
             if not first or (first == _CLIENT_HELLO and tls is None):

@@ -64,10 +64,13 @@ class KubeletServer:
     ) -> None:
         async with aclosing(accepted(listening)) as connections:
             async for found in connections:
-                tasks.create_task(self._serve(found, tls))
+                tasks.create_task(self.serve(found, tls))
 
-    async def _serve(self, found: socket.socket, tls: ssl.SSLContext | None) -> None:
-        connection = ServedConnection()
+    async def serve(
+        self, found: socket.socket, tls: ssl.SSLContext | None, local_host: str = ""
+    ) -> None:
+        """Serve a connection until it ends; `local_host` is what was dialled, if that is known."""
+        connection = ServedConnection(local_host)
         self.connections += 1
         self._admit_stranger(connection)
         try:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from kwokctl.config.documents import Document
 from kwokctl.embedded.documents.custom_resources import Use
 from kwokctl.kubelet.documents.in_force import lookup_uses
+from kwokctl.kubelet.fleet.own_addresses import behind_loopback
 from kwokctl.kubelet.fleet.views import FleetView
 from kwokctl.kubelet.http.messages import Answer, RefusedError, Request
 from kwokctl.kubelet.http.routes import Route
@@ -99,7 +100,8 @@ class UsageRoutes:
         return Answer(body=summary(meters, self._meters.now()), content_type=_JSON)
 
     def _node_at(self, request: Request) -> str:
-        nodes = [node.name for node in self._fleet.nodes_at(request.local_host)]
+        places = (request.local_host, behind_loopback(request.local_host))
+        nodes = [node.name for place in places if place for node in self._fleet.nodes_at(place)]
         if len(nodes) != 1:
             raise RefusedError(
                 404,

@@ -22,7 +22,7 @@ from kwokctl.errors import ConfigError, UnavailableError, UsageError
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import WorkDir
 from kwokctl.progress import Silent
-from tests.support.fake_runtime import FakeRuntime
+from tests.support.fake_runtime import FakeEngineRuntime, FakeRuntime
 from tests.support.options import changed, cluster_options
 from tests.unit.clusters.state.test_documents import OPTIONS, OWN, configuration, document
 
@@ -110,6 +110,17 @@ def test_documents_with_which_the_controller_would_not_start_are_refused(tmp_pat
 def test_limits_are_for_containers_whether_or_not_the_cluster_exists() -> None:
     with pytest.raises(UsageError, match="have no limits"):
         check_for_runtime(FakeRuntime(), NAME, cluster_options(memory_limit=("1Gi",)), [])
+
+
+def test_the_node_proxy_is_for_processes_with_the_kubelet_server() -> None:
+    options = cluster_options(node_proxy=True)
+    check_for_runtime(FakeRuntime(), NAME, options, [])
+
+    with pytest.raises(UsageError, match="names and addresses of containers are not known"):
+        check_for_runtime(FakeEngineRuntime(), NAME, options, [])
+    other = cluster_options(node_proxy=True, kwok_controller_binary="/bin/true")
+    with pytest.raises(UsageError, match="needs the kubelet server"):
+        check_for_runtime(FakeRuntime(), NAME, other, [])
 
 
 def made(options: ClusterOptions) -> WantedCluster:

@@ -1,4 +1,5 @@
 import asyncio
+import socket
 import ssl
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -252,3 +253,24 @@ def test_an_address_that_is_taken_is_named() -> None:
 def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read"):
         server_tls(tmp_path / "a", tmp_path / "b", None)
+
+
+async def test_a_server_on_loopback_is_reached_at_every_loopback_address_and_tells_which(
+    tmp_path: Path,
+) -> None:
+    async def tell(request: Request) -> Answer:
+        return Answer(200, request.local_host.encode())
+
+    async with serving_kubelet([Route(path="/at", answer=tell)], tmp_path) as at:
+        answers = [await at.ask("GET /at HTTP/1.1", host=f"127.18.0.{n}") for n in (1, 7)]
+
+    assert [each.rpartition("\n")[2] for each in answers] == ["127.18.0.1", "127.18.0.7"]
+
+
+def test_a_server_on_loopback_does_not_need_every_address() -> None:
+    with socket.create_server(("127.18.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        [listening] = listening_sockets(["127.0.0.1"], port)
+
+    assert listening.getsockname() == ("127.0.0.1", port)
+    listening.close()

@@ -33,8 +33,15 @@ async def test_a_node_is_named_by_an_address_that_it_has_alone() -> None:
     assert by_address == await fleet.series()
 
 
+async def test_a_node_answers_at_its_internal_address_with_127_as_first_number() -> None:
+    fleet = HandFleet([pod()], [node("a", addresses=("198.18.0.7",)), node("b")])
+    by_address = await fleet.series("/metrics/resource", local_host="127.18.0.7")
+    assert by_address == await fleet.series()
+    assert by_address == await fleet.series("/metrics/resource", local_host="198.18.0.7")
+
+
 @pytest.mark.parametrize("path", ["/metrics/resource", "/stats/summary"])
-@pytest.mark.parametrize("address", ["127.0.0.1", "127.0.9.9"])
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.0.9.9", "127.18.0.1"])
 async def test_a_shared_or_unknown_address_names_no_node(path: str, address: str) -> None:
     fleet = HandFleet([pod()], [node(name, addresses=("127.0.0.1",)) for name in "ab"])
     with pytest.raises(RefusedError, match="fake nodes have the address") as raised:

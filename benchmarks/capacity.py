@@ -17,7 +17,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchmarks.cluster import KWOKCTL
-from benchmarks.processes import CONTROLLER, programs, resident_bytes
+from benchmarks.processes import CONTROLLER, KUBELET, programs, resident_bytes
 from benchmarks.report import Row, report
 from benchmarks.scale import cluster_of_its_own
 from kwokctl.clusters.capacity import Fleet
@@ -36,15 +36,17 @@ class Needs:
     etcd: int = 0
     apiserver: int = 0
     controller: int = 0
+    kubelet: int = 0
     others: int = 0
 
     def include(self, sizes: dict[str, int], etcd: int) -> None:
         """Take note of one look."""
-        known = {"kube-apiserver", CONTROLLER}
+        known = {"kube-apiserver", CONTROLLER, KUBELET}
         others = sum(size for name, size in sizes.items() if name not in known)
         self.etcd = max(self.etcd, etcd)
         self.apiserver = max(self.apiserver, sizes["kube-apiserver"])
         self.controller = max(self.controller, sizes[CONTROLLER])
+        self.kubelet = max(self.kubelet, sizes.get(KUBELET, 0))
         self.others = max(self.others, others)
 
 
@@ -75,6 +77,7 @@ def _step(kubeconfig: Path, fleet: Fleet, words: tuple[str, ...]) -> None:
         ("etcd's file", needs.etcd, estimated["etcdBytes"]),
         ("memory: kube-apiserver", needs.apiserver, estimated["apiserverMemory"]),
         ("memory: kwok-controller", needs.controller, estimated["controllerMemory"]),
+        ("memory: kwok-kubelet", needs.kubelet, estimated["kubeletMemory"]),
         ("memory: the others", needs.others, estimated["othersMemory"]),
     )
     rows = [Row(what, found / 1e6, "MB", goal=goal / 1e6) for what, found, goal in figures]

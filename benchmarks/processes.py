@@ -10,7 +10,7 @@ _FLAG = re.compile(r"--([a-z-]+)[= ](\S+)")
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
-CONTROLLER = "kwok-controller"
+CONTROLLER, KUBELET = "kwok-controller", "kwok-kubelet"
 
 
 def programs(port: int) -> dict[str, int]:
@@ -33,6 +33,8 @@ def programs(port: int) -> dict[str, int]:
         elif name != "etcd" and _talks_to(dict(_FLAG.findall(line)).get("kubeconfig", ""), port):
             if name in _PROGRAMS:
                 found[name] = pid
+            elif "kwokctl.kubelet" in line:
+                found[KUBELET] = pid
             elif "controller" in line:
                 found[CONTROLLER] = pid
     return found

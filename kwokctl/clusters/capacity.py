@@ -5,7 +5,8 @@ cores, built-in templates, all five components): clusters of 2,000 to 10,000 nod
 100,000 pods were made, and etcd's file and the largest resident memory of each process in the half
 minute after each step were written down. The heartbeats of 10,000 nodes were followed for fourteen
 minutes, and 10,000 pods of 20 KB compared with as many of 1 KB. Programs in Go take up to twice what
-they hold, so a figure may be a quarter too high or low; those of etcd are rather too high.
+they hold, so a figure may be a quarter too high or low; those of etcd are rather too high. What the
+kubelet server takes was measured by itself (`python -m benchmarks.usage`).
 """
 
 from collections.abc import Iterator
@@ -50,6 +51,8 @@ class Fleet:
     pod_size: int = POD_BYTES
     is_placed: bool = False
     """Whether pods are made with their nodes, so that the scheduler need not write them."""
+    is_metered: bool = False
+    """Whether a component asks what all of them use, as metrics-server does."""
 
     @property
     def surplus(self) -> int:
@@ -79,6 +82,11 @@ class _Memory:
 
 _APISERVER = _Memory(base=300 * _MIB, node=40_000, pod=26_000, byte=4.0, lease_write=350_000)
 _CONTROLLER = _Memory(base=40 * _MIB, node=5_000, pod=1_700, byte=0.0)
+_IDLE_KUBELET = _Memory(base=40 * _MIB, node=0, pod=0, byte=0.0)
+_KUBELET = _Memory(base=40 * _MIB, node=10_000, pod=3_000, byte=0.0)
+"""The kubelet server, before it is asked what all of them use, and since."""
+_NODE_ROUND, _POD_ROUND = 350e-6, 10e-6
+"""CPU seconds that it takes to tell once what a node, and a pod, uses."""
 _OTHERS = _Memory(base=240 * _MIB, node=55_000, pod=19_000, byte=4.5, lease_write=800_000)
 """etcd, kube-controller-manager and kube-scheduler together."""
 
@@ -97,8 +105,11 @@ class CapacityPlan:
     etcd_quota: int
     apiserver_memory: int
     controller_memory: int
+    kubelet_memory: int
     others_memory: int
     """etcd, kube-controller-manager and kube-scheduler."""
+    usage_round_seconds: float
+    """CPU time in which the kubelet server tells once what all use; 0 if nothing asks for that."""
     machine_memory: int
     """0 if it is not known."""
     fits: bool
@@ -110,7 +121,8 @@ class CapacityPlan:
     @property
     def memory(self) -> int:
         """What all programs need together."""
-        return self.apiserver_memory + self.controller_memory + self.others_memory
+        ours = self.controller_memory + self.kubelet_memory
+        return self.apiserver_memory + ours + self.others_memory
 
 
 def estimate(fleet: Fleet, *, heartbeat: Heartbeat, quota: int, memory: int = 0) -> CapacityPlan:
@@ -123,7 +135,9 @@ def estimate(fleet: Fleet, *, heartbeat: Heartbeat, quota: int, memory: int = 0)
     history = renewals * LEASE_BYTES + refreshes * _stored(fleet.node_size)
     one_node = _stored(fleet.node_size) * _NODE_REVISIONS + LEASE_BYTES
     objects = fleet.nodes * one_node + fleet.pods * _one_pod(fleet)
-    needs = [program.of(fleet, renewals) for program in (_APISERVER, _CONTROLLER, _OTHERS)]
+    kubelet = _KUBELET if fleet.is_metered else _IDLE_KUBELET
+    programs = (_APISERVER, _CONTROLLER, kubelet, _OTHERS)
+    needs = [program.of(fleet, renewals) for program in programs]
     etcd_bytes = int(objects + history * _KEPT_SECONDS)
     found = list(_lacks(etcd_bytes, quota, sum(needs), memory))
     return CapacityPlan(
@@ -135,7 +149,9 @@ def estimate(fleet: Fleet, *, heartbeat: Heartbeat, quota: int, memory: int = 0)
         etcd_quota=quota,
         apiserver_memory=needs[0],
         controller_memory=needs[1],
-        others_memory=needs[2],
+        kubelet_memory=needs[2],
+        others_memory=needs[3],
+        usage_round_seconds=_usage_round(fleet) if fleet.is_metered else 0.0,
         machine_memory=memory,
         fits=not found,
         why="; ".join(lack for lack, _ in found) or _comfort(etcd_bytes, quota, sum(needs)),
@@ -181,6 +197,10 @@ def _refreshes(nodes: int, heartbeat: Heartbeat) -> float:
         return 0.0
     usual = _STATUS_SECONDS[heartbeat.lease_seconds > 0]
     return nodes / max(usual, heartbeat.status_milliseconds / 1000)
+
+
+def _usage_round(fleet: Fleet) -> float:
+    return round(fleet.nodes * _NODE_ROUND + fleet.pods * _POD_ROUND, 2)
 
 
 def _one_pod(fleet: Fleet) -> int:

@@ -36,6 +36,17 @@ def test_without_a_cluster_the_one_that_would_be_made_is_planned(
     assert found["etcdQuota"] == 8 << 30
 
 
+def test_a_cluster_with_metrics_server_counts_what_it_asks_the_kubelet_server_for(
+    words: Words, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KWOK_ENABLE", "metrics-server")
+
+    assert words("plan --nodes 10000 --pods 100000") == 0
+
+    shown = capfd.readouterr().out
+    assert "processor: a round of usage" in shown
+
+
 @pytest.mark.usefixtures("cluster")
 def test_the_options_of_a_cluster_count(words: Words, capfd: pytest.CaptureFixture[str]) -> None:
     assert words("plan --nodes 100 -o yaml") == 0

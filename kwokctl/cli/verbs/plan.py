@@ -111,8 +111,10 @@ def plan(
     from kwokctl.clusters import capacity
     from kwokctl.components.definitions.etcd import EtcdOptions
     from kwokctl.components.heartbeat import heartbeat
+    from kwokctl.components.plan import selected
     from kwokctl.config.quantity import to_bytes
     from kwokctl.host.memory import machine_memory
+    from kwokctl.model import METRICS_SERVER
 
     given = {
         "etcd_quota_backend_size": etcd_quota_backend_size,
@@ -125,6 +127,7 @@ def plan(
         node_size=to_bytes(node_size) if node_size else capacity.NODE_BYTES,
         pod_size=to_bytes(pod_size) if pod_size else capacity.POD_BYTES,
         is_placed=placed,
+        is_metered=METRICS_SERVER in selected(options),
     )
     found = capacity.estimate(
         fleet,
@@ -182,7 +185,10 @@ def _table(plan: "CapacityPlan") -> None:
         ("etcd: history per hour", to_text(plan.etcd_bytes_per_hour)),
         ("memory: kube-apiserver", to_text(plan.apiserver_memory)),
         ("memory: kwok-controller", to_text(plan.controller_memory)),
+        ("memory: kwok-kubelet", to_text(plan.kubelet_memory)),
         ("memory: the others", to_text(plan.others_memory)),
         ("memory: in all", f"{to_text(plan.memory)} of {to_text(plan.machine_memory)}"),
     ]
+    if plan.usage_round_seconds:
+        rows.append(("processor: a round of usage", f"{plan.usage_round_seconds:,.1f} s"))
     results.emit_table(("WHAT", "SIZE"), rows)

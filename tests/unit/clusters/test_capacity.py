@@ -44,6 +44,15 @@ def test_what_was_measured_comes_out_within_a_quarter() -> None:
     assert beating.others_memory == pytest.approx(1.81e9, rel=0.25)
 
 
+def test_what_the_kubelet_server_takes_is_counted_where_all_usage_is_asked_for() -> None:
+    idle, metered = plan(), plan(replace(LARGE, is_metered=True))
+
+    assert (idle.kubelet_memory, idle.usage_round_seconds) == (40 << 20, 0.0)
+    assert metered.kubelet_memory == pytest.approx(440e6, rel=0.25)
+    assert metered.memory - idle.memory == metered.kubelet_memory - idle.kubelet_memory
+    assert metered.usage_round_seconds == pytest.approx(4.5, rel=0.25)
+
+
 def test_pods_that_are_made_with_their_nodes_are_written_once() -> None:
     placed = plan(replace(LARGE, is_placed=True))
 

@@ -55,3 +55,5 @@ def _add_access(made: argparse.ArgumentParser) -> None:
         help="who may ask: whom the API server allows it, or every known user")  # fmt: skip
     add("--enable-debugging-handlers", default=True, **SWITCH,
         help="whether logs and the like are answered at all")  # fmt: skip
+    add("--enable-profiling", default=False, **SWITCH,
+        help="whether /debug/pprof/profile gives a CPU profile of this process")  # fmt: skip

@@ -46,6 +46,8 @@ class KubeletSettings:
     """Whether every user has every right."""
     debugging: bool
     """Whether handlers for debugging, such as logs, are on."""
+    profiling: bool
+    """Whether clients with the right may take profiles."""
     verbosity: int
 
 
@@ -71,6 +73,7 @@ def read_kubelet_settings(argv: Sequence[str], progress: Progress) -> KubeletSet
         anonymous=flags.anonymous_auth,
         allow_all=flags.authorization_mode == "AlwaysAllow",
         debugging=flags.enable_debugging_handlers,
+        profiling=flags.enable_profiling,
         verbosity=flags.v,
     )
 

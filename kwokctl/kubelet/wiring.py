@@ -21,6 +21,7 @@ from kwokctl.kubelet.general_routes import (
 from kwokctl.kubelet.http.routes import RouteTable
 from kwokctl.kubelet.http.server import KubeletServer
 from kwokctl.kubelet.logs.file_changes import FileChanges
+from kwokctl.kubelet.profiling.routes import profiling_routes
 from kwokctl.kubelet.settings import KubeletSettings
 from kwokctl.kubelet.subject_routes import KubeletSubjects
 
@@ -59,7 +60,8 @@ class KubeletProcess:
             for kind in sorted(settings.custom_kinds)
         ]  # fmt: skip
         general = general_routes(self._metrics.text, self._is_ready)
-        routes = [*general, *self._subjects.routes()]
+        profiling = profiling_routes(wall) if settings.profiling else ()
+        routes = [*general, *self._subjects.routes(), *profiling]
         offered = routes if settings.debugging else without_debugging(routes)
         self.server = KubeletServer(RouteTable(list(offered)), gate.admit, self._count)
 

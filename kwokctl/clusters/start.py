@@ -12,8 +12,13 @@ from kwokctl.clusters.state.files import write_files
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.locks import starting
 from kwokctl.clusters.state.saved import Saved, load, version_remark
-from kwokctl.model import ClusterName, ComponentName
+from kwokctl.model import KWOK_CONTROLLER, KWOK_KUBELET, ClusterName, ComponentName
 from kwokctl.runtime import Runtime
+
+_NO_KUBELET = (
+    "an older kwokctl has made the cluster, without a kubelet server: 'kubectl logs', 'exec' and 'top' show "
+    "nothing of its pods until it is created again"
+)
 
 
 async def start_cluster(
@@ -28,9 +33,18 @@ async def start_cluster(
         saved = load(home.paths(name), name)
         if remark := version_remark(saved):
             home.progress.warn(remark)
+        if _is_older(saved):
+            home.progress.warn(_NO_KUBELET)
         runtime = home.runtime(saved.options.runtime)
         await runtime.check()
         return await start_saved(home, runtime, saved, wait=wait, timeout=timeout)
+
+
+def _is_older(saved: Saved) -> bool:
+    """Tell whether a cluster is from before there was a kubelet server."""
+    is_given_up = KWOK_KUBELET in saved.options.selection.disable
+    has_other = saved.options.component(KWOK_CONTROLLER).binary
+    return KWOK_KUBELET not in saved.names and not is_given_up and not has_other
 
 
 async def start_saved(

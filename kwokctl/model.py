@@ -20,6 +20,7 @@ KUBE_SCHEDULER = ComponentName("kube-scheduler")
 KWOK_CONTROLLER = ComponentName("kwok-controller")
 KWOK_KUBELET = ComponentName("kwok-kubelet")
 METRICS_SERVER = ComponentName("metrics-server")
+PROMETHEUS = ComponentName("prometheus")
 
 
 class State(StrEnum):
@@ -135,6 +136,10 @@ class Component:
     limits: Limits = Limits()
     objects: tuple[Mapping[str, Json], ...] = ()
     """What it needs in the cluster: applied before it starts, once the API server is ready."""
+    files: Mapping[Path, str] = field(default_factory=dict)
+    """What it reads: written, for its owner only, before it starts."""
+    url: str = ""
+    """Where a person of this host opens its pages, if it has any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,12 +8,13 @@ IMAGE_PROGRAMS = (
     "kube-controller-manager",
     "kube-scheduler",
     "metrics-server",
+    "prometheus",
 )
 """The programs that are published as images of their own."""
 
 _REGISTRY = "registry.k8s.io"
-_REGISTRIES = {"metrics-server": f"{_REGISTRY}/metrics-server"}
 _HUB = "docker.io"
+_REGISTRIES = {"metrics-server": f"{_REGISTRY}/metrics-server", "prometheus": f"{_HUB}/prom"}
 _FIRST_REVISED_ETCD = (3, 3, 17)
 """From this release on a tag ends with the revision of the image, of which the first is 0."""
 

@@ -16,6 +16,7 @@ from kwokctl.artifacts.programs import (
     METRICS_SERVER,
     ON_REQUEST,
     PROGRAMS,
+    PROMETHEUS,
     named,
 )
 from kwokctl.artifacts.resolve import ArtifactSource, WantedProgram, resolve, store_of
@@ -104,6 +105,7 @@ def wanted(kube: str, names: Collection[str] = _USUAL) -> list[WantedProgram]:
         ETCD: versions.etcd_version(kube),
         KIND: versions.DEFAULT_KIND_VERSION,
         METRICS_SERVER: versions.DEFAULT_METRICS_SERVER_VERSION,
+        PROMETHEUS: versions.DEFAULT_PROMETHEUS_VERSION,
     }
     return [
         WantedProgram(name=name, version=of_group.get(PROGRAMS[name].group, kube)) for name in names

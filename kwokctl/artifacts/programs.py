@@ -30,8 +30,12 @@ class Release:
     """Where its SHA-256 is published, relative to it; `{file}` is its name."""
     archive: bool = False
     """Whether that file is an archive of several programs."""
+    module_version: Callable[[str], str] = str
+    """How Go calls a version of the modules."""
     oldest_build: tuple[int, int]
     """The first release that a Go module proxy can give."""
+    tags: tuple[str, ...] = ()
+    """Build tags."""
     stamped: tuple[str, ...] = ()
     """Go packages into which the linker writes the version."""
 
@@ -109,6 +113,21 @@ METRICS_SERVER = Release(
 )
 
 
+PROMETHEUS = Release(
+    name="prometheus",
+    title="Prometheus",
+    canonical=versions.prometheus_version,
+    site="https://github.com/prometheus/prometheus/releases/download/v{number}",
+    file="prometheus-{number}.{os}-{arch}.tar.gz",
+    sums="sha256sums.txt",
+    archive=True,
+    module_version=versions.prometheus_module,
+    oldest_build=(2, 35),
+    # Without the libraries of cloud providers, which take most of the time of a build.
+    tags=("remove_all_sd", "enable_kubernetes_sd"),
+)
+
+
 def _kubernetes(name: str) -> Program:
     module = "k8s.io/kubernetes"
     return Program(name=name, group=KUBERNETES, module=module, package=f"{module}/cmd/{name}")
@@ -137,6 +156,12 @@ PROGRAMS = {
             module="sigs.k8s.io/metrics-server",
             package="sigs.k8s.io/metrics-server/cmd/metrics-server",
         ),
+        Program(
+            name="prometheus",
+            group=PROMETHEUS,
+            module="github.com/prometheus/prometheus",
+            package="github.com/prometheus/prometheus/cmd/prometheus",
+        ),
         Program(name="kind", group=KIND, module="sigs.k8s.io/kind", package="sigs.k8s.io/kind"),
     )
 }
@@ -144,7 +169,7 @@ PROGRAMS = {
 FOR_NODES = frozenset({"kubelet", "kubeadm", "kind"})
 """What only clusters on kind need: kind, and what its node image is made of."""
 
-ON_REQUEST = frozenset({"metrics-server"})
+ON_REQUEST = frozenset({"metrics-server", "prometheus"})
 """What only clusters need that ask for it."""
 
 

@@ -7,6 +7,7 @@ from kwokctl.errors import UsageError
 DEFAULT_KUBE_VERSION = "v1.36.3"
 DEFAULT_KIND_VERSION = "v0.33.0"
 DEFAULT_METRICS_SERVER_VERSION = "v0.9.0"
+DEFAULT_PROMETHEUS_VERSION = "v3.12.0"
 
 _VERSION = re.compile(r"v?(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?)", re.ASCII)
 
@@ -50,6 +51,20 @@ def kind_version(text: str) -> str:
 def metrics_server_version(text: str) -> str:
     """Return a version of metrics-server with its leading `v`; UsageError for anything else."""
     return f"v{_number(text, 'a version of metrics-server', DEFAULT_METRICS_SERVER_VERSION)}"
+
+
+def prometheus_version(text: str) -> str:
+    """Return a version of Prometheus with its leading `v`; raises UsageError for anything else."""
+    return f"v{_number(text, 'a version of Prometheus', DEFAULT_PROMETHEUS_VERSION)}"
+
+
+def prometheus_module(version: str) -> str:
+    """Return the version of Prometheus' Go module: that of v3.12.0 is v0.312.0, of v2.42.0 v0.42.0.
+
+    https://github.com/prometheus/prometheus#prometheus-code-base-as-a-library
+    """
+    major, minor, patch = version.removeprefix("v").split(".", 2)
+    return f"v0.{minor}.{patch}" if major == "2" else f"v0.{major}{minor:>02}.{patch}"
 
 
 def minor(kube: str) -> int:

@@ -18,7 +18,7 @@ class Outcome:
     then: tuple[str, ...] = ()
     """Those commands."""
     remark: str = ""
-    """What a person should know besides: the last line."""
+    """What a person should know besides: the last lines."""
     cluster: str = ""
     changed: bool = True
     """Whether anything is different from before."""

@@ -1,7 +1,7 @@
 """Creates a cluster, or continues a creation that was interrupted."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -31,7 +31,7 @@ from kwokctl.errors import ComponentError, ConflictError, KwokctlError
 from kwokctl.host.files import remove_private_folder, remove_tree
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.kube.kubeconfig import entries
-from kwokctl.model import ClusterName, ComponentName, State
+from kwokctl.model import ClusterName, ComponentName, Plan, State
 from kwokctl.progress import Progress
 from kwokctl.runtime import Runtime
 
@@ -69,6 +69,8 @@ class Created:
     drift: tuple[str, ...]
     data_path: Choice
     """How fake kubelets and `scale` write, and why."""
+    urls: Mapping[ComponentName, str]
+    """Where components are opened that have pages."""
     started: tuple[ComponentName, ...] = ()
     """The components that did not run before."""
 
@@ -88,10 +90,10 @@ async def create_cluster(home: Home, request: CreateRequest) -> Created:
         if existed := paths.saved.is_file():
             saved, drift = compared(home, request)
             data_path, options = saved.data_path(), saved.options
-            server, started = await _continue(home, request, saved)
+            server, plan, started = await _continue(home, request, saved)
         else:
             drift, data_path, options = (), wanted.data_path, wanted.options
-            server, started = await _create(home, request, wanted)
+            server, plan, started = await _create(home, request, wanted)
         target = request.kubeconfig or paths.kubeconfig
         if request.kubeconfig:
             await _give_context(home.progress, target, _source(paths, options), context)
@@ -103,6 +105,7 @@ async def create_cluster(home: Home, request: CreateRequest) -> Created:
         existed=existed,
         drift=drift,
         data_path=data_path,
+        urls={each.name: each.url for each in plan.components.values() if each.url},
         started=started,
     )
 
@@ -129,8 +132,8 @@ def compared(home: Home, request: CreateRequest) -> tuple[Saved, tuple[str, ...]
 
 _WITHOUT_CONTEXT = "the cluster runs: repeat the command to add its context"
 
-_Started = tuple[str, tuple[ComponentName, ...]]
-"""The URL of an API server, and the components that did not run before."""
+_Started = tuple[str, Plan, tuple[ComponentName, ...]]
+"""The URL of an API server, its cluster, and the components that did not run before."""
 
 
 def _source(paths: ClusterPaths, options: ClusterOptions) -> Path:
@@ -163,7 +166,7 @@ async def _create(home: Home, request: CreateRequest, wanted: WantedCluster) -> 
             prepare = partial(install_definitions, home, saved)
             started = await bring_up(home, runtime, plan, held, request.patience, prepare)
             await create_first_objects(home, saved)
-    return kube_apiserver.url(saved.setting(runtime, home.paths(request.name))), started
+    return kube_apiserver.url(saved.setting(runtime, home.paths(request.name))), plan, started
 
 
 async def _continue(home: Home, request: CreateRequest, saved: Saved) -> _Started:
@@ -180,7 +183,7 @@ async def _continue(home: Home, request: CreateRequest, saved: Saved) -> _Starte
         forget_former(paths)
         await install_definitions(home, saved)
         await create_first_objects(home, saved)
-        return url, ()
+        return url, plan, ()
     found = await artifacts(
         home, runtime, saved.options, needed_programs(saved.options, saved.names), saved.artifacts
     )
@@ -193,7 +196,7 @@ async def _continue(home: Home, request: CreateRequest, saved: Saved) -> _Starte
         started = await bring_up(home, runtime, plan, held, request.patience, prepare)
     forget_former(paths)
     await create_first_objects(home, saved)
-    return url, started
+    return url, plan, started
 
 
 @asynccontextmanager

@@ -39,6 +39,8 @@ class ComponentStatus:
     status: RunStatus
     version: str
     ports: tuple[Port, ...]
+    url: str = ""
+    """Where its pages are opened, if it has any."""
     message: str = ""
     """Why it is not ready; for one that has ended by itself the end of its log."""
 
@@ -90,6 +92,7 @@ async def component_statuses(home: Home, name: ClusterName) -> list[ComponentSta
             status=status,
             version=_version(saved, component),
             ports=component.ports,
+            url=component.url,
             message=_BY_USER
             if by_user
             else await _message(runtime, name, status, component, reasons),

@@ -18,9 +18,9 @@ from kwokctl.components.definitions.kube_apiserver import KubeApiserverOptions
 from kwokctl.components.definitions.kube_apiserver_insecure_proxy import InsecureProxyOptions
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
 from kwokctl.components.definitions.kwok_kubelet import KwokKubeletOptions
-from kwokctl.components.definitions.metrics_server import settle_rounds
 from kwokctl.components.heartbeat import TIMES, settle_heartbeat
 from kwokctl.components.plan import SELECTION, known_limits, selected
+from kwokctl.components.rounds import settle_rounds
 from kwokctl.config.data_path import Choice
 from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions

@@ -1,9 +1,11 @@
 """Defines a component: its options, program, certificates, and how it is described."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from kwokctl.artifacts.versions import kube_version
+from kwokctl.components.metrics_page import MetricsPage, Pages
 from kwokctl.components.setting import Setting
 from kwokctl.config.declaring import ComponentOptions
 from kwokctl.config.options import ClusterOptions
@@ -16,6 +18,14 @@ def _kubernetes(options: ClusterOptions) -> str:
 
 def _no_identities(_: ClusterOptions) -> tuple[Identity, ...]:
     return ()
+
+
+def _no_metrics(_: Setting, __: ComponentName) -> None:
+    return None
+
+
+def _no_files(_: Setting, __: Pages) -> Mapping[Path, str]:
+    return {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +43,10 @@ class Definition:
     version: Callable[[ClusterOptions], str] = _kubernetes
     embedded: Artifact | None = None
     """The program that is started unless another one is given, where that comes with kwokctl."""
+    metrics: Callable[[Setting, ComponentName], MetricsPage | None] = _no_metrics
+    """Where another component finds its metrics."""
+    collect: Callable[[Setting, Pages], Mapping[Path, str]] = _no_files
+    """What it reads of where the components of its cluster have their metrics."""
     is_added_by_port: bool = False
     """Whether a cluster has it, too, where a port was chosen for it."""
     is_required: bool = False

@@ -27,7 +27,6 @@ from kwokctl.model import (
 SELECTION = frozenset(each.field for each in declared(SelectionOptions))
 """The options that say which components a cluster has."""
 NOT_SERVED = (
-    "prometheus",
     "jaeger",
     "kueue",
     "kueueviz-frontend",
@@ -73,7 +72,7 @@ def build_plan(cluster: ClusterName, names: Sequence[ComponentName], setting: Se
             name: _patched(
                 _published(
                     replace(
-                        catalog()[name].build(setting),
+                        _described(name, names, setting),
                         env={} if catalog()[name].embedded else in_go,
                         limits=limits.get(name, Limits()),
                     ),
@@ -85,6 +84,15 @@ def build_plan(cluster: ClusterName, names: Sequence[ComponentName], setting: Se
         },
         restart=setting.options.restart == "on-failure",
     )
+
+
+def _described(name: ComponentName, names: Sequence[ComponentName], setting: Setting) -> Component:
+    """Describe a component, with what it reads about the others."""
+    definition = catalog()[name]
+    component = definition.build(setting)
+    found = {other: catalog()[other].metrics(setting, name) for other in names}
+    pages = {other: page for other, page in found.items() if page}
+    return replace(component, files={**component.files, **definition.collect(setting, pages)})
 
 
 def _published(component: Component, setting: Setting) -> Component:

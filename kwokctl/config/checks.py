@@ -17,6 +17,7 @@ from kwokctl.artifacts.versions import (
     kind_version,
     kube_version,
     metrics_server_version,
+    prometheus_version,
 )
 from kwokctl.config.kinds import KINDS, KWOK
 from kwokctl.config.nearest import did_you_mean
@@ -226,6 +227,11 @@ def kind(word: str) -> InvalidText | None:
 def metrics_server(word: str) -> InvalidText | None:
     """Accept a version of metrics-server."""
     return _version(word, metrics_server_version, "v0.9.0")
+
+
+def prometheus(word: str) -> InvalidText | None:
+    """Accept a version of Prometheus."""
+    return _version(word, prometheus_version, "v3.12.0")
 
 
 def _version(word: str, read: Callable[[str], str], example: str) -> InvalidText | None:

@@ -119,6 +119,17 @@ def image_option(title: str) -> Any:
     return option("", title, group=IMAGES, metavar="IMAGE")
 
 
+def binary_prefix_option(title: str) -> Any:
+    """Declare the mirror from which the programs of a project are got."""
+    return option("", f"Mirror of the {title} downloads", group=PROGRAMS, metavar="URL", flag="")
+
+
+def image_prefix_option(title: str) -> Any:
+    """Declare the mirror from which the images of a project are got."""
+    help_text = f"Mirror of the {title} image"
+    return option("", help_text, group=IMAGES, metavar="PREFIX", flag="", check=checks.image)
+
+
 def declared(owner: type["DataclassInstance"]) -> tuple[Spelling, ...]:
     """Return the options that a class declares."""
     return tuple(

@@ -94,7 +94,6 @@ def _camel(words: str) -> str:
 _IMAGES = ("version", "image-prefix", "image", "manifests")
 _OWN = "the controller comes with kwokctl, which downloads none"
 _KECTL = "kwokctl does not run kectl; 'kwokctl etcdctl' reads and writes etcd"
-_NO_PROMETHEUS = "clusters do not have the component 'prometheus' yet"
 _NO_JAEGER = "clusters do not have the component 'jaeger' yet"
 
 NOT_SERVED: tuple[NotServed, ...] = (
@@ -136,7 +135,6 @@ NOT_SERVED: tuple[NotServed, ...] = (
         default=0,
         reason=_NO_JAEGER,
     ),
-    *_ports("prometheus"),
     *_ports("jaeger"),
     *_ports("kueueviz"),
     *_flags(
@@ -145,16 +143,13 @@ NOT_SERVED: tuple[NotServed, ...] = (
     ),
     *_idle(
         _flags(
-            "prometheus-image",
-            "prometheus-binary",
             "prometheus-binary-tar",
-            reason=_NO_PROMETHEUS,
+            reason="--prometheus-binary takes the address of an archive, too",
         )
     ),
     *_idle(_flags("jaeger-image", "jaeger-binary", "jaeger-binary-tar", reason=_NO_JAEGER)),
     *_idle(_keys("kwok-version", "kwok-binary-prefix", "kwok-image-prefix", reason=_OWN)),
     *_idle(_keys("kubectl-image", reason="kubectl is a program of this machine")),
-    *_addon("prometheus", "version", "image-prefix", "binary-prefix"),
     *_addon("jaeger", "version", "image-prefix", "binary-prefix"),
     *(
         replace(option, type=list, is_idle=True)

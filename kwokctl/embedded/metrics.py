@@ -43,6 +43,11 @@ class Metrics:
         return "".join(_lines(values, self._meanings))
 
 
+def relayed_path(component: str) -> str:
+    """Return where the kubelet server relays the metrics of a component."""
+    return f"/metrics/components/{component}"
+
+
 def resident_bytes() -> int:
     """Return how much memory this process has resident."""
     try:

@@ -139,6 +139,26 @@ class ClusterPaths:
         return self.root / "etcd-before-restore"
 
     @property
+    def prometheus_data(self) -> Path:
+        """What Prometheus has measured."""
+        return self.root / "prometheus"
+
+    @property
+    def prometheus_config(self) -> Path:
+        """What Prometheus scrapes."""
+        return self.root / "prometheus.yaml"
+
+    @property
+    def prometheus_web(self) -> Path:
+        """Whom Prometheus answers."""
+        return self.root / "prometheus-web.yaml"
+
+    @property
+    def dashboard(self) -> Path:
+        """Shows in Grafana what Prometheus has measured."""
+        return self.root / "grafana-dashboard.json"
+
+    @property
     def logs(self) -> Path:
         """One log file a component, with its older parts."""
         return self.root / "logs"

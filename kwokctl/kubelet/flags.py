@@ -29,6 +29,7 @@ def parser() -> argparse.ArgumentParser:
     add("--egress-socket", type=Path,
         help="unix socket at which the API server asks for connections to nodes, and to all else")  # fmt: skip
     _add_access(made)
+    _add_relays(made)
     add("-v", "--v", type=log_level, default=0, help="how much is logged: a number or a name")
     add("--version", action="version", version=f"kwok-kubelet version {__version__}")
     return made
@@ -41,6 +42,18 @@ def _add_selection(made: argparse.ArgumentParser) -> None:
     add("--manage-single-node", default="", help="the one fake node, by name")
     add("--manage-nodes-with-annotation-selector", default="")
     add("--manage-nodes-with-label-selector", default="")
+
+
+def _add_relays(made: argparse.ArgumentParser) -> None:
+    """Add the flags that say whose metrics are relayed."""
+    add = made.add_argument
+    add("--controller-metrics-url", default="", help="where the controller has its metrics")
+    add("--controller-token-file", type=Path, help="token that is shown there")
+    add("--etcd-metrics-url", default="", help="where etcd has its metrics")
+    add("--etcd-socket", type=Path, help="unix socket of etcd to dial instead of the URL's host")
+    add("--etcd-cafile", type=Path, help="CA of etcd's certificate")
+    add("--etcd-certfile", type=Path, help="certificate that is shown to etcd")
+    add("--etcd-keyfile", type=Path, help="key of that certificate")
 
 
 def _add_access(made: argparse.ArgumentParser) -> None:

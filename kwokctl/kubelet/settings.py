@@ -1,7 +1,7 @@
 """The settings of the kubelet server: flags, and documents from files."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,8 +12,10 @@ from kwokctl.embedded.flags import parse_address
 from kwokctl.embedded.selection import Selection, select
 from kwokctl.errors import UsageError
 from kwokctl.kubelet.flags import parser
+from kwokctl.kubelet.relays import RelayedMetrics
 from kwokctl.kubelet.subjects import check_kubelet_documents
 from kwokctl.kubelet.usage.pages import usual_metrics
+from kwokctl.model import ETCD, KWOK_CONTROLLER, HttpProbe
 from kwokctl.progress import Progress
 
 
@@ -49,6 +51,8 @@ class KubeletSettings:
     profiling: bool
     """Whether clients with the right may take profiles."""
     verbosity: int
+    relays: tuple[RelayedMetrics, ...] = ()
+    """Whose metrics are relayed."""
 
 
 def read_kubelet_settings(argv: Sequence[str], progress: Progress) -> KubeletSettings:
@@ -75,6 +79,7 @@ def read_kubelet_settings(argv: Sequence[str], progress: Progress) -> KubeletSet
         debugging=flags.enable_debugging_handlers,
         profiling=flags.enable_profiling,
         verbosity=flags.v,
+        relays=tuple(_relays(flags)),
     )
 
 
@@ -93,6 +98,21 @@ def _kinds(given: Sequence[str]) -> frozenset[str]:
         )
         raise UsageError(f"'{unknown[0]}' says nothing of what a kubelet answers", hint=hint)
     return kinds
+
+
+def _relays(flags: argparse.Namespace) -> Iterator[RelayedMetrics]:
+    if flags.controller_metrics_url:
+        page = HttpProbe(url=flags.controller_metrics_url)
+        yield RelayedMetrics(name=KWOK_CONTROLLER, page=page, token=flags.controller_token_file)
+    if flags.etcd_metrics_url:
+        page = HttpProbe(
+            url=flags.etcd_metrics_url,
+            socket=flags.etcd_socket,
+            ca=flags.etcd_cafile,
+            cert=flags.etcd_certfile,
+            key=flags.etcd_keyfile,
+        )
+        yield RelayedMetrics(name=ETCD, page=page)
 
 
 def _tls(flags: argparse.Namespace) -> TlsFiles | None:

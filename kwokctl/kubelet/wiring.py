@@ -22,6 +22,7 @@ from kwokctl.kubelet.http.routes import RouteTable
 from kwokctl.kubelet.http.server import KubeletServer
 from kwokctl.kubelet.logs.file_changes import FileChanges
 from kwokctl.kubelet.profiling.routes import profiling_routes
+from kwokctl.kubelet.relays import relay_routes
 from kwokctl.kubelet.settings import KubeletSettings
 from kwokctl.kubelet.subject_routes import KubeletSubjects
 
@@ -61,7 +62,8 @@ class KubeletProcess:
         ]  # fmt: skip
         general = general_routes(self._metrics.text, self._is_ready)
         profiling = profiling_routes(wall) if settings.profiling else ()
-        routes = [*general, *self._subjects.routes(), *profiling]
+        relays = relay_routes(settings.relays)
+        routes = [*general, *self._subjects.routes(), *profiling, *relays]
         offered = routes if settings.debugging else without_debugging(routes)
         self.server = KubeletServer(RouteTable(list(offered)), gate.admit, self._count)
 

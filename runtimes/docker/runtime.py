@@ -228,7 +228,7 @@ class DockerSite(EngineSite):
         """Return a name in the cluster's network, or the published port for clients on the host."""
         if dialler is None or dialler in ON_HOST:
             return f"{LOOPBACK}:{port}"
-        return f"{component}:{port}"
+        return f"{HOST if component in ON_HOST else component}:{port}"
 
     def port(self, component: ComponentName, host_port: int) -> int:
         """Return the port itself."""

@@ -94,6 +94,7 @@ def test_a_program_gets_clusters_with_their_components(
                     "message": "first line\npanic: no space left\n",
                     "version": "3.6.16",
                     "ports": [{"name": "client", "port": 2379, "hostPort": 32765}],
+                    "url": "",
                 }
             ],
         }
@@ -124,6 +125,16 @@ def test_components_are_shown_in_columns_a_dead_one_with_its_last_line(
     runner.answers["component_statuses"] = [ETCD]
     assert words(f"get components -o {output}") == 0
     assert capfd.readouterr().out == text
+
+
+def test_of_a_component_with_pages_the_url_is_shown(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runner.answers["component_statuses"] = [replace(ETCD, url="https://127.0.0.1:9090")]
+    assert words("get components -o wide") == 0
+    assert "https://127.0.0.1:9090 " in capfd.readouterr().out
+    assert words("get components -o json") == 0
+    assert json.loads(capfd.readouterr().out)[0]["url"] == "https://127.0.0.1:9090"
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.support.installed import Installed, listens
 from tests.support.listeners import listeners_of
 from tests.support.node_proxy import answer_of_node_proxy
 from tests.support.on_kind import PATIENCE, fake_nodes
 from tests.support.places import Place, opened
-from tests.support.stranger import Stranger
+from tests.support.stranger import Stranger, certified
 
 pytestmark = [
     pytest.mark.e2e,
@@ -158,13 +157,7 @@ def _stranger(main: Installed, shows: str, folder: Path) -> Stranger:
             return Stranger(token=main.kubectl("create", "token", "default").strip())
         case "a certificate":
             # Its name must not make it the front proxy, whose headers say who asks.
-            name = "front-proxy-client"
-            text = main.ok("get", "kubeconfig", "--user", name, "--group", "strangers")
-            user = yaml.safe_load(text)["users"][0]["user"]
-            pair = folder / "stranger.pem"
-            parts = (user["client-certificate-data"], user["client-key-data"])
-            pair.write_bytes(b"".join(map(base64.b64decode, parts)))
-            return Stranger(certificate=pair)
+            return certified(main, folder, "front-proxy-client")
         case _:
             return Stranger()
 

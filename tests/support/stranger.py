@@ -1,5 +1,6 @@
 """Another user of this machine, who dials what listens here."""
 
+import base64
 import ctypes
 import http.client
 import json
@@ -14,6 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
+import yaml
+
+from tests.support.installed import Installed
 from tests.support.listeners import Listener
 
 NOBODY = 65534
@@ -76,6 +80,16 @@ class Stranger:
             finally:
                 connection.close()
         return 0
+
+
+def certified(cluster: Installed, folder: Path, name: str) -> Stranger:
+    """Return a user with a certificate that the cluster has signed for this name."""
+    text = cluster.ok("get", "kubeconfig", "--user", name, "--group", "strangers")
+    user = yaml.safe_load(text)["users"][0]["user"]
+    pair = folder / "stranger.pem"
+    parts = (user["client-certificate-data"], user["client-key-data"])
+    pair.write_bytes(b"".join(map(base64.b64decode, parts)))
+    return Stranger(certificate=pair)
 
 
 def _dialled(listener: Listener, context: ssl.SSLContext | None) -> socket.socket:

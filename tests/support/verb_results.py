@@ -17,5 +17,6 @@ def created(**changes: Any) -> Created:
         "existed": False,
         "drift": (),
         "data_path": Choice(path="etcd", why="fast"),
+        "urls": {},
     }
     return Created(**(values | changes))

@@ -75,13 +75,19 @@ class Build:
         return f"v{self.orders[0].version.removeprefix('v')}"
 
     @property
+    def _module_version(self) -> str:
+        return self._group.module_version(self._version)
+
+    @property
     def _title(self) -> str:
         return f"{self._group.title} {self._version}"
 
     @property
     def _linked(self) -> list[str]:
         flags = gomod.linker_flags(self._version, self._group.stamped)
-        return ["-mod=mod", "-trimpath", "-ldflags", flags]
+        # The user's own count where a release needs none.
+        tags = [f"-tags={','.join(self._group.tags)}"] if self._group.tags else []
+        return ["-mod=mod", "-trimpath", *tags, "-ldflags", flags]
 
     def check_age(self) -> None:
         """Raise ArtifactError for releases from before there were Go modules of them."""
@@ -103,16 +109,17 @@ class Build:
         oldest = max(_OLDEST_GO, *map(gomod.needed, published.values()))
         if go.release < oldest:
             go = await toolchain.find(self.cache, oldest, self.progress)
-        text = gomod.scratch(published, version=self._version)
+        text = gomod.scratch(published, version=self._module_version)
         write_atomic(self._folder / "go.mod", text)
-        packages = [f"{program.package}@{self._version}" for program in self._programs]
+        version = self._module_version
+        packages = [f"{program.package}@{version}" for program in self._programs]
         with self.progress.step(f"Fetching what {self._title} is made of") as step:
             await self._go(go, "get", "-tool", *packages, line=_saying(step))
         return go
 
     async def _published(self, go: Go, paths: Collection[str], step: Step) -> Mapping[str, str]:
         """Return the published `go.mod` of each module, by path."""
-        wanted = [f"{path}@{self._version}" for path in paths]
+        wanted = [f"{path}@{self._module_version}" for path in paths]
         # A Go that is too old for a module says so and exits with 1, but fetches it all the same.
         answer = await self._go(
             go, "mod", "download", "-json", *wanted, line=_saying(step), accept=(0, 1)
@@ -121,7 +128,7 @@ class Build:
         texts = await asyncio.to_thread(_texts, modules)
         if missing := [path for path in paths if path not in texts]:
             raise ArtifactError(
-                f"the Go proxy has no module '{missing[0]}' of version {self._version}",
+                f"the Go proxy has no module '{missing[0]}' of version {self._module_version}",
                 hint=f"'go list -m -versions {missing[0]}' shows the versions that your GOPROXY has",
                 detail="\n".join(m["Error"] for m in modules if m.get("Error")) or None,
             )

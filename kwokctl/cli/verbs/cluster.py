@@ -255,11 +255,17 @@ def _creation(
             f"{call.itself} {'get components -o wide' if scaled else 'scale node --replicas 1000'}",
             f"{call.itself} delete cluster",
         ),
-        remark="" if created.existed else str(created.data_path),
+        remark=_remark(created),
         cluster=created.name,
         changed=any((created.started, not created.existed, *(not r.is_unchanged for r in scaled))),
         result={**results.plain(created), "scaled": scaled},
     )
+
+
+def _remark(created: "Created") -> str:
+    """Say how it is written to, unless it was there before, and where its components have pages."""
+    pages = [f"{name}: {url}" for name, url in created.urls.items()]
+    return "\n".join([*([] if created.existed else [str(created.data_path)]), *pages])
 
 
 def _conclude_all(call: Invocation, deleted: "Deleted", output: str) -> None:

@@ -86,9 +86,9 @@ def components(
 ) -> None:
     """List the components of a cluster.
 
-    json and yaml give a list of {name, status, message, version, ports: [{name, port, hostPort}]},
-    with --watch one of these documents after the other; message says why a component is not ready,
-    with the end of its log.
+    json and yaml give a list of {name, status, message, version, ports: [{name, port, hostPort}],
+    url}, with --watch one of these documents after the other; message says why a component is not
+    ready, with the end of its log; url is where its pages are opened, if it has any.
     """
     name = call.cluster
     from kwokctl.clusters.status import component_changes, component_statuses
@@ -132,7 +132,7 @@ _COLUMNS = {
 
 
 def _rows(statuses: Sequence["ComponentStatus"], output: str) -> list[tuple[str, ...]]:
-    rows = [(e.name, e.status, e.version, _ports(e), _last_line(e.message)) for e in statuses]
+    rows = [(e.name, e.status, e.version, _reach(e), _last_line(e.message)) for e in statuses]
     return [row[: len(_COLUMNS[output])] for row in rows]
 
 
@@ -277,15 +277,16 @@ def _component(status: "ComponentStatus") -> dict[str, object]:
         "status": str(status.status),
         "message": status.message,
         "version": status.version,
-        "ports": [
-            {"name": port.name, "port": port.port, "hostPort": port.host_port}
-            for port in status.ports
-        ],
+        "ports": [{"name": p.name, "port": p.port, "hostPort": p.host_port} for p in status.ports],
+        "url": status.url,
     }
 
 
-def _ports(status: "ComponentStatus") -> str:
-    return ",".join(f"{port.name}:{port.host_port or port.port}" for port in status.ports)
+def _reach(status: "ComponentStatus") -> str:
+    """Return the ports of a component, or the URL of one that is opened by that."""
+    return status.url or ",".join(
+        f"{port.name}:{port.host_port or port.port}" for port in status.ports
+    )
 
 
 def _last_line(text: str) -> str:

@@ -11,6 +11,7 @@ from kwokctl.clusters.programs.images import artifacts
 from kwokctl.clusters.programs.needed import source_of
 from kwokctl.clusters.programs.node_image import make_node_image, node_image
 from kwokctl.clusters.state.home import Home
+from kwokctl.components.catalog import requested
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import UnavailableError, UsageError
 from kwokctl.runtime import BringsKubernetes, Images, NodeImages, RunsImages, Runtime
@@ -39,7 +40,7 @@ async def stock_images(
 async def _components(
     home: Home, runtime: Runtime, images: Images, options: ClusterOptions
 ) -> list[str]:
-    left_out = ON_REQUEST - set(options.selection.added)
+    left_out = ON_REQUEST - set(requested(options))
     wanted = [name for name in IMAGE_PROGRAMS if name not in left_out]
     found = await artifacts(home, runtime, options, wanted)
     names = []

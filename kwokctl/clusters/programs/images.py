@@ -70,7 +70,13 @@ async def artifacts(
     if isinstance(runtime, RunsImages):
         choices = list(image_choices(options, names))
         found = await _as_images(home, runtime.images, options, choices, settled or {})
-    elif given := [name for name in names if given_image(options, name)]:
+    elif isinstance(runtime, BringsKubernetes):
+        choices = [
+            each for each in image_choices(options, names) if _is_own(runtime, options, each)
+        ]
+        engine = runtime.node_images.engine
+        found = await _as_images(home, engine, options, choices, settled or {})
+    if given := [n for n in names if n not in found and given_image(options, n)]:
         home.progress.warn(
             f"the runtime '{runtime.name}' runs programs: the images given for "
             f"{', '.join(given)} are not used"
@@ -81,6 +87,11 @@ async def artifacts(
             home, runtime, options, rest, settled=settled, is_exact=is_exact
         )
     return found | await programs(home, options, rest)
+
+
+def _is_own(runtime: BringsKubernetes, options: ClusterOptions, choice: ImageChoice) -> bool:
+    """Return whether an image was given for a component that does not come with the runtime."""
+    return choice.name not in runtime.brings and bool(given_image(options, choice.name))
 
 
 def published_files(

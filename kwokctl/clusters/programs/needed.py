@@ -10,6 +10,7 @@ from kwokctl.artifacts.versions import kube_version
 from kwokctl.clusters.state.home import Home
 from kwokctl.components.catalog import catalog
 from kwokctl.components.definitions.metrics_server import MetricsServerOptions
+from kwokctl.components.definitions.prometheus import PrometheusOptions
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import UsageError
 from kwokctl.model import ETCD, Artifact, ComponentName
@@ -64,6 +65,7 @@ def prefixes(options: ClusterOptions) -> dict[str, str]:
         "etcd": options.mirrors.etcd_binary_prefix,
         "kind": options.tools.kind_binary_prefix,
         "metrics-server": options.of(MetricsServerOptions).binary_prefix,
+        "prometheus": options.of(PrometheusOptions).binary_prefix,
     }
 
 
@@ -73,6 +75,7 @@ def image_prefixes(options: ClusterOptions) -> dict[str, str]:
         "kubernetes": options.mirrors.kube_image_prefix,
         "etcd": options.mirrors.etcd_image_prefix,
         "metrics-server": options.of(MetricsServerOptions).image_prefix,
+        "prometheus": options.of(PrometheusOptions).image_prefix,
     }
 
 

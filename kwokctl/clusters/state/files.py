@@ -21,7 +21,7 @@ from kwokctl.host.paths import ClusterPaths
 from kwokctl.host.pki import ensure_pki
 from kwokctl.host.tokens import ensure_tokens
 from kwokctl.kube.kubeconfig import entries
-from kwokctl.model import Plan
+from kwokctl.model import Component, Plan
 from kwokctl.runtime import Runtime
 from kwokctl.script.steps import FileText, Folder
 
@@ -46,6 +46,8 @@ def public_files(paths: ClusterPaths, saved: Saved, plan: Plan) -> Iterator[Fold
         yield FileText(paths.audit_policy, _read_policy(Path(policy)))
     if saved.options.of(kwok_kubelet.KwokKubeletOptions).node_proxy:
         yield FileText(paths.egress, kube_apiserver.egress(paths))
+    for component in plan.components.values():
+        yield from _own_files(paths, component)
 
 
 def write_credentials(home: Home, runtime: Runtime, saved: Saved) -> None:
@@ -77,6 +79,14 @@ def _write_kubeconfigs(setting: Setting, saved: Saved, tokens: Mapping[str, str]
         address = kube_apiserver.url(setting, name)
         text = entries.by_token(context, address, ca, tokens[name])
         write_atomic(paths.component_kubeconfig(name), text, mode=0o600)
+
+
+def _own_files(paths: ClusterPaths, component: Component) -> Iterator[Folder | FileText]:
+    """Yield what one component reads, and the folders of the cluster that it writes to."""
+    yield from (FileText(path, text, 0o600) for path, text in component.files.items())
+    for mount in component.mounts:
+        if not mount.read_only and mount.host_path.is_relative_to(paths.root):
+            yield Folder(mount.host_path)
 
 
 def _read_policy(path: Path) -> str:

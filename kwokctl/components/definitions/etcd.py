@@ -6,7 +6,9 @@ from typing import ClassVar
 from kwokctl.artifacts.versions import etcd_release, etcd_version, kube_version
 from kwokctl.components import identities, verbosity
 from kwokctl.components.definition import Definition
+from kwokctl.components.fake_nodes import has_kubelet
 from kwokctl.components.flags import Value, flags
+from kwokctl.components.metrics_page import MetricsPage, relayed_page
 from kwokctl.components.setting import Setting
 from kwokctl.config import checks
 from kwokctl.config.declaring import ETCD as PANEL
@@ -129,7 +131,7 @@ def etcd(setting: Setting) -> Component:
             setting.mount(setting.paths.etcd_data, read_only=False),
             setting.mount(setting.paths.sockets, read_only=False),
         ),
-        ready=(_ready(setting),),
+        ready=(page(setting, "/health"),),
     )
 
 
@@ -149,11 +151,12 @@ def target(setting: Setting) -> EtcdTarget:
     )
 
 
-def _ready(setting: Setting) -> HttpProbe:
+def page(setting: Setting, path: str) -> HttpProbe:
+    """Return how this host gets a page of etcd's."""
     if setting.site.socket(setting.paths.etcd_socket):
-        return HttpProbe(url="http://localhost/health", socket=setting.paths.etcd_socket)
+        return HttpProbe(url=f"http://localhost{path}", socket=setting.paths.etcd_socket)
     found = target(setting)
-    url = f"{_tcp(setting, dialler=None)}/health"
+    url = f"{_tcp(setting, dialler=None)}{path}"
     return HttpProbe(url=url, ca=found.ca, cert=found.cert, key=found.key)
 
 
@@ -185,10 +188,18 @@ def _identities(options: ClusterOptions) -> tuple[Identity, ...]:
     )
 
 
+def _metrics(setting: Setting, dialler: ComponentName) -> MetricsPage | None:
+    """Return the page for those who may not write: a certificate that etcd accepts may do anything."""
+    if not setting.options.of(EtcdOptions).tls:
+        return MetricsPage(address=setting.address(ETCD, dialler=dialler), client="")
+    return relayed_page(ETCD, setting, dialler) if has_kubelet(setting) else None
+
+
 DEFINITION = Definition(
     options=EtcdOptions,
     build=etcd,
     identities=_identities,
     version=version,
+    metrics=_metrics,
     is_required=True,
 )

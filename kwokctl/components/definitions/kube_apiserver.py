@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from kwokctl.components import identities, verbosity
@@ -10,6 +11,7 @@ from kwokctl.components.definitions import etcd
 from kwokctl.components.definitions.kwok_kubelet import has_node_proxy
 from kwokctl.components.fake_nodes import KUBELET_ADDRESS, has_kubelet
 from kwokctl.components.flags import Value, flags
+from kwokctl.components.metrics_page import own_page
 from kwokctl.components.setting import Setting
 from kwokctl.config import checks
 from kwokctl.config.declaring import (
@@ -272,5 +274,6 @@ DEFINITION = Definition(
     options=KubeApiserverOptions,
     build=kube_apiserver,
     identities=_identities,
+    metrics=partial(own_page, KUBE_APISERVER),
     is_required=True,
 )

@@ -1,6 +1,7 @@
 """Describes kube-controller-manager."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from kwokctl.components import identities
@@ -8,6 +9,7 @@ from kwokctl.components.api_client import api_client
 from kwokctl.components.definition import Definition
 from kwokctl.components.definitions import kube_apiserver
 from kwokctl.components.heartbeat import heartbeat
+from kwokctl.components.metrics_page import own_page
 from kwokctl.components.setting import Setting
 from kwokctl.config.declaring import ComponentOptions, binary_option, image_option, port_option
 from kwokctl.config.options import ClusterOptions
@@ -65,4 +67,5 @@ DEFINITION = Definition(
     build=kube_controller_manager,
     identities=_identities,
     is_client=True,
+    metrics=partial(own_page, KUBE_CONTROLLER_MANAGER),
 )

@@ -1,12 +1,14 @@
 """Describes kube-scheduler."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 from kwokctl.components import identities
 from kwokctl.components.api_client import api_client
 from kwokctl.components.definition import Definition
 from kwokctl.components.flags import Value
+from kwokctl.components.metrics_page import own_page
 from kwokctl.components.setting import Setting
 from kwokctl.config.declaring import (
     COMPONENTS,
@@ -57,4 +59,5 @@ DEFINITION = Definition(
     build=kube_scheduler,
     identities=_identities,
     is_client=True,
+    metrics=partial(own_page, KUBE_SCHEDULER),
 )

@@ -10,6 +10,7 @@ from kwokctl.components import identities, verbosity
 from kwokctl.components.definition import Definition
 from kwokctl.components.definitions import etcd
 from kwokctl.components.fake_nodes import (
+    has_kubelet,
     internal_address,
     kubelet_address,
     kubelet_port,
@@ -18,6 +19,7 @@ from kwokctl.components.fake_nodes import (
 )
 from kwokctl.components.flags import Value, flags
 from kwokctl.components.heartbeat import heartbeat
+from kwokctl.components.metrics_page import MetricsPage, relayed_page
 from kwokctl.components.setting import Setting
 from kwokctl.components.stage_sets import KUBELET_PODS, check_word
 from kwokctl.config import checks
@@ -37,6 +39,7 @@ from kwokctl.model import (
     KWOK_CONTROLLER,
     Artifact,
     Component,
+    ComponentName,
     HttpProbe,
     Identity,
     Port,
@@ -167,11 +170,19 @@ def _identities(options: ClusterOptions) -> tuple[Identity, ...]:
     return (identities.serving(options, KWOK_CONTROLLER, "kwok-controller", group),)
 
 
+def _metrics(setting: Setting, dialler: ComponentName) -> MetricsPage | None:
+    """Return the page without the right to reserve addresses, which the controller's token gives."""
+    if setting.options.of(KwokControllerOptions).binary:
+        return MetricsPage(address=setting.address(KWOK_CONTROLLER, dialler=dialler), client="")
+    return relayed_page(KWOK_CONTROLLER, setting, dialler) if has_kubelet(setting) else None
+
+
 DEFINITION = Definition(
     options=KwokControllerOptions,
     build=kwok_controller,
     identities=_identities,
     is_client=True,
+    metrics=_metrics,
     embedded=Artifact(
         name=KWOK_CONTROLLER,
         version=__version__,

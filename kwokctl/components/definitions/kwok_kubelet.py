@@ -3,21 +3,26 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from kwokctl import __version__
 from kwokctl.components import identities, verbosity
 from kwokctl.components.definition import Definition
+from kwokctl.components.definitions import etcd
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
 from kwokctl.components.fake_nodes import has_kubelet, listening, selecting
 from kwokctl.components.flags import Value, flags
+from kwokctl.components.metrics_page import own_page
 from kwokctl.components.setting import Setting
 from kwokctl.config.declaring import NODES, ComponentOptions, option, port_option
 from kwokctl.config.kinds import FOR_KUBELET
 from kwokctl.config.options import ClusterOptions
 from kwokctl.model import (
     KUBE_APISERVER,
+    KWOK_CONTROLLER,
     KWOK_KUBELET,
+    PROMETHEUS,
     Artifact,
     Component,
     HttpProbe,
@@ -76,6 +81,7 @@ def kwok_kubelet(setting: Setting) -> Component:
                 "client-ca-file": setting.pki("ca.crt"),
                 "enable-debugging-handlers": _debugging(setting),
                 "v": verbosity.of_embedded(setting.options),
+                **(_relays(setting) if PROMETHEUS in setting.artifacts else {}),
             },
             setting.user_args(KWOK_KUBELET),
         ),
@@ -112,6 +118,33 @@ def _debugging(setting: Setting) -> Value:
     return False if setting.controller_options.get("enableDebuggingHandlers") is False else None
 
 
+def _relays(setting: Setting) -> dict[str, Value]:
+    """Return where the metrics are that it relays to Prometheus."""
+    relayed: dict[str, Value] = {}
+    if _is_ours(setting):
+        url = f"http://{setting.address(KWOK_CONTROLLER, dialler=KWOK_KUBELET)}/metrics"
+        token = str(setting.paths.controller_token)
+        relayed |= {"controller-metrics-url": url, "controller-token-file": token}
+    if setting.options.of(etcd.EtcdOptions).tls:
+        page = etcd.page(setting, "/metrics")
+        relayed |= {
+            "etcd-metrics-url": page.url,
+            "etcd-socket": str(page.socket) if page.socket else None,
+            "etcd-cafile": str(page.ca) if page.ca else None,
+            "etcd-certfile": str(page.cert) if page.cert else None,
+            "etcd-keyfile": str(page.key) if page.key else None,
+        }
+    return relayed
+
+
+def _is_ours(setting: Setting) -> bool:
+    """Tell whether there is a controller, and that of kwokctl."""
+    return (
+        KWOK_CONTROLLER in setting.artifacts
+        and not setting.options.component(KWOK_CONTROLLER).binary
+    )
+
+
 def _identities(options: ClusterOptions) -> tuple[Identity, ...]:
     # It reads nodes and pods, and has tokens and rights reviewed. Containers dial it by the name of
     # the host.
@@ -124,6 +157,7 @@ DEFINITION = Definition(
     build=kwok_kubelet,
     identities=_identities,
     is_client=True,
+    metrics=partial(own_page, KWOK_KUBELET),
     embedded=Artifact(
         name=KWOK_KUBELET,
         version=__version__,

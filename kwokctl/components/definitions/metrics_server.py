@@ -1,6 +1,7 @@
 """Describes metrics-server: what `kubectl top` shows, and autoscalers act on."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from kwokctl import assets
@@ -10,19 +11,22 @@ from kwokctl.components.definition import Definition
 from kwokctl.components.definitions import kube_apiserver
 from kwokctl.components.fake_nodes import KUBELET_ADDRESS
 from kwokctl.components.flags import Value, flags
+from kwokctl.components.metrics_page import own_page
+from kwokctl.components.rounds import SECONDS
 from kwokctl.components.setting import Setting
 from kwokctl.config import checks
 from kwokctl.config.declaring import (
     COMPONENTS,
-    IMAGES,
     PROGRAMS,
     ComponentOptions,
     binary_option,
+    binary_prefix_option,
     image_option,
+    image_prefix_option,
     option,
     port_option,
 )
-from kwokctl.config.options import ClusterOptions, with_values
+from kwokctl.config.options import ClusterOptions
 from kwokctl.expr import yaml
 from kwokctl.json_value import Json
 from kwokctl.model import (
@@ -38,8 +42,6 @@ _USER = "kwokctl:metrics-server"
 _SERVICE = "metrics-server.kube-system.svc"
 """The name by which the API server verifies it."""
 _OBJECTS = "components/metrics-server.yaml"
-_MANY_NODES = 5000
-_SECONDS, _SECONDS_FOR_MANY = 15, 60
 _MARGIN = 10
 """Seconds: the last node must be asked before the next round begins."""
 _NO_NODE = "?labelSelector=kwokctl.dev%2Fno-node"
@@ -72,24 +74,8 @@ class MetricsServerOptions(ComponentOptions):
     )
     binary: str = binary_option("metrics-server")
     image: str = image_option("metrics-server")
-    binary_prefix: str = option(
-        "", "Mirror of the metrics-server downloads", group=PROGRAMS, metavar="URL", flag=""
-    )
-    image_prefix: str = option(
-        "",
-        "Mirror of the metrics-server image",
-        group=IMAGES,
-        metavar="PREFIX",
-        flag="",
-        check=checks.image,
-    )
-
-
-def settle_rounds(options: ClusterOptions) -> ClusterOptions:
-    """Fill in for a new cluster how often all nodes are asked: a round through many takes longer."""
-    if options.of(MetricsServerOptions).resolution or options.objects.nodes < _MANY_NODES:
-        return options
-    return with_values(options, {"metrics_server_resolution": _SECONDS_FOR_MANY})
+    binary_prefix: str = binary_prefix_option("metrics-server")
+    image_prefix: str = image_prefix_option("metrics-server")
 
 
 def metrics_server(setting: Setting) -> Component:
@@ -144,10 +130,18 @@ def _mounts(setting: Setting) -> tuple[Mount, ...]:
 
 
 def _rounds(given: int) -> dict[str, Value]:
-    seconds = given or _SECONDS
-    # A request that waits longer than its own limit of ten seconds is no failure in a long round.
-    patience = f"{seconds - _MARGIN}s" if seconds > 2 * _MARGIN else None
-    return {"metric-resolution": f"{seconds}s", "kubelet-request-timeout": patience}
+    seconds = given or SECONDS
+    return {"metric-resolution": f"{seconds}s", "kubelet-request-timeout": _patience(seconds)}
+
+
+def _patience(seconds: int) -> str | None:
+    """Return how long a request may take: its own limit of ten seconds must be less than a round.
+
+    In a long round a request that waits longer is no failure.
+    """
+    if seconds <= _MARGIN:
+        return f"{seconds - 1}s"
+    return f"{seconds - _MARGIN}s" if seconds > 2 * _MARGIN else None
 
 
 def _kubelets(setting: Setting) -> dict[str, Value]:
@@ -183,5 +177,6 @@ DEFINITION = Definition(
     build=metrics_server,
     identities=_identities,
     is_client=True,
+    metrics=partial(own_page, METRICS_SERVER),
     version=lambda options: metrics_server_version(options.of(MetricsServerOptions).version),
 )

@@ -28,24 +28,43 @@ async def probe(probe: HttpProbe) -> bool:
         async with asyncio.timeout(_TIMEOUT):
             return await _answers(probe)
     except (KwokctlError, OSError, ValueError):
-        # The files may have been renewed since the context was made.
-        _contexts.pop((probe.ca, probe.cert, probe.key), None)
+        _forget(probe)
         return False
 
 
 async def _answers(probe: HttpProbe) -> bool:
-    parts = urlsplit(probe.url)
-    address = ServerAddress.of(probe.url, probe.socket, None)
-    if _is_refused(address):
+    if _is_refused(ServerAddress.of(probe.url, probe.socket, None)):
         return False
-    context = _context(probe) if parts.scheme == "https" else None
+    context = _context(probe) if probe.url.startswith("https:") else None
+    return (await _got(probe, context)).status == 200
+
+
+async def fetched(page: HttpProbe, *, token: str = "") -> Response:
+    """Return the answer to a GET, with a bearer token if there is one.
+
+    Raises ApiError with status 0 if none comes, OSError for files that cannot be read.
+    """
+    try:
+        is_tls = page.url.startswith("https:")
+        context = await asyncio.to_thread(_context, page) if is_tls else None
+        return await _got(page, context, token)
+    except KwokctlError:
+        _forget(page)
+        raise
+
+
+async def _got(page: HttpProbe, context: ssl.SSLContext | None, token: str = "") -> Response:
+    parts = urlsplit(page.url)
+    address = ServerAddress.of(page.url, page.socket, None)
     connection = await dial(HttpConnection, address, context, within=_TIMEOUT)
     waiter: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
     path = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
-    head = f"GET {path} HTTP/1.1\r\nHost: {parts.netloc}\r\nConnection: close\r\n\r\n"
+    lines = [f"GET {path} HTTP/1.1", f"Host: {parts.netloc}", "Connection: close"]
+    if token:
+        lines.append(f"Authorization: Bearer {token}")
     try:
-        connection.send(head.encode("ascii"), waiter)
-        return (await waiter).status == 200
+        connection.send("\r\n".join([*lines, "\r\n"]).encode("ascii"), waiter)
+        return await waiter
     finally:
         connection.close()
 
@@ -70,6 +89,11 @@ def _context(probe: HttpProbe) -> ssl.SSLContext:
         ca, cert, private = _contents(key)
         _contexts[key] = tls_context(ca=ca, cert=cert, key=private)
     return _contexts[key]
+
+
+def _forget(probe: HttpProbe) -> None:
+    """Have the files read again: they may have been renewed since the context was made."""
+    _contexts.pop((probe.ca, probe.cert, probe.key), None)
 
 
 def _contents(paths: Credentials) -> Iterator[bytes | None]:

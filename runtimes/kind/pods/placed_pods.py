@@ -11,8 +11,9 @@ from kwokctl.model import Component, ComponentName
 from runtimes.engine.client import Container, Engine
 from runtimes.engine.images import EngineImages, image_of
 from runtimes.engine.inside import Inside
+from runtimes.engine.site import host_address
 from runtimes.kind.pods.pod_settings import Manner
-from runtimes.kind.pods.static_pod import static_pod
+from runtimes.kind.pods.static_pod import knowing, static_pod
 
 _BROUGHT = "/var/lib/kwokctl/images"
 """A folder in the node with a file for each image that was loaded; it is deleted with the node."""
@@ -49,12 +50,13 @@ class PlacedPods:
     ) -> dict[ComponentName, Mapping[str, object]]:
         """Return those of these components that are kept here; the node has their images."""
         inside = Inside(self._engine, node.id)
+        host = await host_address(self._engine, await self._engine.gateway(node.id))
         found: dict[ComponentName, Mapping[str, object]] = {}
         for name in sorted(set(names).intersection(self.names())):
             pod = json.loads(self._file(name).read_text(encoding="utf-8"))
             image = pod["spec"]["containers"][0]["image"]
             await bring(self._engine, inside, image, by=self._folder / f"{name}.tar")
-            found[name] = pod
+            found[name] = knowing(pod, host)
         return found
 
     def forget(self, name: ComponentName) -> None:

@@ -10,6 +10,7 @@ from kwokctl.model import (
     ComponentName,
     NodeAddress,
 )
+from kwokctl.runtime import HOST
 from runtimes.engine.site import GATEWAY, LOOPBACK, ON_HOST, EngineSite
 
 _OWN_LOOPBACK = "localhost"
@@ -32,6 +33,8 @@ class KindSite(EngineSite):
         """
         if dialler is None or dialler in ON_HOST:
             return f"{LOOPBACK}:{port}"
+        if component in ON_HOST:
+            return f"{HOST}:{port}"
         return f"{_OWN_LOOPBACK}:{self.port(component, port)}"
 
     def port(self, component: ComponentName, host_port: int) -> int:

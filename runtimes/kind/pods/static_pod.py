@@ -3,10 +3,12 @@
 Its form is that of https://kubernetes.io/docs/tasks/configure-pod-container/static-pod/.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
+from kwokctl.json_value import Json
 from kwokctl.model import Component, HttpProbe
+from kwokctl.runtime import HOST
 from runtimes.kind.pods.pod_settings import Manner, resources, sight, volumes
 
 _CRITICAL = {"priorityClassName": "system-node-critical", "priority": 2000001000}
@@ -43,6 +45,16 @@ def static_pod(component: Component, *, image: str, manner: Manner) -> dict[str,
             **_CRITICAL,
         },
     }
+
+
+def knowing(pod: Mapping[str, Json], host: str) -> Mapping[str, Json]:
+    """Return the pod with the name by which containers know the host, unless its address is unknown.
+
+    It is known only once there is a node, and an engine may change it.
+    """
+    if not host:
+        return pod
+    return {**pod, "spec": {**pod["spec"], "hostAliases": [{"ip": host, "hostnames": [HOST]}]}}
 
 
 def _container(component: Component, image: str) -> dict[str, object]:

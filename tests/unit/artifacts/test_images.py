@@ -16,6 +16,7 @@ from kwokctl.errors import ArtifactError, UsageError
         ("etcd", "3.5.21-1", "", "registry.k8s.io/etcd:3.5.21-1"),
         ("etcd", "3.3.10", "", "registry.k8s.io/etcd:3.3.10"),
         ("metrics-server", "0.9.0", "", "registry.k8s.io/metrics-server/metrics-server:v0.9.0"),
+        ("prometheus", "3.12.0", "", "docker.io/prom/prometheus:v3.12.0"),
         ("metrics-server", "v0.9.0", "here/ms", "here/ms/metrics-server:v0.9.0"),
     ],
 )

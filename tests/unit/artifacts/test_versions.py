@@ -1,6 +1,13 @@
 import pytest
 
-from kwokctl.artifacts.versions import etcd_release, etcd_version, kube_version, minor
+from kwokctl.artifacts.versions import (
+    etcd_release,
+    etcd_version,
+    kube_version,
+    minor,
+    prometheus_module,
+    prometheus_version,
+)
 from kwokctl.errors import UsageError
 
 
@@ -29,6 +36,19 @@ def test_anything_else_is_refused_with_an_example(text: str) -> None:
 def test_a_version_that_no_kubernetes_has_is_refused_by_its_name(text: str) -> None:
     with pytest.raises(UsageError, match=f"there is no Kubernetes v{text.removeprefix('v')}"):
         kube_version(text)
+
+
+@pytest.mark.parametrize(
+    ("version", "module"),
+    [
+        ("3.12.0", "v0.312.0"),
+        ("v3.5.1", "v0.305.1"),
+        ("v2.42.0", "v0.42.0"),
+        ("v3.12.0-rc.0", "v0.312.0-rc.0"),
+    ],
+)
+def test_the_module_of_prometheus_has_versions_of_its_own(version: str, module: str) -> None:
+    assert prometheus_module(prometheus_version(version)) == module
 
 
 def test_the_minor_number_is_the_second() -> None:

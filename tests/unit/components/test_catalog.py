@@ -27,7 +27,14 @@ from kwokctl.config.resolve import Resolved, resolve_options
 from kwokctl.errors import UsageError
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import WorkDir
-from kwokctl.model import KUBE_APISERVER_INSECURE_PROXY, METRICS_SERVER, ComponentName, Plan, State
+from kwokctl.model import (
+    KUBE_APISERVER_INSECURE_PROXY,
+    METRICS_SERVER,
+    PROMETHEUS,
+    ComponentName,
+    Plan,
+    State,
+)
 from tests.support import golden, more_components
 from tests.support.fake_images import FakeImages
 from tests.support.fake_runtime import FakeEngineRuntime, FakeRuntime
@@ -94,6 +101,7 @@ def test_every_component_is_required_usual_or_optional() -> None:
     assert set(usual_options().selection.components) == names - {
         KUBE_APISERVER_INSECURE_PROXY,
         METRICS_SERVER,
+        PROMETHEUS,
     }
     assert {name for name, each in catalog().items() if each.is_required} < names
 

@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from kwokctl.components.catalog import catalog, identities
-from kwokctl.components.definitions.metrics_server import settle_rounds
 from kwokctl.components.plan import selected
+from kwokctl.components.rounds import settle_rounds
 from kwokctl.components.setting import Setting
 from kwokctl.config.options import ClusterOptions
 from kwokctl.host.paths import ClusterPaths
@@ -104,6 +104,13 @@ def test_many_nodes_are_asked_less_often(nodes: int, seconds: str) -> None:
     args = component(settle_rounds(changed(CHOSEN, nodes=nodes))).args
     assert f"--metric-resolution={seconds}" in args
     assert ("--kubelet-request-timeout=50s" in args) == (seconds == "60s")
+
+
+@pytest.mark.parametrize(("given", "waits"), [(10, ["9s"]), (15, []), (60, ["50s"])])
+def test_a_request_may_not_take_as_long_as_a_round(given: int, waits: list[str]) -> None:
+    args = component(changed(CHOSEN, metrics_server_resolution=given)).args
+    found = [word.partition("=")[2] for word in args if "request-timeout" in word]
+    assert found == waits
 
 
 def test_a_resolution_that_was_given_stays() -> None:

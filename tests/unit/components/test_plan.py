@@ -2,7 +2,6 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.components.catalog import catalog
 from kwokctl.components.choose_data_path import choose_data_path
 from kwokctl.components.plan import build_plan, selected
 from kwokctl.components.setting import Setting
@@ -47,7 +46,8 @@ def plan(
     patches: Patches | None = None,
 ) -> Plan:
     artifacts: dict[str, Artifact] = {
-        name: Artifact(name=name, version="v0", command=(f"/store/{name}",)) for name in catalog()
+        name: Artifact(name=name, version="v0", command=(f"/store/{name}",))
+        for name in selected(options)
     }
     setting = Setting(
         site=site,
@@ -159,8 +159,8 @@ def test_a_cluster_cannot_be_without_etcd_or_the_api_server(name: str) -> None:
 
 
 def test_a_component_of_the_original_that_is_not_served_yet_is_refused_by_name() -> None:
-    with pytest.raises(NotServedError, match="prometheus"):
-        selected(changed(OPTIONS, enable=("prometheus",)))
+    with pytest.raises(NotServedError, match="jaeger"):
+        selected(changed(OPTIONS, enable=("jaeger",)))
 
 
 def test_a_misspelt_component_is_refused_with_the_nearest_name() -> None:

@@ -48,6 +48,17 @@ async def test_programs_are_built_in_a_scratch_module(
     assert f"get -tool {packages}" in fake_go.calls(go)
 
 
+async def test_a_module_is_fetched_in_the_version_that_go_knows(
+    cache: Path, listener: Listener, go: Path
+) -> None:
+    module = "github.com/prometheus/prometheus"
+    fake_go.publish_module(go, module, "v0.312.0", f"module {module}\n\ngo 1.26.0\n")
+    await _build(cache, listener, "prometheus", version="v3.12.0")
+
+    assert f"get -tool {module}/cmd/prometheus@v0.312.0" in fake_go.calls(go)
+    assert "-tags=remove_all_sd,enable_kubernetes_sd" in fake_go.calls(go)[-1]
+
+
 async def test_go_is_itself_and_away_from_the_users_work(
     cache: Path, listener: Listener, go: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

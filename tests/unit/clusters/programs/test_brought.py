@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 
 from kwokctl.clusters.programs.brought import with_brought
+from kwokctl.clusters.programs.images import artifacts
 from kwokctl.clusters.state.home import Home
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import ArtifactError, UsageError
 from kwokctl.host.paths import WorkDir
-from kwokctl.model import ETCD, KUBE_APISERVER, KWOK_CONTROLLER, Artifact
+from kwokctl.model import ETCD, KUBE_APISERVER, KWOK_CONTROLLER, PROMETHEUS, Artifact
 from tests.support.fake_runtime import BringingRuntime
 from tests.support.options import changed, cluster_options
 
@@ -52,13 +53,25 @@ async def found(
 async def test_what_a_runtime_brings_is_not_fetched_and_has_the_version_of_the_image(
     home: Home, runtime: BringingRuntime, tmp_path: Path
 ) -> None:
-    artifacts = await found(home, runtime, given(tmp_path))
+    got = await found(home, runtime, given(tmp_path))
 
-    assert artifacts[ETCD] == Artifact(name=ETCD, version="3.6.16")
-    assert artifacts[KUBE_APISERVER] == Artifact(name=KUBE_APISERVER, version="v1.36.9")
-    assert artifacts[KWOK_CONTROLLER].command
-    assert artifacts["kind"].command == (str(tmp_path / "kind"),)
-    assert artifacts["kind"].image == OWN_IMAGE
+    assert got[ETCD] == Artifact(name=ETCD, version="3.6.16")
+    assert got[KUBE_APISERVER] == Artifact(name=KUBE_APISERVER, version="v1.36.9")
+    assert got[KWOK_CONTROLLER].command
+    assert got["kind"].command == (str(tmp_path / "kind"),)
+    assert got["kind"].image == OWN_IMAGE
+
+
+async def test_an_image_may_be_given_for_what_the_runtime_does_not_bring(
+    home: Home, runtime: BringingRuntime, tmp_path: Path
+) -> None:
+    runtime.node_images.engine.here.add("mine/prometheus:1")
+    options = given(tmp_path, prometheus_image="mine/prometheus:1", etcd_image="mine/etcd:1")
+
+    taken = await artifacts(home, runtime, options, [*NAMES, PROMETHEUS])
+
+    assert (taken[PROMETHEUS].image, taken[PROMETHEUS].command) == ("mine/prometheus:1", ())
+    assert taken[ETCD].image is None
 
 
 async def test_without_an_image_the_program_that_makes_nodes_is_not_looked_for(
@@ -76,10 +89,10 @@ async def test_a_cluster_that_exists_needs_no_image(
     settled = {KUBE_APISERVER: Artifact(name=KUBE_APISERVER, version="v1.36.4")}
     runtime.node_images.engine.here.clear()
 
-    artifacts = await found(home, runtime, given(tmp_path), settled)
+    got = await found(home, runtime, given(tmp_path), settled)
 
-    assert artifacts[KUBE_APISERVER].version == "v1.36.4"
-    assert artifacts["kind"].image == OWN_IMAGE
+    assert got[KUBE_APISERVER].version == "v1.36.4"
+    assert got["kind"].image == OWN_IMAGE
 
 
 async def test_the_users_own_kind_is_found_on_the_path(

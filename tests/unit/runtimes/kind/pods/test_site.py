@@ -7,6 +7,8 @@ from kwokctl.model import (
     KUBE_APISERVER,
     KUBE_CONTROLLER_MANAGER,
     KWOK_CONTROLLER,
+    KWOK_KUBELET,
+    PROMETHEUS,
     ComponentName,
 )
 from runtimes.kind.pods.site import KindSite
@@ -36,6 +38,10 @@ def test_pods_of_the_node_dial_each_other_there_and_the_host_dials_published_por
     dialler: ComponentName | None, address: str
 ) -> None:
     assert SITE.address(KUBE_APISERVER, 32764, dialler=dialler) == address
+
+
+def test_pods_of_the_node_dial_what_is_on_this_host_by_its_name() -> None:
+    assert SITE.address(KWOK_KUBELET, 32763, dialler=PROMETHEUS) == "host.kwokctl.internal:32763"
 
 
 def test_in_the_node_components_listen_where_kubeadm_has_them_listen() -> None:

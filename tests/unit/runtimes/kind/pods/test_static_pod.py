@@ -6,7 +6,7 @@ import pytest
 
 from kwokctl.model import Artifact, Component, ComponentName, HttpProbe, Limits, Mount, Port
 from runtimes.kind.pods.pod_settings import Manner
-from runtimes.kind.pods.static_pod import static_pod
+from runtimes.kind.pods.static_pod import knowing, static_pod
 from tests.unit.runtimes.kind.plans import PATHS
 
 METRICS = Component(
@@ -49,6 +49,13 @@ def test_it_uses_the_nodes_network_and_is_as_critical_as_the_control_plane() -> 
     assert spec["hostNetwork"] is True
     assert spec["priorityClassName"] == "system-node-critical"
     assert made()["metadata"]["namespace"] == "kube-system"
+
+
+def test_it_knows_the_host_by_name_once_its_address_is_known() -> None:
+    spec = knowing(made(), "172.18.0.1")["spec"]
+
+    assert spec["hostAliases"] == [{"ip": "172.18.0.1", "hostnames": ["host.kwokctl.internal"]}]
+    assert knowing(made(), "") == made()
 
 
 def test_it_is_run_as_the_user_with_nothing_that_it_does_not_need() -> None:

@@ -1,0 +1,40 @@
+"""Says where the metrics of a component are, and which credential their reader shows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kwokctl.components.setting import Setting
+from kwokctl.embedded.metrics import relayed_path
+from kwokctl.model import KWOK_KUBELET, PROMETHEUS, ComponentName
+
+SERVER_NAME = "localhost"
+"""A name that the certificate of every component has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricsPage:
+    """A page in the Prometheus text format."""
+
+    address: str
+    """`HOST:PORT`, as another component dials it."""
+    path: str = "/metrics"
+    client: str = PROMETHEUS
+    """The identity whose certificate is shown there; an empty one is for plain HTTP."""
+
+
+Pages = Mapping[ComponentName, MetricsPage]
+"""Where the components of a cluster have their metrics."""
+
+
+def own_page(name: ComponentName, setting: Setting, dialler: ComponentName) -> MetricsPage:
+    """Return the page that a component has on its own port."""
+    return MetricsPage(address=setting.address(name, dialler=dialler))
+
+
+def relayed_page(name: ComponentName, setting: Setting, dialler: ComponentName) -> MetricsPage:
+    """Return the page that the kubelet server has for a component.
+
+    It is there for those whose own page is given only to clients that may do anything else, too.
+    """
+    address = setting.address(KWOK_KUBELET, dialler=dialler)
+    return MetricsPage(address=address, path=relayed_path(name))

@@ -1,0 +1,69 @@
+"""Writes what Prometheus scrapes: every component of a cluster, and every fake node.
+
+The form is that of https://prometheus.io/docs/prometheus/latest/configuration/configuration/.
+"""
+
+from kwokctl.components.fake_nodes import has_kubelet
+from kwokctl.components.metrics_page import SERVER_NAME, MetricsPage, Pages, own_page
+from kwokctl.components.setting import Setting
+from kwokctl.expr import yaml
+from kwokctl.json_value import Json
+from kwokctl.model import KWOK_KUBELET, PROMETHEUS, ComponentName
+
+CLIENT = "prometheus-client"
+"""The identity of those who may ask Prometheus."""
+_NODES = "nodes"
+"""The job of what fake nodes, pods and containers use."""
+_LONGEST = 10
+"""Seconds that an answer may take."""
+
+
+def scraping(setting: Setting, pages: Pages, seconds: int) -> str:
+    """Return the configuration with which every page is read once in so many seconds."""
+    jobs = [_job(setting, name, page) for name, page in pages.items()]
+    if has_kubelet(setting):
+        jobs.append(_fleet(setting, own_page(KWOK_KUBELET, setting, PROMETHEUS), seconds))
+    often = {
+        "scrape_interval": f"{seconds}s",
+        "scrape_timeout": f"{min(seconds, _LONGEST)}s",
+        "evaluation_interval": f"{seconds}s",
+    }
+    return yaml.dump_all([{"global": often, "scrape_configs": jobs}])
+
+
+def _job(setting: Setting, name: ComponentName, page: MetricsPage) -> dict[str, Json]:
+    return {
+        "job_name": name,
+        "metrics_path": page.path,
+        **_credentials(setting, page),
+        "static_configs": [{"targets": [page.address], "labels": {"instance": name}}],
+    }
+
+
+def _fleet(setting: Setting, kubelet: MetricsPage, seconds: int) -> dict[str, Json]:
+    """Let the kubelet server name the pages of all nodes; it names the path of each."""
+    access = _credentials(setting, kubelet)
+    url = f"https://{kubelet.address}/discovery/prometheus"
+    return {
+        "job_name": _NODES,
+        **access,
+        "http_sd_configs": [
+            {"url": url, "refresh_interval": f"{seconds}s", "tls_config": access["tls_config"]}
+        ],
+        # All nodes have the address of their kubelet; their names tell them apart.
+        "relabel_configs": [
+            {"source_labels": ["node"], "regex": "(.+)", "target_label": "instance"}
+        ],
+    }
+
+
+def _credentials(setting: Setting, page: MetricsPage) -> dict[str, Json]:
+    if not page.client:
+        return {"scheme": "http"}
+    tls = {
+        "ca_file": setting.pki("ca.crt"),
+        "cert_file": setting.pki(f"{page.client}.crt"),
+        "key_file": setting.pki(f"{page.client}.key"),
+        "server_name": SERVER_NAME,
+    }
+    return {"scheme": "https", "tls_config": tls}

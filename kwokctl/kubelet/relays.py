@@ -1,0 +1,55 @@
+"""Relays metrics that a component gives only to clients that may do anything else there, too.
+
+The controller's token reserves addresses, and a certificate that etcd accepts writes to it. Here the
+right to read the metrics of nodes is enough.
+"""
+
+import asyncio
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from kwokctl.embedded.metrics import relayed_path
+from kwokctl.errors import KwokctlError
+from kwokctl.kube.transport.probe import fetched
+from kwokctl.kube.transport.wire import Response
+from kwokctl.kubelet.general_routes import METRICS_TEXT
+from kwokctl.kubelet.http.messages import Answer, RefusedError, Request
+from kwokctl.kubelet.http.routes import Route
+from kwokctl.model import HttpProbe
+
+_PATIENCE = 9.0
+"""Seconds: less than Prometheus has, so that the reason is shown there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelayedMetrics:
+    """The metrics of one component."""
+
+    name: str
+    page: HttpProbe
+    token: Path | None = None
+    """A file with the token that is shown there; each start of the component may change it."""
+
+    async def answer(self, _: Request) -> Answer:
+        """Return the metrics as they are; RefusedError 502 where they cannot be had."""
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                found = await self._fetched()
+        except (KwokctlError, OSError, ValueError) as e:
+            raise RefusedError(502, f"'{self.name}' gives no metrics: {e}") from e
+        if found.status != 200:
+            raise RefusedError(502, f"'{self.name}' gives no metrics: status {found.status}")
+        return Answer(body=found.body, content_type=METRICS_TEXT)
+
+    async def _fetched(self) -> Response:
+        if self.token is None:
+            return await fetched(self.page)
+        token = await asyncio.to_thread(self.token.read_text, encoding="ascii")
+        return await fetched(self.page, token=token.strip())
+
+
+def relay_routes(relays: Iterable[RelayedMetrics]) -> Iterator[Route]:
+    """Return a route for the metrics of each component."""
+    for each in relays:
+        yield Route(path=relayed_path(each.name), answer=each.answer)

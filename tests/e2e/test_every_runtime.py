@@ -1,6 +1,5 @@
 """The life of a cluster, the same in every runtime: each step stands on those before it."""
 
-import base64
 import json
 import os
 from collections.abc import Iterator

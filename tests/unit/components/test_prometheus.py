@@ -12,6 +12,7 @@ from kwokctl.components.plan import build_plan, selected
 from kwokctl.components.rounds import settle_rounds
 from kwokctl.components.setting import Setting
 from kwokctl.config.options import ClusterOptions
+from kwokctl.config.patches.patch import ComponentPatch
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import (
     ETCD,
@@ -193,8 +194,8 @@ def test_an_interval_that_was_given_stays_and_bounds_the_time_of_an_answer() -> 
 
 
 def test_a_users_argument_replaces_its_own() -> None:
-    extra: dict[str, dict[str, str | None]] = {PROMETHEUS: {"storage.tsdb.retention.size": "1GB"}}
-    found = catalog()[PROMETHEUS].build(replace(setting(), extra_args=extra))
+    patch = ComponentPatch(name=PROMETHEUS, args={"storage.tsdb.retention.size": "1GB"})
+    found = catalog()[PROMETHEUS].build(replace(setting(), patches={PROMETHEUS: patch}))
     assert [w for w in found.args if "retention" in w] == ["--storage.tsdb.retention.size=1GB"]
 
 

@@ -20,7 +20,7 @@ def test_what_a_component_reads_and_writes_is_there_for_its_owner_only(tmp_path:
         name: Artifact(name=name, version="v1", command=("/p",)) for name in names
     }
     saved = Saved(
-        name=NAME, options=options, names=names, artifacts=programs, extra_args={}, stages=()
+        name=NAME, options=options, names=names, artifacts=programs, patches={}, stages=()
     )
     home = Home(workdir=WorkDir(tmp_path), cache=tmp_path / "cache")
 

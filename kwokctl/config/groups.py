@@ -177,6 +177,14 @@ class ToolOptions:
         name="etcd_binary_tar",
         deprecated="--etcd-binary ARCHIVE#etcd",
     )
+    prometheus_archive: str = option(
+        "",
+        "Same as --prometheus-binary ARCHIVE#prometheus (deprecated)",
+        group=PROGRAMS,
+        metavar="ARCHIVE",
+        name="prometheus_binary_tar",
+        deprecated="--prometheus-binary ARCHIVE#prometheus",
+    )
     kind_binary: str = binary_option("kind")
     kind_version: str = option(
         DEFAULT_KIND_VERSION,

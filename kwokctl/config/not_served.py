@@ -141,12 +141,6 @@ NOT_SERVED: tuple[NotServed, ...] = (
         "kwok-controller-image",
         reason="the controller is a program of this machine; --kwok-controller-binary replaces it",
     ),
-    *_idle(
-        _flags(
-            "prometheus-binary-tar",
-            reason="--prometheus-binary takes the address of an archive, too",
-        )
-    ),
     *_idle(_flags("jaeger-image", "jaeger-binary", "jaeger-binary-tar", reason=_NO_JAEGER)),
     *_idle(_keys("kwok-version", "kwok-binary-prefix", "kwok-image-prefix", reason=_OWN)),
     *_idle(_keys("kubectl-image", reason="kubectl is a program of this machine")),

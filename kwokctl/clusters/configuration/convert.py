@@ -12,12 +12,15 @@ _COMPONENTS: Mapping[str, tuple[str, str]] = {
     "disableKubeControllerManager": ("disable", "kube-controller-manager"),
 }
 """Deprecated switches: the list that took the place of each, and the component in it."""
-_PROGRAMS: Mapping[str, str] = {
-    "etcdBinary": "etcd",
-    "etcdctlBinary": "etcdctl",
-    "etcdutlBinary": "etcdutl",
+_ARCHIVES: Mapping[str, Mapping[str, str]] = {
+    "etcdBinaryTar": {
+        "etcdBinary": "etcd",
+        "etcdctlBinary": "etcdctl",
+        "etcdutlBinary": "etcdutl",
+    },
+    "prometheusBinaryTar": {"prometheusBinary": "prometheus"},
 }
-_ARCHIVE = "etcdBinaryTar"
+"""By the key of an archive: the keys of the programs in it, and their names there."""
 
 
 def converted(body: Mapping[str, Json]) -> dict[str, Json]:
@@ -35,9 +38,10 @@ def _options(options: dict[str, Json]) -> dict[str, Json]:
         if options.pop(key, False):
             there = options.get(field) or []
             options[field] = [*there, *([] if component in there else [component])]
-    if archive := options.pop(_ARCHIVE, ""):
-        for key, member in _PROGRAMS.items():
-            options.setdefault(key, f"{archive}#{member}")
+    for name, programs in _ARCHIVES.items():
+        if archive := options.pop(name, ""):
+            for key, member in programs.items():
+                options.setdefault(key, f"{archive}#{member}")
     return options
 
 

@@ -11,6 +11,7 @@ _ARCHIVES: Mapping[str, Mapping[str, str]] = {
         "etcdctl_binary": "etcdctl",
         "etcdutl_binary": "etcdutl",
     },
+    "prometheus_binary_tar": {"prometheus_binary": "prometheus"},
 }
 """By the option for an archive: the options for the programs in it, and their names there."""
 

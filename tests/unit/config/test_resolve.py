@@ -139,6 +139,14 @@ def test_an_archive_of_etcd_gives_its_programs_unless_they_are_given() -> None:
     assert option(options, "etcdutl_binary") == f"{url}#etcdutl"
 
 
+def test_an_archive_of_prometheus_gives_its_program() -> None:
+    options = resolve_options(
+        {"prometheus_binary_tar": "https://example.com/a.tar.gz"}, {}, []
+    ).options
+
+    assert option(options, "prometheus_binary") == "https://example.com/a.tar.gz#prometheus"
+
+
 @pytest.mark.parametrize(("text", "factor"), [("2.5", 2.5), ("5", 5), ("1.0", 1), (".5", 0.5)])
 def test_a_factor_is_any_decimal_number(text: str, factor: float) -> None:
     assert resolve_options({"heartbeat_factor": text}, {}, []).options.heartbeat.factor == factor

@@ -132,9 +132,6 @@ TAKEN: Mapping[str, Taken] = {
     "--group": _visible,
     "--host": _like(r"[A-Za-z0-9.]{0,20}[A-Za-z0-9]"),
     **dict.fromkeys(("--jaeger-binary", "--jaeger-binary-tar", "--jaeger-image"), _anything),
-    **dict.fromkeys(
-        ("--prometheus-binary", "--prometheus-binary-tar", "--prometheus-image"), _anything
-    ),
     "--kube-feature-gates": _empty,
     "--kube-runtime-config": _empty,
     "--name": _CLUSTER,

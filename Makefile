@@ -2,12 +2,16 @@
 #
 # make unit T="-k schedule"     passes words on to pytest
 # make test PYTHON=python3.13   chooses the Python of a new environment
+# make e2e KUBE_VERSION=v1.33.4 ETCD_VERSION=3.5.21 T=tests/e2e/test_story.py   other components
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 T ?=
 B ?=
+KUBE_VERSION ?=
+ETCD_VERSION ?=
+E2E = $(if $(findstring tests/e2e,$(T)),,tests/e2e)
 
 .PHONY: help demo dev fmt check unit contract e2e smoke test bench golden oracle docs build components clean
 
@@ -47,7 +51,8 @@ contract: $(VENV)/made ## what every runtime must do
 	$(BIN)/python -m pytest tests/contract $(T)
 
 e2e: $(VENV)/made components ## the whole product with the real components
-	$(BIN)/python -m pytest tests/e2e $(T)
+	KWOKCTL_TEST_KUBE_VERSION=$(KUBE_VERSION) KWOKCTL_TEST_ETCD_VERSION=$(ETCD_VERSION) \
+	$(BIN)/python -m pytest $(E2E) $(T)
 
 smoke: $(VENV)/made ## the wheel, installed alone and through pipx
 	$(BIN)/python -m pytest tests/packaging $(T)
@@ -62,7 +67,8 @@ bench: $(VENV)/made ## measure, and print figures beside their goals; B=NAME cho
 golden: $(VENV)/made ## rewrite the expected files; then read the diff
 	KWOKCTL_REWRITE_GOLDEN=1 $(BIN)/python -m pytest tests/unit tests/cli --inline-snapshot=fix $(T)
 
-oracle: $(VENV)/made ## ask Go, gojq and kwok again what tests/golden expects of templates, YAML, jq and CEL
+oracle: $(VENV)/made ## ask Go, gojq, kwok and Kubernetes again what tests/golden expects of them
+	$(BIN)/python tests/support/flags_of_releases.py tests/golden/flags.json
 	cd tests/support/gotemplate_oracle && go run . templates ../../golden/gotemplate.json
 	cd tests/support/gotemplate_oracle && go run . templates ../../golden/sprig.json
 	$(BIN)/python tests/support/template_cases.py 1200 2026 tests/golden/templates.json
@@ -87,7 +93,8 @@ build: $(VENV)/made ## sdist and wheel in dist/
 
 # Without components the tests that need them are skipped, and say why.
 components: $(VENV)/made
-	@$(BIN)/kwokctl artifacts build >/dev/null || echo "components: not available; tests that need them are skipped"
+	@KWOK_KUBE_VERSION=$(KUBE_VERSION) KWOK_ETCD_VERSION=$(ETCD_VERSION) \
+	$(BIN)/kwokctl artifacts build >/dev/null || echo "components: not available; tests that need them are skipped"
 
 clean: ## remove the environment and everything else that git ignores
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage

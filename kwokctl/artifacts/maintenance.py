@@ -98,11 +98,14 @@ async def repair(
         )
 
 
-def wanted(kube: str, names: Collection[str] = _USUAL) -> list[WantedProgram]:
-    """Return what a cluster of a Kubernetes version needs: those of `names`, in our versions."""
+def wanted(kube: str, names: Collection[str] = _USUAL, *, etcd: str = "") -> list[WantedProgram]:
+    """Return what a cluster of a Kubernetes version needs: those of `names`, in our versions.
+
+    `etcd` is its version, where that does not follow from the one of Kubernetes.
+    """
     kube = versions.kube_version(kube)
     of_group = {
-        ETCD: versions.etcd_version(kube),
+        ETCD: versions.etcd_release(etcd or versions.etcd_version(kube)),
         KIND: versions.DEFAULT_KIND_VERSION,
         METRICS_SERVER: versions.DEFAULT_METRICS_SERVER_VERSION,
         PROMETHEUS: versions.DEFAULT_PROMETHEUS_VERSION,
@@ -112,15 +115,18 @@ def wanted(kube: str, names: Collection[str] = _USUAL) -> list[WantedProgram]:
     ]
 
 
-def missing(kube: str, cache: Path) -> list[WantedProgram]:
+def missing(kube: str, cache: Path, *, etcd: str = "") -> list[WantedProgram]:
     """Return the programs for a Kubernetes version that are not in the store."""
     store = store_of(cache, here())
-    return [each for each in wanted(kube) if not store.seen(each.name, each.version)]
+    return [each for each in wanted(kube, etcd=etcd) if not store.seen(each.name, each.version)]
 
 
-async def build(kube: str, *, cache: Path, progress: Progress) -> dict[str, Artifact]:
+async def build(
+    kube: str, *, etcd: str = "", cache: Path, progress: Progress
+) -> dict[str, Artifact]:
     """Put all programs for a Kubernetes version into the store, building those that are missing."""
-    return await resolve(wanted(kube), source=ArtifactSource.BUILD, cache=cache, progress=progress)
+    needed = wanted(kube, etcd=etcd)
+    return await resolve(needed, source=ArtifactSource.BUILD, cache=cache, progress=progress)
 
 
 def unused(cache: Path, *, keep: Collection[Path] = ()) -> list[Unused]:

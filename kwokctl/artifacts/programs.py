@@ -28,6 +28,8 @@ class Release:
     """The file of a release that holds a program."""
     sums: str
     """Where its SHA-256 is published, relative to it; `{file}` is its name."""
+    chosen: str = ""
+    """How users choose another version; empty where its modules have versions of their own."""
     archive: bool = False
     """Whether that file is an archive of several programs."""
     module_version: Callable[[str], str] = str
@@ -46,6 +48,10 @@ class Release:
     def filename(self, program: str, version: str, target: Platform) -> str:
         """Return the name of the published file that holds a program."""
         return self._filled(self.file, program, version, target)
+
+    def choice(self, version: str) -> str:
+        """Return the option or the variable that chooses a version, as Go writes it."""
+        return self.chosen.format(version=version, number=version.removeprefix("v"))
 
     @staticmethod
     def _filled(text: str, program: str, version: str, target: Platform) -> str:
@@ -76,6 +82,7 @@ KUBERNETES = Release(
     site="https://dl.k8s.io/release/v{number}/bin/{os}/{arch}",
     file="{program}",
     sums="{file}.sha256",
+    chosen="--kube-version {version}",
     oldest_build=(1, 17),
     stamped=("k8s.io/component-base/version", "k8s.io/client-go/pkg/version"),
 )
@@ -87,6 +94,7 @@ ETCD = Release(
     site="https://github.com/etcd-io/etcd/releases/download/v{number}",
     file="etcd-v{number}-{os}-{arch}.tar.gz",
     sums="SHA256SUMS",
+    chosen="--etcd-version {number}",
     archive=True,
     oldest_build=(3, 5),
 )
@@ -98,6 +106,7 @@ KIND = Release(
     site="https://github.com/kubernetes-sigs/kind/releases/download/v{number}",
     file="kind-{os}-{arch}",
     sums="{file}.sha256sum",
+    chosen="KWOK_KIND_VERSION={version}",
     oldest_build=(0, 11),
 )
 
@@ -108,6 +117,7 @@ METRICS_SERVER = Release(
     site="https://github.com/kubernetes-sigs/metrics-server/releases/download/v{number}",
     file="metrics-server-{os}-{arch}",
     sums="{file}.sha256",
+    chosen="KWOK_METRICS_SERVER_VERSION={version}",
     oldest_build=(0, 7),
     stamped=("k8s.io/client-go/pkg/version",),
 )

@@ -6,7 +6,7 @@ Most of their flags are written here; their own modules add the others.
 from collections.abc import Mapping
 
 from kwokctl.components import verbosity
-from kwokctl.components.flags import Value, flags
+from kwokctl.components.flags import Value
 from kwokctl.components.setting import Setting
 from kwokctl.model import KUBE_APISERVER, Component, ComponentName, HttpProbe, Port
 
@@ -29,7 +29,8 @@ def api_client(
     return Component(
         name=name,
         artifact=setting.artifacts[name],
-        args=flags(
+        args=setting.arguments(
+            name,
             {
                 "kubeconfig": kubeconfig,
                 "authentication-kubeconfig": kubeconfig,
@@ -46,7 +47,6 @@ def api_client(
                 **own,
                 **limits,
             },
-            setting.user_args(name),
         ),
         ports=(Port(name="https", port=inside, host_port=port),),
         mounts=(

@@ -4,7 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kwokctl.artifacts.versions import minor
 from kwokctl.components import identities
+from kwokctl.components.flags import Value, flags
+from kwokctl.components.releases import known
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.patches.patch import Patches
 from kwokctl.host.paths import ClusterPaths
@@ -28,6 +31,11 @@ class Setting:
     controller_options: Mapping[str, object] = field(default_factory=dict)
     """The options in the user's documents of kind KwokConfiguration."""
 
+    @property
+    def kube_minor(self) -> int:
+        """The minor release of Kubernetes: 36 for v1.36.3."""
+        return minor(self.options.kube_version)
+
     def port(self, name: ComponentName) -> int:
         """Return the port that was chosen for a component on this host."""
         return self.options.component(name).port
@@ -35,6 +43,10 @@ class Setting:
     def user_args(self, name: ComponentName) -> Mapping[str, str | None]:
         """Return the user's own arguments for a component."""
         return self.patches[name].args if name in self.patches else {}
+
+    def arguments(self, name: ComponentName, values: Mapping[str, Value]) -> tuple[str, ...]:
+        """Render the flags of a component of Kubernetes that its release knows, and the user's own."""
+        return flags(known(name, self.kube_minor, values), self.user_args(name))
 
     def bind(self, name: ComponentName) -> str:
         """Return what a component listens on: on this host, the address that the user chose."""

@@ -28,9 +28,11 @@ from kwokctl.kube.names import is_subdomain
 
 PORTS = (0, 65535)
 INT32 = (0, 2**31 - 1)
-OLDEST_MINOR = 31
-"""The first release of Kubernetes whose scheduler answers `/readyz`, by which it is known to be ready:
-https://github.com/kubernetes/kubernetes/pull/118148."""
+OLDEST_MINOR = 22
+"""The first release of Kubernetes that has etcd 3.5: whose API server's client of etcd is of 3.5
+(k8s.io/apiserver@v0.22.0/go.mod), as is the oldest etcdutl, with which snapshots are restored."""
+OLDEST_ETCD = (3, 5)
+"""The first release of etcd that has etcdutl (https://github.com/etcd-io/etcd/blob/main/CHANGELOG/CHANGELOG-3.5.md)."""
 
 _REFERENCE = re.compile(
     r"(?:\[[0-9a-f:]+\](?::[0-9]+)?/)?[A-Za-z0-9]+(?:[._:/-]+[A-Za-z0-9]+)*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?"
@@ -215,8 +217,14 @@ def kubernetes(word: str) -> InvalidText | None:
 
 
 def etcd(word: str) -> InvalidText | None:
-    """Accept a version of etcd."""
-    return _version(word, etcd_release, "3.6.16")
+    """Accept a version of etcd that has etcdutl."""
+    fault = _version(word, etcd_release, "3.6.16")
+    if fault or _numbers(etcd_release(word)) >= OLDEST_ETCD:
+        return fault
+    return InvalidText(
+        "an etcd version that is not supported",
+        "etcd 3.5 and later are: snapshots are restored with etcdutl, which older releases do not have",
+    )
 
 
 def kind(word: str) -> InvalidText | None:
@@ -232,6 +240,11 @@ def metrics_server(word: str) -> InvalidText | None:
 def prometheus(word: str) -> InvalidText | None:
     """Accept a version of Prometheus."""
     return _version(word, prometheus_version, "v3.12.0")
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Return the first two numbers of a version."""
+    return tuple(int(number) for number in version.split(".")[:2])
 
 
 def _version(word: str, read: Callable[[str], str], example: str) -> InvalidText | None:

@@ -24,13 +24,12 @@ _WEBHOOKS = (
     Resource(_GROUP, "v1", "mutatingwebhookconfigurations",
              "MutatingWebhookConfiguration", namespaced=False),
 )  # fmt: skip
-_POLICIES = (
-    Resource(_GROUP, "v1", "validatingadmissionpolicies",
-             "ValidatingAdmissionPolicy", namespaced=False),
-    Resource(_GROUP, "v1", "mutatingadmissionpolicies",
-             "MutatingAdmissionPolicy", namespaced=False),
-    Resource(_GROUP, "v1beta1", "mutatingadmissionpolicies",
-             "MutatingAdmissionPolicy", namespaced=False),
+_POLICIES = tuple(
+    Resource(_GROUP, version, f"{kind.lower()}admissionpolicies",
+             f"{kind}AdmissionPolicy", namespaced=False)
+    for kind in ("Validating", "Mutating")
+    # Releases before 1.30 (validating) and 1.36 (mutating) have no v1 of them: k8s.io/api.
+    for version in ("v1", "v1beta1", "v1alpha1")
 )  # fmt: skip
 WATCHED = (*_WEBHOOKS, *_POLICIES)
 """The kinds that say what is watched over; a cluster need not serve all of them."""

@@ -74,7 +74,7 @@ def sample(spelling: Spelling) -> OptionValue:
     if spelling.choices:
         return spelling.choices[-1]
     if spelling.metavar == "VERSION":
-        return "v1.35.4"
+        return "3.6.10" if spelling.field == "etcd_version" else "v1.35.4"
     return _TEXTS.get(spelling.metavar) or _CHECKED.get(spelling.check, "1.2.3")
 
 

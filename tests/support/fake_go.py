@@ -1,7 +1,7 @@
 """A Go toolchain that publishes modules and builds programs without a compiler.
 
 Copied as `go` into a folder of PATH by `install_go`. Its configuration lies beside it: `release`,
-`modules/PATH@VERSION.mod`, and `hold`, a file for whose disappearance a build waits. Each call is
+`modules/PATH@VERSION.mod`, `lacking`, which is what it says when it lacks a module, and `hold`, a file for whose disappearance a build waits. Each call is
 written down in `calls`.
 """
 
@@ -54,6 +54,18 @@ def download(modules: list[str]) -> int:
     return status
 
 
+def lack() -> int:
+    lacking = HERE / "lacking"
+    if lacking.exists():
+        print(lacking.read_text(), file=sys.stderr)
+    return int(lacking.exists())
+
+
+def versions(module: str) -> list[str]:
+    path = HERE / "modules" / module
+    return [file.name.partition("@")[2][:-4] for file in path.parent.glob(f"{path.name}@*.mod")]
+
+
 def build(words: list[str]) -> int:
     out = Path(words[words.index("-o") + 1])
     out.mkdir()
@@ -82,6 +94,10 @@ def main(words: list[str]) -> int:
         case ["get", "-tool", *_]:
             (HERE / "scratch").write_text(Path("go.mod").read_text())
             (HERE / "environment").write_text(json.dumps(dict(os.environ)))
+            return lack()
+        case ["list", "-m", "-e", "-versions", "-json", *modules]:
+            for module in modules:
+                print(json.dumps({"Path": module, "Versions": versions(module)}))
         case ["list", *_]:
             print("k8s.io/example/one\nk8s.io/example/two")
         case ["build", *_]:

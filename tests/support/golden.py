@@ -14,3 +14,8 @@ def check(name: str, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     assert text == path.read_text(encoding="utf-8")
+
+
+def read(name: str) -> str:
+    """Return what `tests/golden/NAME` holds."""
+    return (_FOLDER / name).read_text(encoding="utf-8")

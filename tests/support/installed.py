@@ -93,6 +93,7 @@ class Installed:
             if not name.startswith("KWOK_") or name.endswith("_BINARY")
         }
         return kept | {
+            **_versions(),
             "KWOK_WORKDIR": str(self.workdir),
             "KUBECONFIG": str(self.kubeconfig),
             "TMPDIR": str(self.temporary),
@@ -283,6 +284,13 @@ def kubeconfig_names(path: Path) -> dict[str, Any]:
 
 
 _KINDS = ("clusters", "contexts", "users")
+_VERSIONS = ("KUBE_VERSION", "ETCD_VERSION")
+
+
+def _versions() -> dict[str, str]:
+    """Return the settings of the versions that `make e2e KUBE_VERSION=…` has named."""
+    given = {name: os.environ.get(f"KWOKCTL_TEST_{name}", "") for name in _VERSIONS}
+    return {f"KWOK_{name}": value for name, value in given.items() if value}
 
 
 def _number_in(path: Path) -> int:

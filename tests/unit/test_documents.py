@@ -12,6 +12,7 @@ import pytest
 
 from kwokctl import errors
 from kwokctl.artifacts import node_images, versions
+from kwokctl.components import releases
 from kwokctl.components.catalog import usual_options
 from kwokctl.config.checks import OLDEST_MINOR
 from kwokctl.config.options import spellings
@@ -179,6 +180,15 @@ def test_the_page_on_versions_names_the_etcd_of_each_kubernetes() -> None:
     assert written == {minor: versions.etcd_version(f"v1.{minor}.0") for minor in written}
     assert f"Kubernetes `{versions.DEFAULT_KUBE_VERSION}`" in text("docs/reference/versions.md")
     assert re.search(rf"from\s+1\.{OLDEST_MINOR} on", text("docs/reference/versions.md"))
+
+
+def test_the_page_on_versions_names_what_came_with_a_release_of_kubernetes() -> None:
+    first = {since.minor for flags in releases._FLAGS.values() for since in flags.values()}
+    first |= {since.minor for since in releases._READYZ.values()}
+
+    named = rows("What follows the release of Kubernetes")
+
+    assert {minors(words).start for words, _ in named} == first
 
 
 def test_the_page_on_versions_names_the_node_images_of_kind() -> None:

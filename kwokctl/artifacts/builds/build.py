@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kwokctl.artifacts.build_lock import LockedPlace
-from kwokctl.artifacts.builds import gomod, toolchain
+from kwokctl.artifacts.builds import gomod, patches, toolchain
 from kwokctl.artifacts.builds.toolchain import Go
 from kwokctl.artifacts.locations import Order
 from kwokctl.artifacts.programs import ETCD, Program, Release, named
@@ -114,8 +114,34 @@ class Build:
         version = self._module_version
         packages = [f"{program.package}@{version}" for program in self._programs]
         with self.progress.step(f"Fetching what {self._title} is made of") as step:
-            await self._go(go, "get", "-tool", *packages, line=_saying(step))
+            try:
+                await self._go(go, "get", "-tool", *packages, line=_saying(step))
+            except CommandError as e:
+                if patches.is_lacking(e.detail):
+                    others = {path for text in published.values() for path in gomod.staged(text)}
+                    raise await self._incomplete(go, others, e.detail) from e
+                raise
         return go
+
+    async def _incomplete(
+        self, go: Go, others: Collection[str], detail: str | None
+    ) -> ArtifactError:
+        """Say that a module of this patch is missing, and which patch has more of them."""
+        needed = {program.module for program in self._programs}
+        listed = await self._go(
+            go, "list", "-m", "-e", "-versions", "-json", *sorted(needed.union(others)),
+            accept=(0, 1),
+        )  # fmt: skip
+        versions = {each["Path"]: each.get("Versions") or () for each in _documents(listed)}
+        near = patches.nearest(self._module_version, needed, versions)
+        see = f"'go list -m -versions {min(needed)}' shows the versions that your GOPROXY has"
+        return ArtifactError(
+            f"the Go proxy does not have all modules of {self._title}",
+            hint=f"try another patch: {self._group.choice(near)}"
+            if near and self._group.chosen
+            else see,
+            detail=detail,
+        )
 
     async def _published(self, go: Go, paths: Collection[str], step: Step) -> Mapping[str, str]:
         """Return the published `go.mod` of each module, by path."""
@@ -126,12 +152,9 @@ class Build:
         )
         modules = list(_documents(answer))
         texts = await asyncio.to_thread(_texts, modules)
-        if missing := [path for path in paths if path not in texts]:
-            raise ArtifactError(
-                f"the Go proxy has no module '{missing[0]}' of version {self._module_version}",
-                hint=f"'go list -m -versions {missing[0]}' shows the versions that your GOPROXY has",
-                detail="\n".join(m["Error"] for m in modules if m.get("Error")) or None,
-            )
+        if any(path not in texts for path in paths):
+            why = "\n".join(m["Error"] for m in modules if m.get("Error"))
+            raise await self._incomplete(go, (), why or None)
         return texts
 
     async def _compile(self, go: Go) -> None:

@@ -29,6 +29,12 @@ _KubeVersion = Annotated[
         "--kube-version", metavar="VERSION", help="Version of Kubernetes [default: v1.36.3]"
     ),
 ]
+_EtcdVersion = Annotated[
+    str | None,
+    typer.Option(
+        "--etcd-version", metavar="VERSION", help="Version of etcd [default: by that of Kubernetes]"
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -37,7 +43,7 @@ def register(app: typer.Typer) -> None:
         app, "artifacts", "Manage the programs that clusters run.", panel=commands.TOOLS
     )
     commands.command(below, "list")(show)
-    building = ("kwokctl artifacts build --kube-version v1.35.4",)
+    building = ("kwokctl artifacts build --kube-version v1.33.4 --etcd-version 3.5.21",)
     imaging = (
         "kwokctl artifacts images --pull",
         "kwokctl artifacts images --save images.tar",
@@ -64,17 +70,29 @@ def show(call: Invocation, *, output: Output = "") -> None:
         results.emit_table(("NAME", "VERSION", "SOURCE", "SIZE", "PATH"), rows)
 
 
-def build(call: Invocation, *, kube_version: _KubeVersion = None, output: Output = "") -> None:
+def build(
+    call: Invocation,
+    *,
+    kube_version: _KubeVersion = None,
+    etcd_version: _EtcdVersion = None,
+    output: Output = "",
+) -> None:
     """Build all programs for a version of Kubernetes from their Go modules into the store."""
     from kwokctl.artifacts import maintenance
+    from kwokctl.components.definitions import etcd
 
-    options = _resolved(call, kube_version=kube_version).options
+    options = _resolved(call, kube_version=kube_version, etcd_version=etcd_version).options
+    of_etcd = etcd.version(options)
     if call.is_dry_run:
-        missing = maintenance.missing(options.kube_version, call.home.cache)
+        missing = maintenance.missing(options.kube_version, call.home.cache, etcd=of_etcd)
         dry_runs.remark(call, _building(missing), output)
         return
     programs = call.run(
-        maintenance.build, options.kube_version, cache=call.home.cache, progress=call.progress
+        maintenance.build,
+        options.kube_version,
+        etcd=of_etcd,
+        cache=call.home.cache,
+        progress=call.progress,
     )
     paths = [artifact.command[0] for artifact in programs.values()]
     if not output:

@@ -47,7 +47,7 @@ class EtcdOptions(ComponentOptions):
         "",
         "Version of etcd; by default the one for the Kubernetes version",
         group=PANEL,
-        flag="",
+        metavar="VERSION",
         check=checks.etcd,
     )
     prefix: str = option(

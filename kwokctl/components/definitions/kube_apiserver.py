@@ -10,7 +10,7 @@ from kwokctl.components.definition import Definition
 from kwokctl.components.definitions import etcd
 from kwokctl.components.definitions.kwok_kubelet import has_node_proxy
 from kwokctl.components.fake_nodes import KUBELET_ADDRESS, has_kubelet
-from kwokctl.components.flags import Value, flags
+from kwokctl.components.flags import Value
 from kwokctl.components.metrics_page import own_page
 from kwokctl.components.setting import Setting
 from kwokctl.config import checks
@@ -96,7 +96,8 @@ def kube_apiserver(setting: Setting) -> Component:
     return Component(
         name=KUBE_APISERVER,
         artifact=setting.artifacts[KUBE_APISERVER],
-        args=flags(
+        args=setting.arguments(
+            KUBE_APISERVER,
             {
                 "etcd-servers": etcd.endpoint(setting),
                 **_etcd_identity(setting),
@@ -118,7 +119,6 @@ def kube_apiserver(setting: Setting) -> Component:
                 # Otherwise an API server with an open watch takes a minute to end after SIGTERM.
                 "shutdown-watch-termination-grace-period": "1s",
             },
-            setting.user_args(KUBE_APISERVER),
         ),
         ports=(Port(name="https", port=inside, host_port=own.port),),
         mounts=_mounts(setting),

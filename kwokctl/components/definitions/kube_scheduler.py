@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
-from kwokctl.components import identities
+from kwokctl.components import identities, releases
 from kwokctl.components.api_client import api_client
 from kwokctl.components.definition import Definition
 from kwokctl.components.flags import Value
@@ -42,11 +42,12 @@ class KubeSchedulerOptions(ComponentOptions):
 
 def kube_scheduler(setting: Setting) -> Component:
     """Describe the scheduler."""
+    health = releases.health(KUBE_SCHEDULER, setting.kube_minor)
     if not setting.options.of(KubeSchedulerOptions).config:
-        return api_client(setting, KUBE_SCHEDULER, {}, health="readyz")
+        return api_client(setting, KUBE_SCHEDULER, {}, health=health)
     mount = setting.mount(setting.paths.scheduler_config)
     own: dict[str, Value] = {"config": str(mount.mount_path)}
-    made = api_client(setting, KUBE_SCHEDULER, own, health="readyz")
+    made = api_client(setting, KUBE_SCHEDULER, own, health=health)
     return replace(made, mounts=(*made.mounts, mount))
 
 

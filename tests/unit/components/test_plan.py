@@ -38,6 +38,20 @@ OPTIONS = cluster_options(
     controller_port=10247,
     kubelet_port=10250,
 )
+EVERYTHING_ELSE = changed(
+    OPTIONS,
+    kube_authorization=False,
+    disable_qps_limits=False,
+    kube_feature_gates="A=true",
+    kube_runtime_config="api/all=true",
+    kube_audit_policy="/home/me/audit.yaml",
+    etcd_tls=False,
+    etcd_prefix="/prefix",
+    etcd_quota_backend_size="1Gi",
+    etcd_fsync="off",
+    go_gc=100,
+    heartbeat_factor=1,
+)
 
 
 def plan(
@@ -80,23 +94,7 @@ def _lines(component: Component) -> str:
     ("case", "options"),
     [
         ("default", OPTIONS),
-        (
-            "everything-else",
-            changed(
-                OPTIONS,
-                kube_authorization=False,
-                disable_qps_limits=False,
-                kube_feature_gates="A=true",
-                kube_runtime_config="api/all=true",
-                kube_audit_policy="/home/me/audit.yaml",
-                etcd_tls=False,
-                etcd_prefix="/prefix",
-                etcd_quota_backend_size="1Gi",
-                etcd_fsync="off",
-                go_gc=100,
-                heartbeat_factor=1,
-            ),
-        ),
+        ("everything-else", EVERYTHING_ELSE),
     ],
 )
 def test_arguments_are_as_they_were_reviewed(case: str, options: ClusterOptions) -> None:

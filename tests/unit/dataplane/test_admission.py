@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from kwokctl.dataplane.admission import read_admission_control
+from kwokctl.dataplane.admission import WATCHED, read_admission_control
 from kwokctl.kube.resource import DEPLOYMENTS, EVENTS, NODES, PODS, Resource
 
 
@@ -41,3 +41,10 @@ def test_a_policy_watches_over_its_constraints() -> None:
     assert rule.applies_to(NODES)
     assert not rule.applies_to(PODS)
     assert rule.name == "ValidatingAdmissionPolicy 'p'"
+
+
+@pytest.mark.parametrize("kind", ["ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"])
+def test_policies_are_followed_in_every_version_that_some_release_has(kind: str) -> None:
+    versions = [each.version for each in WATCHED if each.kind == kind]
+
+    assert versions == ["v1", "v1beta1", "v1alpha1"]

@@ -115,12 +115,44 @@ async def test_etcd_is_named_after_its_folder_and_not_after_its_major_version(
 async def test_a_version_that_no_proxy_has_is_named(
     cache: Path, listener: Listener, go: Path
 ) -> None:
-    with pytest.raises(ArtifactError, match=r"'k8s.io/kubernetes' of version v1.36.99") as caught:
-        await _build(cache, listener, "kubectl", version="1.36.99")
+    with pytest.raises(
+        ArtifactError, match=r"does not have all modules of Kubernetes v1.35.99"
+    ) as e:
+        await _build(cache, listener, "kubectl", version="1.35.99")
 
-    assert "go list -m -versions k8s.io/kubernetes" in str(caught.value.hint)
-    assert "not found" in str(caught.value.detail)
+    assert "go list -m -versions k8s.io/kubernetes" in str(e.value.hint)
+    assert "k8s.io/kubernetes@v1.35.99: not found" in str(e.value.detail)
     assert not list((cache / "tmp").glob("*/build"))
+
+
+async def test_where_the_proxy_lacks_a_program_of_etcd_the_nearest_patch_is_named(
+    cache: Path, listener: Listener, go: Path
+) -> None:
+    for module, patches in (("server", (21, 24, 33, 35)), ("etcdutl", (21, 33, 35))):
+        for patch in patches:
+            path = f"go.etcd.io/etcd/{module}/v3"
+            fake_go.publish_module(go, path, f"v3.5.{patch}", "go 1.24\n")
+
+    with pytest.raises(ArtifactError, match=r"all modules of etcd v3\.5\.24") as caught:
+        await _build(cache, listener, "etcd", "etcdutl", version="3.5.24")
+
+    assert caught.value.hint == "try another patch: --etcd-version 3.5.21"
+
+
+async def test_where_the_proxy_lacks_a_part_of_kubernetes_a_more_complete_patch_is_named(
+    cache: Path, listener: Listener, go: Path
+) -> None:
+    for patch in (0, 2, 4):
+        fake_go.publish_module(go, _KUBERNETES, f"v1.36.{patch}", "go 1.26\n")
+    fake_go.publish_module(go, "k8s.io/api", "v0.36.0", "go 1.26\n")
+    lacking = "k8s.io/api@v0.36.3: reading https://proxy.example/v0.36.3.zip: 403 Forbidden"
+    (go / "lacking").write_text(lacking)
+
+    with pytest.raises(ArtifactError, match=r"all modules of Kubernetes v1\.36\.3") as caught:
+        await _build(cache, listener, "kubectl")
+
+    assert caught.value.hint == "try another patch: --kube-version v1.36.0"
+    assert caught.value.detail == lacking
 
 
 async def test_a_failed_build_shows_the_output_of_go(

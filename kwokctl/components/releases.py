@@ -1,0 +1,53 @@
+"""What differs between the minor releases of Kubernetes in how their components are run.
+
+The tables name the first minor release that has something, with its source. What is in no table is the
+same from the oldest release that is supported on; `tests/golden/flags.json` holds the flags that each
+release defines.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kwokctl.components.flags import Value
+from kwokctl.model import KUBE_APISERVER, KUBE_SCHEDULER, ComponentName
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """The first minor release of Kubernetes that has something."""
+
+    minor: int
+    source: str
+
+
+_FLAGS: Mapping[ComponentName, Mapping[str, Since]] = {
+    KUBE_APISERVER: {
+        "shutdown-watch-termination-grace-period": Since(
+            27,
+            "k8s.io/apiserver@v0.27.0/pkg/server/options/server_run_options.go",
+        ),
+    },
+}
+"""Flags that older releases do not know, and would not start with."""
+_READYZ: Mapping[ComponentName, Since] = {
+    KUBE_SCHEDULER: Since(31, "https://github.com/kubernetes/kubernetes/pull/118148"),
+}
+"""Components whose older releases only have `/healthz`."""
+
+
+def known(
+    component: ComponentName, kube_minor: int, values: Mapping[str, Value]
+) -> Mapping[str, Value]:
+    """Return the flags without those that this minor release of a component does not have."""
+    later = _FLAGS.get(component, {})
+    return {
+        flag: value
+        for flag, value in values.items()
+        if flag not in later or kube_minor >= later[flag].minor
+    }
+
+
+def health(component: ComponentName, kube_minor: int) -> str:
+    """Return the path at which this minor release of a component says that it is ready."""
+    first = _READYZ.get(component)
+    return "healthz" if first and kube_minor < first.minor else "readyz"

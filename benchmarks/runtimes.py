@@ -21,13 +21,13 @@ from pathlib import Path
 from benchmarks.cluster import KWOKCTL, FailedError
 from benchmarks.report import Row, report
 from kwokctl import registry
-from kwokctl.clusters.wanted import PREFERRED
+from kwokctl.components.catalog import usual_options
 from kwokctl.errors import KwokctlError
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import WorkDir
 
 _PLAIN = "plain kind"
-_BASE = PREFERRED[0]
+_BASE = usual_options().runtimes[0]
 _MORE_TO_CREATE = 2.5
 """Seconds by which a cluster in containers may come later than one of processes."""
 _MORE_ON_KIND = 2.0

@@ -9,22 +9,21 @@ from kwokctl.runtime import Runtime
 BUILTIN = {
     "binary": "runtimes.binary:create",
     "docker": "runtimes.docker:create",
+    "podman": "runtimes.docker:create_with_podman",
     "kind": "runtimes.kind:create",
     "kind-podman": "runtimes.kind:create_with_podman",
 }
 GROUP = "kwokctl.runtimes"
-_DOCKER_HOST = "DOCKER_HOST=unix:///run/podman/podman.sock kwokctl create cluster --runtime docker"
-_NERDCTL = "use 'docker' or 'binary'; kwokctl needs an engine that has Docker's API"
+_INSTEAD = "use 'binary', 'docker' or 'podman'"
 _NOT_SUPPORTED = {
-    "podman": f"start Podman's service as root, and use: {_DOCKER_HOST}",
-    "nerdctl": _NERDCTL,
-    "lima": _NERDCTL,
-    "finch": _NERDCTL,
+    "nerdctl": f"containerd does not have Docker's API, through which kwokctl runs containers; {_INSTEAD}",
+    "lima": f"its containers run in a virtual machine, by nerdctl, without Docker's API; {_INSTEAD}",
+    "finch": f"its containers run by nerdctl, without Docker's API; {_INSTEAD}",
     "kind-nerdctl": "use 'kind' or 'kind-podman'",
     "kind-lima": "use 'kind' or 'kind-podman'",
     "kind-finch": "use 'kind' or 'kind-podman'",
 }
-"""Runtimes of the original, and what works instead."""
+"""Runtimes of the original, why they are not supported, and what works instead."""
 
 
 def names() -> list[str]:

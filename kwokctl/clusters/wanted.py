@@ -34,7 +34,7 @@ from kwokctl.controller.configuration import (
 )
 from kwokctl.controller.stages.reader import read_stages
 from kwokctl.embedded.selection import select
-from kwokctl.errors import UnavailableError, UsageError
+from kwokctl.errors import KwokctlError, NotServedError, UnavailableError, UsageError
 from kwokctl.host.ports import check_local
 from kwokctl.json_value import Json
 from kwokctl.kubelet.subjects import check_kubelet_documents
@@ -60,11 +60,6 @@ _CUSTOM_COMMANDS = (
 )
 _RUNNING = frozenset({"Exec", "ClusterExec", "PortForward", "ClusterPortForward"})
 """Kinds of documents that name commands."""
-PREFERRED = ("binary", "docker")
-"""Processes need no privileges, no engine and no images, and are the fastest; so they come first.
-
-Where kind could run, containers can, in less time and memory; so it is only taken when asked for.
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,22 +239,22 @@ def _check_selection(given: Mapping[str, Json]) -> None:
         raise UsageError(f"{KIND}: {names} exclude each other", hint="give only one") from e
 
 
-async def choose_runtime(home: Home, asked: str) -> Runtime:
+async def choose_runtime(home: Home, options: ClusterOptions) -> Runtime:
     """Return the runtime that was asked for, else the first that can run here, and report which.
 
     Raises UnavailableError if the one asked for cannot run here, or none can; UsageError if there
     is none of that name.
     """
-    if asked:
-        runtime = home.runtime(asked)
+    if options.runtime:
+        runtime = home.runtime(options.runtime)
         await runtime.check()
         return runtime
-    missing: list[UnavailableError] = []
-    for name in PREFERRED:
-        runtime = home.runtime(name)
+    missing: list[KwokctlError] = []
+    for name in options.runtimes:
         try:
+            runtime = home.runtime(name)
             await runtime.check()
-        except UnavailableError as e:
+        except (UnavailableError, NotServedError) as e:
             missing.append(e)
             continue
         if missing:
@@ -267,5 +262,7 @@ async def choose_runtime(home: Home, asked: str) -> Runtime:
         return runtime
     raise UnavailableError(
         "clusters cannot run on this machine: " + "; ".join(str(e) for e in missing),
-        hint=missing[-1].hint,
+        hint=missing[-1].hint
+        if missing
+        else "name some in 'options.runtimes', or choose a --runtime",
     )

@@ -114,12 +114,6 @@ NOT_SERVED: tuple[NotServed, ...] = (
     NotServed(key="kectlBinary", is_idle=True, reason=_KECTL),
     NotServed(key="kectlVersion", is_idle=True, reason=_KECTL),
     NotServed(
-        key="runtimes",
-        type=list,
-        is_later=True,
-        reason="choose a runtime with --runtime",
-    ),
-    NotServed(
         key="etcdPeerPort",
         type=int,
         is_port=True,

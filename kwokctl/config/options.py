@@ -54,10 +54,22 @@ class ClusterOptions:
 
     runtime: str = option(
         "",
-        "Where components run: binary (processes), docker (containers), kind or kind-podman (in a node "
-        "made by kind) [default: auto, the first of binary and docker that can run here]",
+        "Where components run: binary (processes), docker or podman (containers), kind or "
+        "kind-podman (in a node made by kind) [default: auto, the first of binary and docker that can "
+        "run here]",
         group=GENERAL,
         metavar="NAME",
+    )
+    # Processes need no privileges, no engine and no images, and are the fastest. Where kind could run,
+    # containers can, in less time and memory; so it is only taken when asked for.
+    runtimes: tuple[str, ...] = option(
+        ("binary", "docker"),
+        "The runtimes of which the first that can run here is taken",
+        group=GENERAL,
+        metavar="NAME,…",
+        flag="",
+        env="",
+        original=("docker", "podman", "nerdctl", "binary"),
     )
     kube_version: str = option(
         DEFAULT_KUBE_VERSION,

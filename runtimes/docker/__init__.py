@@ -1,4 +1,4 @@
-"""The docker runtime: every component but the controller is a container of its own."""
+"""The runtimes docker and podman: every component but the controller is a container of its own."""
 
 import os
 from pathlib import Path
@@ -6,12 +6,18 @@ from pathlib import Path
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import home_folder
 from kwokctl.runtime import Runtime
-from runtimes.docker.runtime import DockerRuntime
+from runtimes.docker.runtime import DockerRuntime, EngineRuntime
 from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import find_endpoint
+from runtimes.engine.podman import podman_engine
 
 
 def create(host: Host) -> Runtime:
     """Build the runtime for this host, with the engine that the docker command would use, too."""
     endpoint = find_endpoint(os.environ, home_folder() or Path("/"))
     return DockerRuntime(host, Engine(endpoint))
+
+
+def create_with_podman(host: Host) -> Runtime:
+    """Build the runtime for this host, with Podman's service, which speaks as Docker's engine does."""
+    return EngineRuntime(host, podman_engine(), name="podman")

@@ -40,13 +40,17 @@ from runtimes.engine.site import (
 from runtimes.engine.together import all_of
 
 
-class DockerRuntime:
+class EngineRuntime:
     """Every component is a container, found again by its labels; nothing of it is kept on disk."""
 
-    name = "docker"
+    def __init__(
+        self, host: Host, engine: Engine, *, name: str = "docker", grace: float = GRACE
+    ) -> None:
+        """Keep clusters in the folders of this host, and their containers in this engine.
 
-    def __init__(self, host: Host, engine: Engine, *, grace: float = GRACE) -> None:
-        """Keep clusters in the folders of this host, and their containers in this engine."""
+        `name` is that of the runtime.
+        """
+        self.name = name
         self._host = host
         self._engine = engine
         self._grace = grace
@@ -78,24 +82,6 @@ class DockerRuntime:
         )
         await all_of(
             self._engine.remove(each.id) for name, each in found.items() if name not in wanted
-        )
-
-    async def script(self, plan: Plan) -> RuntimeScript:
-        """Return what is done for a plan as steps of a script."""
-        naming = self._naming(plan.cluster)
-        known = await self._engine.found_network(naming.network, naming.labels)
-        network, gateway = known or (later(NETWORK), "")
-        host = await host_address(self._engine, gateway)
-        if known is None and self._engine.endpoint.shares_this_kernel:
-            host = later(GATEWAY_VARIABLE)
-        return DockerScript(
-            plan=placed(plan, on_host=False),
-            paths=self._paths(plan.cluster),
-            found=await self._found(plan.cluster),
-            place=ContainerPlacement(naming=naming, network=network, host=extra_host(host)),
-            is_networked=known is not None,
-            crew=self._crew(plan.cluster).script(reached_by(placed(plan, on_host=True), host)),
-            grace=self._grace,
         )
 
     async def start(self, cluster: ClusterName, *names: ComponentName) -> None:
@@ -216,6 +202,28 @@ class DockerRuntime:
 
     def _crew(self, cluster: ClusterName) -> Crew:
         return Crew(self._paths(cluster), grace=self._grace)
+
+
+class DockerRuntime(EngineRuntime):
+    """The same on Docker, whose command a script can run."""
+
+    async def script(self, plan: Plan) -> RuntimeScript:
+        """Return what is done for a plan as steps of a script."""
+        naming = self._naming(plan.cluster)
+        known = await self._engine.found_network(naming.network, naming.labels)
+        network, gateway = known or (later(NETWORK), "")
+        host = await host_address(self._engine, gateway)
+        if known is None and self._engine.endpoint.shares_this_kernel:
+            host = later(GATEWAY_VARIABLE)
+        return DockerScript(
+            plan=placed(plan, on_host=False),
+            paths=self._paths(plan.cluster),
+            found=await self._found(plan.cluster),
+            place=ContainerPlacement(naming=naming, network=network, host=extra_host(host)),
+            is_networked=known is not None,
+            crew=self._crew(plan.cluster).script(reached_by(placed(plan, on_host=True), host)),
+            grace=self._grace,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,13 +54,19 @@ class Engine:
     """
 
     def __init__(
-        self, endpoint: Endpoint, *, remedy: str = _REMEDY, named_by: str = "DOCKER_HOST"
+        self,
+        endpoint: Endpoint,
+        *,
+        remedy: str = _REMEDY,
+        named_by: str = "DOCKER_HOST",
+        command: str = "docker",
     ) -> None:
         """Dial the endpoint when something is asked for the first time.
 
         `remedy` is the hint for an engine that does not answer, `named_by` the variable that names
-        it.
+        it, `command` what its users call.
         """
+        self._command = command
         self.endpoint = endpoint
         self._named_by = named_by
         self._remedy = remedy
@@ -107,7 +113,7 @@ class Engine:
         except ConflictError as e:
             raise ConflictError(
                 f"there is a container called '{name}', and it is not this cluster's",
-                hint=f"remove it with 'docker rm --force {name}', or choose another --name",
+                hint=f"remove it with '{self._command} rm --force {name}', or choose another --name",
                 detail=e.detail,
             ) from e
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from kwokctl.errors import UnavailableError
 from kwokctl.host.paths import home_folder
 from runtimes.engine.client import Engine
-from runtimes.engine.endpoint import Endpoint, find_endpoint
+from runtimes.engine.endpoint import find_endpoint
+from runtimes.engine.podman import NAMED_BY, podman_engine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,29 +59,19 @@ def docker() -> Provider:
 
 
 def podman() -> Provider:
-    """Return Podman, whose service speaks as Docker's engine does.
+    """Return Podman.
 
     Its command would do without a service, with other storage perhaps; pointed to the service it
-    makes nodes where we look for them. The sockets are those of https://docs.podman.io/en/latest/markdown/podman-system-service.1.html.
+    makes nodes where we look for them.
     """
-    url = os.environ.get(_PODMANS_OWN, "")
-    if not url:
-        folder = os.environ.get("XDG_RUNTIME_DIR") if os.getuid() else "/run"
-        url = f"unix://{folder or f'/run/user/{os.getuid()}'}/podman/podman.sock"
-    engine = Engine(Endpoint(url=url), remedy=_REMEDY, named_by=_PODMANS_OWN)
     return Provider(
         runtime="kind-podman",
         command="podman",
-        engine=engine,
-        variable=_PODMANS_OWN,
+        engine=podman_engine(),
+        variable=NAMED_BY,
         mounted=_MODULES,
     )
 
 
-_PODMANS_OWN = "CONTAINER_HOST"
 _MODULES = Path("/lib/modules")
 """Mounted into every node (kind, `pkg/cluster/internal/providers/podman/provision.go`); Docker creates it."""
-_REMEDY = (
-    "start root's service of Podman ('sudo systemctl start podman.socket'), or name another one "
-    f"with {_PODMANS_OWN}"
-)

@@ -88,9 +88,9 @@ def _docker() -> Iterator[Place]:
 
 @contextmanager
 def _podman() -> Iterator[Place]:
-    """The runtime of containers on a Podman that is named to kwokctl, and to podman's own command."""
-    with engines.at_hand(podman.started(), "DOCKER_HOST", "CONTAINER_HOST"):
-        yield Place(name="podman", runtime="docker", command=EngineCommand("podman"))
+    """The runtime of containers on a Podman that is named to kwokctl as to podman's own command."""
+    with engines.at_hand(podman.started(), "CONTAINER_HOST"):
+        yield Place(name="podman", runtime="podman", command=EngineCommand("podman"))
 
 
 @contextmanager

@@ -6,15 +6,16 @@ from kwokctl import registry
 from kwokctl.errors import NotServedError, UsageError
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import WorkDir
+from kwokctl.runtime import WritesScripts
+from runtimes.docker.runtime import EngineRuntime
 
 
 @pytest.mark.parametrize(
     ("name", "remedy"),
     [
-        ("podman", "DOCKER_HOST=unix:///run/podman/podman.sock"),
-        ("nerdctl", "use 'docker' or 'binary'"),
-        ("lima", "use 'docker' or 'binary'"),
-        ("finch", "use 'docker' or 'binary'"),
+        ("nerdctl", "use 'binary', 'docker' or 'podman'"),
+        ("lima", "use 'binary', 'docker' or 'podman'"),
+        ("finch", "use 'binary', 'docker' or 'podman'"),
         ("kind-finch", "use 'kind' or 'kind-podman'"),
     ],
 )
@@ -32,3 +33,14 @@ def test_any_other_name_is_refused_with_those_that_there_are(tmp_path: Path) -> 
         registry.load("dokcer", Host(WorkDir(tmp_path)))
 
     assert "docker" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(("name", "has_command"), [("docker", True), ("podman", False)])
+def test_engines_that_have_dockers_api_are_run_by_the_same_code_under_their_own_names(
+    tmp_path: Path, name: str, has_command: bool
+) -> None:
+    runtime = registry.load(name, Host(WorkDir(tmp_path)))
+
+    assert runtime.name == name
+    assert isinstance(runtime, EngineRuntime)
+    assert isinstance(runtime, WritesScripts) is has_command

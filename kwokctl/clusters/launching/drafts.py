@@ -57,7 +57,7 @@ async def drafted(
     documents: tuple[Document, ...],
 ) -> Draft:
     """Choose the runtime of a new cluster and check the request for it; report what was chosen."""
-    runtime = await choose_runtime(home, wanted.options.runtime)
+    runtime = await choose_runtime(home, wanted.options)
     # How many objects there are is not a setting of the cluster: they are scaled afterwards.
     options = replace(wanted.options, runtime=runtime.name, objects=ObjectOptions())
     check_for_runtime(runtime, name, options, documents)

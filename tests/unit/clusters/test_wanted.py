@@ -18,7 +18,7 @@ from kwokctl.config.documents import Document
 from kwokctl.config.kinds import KINDS, KWOK
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import Resolved, resolve_options
-from kwokctl.errors import ConfigError, UnavailableError, UsageError
+from kwokctl.errors import ConfigError, NotServedError, UnavailableError, UsageError
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import WorkDir
 from kwokctl.progress import Silent
@@ -228,9 +228,12 @@ class Machine:
 
     folder: Path
     missing: set[str] = field(default_factory=set)
+    refused: set[str] = field(default_factory=set)
     notes: Notes = field(default_factory=Notes)
 
     def load(self, kind: str, host: Host) -> FakeRuntime:
+        if kind in self.refused:
+            raise NotServedError(f"no {kind} at all")
         error = UnavailableError(f"no {kind} here", hint=f"get {kind}")
         return FakeRuntime(kind, fails_at={"check": error} if kind in self.missing else {})
 
@@ -243,14 +246,14 @@ class Machine:
 async def test_by_default_processes_of_this_machine_come_first(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
 
-    assert (await choose_runtime(machine.home, "")).name == "binary"
+    assert (await choose_runtime(machine.home, PLAIN)).name == "binary"
     assert machine.notes.lines == []
 
 
 async def test_another_runtime_is_taken_with_the_reason(tmp_path: Path) -> None:
     machine = Machine(tmp_path, missing={"binary"})
 
-    assert (await choose_runtime(machine.home, "")).name == "docker"
+    assert (await choose_runtime(machine.home, PLAIN)).name == "docker"
     assert machine.notes.lines == ["runtime: docker (no binary here)"]
 
 
@@ -258,16 +261,24 @@ async def test_a_requested_runtime_is_never_replaced(tmp_path: Path) -> None:
     machine = Machine(tmp_path, missing={"docker"})
 
     with pytest.raises(UnavailableError, match="no docker here"):
-        await choose_runtime(machine.home, "docker")
+        await choose_runtime(machine.home, changed(PLAIN, runtime="docker"))
 
 
 async def test_without_a_usable_runtime_every_reason_is_listed(tmp_path: Path) -> None:
     machine = Machine(tmp_path, missing={"binary", "docker"})
 
     with pytest.raises(UnavailableError, match="no binary here; no docker here") as caught:
-        await choose_runtime(machine.home, "")
+        await choose_runtime(machine.home, PLAIN)
 
     assert caught.value.hint == "get docker"
+
+
+async def test_the_runtimes_of_the_configuration_are_tried_in_their_order(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, missing={"docker"}, refused={"nerdctl"})
+    options = changed(PLAIN, runtimes=("docker", "nerdctl", "podman", "binary"))
+
+    assert (await choose_runtime(machine.home, options)).name == "podman"
+    assert machine.notes.lines == ["runtime: podman (no docker here)"]
 
 
 def test_a_note_says_what_stages_as_custom_resources_do() -> None:

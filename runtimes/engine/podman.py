@@ -1,0 +1,25 @@
+"""Finds the service of Podman, which speaks as Docker's engine does.
+
+The sockets are those of https://docs.podman.io/en/latest/markdown/podman-system-service.1.html.
+"""
+
+import os
+
+from runtimes.engine.client import Engine
+from runtimes.engine.endpoint import Endpoint
+
+NAMED_BY = "CONTAINER_HOST"
+"""The variable that names another service, to Podman's own command too."""
+_REMEDY = (
+    "start root's service of Podman ('sudo systemctl start podman.socket'), or name another one "
+    f"with {NAMED_BY}"
+)
+
+
+def podman_engine() -> Engine:
+    """Return the service that the environment names, else the usual one of this user."""
+    url = os.environ.get(NAMED_BY, "")
+    if not url:
+        folder = os.environ.get("XDG_RUNTIME_DIR") if os.getuid() else "/run"
+        url = f"unix://{folder or f'/run/user/{os.getuid()}'}/podman/podman.sock"
+    return Engine(Endpoint(url=url), remedy=_REMEDY, named_by=NAMED_BY, command="podman")

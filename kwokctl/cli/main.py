@@ -57,6 +57,7 @@ def run(words: Sequence[str], runner: "Runner | None" = None) -> int:
 def _failed(error: Exception, words: Sequence[str]) -> int:
     """Say what went wrong, and return the exit code; raise what is a bug."""
     from kwokctl.cli.output import failures, results
+    from kwokctl.config.original import compat
 
     if isinstance(error, BrokenPipeError) and results.reader_is_gone():
         return _READER_GONE
@@ -66,6 +67,8 @@ def _failed(error: Exception, words: Sequence[str]) -> int:
     if not errors:
         raise error
     failures.report(errors, _console(), as_json=failures.wants_json(words))
+    if compat.is_asked_for(words, os.environ):
+        return 1  # the original has no other code for an error
     return max(each.exit_code for each in errors)
 
 

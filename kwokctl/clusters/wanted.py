@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from ipaddress import ip_address
 
 from kwokctl.clusters.configuration.component_patches import (
     check_patches,
@@ -49,6 +50,10 @@ from kwokctl.runtime import BringsKubernetes, RunsImages, Runtime
 _NO_FSYNC = (
     "etcd does not wait for the disk: a power cut or a crash of the machine may lose the last "
     "writes or the whole cluster; killing a program loses nothing"
+)
+_OPEN_ETCD = (
+    "etcd asks for no certificate and listens beyond this machine: who can reach its port can change "
+    "the cluster"
 )
 _CUSTOM_STAGES = (
     "Stages that you apply with kubectl come beside those of the cluster, or take the place of those "
@@ -108,11 +113,7 @@ def wanted_cluster(home: Home, resolved: Resolved, documents: Sequence[Document]
         names=names,
         patches=patches,
         stages=stages.documents,
-        notes=(
-            *said,
-            *idle_patches(patches, names),
-            *((_NO_FSYNC,) if options.of(EtcdOptions).fsync == "off" else ()),
-        ),
+        notes=(*said, *idle_patches(patches, names), *_notes_on_etcd(options)),
     )
 
 
@@ -121,6 +122,14 @@ def _custom_remarks(kinds: Collection[str]) -> Iterator[str]:
         yield _CUSTOM_STAGES
     if running := sorted(_RUNNING.intersection(kinds)):
         yield _CUSTOM_COMMANDS.format(kinds=" or ".join(running))
+
+
+def _notes_on_etcd(options: ClusterOptions) -> Iterator[str]:
+    own = options.of(EtcdOptions)
+    if own.fsync == "off":
+        yield _NO_FSYNC
+    if not own.tls and not ip_address(options.bind_address).is_loopback:
+        yield _OPEN_ETCD
 
 
 def _checked(home: Home, resolved: Resolved) -> tuple[ComponentName, ...]:

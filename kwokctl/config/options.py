@@ -80,6 +80,14 @@ class ClusterOptions:
         original="v1.36.1",
     )
     programs: ProgramOptions = field(default_factory=ProgramOptions)
+    compat: str = option(
+        "",
+        "Take the defaults of another program where they differ, and exit as it does: kwokctl, the "
+        "original",
+        group=GENERAL,
+        metavar="WHICH",
+        choices=("kwokctl",),
+    )
     bind_address: str = option(
         "127.0.0.1",
         "Address on which components listen; the original kwokctl listens on all",

@@ -16,7 +16,7 @@ from kwokctl.config.keys import KIND, from_document, options_of
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.not_served import NOT_SERVED
 from kwokctl.config.options import ClusterOptions, spellings, with_values
-from kwokctl.config.original import old_names, unserved
+from kwokctl.config.original import compat, old_names, unserved
 from kwokctl.errors import KwokctlError
 
 _AUTO = "auto"
@@ -77,7 +77,7 @@ def resolve_options(
     if values.get("runtime") == _AUTO:
         del values["runtime"]
     return Resolved(
-        options=with_values(usual, values),
+        options=with_values(usual, {**compat.defaults(spellings(usual), values), **values}),
         chosen=frozenset(values),
         warnings=(*warnings(environ, usual), *idle),
         places={name: str(each) for name, each in given.items() if not each.is_flag},

@@ -220,3 +220,20 @@ def test_deleting_all_reports_what_was_left_and_fails_for_what_failed(
         "delete one with 'kwokctl --name NAME delete cluster --force'",
         "error: the cluster 'b' is busy",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "program", "code"),
+    [
+        ("get clusterz", "kwokctl", 1),
+        ("create cluster --compat kwokctl --wait=soon", "", 1),
+        ("get clusterz", "other", 2),
+        ("create cluster --compat minikube", "", 2),
+    ],
+)
+def test_wrong_words_exit_as_the_originals_do_where_that_is_asked_for(
+    words: Words, monkeypatch: pytest.MonkeyPatch, text: str, program: str, code: int
+) -> None:
+    monkeypatch.setenv("KWOK_COMPAT", program)
+
+    assert words(text) == code

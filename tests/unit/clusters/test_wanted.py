@@ -281,6 +281,22 @@ async def test_the_runtimes_of_the_configuration_are_tried_in_their_order(tmp_pa
     assert machine.notes.lines == ["runtime: podman (no docker here)"]
 
 
+@pytest.mark.parametrize(
+    ("options", "is_open"),
+    [
+        ({"etcd_tls": False, "bind_address": "0.0.0.0"}, True),
+        ({"etcd_tls": False}, False),
+        ({"bind_address": "::"}, False),
+    ],
+)
+def test_a_note_warns_of_an_etcd_that_is_open_to_other_machines(
+    options: dict[str, Any], is_open: bool
+) -> None:
+    notes = made(changed(PLAIN, **options)).notes
+
+    assert any("no certificate" in note for note in notes) is is_open
+
+
 def test_a_note_says_what_stages_as_custom_resources_do() -> None:
     enabled = made(changed(PLAIN, enable_crds=("Stage",)))
 

@@ -5,7 +5,8 @@ import pytest
 from kwokctl.components.choose_data_path import choose_data_path
 from kwokctl.components.plan import build_plan, selected
 from kwokctl.components.setting import Setting
-from kwokctl.config.options import ClusterOptions
+from kwokctl.config.options import ClusterOptions, spellings
+from kwokctl.config.original import compat
 from kwokctl.config.patches.patch import Patches
 from kwokctl.errors import NotServedError, UsageError
 from kwokctl.host.paths import ClusterPaths
@@ -95,6 +96,7 @@ def _lines(component: Component) -> str:
     [
         ("default", OPTIONS),
         ("everything-else", EVERYTHING_ELSE),
+        ("compat", changed(OPTIONS, **compat.defaults(spellings(OPTIONS), {"compat": "kwokctl"}))),
     ],
 )
 def test_arguments_are_as_they_were_reviewed(case: str, options: ClusterOptions) -> None:

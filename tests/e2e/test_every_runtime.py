@@ -304,4 +304,4 @@ def test_deleting_leaves_nothing(place: Place, main: Installed) -> None:
     assert place.found() == []
     assert place.remains(main) == []
     assert main.processes() == {}
-    assert main.files() <= {"kubeconfig", "own.yaml", "containers.yaml"}
+    assert main.files() <= {"kubeconfig", "own.yaml", "containers.yaml", "given/scheduler.yaml"}

@@ -24,7 +24,8 @@ def listening_sockets(hosts: Sequence[str], port: int) -> list[socket.socket]:
     found: list[socket.socket] = []
     for host in hosts:
         try:
-            found.append(_on_whole_loopback(host, port) or _listening(host, port))
+            whole = _on_whole_loopback(port) if tuple(hosts) == (LOOPBACK,) else None
+            found.append(whole or _listening(host, port))
         except OSError as e:
             for each in found:
                 each.close()
@@ -36,14 +37,13 @@ def listening_sockets(hosts: Sequence[str], port: int) -> list[socket.socket]:
     return found
 
 
-def _on_whole_loopback(host: str, port: int) -> socket.socket | None:
+def _on_whole_loopback(port: int) -> socket.socket | None:
     """Listen at all addresses of 127.0.0.0/8, so that each node may have one; None if that fails.
 
-    A socket that is bound to the loopback device gets nothing from other machines. Where the port is
-    used at another address, or an old kernel demands a right for it, 127.0.0.1 alone must do.
+    A socket that is bound to the loopback device gets nothing from other machines. The port is then
+    taken at all other addresses, too, so a server that needs it there has 127.0.0.1 alone, as
+    where the port is used elsewhere, or an old kernel demands a right for it.
     """
-    if host != LOOPBACK:
-        return None
     try:
         return _listening(ANY, port, device=_LOOPBACK_DEVICE)
     except OSError:

@@ -267,6 +267,16 @@ async def test_a_server_on_loopback_is_reached_at_every_loopback_address_and_tel
     assert [each.rpartition("\n")[2] for each in answers] == ["127.18.0.1", "127.18.0.7"]
 
 
+def test_a_server_on_loopback_and_at_another_address_shares_its_port() -> None:
+    found = listening_sockets(["127.0.0.1", "127.18.0.1"], 0)
+
+    hosts, ports = zip(*(each.getsockname() for each in found), strict=True)
+    assert hosts == ("127.0.0.1", "127.18.0.1")
+    assert len(set(ports)) == 1
+    for each in found:
+        each.close()
+
+
 def test_a_server_on_loopback_does_not_need_every_address() -> None:
     with socket.create_server(("127.18.0.1", 0)) as other:
         port = other.getsockname()[1]

@@ -34,7 +34,7 @@ _RULES = """\
 The rules are those of the original kwokctl: `--flag=value` and `--flag value` are the same, a switch
 takes `=true` and `=false`, a duration is written `90s`, `15m` or `1h30m`, and a bare number counts
 seconds. The options of [every command](#options-of-every-command) may be written before the command
-or after it; for `kubectl` and `etcdctl` only before it, because these tools get all words after their
+or after it; for `kubectl`, `etcdctl` and `etcdutl` only before it, because these tools get all words after their
 name.
 
 kwokctl takes the value of an option from its flag; else from its environment variable; else from the

@@ -1,41 +1,33 @@
 """Answers a shell that completes the words of a command line: commands, options, values or files.
 
-The answer is `files` on a line, or `words` and then a line for each word: the word, a tab, its meaning.
+The first line of the answer says what may come here. After `words` there is a line for each: the word,
+a tab, its meaning; with `nospace` behind it a word is not yet whole. `files` may be followed by the
+endings that they must have; `folders` are only those.
 """
 
-import os
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from kwokctl.cli.invocation import DEFAULT_NAME
+from kwokctl.cli.nested import Tool
 from kwokctl.cli.output import results
 from kwokctl.cli.parsing import complete
 from kwokctl.cli.parsing.commands import EVERYWHERE
 from kwokctl.cli.parsing.grammar import RawCommand, panel_of, summary
 from kwokctl.cli.parsing.words import MAY_STAND_ALONE
-from kwokctl.cli.verbs.completion import VARIABLE
 from kwokctl.cli.verbs.help_command import NAME as HELP
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """The other program that takes these words: it completes them itself."""
-
-    name: str
-    cluster: str
-    words: tuple[str, ...]
-
 
 _EMPTY = '""'
 """How PowerShell gives a last word that is empty: before 7.3 that arrives as an empty word, since then
 as these two characters
 (https://learn.microsoft.com/powershell/module/microsoft.powershell.core/about/about_preference_variables#psnativecommandargumentpassing)."""
+_ANY = -1
+"""How many words an argument takes that takes any number."""
 Offer = tuple[str, str]
 """A word, and what it means, empty if that is not known."""
-Offers = Tool | tuple[Offer, ...] | None
-"""None means that the word is the path of a file."""
+Offers = Tool | tuple[Offer, ...] | Literal["files", "folders"]
+"""The last two mean that the word is a path."""
 
 
 @dataclass(slots=True)
@@ -83,7 +75,14 @@ class _Place:
     def argument(self) -> Any:
         """The argument that comes next; None if there is none."""
         arguments = [p for p in self.command.params if p.param_type_name == "argument"]
-        return arguments[self.plain] if self.plain < len(arguments) else None
+        if arguments[self.plain :]:
+            return arguments[self.plain]
+        return arguments[-1] if arguments and arguments[-1].nargs == _ANY else None
+
+    @property
+    def cluster(self) -> str:
+        """The name of the cluster that the command is for."""
+        return str(self.given.get("name") or DEFAULT_NAME)
 
     def _option(self, word: str) -> None:
         name, has_value, value = word.partition("=")
@@ -107,37 +106,35 @@ def offers(tree: Any, words: Sequence[str]) -> Offers:
         if isinstance(place.command, RawCommand) and place.command.name == HELP:
             return offers(tree, words[number + 1 :])
         if isinstance(place.command, RawCommand):
-            cluster = place.given.get("name", DEFAULT_NAME)
-            return Tool(str(place.command.name), cluster, tuple(words[number + 1 :]))
+            return Tool(str(place.command.name), place.cluster, tuple(words[number + 1 :]))
     return _at(place, begun)
 
 
 def _at(place: _Place, begun: str) -> Offers:
     is_option = begun.startswith("-") and not place.only_plain
     if place.pending and not (is_option and place.pending_may_stand_alone):
-        return _values(place.pending, begun)
+        return _values(place, place.pending, begun)
     if is_option and "=" in begun:
         name = begun.partition("=")[0]
         option = place.options.get(name)
-        return _values(option, begun, prefix=f"{name}=") if option else ()
+        return _values(place, option, begun, prefix=f"{name}=") if option else ()
     if is_option:
         return tuple(_options(place, begun))
     if hasattr(place.command, "commands"):
         return tuple(_commands(place.command, begun))
     if place.argument is not None:
-        return _values(place.argument, begun)
+        return _values(place, place.argument, begun)
     return tuple(_options(place, begun))
 
 
-def _values(param: Any, begun: str, *, prefix: str = "") -> Offers:
+def _values(place: _Place, param: Any, begun: str, *, prefix: str = "") -> Offers:
     """Offer the values of a parameter; in a list, those that the last comma is before."""
     if complete.is_list(param):
         before, comma, _ = begun.removeprefix(prefix).rpartition(",")
         prefix += before + comma
-    words = [prefix + word for word in complete.values(param)]
-    if not words and complete.is_file(param):
-        return None
-    return tuple((word, "") for word in words if word.startswith(begun))
+    words = [prefix + word for word in complete.values(param, place.cluster)]
+    offered = tuple((word, "") for word in words if word.startswith(begun))
+    return offered or complete.paths(param) or ()
 
 
 def _options(place: _Place, begun: str) -> Iterator[Offer]:
@@ -167,25 +164,10 @@ def answer(tree: Any, words: Sequence[str]) -> None:
     if words and words[-1] == _EMPTY:
         words = [*words[:-1], ""]
     found = offers(tree, words)
-    if found is None:
-        results.emit("files")
+    if isinstance(found, str):
+        results.emit(found)
     elif isinstance(found, Tool):
-        _pass_on(found)
+        results.emit(found.answer())
     else:
         lines = (f"{word}\t{text}".rstrip() for word, text in found)
         results.emit("\n".join(["words", *lines]))
-
-
-def _pass_on(tool: Tool) -> None:
-    """Let a tool complete its words itself, as every program made with Cobra can.
-
-    https://github.com/spf13/cobra/blob/main/site/content/completions/_index.md
-    """
-    program = shutil.which(tool.name)
-    if program is None:
-        return
-    from kwokctl.cli.verbs.passthrough import become
-
-    results.emit("words")
-    os.environ.pop(VARIABLE)
-    become([program, "__complete", *tool.words], {"KUBECONFIG": complete.kubeconfig(tool.cluster)})

@@ -1,4 +1,4 @@
-"""Builds the commands that run kubectl and etcdctl against a cluster."""
+"""Builds the commands that run kubectl, etcdctl and etcdutl for a cluster."""
 
 import asyncio
 import shutil
@@ -42,6 +42,11 @@ async def etcdctl_command(home: Home, name: ClusterName, *, dials: bool = True) 
     if dials:
         await _demand(home, saved, ETCD)
     return await _own(home, name, "etcdctl"), etcdctl_environment(home, name)
+
+
+async def etcdutl_command(home: Home, name: ClusterName) -> Command:
+    """Return the etcdutl of a cluster's version of etcd: it works on files, running or not."""
+    return await _own(home, name, "etcdutl"), {}
 
 
 def environment(home: Home, name: ClusterName) -> dict[str, str]:

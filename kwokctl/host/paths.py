@@ -168,6 +168,11 @@ class ClusterPaths:
         return self.logs / f"{name}.log"
 
     @property
+    def exported(self) -> Path:
+        """Where `export logs` writes unless the user names a folder."""
+        return self.root / "export" / "logs"
+
+    @property
     def pids(self) -> Path:
         """One pid file a component (binary runtime)."""
         return self.root / "pids"

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
+from kwokctl.artifacts.target import here
 from kwokctl.errors import UnavailableError
 from kwokctl.host.carry_out import carry_out, work_folders
 from kwokctl.host.machine import Host
@@ -82,6 +83,15 @@ class BinaryRuntime:
         """Read the log file and its older parts."""
         async for chunk in self._crew(cluster).logs(name, follow=follow):
             yield chunk
+
+    async def description(self, cluster: ClusterName) -> str:
+        """Return the system and the processor: nothing else is used."""
+        target = here()
+        return f"{target.os}/{target.arch}"
+
+    async def host_of(self, cluster: ClusterName, name: ComponentName) -> str:
+        """Return this host's loopback address."""
+        return _LOOPBACK
 
     async def uninstall(self, cluster: ClusterName) -> None:
         """Stop what runs, clients before servers, and remove what was written for it."""

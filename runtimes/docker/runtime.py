@@ -23,7 +23,9 @@ from runtimes.docker.specification import (
     Naming,
     specify,
 )
+from runtimes.engine.addresses import address_of
 from runtimes.engine.client import Container, Engine
+from runtimes.engine.described import described
 from runtimes.engine.images import EngineImages, image_of
 from runtimes.engine.logs import follow_log
 from runtimes.engine.remarks import remark_on
@@ -136,6 +138,15 @@ class EngineRuntime:
                 yield part
         else:
             yield await self._engine.log(container.id)
+
+    async def description(self, cluster: ClusterName) -> str:
+        """Return the engine's own account of itself."""
+        return await described(self._engine)
+
+    async def host_of(self, cluster: ClusterName, name: ComponentName) -> str:
+        """Return the address of a container in the cluster's network."""
+        container = (await self._found(cluster)).get(name)
+        return await address_of(self._engine, container.id) if container else LOOPBACK
 
     async def uninstall(self, cluster: ClusterName) -> None:
         """Remove containers, network and processes; the folders of the host stay."""

@@ -14,8 +14,10 @@ from kwokctl.host.paths import ClusterPaths
 from kwokctl.host.processes.manager import GRACE, Crew
 from kwokctl.model import ETCD, KUBE_APISERVER, ClusterName, Component, ComponentName, Plan, State
 from kwokctl.runtime import Site
+from runtimes.engine.addresses import address_of
 from runtimes.engine.client import Container
-from runtimes.engine.site import ON_HOST, host_address, placed, reached_by
+from runtimes.engine.described import described
+from runtimes.engine.site import LOOPBACK, ON_HOST, host_address, placed, reached_by
 from runtimes.kind.images.image import KindNodeImages
 from runtimes.kind.node import Node
 from runtimes.kind.nodes.configuration import GROUP, configuration, patches_folder
@@ -149,6 +151,24 @@ class KindRuntime:
         async for part in parts:
             yield part
 
+    async def description(self, cluster: ClusterName) -> str:
+        """Return the version of kind, and the engine's own account of itself."""
+        version = await self._made(cluster).ask("version", environment=self._provider.environment)
+        return f"{version.rstrip()}\n{await described(self._engine)}"
+
+    async def host_of(self, cluster: ClusterName, name: ComponentName) -> str:
+        """Return the address of the node, whose network its pods use."""
+        if name in ON_HOST:
+            return LOOPBACK
+        container = await self._nodes(cluster).found()
+        return await address_of(self._engine, container.id) if container else ""
+
+    async def collect(self, cluster: ClusterName, folder: Path) -> None:
+        """Let kind export the logs of the node."""
+        creation, environment = self._made(cluster), self._provider.environment
+        name = f"--name={creation.project}"
+        await creation.ask("export", "logs", os.fspath(folder), name, environment=environment)
+
     async def uninstall(self, cluster: ClusterName) -> None:
         """Remove the nodes and the processes; the data on the host stay."""
         try:
@@ -244,6 +264,9 @@ class KindRuntime:
 
     def _pods(self, cluster: ClusterName) -> PlacedPods:
         return PlacedPods(self._engine, self._folder(cluster) / "pods")
+
+    def _made(self, cluster: ClusterName) -> Creation:
+        return Creation.load(self._folder(cluster))
 
     def _nodes(self, cluster: ClusterName) -> KindNodes:
         return KindNodes(self._provider, cluster, self._paths(cluster))

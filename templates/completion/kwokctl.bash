@@ -24,12 +24,26 @@ _kwokctl() {
         word=${line%%$'\t'*}
         [[ $word == :* ]] || COMPREPLY+=("${word#"$before"}")
     done < <(_KWOKCTL_COMPLETE=1 "${COMP_WORDS[0]}" "${words[@]}" 2>/dev/null)
-    if [[ $kind == files ]]; then
+    case $kind in
+    "words nospace")
+        compopt -o nospace
+        ;;
+    files*)
+        compopt -o filenames
+        # Behind "files" stand the endings of those that are wanted; folders lead on to them.
+        local endings=" ${kind#files} "
+        while IFS= read -r line; do
+            [[ $endings != *[^\ ]* || -d ${line/#\~/$HOME} || $endings == *" ${line##*.} "* ]] &&
+                COMPREPLY+=("$line")
+        done < <(compgen -f -- "${begun#"$before"}")
+        ;;
+    folders)
         compopt -o filenames
         while IFS= read -r line; do
             COMPREPLY+=("$line")
-        done < <(compgen -f -- "${begun#"$before"}")
-    fi
+        done < <(compgen -d -- "${begun#"$before"}")
+        ;;
+    esac
 }
 
 complete -F _kwokctl kwokctl

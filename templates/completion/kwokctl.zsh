@@ -5,11 +5,24 @@ _kwokctl() {
     local -a lines entries
     local line word
     lines=("${(@f)$(_KWOKCTL_COMPLETE=1 "${(Q)words[1]}" "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
-    if [[ $lines[1] == files ]]; then
+    local -a kind=(${=lines[1]}) more
+    case $kind[1] in
+    files)
         compset -P '*='
-        _files
+        if (( $#kind > 1 )); then
+            _files -g "*.(${(j:|:)kind[2,-1]})"
+        else
+            _files
+        fi
         return
-    fi
+        ;;
+    folders)
+        compset -P '*='
+        _files -/
+        return
+        ;;
+    esac
+    [[ $kind[2] == nospace ]] && more=(-S '')
     for line in "${(@)lines[2,-1]}"; do
         word=${line%%$'\t'*}
         [[ -z $word || $word == :* ]] && continue
@@ -19,7 +32,7 @@ _kwokctl() {
             entries+=("${word//:/\\:}")
         fi
     done
-    _describe -V kwokctl entries
+    _describe -V kwokctl entries "${(@)more}"
 }
 
 compdef _kwokctl kwokctl

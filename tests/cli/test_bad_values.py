@@ -17,9 +17,19 @@ from kwokctl.cli.parsing.grammar import RawCommand
 from tests.support import bad_values
 from tests.support.reaching_runner import ReachingRunner
 
-_FILLED = {"kind": "node", "component": "etcd", "shell": "bash", "files": "x", "folder": "folder"}
+_FILLED = {
+    "kind": "node",
+    "component": "etcd",
+    "log": "etcd",
+    "ports": "0:1",
+    "shell": "bash",
+    "files": "x",
+    "folder": "folder",
+}
 """What the other arguments of a verb are meanwhile."""
-_BESIDE: dict[tuple[str, ...], dict[str, str]] = {("stage", "explain"): {"object": "file.yaml"}}
+_BESIDE: dict[tuple[str, ...], dict[str, str]] = {
+    ("stage", "explain"): {"object": "file.yaml"},
+}
 """The options that a verb needs meanwhile, where an argument could stand in their place."""
 _EVERYWHERE = ("name", "config", "dry_run", "level")
 _SHOWN = ("get", "components")

@@ -27,7 +27,8 @@ def clusters(tmp_path: Path) -> None:
     for name in ("kwok", "other"):
         folder = tmp_path / "kwok" / "clusters" / name
         folder.mkdir(parents=True)
-        (folder / "kwok.yaml").touch()
+        components = "components: [{name: etcd}, {name: gate}]" if name == "other" else ""
+        (folder / "kwok.yaml").write_text(components)
 
 
 @pytest.fixture
@@ -35,7 +36,8 @@ def offered(kwokctl: Kwokctl, clusters: None) -> Offered:
     """Return the words that are offered for the last one of a line."""
 
     def call(line: str) -> list[str]:
-        kind, *lines = kwokctl(*line.split(" ")[1:], _KWOKCTL_COMPLETE="1").stdout.splitlines()
+        said = kwokctl(*line.split(" ")[1:], _KWOKCTL_COMPLETE="1").stdout
+        kind, *lines = said.splitlines() or ["words"]
         return [line.partition("\t")[0] for line in lines] if kind == "words" else [f"<{kind}>"]
 
     return call
@@ -72,6 +74,12 @@ def offered(kwokctl: Kwokctl, clusters: None) -> Offered:
         ("kwokctl --name=o", ["--name=other"]),
         ("kwokctl get artifacts --filter ", ["binary", "image"]),
         ("kwokctl snapshot save --path ", ["<files>"]),
+        ("kwokctl --name other logs ", ["etcd", "gate", "audit"]),
+        ("kwokctl --name other port-forward ", ["etcd", "gate"]),
+        ("kwokctl port-forward kube-s", ["kube-scheduler"]),
+        ("kwokctl export logs ", ["<folders>"]),
+        ("kwokctl stage lint a.yaml ", ["<files>"]),
+        ("kwokctl kubectl get ", []),
         ("kwokctl nonsense ", []),
     ],
 )
@@ -87,20 +95,57 @@ def test_every_option_with_a_closed_set_offers_it(kwokctl: Kwokctl) -> None:
     assert all("\t" in line for line in lines[1:])
 
 
+_KUBECTL = """#!/bin/sh
+case "$*" in
+"__complete get po") printf 'pods\\tv1\\npodtemplates\\n:4\\n' ;;
+"__complete get pod/we") printf 'pod/web\\n:6\\n' ;;
+"__complete apply -f "*) printf 'json\\nyaml\\n:8\\n' ;;
+"__complete cp "*) printf ':0\\n' ;;
+"__complete env") printf '%s\\n:4\\n' "$KUBECONFIG" ;;
+*) printf ':1\\n' ;;
+esac
+"""
+
+
+def fake_kubectl(folder: Path) -> Path:
+    """Install a kubectl that completes few words, as programs made with Cobra do."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tool = folder / "kubectl"
+    tool.write_text(_KUBECTL)
+    tool.chmod(0o700)
+    return tool
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        ("get po", "words\npods\tv1\npodtemplates\n"),
+        ("get pod/we", "words nospace\npod/web\n"),
+        ("apply -f x", "files json yaml\n"),
+        ("cp x", "files\n"),
+        ("nonsense", ""),
+    ],
+)
 def test_words_after_kubectl_are_completed_by_kubectl(
+    kwokctl: Kwokctl, tmp_path: Path, words: str, answer: str
+) -> None:
+    tool = fake_kubectl(tmp_path / "bin")
+    path = f"{tool.parent}:{Path(sys.executable).parent}:/usr/bin:/bin"
+    done = kwokctl("kubectl", *words.split(" "), _KWOKCTL_COMPLETE="1", PATH=path)
+    assert done.stdout == answer
+
+
+def test_the_kubectl_that_was_installed_completes_with_the_access_to_the_cluster(
     kwokctl: Kwokctl, clusters: None, tmp_path: Path
 ) -> None:
-    tool = tmp_path / "bin" / "kubectl"
-    tool.parent.mkdir()
-    tool.write_text('#!/bin/sh\nprintf "%s\\t%s\\n:4\\n" "$*" "$KUBECONFIG"\n')
-    tool.chmod(0o700)
+    fake_kubectl(tmp_path / "cache" / "kwokctl" / "store" / "linux-any" / "kubectl" / "v1")
     done = kwokctl(
-        *("--name", "other", "kubectl", "get", ""),
+        *("--name", "other", "kubectl", "env"),
         _KWOKCTL_COMPLETE="1",
-        PATH=f"{tool.parent}:{Path(sys.executable).parent}:/usr/bin:/bin",
+        PATH=str(tmp_path / "empty"),
     )
     own = tmp_path / "kwok" / "clusters" / "other" / "kubeconfig.yaml"
-    assert done.stdout == f"words\n__complete get \t{own}\n:4\n"
+    assert (done.stdout, done.stderr) == (f"words\n{own}\n", "")
 
 
 @pytest.fixture(params=SHELLS)
@@ -120,6 +165,10 @@ def typed(
     program.write_text(f'#!/bin/sh\nPYTHONPATH={root} exec {sys.executable} -m kwokctl "$@"\n')
     program.chmod(0o700)
     (tmp_path / "file-of-mine").touch()
+    (tmp_path / "folder-of-mine").mkdir()
+    (tmp_path / "manifest.yaml").touch()
+    (tmp_path / "manifest.text").touch()
+    fake_kubectl(program.parent)
     words, setup = SHELLS[name]
     path = {"PATH": f"{program.parent}:{environ['PATH']}"}
     with shell(words, environ | path) as started:
@@ -136,8 +185,14 @@ def test_a_shell_completes_commands_values_names_and_files(typed: Shell) -> None
         ("kwokctl get components --name=oth", "kwokctl get components --name=other"),
         ("kwokctl snapshot save --path file-", "kwokctl snapshot save --path file-of-mine"),
         ("kwokctl get clusters --config=file-", "kwokctl get clusters --config=file-of-mine"),
+        ("kwokctl export logs folder-", "kwokctl export logs folder-of-mine"),
+        ("kwokctl --name other logs ga", "kwokctl --name other logs gate"),
+        ("kwokctl kubectl get pod/we", "kwokctl kubectl get pod/web"),
+        ("kwokctl kubectl apply -f mani", "kwokctl kubectl apply -f manifest.yaml"),
+        ("kwokctl kubectl cp file-", "kwokctl kubectl cp file-of-mine"),
     ):  # fmt: skip
-        assert typed.completed(begun) == whole
+        # zsh takes the slash of a folder away again.
+        assert typed.completed(begun).removesuffix("/") == whole
 
 
 @pytest.mark.parametrize("typed", ["zsh", "fish"], indirect=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kwokctl.clusters.inspection.export import Exported
 from tests.support.recording_runner import RecordingRunner
 
 Words = Callable[[str], int]
@@ -28,17 +29,41 @@ def test_logs_are_selected_by_component(words: Words, runner: RecordingRunner) -
     assert timedelta(hours=1) <= age < timedelta(hours=2)
 
 
+def test_export_logs_prints_the_folder(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runner.answers["export_logs"] = Exported(path=Path("/x/mine"), files=("kwok.yaml",), missing=())
+    assert words("--name mine export logs /x") == 0
+    assert runner.calls[0][1][1:] == ("mine", Path("/x"))
+    done = capfd.readouterr()
+    assert (done.out, done.err) == ("/x/mine\n", "exported 1 file of 'mine' to '/x/mine'\n")
+
+
+@pytest.mark.parametrize(
+    ("given", "ports"),
+    [("8443:https", (8443, "https")), (":6443", (0, "6443")), ("0:http", (0, "http"))],
+)
+def test_port_forward_reads_both_ports(
+    words: Words, runner: RecordingRunner, given: str, ports: tuple[int, str]
+) -> None:
+    assert words(f"--name mine port-forward etcd {given}") == 0
+    [(verb, args, more)] = runner.calls
+    assert (verb, args[1:]) == ("forward", ("mine", "etcd"))
+    assert (more["local"], more["remote"]) == ports
+
+
 _TOOL = """
 import sys
 from kwokctl.cli.main import run
+from kwokctl.clusters.inspection.export import Exported
 from tests.support.recording_runner import RecordingRunner
 from tests.support.options import option
 command = (["/bin/sh", "-c", 'echo "$A" "$@"; exit 7', "tool", "--kubeconfig=/x"], {"A": "b"})
-run(sys.argv[1:], RecordingRunner({"kubectl_command": command, "etcdctl_command": command}))
+run(sys.argv[1:], RecordingRunner({"kubectl_command": command, "etcdctl_command": command, "etcdutl_command": command}))
 """
 
 
-@pytest.mark.parametrize("tool", ["kubectl", "etcdctl"])
+@pytest.mark.parametrize("tool", ["kubectl", "etcdctl", "etcdutl"])
 def test_a_tool_gets_all_words_after_its_name_and_replaces_the_process(
     environ: dict[str, str], tool: str
 ) -> None:

@@ -30,20 +30,25 @@ Usage: kwokctl [OPTIONS] COMMAND ...
   machine.
 
 Cluster commands:
-  create    Create a cluster
-  delete    Delete a cluster
-  start     Start a cluster that was stopped
-  stop      Stop a cluster and keep its data
-  get       Show clusters, their components and access
-  scale     Create or delete objects until there are as many as asked for
-  plan      Estimate the etcd size and the memory that nodes and pods need
-  snapshot  Save and restore a cluster's data
-  logs      Print the log of a component
+  create        Create a cluster
+  delete        Delete a cluster
+  start         Start a cluster that was stopped
+  stop          Stop a cluster and keep its data
+  get           Show clusters, their components and access
+  scale         Create or delete objects until there are as many as asked for
+  plan          Estimate the etcd size and the memory that nodes and pods need
+  snapshot      Save and restore a cluster's data
+  logs          Print the log of a component
+  export        Export what explains a cluster's state
+  port-forward  Forward a port of this machine's loopback address to a
+                component, until interrupted
 
 Tools:
   kubectl     Run kubectl on a cluster; all arguments after it go to kubectl
   etcdctl     Run etcdctl on a cluster's etcd; all arguments after it go to
               etcdctl
+  etcdutl     Run etcdutl, which works on files; all arguments after it go to
+              etcdutl
   env         Print the variables with which kubectl and etcdctl work on a
               cluster
   completion  Print the script that completes kwokctl's commands and options
@@ -169,8 +174,12 @@ def test_the_help_of_a_command_has_its_options_in_sections(kwokctl: Kwokctl) -> 
             "error: 'a/b' cannot be the name of a cluster\n",
         ),
         (
-            "port-forward etcd 8080:http",
-            "error: 'kwokctl port-forward' is not supported yet\n",
+            "kectl get pods",
+            "error: 'kwokctl kectl' is not supported yet\n",
+        ),
+        (
+            "port-forward etcd 8080",
+            "error: '8080' is not LOCAL:REMOTE\n",
         ),
         (
             "snapshot export -h",

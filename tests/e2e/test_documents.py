@@ -92,7 +92,7 @@ def test_the_script_of_the_ci_page_keeps_the_logs_of_a_failure_and_leaves_no_clu
     logs = place / "kwokctl-logs"
     components = [each["name"] for each in json.loads((logs / "components.json").read_bytes())]
     assert "etcd" in components
-    assert all((logs / f"{name}.log").stat().st_size for name in components)
+    assert all((logs / "ci/components" / f"{name}.log").stat().st_size for name in components)
     assert "cluster 'ci' is deleted" in done.stderr
     assert list(installed.temporary.glob("tmp.*")) == []
     assert kubeconfig_names(installed.kubeconfig)["contexts"] == ["elsewhere"]

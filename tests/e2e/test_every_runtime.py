@@ -2,8 +2,11 @@
 
 import json
 import os
+import signal
+import ssl
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
@@ -198,6 +201,37 @@ def test_logs_are_read_and_followed(main: Installed) -> None:
     finally:
         follower.kill()
         follower.communicate()
+
+
+def test_logs_are_exported_without_secrets(place: Place, main: Installed, tmp_path: Path) -> None:
+    main.ok("export", "logs", str(tmp_path))
+    folder = tmp_path / main.name
+    files = [file for file in folder.rglob("*") if file.is_file() and not file.is_symlink()]
+    found = {str(file.relative_to(folder)) for file in files}
+
+    names = main.components()
+    assert {"kwok.yaml", f"{place.runtime}-info.txt"} <= found
+    assert {f"components/{name}.log" for name in names} <= found
+    assert all((folder / "components" / f"{name}.log").stat().st_size for name in names)
+    node = f"{place.runtime}/kwok-{main.name}-control-plane/kubelet.log"
+    assert (node in found) is place.has_node
+    exported = b"".join(file.read_bytes() for file in files)
+    assert not [secret for secret in main.secrets() if secret in exported]
+
+
+def test_a_port_leads_to_a_component_until_it_is_interrupted(main: Installed) -> None:
+    forward = main.start("port-forward", "kube-scheduler", "0:https")
+    assert forward.stdout is not None
+    line = forward.stdout.readline()
+    port = int(line.removeprefix("Forwarding from 127.0.0.1:").split()[0])
+    unchecked = ssl._create_unverified_context()
+    with urlopen(f"https://127.0.0.1:{port}/healthz", context=unchecked) as answer:
+        assert answer.read() == b"ok"
+
+    forward.send_signal(signal.SIGINT)
+    _, said = forward.communicate(timeout=60)
+    assert (forward.returncode, said) == (130, "")
+    assert not listens(port)
 
 
 def test_a_container_has_logs(main: Installed) -> None:

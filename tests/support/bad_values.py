@@ -82,6 +82,10 @@ def _becomes_file(value: str) -> bool:
     return value.strip() != "" and value not in (FOLDER, "..")
 
 
+def _becomes_folder(value: str) -> bool:
+    return value.strip() != "" and value != FILE
+
+
 def _visible(value: str) -> bool:
     return value.isprintable() and value.strip() != "" and len(value) <= 64
 
@@ -146,10 +150,13 @@ TAKEN: Mapping[str, Taken] = {
     "create --kubeconfig": _anything,
     "delete --kubeconfig": _anything,
     "config files": lambda value: value == FILE,
+    "export folder": _becomes_folder,
     "files": lambda value: value in (FOLDER, FILE, ".."),
     "folder": lambda value: value in (FOLDER, ".."),
     "kind": _nothing,  # no resource template has such a name
     "component": _anything,  # only the cluster knows its components
+    "log": _anything,
+    "ports": _nothing,
     "set_name": _like(r"|(?![0-9]+\Z)[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?"),
     "shell": _nothing,
     "stages": _files,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kwokctl.errors import ArtifactError, UnavailableError
 from kwokctl.model import Artifact
-from kwokctl.runtime import NodeImage
+from kwokctl.images import NodeImage
 from tests.support.fake_images import FakeImages
 
 

@@ -167,6 +167,13 @@ class Installed:
         items: list[dict[str, Any]] = json.loads(self.kubectl("get", *words, "-o", "json"))["items"]
         return items
 
+    def secrets(self) -> list[bytes]:
+        """Return what only this cluster's components may know: their tokens, and parts of their keys."""
+        folder = self.workdir / "clusters" / self.name
+        rows = (folder / "pki" / "tokens.csv").read_bytes().splitlines()
+        keys = [file.read_bytes().splitlines()[1] for file in folder.glob("pki/*.key")]
+        return [*(row.partition(b",")[0].strip(b'"') for row in rows), *keys]
+
     def components(self) -> dict[str, dict[str, Any]]:
         """Return what is known of each component, by its name."""
         listed = json.loads(self.ok("get", "components", "-o", "json"))

@@ -8,7 +8,7 @@ from pathlib import Path
 from kwokctl.cli.output.console import Console
 from kwokctl.errors import KwokctlError, UnavailableError
 
-_PASSED_THROUGH = frozenset({"kubectl", "etcdctl", "kectl"})
+_PASSED_THROUGH = frozenset({"kubectl", "etcdctl", "etcdutl", "kectl"})
 _NOT_WRITABLE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _OUTPUT = ("-o", "--output")
 

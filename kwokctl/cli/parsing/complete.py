@@ -1,16 +1,17 @@
 """Lists values for shell completion; fast, and empty when something is wrong."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from kwokctl.components.catalog import catalog, usual_options
 from kwokctl.config.options import spellings
-from kwokctl.errors import UnavailableError
+from kwokctl.errors import KwokctlError, UnavailableError
 from kwokctl.host.paths import WorkDir, default_workdir
 from kwokctl.model import ClusterName
 
-_FILES = frozenset({"FILE", "PROGRAM", "IMAGE-OR-FILE"})
+_FILES = frozenset({"FILE", "PROGRAM", "IMAGE-OR-FILE", "SET-OR-FILE"})
 """What a value is called that may be the path of a file."""
+_FOLDER = "DIR"
 
 
 def clusters() -> list[str]:
@@ -45,10 +46,26 @@ def _stage_sets() -> list[str]:
     return [*shipped_sets(), NONE]
 
 
+def components(cluster: str) -> list[str]:
+    """List the components of a cluster; those that there are where it cannot be read."""
+    from kwokctl.expr import yaml
+
+    try:
+        saved = WorkDir(default_workdir()).cluster(ClusterName(cluster)).saved
+        head: Any = next(yaml.documents(saved.read_text(encoding="utf-8")), None)
+        return [str(component["name"]) for component in head["components"]]
+    except (OSError, KwokctlError, LookupError, TypeError, ValueError):
+        return list(catalog())
+
+
+_OF_CLUSTER: Mapping[str, Callable[[str], Sequence[str]]] = {
+    "component": components,
+    "log": lambda cluster: (*components(cluster), "audit"),
+}
+"""Values that differ from cluster to cluster, by the parameter's name."""
 _VALUES: Mapping[str, Callable[[], Sequence[str]]] = {
     "name": clusters,
     "level": lambda: ("DEBUG", "INFO", "WARN", "ERROR"),
-    "component": lambda: (*catalog(), "audit"),
     "components": lambda: tuple(catalog()),
     "enable": lambda: tuple(catalog()),
     "disable": lambda: tuple(catalog()),
@@ -60,12 +77,14 @@ _VALUES: Mapping[str, Callable[[], Sequence[str]]] = {
 """Values of parameters that do not declare them, by the parameter's name."""
 
 
-def values(param: Any) -> Sequence[str]:
+def values(param: Any, cluster: str) -> Sequence[str]:
     """List the words that an option or argument takes; none if any word will do."""
     if declared := getattr(getattr(param.type, "func", None), "choices", ()):
         return tuple(declared)
     if found := next((s.choices for s in spellings(usual_options()) if s.field == param.name), ()):
         return found
+    if of_cluster := _OF_CLUSTER.get(param.name):
+        return of_cluster(cluster)
     offered = _VALUES.get(param.name)
     return offered() if offered else ()
 
@@ -75,6 +94,9 @@ def is_list(param: Any) -> bool:
     return "," in (param.metavar or "")
 
 
-def is_file(param: Any) -> bool:
-    """Return whether a parameter takes the path of a file."""
-    return param.metavar in _FILES
+def paths(param: Any) -> Literal["files", "folders"] | None:
+    """Return which paths a parameter takes; None if it takes none."""
+    name = (param.metavar or "").removesuffix("...")
+    if name == _FOLDER:
+        return "folders"
+    return "files" if name in _FILES else None

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 from kwokctl.config import readers
-from kwokctl.config.checks import INT32, Check, is_folder
+from kwokctl.config.checks import INT32, Check, is_file, is_folder
 from kwokctl.errors import UsageError
 
 _UNITS = {
@@ -79,6 +79,19 @@ def file_to_write(flag: str) -> Callable[[str], str]:
     def read(text: str) -> str:
         if not text.strip() or is_folder(text):
             raise UsageError(f"'{flag}' is '{text}', not a file", hint="give the path of a file")
+        return text
+
+    return read
+
+
+def folder_to_write(flag: str) -> Callable[[str], str]:
+    """Make the reader of a path that is a folder, or can become one."""
+
+    def read(text: str) -> str:
+        if not text.strip() or is_file(text):
+            raise UsageError(
+                f"'{flag}' is '{text}', not a folder", hint="give the path of a folder"
+            )
         return text
 
     return read

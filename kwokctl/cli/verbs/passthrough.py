@@ -1,4 +1,4 @@
-"""`kubectl` and `etcdctl`: the tools themselves, set up for a cluster, in place of this process."""
+"""`kubectl`, `etcdctl` and `etcdutl`: the tools themselves, set up for a cluster, in place of this process."""
 
 import os
 import signal
@@ -24,6 +24,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     commands.raw_command(app, "kubectl", panel=commands.TOOLS)(kubectl)
     commands.raw_command(app, "etcdctl", panel=commands.TOOLS)(etcdctl)
+    commands.raw_command(app, "etcdutl", panel=commands.TOOLS)(etcdutl)
 
 
 def kubectl(call: Invocation, words: list[str]) -> None:
@@ -49,6 +50,14 @@ def etcdctl(call: Invocation, words: list[str]) -> None:
     from kwokctl.clusters.tools import etcdctl_command
 
     argv, env = call.run(etcdctl_command, call.home, call.cluster, dials=dials(words))
+    become([*argv, *words], env)
+
+
+def etcdutl(call: Invocation, words: list[str]) -> None:
+    """Run etcdutl, which works on files; all arguments after it go to etcdutl."""
+    from kwokctl.clusters.tools import etcdutl_command
+
+    argv, env = call.run(etcdutl_command, call.home, call.cluster)
     become([*argv, *words], env)
 
 

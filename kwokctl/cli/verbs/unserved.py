@@ -9,8 +9,6 @@ from kwokctl.cli.parsing import commands
 from kwokctl.errors import NotServedError
 
 _INSTEAD = {
-    "export": "'kwokctl logs COMPONENT' prints a log",
-    "port-forward": "'kwokctl get components -o wide' shows every component's ports",
     "kectl": "'kwokctl etcdctl' reads and writes etcd",
 }
 

@@ -16,7 +16,8 @@ from kwokctl.clusters.programs.needed import embedded, prefixes, source_of, want
 from kwokctl.clusters.state.home import Home
 from kwokctl.config.options import ClusterOptions
 from kwokctl.model import Artifact
-from kwokctl.runtime import BringsKubernetes, Images, RunsImages, Runtime
+from kwokctl.images import Images
+from kwokctl.runtime import BringsKubernetes, RunsImages, Runtime
 from kwokctl.script.steps import Action, Call, Command, Comment, ShellFunction, later
 
 _FETCH = ShellFunction(

@@ -14,7 +14,8 @@ from kwokctl.clusters.state.home import Home
 from kwokctl.components.catalog import requested
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import UnavailableError, UsageError
-from kwokctl.runtime import BringsKubernetes, Images, NodeImages, RunsImages, Runtime
+from kwokctl.images import Images, NodeImages
+from kwokctl.runtime import BringsKubernetes, RunsImages, Runtime
 
 
 async def stock_images(

@@ -31,7 +31,8 @@ from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import ArtifactError
 from kwokctl.model import Artifact
 from kwokctl.progress import Progress, Silent
-from kwokctl.runtime import BringsKubernetes, Images, RunsImages, Runtime
+from kwokctl.images import Images
+from kwokctl.runtime import BringsKubernetes, RunsImages, Runtime
 
 Settled = Mapping[str, Artifact]
 """The artifacts that a cluster was made with."""

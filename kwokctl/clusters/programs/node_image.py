@@ -17,7 +17,7 @@ from kwokctl.errors import ArtifactError, UnavailableError
 from kwokctl.host.files import scratch_folder
 from kwokctl.model import ETCD
 from kwokctl.progress import Silent
-from kwokctl.runtime import NodeImage, NodeImages
+from kwokctl.images import NodeImage, NodeImages
 
 
 def usual_node(options: ClusterOptions, *, is_exact: bool = False) -> PublishedNode:

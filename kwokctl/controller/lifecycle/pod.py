@@ -96,13 +96,10 @@ class _Life:
         self.init = init
         self.regular = self._containers("containers", "containerStatuses", levels)
         self.all = [*init, *self.regular]
-        self.debuggers = self._containers(
-            "ephemeralContainers", "ephemeralContainerStatuses", levels
-        )
 
     def any_running(self) -> bool:
         """Return whether a container runs."""
-        return any(each.running for each in (*self.all, *self.debuggers))
+        return any(each.running for each in self.all)
 
     def go_on(self) -> None:
         """Let happen what is due."""
@@ -117,18 +114,13 @@ class _Life:
             since = parse_time(self.before["startTime"]) if since is None else since
         for each in self.regular:
             each.advance(self.now, since)
-        for each in self.debuggers if self._has_begun() else ():
-            each.advance(self.now, self.now - each.program.start)
         if all(each.is_over for each in self.regular):
             self._stop_sidecars(self._over_at(), self.grace)
-            for each in self.debuggers:
-                each.stop(self.now, self._over_at(), self.grace)
 
     def outcome(self, place: NodeOffer) -> PodOutcome:
         """Return what has become of it."""
         status = self.status(place)
-        every = (*self.all, *self.debuggers)
-        events = (*self.events, *(event for each in every for event in each.events))
+        events = (*self.events, *(event for each in self.all for event in each.events))
         return PodOutcome(
             status=None if status == self.before else status,
             due=min(self._dues(status)),
@@ -153,8 +145,6 @@ class _Life:
         status["containerStatuses"] = [with_resources(each) for each in self.regular]
         if self.init:
             status["initContainerStatuses"] = [with_resources(each) for each in self.init]
-        if self.debuggers:
-            status["ephemeralContainerStatuses"] = [each.status for each in self.debuggers]
         return status
 
     def _phase(self) -> str:
@@ -165,7 +155,7 @@ class _Life:
 
     def _dues(self, status: Json) -> Iterable[float]:
         yield NEVER
-        yield from (each.due for each in (*self.all, *self.debuggers))
+        yield from (each.due for each in self.all)
         if status["phase"] in _FINAL:
             if not self.any_running() and "deletionTimestamp" in self.meta:
                 yield self.now
@@ -186,15 +176,14 @@ class _Life:
         found = []
         for spec in self.spec.get(part) or ():
             sidecar = is_init and restarts.is_sidecar(spec)
-            ends = is_init and not sidecar
-            ends = ends or (part == "containers" and self.policy != "Always")
+            ends = not sidecar and (is_init or self.policy != "Always")
             status = dict(known.get(spec["name"]) or fresh_status(spec, has_init=has_init))
             found.append(
                 PodContainer(
                     spec=spec,
                     program=program_of(spec, annotations, ends=ends),
                     pod=self.meta,
-                    policy="Never" if part == "ephemeralContainers" else self.policy,
+                    policy=self.policy,
                     status=status,
                     is_init=is_init,
                     level=levels.get(spec["name"], status["restartCount"]),
@@ -242,7 +231,7 @@ class _Life:
                 each.note_stopping()
         for each in self.regular:
             each.stop(self.now, at, grace)
-        for each in (*self.init, *self.debuggers):
+        for each in self.init:
             if not each.is_sidecar:
                 each.stop(self.now, at, grace)
         if not any(each.running for each in self.regular):

@@ -12,7 +12,7 @@ from kwokctl.artifacts.background import Post, in_thread
 from kwokctl.artifacts.versions import minor
 from kwokctl.errors import ArtifactError, ConfigError, NotFoundError, UsageError
 from kwokctl.model import Artifact
-from kwokctl.runtime import NodeImage
+from kwokctl.images import NodeImage
 from runtimes.engine.client import Engine
 from runtimes.engine.images import REPOSITORY, EngineImages, tag_of
 from runtimes.kind.images import recipe

@@ -61,6 +61,10 @@ class Creation:
                 detail=e.detail,
             ) from e
 
+    async def ask(self, *words: str, environment: Mapping[str, str]) -> str:
+        """Run another command of kind to its end, and return what it wrote to standard output."""
+        return await process.run_leashed(self.program, *words, env=environment)
+
 
 class NodesExistError(ComponentError):
     """There are nodes of the cluster's name: an engine may make one after its client was killed."""

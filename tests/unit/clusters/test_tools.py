@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.clusters.state.home import Home, cluster_name
-from kwokctl.clusters.tools import Command, etcdctl_command, kubectl_command
+from kwokctl.clusters.tools import Command, etcdctl_command, etcdutl_command, kubectl_command
 from kwokctl.errors import ComponentError
 from kwokctl.model import ClusterName
 from tests.support.fake_runtime import FakeRuntime
@@ -32,6 +32,7 @@ def home(tmp_path: Path, port: int) -> Home:
         runtime="fake",
         kubectl_binary="/bin/true",
         etcdctl_binary="/bin/true",
+        etcdutl_binary="/bin/true",
         kube_apiserver_port=port,
         etcd_port=port,
     )
@@ -93,3 +94,8 @@ async def test_kubectl_runs_when_its_server_listens_and_a_dead_etcd_is_named(
 
     assert argv[0] == "/bin/true"
     assert messages.lines == warnings
+
+
+async def test_etcdutl_works_on_files_so_its_cluster_need_not_run(home: Home) -> None:
+    home.paths(NAME).stopped.touch()
+    assert await etcdutl_command(home, NAME) == (["/bin/true"], {})

@@ -127,7 +127,7 @@ def test_its_options_have_flags_variables_and_keys_and_the_shell_is_offered_its_
     assert written["web_page_port"] == ("--web-page-port", "KWOK_WEB_PAGE_PORT", "webPagePort")
     assert {"web_page_port", "web_page_binary", "web_page_image", "web_page_protocol"} < set(params)
     assert params["web_page_protocol"].rich_help_panel == "Web page"
-    assert "web-page" in values(params["enable"])
+    assert "web-page" in values(params["enable"], "kwok")
 
 
 @pytest.mark.usefixtures("one_more")

@@ -280,15 +280,3 @@ def test_a_pod_that_is_deleted_while_it_is_created_has_failed() -> None:
     assert life.is_gone
     assert life.status["phase"] == "Failed"
     assert "waiting" in life.container()["state"]
-
-
-def test_an_ephemeral_container_runs_as_soon_as_it_is_there_and_ends_with_the_pod() -> None:
-    life = Life(pod()).run(10)
-    life.pod["spec"]["ephemeralContainers"] = [{"name": "debug", "image": "x"}]
-    life.run(5)
-    [debugger] = life.status["ephemeralContainerStatuses"]
-    assert debugger["state"]["running"]["startedAt"].endswith(":10Z")
-    assert life.condition("Ready")["status"] == "True"
-
-    life.delete().run(1)
-    assert life.is_gone

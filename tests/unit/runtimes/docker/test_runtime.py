@@ -162,3 +162,28 @@ def test_containers_dial_names_and_the_host_dials_published_ports(
 def test_only_components_in_their_own_network_listen_on_all_addresses() -> None:
     assert SITE.bind(ETCD) == "0.0.0.0"
     assert SITE.bind(KWOK_CONTROLLER) == "127.0.0.1"
+
+
+async def test_a_component_is_dialled_at_the_address_of_its_container(
+    runtime: DockerRuntime, fake: FakeEngine
+) -> None:
+    fake.answers |= {
+        "GET /containers/json": (200, container("x", "running")),
+        "GET /containers/1/json": (
+            200,
+            {"NetworkSettings": {"Networks": {"kwok-c": {"IPAddress": "172.18.0.2"}}}},
+        ),
+    }
+    assert await runtime.host_of(CLUSTER, ETCD) == "172.18.0.2"
+    assert await runtime.host_of(CLUSTER, KWOK_CONTROLLER) == "127.0.0.1"
+
+    fake.answers["GET /containers/1/json"] = (200, {})
+    assert await runtime.host_of(CLUSTER, ETCD) == ""
+
+
+async def test_the_runtime_describes_its_engine(runtime: DockerRuntime, fake: FakeEngine) -> None:
+    fake.answers["GET /info"] = (200, {"CgroupVersion": "2"})
+    described = await runtime.description(CLUSTER)
+    assert f"endpoint: {fake.url}\n" in described
+    assert "Version: '20.10'\n" in described or 'Version: "20.10"\n' in described
+    assert 'CgroupVersion: "2"' in described or "CgroupVersion: '2'" in described

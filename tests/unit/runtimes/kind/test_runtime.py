@@ -274,3 +274,23 @@ async def test_an_image_of_another_component_that_is_not_there_is_an_error_with_
         await runtime.install(replace(without, components={**without.components, MORE: METRICS}))
 
     assert caught.value.hint == "docker pull example/metrics:v1"
+
+
+async def test_kind_itself_exports_what_it_knows_of_its_node(
+    runtime: KindRuntime, fake: FakeEngine, host: Host, tmp_path: Path
+) -> None:
+    kind = tmp_path / "kind"
+    kind.write_text('#!/bin/sh\necho "$KIND_EXPERIMENTAL_PROVIDER $*"\n')
+    kind.chmod(0o700)
+    folder = host.cluster(CLUSTER).root / "kind"
+    folder.mkdir(parents=True)
+    Creation(project="kwok-dev", program=str(kind), image="i", pod_subnet="s").save(folder)
+
+    assert (await runtime.description(CLUSTER)).startswith("true version\nendpoint: ")
+    kind.write_text('#!/bin/sh\necho "$*" > "$3/kind.txt"\n')
+    (tmp_path / "out").mkdir()
+    await runtime.collect(CLUSTER, tmp_path / "out")
+    words = (tmp_path / "out" / "kind.txt").read_text()
+    assert words == f"export logs {tmp_path / 'out'} --name=kwok-dev\n"
+    assert await runtime.host_of(CLUSTER, ETCD) == ""
+    assert await runtime.host_of(CLUSTER, KWOK_CONTROLLER) == "127.0.0.1"

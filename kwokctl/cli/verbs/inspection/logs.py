@@ -1,13 +1,17 @@
-"""`logs`: the log of a component."""
+"""`logs` and `export logs`: what components have written."""
 
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kwokctl.cli import dry_run
+from kwokctl.cli.conclusion import Outcome, conclude
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
+from kwokctl.cli.output.rows import amount
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.parsing.values import duration, whole_number
+from kwokctl.cli.parsing.options import Output
+from kwokctl.cli.parsing.values import duration, folder_to_write, whole_number
 
 if TYPE_CHECKING:
     from kwokctl.clusters.logs import LineRange
@@ -16,18 +20,23 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
+    """Add the commands."""
     examples = (
         "kwokctl logs kube-scheduler --tail 20 --follow",
         "kwokctl logs kube-apiserver --since 5m",
     )
     commands.command(app, "logs", panel=commands.CLUSTERS, examples=examples)(logs)
+    below = commands.group(
+        app, "export", "Export what explains a cluster's state.", panel=commands.CLUSTERS
+    )
+    exporting = ("kwokctl export logs", "kwokctl --name other export logs /tmp/exported")
+    commands.command(below, "logs", examples=exporting)(export_logs)
 
 
 def logs(
     call: Invocation,
     *,
-    component: Annotated[
+    log: Annotated[
         str,
         typer.Argument(metavar="COMPONENT", help="A component of the cluster, or 'audit'"),
     ],
@@ -64,7 +73,7 @@ def logs(
 
     begin = None if since is None else datetime.now(UTC) - timedelta(seconds=since)
     wanted = LineRange(tail=tail, since=begin)
-    call.run(show, call.home, call.cluster, component, follow=follow, wanted=wanted)
+    call.run(show, call.home, call.cluster, log, follow=follow, wanted=wanted)
 
 
 async def show(
@@ -75,3 +84,43 @@ async def show(
 
     async for part in component_logs(home, name, component, follow=follow, wanted=wanted):
         results.emit_bytes(part)
+
+
+def export_logs(
+    call: Invocation,
+    *,
+    folder: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="DIR",
+            help="Write below it, into a folder of the cluster's name [default: the cluster's own]",
+            parser=folder_to_write("DIR"),
+        ),
+    ] = None,
+    output: Output = "",
+) -> None:
+    """Write the cluster's configuration, what its runtime is, and every log into a folder.
+
+    Passwords, tokens, private keys and the content of Secrets are left out.
+    """
+    from kwokctl.clusters.inspection.export import export_logs, target_of
+    from kwokctl.host.paths import expanded
+
+    call = call.quietly(unless=not output)
+    target = expanded(folder) if folder is not None else None
+    if call.is_dry_run:
+        where = target_of(call.home, call.cluster, target)
+        dry_run.remark(call, f"Write configuration and logs to '{where}'.", output)
+        return
+    exported = call.run(export_logs, call.home, call.cluster, target)
+    if not output:
+        results.emit(str(exported.path))
+    lacking = (
+        f"; {amount(len(exported.missing), 'files')} could not be had" if exported.missing else ""
+    )
+    outcome = Outcome(
+        message=f"exported {amount(len(exported.files), 'files')} of '{call.name}' to '{exported.path}'{lacking}",
+        cluster=call.name,
+        result=exported,
+    )
+    conclude(call, outcome, output)

@@ -1,0 +1,1 @@
+"""What components write, and where they listen: `logs`, `export logs`, `port-forward`."""

@@ -1,0 +1,1 @@
+"""Looks into clusters: exports what explains their state, and leads to the ports of components."""

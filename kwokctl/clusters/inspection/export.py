@@ -1,0 +1,110 @@
+"""Exports what explains a cluster's state: its configuration, its runtime, and every log."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kwokctl.clusters.inspection.redaction import Redactor, redactor, without_secrets
+from kwokctl.clusters.logs import AUDIT, component_logs
+from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.saved import Saved, load
+from kwokctl.components.definitions.kube_apiserver import KubeApiserverOptions
+from kwokctl.errors import ConflictError, KwokctlError
+from kwokctl.expr import yaml
+from kwokctl.host.files import private_folder, replacing, write_atomic
+from kwokctl.model import ClusterName
+from kwokctl.runtime import CollectsMore, DescribesItself, Runtime
+
+_MODE = 0o600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """What `export logs` has written."""
+
+    path: Path
+    files: tuple[str, ...]
+    """Below the folder."""
+    missing: tuple[str, ...]
+    """What could not be had."""
+
+
+async def export_logs(home: Home, name: ClusterName, folder: Path | None) -> Exported:
+    """Write a cluster's configuration and logs below `folder`, or into the cluster's own one.
+
+    What cannot be had is warned of, and does not keep the rest from being written. Raises
+    ConflictError if there is an export already.
+    """
+    paths = home.paths(name)
+    saved = load(paths, name)
+    target = (folder / name if folder else paths.exported).absolute()
+    if (target / paths.saved.name).exists():
+        raise ConflictError(
+            f"there is an export in '{target}' already",
+            hint=f"remove it, or give another folder: kwokctl --name {name} export logs DIR",
+        )
+    private_folder(target)
+    export = _Export(home, saved, target, redactor(paths))
+    with home.progress.step(f"Exporting the logs of '{name}'"):
+        await export.run()
+    return Exported(path=target, files=export.files(), missing=tuple(export.missing))
+
+
+@dataclass(frozen=True, slots=True)
+class _Export:
+    home: Home
+    saved: Saved
+    target: Path
+    redactor: Redactor
+    missing: list[str] = field(default_factory=list)
+
+    async def run(self) -> None:
+        """Write all files, one after the other."""
+        runtime = self.home.runtime(self.saved.options.runtime)
+        await self._attempt("kwok.yaml", self._state)
+        await self._attempt(f"{runtime.name}-info.txt", lambda file: self._info(runtime, file))
+        has_audit = self.saved.options.of(KubeApiserverOptions).audit_policy
+        for component in self.saved.names:
+            await self._attempt(f"components/{component}.log", self._log)
+        for log in [AUDIT] if has_audit else []:
+            await self._attempt(f"{log}.log", self._log)
+        if isinstance(runtime, CollectsMore):
+            await self._attempt(runtime.name, lambda folder: self._more(runtime, folder))
+
+    def files(self) -> tuple[str, ...]:
+        """List what has been written."""
+        found = (file for file in self.target.rglob("*") if file.is_file())
+        return tuple(sorted(str(file.relative_to(self.target)) for file in found))
+
+    async def _attempt(self, name: str, write: Callable[[Path], Awaitable[None]]) -> None:
+        try:
+            await write(self.target / name)
+        except (KwokctlError, OSError) as e:
+            self.missing.append(name)
+            self.home.progress.warn(f"'{name}' is not exported: {e}")
+
+    async def _state(self, file: Path) -> None:
+        text = self.home.paths(self.saved.name).saved.read_text(encoding="utf-8")
+        write_atomic(
+            file, yaml.dump_all([without_secrets(d) for d in yaml.load_all(text)]), mode=_MODE
+        )
+
+    async def _info(self, runtime: Runtime, file: Path) -> None:
+        told = runtime.name
+        if isinstance(runtime, DescribesItself):
+            told = await runtime.description(self.saved.name)
+        write_atomic(file, self.redactor.text(f"{told.rstrip()}\n".encode()), mode=_MODE)
+
+    async def _log(self, file: Path) -> None:
+        parts = component_logs(self.home, self.saved.name, file.stem, follow=False)
+        await _written(self.redactor.lines(parts), file)
+
+    async def _more(self, runtime: CollectsMore, folder: Path) -> None:
+        await runtime.collect(self.saved.name, private_folder(folder))
+        self.redactor.files(folder)
+
+
+async def _written(parts: AsyncIterator[bytes], file: Path) -> None:
+    with replacing(file, mode=_MODE) as target:
+        async for part in parts:
+            target.write(part)

@@ -2,12 +2,14 @@
 
 import hashlib
 import os
+import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import unquote, urljoin, urlsplit
 
-from kwokctl.artifacts.programs import PROGRAMS, named
+from kwokctl.artifacts.programs import PROGRAMS, checksums, named
 from kwokctl.artifacts.target import Platform
 from kwokctl.errors import ArtifactError
 from kwokctl.host.paths import expanded
@@ -15,6 +17,10 @@ from kwokctl.model import Artifact
 
 GIVEN = "@"
 """Separates version and digest in the store, for a program from an address that the user gave."""
+
+_PIN = "@sha256:"
+"""Stands between an address that the user gives and what the file there must be."""
+_WHOLE_PIN = re.compile(rf"{_PIN}([0-9a-fA-F]{{64}})(?=#|$)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +58,10 @@ class Order:
     """Where it is published; a path if it is in an archive on this machine."""
     member: str = ""
     """The file in the archive at `url`; empty if that is the program itself."""
+    sums: tuple[str, ...] = ()
+    """Where the SHA-256 of the file at `url` is published; the first place that has it counts."""
+    sha256: str = ""
+    """What the user says that it must be."""
     official: bool = True
     """Whether it is the project's own release, so that it may as well be built."""
 
@@ -72,16 +82,19 @@ def place(
         return _given(wanted.name, version, wanted.explicit)
     file = group.filename(wanted.name, version, target)
     member = wanted.name if group.archive else ""
+    url = f"{group.address(version, target)}/{file}"
     if prefix := (prefixes or {}).get(group.name):
         value = f"{prefix.rstrip('/')}/{file}"
-        return _given(wanted.name, version, f"{value}#{member}" if member else value)
+        given = _given(wanted.name, version, f"{value}#{member}" if member else value)
+        return given if isinstance(given, Local) else _mirrored(given, url)
     return Order(
         name=wanted.name,
         version=version,
         key=version,
         batch=f"{group.name}-{version}",
-        url=f"{group.address(version, target)}/{file}",
+        url=url,
         member=member,
+        sums=(_sums(wanted.name, url),),
     )
 
 
@@ -90,7 +103,28 @@ def is_url(value: str) -> bool:
     return value.startswith(("http://", "https://"))
 
 
+def split_pin(value: str) -> tuple[str, str]:
+    """Part an address from the SHA-256 in it, `@sha256:…`; ValueError for one that is not whole."""
+    if _PIN not in value:
+        return value, ""
+    found = _WHOLE_PIN.search(value)
+    if found is None:
+        raise ValueError(value)
+    return value[: found.start()] + value[found.end() :], found[1].lower()
+
+
+def _mirrored(order: Order, url: str) -> Order:
+    """Let the project's own checksum count where a mirror has none."""
+    return replace(order, sums=(*order.sums, _sums(order.name, url)))
+
+
+def _sums(name: str, url: str) -> str:
+    """Return where the checksum of a file is published that is at this address."""
+    return urljoin(url, checksums(name, unquote(urlsplit(url).path).rpartition("/")[2]))
+
+
 def _given(name: str, version: str, value: str) -> Local | Order:
+    value, sha256 = split_pin(value) if is_url(value) else (value, "")
     url, _, member = value.partition("#")
     seed = url
     if not is_url(value):
@@ -101,7 +135,7 @@ def _given(name: str, version: str, value: str) -> Local | Order:
         if archive.is_file():
             status = archive.stat()
             seed = f"{url} {status.st_size} {status.st_mtime_ns}"
-    mark = hashlib.sha256(seed.encode()).hexdigest()[:16]
+    mark = hashlib.sha256(f"{seed}{sha256}".encode()).hexdigest()[:16]
     return Order(
         name=name,
         version=version,
@@ -109,6 +143,8 @@ def _given(name: str, version: str, value: str) -> Local | Order:
         batch=f"given-{mark}",
         url=url,
         member=member,
+        sums=(_sums(name, url),) if is_url(url) else (),
+        sha256=sha256,
         official=False,
     )
 

@@ -36,6 +36,9 @@ class Entry:
     """In bytes."""
     mtime_ns: int
     inode: int
+    checksum: str = ""
+    """What a download was compared with: a checksum that was `published` or `given`, or `none`; empty
+    for builds."""
 
     @property
     def last_use(self) -> float:
@@ -90,7 +93,16 @@ class ProgramStore:
         """Return where a program is, or will be."""
         return self.root / name / version / name
 
-    def publish(self, program: Path, *, name: str, version: str, source: str, origin: str) -> Entry:
+    def publish(
+        self,
+        program: Path,
+        *,
+        name: str,
+        version: str,
+        source: str,
+        origin: str,
+        checksum: str = "",
+    ) -> Entry:
         """Move a program, which is on the same file system, into the store, whole or not at all.
 
         It replaces an entry of that name and version; processes that run the old file keep it.
@@ -99,7 +111,7 @@ class ProgramStore:
         file = program.rename(staging / name)
         file.chmod(0o755)
         _settle(file)
-        entry = _recorded(file, version=version, source=source, origin=origin)
+        entry = _recorded(file, version=version, source=source, origin=origin, checksum=checksum)
         folder = self.root / name / version
         folder.parent.mkdir(parents=True, exist_ok=True)
         if folder.exists():
@@ -157,7 +169,7 @@ def _note_use(entry: Entry) -> None:
         os.utime(entry.path.parent / _RECORD)
 
 
-def _recorded(file: Path, *, version: str, source: str, origin: str) -> Entry:
+def _recorded(file: Path, *, version: str, source: str, origin: str, checksum: str) -> Entry:
     """Write down what a program is, beside it."""
     now = file.stat()
     entry = Entry(
@@ -170,6 +182,7 @@ def _recorded(file: Path, *, version: str, source: str, origin: str) -> Entry:
         size=now.st_size,
         mtime_ns=now.st_mtime_ns,
         inode=now.st_ino,
+        checksum=checksum,
     )
     _write(entry)
     return entry

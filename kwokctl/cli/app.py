@@ -35,7 +35,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "config": ("config",),
     "unserved": ("kectl",),
     "stage": ("stage",),
-    "artifacts": ("artifacts",),
+    "artifacts.programs": ("artifacts",),
 }
 """The modules of `kwokctl.cli.verbs`, and the commands that each registers, in the order of help."""
 _ParserError: Any = typer.BadParameter.__mro__[1]

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from kwokctl.clusters.launching.readiness import log_tail, remarks, unready
 from kwokctl.clusters.programs.needed import is_versioned
+from kwokctl.clusters.state.go_kwokctl import Original, original
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved, cluster_names, is_foreign, load
 from kwokctl.errors import KwokctlError
@@ -135,7 +136,7 @@ async def _status(home: Home, name: ClusterName) -> ClusterStatus:
     try:
         paths = home.paths(name)
         if is_foreign(paths):
-            return _bare(name, ORIGINAL, RunStatus.UNKNOWN, "made by the original kwokctl")
+            return _of_original(name, original(paths.saved))
         saved = load(paths, name)
         components = tuple(await component_statuses(home, name))
     except KwokctlError as e:
@@ -153,6 +154,16 @@ async def _status(home: Home, name: ClusterName) -> ClusterStatus:
         status=status,
         components=components,
     )
+
+
+def _of_original(name: ClusterName, found: Original) -> ClusterStatus:
+    status = _bare(
+        name,
+        ORIGINAL,
+        RunStatus.UNKNOWN,
+        f"made by the original kwokctl {found.maker_version}".rstrip(),
+    )
+    return replace(status, runtime=found.runtime, kube_version=found.kube_version)
 
 
 def _bare(name: ClusterName, maker: str, status: RunStatus, message: str) -> ClusterStatus:

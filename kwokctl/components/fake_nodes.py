@@ -10,7 +10,7 @@ from kwokctl.model import KWOK_CONTROLLER, KWOK_KUBELET, ComponentName, NodeAddr
 KUBELET_ADDRESS = "kwokctl.dev/Kubelet"
 """The type of a node's address at which its kubelet answers. Other clients do not know it, and take
 an internal address, which leads nowhere."""
-_NOWHERE = "198.19.255.254"
+NOWHERE = "198.19.255.254"
 """The internal address of nodes that are given none: the last of the network for measurements
 (RFC 2544, section C.2.2), of which `scale` gives the first ones. Loopback addresses are refused in
 EndpointSlices, and by the API server's proxy."""
@@ -39,7 +39,7 @@ def internal_address(setting: Setting) -> str:
     """Return the internal address of nodes that are given none."""
     found = kubelet_address(setting).ip
     try:
-        return _NOWHERE if ip_address(found).is_loopback else found
+        return NOWHERE if ip_address(found).is_loopback else found
     except ValueError:  # on kind it is known only once there is a network
         return found
 

@@ -28,6 +28,8 @@ class Setting:
     """What the user changes about components."""
     writes_to_etcd: bool = False
     """Whether fake kubelets write past the API server."""
+    has_route: bool = True
+    """Whether this machine has a default route."""
     controller_options: Mapping[str, object] = field(default_factory=dict)
     """The options in the user's documents of kind KwokConfiguration."""
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from kwokctl.artifacts.locations import split_pin
 from kwokctl.artifacts.versions import (
     etcd_release,
     kind_version,
@@ -122,7 +123,7 @@ def archive(word: str) -> InvalidText | None:
 def program(word: str) -> InvalidText | None:
     """Accept a program, or an archive and its member, as a path, a command or an address."""
     if _is_address(word):
-        return url(word)
+        return _pinned(word)
     hint = "give the path of a program, a command on PATH, a URL, or URL#MEMBER"
     if not word.isprintable():
         return InvalidText("not a path", hint)
@@ -136,6 +137,17 @@ def program(word: str) -> InvalidText | None:
     if not os.access(path, os.X_OK):
         return InvalidText("not executable", f"run 'chmod +x {path}' if it is the right file")
     return None
+
+
+def _pinned(word: str) -> InvalidText | None:
+    """Accept an address, with what the file there must be."""
+    try:
+        return url(split_pin(word)[0])
+    except ValueError:
+        return InvalidText(
+            "an address with something else than a SHA-256 after '@sha256:'",
+            "a SHA-256 has 64 hexadecimal digits; 'sha256sum FILE' prints it",
+        )
 
 
 def mirror(word: str) -> InvalidText | None:

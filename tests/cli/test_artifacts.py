@@ -45,7 +45,16 @@ def test_programs_are_listed_with_their_size_and_where_they_are(
 
     assert words("artifacts list -o json") == 0
     [listed] = json.loads(capfd.readouterr().out)
-    assert set(listed) == {"name", "version", "source", "origin", "sha256", "size", "path"}
+    assert set(listed) == {
+        "name",
+        "version",
+        "source",
+        "origin",
+        "sha256",
+        "checksum",
+        "size",
+        "path",
+    }
 
 
 def test_a_program_that_has_changed_is_named_and_fails(

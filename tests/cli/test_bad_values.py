@@ -29,6 +29,8 @@ _FILLED = {
 """What the other arguments of a verb are meanwhile."""
 _BESIDE: dict[tuple[str, ...], dict[str, str]] = {
     ("stage", "explain"): {"object": "file.yaml"},
+    ("artifacts", "pull"): {"to": "carried"},
+    ("artifacts", "build"): {"to": "carried"},
 }
 """The options that a verb needs meanwhile, where an argument could stand in their place."""
 _EVERYWHERE = ("name", "config", "dry_run", "level")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.clusters.inspection.export import Exported
+from kwokctl.clusters.programs.carrying import Carried
 from tests.support.recording_runner import RecordingRunner
 
 Words = Callable[[str], int]
@@ -56,6 +57,7 @@ _TOOL = """
 import sys
 from kwokctl.cli.main import run
 from kwokctl.clusters.inspection.export import Exported
+from kwokctl.clusters.programs.carrying import Carried
 from tests.support.recording_runner import RecordingRunner
 from tests.support.options import option
 command = (["/bin/sh", "-c", 'echo "$A" "$@"; exit 7', "tool", "--kubeconfig=/x"], {"A": "b"})
@@ -110,3 +112,38 @@ def test_building_takes_the_version_of_the_environment(
     assert words("artifacts build --kube-version 1.34.1") == 0
     assert runner.calls[1][1] == ("v1.34.1",)
     assert capfd.readouterr().out == ""
+
+
+def test_a_folder_for_another_machine_is_filled_by_pull_and_by_build(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    images = ("registry.k8s.io/etcd:3.6.16-0",)
+    carried = Carried(folder=Path("/x"), programs=("kubectl v1.35.4",), images=images)
+    runner.answers["carry"] = carried
+    for verb, source in (("pull", "auto"), ("build", "build")):
+        assert words(f"artifacts {verb} --to /x --kube-version 1.35.4 --runtime docker") == 0
+        _, (_, options, folder), more = runner.calls[-1]
+        assert (options.programs.source, options.runtime, folder) == (source, "docker", Path("/x"))
+        assert more == {"is_exact": True}
+    done = capfd.readouterr()
+    assert done.out == 2 * f"kubectl v1.35.4\n{images[0]}\n"
+    assert done.err == 2 * "1 program and 1 image for Kubernetes v1.35.4 in '/x'\n"
+
+
+def test_images_alone_are_not_pulled_by_artifacts_pull(
+    words: Words, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert words("artifacts pull --runtime docker") == 2
+    assert "'artifacts images' gets images alone" in capfd.readouterr().err
+
+
+def test_add_takes_a_folder(words: Words, runner: RecordingRunner, tmp_path: Path) -> None:
+    runner.answers["take_in"] = Carried(folder=tmp_path, programs=(), images=())
+    assert words(f"artifacts add {tmp_path}") == 0
+    assert runner.calls[0][1][2] == tmp_path
+
+
+def test_pull_takes_components_to_add(words: Words, runner: RecordingRunner) -> None:
+    runner.answers["fetch"] = []
+    assert words("artifacts pull --enable metrics-server") == 0
+    assert runner.calls[0][1][1].selection.enable == ("metrics-server",)

@@ -145,6 +145,7 @@ TAKEN: Mapping[str, Taken] = {
     "--path": _becomes_file,
     "--runtime": _empty,
     "--save": _becomes_file,
+    "--to": _becomes_folder,
     "--user": _visible,
     "--wait": _nothing,
     "create --kubeconfig": _anything,

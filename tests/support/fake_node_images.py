@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kwokctl.errors import ArtifactError, UnavailableError
-from kwokctl.model import Artifact
 from kwokctl.images import NodeImage
+from kwokctl.model import Artifact
 from tests.support.fake_images import FakeImages
 
 

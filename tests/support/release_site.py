@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
+
+from tests.support.release_faults import fail
 
 
 @dataclass(slots=True)
@@ -19,7 +21,8 @@ class Request:
 
 @dataclass(slots=True)
 class ReleaseSite:
-    """Files by path. `faults` are used up one a request: a status, or `cut` after half the bytes."""
+    """Files by path. `faults` are used up one a request: a status, `cut` after half
+    the bytes, or a word of `release_faults`."""
 
     address: str
     files: dict[str, bytes] = field(default_factory=dict)
@@ -27,6 +30,8 @@ class ReleaseSite:
     requests: list[Request] = field(default_factory=list)
     ranges: bool = True
     tagged: bool = True
+    over: Event = field(default_factory=Event)
+    """Set in the end: what stalls goes on."""
 
     def publish(self, path: str, content: bytes) -> str:
         """Publish a file with its checksum beside it, and return its address."""
@@ -51,6 +56,7 @@ def release_site() -> Iterator[ReleaseSite]:
     try:
         yield site
     finally:
+        site.over.set()
         server.shutdown()
         server.server_close()
         thread.join()
@@ -74,6 +80,10 @@ class _Handler(BaseHTTPRequestHandler):
         content = site.files.get(path)
         if content is None or isinstance(fault, int):
             self._refuse(fault if isinstance(fault, int) else 404)
+            return
+        if fault and fault != "cut":
+            self.close_connection = True
+            fail(fault, self, content, site.over)
             return
         self._send(site, content, cut=fault == "cut")
 

@@ -1,6 +1,5 @@
 """Downloads programs, checks them, and puts them into the store."""
 
-import re
 import shutil
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -9,19 +8,17 @@ from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 from threading import Event
-from urllib.parse import urljoin
 
 from kwokctl.artifacts.background import Post, in_thread
 from kwokctl.artifacts.downloads import archive
 from kwokctl.artifacts.downloads.http_failures import Trouble
 from kwokctl.artifacts.downloads.transfer import Transfer, filename, public
+from kwokctl.artifacts.downloads.trust import NOTHING, Expected, expected
 from kwokctl.artifacts.locations import Order, is_url
-from kwokctl.artifacts.programs import checksums, relatives
+from kwokctl.artifacts.programs import relatives
 from kwokctl.artifacts.store import Entry, ProgramStore, digest
 from kwokctl.errors import ArtifactError
 from kwokctl.progress import Progress, Step
-
-_SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 
 
 async def download(
@@ -48,7 +45,7 @@ def unpack(
     """
     copy = folder / filename(order.url)
     shutil.copyfile(file, copy)
-    _Parcel(order.url, (order,), store, folder, progress).unpack(copy)
+    _Parcel(order.url, (order,), store, folder, progress).unpack(copy, "")
 
 
 class _Shown:
@@ -107,54 +104,56 @@ class _Parcel:
 
     def _work(self, stop: Event, shown: _Shown) -> Trouble | None:
         if not is_url(self.url):
-            self.unpack(Path(self.url))
+            self.unpack(Path(self.url), NOTHING.source)
             return None
         self.folder.mkdir(parents=True, exist_ok=True)
         part = self.folder / f"{filename(self.url) or 'file'}.part"
-        if trouble := self._bring(Transfer(shown, stop), part, shown):
-            return trouble
+        brought = self._bring(Transfer(shown, stop), part, shown)
+        if isinstance(brought, Trouble):
+            return brought
         if stop.is_set():
             return None
         shown.say("unpacking")
         try:
-            self.unpack(part)
+            self.unpack(part, brought.source)
         except ArtifactError:
             part.unlink(missing_ok=True)
             raise
         return None
 
-    def _bring(self, transfer: Transfer, part: Path, shown: _Shown) -> Trouble | None:
-        """Download the file to `part`, and compare it with its published checksum."""
-        file = filename(self.url)
-        sums = transfer.text(urljoin(self.url, checksums(self.orders[0].name, file)))
-        if isinstance(sums, Trouble) and (sums.unreachable or sums.passing):
-            return sums
-        published = checksum(sums, file) if isinstance(sums, str) else None
-        went_on = part.exists()
+    def _bring(
+        self, transfer: Transfer, part: Path, shown: _Shown, *, is_last: bool = False
+    ) -> Expected | Trouble:
+        """Download the file to `part`; return what it had to be, and is, or why that failed.
+
+        What is not what it must be is fetched once more, from the start: a part from an earlier run
+        may be bad, and what has no length may have been cut.
+        """
+        wanted = expected(self.orders[0], transfer)
+        if isinstance(wanted, Trouble):
+            return wanted
         if trouble := transfer.file(self.url, part):
             return trouble
-        if published is None:
-            report = self.progress.warn if self.orders[0].official else self.progress.note
-            shown.post(
-                report, f"no checksum is published for '{public(self.url)}': it is not checked"
-            )
-            return None
         shown.say("checking")
-        if digest(part) == published:
-            return None
+        found = digest(part)
+        if not wanted.sha256:
+            shown.post(self.progress.warn, _unchecked(self.url, found))
+        if wanted.sha256 in {"", found}:
+            return wanted
         part.unlink()
-        if went_on:  # the part from an earlier run may have been bad
-            return self._bring(transfer, part, shown)
+        if not is_last:
+            return self._bring(transfer, part, shown, is_last=True)
         raise ArtifactError(
-            f"'{public(self.url)}' does not have its published checksum",
+            f"'{public(self.url)}' does not have its {wanted.source} checksum",
             hint="repeat; if it happens again, something on the way changes files",
+            detail=f"its SHA-256 is {found}, and must be {wanted.sha256}",
         )
 
-    def unpack(self, file: Path) -> None:
+    def unpack(self, file: Path, checksum: str) -> None:
         """Publish what is ordered, and with an archive the other programs that are in it."""
         by_member = {order.member: order for order in self.orders}
         if "" in by_member:
-            self._publish(by_member[""], file)
+            self._publish(by_member[""], file, checksum)
             return
         first, ordered = self.orders[0], {order.name for order in self.orders}
         for name in relatives(first.name):
@@ -167,9 +166,9 @@ class _Parcel:
                 hint="give the name of a file in the archive after '#'",
             )
         for member, path in found.items():
-            self._publish(by_member[member], path)
+            self._publish(by_member[member], path, checksum)
 
-    def _publish(self, order: Order, file: Path) -> Entry:
+    def _publish(self, order: Order, file: Path, checksum: str) -> Entry:
         with file.open("rb") as content:
             if not content.read(4).startswith((b"\x7fELF", b"#!")):
                 raise ArtifactError(
@@ -177,16 +176,17 @@ class _Parcel:
                     hint="check the address; a program in an archive is given as ADDRESS#MEMBER",
                 )
         return self.store.publish(
-            file, name=order.name, version=order.key, source="download", origin=public(self.url)
+            file,
+            name=order.name,
+            version=order.key,
+            source="download",
+            origin=public(self.url),
+            checksum=checksum,
         )
 
 
-def checksum(text: str, file: str) -> str | None:
-    """Return the SHA-256 of `file` in a published list, or of the only file if it has no names."""
-    for line in text.splitlines():
-        words = line.split()
-        if not words or not _SHA256.fullmatch(words[0]):
-            continue
-        if len(words) == 1 or words[-1].removeprefix("*") == file:
-            return words[0].lower()
-    return None
+def _unchecked(url: str, found: str) -> str:
+    return (
+        f"nothing says what '{public(url)}' must be: its SHA-256 is recorded as it came; to have it "
+        f"checked, give the address with @sha256:{found}"
+    )

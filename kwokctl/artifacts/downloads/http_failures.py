@@ -8,6 +8,9 @@ from dataclasses import dataclass
 
 _NO_WAY = {errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EACCES, errno.EPERM}
 
+_LATER = {408, 425, 429}
+"""Too slow, too early, too many requests (https://www.iana.org/assignments/http-status-codes)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
@@ -27,10 +30,12 @@ class Trouble:
 
 
 def of_status(host: str, status: int, file: str) -> Trouble:
-    """Explain an HTTP status of 400 or more; only the server's own failures are temporary."""
+    """Explain an HTTP status of 400 or more; the server's own failures and its limits are temporary."""
     if status in (404, 410):
         return Trouble(host, f"has no '{file}' ({status})")
-    return Trouble(host, f"answers {status} for '{file}'", passing=status >= 500)
+    return Trouble(
+        host, f"answers {status} for '{file}'", passing=status >= 500 or status in _LATER
+    )
 
 
 def of_error(host: str, error: Exception) -> Trouble:

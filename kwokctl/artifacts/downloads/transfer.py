@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import IO, TYPE_CHECKING, Protocol, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from kwokctl.artifacts.downloads import http_failures
@@ -28,6 +28,8 @@ _PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Seconds to wait before another try. As many tries are made without progress."""
 _TRIES_TO_CONNECT = 2
 _LONGEST_TEXT = 1 << 20
+_LARGEST = 4 << 30
+"""Bytes: more than any program or archive has, and less than what fills most disks."""
 _RANGE = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+)")
 
 
@@ -51,18 +53,29 @@ class Transfer:
     """Requests that share a connection, a listener and a way to be stopped."""
 
     def __init__(
-        self, listener: Listener, stop: Event, *, pauses: Sequence[float] = _PAUSES
+        self,
+        listener: Listener,
+        stop: Event,
+        *,
+        pauses: Sequence[float] = _PAUSES,
+        timeout: tuple[float, float] = _TIMEOUT,
+        largest: int = _LARGEST,
     ) -> None:
-        """Report to `listener`, end when `stop` is set, wait `pauses` between tries."""
+        """Report to `listener`, end when `stop` is set, wait `pauses` between tries.
+
+        A file with more than `largest` bytes is refused.
+        """
         self._listener = listener
         self._stop = stop
         self._pauses = pauses
+        self._timeout = timeout
+        self._largest = largest
 
     def text(self, url: str) -> str | Trouble:
         """Return a short text, or why it cannot be downloaded."""
 
         def attempt(session: "requests.Session") -> str | Trouble:
-            with session.get(url, timeout=_TIMEOUT, stream=True) as answer:
+            with session.get(url, timeout=self._timeout, stream=True) as answer:
                 if answer.status_code >= 400:
                     return http_failures.of_status(_host(url), answer.status_code, filename(url))
                 start = next(answer.iter_content(_LONGEST_TEXT), b"")
@@ -113,27 +126,45 @@ class Transfer:
         headers = {"Accept-Encoding": "identity"}
         if done:
             headers |= {"Range": f"bytes={done}-", "If-Range": tag.read_text(encoding="utf-8")}
-        with session.get(url, headers=headers, stream=True, timeout=_TIMEOUT) as answer:
+        with session.get(url, headers=headers, stream=True, timeout=self._timeout) as answer:
             status, (first, total) = answer.status_code, _span(answer)
             if status == 416 and total == done:
                 return None
-            if status == 416 or (status == 206 and first != done):
-                part.unlink()
-                return Trouble(_host(url), "has another file now", passing=True)
-            if status >= 400:
-                return http_failures.of_status(_host(url), status, filename(url))
+            if trouble := self._refused(url, answer, part, is_other=first != done):
+                return trouble
             if status != 206:
                 done = 0
                 _remember(tag, answer)
             self._listener.begin(total, done)
             with naming(part), part.open("ab" if done else "wb") as file:
-                for block in answer.iter_content(_BLOCK):
-                    if self._stop.is_set():
-                        return Trouble(_host(url), "was not waited for")
-                    file.write(block)
-                    self._listener.advance(len(block))
+                if trouble := self._receive(url, answer, file):
+                    return trouble
         if total is not None and part.stat().st_size != total:
             return Trouble(_host(url), "has cut the connection", passing=True)
+        return None
+
+    @staticmethod
+    def _refused(
+        url: str, answer: "requests.Response", part: Path, *, is_other: bool
+    ) -> Trouble | None:
+        """Return why an answer does not hold the rest of a file, whose part goes if it is another's."""
+        status = answer.status_code
+        if status == 416 or (status == 206 and is_other):
+            part.unlink(missing_ok=True)
+            return Trouble(_host(url), "has another file now", passing=True)
+        if status >= 400:
+            return http_failures.of_status(_host(url), status, filename(url))
+        return None
+
+    def _receive(self, url: str, answer: "requests.Response", file: IO[bytes]) -> Trouble | None:
+        """Write what comes to the end of a file, or return why it is not all."""
+        for block in answer.iter_content(_BLOCK):
+            if self._stop.is_set():
+                return Trouble(_host(url), "was not waited for")
+            if file.tell() + len(block) > self._largest:
+                return Trouble(_host(url), f"sends more than {self._largest:,} bytes")
+            file.write(block)
+            self._listener.advance(len(block))
         return None
 
 

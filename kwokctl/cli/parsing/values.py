@@ -97,6 +97,19 @@ def folder_to_write(flag: str) -> Callable[[str], str]:
     return read
 
 
+def folder_to_read(flag: str) -> Callable[[str], str]:
+    """Make the reader of the path of a folder that exists."""
+
+    def read(text: str) -> str:
+        if not is_folder(text):
+            raise UsageError(
+                f"'{flag}' is '{text}', not a folder", hint="give the path of a folder"
+            )
+        return text
+
+    return read
+
+
 def one_of(flag: str, *choices: str) -> Callable[[str], str]:
     """Make the reader of a word that must be one of `choices`; an empty one means none."""
     words = tuple(choice for choice in choices if choice)

@@ -15,8 +15,8 @@ from kwokctl.clusters.programs.images import ImageChoice, image_choices
 from kwokctl.clusters.programs.needed import embedded, prefixes, source_of, wanted_program
 from kwokctl.clusters.state.home import Home
 from kwokctl.config.options import ClusterOptions
-from kwokctl.model import Artifact
 from kwokctl.images import Images
+from kwokctl.model import Artifact
 from kwokctl.runtime import BringsKubernetes, RunsImages, Runtime
 from kwokctl.script.steps import Action, Call, Command, Comment, ShellFunction, later
 

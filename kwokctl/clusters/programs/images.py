@@ -29,9 +29,9 @@ from kwokctl.clusters.programs.node_image import usual_node
 from kwokctl.clusters.state.home import Home
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import ArtifactError
+from kwokctl.images import Images
 from kwokctl.model import Artifact
 from kwokctl.progress import Progress, Silent
-from kwokctl.images import Images
 from kwokctl.runtime import BringsKubernetes, RunsImages, Runtime
 
 Settled = Mapping[str, Artifact]

@@ -15,9 +15,9 @@ from kwokctl.clusters.state.home import Home
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import ArtifactError, UnavailableError
 from kwokctl.host.files import scratch_folder
+from kwokctl.images import NodeImage, NodeImages
 from kwokctl.model import ETCD
 from kwokctl.progress import Silent
-from kwokctl.images import NodeImage, NodeImages
 
 
 def usual_node(options: ClusterOptions, *, is_exact: bool = False) -> PublishedNode:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from dataclasses import dataclass
 from pathlib import Path
 
 from kwokctl.errors import ConflictError
@@ -21,7 +22,7 @@ async def take_down(paths: ClusterPaths, name: ClusterName, *, force: bool) -> N
             f"the cluster '{name}' was made by the original kwokctl",
             hint=f"delete it with that program, or with: kwokctl delete cluster --force --name {name}",
         )
-    runtime = _runtime(paths.saved)
+    runtime = original(paths.saved).runtime
     if runtime != "binary":
         raise ConflictError(
             f"the cluster '{name}' was made by the original kwokctl on the runtime '{runtime}'",
@@ -31,9 +32,24 @@ async def take_down(paths: ClusterPaths, name: ClusterName, *, force: bool) -> N
         _kill(file, paths.root)
 
 
-def _runtime(saved: Path) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Original:
+    """What the original has written about a cluster of its own; empty where it has not."""
+
+    runtime: str
+    kube_version: str
+    maker_version: str
+
+
+def original(saved: Path) -> Original:
+    """Read the file in which the original keeps a cluster's state."""
     head = yaml.load_all(saved.read_text(encoding="utf-8"))[0]
-    return str((head.get("options") or {}).get("runtime", ""))
+    options, status = head.get("options") or {}, head.get("status") or {}
+    return Original(
+        runtime=str(options.get("runtime", "")),
+        kube_version=str(options.get("kubeVersion", "")),
+        maker_version=str(status.get("version", "")),
+    )
 
 
 def _kill(pid_file: Path, root: Path) -> None:

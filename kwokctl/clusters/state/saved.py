@@ -26,6 +26,7 @@ from kwokctl.errors import ConfigError, ConflictError, NotFoundError
 from kwokctl.expr import yaml
 from kwokctl.host.carry_out import carry_out
 from kwokctl.host.paths import ClusterPaths, WorkDir
+from kwokctl.host.routes import has_default_route
 from kwokctl.json_value import Json
 from kwokctl.model import Artifact, ClusterName, ComponentName, Plan
 from kwokctl.runtime import BringsKubernetes, Runtime
@@ -69,6 +70,7 @@ class Saved:
             options=self.options,
             artifacts=self.artifacts,
             patches=self.patches,
+            has_route=has_default_route(),
             writes_to_etcd=self.data_path().path == "etcd",
             controller_options=controller_options(self.kept),
         )

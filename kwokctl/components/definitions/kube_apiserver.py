@@ -3,13 +3,14 @@
 import json
 from dataclasses import dataclass
 from functools import partial
+from ipaddress import ip_address
 from typing import ClassVar
 
 from kwokctl.components import identities, verbosity
 from kwokctl.components.definition import Definition
 from kwokctl.components.definitions import etcd
 from kwokctl.components.definitions.kwok_kubelet import has_node_proxy
-from kwokctl.components.fake_nodes import KUBELET_ADDRESS, has_kubelet
+from kwokctl.components.fake_nodes import KUBELET_ADDRESS, NOWHERE, has_kubelet
 from kwokctl.components.flags import Value
 from kwokctl.components.metrics_page import own_page
 from kwokctl.components.setting import Setting
@@ -24,6 +25,7 @@ from kwokctl.config.declaring import (
 )
 from kwokctl.config.options import ClusterOptions
 from kwokctl.host.paths import ClusterPaths
+from kwokctl.host.ports import LOOPBACK, dialled
 from kwokctl.model import ETCD, KUBE_APISERVER, Component, ComponentName, Identity, Mount, Port
 
 _NAMES = (
@@ -103,6 +105,7 @@ def kube_apiserver(setting: Setting) -> Component:
                 **_etcd_identity(setting),
                 "etcd-prefix": _prefix(setting),
                 "bind-address": setting.bind(KUBE_APISERVER),
+                "advertise-address": _advertised(setting),
                 "secure-port": inside,
                 "allow-privileged": True,
                 "kubelet-preferred-address-types": ",".join(_kubelet_addresses(setting)),
@@ -152,6 +155,17 @@ def _kubelet_addresses(setting: Setting) -> tuple[str, ...]:
     if has_node_proxy(setting):
         return ("InternalIP", KUBELET_ADDRESS)
     return (KUBELET_ADDRESS, "InternalDNS", "InternalIP")
+
+
+def _advertised(setting: Setting) -> str | None:
+    """Return an address for the Service `kubernetes` where the API server finds none and would end.
+
+    It takes that of the interface of the default route, unless it listens at one that it can use.
+    """
+    if setting.has_route or setting.site.bind(KUBE_APISERVER) != LOOPBACK:
+        return None
+    bind = setting.bind(KUBE_APISERVER)
+    return None if dialled(bind) == bind and not ip_address(bind).is_loopback else NOWHERE
 
 
 def _prefix(setting: Setting) -> str:

@@ -11,8 +11,8 @@ from threading import Event
 from kwokctl.artifacts.background import Post, in_thread
 from kwokctl.artifacts.versions import minor
 from kwokctl.errors import ArtifactError, ConfigError, NotFoundError, UsageError
-from kwokctl.model import Artifact
 from kwokctl.images import NodeImage
+from kwokctl.model import Artifact
 from runtimes.engine.client import Engine
 from runtimes.engine.images import REPOSITORY, EngineImages, tag_of
 from runtimes.kind.images import recipe

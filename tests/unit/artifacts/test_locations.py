@@ -69,6 +69,41 @@ def test_a_prefix_takes_the_place_of_the_projects_address() -> None:
     assert etcd.member == "etcd"
 
 
+@pytest.mark.parametrize(
+    ("group", "name", "sums"),
+    [
+        ("kubernetes", "kubectl", "kubectl.sha256"),
+        ("etcd", "etcd", "SHA256SUMS"),
+        ("kind", "kind", "kind-linux-amd64.sha256sum"),
+        ("metrics-server", "metrics-server", "metrics-server-linux-amd64.sha256"),
+    ],
+)
+def test_every_program_has_mirrors_whose_checksums_are_theirs_or_the_projects(
+    group: str, name: str, sums: str
+) -> None:
+    order = _order(name, "v1.2.3", prefixes={group: "https://mirror/x"})
+
+    assert order.url.startswith("https://mirror/x/")
+    assert order.sums[0] == f"https://mirror/x/{sums}"
+    assert order.sums[1].endswith(f"/{sums}")
+    assert not order.sums[1].startswith("https://mirror")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        f"https://example.com/x.tgz@sha256:{'AB' * 32}#etcd",
+        f"https://example.com/x.tgz#etcd@sha256:{'ab' * 32}",
+    ],
+)
+def test_an_address_may_say_what_its_file_must_be(value: str) -> None:
+    order = _order("etcd", "3.6.16", value)
+
+    assert (order.url, order.member) == ("https://example.com/x.tgz", "etcd")
+    assert order.sha256 == "ab" * 32
+    assert order.key != _order("etcd", "3.6.16", "https://example.com/x.tgz#etcd").key
+
+
 def test_an_empty_prefix_is_none() -> None:
     assert _order("kubectl", "1.36.3", prefixes={"kubernetes": ""}).official
 

@@ -59,6 +59,8 @@ def plan(
     options: ClusterOptions = OPTIONS,
     site: Site = HOST,
     patches: Patches | None = None,
+    *,
+    has_route: bool = True,
 ) -> Plan:
     artifacts: dict[str, Artifact] = {
         name: Artifact(name=name, version="v0", command=(f"/store/{name}",))
@@ -70,6 +72,7 @@ def plan(
         options=options,
         artifacts=artifacts,
         patches=patches or {},
+        has_route=has_route,
         writes_to_etcd=choose_data_path(options).path == "etcd",
     )
     return build_plan(NAME, selected(options), setting)
@@ -105,6 +108,22 @@ def test_arguments_are_as_they_were_reviewed(case: str, options: ClusterOptions)
 
 def test_in_containers_components_ask_the_site_for_paths_and_addresses() -> None:
     golden.check("components/containers.txt", described(plan(site=ContainerLikeSite())))
+
+
+@pytest.mark.parametrize(
+    ("options", "site", "is_needed"),
+    [
+        (OPTIONS, HOST, True),
+        (changed(OPTIONS, bind_address="0.0.0.0"), HOST, True),
+        (changed(OPTIONS, bind_address="192.0.2.7"), HOST, False),
+        (OPTIONS, ContainerLikeSite(), False),
+    ],
+)
+def test_without_a_default_route_the_api_server_is_given_an_address(
+    options: ClusterOptions, site: Site, is_needed: bool
+) -> None:
+    args = plan(options, site, has_route=False).components[KUBE_APISERVER].args
+    assert ("--advertise-address=198.19.255.254" in args) is is_needed
 
 
 def test_etcd_and_the_api_server_start_together_and_their_clients_after_them() -> None:

@@ -57,6 +57,8 @@ def test_a_program_is_a_file_that_can_be_executed(tmp_path: Path) -> None:
     assert checks.program(str(tmp_path)) is not None
     assert checks.program("https://example.com/etcd.tar.gz#etcd") is None
     assert checks.program("https://:0x/") is not None
+    assert checks.program(f"https://example.com/etcd.tar.gz#etcd@sha256:{'0a' * 32}") is None
+    assert "64 hexadecimal digits" in str(checks.program("https://example.com/etcd@sha256:0a"))
     assert checks.program("true") is None
     assert checks.program("no-such-command") is not None
 

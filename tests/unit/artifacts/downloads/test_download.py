@@ -1,14 +1,18 @@
 import io
 import tarfile
-from collections.abc import Iterator
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from urllib.parse import urljoin
 
 import pytest
 
-from kwokctl.artifacts.downloads.download import checksum, download
+from kwokctl.artifacts.downloads.download import download
 from kwokctl.artifacts.downloads.http_failures import Trouble
+from kwokctl.artifacts.downloads.transfer import filename
+from kwokctl.artifacts.downloads.trust import checksum
 from kwokctl.artifacts.locations import Order
+from kwokctl.artifacts.programs import checksums
 from kwokctl.artifacts.store import ProgramStore
 from kwokctl.errors import ArtifactError
 from tests.support.listener import Listener
@@ -18,25 +22,16 @@ _PROGRAM = b"\x7fELF" + b"program" * 1000
 
 
 @pytest.fixture
-def site() -> Iterator[ReleaseSite]:
-    with release_site() as site:
-        yield site
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> ProgramStore:
-    return ProgramStore(tmp_path / "store")
-
-
-@pytest.fixture
 def listener() -> Listener:
     return Listener()
 
 
 def _order(name: str, url: str, *, member: str = "", official: bool = True) -> Order:
+    sums = urljoin(url, checksums(name, filename(url)))
     return Order(
-        name=name, version="v1", key="v1", batch="b", url=url, member=member, official=official
-    )
+        name=name, version="v1", key="v1", batch="b", url=url, member=member, official=official,
+        sums=(sums,),
+    )  # fmt: skip
 
 
 def _archive(**files: bytes) -> bytes:
@@ -116,18 +111,19 @@ async def test_bad_bytes_from_before_are_fetched_again(
     assert [request.range for request in site.asked("/kubectl")] == ["bytes=3-", None]
 
 
-async def test_a_release_without_a_checksum_is_a_warning(
+async def test_a_release_without_a_checksum_is_not_used(
     site: ReleaseSite, store: ProgramStore, tmp_path: Path, listener: Listener
 ) -> None:
     url = site.publish("/kubectl", _PROGRAM)
-    del site.files["/kubectl.sha256"]
+    site.files["/kubectl.sha256"] = b"<html>"
 
-    assert await _download([_order("kubectl", url)], store, tmp_path, listener) is None
+    trouble = await _download([_order("kubectl", url)], store, tmp_path, listener)
 
-    assert listener.warnings == [f"no checksum is published for '{url}': it is not checked"]
+    assert str(trouble) == "127.0.0.1 publishes no checksum of 'kubectl'"
+    assert site.asked("/kubectl") == []
 
 
-async def test_an_address_of_the_users_own_may_have_no_checksum(
+async def test_an_address_of_the_users_own_without_a_checksum_is_recorded_with_a_warning(
     site: ReleaseSite, store: ProgramStore, tmp_path: Path, listener: Listener
 ) -> None:
     url = site.publish("/kubectl", _PROGRAM)
@@ -135,8 +131,45 @@ async def test_an_address_of_the_users_own_may_have_no_checksum(
 
     await _download([_order("kubectl", url, official=False)], store, tmp_path, listener)
 
+    (warning,) = listener.warnings
+    assert warning.endswith(f"give the address with @sha256:{sha256(_PROGRAM).hexdigest()}")
+    entry = store.find("kubectl", "v1")
+    assert entry is not None
+    assert entry.checksum == "none"
+
+
+async def test_what_the_user_says_a_file_must_be_counts_before_what_is_published(
+    site: ReleaseSite, store: ProgramStore, tmp_path: Path, listener: Listener
+) -> None:
+    order = _order("kubectl", site.publish("/kubectl", _PROGRAM), official=False)
+    wrong = replace(order, sha256="ab" * 32)
+
+    with pytest.raises(ArtifactError, match="does not have its given checksum"):
+        await _download([wrong], store, tmp_path, listener)
+    right = replace(order, sha256=sha256(_PROGRAM).hexdigest())
+    assert await _download([right], store, tmp_path, listener) is None
+
+    assert site.asked("/kubectl.sha256") == []
+    entry = store.find("kubectl", "v1")
+    assert entry is not None
+    assert entry.checksum == "given"
+
+
+async def test_a_mirror_without_checksums_is_compared_with_those_of_the_project(
+    site: ReleaseSite, store: ProgramStore, tmp_path: Path, listener: Listener
+) -> None:
+    project = site.publish("/project/kubectl", _PROGRAM)
+    site.files["/mirror/kubectl"] = _PROGRAM
+    mirror = f"{site.address}/mirror/kubectl"
+    order = _order("kubectl", mirror, official=False)
+    order = replace(order, sums=(f"{mirror}.sha256", f"{project}.sha256"))
+
+    assert await _download([order], store, tmp_path, listener) is None
+    site.files["/mirror/kubectl"] = _PROGRAM + b"more"
+    with pytest.raises(ArtifactError, match="does not have its published checksum"):
+        await _download([order], store, tmp_path, listener)
+
     assert listener.warnings == []
-    assert len(listener.notes) == 1
 
 
 async def test_a_missing_file_is_reported_without_a_warning(
@@ -146,7 +179,7 @@ async def test_a_missing_file_is_reported_without_a_warning(
 
     trouble = await _download([order], store, tmp_path, listener)
 
-    assert str(trouble) == "127.0.0.1 has no 'kubectl' (404)"
+    assert str(trouble) == "127.0.0.1 has no 'kubectl.sha256' (404)"
     assert listener.warnings == []
 
 

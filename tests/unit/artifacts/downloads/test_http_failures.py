@@ -84,7 +84,7 @@ def test_a_file_that_is_not_there_will_not_come() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "passing"), [(403, False), (429, False), (500, True), (503, True)]
+    ("status", "passing"), [(403, False), (408, True), (429, True), (500, True), (503, True)]
 )
-def test_only_the_servers_own_failures_pass(status: int, passing: bool) -> None:
+def test_only_the_servers_own_failures_and_limits_pass(status: int, passing: bool) -> None:
     assert of_status("dl.k8s.io", status, "kubectl").passing is passing

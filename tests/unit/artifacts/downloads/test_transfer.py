@@ -1,5 +1,4 @@
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from threading import Event
 
@@ -27,12 +26,6 @@ class _Ear:
 
     def say(self, what: str) -> None:
         self.said.append(what)
-
-
-@pytest.fixture
-def site() -> Iterator[ReleaseSite]:
-    with release_site() as site:
-        yield site
 
 
 @pytest.fixture
@@ -130,11 +123,11 @@ def test_a_request_to_a_failing_server_is_repeated(
     site: ReleaseSite, transfer: Transfer, tmp_path: Path
 ) -> None:
     url = site.publish("/kubectl", _CONTENT)
-    site.faults["/kubectl"] = [500, 503]
+    site.faults["/kubectl"] = [500, 429, 503]
 
     assert transfer.file(url, tmp_path / "part") is None
 
-    assert len(site.asked("/kubectl")) == 3
+    assert len(site.asked("/kubectl")) == 4
 
 
 def test_a_server_that_keeps_failing_is_given_up(
@@ -159,7 +152,7 @@ def test_as_long_as_bytes_come_it_is_not_given_up(
     assert (tmp_path / "part").read_bytes() == _CONTENT
 
 
-@pytest.mark.parametrize("status", [403, 404, 429])
+@pytest.mark.parametrize("status", [403, 404, 410])
 def test_a_refusal_is_final(
     site: ReleaseSite, transfer: Transfer, tmp_path: Path, status: int
 ) -> None:

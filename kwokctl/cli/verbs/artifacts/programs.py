@@ -1,6 +1,5 @@
 """`artifacts`: the programs that clusters run, in this user's store."""
 
-import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -15,26 +14,14 @@ from kwokctl.cli.output.rows import amount
 from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.options import Output
 from kwokctl.cli.parsing.values import checked, file_to_write
+from kwokctl.cli.verbs.artifacts import carrying
+from kwokctl.cli.verbs.artifacts.resolved import EtcdVersion, KubeVersion, resolved_options
 from kwokctl.config.checks import file
 from kwokctl.errors import UsageError
 
 if TYPE_CHECKING:
     from kwokctl.artifacts.locations import WantedProgram
     from kwokctl.artifacts.store import Entry
-    from kwokctl.config.resolve import Resolved
-
-_KubeVersion = Annotated[
-    str | None,
-    typer.Option(
-        "--kube-version", metavar="VERSION", help="Version of Kubernetes [default: v1.36.3]"
-    ),
-]
-_EtcdVersion = Annotated[
-    str | None,
-    typer.Option(
-        "--etcd-version", metavar="VERSION", help="Version of etcd [default: by that of Kubernetes]"
-    ),
-]
 
 
 def register(app: typer.Typer) -> None:
@@ -50,6 +37,7 @@ def register(app: typer.Typer) -> None:
         "kwokctl artifacts images --load images.tar",
     )
     commands.command(below, "build", examples=building)(build)
+    carrying.register(below)
     commands.command(below, "images", examples=imaging)(images)
     commands.command(below, "verify")(verify)
     commands.command(below, "prune", examples=("kwokctl artifacts prune",))(prune)
@@ -58,7 +46,8 @@ def register(app: typer.Typer) -> None:
 def show(call: Invocation, *, output: Output = "") -> None:
     """List the programs in the store.
 
-    json and yaml give a list of {name, version, source, origin, sha256, size, path}.
+    json and yaml give a list of {name, version, source, origin, sha256, checksum, size, path};
+    checksum is what a download was compared with: published, given or none.
     """
     from kwokctl.artifacts import maintenance
 
@@ -73,15 +62,28 @@ def show(call: Invocation, *, output: Output = "") -> None:
 def build(
     call: Invocation,
     *,
-    kube_version: _KubeVersion = None,
-    etcd_version: _EtcdVersion = None,
+    kube_version: KubeVersion = None,
+    etcd_version: EtcdVersion = None,
+    to: carrying.To = None,
+    runtime: carrying.For = None,
     output: Output = "",
 ) -> None:
     """Build all programs for a version of Kubernetes from their Go modules into the store."""
     from kwokctl.artifacts import maintenance
     from kwokctl.components.definitions import etcd
 
-    options = _resolved(call, kube_version=kube_version, etcd_version=etcd_version).options
+    if to is not None:
+        resolved = resolved_options(
+            call,
+            kube_version=kube_version,
+            etcd_version=etcd_version,
+            runtime=runtime,
+            artifact_source="build",
+        )
+        carrying.stock(call, resolved, to, output)
+        return
+    carrying.refuse_runtime(runtime)
+    options = resolved_options(call, kube_version=kube_version, etcd_version=etcd_version).options
     of_etcd = etcd.version(options)
     if call.is_dry_run:
         missing = maintenance.missing(options.kube_version, call.home.cache, etcd=of_etcd)
@@ -143,7 +145,7 @@ def images(
             help="Runtime that the images are for [default: the first that uses images]",
         ),
     ] = None,
-    kube_version: _KubeVersion = None,
+    kube_version: KubeVersion = None,
     output: Output = "",
 ) -> None:
     """Pull, build, save or load the images of the components, and print their names.
@@ -158,7 +160,9 @@ def images(
     if pull + build + (load is not None) > 1 or (load is not None and save is not None):
         raise UsageError("--pull, --build and --load do not go together, nor do --load and --save")
     source = "download" if pull else "build" if build else None
-    resolved = _resolved(call, kube_version=kube_version, runtime=runtime, artifact_source=source)
+    resolved = resolved_options(
+        call, kube_version=kube_version, runtime=runtime, artifact_source=source
+    )
     options = resolved.options
     if call.is_dry_run:
         how = f"Load '{load}'" if load else "Get the images of the components"
@@ -216,7 +220,7 @@ def _repair(call: Invocation, damaged: "Sequence[Entry]") -> None:
 
     for entry in damaged:
         call.progress.note(f"damaged: {entry.path}")
-    source = source_of(_resolved(call).options.programs.source)
+    source = source_of(resolved_options(call).options.programs.source)
     call.run(
         maintenance.repair, damaged, source=source, cache=call.home.cache, progress=call.progress
     )
@@ -276,15 +280,6 @@ def _is_confirmed(call: Invocation, question: str) -> bool:
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
-def _resolved(call: Invocation, **given: str | None) -> "Resolved":
-    """Return the options that a cluster made now would have, with those that are given here."""
-    from kwokctl.components.catalog import usual_options
-    from kwokctl.config.resolve import resolve_options
-
-    chosen = {name: value for name, value in given.items() if value is not None}
-    return resolve_options(usual_options(), chosen, os.environ, call.documents())
-
-
 def _entry(entry: "Entry") -> dict[str, object]:
     return {
         "name": entry.name,
@@ -292,6 +287,7 @@ def _entry(entry: "Entry") -> dict[str, object]:
         "source": entry.source,
         "origin": entry.origin,
         "sha256": entry.sha256,
+        "checksum": entry.checksum,
         "size": entry.size,
         "path": str(entry.path),
     }

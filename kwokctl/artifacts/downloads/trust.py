@@ -1,0 +1,62 @@
+"""Finds out what a file must be before it is trusted: its SHA-256, from its user or its project."""
+
+import re
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from kwokctl.artifacts.downloads.http_failures import Trouble
+from kwokctl.artifacts.downloads.transfer import Transfer, filename
+from kwokctl.artifacts.locations import Order
+
+_SHA256 = re.compile(r"[0-9a-fA-F]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a file must be."""
+
+    sha256: str
+    """Empty if nothing says it."""
+    source: str
+    """`given` by the user, `published`, or `none`."""
+
+
+NOTHING = Expected("", "none")
+
+
+def expected(order: Order, transfer: Transfer) -> Expected | Trouble:
+    """Return what the file of an order must be, or why that is not to be had.
+
+    A project's own release is not used without its checksum.
+    """
+    if order.sha256:
+        return Expected(order.sha256, "given")
+    first: Trouble | None = None
+    for address in order.sums:
+        found = _published(order.url, transfer.text(address))
+        if isinstance(found, Expected):
+            return found
+        first = first or found
+    if first and (order.official or first.unreachable or first.passing):
+        return first
+    return NOTHING
+
+
+def _published(url: str, sums: str | Trouble) -> Expected | Trouble:
+    if isinstance(sums, Trouble):
+        return sums
+    file = filename(url)
+    if found := checksum(sums, file):
+        return Expected(found, "published")
+    return Trouble(urlsplit(url).hostname or url, f"publishes no checksum of '{file}'")
+
+
+def checksum(text: str, file: str) -> str | None:
+    """Return the SHA-256 of `file` in a published list, or of the only file if it has no names."""
+    for line in text.splitlines():
+        words = line.split()
+        if not words or not _SHA256.fullmatch(words[0]):
+            continue
+        if len(words) == 1 or words[-1].removeprefix("*") == file:
+            return words[0].lower()
+    return None

@@ -1,0 +1,1 @@
+"""`artifacts`: the programs and images that clusters run."""

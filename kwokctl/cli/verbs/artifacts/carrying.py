@@ -1,0 +1,138 @@
+"""`artifacts pull` and `artifacts add`: programs in advance, also for machines without a network."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kwokctl.cli.conclusion import Outcome, conclude
+from kwokctl.cli.invocation import Invocation
+from kwokctl.cli.output import results
+from kwokctl.cli.output.rows import amount
+from kwokctl.cli.parsing import commands
+from kwokctl.cli.parsing.options import Output
+from kwokctl.cli.parsing.values import folder_to_read, folder_to_write
+from kwokctl.cli.verbs.artifacts.resolved import EtcdVersion, KubeVersion, resolved_options
+from kwokctl.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kwokctl.clusters.programs.carrying import Carried
+    from kwokctl.config.resolve import Resolved
+
+To = Annotated[
+    str | None,
+    typer.Option(
+        "--to",
+        metavar="DIR",
+        help="Also write them to a folder, with which 'artifacts add' prepares another machine",
+        parser=folder_to_write("--to"),
+    ),
+]
+For = Annotated[
+    str | None,
+    typer.Option(
+        "--runtime",
+        metavar="NAME",
+        help="Runtime that --to is for: of docker and kind its images come along [default: binary]",
+    ),
+]
+
+
+def register(below: typer.Typer) -> None:
+    """Add the commands."""
+    pulling = (
+        "kwokctl artifacts pull",
+        "kwokctl artifacts pull --to /media/usb/clusters",
+        "kwokctl artifacts pull --to /media/usb/clusters --runtime kind",
+    )
+    commands.command(below, "pull", examples=pulling)(pull)
+    commands.command(below, "add", examples=("kwokctl artifacts add /media/usb/clusters",))(add)
+
+
+def pull(
+    call: Invocation,
+    *,
+    kube_version: KubeVersion = None,
+    etcd_version: EtcdVersion = None,
+    enable: Annotated[
+        str | None,
+        typer.Option("--enable", metavar="NAME,…", help="Components to add"),
+    ] = None,
+    to: To = None,
+    runtime: For = None,
+    output: Output = "",
+) -> None:
+    """Get all programs of a cluster into the store, from where 'create cluster' would take them."""
+    if to is None:
+        refuse_runtime(runtime)
+    added = None if enable is None else tuple(name for name in enable.split(",") if name.strip())
+    resolved = resolved_options(
+        call,
+        kube_version=kube_version,
+        etcd_version=etcd_version,
+        enable=added,
+        runtime=runtime,
+    )
+    stock(call, resolved, to, output)
+
+
+def refuse_runtime(runtime: str | None) -> None:
+    """Raise UsageError for a runtime that was given without a folder for its images."""
+    if runtime is not None:
+        raise UsageError("'--runtime' is for '--to'", hint="'artifacts images' gets images alone")
+
+
+def stock(call: Invocation, resolved: "Resolved", to: str | None, output: str) -> None:
+    """Get programs into the store, and with `to` into a folder, too; report it."""
+    from kwokctl.clusters.programs.carrying import Carried, carry, fetch, titles
+    from kwokctl.host.paths import expanded
+
+    call, options = call.quietly(unless=not output), resolved.options
+    if to is None:
+        fetched = call.run(fetch, call.home, options)
+        message = f"the programs for Kubernetes {options.kube_version} are in the store"
+        _report(call, Carried(folder=None, programs=titles(fetched), images=()), message, output)
+        return
+    is_exact = "kube_version" in resolved.chosen
+    carried = call.run(carry, call.home, options, expanded(to).absolute(), is_exact=is_exact)
+    message = f"{_counted(carried)} for Kubernetes {options.kube_version} in '{carried.folder}'"
+    _report(call, carried, message, output)
+
+
+def add(
+    call: Invocation,
+    *,
+    folder: Annotated[
+        str,
+        typer.Argument(
+            metavar="DIR",
+            help="What 'artifacts pull --to DIR' has written",
+            parser=folder_to_read("DIR"),
+        ),
+    ],
+    output: Output = "",
+) -> None:
+    """Copy programs and images from a folder into your store and container engine, and check them.
+
+    No network is needed, neither here nor to create clusters from them.
+    """
+    from kwokctl.clusters.programs.carrying import take_in
+    from kwokctl.host.paths import expanded
+
+    call = call.quietly(unless=not output)
+    source: Path = expanded(folder).absolute()
+    carried = call.run(take_in, call.home, resolved_options(call).options, source)
+    _report(call, carried, f"added {_counted(carried)} from '{carried.folder}'", output)
+
+
+def _report(call: Invocation, carried: "Carried", message: str, output: str) -> None:
+    if not output:
+        results.emit("\n".join((*carried.programs, *carried.images)))
+    changed = bool(carried.programs or carried.images)
+    conclude(call, Outcome(message=message, changed=changed, result=carried), output)
+
+
+def _counted(carried: "Carried") -> str:
+    images = f" and {amount(len(carried.images), 'images')}" if carried.images else ""
+    return amount(len(carried.programs), "programs") + images

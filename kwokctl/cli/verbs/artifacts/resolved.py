@@ -1,0 +1,34 @@
+"""The options of the clusters that programs are for."""
+
+import os
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kwokctl.cli.invocation import Invocation
+
+if TYPE_CHECKING:
+    from kwokctl.config.declaring import OptionValue
+    from kwokctl.config.resolve import Resolved
+
+KubeVersion = Annotated[
+    str | None,
+    typer.Option(
+        "--kube-version", metavar="VERSION", help="Version of Kubernetes [default: v1.36.3]"
+    ),
+]
+EtcdVersion = Annotated[
+    str | None,
+    typer.Option(
+        "--etcd-version", metavar="VERSION", help="Version of etcd [default: by that of Kubernetes]"
+    ),
+]
+
+
+def resolved_options(call: Invocation, **given: "OptionValue | None") -> "Resolved":
+    """Return the options that a cluster made now would have, with those that are given here."""
+    from kwokctl.components.catalog import usual_options
+    from kwokctl.config.resolve import resolve_options
+
+    chosen = {name: value for name, value in given.items() if value is not None}
+    return resolve_options(usual_options(), chosen, os.environ, call.documents())

@@ -1,0 +1,144 @@
+"""Prepares machines without a network: everything for clusters in a folder, and back out of it.
+
+The folder holds a store of programs, as the cache folder does, and a file of images for each runtime
+that starts components from some.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kwokctl.artifacts.copies import copy_entries
+from kwokctl.artifacts.locations import Order, WantedProgram, place
+from kwokctl.artifacts.resolve import resolve, store_of
+from kwokctl.artifacts.store import Entry, ProgramStore
+from kwokctl.artifacts.target import here
+from kwokctl.clusters.programs.image_transfer import load_images, stock_images
+from kwokctl.clusters.programs.needed import (
+    TOOLS,
+    given_program,
+    is_embedded,
+    prefixes,
+    source_of,
+    version_of,
+)
+from kwokctl.clusters.state.home import Home
+from kwokctl.components.plan import selected
+from kwokctl.config.options import ClusterOptions
+from kwokctl.errors import UsageError
+from kwokctl.host.files import locked
+from kwokctl.runtime import BringsKubernetes, RunsImages, Runtime
+
+_IMAGES = "images-"
+_FILE = ".tar"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Carried:
+    """What a folder holds for another machine, or what was taken out of it."""
+
+    folder: Path | None
+    programs: tuple[str, ...]
+    """Name and version."""
+    images: tuple[str, ...]
+
+
+async def fetch(home: Home, options: ClusterOptions) -> list[Entry]:
+    """Get the programs of the clusters that the options describe into the store; return them.
+
+    Those that are given by path are left where they are.
+    """
+    wanted = [
+        WantedProgram(
+            name=name,
+            version=version_of(options, name),
+            explicit=given_program(options, name) or None,
+        )
+        for name in _names(_runtime(home, options), options)
+    ]
+    source, mirrors = source_of(options.programs.source), prefixes(options)
+    await resolve(wanted, source=source, cache=home.cache, progress=home.progress, prefixes=mirrors)
+    store = store_of(home.cache, here())
+    places = [place(each, here(), mirrors) for each in wanted]
+    keys = [(each.name, each.key) for each in places if isinstance(each, Order)]
+    for each in places:
+        if not isinstance(each, Order):
+            home.progress.warn(f"'{each.value}', given for {each.name}, stays where it is")
+    found = [store.find(name, key) for name, key in keys]
+    return [entry for entry in found if entry is not None]
+
+
+async def carry(
+    home: Home, options: ClusterOptions, folder: Path, *, is_exact: bool = False
+) -> Carried:
+    """Write the programs and images of the clusters that the options describe into a folder.
+
+    `is_exact` says that the user chose the version of Kubernetes.
+    """
+    selected(options)
+    runtime = _runtime(home, options)
+    options = _on(options, runtime.name)
+    await runtime.check()
+    entries = await fetch(home, options)
+    with locked(folder / "lock", what=f"'{folder}'"):
+        copy_entries(entries, _store(folder), scratch=folder / "tmp", progress=home.progress)
+        images: Sequence[str] = ()
+        if isinstance(runtime, RunsImages | BringsKubernetes):
+            file = folder / f"{_IMAGES}{options.runtime}{_FILE}"
+            images = await stock_images(home, options, file, is_exact=is_exact)
+    return Carried(folder=folder, programs=titles(entries), images=tuple(images))
+
+
+async def take_in(home: Home, options: ClusterOptions, folder: Path) -> Carried:
+    """Copy what `carry` has written into this user's store and container engines.
+
+    Raises UsageError for a folder that holds nothing for this machine, ArtifactError for a program
+    that has changed on the way.
+    """
+    entries = list(_store(folder).entries())
+    files = _image_files(folder)
+    if not entries and not files:
+        raise UsageError(
+            f"'{folder}' holds no programs for {here()}",
+            hint="fill it with 'kwokctl artifacts pull --to DIR' on a machine of the same kind",
+        )
+    store = store_of(home.cache, here())
+    scratch = home.cache / "tmp" / "carried"
+    with locked(home.cache / "locks" / "carried.lock", what=f"'{home.cache}'"):
+        copied = copy_entries(entries, store, scratch=scratch, progress=home.progress)
+    images: list[str] = []
+    for file in files:
+        runtime = file.name.removeprefix(_IMAGES).removesuffix(_FILE)
+        images += await load_images(home, _on(options, runtime), file)
+    return Carried(folder=folder, programs=titles(copied), images=tuple(images))
+
+
+def _image_files(folder: Path) -> list[Path]:
+    return sorted(folder.glob(f"{_IMAGES}*{_FILE}"))
+
+
+def _names(runtime: Runtime, options: ClusterOptions) -> list[str]:
+    """Name the programs that a cluster needs in the store: components, tools, what the runtime runs."""
+    if isinstance(runtime, RunsImages):
+        return [*TOOLS]
+    own = [name for name in selected(options) if not is_embedded(options, name)]
+    if isinstance(runtime, BringsKubernetes):
+        return [*(name for name in own if name not in runtime.brings), runtime.maker, *TOOLS]
+    return [*own, *TOOLS]
+
+
+def _runtime(home: Home, options: ClusterOptions) -> Runtime:
+    return home.runtime(options.runtime or next(iter(options.runtimes), ""))
+
+
+def _on(options: ClusterOptions, runtime: str) -> ClusterOptions:
+    return replace(options, runtime=runtime)
+
+
+def _store(folder: Path) -> ProgramStore:
+    return store_of(folder, here())
+
+
+def titles(entries: Sequence[Entry]) -> tuple[str, ...]:
+    """Name programs with their versions."""
+    return tuple(f"{entry.name} {entry.version}" for entry in entries)

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from kwokctl.artifacts.resolve import store_of
+from kwokctl.artifacts.target import here
 from kwokctl.cli import app
 from kwokctl.cli.main import run
 from kwokctl.cli.parsing.grammar import RawCommand
@@ -50,10 +52,14 @@ CHANGING = {
     "artifacts images": "artifacts images --pull",
     "artifacts prune": "artifacts prune --yes",
     "artifacts verify": "artifacts verify --repair",
+    "artifacts pull": "artifacts pull --to carried",
+    "export logs": "export logs exported",
+    "port-forward": "port-forward etcd 0:https",
 }
 """Verbs that change something, each with a call that would."""
 ELSEWHERE = {
-    "config convert", "snapshot save", "snapshot restore", "kubectl", "etcdctl", "stage test",
+    "config convert", "snapshot save", "snapshot restore", "kubectl", "etcdctl", "etcdutl",
+    "stage test", "artifacts add",
 }  # fmt: skip
 """Verbs of which other tests show it: they need a file, or would replace this process."""
 READING = {
@@ -174,6 +180,30 @@ def test_the_call_of_a_tool_is_printed(kwokctl: Kwokctl, existing: Path, words: 
     assert words.partition(" ")[2] in done.stdout
     assert "kubeconfig" in done.stdout or "ETCDCTL_ENDPOINTS" in done.stdout
     assert _content(existing) == before
+
+
+def test_the_call_of_etcdutl_is_printed(kwokctl: Kwokctl, existing: Path) -> None:
+    before = _content(existing)
+    done = kwokctl("--dry-run", "etcdutl", "snapshot", "status", "a.db", **_PROGRAMS)
+
+    assert "/etcdutl" in done.stdout
+    assert " snapshot status a.db\n" in done.stdout
+    assert _content(existing) == before
+
+
+def test_programs_that_would_be_carried_are_named(
+    dry: Callable[[str], int], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    store = store_of(tmp_path / "carried", here())
+    store.root.mkdir(parents=True)
+    (store.root / "coming").write_bytes(b"#!/bin/sh")
+    store.publish(store.root / "coming", name="etcd", version="3.6.16", source="build", origin="")
+    before = _content(tmp_path)
+
+    assert dry(f"artifacts add {tmp_path / 'carried'}") == 0
+    assert "# Copy from" in (out := capfd.readouterr().out)
+    assert "etcd 3.6.16" in out
+    assert _content(tmp_path) == before
 
 
 def test_results_of_stages_are_not_written(dry: Callable[[str], int], tmp_path: Path) -> None:

@@ -55,6 +55,11 @@ def etcdctl(call: Invocation, words: list[str]) -> None:
 
 def etcdutl(call: Invocation, words: list[str]) -> None:
     """Run etcdutl, which works on files; all arguments after it go to etcdutl."""
+    if call.is_dry_run:
+        from kwokctl.clusters.dry_run.tools import etcdutl_steps
+
+        dry_run.show(call, call.run(etcdutl_steps, call.home, call.cluster, words))
+        return
     from kwokctl.clusters.tools import etcdutl_command
 
     argv, env = call.run(etcdutl_command, call.home, call.cluster)

@@ -4,10 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
-from urllib.parse import urljoin
 
 from kwokctl.artifacts.locations import Order, is_url, local_artifact, place
-from kwokctl.artifacts.programs import checksums
 from kwokctl.artifacts.resolve import ArtifactSource, not_stored, store_of
 from kwokctl.artifacts.target import here
 from kwokctl.clusters.dry_run.program import kwokctl
@@ -23,17 +21,23 @@ from kwokctl.script.steps import Action, Call, Command, Comment, ShellFunction, 
 _FETCH = ShellFunction(
     "fetch",
     """\
-# Downloads the file of an address to the folder $fetched, and compares it with its published sum.
+# Downloads the file of an address to the folder $fetched, and compares it with a sum: the one given
+# ($2), or that of the first of the further addresses that publishes one.
 fetch() {
   fetched=$(mktemp -d)
-  file=$fetched/${1##*/}
-  curl --fail --location --output "$file" "$1"
-  sum=$(curl --fail --silent --location "$2" |
-    awk -v file="${1##*/}" 'NF == 1 || $NF == file || $NF == "*" file { print $1; exit }')
+  name=${1##*/} url=$1 sum=$2
+  file=$fetched/$name
+  shift 2
+  curl --fail --location --output "$file" "$url"
+  for sums in "$@"; do
+    [ -z "$sum" ] || break
+    sum=$(curl --fail --silent --location "$sums" |
+      awk -v file="$name" 'NF == 1 || $NF == file || $NF == "*" file { print $1; exit }')
+  done
   if [ -n "$sum" ]; then
     echo "$sum  $file" | sha256sum --check --quiet -
   else
-    echo "no checksum is published for $1: it is not checked" >&2
+    echo "no checksum is published for $url: it is not checked" >&2
   fi
 }""",
 )
@@ -143,9 +147,8 @@ def _downloading(url: str, orders: Sequence[Order]) -> Iterator[Action]:
     file = url
     if is_url(url):
         file = later("file")
-        sums = urljoin(url, checksums(orders[0].name, url.rpartition("/")[2]))
         yield Comment(f"Download {', '.join(order.name for order in orders)} {orders[0].version}.")
-        yield Call(_FETCH, (url, sums))
+        yield Call(_FETCH, (url, orders[0].sha256, *orders[0].sums))
     for order in orders:
         yield kwokctl(None, "plumbing", "store", order.name, order.key, file, url, order.member)
     if is_url(url):

@@ -1,4 +1,4 @@
-"""What `kubectl` and `etcdctl` would run, as steps of a script."""
+"""What `kubectl`, `etcdctl` and `etcdutl` would run, as steps of a script."""
 
 import shutil
 from collections.abc import Sequence
@@ -28,3 +28,10 @@ async def etcdctl_steps(home: Home, name: ClusterName, words: Sequence[str]) -> 
     found = foreseen_programs(home, options, ["etcdctl"])
     program = found.artifacts["etcdctl"].command[0]
     return (*found.steps, Command((program, *words), env=etcdctl_environment(home, name)))
+
+
+async def etcdutl_steps(home: Home, name: ClusterName, words: Sequence[str]) -> Steps:
+    """Return the call of etcdutl of a cluster's version of etcd."""
+    options = load(home.paths(name), name).options
+    found = foreseen_programs(home, options, ["etcdutl"])
+    return (*found.steps, Command((found.artifacts["etcdutl"].command[0], *words)))

@@ -29,22 +29,28 @@ class Exported:
     """What could not be had."""
 
 
-async def export_logs(home: Home, name: ClusterName, folder: Path | None) -> Exported:
-    """Write a cluster's configuration and logs below `folder`, or into the cluster's own one.
-
-    What cannot be had is warned of, and does not keep the rest from being written. Raises
-    ConflictError if there is an export already.
-    """
+def target_of(home: Home, name: ClusterName, folder: Path | None) -> Path:
+    """Return where a cluster's export belongs; ConflictError if there is one already."""
     paths = home.paths(name)
-    saved = load(paths, name)
+    load(paths, name)  # which says so if there is no such cluster
     target = (folder / name if folder else paths.exported).absolute()
     if (target / paths.saved.name).exists():
         raise ConflictError(
             f"there is an export in '{target}' already",
             hint=f"remove it, or give another folder: kwokctl --name {name} export logs DIR",
         )
+    return target
+
+
+async def export_logs(home: Home, name: ClusterName, folder: Path | None) -> Exported:
+    """Write a cluster's configuration and logs below `folder`, or into the cluster's own one.
+
+    What cannot be had is warned of, and does not keep the rest from being written. Raises
+    ConflictError if there is an export already.
+    """
+    paths, target = home.paths(name), target_of(home, name, folder)
     private_folder(target)
-    export = _Export(home, saved, target, redactor(paths))
+    export = _Export(home, load(paths, name), target, redactor(paths))
     with home.progress.step(f"Exporting the logs of '{name}'"):
         await export.run()
     return Exported(path=target, files=export.files(), missing=tuple(export.missing))

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from kwokctl.clusters.state.home import Home
-from kwokctl.clusters.state.saved import load
+from kwokctl.clusters.state.saved import Saved, load
 from kwokctl.errors import ComponentError, NotFoundError, UsageError
 from kwokctl.host.ports import joined
 from kwokctl.host.relay import relaying
@@ -38,14 +38,7 @@ async def forwarding(
     """
     saved = load(home.paths(name), name)
     runtime = home.runtime(saved.options.runtime)
-    plan = saved.plan(runtime, home.paths(name))
-    if component not in plan.components:
-        raise NotFoundError(
-            f"the cluster '{name}' has no component called '{component}'",
-            hint=f"choose from: {', '.join(plan.components)}",
-        )
-    described = plan.components[ComponentName(component)]
-    number = _number(described, remote)
+    described, number = _port(home, saved, component, remote)
     own, _, _ = saved.setting(runtime, home.paths(name)).address(described.name).rpartition(":")
     host, port = await _address(runtime, name, described, number, host=own.strip("[]"))
     await _knock(name, component, host, port)
@@ -55,6 +48,24 @@ async def forwarding(
 
     async with relaying(local, lambda: asyncio.open_connection(host, port), failed) as listening:
         yield Forwarded(local=listening, remote=number)
+
+
+async def remote_port(home: Home, name: ClusterName, component: str, remote: str) -> int:
+    """Return the number of a component's port; NotFoundError as `forwarding` does."""
+    _, number = _port(home, load(home.paths(name), name), component, remote)
+    return number
+
+
+def _port(home: Home, saved: Saved, component: str, remote: str) -> tuple[Component, int]:
+    """Return a component as it is planned, and the number of its port."""
+    plan = saved.plan(home.runtime(saved.options.runtime), home.paths(saved.name))
+    if component not in plan.components:
+        raise NotFoundError(
+            f"the cluster '{saved.name}' has no component called '{component}'",
+            hint=f"choose from: {', '.join(plan.components)}",
+        )
+    described = plan.components[ComponentName(component)]
+    return described, _number(described, remote)
 
 
 def _number(component: Component, remote: str) -> int:

@@ -48,14 +48,7 @@ async def fetch(home: Home, options: ClusterOptions) -> list[Entry]:
 
     Those that are given by path are left where they are.
     """
-    wanted = [
-        WantedProgram(
-            name=name,
-            version=version_of(options, name),
-            explicit=given_program(options, name) or None,
-        )
-        for name in _names(_runtime(home, options), options)
-    ]
+    wanted = _wanted(home, options)
     source, mirrors = source_of(options.programs.source), prefixes(options)
     await resolve(wanted, source=source, cache=home.cache, progress=home.progress, prefixes=mirrors)
     store = store_of(home.cache, here())
@@ -66,6 +59,14 @@ async def fetch(home: Home, options: ClusterOptions) -> list[Entry]:
             home.progress.warn(f"'{each.value}', given for {each.name}, stays where it is")
     found = [store.find(name, key) for name, key in keys]
     return [entry for entry in found if entry is not None]
+
+
+def missing(home: Home, options: ClusterOptions) -> tuple[str, ...]:
+    """Name the programs, with versions, that `fetch` would download or build."""
+    store, mirrors = store_of(home.cache, here()), prefixes(options)
+    places = [place(each, here(), mirrors) for each in _wanted(home, options)]
+    orders = [each for each in places if isinstance(each, Order)]
+    return tuple(f"{o.name} {o.version}" for o in orders if not store.seen(o.name, o.key))
 
 
 async def carry(
@@ -95,13 +96,7 @@ async def take_in(home: Home, options: ClusterOptions, folder: Path) -> Carried:
     Raises UsageError for a folder that holds nothing for this machine, ArtifactError for a program
     that has changed on the way.
     """
-    entries = list(_store(folder).entries())
-    files = _image_files(folder)
-    if not entries and not files:
-        raise UsageError(
-            f"'{folder}' holds no programs for {here()}",
-            hint="fill it with 'kwokctl artifacts pull --to DIR' on a machine of the same kind",
-        )
+    entries, files = _content(folder)
     store = store_of(home.cache, here())
     scratch = home.cache / "tmp" / "carried"
     with locked(home.cache / "locks" / "carried.lock", what=f"'{home.cache}'"):
@@ -113,8 +108,35 @@ async def take_in(home: Home, options: ClusterOptions, folder: Path) -> Carried:
     return Carried(folder=folder, programs=titles(copied), images=tuple(images))
 
 
-def _image_files(folder: Path) -> list[Path]:
-    return sorted(folder.glob(f"{_IMAGES}*{_FILE}"))
+def carried_in(folder: Path) -> Carried:
+    """Return what `take_in` would copy, with the files of images; UsageError as there."""
+    entries, files = _content(folder)
+    return Carried(
+        folder=folder, programs=titles(entries), images=tuple(file.name for file in files)
+    )
+
+
+def _content(folder: Path) -> tuple[list[Entry], list[Path]]:
+    """Return the programs and the files of images in a folder."""
+    entries = list(_store(folder).entries())
+    files = sorted(folder.glob(f"{_IMAGES}*{_FILE}"))
+    if entries or files:
+        return entries, files
+    raise UsageError(
+        f"'{folder}' holds no programs for {here()}",
+        hint="fill it with 'kwokctl artifacts pull --to DIR' on a machine of the same kind",
+    )
+
+
+def _wanted(home: Home, options: ClusterOptions) -> list[WantedProgram]:
+    return [
+        WantedProgram(
+            name=name,
+            version=version_of(options, name),
+            explicit=given_program(options, name) or None,
+        )
+        for name in _names(_runtime(home, options), options)
+    ]
 
 
 def _names(runtime: Runtime, options: ClusterOptions) -> list[str]:

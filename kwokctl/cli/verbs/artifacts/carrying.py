@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kwokctl.cli import dry_run
 from kwokctl.cli.conclusion import Outcome, conclude
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
@@ -15,6 +16,7 @@ from kwokctl.cli.verbs.artifacts.resolved import EtcdVersion, KubeVersion, resol
 from kwokctl.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from kwokctl.clusters.programs.carrying import Carried
@@ -85,10 +87,13 @@ def refuse_runtime(runtime: str | None) -> None:
 
 def stock(call: Invocation, resolved: "Resolved", to: str | None, output: str) -> None:
     """Get programs into the store, and with `to` into a folder, too; report it."""
-    from kwokctl.clusters.programs.carrying import Carried, carry, fetch, titles
+    from kwokctl.clusters.programs.carrying import Carried, carry, fetch, missing, titles
     from kwokctl.host.paths import expanded
 
     call, options = call.quietly(unless=not output), resolved.options
+    if call.is_dry_run:
+        dry_run.remark(call, _getting(missing(call.home, options), to), output)
+        return
     if to is None:
         fetched = call.run(fetch, call.home, options)
         message = f"the programs for Kubernetes {options.kube_version} are in the store"
@@ -117,13 +122,24 @@ def add(
 
     No network is needed, neither here nor to create clusters from them.
     """
-    from kwokctl.clusters.programs.carrying import take_in
+    from kwokctl.clusters.programs.carrying import carried_in, take_in
     from kwokctl.host.paths import expanded
 
     call = call.quietly(unless=not output)
     source: Path = expanded(folder).absolute()
+    if call.is_dry_run:
+        found = carried_in(source)
+        text = f"Copy from '{source}': {', '.join((*found.programs, *found.images))}"
+        dry_run.remark(call, text, output)
+        return
     carried = call.run(take_in, call.home, resolved_options(call).options, source)
     _report(call, carried, f"added {_counted(carried)} from '{carried.folder}'", output)
+
+
+def _getting(programs: "Sequence[str]", to: str | None) -> str:
+    """Say what would be downloaded or built, and where it would be written, too."""
+    how = f"Get {', '.join(programs)}." if programs else "All programs are there."
+    return how if to is None else f"{how} Write all of them to '{to}', with images if it has any."
 
 
 def _report(call: Invocation, carried: "Carried", message: str, output: str) -> None:

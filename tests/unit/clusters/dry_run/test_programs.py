@@ -78,6 +78,18 @@ def test_a_download_with_another_checksum_ends_the_script(home: Home, site: Rele
     assert not home.cache.exists()
 
 
+@pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
+def test_a_download_is_compared_with_the_checksum_that_its_user_gives(
+    home: Home, site: ReleaseSite
+) -> None:
+    site.publish("/kubectl", PROGRAM)
+    pin = "@sha256:" + "0" * 64
+    options = cluster_options(kubectl_binary=f"{site.address}/kubectl{pin}")
+
+    assert run(foreseen_programs(home, options, ["kubectl"])).returncode == 1
+    assert not home.cache.exists()
+
+
 def test_programs_of_one_archive_are_downloaded_once(home: Home) -> None:
     found = foreseen_programs(home, cluster_options(), ["etcd", "etcdctl", "kubectl"])
 

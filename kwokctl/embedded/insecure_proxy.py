@@ -101,7 +101,7 @@ async def run(given: argparse.Namespace) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ended.set)
     server = await asyncio.start_server(relay.serve, host, port)
-    log.info("whoever reaches %s:%d is administrator of the cluster", host, port)
+    log.info("everyone who reaches %s:%d is an administrator of the cluster", host, port)
     await ended.wait()
     server.close()
 

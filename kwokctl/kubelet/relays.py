@@ -32,7 +32,7 @@ class RelayedMetrics:
     """A file with the token that is shown there; each start of the component may change it."""
 
     async def answer(self, _: Request) -> Answer:
-        """Return the metrics as they are; RefusedError 502 where they cannot be had."""
+        """Return the metrics as they are; RefusedError 502 where they cannot be read."""
         try:
             async with asyncio.timeout(_PATIENCE):
                 found = await self._fetched()

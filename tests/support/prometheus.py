@@ -23,7 +23,7 @@ _PATIENCE = 300.0
 
 
 class NoPrometheusError(Exception):
-    """There is no program to be had here; the message gives the reason."""
+    """No program is available here; the message gives the reason."""
 
 
 def chosen(place: Place) -> tuple[str, ...]:

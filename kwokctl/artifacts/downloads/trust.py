@@ -25,7 +25,7 @@ NOTHING = Expected("", "none")
 
 
 def expected(order: Order, transfer: Transfer) -> Expected | Trouble:
-    """Return what the file of an order must be, or why that is not to be had.
+    """Return what the file of an order must be, or why that is not known.
 
     A project's own release is not used without its checksum.
     """

@@ -26,7 +26,7 @@ class Exported:
     files: tuple[str, ...]
     """Below the folder."""
     missing: tuple[str, ...]
-    """What could not be had."""
+    """What could not be read."""
 
 
 def target_of(home: Home, name: ClusterName, folder: Path | None) -> Path:
@@ -45,7 +45,7 @@ def target_of(home: Home, name: ClusterName, folder: Path | None) -> Path:
 async def export_logs(home: Home, name: ClusterName, folder: Path | None) -> Exported:
     """Write a cluster's configuration and logs below `folder`, or into the cluster's own one.
 
-    What cannot be had is warned of, and does not keep the rest from being written. Raises
+    What cannot be read is warned of, and does not keep the rest from being written. Raises
     ConflictError if there is an export already.
     """
     paths, target = home.paths(name), target_of(home, name, folder)
@@ -96,10 +96,10 @@ class _Export:
         )
 
     async def _info(self, runtime: Runtime, file: Path) -> None:
-        told = runtime.name
+        text = runtime.name
         if isinstance(runtime, DescribesItself):
-            told = await runtime.description(self.saved.name)
-        write_atomic(file, self.redactor.text(f"{told.rstrip()}\n".encode()), mode=_MODE)
+            text = await runtime.description(self.saved.name)
+        write_atomic(file, self.redactor.text(f"{text.rstrip()}\n".encode()), mode=_MODE)
 
     async def _log(self, file: Path) -> None:
         parts = component_logs(self.home, self.saved.name, file.stem, follow=False)

@@ -28,7 +28,7 @@ class InsecureProxyOptions(ComponentOptions):
     component: ClassVar = KUBE_APISERVER_INSECURE_PROXY
 
     port: int = port_option(
-        "API server without TLS and credentials: whoever reaches the port is administrator; 0 for none",
+        "API server without TLS and credentials: everyone who reaches the port is an administrator; 0 for none",
         name="kube_apiserver_insecure_port",
     )
     is_for_context: bool = option(

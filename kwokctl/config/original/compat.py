@@ -1,4 +1,4 @@
-"""The defaults of the original kwokctl in place of ours that differ: `--compat kwokctl`.
+"""The defaults of the original kwokctl in place of those here that differ: `--compat kwokctl`.
 
 Versions are not among them: each release of either program has its own. Nor are the components: what
 the original's `kwok-controller` does, `kwok-controller` and `kwok-kubelet` do here.

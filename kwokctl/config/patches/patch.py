@@ -41,7 +41,7 @@ class Volume:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentPatch:
-    """What is different about one component; an argument takes the place of ours of its name."""
+    """What is different about one component; an argument replaces kwokctl's of its name."""
 
     name: str
     args: Mapping[str, str | None] = field(default_factory=dict)

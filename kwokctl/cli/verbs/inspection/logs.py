@@ -116,7 +116,7 @@ def export_logs(
     if not output:
         results.emit(str(exported.path))
     lacking = (
-        f"; {amount(len(exported.missing), 'files')} could not be had" if exported.missing else ""
+        f"; {amount(len(exported.missing), 'files')} could not be read" if exported.missing else ""
     )
     outcome = Outcome(
         message=f"exported {amount(len(exported.files), 'files')} of '{call.name}' to '{exported.path}'{lacking}",

@@ -99,7 +99,7 @@ def place(request: pytest.FixtureRequest, programs: None) -> Iterator[Place]:
 def main(place: Place, installed: Installed) -> Installed:
     main = installed.called(place.name)
     folder = main.folder / "given"
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     scheduler, documents = folder / "scheduler.yaml", main.folder / "containers.yaml"
     scheduler.write_text(SCHEDULER)
     documents.write_text(CONTAINERS + PATCH.format(folder=folder))

@@ -77,8 +77,9 @@ class NodeImages(Protocol):
     ) -> NodeImage:
         """Pull or load the image of this name or file; `came` is called with the bytes as they come.
 
-        An image that is not here is pulled if it `may_pull`. Raises ArtifactError where it is not available or is no image of a node, ConfigError where it
-        holds another minor version of Kubernetes than `kube`.
+        An image that is not here is pulled if it `may_pull`. Raises ArtifactError where it is not
+        available or is no image of a node, ConfigError where it holds another minor version of
+        Kubernetes than `kube`.
         """
         ...
 

@@ -48,7 +48,7 @@ def run(host: Host, *parts: Iterable[Action]) -> None:
 
 
 def inspected(name: str) -> dict[str, Any]:
-    """Return what the engine was told of a container: not what it found itself, nor the digest."""
+    """Return the settings of a container as they were given to the engine, without the digest."""
     found = json.loads("\n".join(docker.lines("inspect", name)))[0]
     config = {key: found["Config"][key] for key in found["Config"] if key not in _OF_ITS_OWN}
     words = [*config.pop("Entrypoint"), *(config.pop("Cmd") or [])]

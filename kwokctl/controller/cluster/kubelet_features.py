@@ -24,7 +24,7 @@ _KNOWN = ("ExtendWebSocketsToKubelet",)
 
 async def with_features(kubelet: Kubelet, pool: Pool, random: Random) -> Kubelet:
     """Return the kubelet with what its nodes declare; waits until the cluster answers."""
-    if not kubelet.address:  # it is none of ours
+    if not kubelet.address:  # the kubelet server does not serve its nodes
         return kubelet
     gates = await until_answered(lambda: _gates(pool), random)
     declared = tuple(name for name in _KNOWN if {_FIELD, name} <= gates)

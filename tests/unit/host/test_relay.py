@@ -3,6 +3,7 @@ import socket
 from asyncio import StreamReader, StreamWriter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 
 import pytest
 
@@ -39,7 +40,7 @@ async def asked(port: int, said: bytes) -> bytes:
 async def test_connections_are_carried_side_by_side_also_when_one_half_is_closed() -> None:
     large = b"x" * 3_000_000
     async with answering() as there:
-        dial = lambda: asyncio.open_connection("127.0.0.1", there)  # noqa: E731 - one expression
+        dial = partial(asyncio.open_connection, "127.0.0.1", there)
         async with relaying(0, dial, unexpected) as port:
             answers = await asyncio.gather(asked(port, b"one"), asked(port, large))
     assert [*answers] == [b"ONE", large.upper()]
@@ -59,7 +60,7 @@ async def test_a_connection_that_leads_nowhere_is_closed_and_the_next_one_accept
 
 async def test_open_connections_are_cut_in_the_end() -> None:
     async with answering() as there:
-        dial = lambda: asyncio.open_connection("127.0.0.1", there)  # noqa: E731 - one expression
+        dial = partial(asyncio.open_connection, "127.0.0.1", there)
         async with relaying(0, dial, unexpected) as port:
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(b"half")

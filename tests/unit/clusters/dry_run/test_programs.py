@@ -49,7 +49,11 @@ def run(found: Foreseen) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
+needs_curl = pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
+"""Scripts download with it."""
+
+
+@needs_curl
 def test_the_script_downloads_a_program_and_puts_it_into_the_store(
     home: Home, site: ReleaseSite
 ) -> None:
@@ -68,7 +72,7 @@ def test_the_script_downloads_a_program_and_puts_it_into_the_store(
     assert foreseen_programs(home, options, ["kubectl"]).steps == ()
 
 
-@pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
+@needs_curl
 def test_a_download_with_another_checksum_ends_the_script(home: Home, site: ReleaseSite) -> None:
     site.publish("/kubectl", PROGRAM)
     site.files["/kubectl"] = b"\x7fELF other"
@@ -78,7 +82,7 @@ def test_a_download_with_another_checksum_ends_the_script(home: Home, site: Rele
     assert not home.cache.exists()
 
 
-@pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
+@needs_curl
 def test_a_download_is_compared_with_the_checksum_that_its_user_gives(
     home: Home, site: ReleaseSite
 ) -> None:

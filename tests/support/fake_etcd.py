@@ -50,7 +50,8 @@ class FakeEtcd:
         if self.breaks:
             context.abort(grpc.StatusCode.DATA_LOSS, "the disk is gone")
         if self.stalls:
-            context.add_callback(self.left.set)
+            if not context.add_callback(self.left.set):  # It has gone already.
+                self.left.set()
             self.left.wait()
 
 

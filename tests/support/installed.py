@@ -10,7 +10,7 @@ import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -126,6 +126,12 @@ class Installed:
 
     def run(self, *words: str, stdin: str = "", timeout: float = 300, **settings: str) -> Finished:
         """Run a command to its end, whatever that is; `settings` go into its environment."""
+        try:
+            return self._run(*words, stdin=stdin, timeout=timeout, **settings)
+        except subprocess.TimeoutExpired as late:
+            raise AssertionError(self._progress(late, words)) from None
+
+    def _run(self, *words: str, stdin: str = "", timeout: float, **settings: str) -> Finished:
         done = subprocess.run(
             [*command(), "--name", self.name, *words],
             env=self.environment | settings,
@@ -136,6 +142,19 @@ class Installed:
             check=False,
         )
         return Finished(done.returncode, done.stdout, done.stderr)
+
+    def _progress(self, late: subprocess.TimeoutExpired, words: Sequence[str]) -> str:
+        """Describe a command that took too long: what it wrote, and what the components log."""
+        wrote = [part.decode() for part in (late.stdout, late.stderr) if isinstance(part, bytes)]
+        exported = self.temporary / "late"
+        with suppress(subprocess.TimeoutExpired):
+            wrote.append(self._run("export", "logs", str(exported), timeout=60).err)
+        ends = [
+            f"--- {file.name}\n{file.read_text(errors='replace')[-3000:]}"
+            for file in sorted(exported.rglob("*"))
+            if file.is_file()
+        ]
+        return "\n".join([f"{' '.join(words)}: not done after {late.timeout} s", *wrote, *ends])
 
     def ok(self, *words: str, stdin: str = "", timeout: float = 300) -> str:
         """Run a command that must succeed; return its standard output."""

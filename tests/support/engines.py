@@ -25,7 +25,7 @@ _PACKAGES = ("docker.io", "iptables")
 _PATIENCE = 180.0
 _ALONE = ("--default-address-pool=base=10.213.0.0/16,size=24",)
 _BESIDE_ANOTHER = (
-    "--default-address-pool=base=10.214.0.0/16,size=24", "--iptables=false", "--ip6tables=false",
+    "--default-address-pool=base=10.215.0.0/16,size=24", "--iptables=false", "--ip6tables=false",
 )  # fmt: skip
 """Addresses that no other engine's networks are likely to have; the second leaves the filter alone."""
 _CAP_SYS_RESOURCE = 24

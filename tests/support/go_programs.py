@@ -1,4 +1,4 @@
-"""Builds programs in Go that are part of the tests, from the modules in Go's cache."""
+"""Builds programs in Go that are part of the tests; Go fetches modules that its cache lacks."""
 
 import os
 import pwd
@@ -21,7 +21,7 @@ def built(name: str, folder: Path) -> Path:
     result = subprocess.run(
         [go, "build", "-o", program, "."],
         cwd=Path(__file__).parent / name,
-        env={"GOMODCACHE": f"{_HOME}/go/pkg/mod", "HOME": _HOME, **_inherited(), "GOPROXY": "off"},
+        env={"GOMODCACHE": f"{_HOME}/go/pkg/mod", "HOME": _HOME, **_inherited()},
         capture_output=True,
         text=True,
         check=False,

@@ -205,6 +205,15 @@ class CollectsMore(Protocol):
 
 
 @runtime_checkable
+class KnowsProcesses(Protocol):
+    """A runtime whose components are processes that this host can look at."""
+
+    async def processes(self, cluster: ClusterName) -> Mapping[ComponentName, Collection[int]]:
+        """Return the ids of the processes of each component that runs, as this host has them."""
+        ...
+
+
+@runtime_checkable
 class ReachesPorts(Protocol):
     """A runtime whose components are reached from this host also at ports that are not published."""
 

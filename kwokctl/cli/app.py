@@ -22,6 +22,7 @@ _TEXT = "Run real Kubernetes control planes with thousands of fake nodes on this
 MODULES: Mapping[str, tuple[str, ...]] = {
     "cluster": ("create", "delete", "start", "stop"),
     "get": ("get",),
+    "status": ("status",),
     "scale": ("scale",),
     "plan": ("plan",),
     "snapshot": ("snapshot",),

@@ -1,7 +1,7 @@
 """Reports the status of clusters and their components."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -102,6 +102,14 @@ async def component_statuses(home: Home, name: ClusterName) -> list[ComponentSta
     ]
 
 
+def summary(components: Collection[ComponentStatus]) -> RunStatus:
+    """Return the status of a cluster by those of its components."""
+    found = {component.status for component in components}
+    if found == {RunStatus.READY}:
+        return RunStatus.READY
+    return RunStatus.STOPPED if found == {RunStatus.STOPPED} else RunStatus.NOT_READY
+
+
 async def component_changes(home: Home, name: ClusterName) -> AsyncIterator[list[ComponentStatus]]:
     """Yield every component of a cluster, then, for ever, those that are not as they were."""
     before: dict[ComponentName, ComponentStatus] = {}
@@ -141,17 +149,12 @@ async def _status(home: Home, name: ClusterName) -> ClusterStatus:
         components = tuple(await component_statuses(home, name))
     except KwokctlError as e:
         return _bare(name, OURS, RunStatus.FAILED, str(e))
-    found = {component.status for component in components}
-    if found == {RunStatus.READY}:
-        status = RunStatus.READY
-    else:
-        status = RunStatus.STOPPED if found == {RunStatus.STOPPED} else RunStatus.NOT_READY
     return ClusterStatus(
         name=name,
         maker=OURS,
         runtime=saved.options.runtime,
         kube_version=saved.options.kube_version,
-        status=status,
+        status=summary(components),
         components=components,
     )
 

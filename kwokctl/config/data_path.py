@@ -16,6 +16,11 @@ class Choice:
     why: str
     """A phrase for people."""
 
+    @property
+    def way(self) -> str:
+        """The way, and why, as a phrase."""
+        return f"{_WAYS[self.path]} ({self.why})"
+
     def __str__(self) -> str:
         """Say it in one line."""
-        return f"writes: {_WAYS[self.path]} ({self.why})"
+        return f"writes: {self.way}"

@@ -1,7 +1,7 @@
 """The protocol between a running controller and a command that writes nodes and pods beside it.
 
 `GET /seen` answers a `Seen`; `GET /kubelet` answers a `KubeletEndpoint`; `GET /stages` answers
-`PlayedStages`, and with `/generation` their generation; `POST /pod-addresses` with an
+`PlayedStages`, and with `/generation` their generation; `GET /metrics` answers metrics; `POST /pod-addresses` with an
 `AddressRequest` answers `Addresses` by the name of the node.
 """
 
@@ -93,6 +93,10 @@ class ControllerClient:
         self._pool = pool
         self._token = token
         self._headers: Mapping[str, str] | None = None
+
+    async def metrics(self) -> bytes:
+        """Ask for the controller's metrics, in Prometheus' text format."""
+        return await self._ask("GET", "/metrics")
 
     async def seen(self) -> Seen:
         """Ask how far the controller's watches have come."""

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
@@ -92,6 +92,10 @@ class BinaryRuntime:
     async def host_of(self, cluster: ClusterName, name: ComponentName) -> str:
         """Return this host's loopback address."""
         return _LOOPBACK
+
+    async def processes(self, cluster: ClusterName) -> Mapping[ComponentName, Collection[int]]:
+        """Return the processes of this host."""
+        return self._crew(cluster).processes()
 
     async def uninstall(self, cluster: ClusterName) -> None:
         """Stop what runs, clients before servers, and remove what was written for it."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass
 
 from kwokctl.errors import CommandError, ComponentError, NotFoundError
@@ -27,6 +27,7 @@ from runtimes.engine.addresses import address_of
 from runtimes.engine.client import Container, Engine
 from runtimes.engine.described import described
 from runtimes.engine.images import EngineImages, image_of
+from runtimes.engine.inside import Inside
 from runtimes.engine.logs import follow_log
 from runtimes.engine.remarks import remark_on
 from runtimes.engine.site import (
@@ -147,6 +148,17 @@ class EngineRuntime:
         """Return the address of a container in the cluster's network."""
         container = (await self._found(cluster)).get(name)
         return await address_of(self._engine, container.id) if container else LOOPBACK
+
+    async def processes(self, cluster: ClusterName) -> Mapping[ComponentName, Collection[int]]:
+        """Ask the engine for the processes, if they are this host's; and those on the host."""
+        here = self._crew(cluster).processes()
+        if not self._engine.endpoint.shares_this_kernel:
+            return here
+        running = {n: c.id for n, c in (await self._found(cluster)).items() if c.is_running}
+        inside = await asyncio.gather(
+            *(Inside(self._engine, each).processes() for each in running.values())
+        )
+        return {**dict(zip(running, map(list, inside), strict=True)), **here}
 
     async def uninstall(self, cluster: ClusterName) -> None:
         """Remove containers, network and processes; the folders of the host stay."""

@@ -17,6 +17,7 @@ from kwokctl.runtime import Site
 from runtimes.engine.addresses import address_of
 from runtimes.engine.client import Container
 from runtimes.engine.described import described
+from runtimes.engine.inside import Inside
 from runtimes.engine.site import LOOPBACK, ON_HOST, host_address, placed, reached_by
 from runtimes.kind.images.image import KindNodeImages
 from runtimes.kind.node import Node
@@ -121,6 +122,16 @@ class KindRuntime:
             for name in self._inside(cluster)
         }
         return {**there, **self._crew(cluster).states()}
+
+    async def processes(self, cluster: ClusterName) -> Mapping[ComponentName, Collection[int]]:
+        """Find the programs of the node, if they are this host's, and those on the host."""
+        container = await self._nodes(cluster).found()
+        found: dict[ComponentName, list[int]] = {}
+        if container and container.is_running and self._engine.endpoint.shares_this_kernel:
+            programs = await Inside(self._engine, container.id).processes()
+            for name in self._inside(cluster):
+                found[name] = [pid for pid, program in programs.items() if program == name]
+        return {**found, **self._crew(cluster).processes()}
 
     async def published(self, cluster: ClusterName) -> Collection[ComponentName]:
         """Return what is in the node, if that runs: an engine may have started it by itself.

@@ -76,6 +76,7 @@ READING = {
     "logs",
     "plan",
     "stage explain",
+    "status",
     "stage graph",
     "stage lint",
     "stage sets",

@@ -175,6 +175,19 @@ def test_nodes_and_pods_come_to_life(place: Place, main: Installed) -> None:
     assert "writing statuses and leases to etcd" in main.ok("logs", "kwok-controller")
 
 
+def test_status_shows_all_of_a_cluster(place: Place, main: Installed) -> None:
+    seen = json.loads(main.ok("status", "-o", "json"))
+
+    assert seen["status"] == "Ready"
+    assert {*seen["usage"]} == {component["name"] for component in seen["components"]}
+    assert all(usage["memory"] > 10_000_000 for usage in seen["usage"].values())
+    assert seen["nodes"]["byStatus"] == {"Ready": NODES + place.has_node}
+    assert seen["pods"]["byStatus"]["Running"] >= PODS
+    assert 0 < seen["etcd"]["inUse"] <= seen["etcd"]["size"] < seen["etcd"]["quota"]
+    assert "pod-ready" in seen["controller"]["stages"]
+    assert seen["problems"] == []
+
+
 def test_the_scheduler_is_as_its_patch_and_its_configuration_say(main: Installed) -> None:
     main.kubectl("run", "one", "--image=nginx", '--overrides={"spec":{"schedulerName":"picky"}}')
     main.kubectl("wait", "pod/one", "--for=condition=Ready", "--timeout=60s")

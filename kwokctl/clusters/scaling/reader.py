@@ -16,7 +16,8 @@ from kwokctl.clusters.scaling.request import LABEL
 from kwokctl.config.quantity import to_bytes
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.kube.client import Client
-from kwokctl.kube.collections.paging import ListPage, ListQuery, list_pages
+from kwokctl.kube.collections.paging import ListQuery, count, list_pages
+from kwokctl.kube.collections.tables import columns
 from kwokctl.kube.collections.watch import EventType, watch
 from kwokctl.kube.resource import NODES, PODS, Resource
 from kwokctl.kube.transport.status import refusal
@@ -110,8 +111,6 @@ def others_than(set_name: str) -> str:
 
 _METADATA = "application/json;as={};g=meta.k8s.io;v=v1"
 """Asks for an object without its spec and status."""
-_TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
-"""Asks for what `kubectl get` prints."""
 
 
 class _Metadata(msgspec.Struct, rename="camel"):
@@ -138,23 +137,8 @@ class _Node(msgspec.Struct):
     status: _Status = msgspec.field(default_factory=_Status)
 
 
-class _Column(msgspec.Struct):
-    name: str
-
-
-class _Row(msgspec.Struct):
-    cells: list[msgspec.Raw]
-
-
-class _Table(msgspec.Struct, rename="camel"):
-    column_definitions: list[_Column]
-    rows: list[_Row] | None = None
-
-
 _decode = msgspec.json.Decoder(_Object).decode
 _decode_node = msgspec.json.Decoder(_Node).decode
-_decode_page = msgspec.json.Decoder(ListPage).decode
-_decode_table = msgspec.json.Decoder(_Table).decode
 _NODE_COLUMN = "Node"
 
 
@@ -192,9 +176,7 @@ class ClusterApiReader:
 
     async def count_pods(self) -> int:
         """Return how many pods there are in all namespaces, reading one of them."""
-        accept = _METADATA.format("PartialObjectMetadataList")
-        page = _decode_page(await self._asked(ListQuery(resource=PODS).path(limit="1"), accept))
-        return len(page.objects) + page.metadata.remaining
+        return await count(self._client.pool, ListQuery(resource=PODS))
 
     async def pods_by_node(self) -> Mapping[str, int]:
         """Return how many pods that have not ended are on each node.
@@ -205,9 +187,7 @@ class ClusterApiReader:
             resource=PODS,
             field_selector="spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed",
         )
-        table = _decode_table(await self._asked(query.path(includeObject="None"), _TABLE))
-        place = [column.name for column in table.column_definitions].index(_NODE_COLUMN)
-        return Counter(msgspec.json.decode(row.cells[place], type=str) for row in table.rows or ())
+        return Counter(node for (node,) in await columns(self._client.pool, query, _NODE_COLUMN))
 
     async def pods_on(self, node: str) -> AsyncIterator[Existing]:
         """Yield the pods of all namespaces that are on a node, as the server's cache has them.
@@ -260,12 +240,6 @@ class ClusterApiReader:
                     for event in batch
                     if event.object is not None
                 ]
-
-    async def _asked(self, path: str, accept: str) -> bytes:
-        response = await self._client.pool.request("GET", path, accept=accept)
-        if response.status >= 400:
-            raise refusal(response.status, response.body)
-        return response.body
 
 
 def _known(raw: bytes | msgspec.Raw) -> Existing:

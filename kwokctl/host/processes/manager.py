@@ -83,6 +83,11 @@ class Crew:
         """Look at every process."""
         return {name: self._state(name) for name in self._launches.names()}
 
+    def processes(self) -> dict[ComponentName, Collection[int]]:
+        """Return the process of each component that runs."""
+        found = ((n, read_pid_file(self._launches.pid_file(n))) for n in self._launches.names())
+        return {name: [process.pid] for name, process in found if process and process.is_alive}
+
     def words(self, name: ComponentName) -> list[str]:
         """Return the command that a component is running; empty if it does not run."""
         process = read_pid_file(self._launches.pid_file(name))

@@ -47,6 +47,7 @@ class ListPage(msgspec.Struct):
 
 
 _pages = msgspec.json.Decoder(ListPage)
+_METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +97,19 @@ async def list_pages(
         if not page.metadata.next_page:
             return
         parameters = {"limit": size, "continue": page.metadata.next_page}
+
+
+async def count(pool: Pool, query: ListQuery) -> int:
+    """Return how many objects there are, reading the metadata of one; without a field selector.
+
+    The API server reports how many remain only where nothing is selected
+    (https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#listmeta-v1-meta).
+    """
+    response = await pool.request("GET", query.path(limit="1"), accept=_METADATA)
+    if response.status >= 400:
+        raise refusal(response.status, response.body)
+    page = _pages.decode(response.body)
+    return len(page.objects) + page.metadata.remaining
 
 
 async def list_from_cache(

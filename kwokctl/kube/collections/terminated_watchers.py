@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from kwokctl.errors import ApiError
+from kwokctl.kube.collections.samples import values
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.kube.transport.status import refusal
 
@@ -19,17 +20,7 @@ async def ended_watches(pool: Pool) -> int:
     response = await pool.request("GET", "/metrics", accept="text/plain")
     if response.status != 200:
         raise refusal(response.status, response.body)
-    return _sum(response.body)
-
-
-def _sum(text: bytes) -> int:
-    start = f"\n{NAME}{{".encode()
-    total, at = 0.0, text.find(start)
-    while at >= 0:
-        end = text.find(b"\n", at + 1)
-        total += float(text[at + 1 : end if end >= 0 else len(text)].rpartition(b" ")[2])
-        at = text.find(start, end) if end >= 0 else -1
-    return int(total)
+    return int(sum(values(response.body, NAME)))
 
 
 class EndedWatches:

@@ -1,0 +1,94 @@
+"""Writes a look at a cluster as text that fits a screen of 80 columns."""
+
+import sys
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from kwokctl.cli.output import results
+from kwokctl.cli.output.writer import encodable
+from kwokctl.config.quantity import to_text
+
+if TYPE_CHECKING:
+    from kwokctl.clusters.overview.figures import Nodes, Overview, Pods, Store
+
+_HEADINGS = ("COMPONENT", "STATUS", "VERSION", "CPU", "MEMORY")
+_UNKNOWN, _STOPPED = "unknown", "Stopped"
+_STAGES = 3
+"""Names of Stages that are written out."""
+_AGAIN = "\x1b[H\x1b[J"
+"""Erases the screen (ECMA-48, CUP and ED)."""
+
+
+def emit_overview(seen: "Overview") -> None:
+    """Write components, objects, and what is wrong."""
+    head = f"{seen.name}: {seen.status}, Kubernetes {seen.kube_version}, runtime {seen.runtime}"
+    results.emit(head + "\n\n")
+    results.emit_table(_HEADINGS, [*_components(seen)])
+    figures = [*_figures(seen)]
+    results.emit("\n")
+    results.emit_table((), figures, widths=(max(len(name) for name, _ in figures), 0))
+    for problem in seen.problems:
+        mark = encodable("✗", sys.stdout.encoding)
+        results.emit(f"\n{mark} {problem.what}\n  {problem.remedy}")
+
+
+async def emit_overviews(looks: AsyncIterator["Overview"], output: str) -> None:
+    """Write one look after the other; on a terminal in the place of the former one."""
+    async for seen in looks:
+        if output:
+            results.emit("---" if output == "yaml" else "")
+            results.emit_data(seen, output)
+            continue
+        results.emit_bytes(_AGAIN.encode() if sys.stdout.isatty() else b"\n")
+        emit_overview(seen)
+
+
+def _components(seen: "Overview") -> Iterator[tuple[str, ...]]:
+    for each in seen.components:
+        usage = seen.usage.get(each.name)
+        cpu, memory = (f"{usage.cpu:.2f}", to_text(usage.memory)) if usage else ("-", "-")
+        yield each.name, each.status, each.version or "-", cpu, memory
+
+
+def _figures(seen: "Overview") -> Iterator[tuple[str, str]]:
+    runs = seen.status != _STOPPED
+    if runs:
+        yield "nodes", _nodes(seen.nodes)
+        yield "pods", _pods(seen.pods)
+        yield "etcd", _etcd(seen.etcd)
+    yield "writes", seen.writes
+    yield "heartbeat", seen.heartbeat
+    if runs:
+        yield "Stages", _stages(seen.controller.stages) if seen.controller else _UNKNOWN
+    if seen.controller and seen.controller.watch_delay is not None:
+        yield "watch", f"{seen.controller.watch_delay:.2f} s behind what is written"
+
+
+def _nodes(nodes: "Nodes | None") -> str:
+    if nodes is None:
+        return _UNKNOWN
+    return f"{nodes.ready:,} of {nodes.total:,} Ready" if nodes.total else "none"
+
+
+def _pods(pods: "Pods | None") -> str:
+    if pods is None:
+        return _UNKNOWN
+    return _by_status(pods.by_status) if pods.total else "none"
+
+
+def _by_status(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {status}" for status, count in counts.items())
+
+
+def _etcd(store: "Store | None") -> str:
+    if store is None:
+        return _UNKNOWN
+    used = f"{to_text(store.size)}, {to_text(store.in_use)} in use"
+    share = f"{store.size / store.quota:.0%} of its quota of {to_text(store.quota)}"
+    return f"{used}; {share}" if store.quota else used
+
+
+def _stages(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_STAGES])
+    more = len(names) - _STAGES
+    return f"{len(names)}: {shown}, and {more} more" if more > 0 else shown or "none"

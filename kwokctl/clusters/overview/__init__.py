@@ -1,0 +1,1 @@
+"""What `kwokctl status` shows: one look at a whole cluster, and what is wrong with it."""

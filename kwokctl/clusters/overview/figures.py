@@ -1,0 +1,96 @@
+"""The figures of a cluster at one moment; what could not be found out is None."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kwokctl.clusters.status import ComponentStatus, RunStatus
+from kwokctl.host.usage import Usage
+from kwokctl.model import ClusterName, ComponentName
+
+READY = "Ready"
+RUNNING = "Running"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nodes:
+    """The nodes of a cluster."""
+
+    by_status: Mapping[str, int]
+    """How many there are, by what `kubectl get nodes` shows, without what is only remarked."""
+    not_ready: str = ""
+    """The name of one that is not Ready."""
+
+    @property
+    def total(self) -> int:
+        """How many there are."""
+        return sum(self.by_status.values())
+
+    @property
+    def ready(self) -> int:
+        """How many are Ready."""
+        return self.by_status.get(READY, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pods:
+    """The pods of a cluster."""
+
+    by_status: Mapping[str, int]
+    """How many there are, by what `kubectl get pods` shows; Running is the phase."""
+
+    @property
+    def total(self) -> int:
+        """How many there are."""
+        return sum(self.by_status.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Store:
+    """The space of etcd, in bytes."""
+
+    size: int
+    """Of its file."""
+    in_use: int
+    """What would be left of the file after defragmenting it."""
+    quota: int
+    """The size at which it refuses writes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControllerReport:
+    """What the controller reports of itself."""
+
+    stages: Sequence[str]
+    """The names of the Stages in force, in order."""
+    watch_delay: float | None
+    """Seconds from a write to etcd to its sight in the watch; None where it writes through the API."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Something that is wrong with a cluster."""
+
+    what: str
+    """A sentence without its full stop."""
+    remedy: str
+    """What helps: mostly a command."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overview:
+    """A cluster at one moment."""
+
+    name: ClusterName
+    status: RunStatus
+    kube_version: str
+    runtime: str
+    components: Sequence[ComponentStatus]
+    usage: Mapping[ComponentName, Usage]
+    """Of those components whose processes can be seen from here."""
+    writes: str
+    heartbeat: str
+    nodes: Nodes | None = None
+    pods: Pods | None = None
+    etcd: Store | None = None
+    controller: ControllerReport | None = None
+    problems: Sequence[Problem] = field(default=())

@@ -1,0 +1,91 @@
+"""Finds what is wrong in the figures of a cluster, with the remedy for each. Pure."""
+
+from collections.abc import Iterator
+
+from kwokctl.clusters.capacity import FULL
+from kwokctl.clusters.overview.figures import Overview, Problem
+from kwokctl.clusters.status import ComponentStatus, RunStatus
+from kwokctl.config.quantity import to_text
+from kwokctl.model import KWOK_CONTROLLER
+
+_LATE = 2.0
+"""Seconds that a watch may be behind."""
+_PENDING = "Pending"
+
+
+def find_problems(seen: Overview) -> Iterator[Problem]:
+    """Yield what is wrong, the causes before what follows from them."""
+    command = f"kwokctl --name {seen.name}"
+    if seen.status is RunStatus.STOPPED:
+        yield Problem(what="the cluster is stopped", remedy=f"{command} start cluster")
+        return
+    for component in seen.components:
+        if component.status is not RunStatus.READY:
+            yield _of_component(component, command)
+    yield from _of_etcd(seen, command)
+    yield from _of_controller(seen, command)
+    yield from _of_objects(seen, command)
+
+
+def _of_component(component: ComponentStatus, command: str) -> Problem:
+    if component.status is RunStatus.STOPPED:
+        return Problem(
+            what=f"'{component.name}' does not run",
+            remedy=f"{command} start cluster; its log: {command} logs {component.name}",
+        )
+    return Problem(
+        what=f"'{component.name}' runs, but is not ready",
+        remedy=f"{command} logs {component.name} --tail 20",
+    )
+
+
+def _of_etcd(seen: Overview, command: str) -> Iterator[Problem]:
+    store = seen.etcd
+    if store is None or not store.quota or store.size <= FULL * store.quota:
+        return
+    full = f"etcd's file of {to_text(store.size)} is {store.size / store.quota:.0%} of its quota"
+    if store.in_use <= FULL * store.quota:
+        yield Problem(
+            what=f"{full}, though only {to_text(store.in_use)} are in use",
+            remedy=f"{command} etcdctl defrag",
+        )
+        return
+    yield Problem(
+        what=full,
+        remedy="delete objects, or create the cluster again with a larger "
+        "--etcd-quota-backend-size",
+    )
+
+
+def _of_controller(seen: Overview, command: str) -> Iterator[Problem]:
+    ready = {c.name for c in seen.components if c.status is RunStatus.READY}
+    if KWOK_CONTROLLER not in ready:
+        return
+    if seen.controller is None:
+        yield Problem(
+            what="the controller does not report its Stages",
+            remedy=f"{command} logs {KWOK_CONTROLLER} --tail 20",
+        )
+    elif (delay := seen.controller.watch_delay or 0) > _LATE:
+        yield Problem(
+            what=f"the controller sees changes {delay:.1f} s late",
+            remedy="the machine is busy: wait, or scale in smaller steps",
+        )
+
+
+def _of_objects(seen: Overview, command: str) -> Iterator[Problem]:
+    nodes, pods = seen.nodes, seen.pods
+    if nodes is not None and (late := nodes.total - nodes.ready):
+        yield Problem(
+            what=f"{_count(late, 'node')} not Ready, such as '{nodes.not_ready}'",
+            remedy=f"{command} stage explain node/{nodes.not_ready}",
+        )
+    if pods is not None and (waiting := pods.by_status.get(_PENDING, 0)):
+        yield Problem(
+            what=f"{_count(waiting, 'pod')} Pending",
+            remedy=f"{command} kubectl get events --field-selector reason=FailedScheduling",
+        )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun} is" if number == 1 else f"{number:,} {noun}s are"

@@ -70,6 +70,8 @@ def union(first: FieldSet, second: FieldSet) -> FieldSet:
 
 def difference(first: FieldSet, second: FieldSet) -> FieldSet:
     """Return a set with the fields of the first that are not in the second."""
+    if not second:
+        return first
     left: FieldSet = {}
     for step, own in first.items():
         other = second.get(step)
@@ -85,7 +87,12 @@ def _compare_fields(
 ) -> None:
     for name in {**before, **after}:
         old, new = before.get(name, _ABSENT), after.get(name, _ABSENT)
-        if old is not new:
+        if old is new:
+            continue
+        if type(new) is str:  # most values; what it was does not matter
+            if old != new:
+                found.written[f"f:{name}"] = {}
+        else:
             _compare_value(old, new, f"f:{name}", keys.get(name), keys, found)
 
 

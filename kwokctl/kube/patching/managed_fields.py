@@ -4,7 +4,7 @@ The rules are those of its field manager for updates
 (https://github.com/kubernetes/apimachinery, pkg/util/managedfields/internal) for nodes and pods.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from kwokctl.json_value import Json
 from kwokctl.kube.patching.field_sets import Comparison, Keys, compare, difference, union
@@ -29,6 +29,11 @@ _TIMES = {
     "Pod": ("lastProbeTime", "lastTransitionTime"),
 }
 """Fields of a condition that the API server writes even when there is no value."""
+_TOGETHER = {
+    "Node": (frozenset(("allocatable", "capacity")),),
+    "Pod": (frozenset(("podIP", "podIPs")),),
+}
+"""Fields of a status of which one defaults to another."""
 _SECONDS = len("2006-01-02T15:04:05")
 
 _MOST_UPDATERS = 10
@@ -44,7 +49,9 @@ def after_status_update(
     managed fields keeps none, as with the API server. Raises UnknownPatchError for what only the
     API server knows.
     """
-    old, new = (_as_written(each.get("status") or {}, kind) for each in (before, after))
+    if not before["metadata"].get("managedFields"):
+        return ()
+    old, new = _of_change(before.get("status") or {}, after.get("status") or {}, kind)
     own = _entry(manager, now, subresource="status")
     return _after(before, compare(old, new, STATUS_KEYS[kind]), _STATUS, own)
 
@@ -75,17 +82,17 @@ def _after(before: Json, found: Comparison, root: str, own: Json) -> Sequence[Js
     entries: Sequence[Json] = before["metadata"].get("managedFields") or ()
     if not entries:
         return entries
-    now = own["time"]
+    now, mine = own["time"], identity(own)
     kept: list[Json] = []
     for entry in entries:
         if entry.get("apiVersion") != _VERSION:
             raise UnknownPatchError(f"fields are owned in version '{entry.get('apiVersion')}'")
-        if identity(entry) == identity(own):
+        if identity(entry) == mine:
             own = {**own, "fieldsV1": entry["fieldsV1"], "time": entry.get("time")}
         else:
             kept += _without(entry, found, root)
     kept += _with(own, found, root, now)
-    if sum(entry["operation"] == "Update" for entry in kept) > _MOST_UPDATERS:
+    if len(kept) > _MOST_UPDATERS < sum(entry["operation"] == "Update" for entry in kept):
         raise UnknownPatchError("many managers own fields")
     return sorted(kept, key=_rank)
 
@@ -122,11 +129,26 @@ def _with(own: Json, found: Comparison, root: str, now: str) -> Iterable[Json]:
     return [{**own, "fieldsV1": owned, "time": time}] if owned else []
 
 
-def _as_written(status: Json, kind: str) -> Json:
+def _of_change(before: Json, after: Json, kind: str) -> tuple[Json, Json]:
+    """Return the fields of a status that may have changed, as the API server writes them.
+
+    What did not change is the same value in both, mostly, also within the conditions: to write it
+    as the API server does, only to find it equal, would cost more than all that has changed.
+    """
+    names = {name for name in {**before, **after} if before.get(name) is not after.get(name)}
+    for group in _TOGETHER[kind]:
+        if not names.isdisjoint(group):
+            names |= group
+    condition = _written_once(_TIMES[kind])
+    old, new = ({name: each[name] for name in names if name in each} for each in (before, after))
+    return _as_written(old, kind, condition), _as_written(new, kind, condition)
+
+
+def _as_written(status: Json, kind: str, condition: Callable[[Json], Json]) -> Json:
     """Return a status as the API server writes it, as far as the ownership of fields goes."""
-    written = {name: value for name, value in status.items() if value not in (None, "", 0, [], {})}
+    written = {name: value for name, value in status.items() if value}
     if conditions := written.get("conditions"):
-        written["conditions"] = [_condition(each, _TIMES[kind]) for each in conditions]
+        written["conditions"] = [condition(each) for each in conditions]
     return {**written, **(_allocatable(written) if kind == "Node" else _addresses(written))}
 
 
@@ -145,6 +167,19 @@ def _addresses(written: Json) -> Json:
     if address and address != first:
         return {"podIPs": [{"ip": address}]}
     return {"podIP": first, "podIPs": addresses} if first else {}
+
+
+def _written_once(times: Sequence[str]) -> Callable[[Json], Json]:
+    """Return what writes a condition; one that is in two lists is the same value in both."""
+    known: dict[int, Json] = {}
+
+    def written(condition: Json) -> Json:
+        found = known.get(id(condition))
+        if found is None:
+            found = known[id(condition)] = _condition(condition, times)
+        return found
+
+    return written
 
 
 def _condition(condition: Json, times: Sequence[str]) -> Json:

@@ -6,6 +6,7 @@ from random import Random
 
 from kwokctl.controller.metrics import controller_metrics
 from kwokctl.controller.object_reader import ObjectReader
+from kwokctl.controller.object_warnings import ObjectWarnings
 from kwokctl.controller.scheduling.delay_queue import DelayQueue
 from kwokctl.controller.write_errors import RightsLog
 from kwokctl.dataplane.port import KubeletWriter
@@ -24,3 +25,4 @@ class ControllerContext:
     delay_queue: DelayQueue = field(default_factory=DelayQueue)
     metrics: Metrics = field(default_factory=controller_metrics)
     rights: RightsLog = field(default_factory=RightsLog)
+    warnings: ObjectWarnings = field(default_factory=ObjectWarnings)

@@ -116,6 +116,7 @@ class Controller:
                 for played in tuple(self._played.values()):
                     tasks.create_task(played.second_look.run())
                 tasks.create_task(self._ownership.run())
+                tasks.create_task(self._context.warnings.run(self._context.plane.record))
                 if self.keeper is not None:
                     tasks.create_task(self.keeper.run())
         finally:

@@ -131,6 +131,7 @@ class Rig:
             random=Random(1),
             wall=wall,
         )
+        self.warnings = context.warnings
         self.engine = StageEngine(PODS, stages, self.hooks, context, players=players)
         self.cluster.watch(PODS, self.deliver)
 
@@ -147,11 +148,15 @@ class Rig:
     @asynccontextmanager
     async def running(self) -> Any:
         async with asyncio.TaskGroup() as tasks:
-            task = tasks.create_task(self.engine.run())
+            running = [
+                tasks.create_task(self.engine.run()),
+                tasks.create_task(self.warnings.run(self.cluster.record)),
+            ]
             try:
                 yield
             finally:
-                task.cancel()
+                for task in running:
+                    task.cancel()
                 self.delay_queue.close()
 
 

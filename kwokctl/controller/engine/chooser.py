@@ -11,16 +11,19 @@ from kwokctl.controller.stages.matcher import Matcher
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.write_errors import ErrorKind, ErrorLog
 from kwokctl.errors import ExpressionError
+from kwokctl.kube.resource import Resource
 
 
 class StageChooser:
     """Judges the objects of a kind; a Stage that cannot be judged is reported and left out."""
 
-    def __init__(self, kind: str, context: ControllerContext, errors: ErrorLog) -> None:
+    def __init__(
+        self, resource: Resource, context: ControllerContext, errors: ErrorLog
+    ) -> None:
         """Report errors of expressions to `errors`."""
         self._context = context
         self._errors = errors
-        self._guard = CircleGuard(kind, context.metrics, context.random, context.delay_queue.now)
+        self._guard = CircleGuard(resource, context)
         self._matcher = Matcher(())
 
     def grounds(self, stages: Sequence[Stage], state: ObjectState) -> Basis:

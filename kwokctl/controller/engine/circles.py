@@ -1,12 +1,14 @@
 """Slows down objects that Stages without delay change again and again, and names those Stages."""
 
 import logging
-from collections.abc import Callable
-from random import Random
+from collections.abc import Sequence
 
+from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.engine.object_state import ObjectState
+from kwokctl.controller.object_warnings import COMPONENT
 from kwokctl.controller.stages.model import Stage
-from kwokctl.embedded.metrics import Metrics
+from kwokctl.dataplane.events.object_event import ObjectEvent
+from kwokctl.kube.resource import Resource
 from kwokctl.retry import backoff
 
 log = logging.getLogger(__name__)
@@ -16,7 +18,9 @@ _AT_ONCE = 16
 _QUIET = 1.0
 """Seconds without a play after which an object is taken to have come to rest."""
 _FIRST, _MOST = 0.1, 60.0
-_MOST_FOLLOWED = 100
+_MOST_NAMED = 100
+_REASON = "StageCircle"
+_REMEDY = "give one of them a delay, or a selector that does not match the result"
 
 
 class CircleGuard:
@@ -26,49 +30,63 @@ class CircleGuard:
     Cycles with a delay, such as heartbeats, are not touched.
     """
 
-    def __init__(
-        self, kind: str, metrics: Metrics, random: Random, clock: Callable[[], float]
-    ) -> None:
-        """Guard the objects of a kind; `clock` is that of their `due`."""
-        self._kind = kind
-        self._metrics = metrics
-        self._random = random
-        self._clock = clock
-        self._followed: dict[str, list[str]] = {}
-        """The last Stages of those objects whose circle is not known yet."""
+    def __init__(self, resource: Resource, context: ControllerContext) -> None:
+        """Guard the objects of a resource."""
+        self._resource = resource
+        self._context = context
         self._named: set[frozenset[str]] = set()
 
     def wait_before(self, state: ObjectState, stage: Stage) -> float:
         """Return how long an object has to wait for a Stage that has no delay, in seconds."""
-        if state.plays_at_once and self._clock() - state.due > _QUIET:
+        if state.plays_at_once and self._context.delay_queue.now() - state.due > _QUIET:
             state.plays_at_once = 0
         state.plays_at_once += 1
         too_many = state.plays_at_once - _AT_ONCE
         if too_many <= 0:
             return 0.0
-        self._metrics.count("kwok_controller_slowed_plays_total", stage=stage.name)
-        self._follow(state.key, stage.name)
-        return backoff(too_many, self._random, first=_FIRST, most=_MOST)
+        self._context.metrics.count("kwok_controller_slowed_plays_total", stage=stage.name)
+        self._follow(state, stage.name, begins=too_many == 1)
+        return backoff(too_many, self._context.random, first=_FIRST, most=_MOST)
 
-    def _follow(self, key: str, stage: str) -> None:
-        """Note the Stages of an object until one comes for the second time."""
-        names = self._followed.setdefault(key, [])
-        if stage in names:
-            self._name(key, names[names.index(stage) :])
-            del self._followed[key]
+    def _follow(self, state: ObjectState, stage: str, *, begins: bool) -> None:
+        """Note the Stages of an object that is slowed down until one comes for the second time."""
+        if begins:
+            state.followed = []
+        names = state.followed
+        if names is None:
             return
-        names.append(stage)
-        if len(self._followed) > _MOST_FOLLOWED:
-            del self._followed[next(iter(self._followed))]
+        if stage in names:
+            state.followed = None
+            self._name(state, names[names.index(stage) :])
+        else:
+            names.append(stage)
 
-    def _name(self, key: str, circle: list[str]) -> None:
-        if frozenset(circle) in self._named or len(self._named) >= _MOST_FOLLOWED:
+    def _name(self, state: ObjectState, circle: Sequence[str]) -> None:
+        """Name a circle: in an Event of the object, and the first time in the log."""
+        names = ", ".join(f"'{name}'" for name in circle)
+        self._context.warnings.put(self._event(state, names))
+        if frozenset(circle) in self._named or len(self._named) >= _MOST_NAMED:
             return
         self._named.add(frozenset(circle))
         log.warning(
             "stages without delay change %s %r again and again, and are slowed down: %s (logged "
-            "once); give one of them a delay, or a selector that does not match the result",
-            self._kind,
-            key,
-            ", ".join(f"'{name}'" for name in circle),
+            "once); %s",
+            self._resource.kind,
+            state.key,
+            names,
+            _REMEDY,
+        )
+
+    def _event(self, state: ObjectState, names: str) -> ObjectEvent:
+        return ObjectEvent(
+            resource=self._resource,
+            about_namespace=state.namespace,
+            about=state.name,
+            uid=state.uid,
+            version=str(state.version),
+            type="Warning",
+            reason=_REASON,
+            message=f"Stages without delay follow each other again and again: {names}; {_REMEDY}",
+            component=COMPONENT,
+            at=self._context.wall(),
         )

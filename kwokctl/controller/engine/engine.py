@@ -46,7 +46,7 @@ class StageEngine:
         self._queue = work_queue(self._work, players)
         self._players = players
         self._errors = ErrorLog(resource.kind)
-        self._chooser = StageChooser(resource.kind, context, self._errors)
+        self._chooser = StageChooser(resource, context, self._errors)
 
     def __len__(self) -> int:
         """Count the objects."""

@@ -28,6 +28,7 @@ class ObjectState:
         "busy",
         "due",
         "engine",
+        "followed",
         "key",
         "name",
         "namespace",
@@ -67,6 +68,8 @@ class ObjectState:
         """The first of the stage's steps that has not succeeded yet."""
         self.tries = self.plays_at_once = 0
         """How often it has failed, and how many stages without delay have followed each other."""
+        self.followed: list[str] | None = None
+        """The stages that were slowed down, until one comes again."""
         self.setbacks: Setbacks | None = None
         """What has come of the stages that were tried; None as long as all goes well."""
         self.due = 0.0

@@ -7,6 +7,7 @@ import orjson
 from kwokctl.controller.engine import patches
 from kwokctl.controller.engine.conditions import ConditionComposer
 from kwokctl.controller.object_reader import ObjectReader
+from kwokctl.controller.object_warnings import COMPONENT
 from kwokctl.controller.stages.model import (
     ApplyStep,
     DeleteStep,
@@ -22,8 +23,6 @@ from kwokctl.errors import ApiError, ExpressionError
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import NODES, Resource
-
-_COMPONENT = "kwok_controller"
 
 
 class StepPlayer:
@@ -133,7 +132,7 @@ class StepPlayer:
             type=step.type or "Normal",
             reason=step.reason,
             message=step.message,
-            component=_COMPONENT,
+            component=COMPONENT,
             at=self._wall(),
         )
         self._metrics.count("kwok_controller_writes_total", verb="event")

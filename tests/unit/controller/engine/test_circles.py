@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from kwokctl.controller.stages.model import Delay
+from kwokctl.dataplane.port import ObjectKey
 from kwokctl.errors import ExpressionError
-from kwokctl.kube.resource import PODS
-from tests.support.engine_rig import SLOW, Rig, has, patch, pod, stage, story
+from kwokctl.kube.resource import EVENTS, PODS
+from tests.support.engine_rig import BUSY, SLOW, Rig, has, patch, pod, stage, story
 
 THERE = stage("there", [has("status.phase", "Pending")], patch({"phase": "Running"}))
 BACK = stage("back", [has("status.phase", "Running")], patch({"phase": "Pending"}))
@@ -23,6 +24,13 @@ def fresh(_: Any) -> Any:
 
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [r.getMessage() for r in caplog.records if r.levelno == logging.WARNING]
+
+
+def circle_events(rig: Rig) -> list[tuple[str, str]]:
+    """Return which objects have got an Event, and its message."""
+    events = [each for (kind, _, _), each in rig.cluster.objects.items() if kind == EVENTS.plural]
+    assert {(each["type"], each["reason"]) for each in events} == {("Warning", "StageCircle")}
+    return [(each["involvedObject"]["name"], each["message"]) for each in events]
 
 
 def test_two_stages_that_undo_each_other_are_slowed_down_and_named_once(
@@ -40,6 +48,41 @@ def test_two_stages_that_undo_each_other_are_slowed_down_and_named_once(
     [message] = warnings(caplog)
     assert "change Pod 'ns/" in message
     assert "are slowed down: 'there', 'back' (logged once)" in message
+
+
+def test_each_object_of_a_circle_gets_an_event_each_time_that_it_is_slowed_down() -> None:
+    @story(THERE, BACK)
+    async def _(rig: Rig) -> None:
+        for name in ("a", "b"):
+            rig.cluster.put(PODS, pod(name))
+        await asyncio.sleep(1000)
+
+        assert sorted(about for about, _ in circle_events(rig)) == ["a", "b"]
+
+        rig.cluster.change(PODS, "a", "ns", status={"phase": "Resting"})
+        await asyncio.sleep(100)
+        rig.cluster.change(PODS, "a", "ns", status={"phase": "Pending"})
+        await asyncio.sleep(1000)
+
+        assert sorted(about for about, _ in circle_events(rig)) == ["a", "a", "b"]
+        assert {text for _, text in circle_events(rig)} == {
+            "Stages without delay follow each other again and again: 'there', 'back'; give one of "
+            "them a delay, or a selector that does not match the result"
+        }
+
+
+def test_objects_are_played_as_ever_while_events_are_refused() -> None:
+    def refuse(target: ObjectKey) -> None:
+        if target.resource == EVENTS:
+            raise BUSY
+
+    @story(THERE, BACK)
+    async def _(rig: Rig) -> None:
+        rig.cluster.before_write = refuse
+        rig.cluster.put(PODS, pod())
+        await asyncio.sleep(3600)
+
+        assert 60 < len(rig.cluster.writes) < 100
 
 
 def test_a_stage_that_matches_its_own_result_is_slowed_down_and_named(

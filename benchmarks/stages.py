@@ -73,15 +73,15 @@ class Etcd(Kv):
         """Encode a write, and keep what becomes of pods."""
         self.revision += 1
         encoding.txn_request(txn)
-        put = txn.then[0]
         assert self.plane is not None
-        assert isinstance(put, Put)
-        if put.key.startswith(b"/registry/pods/"):
-            self.transitions += 1
-            self.pods[put.key] = put.value
-            self.plane.seen(PODS, self.revision)
-        else:
-            self.events += 1
+        for put in txn.then:
+            assert isinstance(put, Put)
+            if put.key.startswith(b"/registry/pods/"):
+                self.transitions += 1
+                self.pods[put.key] = put.value
+                self.plane.seen(PODS, self.revision)
+            else:
+                self.events += 1
         return TxnAnswer(True, self.revision, ())
 
 

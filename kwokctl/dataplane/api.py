@@ -74,6 +74,12 @@ class ApiPlane:
         )
         return orjson.loads(answer)
 
+    async def patch_and_record(
+        self, target: ObjectKey, patch: Patch, event: ObjectEvent, *, current: Json
+    ) -> Json | None:
+        """Return None: a request is for one object."""
+        return None
+
     async def renew(self, renewals: Sequence[Renewal]) -> Sequence[Renewed]:
         """Write leases of nodes, each by a request of its own."""
         return await asyncio.gather(*map(self._renew, renewals))

@@ -10,8 +10,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-import orjson
-
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.bulk.etcd import EtcdBulk
 from kwokctl.dataplane.bulk.locate import BulkAccess
@@ -30,7 +28,7 @@ from kwokctl.dataplane.port import (
     Renewed,
 )
 from kwokctl.dataplane.scale_protocol import ControllerClient
-from kwokctl.dataplane.shapes import check_status
+from kwokctl.dataplane.status_change import as_of, is_decodable, is_of_status, version_of
 from kwokctl.dataplane.store import TOGETHER, ObjectStore, value_of
 from kwokctl.errors import EtcdConflictError, RequestError
 from kwokctl.etcd.kv.kv import KeyValue, Put, TxnAnswer
@@ -115,25 +113,29 @@ class EtcdPlane:
 
     async def patch(self, target: ObjectKey, patch: Patch, *, current: Json = None) -> Json:
         """Patch one object: its status in etcd if the result is certain, else through the API."""
-        if (
-            current is None
-            or patch.subresource != "status"
-            or patch.as_user
-            or not await self._takes(target, current)
-        ):
-            return await self._api.patch(target, patch, current=current)
-        changed = self._changed_status(current, patch, target.resource.kind)
+        changed = await self._certainly_changed(target, patch, current)
         if changed is None:
             return await self._api.patch(target, patch, current=current)
-        if not _is_readable(target.resource, current, changed):
-            return await self._api.patch(target, patch, current=current)
-        value = value_of(changed, target.resource.api_version, target.resource.kind)
-        key = self._keys.key(target.resource, target.namespace, target.name)
-        version = int(current["metadata"]["resourceVersion"])
+        put, version = self._put(target, changed), version_of(current)
         window = self.windows[target.resource]
-        revision = await window.write(partial(self._store.change, key, value, version))
-        metadata = {**changed["metadata"], "resourceVersion": str(revision)}
-        return {**changed, "metadata": metadata}
+        revision = await window.write(partial(self._store.change, put.key, put.value, version))
+        return as_of(changed, revision)
+
+    async def patch_and_record(
+        self, target: ObjectKey, patch: Patch, event: ObjectEvent, *, current: Json
+    ) -> Json | None:
+        """Do so, and create an Event in the same transaction, where both would go to etcd."""
+        if self._is_left(EVENTS):
+            return None
+        changed = await self._certainly_changed(target, patch, current)
+        if changed is None:
+            return None
+        both = partial(self._store.change_and_add, self._put(target, changed), version_of(current))
+        window = self.windows[target.resource]
+        revision = await self._events.record_with(
+            event, lambda new, unchanged: window.write(partial(both, new, unchanged))
+        )
+        return as_of(changed, revision) if revision else None
 
     async def renew(self, renewals: Sequence[Renewal]) -> Sequence[Renewed]:
         """Write leases of nodes together."""
@@ -169,9 +171,8 @@ class EtcdPlane:
             await self._api.delete(target, grace_seconds=grace_seconds, uid=uid)
             return
         key = self._keys.key(target.resource, target.namespace, target.name)
-        version = int(current["metadata"]["resourceVersion"])
         window = self.windows[target.resource]
-        await window.write(partial(self._store.remove, (), key, version))
+        await window.write(partial(self._store.remove, (), key, version_of(current)))
 
     async def create_copies(self, new: NewObjects) -> None:
         """Create objects in etcd, as copies of two that went through the API."""
@@ -225,11 +226,32 @@ class EtcdPlane:
                 proven = self._proven[resource] = is_readable(found.value)
         return bool(proven)
 
+    async def _certainly_changed(
+        self, target: ObjectKey, patch: Patch, current: Json
+    ) -> Json | None:
+        """Return an object as a patch makes it; None if the API server has to decide about that."""
+        if (
+            current is None
+            or patch.subresource != "status"
+            or patch.as_user
+            or not await self._takes(target, current)
+        ):
+            return None
+        changed = self._changed_status(current, patch, target.resource.kind)
+        if changed is None or not is_decodable(target.resource, current, changed):
+            return None
+        return changed
+
+    def _put(self, target: ObjectKey, changed: Json) -> Put:
+        resource = target.resource
+        key = self._keys.key(resource, target.namespace, target.name)
+        return Put(key, value_of(changed, resource.api_version, resource.kind))
+
     def _changed_status(self, current: Json, patch: Patch, kind: str) -> Json | None:
         """Return the object as a status patch makes it; None if that is not certain."""
         try:
             changed = patch.result or apply_patch(current, patch.document, patch.type, kind)
-            if not _is_of_status(current, changed):
+            if not is_of_status(current, changed):
                 return None
             if not self._managed_fields or not current["metadata"].get("managedFields"):
                 return changed
@@ -245,25 +267,6 @@ class EtcdPlane:
             return Put(key, renewal.lease.value()), int(renewal.version)
         made = format_time(int(self._wall()))
         return Put(key, renewal.lease.named(new_uid(), made).value()), 0
-
-
-def _is_readable(resource: Resource, before: Json, after: Json) -> bool:
-    """Return whether the API server can decode what a patch has changed in a status.
-
-    It has decoded everything else before.
-    """
-    known, status = before.get("status") or {}, after.get("status") or {}
-    news = {name: value for name, value in status.items() if value is not known.get(name)}
-    return check_status(resource, orjson.dumps(news)) is None
-
-
-def _is_of_status(before: Json, after: Json) -> bool:
-    """Return whether two objects differ in nothing but their status."""
-    for field in after if after.keys() >= before.keys() else {**before, **after}:
-        old, new = before.get(field), after.get(field)
-        if new is not old and field != "status" and new != old:
-            return False
-    return True
 
 
 def _renewed(renewal: Renewal, stored: Put, answer: TxnAnswer) -> Renewed:

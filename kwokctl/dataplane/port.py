@@ -196,6 +196,12 @@ class KubeletWriter(Protocol):
         """Patch one object, or its subresource, and return it as stored."""
         ...
 
+    async def patch_and_record(
+        self, target: ObjectKey, patch: Patch, event: ObjectEvent, *, current: Json
+    ) -> Json | None:
+        """Patch one object and create an Event in one step; None if that cannot be, with neither done."""
+        ...
+
     async def renew(self, renewals: Sequence[Renewal]) -> Sequence[Renewed]:
         """Write leases of nodes, each if it has not been changed meanwhile; raises nothing."""
         ...

@@ -65,6 +65,20 @@ class ObjectStore:
             raise _changed(answer)
         return answer.revision
 
+    async def change_and_add(self, changed: Put, version: int, new: Put, given: Compare) -> int:
+        """Do the same, and store a `new` object of another resource with it, if `given` holds.
+
+        Returns 0, with nothing written, if it is the new object that could not be stored.
+        """
+        compares = Compare(changed.key, version), Compare(new.key, 0, of_creation=True), given
+        answer = await self.kv.txn(Txn(compares, (changed, new), (Get(changed.key),)))
+        if answer.succeeded:
+            return answer.revision
+        found = answer.answers[0]
+        if isinstance(found, KeyValue) and found.mod_revision == version:
+            return 0
+        raise _changed(answer)
+
     async def remove(self, keys: Sequence[bytes], key: bytes, version: int) -> int:
         """Delete what was stored under `key` in revision `version`, and with it other `keys`.
 

@@ -10,7 +10,7 @@ from kwokctl.errors import ConfigError
 _PLAIN = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._~-]+", re.ASCII)
 
 
-class Resource(msgspec.Struct, frozen=True, gc=False):
+class Resource(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     """One kind of object as one version of the API serves it."""
 
     group: str

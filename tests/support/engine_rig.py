@@ -117,8 +117,10 @@ SLOW = Delay(base=10.0)
 class Rig:
     """An engine for pods on a cluster in memory."""
 
-    def __init__(self, *stages: Stage, players: int = 64) -> None:
-        self.cluster = FakeCluster(PODS, CONFIG_MAPS)
+    def __init__(
+        self, *stages: Stage, players: int = 64, plane: type[FakeCluster] = FakeCluster
+    ) -> None:
+        self.cluster = plane(PODS, CONFIG_MAPS)
         self.hooks = Hooks()
         self.metrics = controller_metrics()
         self.delay_queue = DelayQueue()

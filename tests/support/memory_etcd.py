@@ -50,7 +50,11 @@ class MemoryEtcd(Kv):
         holds = all(map(self._holds, txn.compares))
         answers: list[int | KeyValue | TxnAnswer | None] = []
         wrote = False
-        for operation in txn.then if holds else txn.otherwise:
+        operations = txn.then if holds else txn.otherwise
+        for lease in (each.lease for each in operations if isinstance(each, Put)):
+            if lease and lease not in self.leases:  # before anything is written
+                raise EtcdRefusedError("etcdserver: requested lease not found", code=5)
+        for operation in operations:
             match operation:
                 case Put(key, value, lease):
                     self._put(key, value, lease)
@@ -75,8 +79,6 @@ class MemoryEtcd(Kv):
         return compare.revision == (self._made[compare.key] if of_creation else found.mod_revision)
 
     def _put(self, key: bytes, value: bytes, lease: int) -> None:
-        if lease and lease not in self.leases:
-            raise EtcdRefusedError("etcdserver: requested lease not found", code=5)
         if key not in self.stored:
             self._made[key] = self.revision
         self.stored[key] = KeyValue(key, value, self.revision, lease)

@@ -45,6 +45,12 @@ class RecordingPlane:
         self.calls.append(("patch", target.name))
         return await self._plane.patch(target, patch, current=current)
 
+    async def patch_and_record(
+        self, target: ObjectKey, patch: Patch, event: ObjectEvent, *, current: Any
+    ) -> Any:
+        self.calls.append(("patch_and_record", target.name))
+        return await self._plane.patch_and_record(target, patch, event, current=current)
+
     async def renew(self, renewals: Sequence[Renewal]) -> Sequence[Renewed]:
         self.calls += [("renew", renewal.node) for renewal in renewals]
         return await self._plane.renew(renewals)

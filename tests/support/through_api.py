@@ -3,7 +3,16 @@
 from collections.abc import Collection
 
 from kwokctl.dataplane.bulk.api import ApiBulk
-from kwokctl.dataplane.port import Figures, KubeletWriter, NewObjects, OldObjects
+from kwokctl.dataplane.events.object_event import ObjectEvent
+from kwokctl.dataplane.port import (
+    Figures,
+    KubeletWriter,
+    NewObjects,
+    ObjectKey,
+    OldObjects,
+    Patch,
+)
+from kwokctl.json_value import Json
 from kwokctl.kube.resource import Resource
 
 
@@ -12,6 +21,11 @@ class ThroughApi:
 
     leases_at_once = 1
     past_api = False
+
+    async def patch_and_record(
+        self, target: ObjectKey, patch: Patch, event: ObjectEvent, *, current: Json
+    ) -> Json | None:
+        return None
 
     async def create_copies(self: KubeletWriter, new: NewObjects) -> None:
         await ApiBulk(self).create(new)

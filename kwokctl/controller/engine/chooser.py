@@ -17,9 +17,7 @@ from kwokctl.kube.resource import Resource
 class StageChooser:
     """Judges the objects of a kind; a Stage that cannot be judged is reported and left out."""
 
-    def __init__(
-        self, resource: Resource, context: ControllerContext, errors: ErrorLog
-    ) -> None:
+    def __init__(self, resource: Resource, context: ControllerContext, errors: ErrorLog) -> None:
         """Report errors of expressions to `errors`."""
         self._context = context
         self._errors = errors

@@ -219,12 +219,12 @@ class StageEngine:
         functions = self._hooks.functions(state)
         target = ObjectKey(self.resource, state.namespace or None, state.name)
         value = state.opened()
-        for step in stage.steps[state.step :]:
-            answer = await self._step_player.play(step, target, value, functions)
+        while steps := stage.steps[state.step :]:
+            done, answer = await self._step_player.play(steps, target, value, functions)
             if answer is not None:
                 value = answer
                 state.take(value)
-            state.step += 1
+            state.step += done
 
     def _after(self, state: ObjectState, stage: Stage, version: int) -> None:
         """Judge the object again if it is another one now, or if the stage asks for it."""

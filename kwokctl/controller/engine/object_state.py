@@ -64,19 +64,17 @@ class ObjectState:
         self.basis: Basis | None = None
         self.stage: Stage | None = None
         """What is to be played next; None at rest."""
-        self.step = 0
-        """The first of the stage's steps that has not succeeded yet."""
-        self.tries = self.plays_at_once = 0
-        """How often it has failed, and how many stages without delay have followed each other."""
+        self.step = self.tries = self.plays_at_once = 0
+        """The first of the stage's steps that has not succeeded yet, how often it has failed, and how
+        many stages without delay have followed each other."""
         self.followed: list[str] | None = None
         """The stages that were slowed down, until one comes again."""
         self.setbacks: Setbacks | None = None
         """What has come of the stages that were tried; None as long as all goes well."""
         self.due = 0.0
         """When the stage is due, or when the last one was played."""
-        self.busy = False
-        self.news = False
-        """Changed, or woken, while a player was at work on it."""
+        self.busy = self.news = False
+        """Whether a player is at work on it, and whether it was changed, or woken, meanwhile."""
         self.queued = False
         self.parked = False
         """Not looked at, because this controller may not write to it."""

@@ -1,6 +1,6 @@
 """Plays the steps of a stage on one object."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import orjson
 
@@ -43,13 +43,27 @@ class StepPlayer:
         self._conditions = ConditionComposer()
 
     async def play(
-        self, step: Step, target: ObjectKey, value: Json, functions: Mapping[str, object]
-    ) -> Json | None:
-        """Do one step; returns the object as stored if the step has patched it, else None.
+        self,
+        steps: Sequence[Step],
+        target: ObjectKey,
+        value: Json,
+        functions: Mapping[str, object],
+    ) -> tuple[int, Json | None]:
+        """Do the first of some steps, an Event with the patch after it if that can be one write.
 
+        Returns how many were done, and the object as stored if that has patched it, else None.
         `value` is the object as it is now. Raises RequestError when the cluster refuses, and
         ExpressionError when a template does not render something that can be sent.
         """
+        if len(steps) > 1 and isinstance(steps[0], EventStep) and isinstance(steps[1], PatchStep):
+            answer = await self._event_and_patch(steps[0], steps[1], target, value, functions)
+            if answer is not None:
+                return 2, answer
+        return 1, await self._play(steps[0], target, value, functions)
+
+    async def _play(
+        self, step: Step, target: ObjectKey, value: Json, functions: Mapping[str, object]
+    ) -> Json | None:
         match step:
             case PatchStep():
                 return await self._patch(step, target, value, functions)
@@ -63,9 +77,42 @@ class StepPlayer:
                 await self._apply(step, target, value, functions)
         return None
 
+    async def _event_and_patch(
+        self,
+        event: EventStep,
+        step: PatchStep,
+        target: ObjectKey,
+        value: Json,
+        functions: Mapping[str, object],
+    ) -> Json | None:
+        """Do both in one write; None if that cannot be, or if the patch would be no write."""
+        try:
+            patch = self._rendered(step, target, value, functions)
+        except ExpressionError:
+            return None  # the Event comes before the error
+        if patch is None:
+            return None
+        about = self._about(event, target, value)
+        answer = await self._plane.patch_and_record(target, patch, about, current=value)
+        if answer is not None:
+            self._metrics.count("kwok_controller_writes_total", verb="event")
+            self._metrics.count("kwok_controller_writes_total", verb="patch")
+        return answer
+
     async def _patch(
         self, step: PatchStep, target: ObjectKey, value: Json, functions: Mapping[str, object]
     ) -> Json | None:
+        patch = self._rendered(step, target, value, functions)
+        if patch is None:
+            self._metrics.count("kwok_controller_writes_saved_total", verb="patch")
+            return None
+        self._metrics.count("kwok_controller_writes_total", verb="patch")
+        return await self._plane.patch(target, patch, current=value)
+
+    def _rendered(
+        self, step: PatchStep, target: ObjectKey, value: Json, functions: Mapping[str, object]
+    ) -> Patch | None:
+        """Return what a step patches; None if that changes nothing."""
         document = patches.rooted(
             step.template.render_object(value, functions), step.root, step.type
         )
@@ -73,19 +120,16 @@ class StepPlayer:
             document = self._conditions.compose(value, document, step.type, self._wall())
         result = patches.result_of(value, document, step.type, target.resource.kind)
         if result is value:
-            self._metrics.count("kwok_controller_writes_saved_total", verb="patch")
             return None
         if step.subresource in {"", "status"}:
             document = patches.with_uid(document, value["metadata"]["uid"], step.type)
-        self._metrics.count("kwok_controller_writes_total", verb="patch")
-        patch = Patch(
+        return Patch(
             document=document,
             type=step.type,
             subresource=step.subresource,
             as_user=step.as_user,
             result=result,
         )
-        return await self._plane.patch(target, patch, current=value)
 
     async def _finalizers(
         self, step: FinalizersStep, target: ObjectKey, value: Json
@@ -122,8 +166,13 @@ class StepPlayer:
         await self._plane.delete(target, grace_seconds=0, uid=metadata["uid"], current=value)
 
     async def _event(self, step: EventStep, target: ObjectKey, value: Json) -> None:
+        event = self._about(step, target, value)
+        self._metrics.count("kwok_controller_writes_total", verb="event")
+        await self._plane.record(event)
+
+    def _about(self, step: EventStep, target: ObjectKey, value: Json) -> ObjectEvent:
         metadata = value["metadata"]
-        event = ObjectEvent(
+        return ObjectEvent(
             resource=target.resource,
             about_namespace=target.namespace or "",
             about=target.name,
@@ -135,8 +184,6 @@ class StepPlayer:
             component=COMPONENT,
             at=self._wall(),
         )
-        self._metrics.count("kwok_controller_writes_total", verb="event")
-        await self._plane.record(event)
 
     async def _apply(
         self, step: ApplyStep, target: ObjectKey, value: Json, functions: Mapping[str, object]

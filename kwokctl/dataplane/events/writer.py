@@ -59,10 +59,32 @@ class EventWriter:
                 if self._is_undecided():
                     await self._look(event)
                     return
-        if self._expiry is None:
+        if not await self.record_with(event, self._add):
             await self._through_api(event)
-        else:
-            await self._write(event, self._expiry)
+
+    async def record_with(
+        self, event: ObjectEvent, write: Callable[[Put, Compare], Awaitable[int]]
+    ) -> int:
+        """Create an Event by `write`, if its namespace is as it was; 0 if the API server has to decide.
+
+        Otherwise the revision of the write, which `write` returns, or 0 if the Event was in its way.
+        """
+        if self._expiry is None:
+            return 0
+        version = await self._namespace_version(event.namespace)
+        lease = await self._expiry.lease()
+        put = Put(self._key(event), stored_value(event, new_uid(), self._manager), lease)
+        unchanged = Compare(self._keys.key(NAMESPACES, None, event.namespace), version)
+        try:
+            revision = await write(put, unchanged)
+        except EtcdRefusedError as e:
+            if e.code != _NOT_FOUND:
+                raise
+            self._expiry.forget(lease)
+            return 0
+        if not revision:
+            self._namespaces.pop(event.namespace, None)
+        return revision
 
     def _is_undecided(self) -> bool:
         return self._is_possible and self._expiry is None
@@ -82,23 +104,11 @@ class EventWriter:
         if seconds or not found.lease:
             self._expiry = EventExpiry(kv.grant, seconds, asyncio.get_running_loop().time)
 
-    async def _write(self, event: ObjectEvent, expiry: EventExpiry) -> None:
-        """Create an Event if its namespace is as it was; else the API server decides."""
-        version = await self._namespace_version(event.namespace)
-        lease = await expiry.lease()
-        put = Put(self._key(event), stored_value(event, new_uid(), self._manager), lease)
-        unchanged = Compare(self._keys.key(NAMESPACES, None, event.namespace), version)
+    async def _add(self, put: Put, unchanged: Compare) -> int:
         try:
-            await self._store.add([put], [unchanged])
+            return await self._store.add([put], [unchanged])
         except EtcdConflictError:
-            self._namespaces.pop(event.namespace, None)
-        except EtcdRefusedError as e:
-            if e.code != _NOT_FOUND:
-                raise
-            expiry.forget(lease)
-        else:
-            return
-        await self._through_api(event)
+            return 0
 
     async def _namespace_version(self, name: str) -> int:
         """Return the version of a namespace when it was last seen, and was not being deleted."""

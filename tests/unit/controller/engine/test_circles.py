@@ -65,10 +65,8 @@ def test_each_object_of_a_circle_gets_an_event_each_time_that_it_is_slowed_down(
         await asyncio.sleep(1000)
 
         assert sorted(about for about, _ in circle_events(rig)) == ["a", "a", "b"]
-        assert {text for _, text in circle_events(rig)} == {
-            "Stages without delay follow each other again and again: 'there', 'back'; give one of "
-            "them a delay, or a selector that does not match the result"
-        }
+        [message] = {text for _, text in circle_events(rig)}
+        assert "follow each other again and again: 'there', 'back'; give one of them" in message
 
 
 def test_objects_are_played_as_ever_while_events_are_refused() -> None:

@@ -271,7 +271,7 @@ def played(name: str, have: Json) -> FakeCluster:
     player = StepPlayer(cluster, cluster, controller_metrics(), lambda: parse_time(NOW))
     functions = for_nodes(common(lambda: parse_time(NOW)), Kubelet())
     (step,) = stage.steps
-    asyncio.run(player.play(step, ObjectKey(NODES, None, "n"), value, functions))
+    asyncio.run(player.play([step], ObjectKey(NODES, None, "n"), value, functions))
     return cluster
 
 

@@ -140,6 +140,22 @@ def test_a_stage_waits_for_a_kind_that_comes_goes_and_comes_back(cluster: Instal
     assert "Traceback" not in log(cluster)
 
 
+def test_objects_in_a_circle_of_stages_have_an_event_that_names_it(cluster: Installed) -> None:
+    around = {"matchLabels": {"around": "true"}}
+    there = stage("there", phase="Running", template="phase: Unknown", selector=around)
+    back = stage("back", phase="Unknown", template="phase: Running", selector=around)
+    apply(cluster, there, back, pod("dizzy", around="true"))
+
+    def found() -> list[str]:
+        events = cluster.objects("events", "--field-selector=reason=StageCircle")
+        return [f"{each['involvedObject']['name']}: {each['message']}" for each in events]
+
+    until("an Event names the circle", lambda: len(found()) == 1)
+    assert "dizzy: Stages without delay follow each other again and again" in found()[0]
+    assert "'there', 'back'" in found()[0] or "'back', 'there'" in found()[0]
+    cluster.kubectl("delete", "stage", "there", "back")
+
+
 def test_scale_plays_the_stages_that_are_in_force_now(cluster: Installed) -> None:
     slow = stage("node-initialize", "Node", phase=None, template="phase: Booting")
     slow["spec"]["delay"] = {"durationMilliseconds": 600_000}

@@ -1,16 +1,17 @@
 """What the data plane must reach: fleets made, filled, emptied and left alone, by both data paths.
 
-    python -m benchmarks.fleet [--scale 0.02] [--paths auto api] [--stories fleet growth] [--into FILE]
+    python -m benchmarks.fleet [--scale 0.02] [--paths auto api] [--stories fleet growth] [--turns 3] [--into FILE]
 
 Each story begins with a cluster just made by `kwokctl create cluster`. Times run from a command's
 start until a watch of this program's own has seen the last object. Figures are added to
-docs/explanation/performance.json as they come, unless `--scale` makes them smaller than the goals
+docs/explanation/performance.json after the turns of a story, as medians, unless `--scale` makes them smaller than the goals
 speak of; `make docs` makes a page of them.
 """
 
 import argparse
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from benchmarks.cluster import BenchCluster, fresh_cluster
 from benchmarks.deployment import deployment
 from benchmarks.goals import GROWTH, ROWS, growth_row
 from benchmarks.ledger import Ledger
+from benchmarks.medians import keep_medians
 from benchmarks.meter import Measured, Meter
 from benchmarks.observer import observing
 from benchmarks.processes import CONTROLLER
@@ -172,6 +174,23 @@ async def run_story(
         await story(stage)
 
 
+def run_turns(
+    story: Callable[[Stage], Awaitable[None]],
+    words: Sequence[str],
+    sizes: Sizes,
+    into: Path | None,
+    turns: int,
+) -> None:
+    """Run a story on some new clusters, one after the other, and keep the medians."""
+    with tempfile.TemporaryDirectory(prefix="kwokctl-bench-") as folder:
+        files = [Path(folder, f"{turn}.json") for turn in range(turns)]
+        for file in files:
+            with fresh_cluster(*words) as cluster:
+                asyncio.run(run_story(story, cluster, sizes, file))
+        if into is not None:
+            keep_medians(files, into)
+
+
 def main() -> None:
     """Run the requested stories, by each path."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -188,6 +207,7 @@ def main() -> None:
         "--idle", type=float, default=60.0, help="seconds for which the idle cluster is measured"
     )
     parser.add_argument("--into", type=Path, help="JSON file that figures are added to")
+    parser.add_argument("--turns", type=int, default=3, help="clusters of which the median counts")
     options = parser.parse_args()
     into = options.into or (FILE if options.scale == 1 else None)
     for path in options.paths:
@@ -199,8 +219,7 @@ def main() -> None:
         )
         words = () if path == "auto" else (f"--data-path={path}",)
         for story in (story for name in options.stories for story in _STORIES[name]):
-            with fresh_cluster(*words) as cluster:
-                asyncio.run(run_story(story, cluster, sizes, into))
+            run_turns(story, words, sizes, into, options.turns)
 
 
 if __name__ == "__main__":

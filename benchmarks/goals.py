@@ -93,6 +93,8 @@ ROWS: Mapping[str, Row] = {
 
 GROWTH = (1_000, 2_000, 5_000, 10_000, 20_000)
 """Nodes of the clusters whose times are put side by side."""
+DOUBLED = 2.2
+"""How many times as long the largest fleet may take as one of half its size, at most."""
 
 
 def growth_row(nodes: int) -> str:

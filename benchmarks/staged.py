@@ -1,6 +1,6 @@
 """What it takes until Stages with delays have been played on a fleet: nodes that boot, pods that start.
 
-    python -m benchmarks.staged [--scale 0.02] [--stories boot general] [--into FILE]
+    python -m benchmarks.staged [--scale 0.02] [--stories boot general] [--turns 3] [--into FILE]
 
 Times run from the start of `scale` until watches of this program's own have seen the last object, as in
 `benchmarks.fleet`. A figure counts only if all objects have ended alike.
@@ -20,8 +20,8 @@ from typing import Any
 
 import msgspec
 
-from benchmarks.cluster import FailedError, fresh_cluster
-from benchmarks.fleet import Sizes, Stage, run_story
+from benchmarks.cluster import FailedError
+from benchmarks.fleet import Sizes, Stage, run_turns
 from benchmarks.observer import Node
 from benchmarks.processes import CONTROLLER
 from benchmarks.results import FILE
@@ -209,6 +209,7 @@ def main() -> None:
         help="seconds for which a controller at rest is measured",
     )
     parser.add_argument("--into", type=Path, help="JSON file that figures are added to")
+    parser.add_argument("--turns", type=int, default=3, help="clusters of which the median counts")
     options = parser.parse_args()
     into = options.into or (FILE if options.scale == 1 else None)
     sizes = Sizes(scale=options.scale, pods_share=1.0, settling=options.settling, idle=options.idle)
@@ -218,8 +219,7 @@ def main() -> None:
             story, words, own = _STORIES[name]
             config.write_text(json.dumps(own))
             more = (f"--config={config}",) if own else ()
-            with fresh_cluster(*words, *more) as cluster:
-                asyncio.run(run_story(story, cluster, sizes, into))
+            run_turns(story, (*words, *more), sizes, into, options.turns)
 
 
 if __name__ == "__main__":

@@ -67,6 +67,7 @@ def test_growth_is_a_line_s_slope_a_table_and_a_drawing() -> None:
     text = page(results)
     assert "* etcd: 0.50 s for a thousand nodes more; a straight line explains 100.0%" in text
     assert "| 20,000 | 10 s |" in text
+    assert "* etcd: 20,000 nodes take 2 times as long as 10,000; the goal is 2.2." in text
     assert drawing(results).count("<circle") == len(GROWTH)
 
 

@@ -44,26 +44,30 @@ asyncio.set_event_loop(None)
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--engine",
-        choices=lanes.ENGINES,
-        help="run only the tests that need this container engine, or none",
+        "--lane",
+        choices=lanes.LANES,
+        help="run only the tests of this lane of `make test`",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let the lane of kind run beside that of Docker."""
-    if config.getoption("--engine") == "kind":
+    if config.getoption("--lane") == "kind":
         engines.run_beside_another()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests that need another engine than asked for."""
-    asked = config.getoption("--engine")
+    """Leave out the tests of other lanes than that which is asked for."""
+    asked = config.getoption("--lane")
     if asked is None:
         return
-    needs = {item: lanes.engine_of(mark.name for mark in item.iter_markers()) for item in items}
-    config.hook.pytest_deselected(items=[item for item in items if needs[item] != asked])
-    items[:] = [item for item in items if needs[item] == asked]
+    config.hook.pytest_deselected(items=[item for item in items if _lane(item) != asked])
+    items[:] = [item for item in items if _lane(item) == asked]
+
+
+def _lane(item: pytest.Item) -> str:
+    place = item.path.relative_to(_TESTS.parent)
+    return lanes.lane_of(place, (mark.name for mark in item.iter_markers()))
 
 
 @pytest.fixture(scope="session")

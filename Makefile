@@ -13,7 +13,7 @@ KUBE_VERSION ?=
 ETCD_VERSION ?=
 E2E = $(if $(findstring tests/e2e,$(T)),,tests/e2e)
 
-.PHONY: help demo dev fmt check unit contract e2e smoke test bench golden oracle docs build components clean
+.PHONY: help demo dev fmt check unit contract e2e smoke framework test bench golden oracle docs build components clean
 
 help: # lists what stands behind the double hash below
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -56,6 +56,10 @@ e2e: $(VENV)/made components ## the whole product with the real components
 
 smoke: $(VENV)/made ## the wheel, installed alone and through pipx
 	$(BIN)/python -m pytest tests/packaging $(T)
+
+# Not a part of `make test`: building its modules takes two minutes of a processor.
+framework: $(VENV)/made components ## sigs.k8s.io/e2e-framework with its own provider for kwok; needs Go
+	cd tests/support/e2e_framework && PATH="$(abspath $(BIN)):$$PATH" go test -count=1 .
 
 # The tests come last: their summary is the last line.
 test: $(VENV)/made check components ## everything that can run on this machine, in lanes side by side

@@ -116,6 +116,18 @@ class HttpProbe:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OwnManner:
+    """How a component that its user describes is run, where kwokctl's own are all run alike."""
+
+    entry: tuple[str, ...] = ()
+    """What its image is started with; empty for what the image says."""
+    user: str = ""
+    """The user of its container; empty for the one that the image says."""
+    folder: str = ""
+    """The folder it works in; empty for the usual one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Component:
     """One program of the control plane: what to run, never how it is run."""
 
@@ -140,6 +152,8 @@ class Component:
     """What it reads: written, for its owner only, before it starts."""
     url: str = ""
     """Where a person of this host opens its pages, if it has any."""
+    own: OwnManner | None = None
+    """Given for one that its user describes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from kwokctl.clusters.configuration.component_patches import (
     idle_patches,
     wanted_patches,
 )
+from kwokctl.clusters.configuration.extra_components import check_extras
 from kwokctl.clusters.state.documents import controller_options, kept_documents, runtime_documents
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.scheduler_config import check_scheduler_config
@@ -168,6 +169,7 @@ def check_for_runtime(
     """Raise UsageError for options and documents that the runtime does not support."""
     runtime_documents(runtime, documents)
     check_patches(runtime, wanted_patches(options, documents))
+    check_extras(runtime, options.extras)
     has_processes = not isinstance(runtime, RunsImages | BringsKubernetes)
     is_limited = options.limits.memory or options.limits.cpu
     if is_limited and has_processes:

@@ -20,6 +20,8 @@ class MetricsPage:
     path: str = "/metrics"
     client: str = PROMETHEUS
     """The identity whose certificate is shown there; an empty one is for plain HTTP."""
+    is_unverified: bool = False
+    """Whether it is TLS, with neither a client's certificate nor one that can be verified."""
 
 
 Pages = Mapping[ComponentName, MetricsPage]

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kwokctl.components.catalog import catalog, requested
+from kwokctl.components.extras import extra_component, extra_page
+from kwokctl.components.metrics_page import MetricsPage
 from kwokctl.components.setting import Setting
 from kwokctl.config.declaring import declared
 from kwokctl.config.groups import SelectionOptions
@@ -59,23 +61,20 @@ def selected(options: ClusterOptions) -> tuple[ComponentName, ...]:
             raise UsageError(f"a cluster cannot be without '{name}'")
     if options.component(KWOK_CONTROLLER).binary and KWOK_KUBELET not in choice.enable:
         disabled.add(KWOK_KUBELET)  # another controller is the kubelet server as well
-    return tuple(name for name in known if name in wanted and name not in disabled)
+    names = [name for name in known if name in wanted and name not in disabled]
+    _check_extras(options, names)
+    return (*names, *(each.name for each in options.extras))
 
 
 def build_plan(cluster: ClusterName, names: Sequence[ComponentName], setting: Setting) -> Plan:
     """Describe a cluster with the named components."""
     limits = known_limits(setting.options)
-    in_go = _garbage_environment(setting.options)
     return Plan(
         cluster=cluster,
         components={
             name: _patched(
                 _published(
-                    replace(
-                        _described(name, names, setting),
-                        env={} if catalog()[name].embedded else in_go,
-                        limits=limits.get(name, Limits()),
-                    ),
+                    replace(_described(name, names, setting), limits=limits.get(name, Limits())),
                     setting,
                 ),
                 setting.patches.get(name),
@@ -88,11 +87,22 @@ def build_plan(cluster: ClusterName, names: Sequence[ComponentName], setting: Se
 
 def _described(name: ComponentName, names: Sequence[ComponentName], setting: Setting) -> Component:
     """Describe a component, with what it reads about the others."""
+    if extra := setting.options.described(name):
+        return extra_component(setting, extra)
     definition = catalog()[name]
     component = definition.build(setting)
-    found = {other: catalog()[other].metrics(setting, name) for other in names}
+    found = {other: _page(other, setting, name) for other in names}
     pages = {other: page for other, page in found.items() if page}
-    return replace(component, files={**component.files, **definition.collect(setting, pages)})
+    return replace(
+        component,
+        env={} if definition.embedded else _garbage_environment(setting.options),
+        files={**component.files, **definition.collect(setting, pages)},
+    )
+
+
+def _page(name: ComponentName, setting: Setting, dialler: ComponentName) -> MetricsPage | None:
+    extra = setting.options.described(name)
+    return extra_page(extra) if extra else catalog()[name].metrics(setting, dialler)
 
 
 def _published(component: Component, setting: Setting) -> Component:
@@ -127,7 +137,23 @@ def known_limits(options: ClusterOptions) -> Mapping[str, Limits]:
 
     Controller and kubelet server have one only where they are named: they serve all nodes.
     """
-    return parse_limits(options, tuple(catalog()), spared=(KWOK_CONTROLLER, KWOK_KUBELET))
+    known = (*catalog(), *(each.name for each in options.extras))
+    return parse_limits(options, known, spared=(KWOK_CONTROLLER, KWOK_KUBELET))
+
+
+def _check_extras(options: ClusterOptions, names: Sequence[ComponentName]) -> None:
+    """Raise UsageError for a component of the user's own, or a link of one, that cannot be."""
+    for extra in options.extras:
+        if extra.name in NOT_SERVED:
+            raise NotServedError(
+                f"the component '{extra.name}' is not supported yet",
+                hint="under another name it is run as it is described",
+            )
+        if missing := sorted(extra.links.intersection(catalog()).difference(names)):
+            raise UsageError(
+                f"'{extra.name}' has a link to '{missing[0]}', which the cluster does not have",
+                hint=f"add it with --enable {missing[0]}, or leave out the link",
+            )
 
 
 def _check_known(name: str) -> None:

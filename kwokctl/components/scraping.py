@@ -58,6 +58,8 @@ def _fleet(setting: Setting, kubelet: MetricsPage, seconds: int) -> dict[str, Js
 
 
 def _credentials(setting: Setting, page: MetricsPage) -> dict[str, Json]:
+    if page.is_unverified:
+        return {"scheme": "https", "tls_config": {"insecure_skip_verify": True}}
     if not page.client:
         return {"scheme": "http"}
     tls = {

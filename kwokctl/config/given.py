@@ -66,7 +66,7 @@ class Given:
             return self._choice(text, spelling)
         self._check_text(text, spelling)
         if spelling.metavar in _FILES:
-            return _whole_path(text)
+            return whole_path(text)
         return kube_version(text) if spelling.field == "kube_version" else text
 
     def _check_text(self, text: str, spelling: Spelling) -> None:
@@ -95,7 +95,7 @@ class Given:
         return made(f"{self.place} is '{value}', {problem}", hint=hint)
 
 
-def _whole_path(text: str) -> str:
+def whole_path(text: str) -> str:
     """Make the path of an existing file absolute: later commands may run elsewhere."""
     file, sign, member = text.partition("#")
     if not is_file(file):

@@ -10,14 +10,13 @@ from kwokctl.config.given import Given
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.not_served import NOT_SERVED
 from kwokctl.config.options import ClusterOptions, spellings, value_of
-from kwokctl.errors import ConfigError, NotServedError
+from kwokctl.errors import ConfigError
 from kwokctl.json_value import Json
 
 KIND = "KwokctlConfiguration"
 _WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
 _ON_OFF = {True: "on", False: "off"}
 _FIELDS = ("options", "components", "componentsPatches", "status")
-_COMPONENTS = "components"
 
 
 def from_document(document: Document, usual: ClusterOptions) -> dict[str, Given]:
@@ -27,11 +26,6 @@ def from_document(document: Document, usual: ClusterOptions) -> dict[str, Given]
     out: they are found where all places are looked through. `status` is what the original writes, not what a user asks.
     """
     document.check_fields(_FIELDS)
-    if document.body.get(_COMPONENTS):
-        raise NotServedError(
-            f"{document.source}: '{_COMPONENTS}' is not supported: kwokctl describes components itself",
-            hint="choose them with 'options.components', change them with 'componentsPatches'",
-        )
     where = f"{document.source}: options"
     not_served = {option.key for option in NOT_SERVED}
     asked = {key: value for key, value in options_of(document).items() if key not in not_served}

@@ -21,6 +21,7 @@ from kwokctl.config.declaring import (
     declared,
     option,
 )
+from kwokctl.config.extras.extra import ExtraComponent
 from kwokctl.config.groups import (
     ArgumentOptions,
     DataPathOptions,
@@ -36,6 +37,8 @@ from kwokctl.host.ports import ANY
 from kwokctl.model import ComponentName
 
 T = TypeVar("T", bound=ComponentOptions)
+_COMPONENTS = ("components", "extras")
+"""The fields that are no groups of options."""
 
 
 def _log_level(word: str) -> checks.InvalidText | None:
@@ -115,6 +118,8 @@ class ClusterOptions:
     arguments: ArgumentOptions = field(default_factory=ArgumentOptions)
     components: tuple[ComponentOptions, ...] = ()
     """Those of each component that there is, whether or not the cluster has it."""
+    extras: tuple[ExtraComponent, ...] = ()
+    """The components that its user describes, all of which the cluster has."""
     tools: ToolOptions = field(default_factory=ToolOptions)
     mirrors: MirrorOptions = field(default_factory=MirrorOptions)
     limits: LimitOptions = field(default_factory=LimitOptions)
@@ -128,6 +133,10 @@ class ClusterOptions:
     def component(self, name: ComponentName) -> ComponentOptions:
         """Return what all components have in common of the options of one."""
         return next(each for each in self.components if each.component == name)
+
+    def described(self, name: str) -> ExtraComponent | None:
+        """Return a component that its user describes; None if there is none of that name."""
+        return next((each for each in self.extras if each.name == name), None)
 
 
 def spellings(options: ClusterOptions) -> tuple[Spelling, ...]:
@@ -143,9 +152,14 @@ def _spellings(components: tuple[type[ComponentOptions], ...]) -> tuple[Spelling
         if each.name in own:
             found.append(own[each.name])
             continue
-        owners = components if each.name == "components" else (_groups()[each.name],)
+        owners = components if each.name == "components" else _owners(each.name)
         found += [spelling for owner in owners for spelling in declared(owner)]
     return tuple(sorted(found, key=_rank))
+
+
+def _owners(group: str) -> tuple[type[Any], ...]:
+    """Return the class of a group of options; none for components that a user describes."""
+    return tuple(owner for name, owner in _groups().items() if name == group)
 
 
 def _rank(spelling: Spelling) -> int:
@@ -179,7 +193,7 @@ def with_values(options: ClusterOptions, values: Mapping[str, OptionValue]) -> C
 @cache
 def _groups() -> Mapping[str, type[Any]]:
     """Return the class of each group of options, by field; not those of components."""
-    others = {"components", *(spelling.attribute for spelling in declared(ClusterOptions))}
+    others = {*_COMPONENTS, *(spelling.attribute for spelling in declared(ClusterOptions))}
     return {
         each.name: each.type
         for each in fields(ClusterOptions)

@@ -7,10 +7,11 @@ that names the place.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kwokctl.config.declaring import OptionValue, Spelling
 from kwokctl.config.documents import Document
+from kwokctl.config.extras.reader import extras_in, repeated
 from kwokctl.config.given import Given
 from kwokctl.config.keys import KIND, from_document, options_of
 from kwokctl.config.nearest import did_you_mean
@@ -76,10 +77,12 @@ def resolve_options(
     }
     if values.get("runtime") == _AUTO:
         del values["runtime"]
+    known = {each.component for each in usual.components}
+    options = with_values(usual, {**compat.defaults(spellings(usual), values), **values})
     return Resolved(
-        options=with_values(usual, {**compat.defaults(spellings(usual), values), **values}),
+        options=replace(options, extras=extras_in(configurations, known)),
         chosen=frozenset(values),
-        warnings=(*warnings(environ, usual), *idle),
+        warnings=(*warnings(environ, usual), *idle, *repeated(configurations, known)),
         places={name: str(each) for name, each in given.items() if not each.is_flag},
     )
 

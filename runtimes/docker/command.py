@@ -12,9 +12,11 @@ from kwokctl.json_value import Json
 
 def create_words(name: str, body: Mapping[str, Json]) -> tuple[str, ...]:
     """Return the command that makes the container which `specify` describes."""
-    entry, *first = body["Entrypoint"]
+    entry: list[str] = body.get("Entrypoint") or []
+    first = entry[1:]
     return (
-        *("docker", "create", "--name", name, "--entrypoint", entry),
+        *("docker", "create", "--name", name),
+        *(("--entrypoint", entry[0]) if entry else ()),
         *_pairs(body),
         body["Image"],
         *first,
@@ -33,8 +35,8 @@ _Options = Iterator[tuple[str, list[str]]]
 
 
 def _of_program(body: Mapping[str, Json]) -> _Options:
-    yield "--user", [body["User"]]
-    yield "--workdir", [body["WorkingDir"]]
+    yield "--user", [body["User"]] if "User" in body else []
+    yield "--workdir", [body["WorkingDir"]] if "WorkingDir" in body else []
     yield "--hostname", [body["Hostname"]]
     yield "--env", list(body["Env"])
     yield "--label", [f"{key}={value}" for key, value in body["Labels"].items()]
@@ -42,11 +44,12 @@ def _of_program(body: Mapping[str, Json]) -> _Options:
 
 def _of_host(host: Mapping[str, Json]) -> _Options:
     yield "--mount", [_mount(mount) for mount in host["Mounts"]]
-    yield "--tmpfs", [f"{path}:{how}" if how else path for path, how in host["Tmpfs"].items()]
+    scratch: Mapping[str, str] = host.get("Tmpfs", {})
+    yield "--tmpfs", [f"{path}:{how}" if how else path for path, how in scratch.items()]
     yield "--restart", [host["RestartPolicy"]["Name"]]
     yield "--init", [""] * host["Init"]
-    yield "--read-only", [""] * host["ReadonlyRootfs"]
-    yield "--cap-drop", host["CapDrop"]
+    yield "--read-only", [""] * host.get("ReadonlyRootfs", False)
+    yield "--cap-drop", host.get("CapDrop", [])
     yield "--security-opt", host["SecurityOpt"]
     yield "--log-driver", [host["LogConfig"]["Type"]]
     yield "--log-opt", [f"{key}={value}" for key, value in host["LogConfig"]["Config"].items()]

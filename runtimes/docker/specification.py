@@ -67,19 +67,16 @@ def specify(
     """
     body: dict[str, Json] = {
         "Image": image,
-        # Published images and those of kwokctl have it on their PATH.
-        "Entrypoint": [component.name, *component.artifact.command[1:]],
-        "Cmd": list(component.args),
+        **_words(component),
         "Env": [
             f"{name}={value}" for name, value in {**_sparing(component), **component.env}.items()
         ],
-        "User": user,
-        # Its own, and writable: etcd keeps a socket in its working folder.
-        "WorkingDir": _SCRATCH,
+        **_place(component, user),
         "Hostname": component.name,
         "ExposedPorts": {f"{port.port}/tcp": {} for port in component.ports},
         "HostConfig": {
             **_host_config(component, place.naming, revive=revive),
+            **_guard(component),
             **_limits(component.limits),
             "ExtraHosts": [place.host],
         },
@@ -116,7 +113,34 @@ def _host_config(component: Component, naming: Naming, *, revive: bool) -> dict[
             "Type": "json-file",
             "Config": {"max-size": _LOG_SIZE, "max-file": _LOG_FILES},
         },
-        # A component is a server that reads files of kwokctl, and needs no privileges of root.
+    }
+
+
+def _words(component: Component) -> dict[str, Json]:
+    """Return what is run: for an image of the user's own what they or the image say."""
+    entry = [component.name, *component.artifact.command[1:]]  # on the PATH of all other images
+    if component.own and component.artifact.image:
+        entry = list(component.own.entry)
+    return {**({"Entrypoint": entry} if entry else {}), "Cmd": list(component.args)}
+
+
+def _place(component: Component, user: str) -> dict[str, Json]:
+    """Return as whom, and in which folder, it works; what is missing the image says."""
+    own = component.own
+    if own is None:
+        # Its own, and writable: etcd keeps a socket in its working folder.
+        return {"User": user, "WorkingDir": _SCRATCH}
+    usual = "" if component.artifact.image else user
+    chosen = {"User": own.user or usual, "WorkingDir": own.folder}
+    return {name: value for name, value in chosen.items() if value}
+
+
+def _guard(component: Component) -> dict[str, Json]:
+    """Take from a component what it does not need; of one of the user's own that is not known."""
+    if component.own:
+        return {"SecurityOpt": ["no-new-privileges"]}
+    # It is a server that reads files of kwokctl, and needs no privileges of root.
+    return {
         "CapDrop": ["ALL"],
         "SecurityOpt": ["no-new-privileges"],
         "ReadonlyRootfs": True,

@@ -23,6 +23,7 @@ REPOSITORY = "localhost/kwokctl"
 DIGITS = 12
 """Of the SHA-256 of a program, in the tag of its image."""
 _CHUNK = 1024 * 1024
+_UNVERSIONED = "unversioned"
 PLACE = "usr/local/bin"
 """Where published images have their programs, too; engines look there for a bare name."""
 _PATIENCE = 20.0
@@ -205,8 +206,8 @@ def named(artifact: Artifact, content: str) -> str:
 
 
 def tag_of(version: str) -> str:
-    """Return a version as a tag may be written."""
-    return version.replace("+", "_")
+    """Return a version as a tag may be written; no tag begins with what follows it."""
+    return version.replace("+", "_") or _UNVERSIONED
 
 
 def content_of(program: Path) -> str:

@@ -20,6 +20,14 @@ apiVersion: kwok.x-k8s.io/v1alpha1
 kind: ClusterLogs
 metadata: {name: all}
 spec: {logs: [{logsFile: all.log}]}
+---
+kind: KwokctlConfiguration
+components:
+- name: sleeper
+  binary: sh
+  args: [-c, 'echo "$WORD"; exec sleep 600']
+  envs: [{name: WORD, value: hello}]
+  links: [kwok-controller]
 """
 NODES = """\
 apiVersion: v1
@@ -75,6 +83,7 @@ def test_documents_are_kept_passed_to_the_users_own_controller_and_obeyed(
     flags = Path(f"{controller}.flags").read_text().splitlines()
     assert {f"--config={saved}", "--enable-crds=Exec,Attach"} <= set(flags)
     assert not any(flag.startswith("--manage-") for flag in flags)
+    _check_component_of_the_user(installed)
 
     monkeypatch.chdir("/")
     snapshot = str(folder / "saved.db")
@@ -90,6 +99,11 @@ def test_documents_are_kept_passed_to_the_users_own_controller_and_obeyed(
     assert condition(ours, "Ready") == "True"
     assert "conditions" not in theirs["status"]
     installed.ok("delete", "cluster")
+
+
+def _check_component_of_the_user(cluster: Installed) -> None:
+    assert cluster.components()["sleeper"]["status"] == "Ready"
+    assert "hello\n" in cluster.ok("logs", "sleeper")
 
 
 def _address(cluster: Installed) -> str:

@@ -4,8 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kwokctl.clusters.configuration.convert import converted
 from kwokctl.config.documents import Document
+from kwokctl.config.extras.reader import FIELD as EXTRAS
 from kwokctl.config.keys import KIND, options_to_document
 from kwokctl.config.kinds import CONFIGURATION
+from kwokctl.config.options import ClusterOptions
 from kwokctl.config.patches.reader import FIELD, patches_in
 from kwokctl.config.resolve import Resolved
 from kwokctl.controller.configuration import KIND as OF_CONTROLLER
@@ -14,23 +16,28 @@ from kwokctl.json_value import Json
 
 def effective(resolved: Resolved, documents: Sequence[Document]) -> list[Json]:
     """Return the documents of a cluster that would be created now, every option with its value."""
-    return _documents(options_to_document(resolved.options), documents)
+    return _documents(options_to_document(resolved.options), resolved.options, documents)
 
 
 def given(resolved: Resolved, documents: Sequence[Document]) -> list[Json]:
     """Return the same with only those options that files and variables give."""
     head, *others = _documents(
-        options_to_document(resolved.options, only=resolved.chosen), documents
+        options_to_document(resolved.options, only=resolved.chosen), resolved.options, documents
     )
     # A file that is tidied again stays the same, whatever its options were converted from.
     return [{**head, "options": dict(sorted(head["options"].items()))}, *others]
 
 
-def _documents(options: Mapping[str, object], documents: Sequence[Document]) -> list[Json]:
-    patches = [patch.to_document() for patch in patches_in(documents)]
-    head: dict[str, object] = {"apiVersion": CONFIGURATION, "kind": KIND, "options": options}
+def _documents(
+    values: Mapping[str, object], options: ClusterOptions, documents: Sequence[Document]
+) -> list[Json]:
+    lists = {
+        EXTRAS: [extra.to_document() for extra in options.extras],
+        FIELD: [patch.to_document() for patch in patches_in(documents)],
+    }
+    head: dict[str, object] = {"apiVersion": CONFIGURATION, "kind": KIND, "options": values}
     return [
-        converted(head) | ({FIELD: patches} if patches else {}),
+        converted(head) | {field: items for field, items in lists.items() if items},
         *_of_controller([each for each in documents if each.kind == OF_CONTROLLER]),
         *(converted(each.body) for each in documents if each.kind not in {KIND, OF_CONTROLLER}),
     ]

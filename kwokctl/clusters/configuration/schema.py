@@ -11,6 +11,8 @@ import msgspec
 from kwokctl import assets
 from kwokctl.clusters.configuration.option_schema import not_served_schema, option_schema
 from kwokctl.components.catalog import usual_options
+from kwokctl.config.extras.reader import FIELD as EXTRAS
+from kwokctl.config.extras.reader import ExtraComponentShape
 from kwokctl.config.keys import KIND
 from kwokctl.config.kinds import API_VERSIONS, KWOK
 from kwokctl.config.not_served import NOT_SERVED
@@ -29,10 +31,10 @@ _EXTENSION = "x-kubernetes-"
 
 def schema() -> dict[str, Json]:
     """Return the schema of one document; which one it is, its `kind` says."""
-    patches, shapes = msgspec.json.schema_components(
-        [list[ComponentPatchShape]], ref_template="#/$defs/{name}"
+    lists, shapes = msgspec.json.schema_components(
+        [list[ComponentPatchShape], list[ExtraComponentShape]], ref_template="#/$defs/{name}"
     )
-    kinds = {**_custom_kinds(), **_own_kinds(patches[0])}
+    kinds = {**_custom_kinds(), **_own_kinds(*lists)}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Configuration of kwokctl",
@@ -45,16 +47,16 @@ def schema() -> dict[str, Json]:
         ],
         "$defs": {
             **{kind: kinds.get(kind) or _document(kind, {}) for kind in sorted(API_VERSIONS)},
-            **shapes,
+            **msgspec.json.decode(msgspec.json.encode(shapes)),  # as JSON has it: no tuples
         },
     }
 
 
-def _own_kinds(patches: Json) -> dict[str, Json]:
+def _own_kinds(patches: Json, extras: Json) -> dict[str, Json]:
     fields: dict[str, Json] = {
         "options": _mapping(_options()),
         FIELD: patches,
-        "components": {"description": "Not supported.", "enum": [None, []]},
+        EXTRAS: extras,
         "status": {"type": "object"},
     }
     tracing = {"endpoint": {"type": "string"}, "samplingRatePerMillion": {"type": "integer"}}

@@ -25,7 +25,8 @@ def held_ports(
     UsageError for an address that is not this machine's.
     """
     check_local(options.bind_address)
-    taken = saved_clusters.used_ports(home.workdir, but=cluster)
+    theirs = (port.host_port for extra in options.extras for port in extra.ports)
+    taken = saved_clusters.used_ports(home.workdir, but=cluster).union(theirs)
     named = (each for each in options.components if each.component in names)
     wanted = [each for each in named if declares(type(each), "port")]
     with HeldPorts(taken=taken, address=options.bind_address, highest=_highest(home)) as held:

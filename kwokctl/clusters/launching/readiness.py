@@ -27,16 +27,18 @@ _STACK = re.compile(r"goroutine \d+ \[")
 async def wait_ready(
     runtime: Runtime, cluster: ClusterName, components: Collection[Component]
 ) -> None:
-    """Return when every probe of every component has held.
+    """Return when every probe of every component has held; one without a probe has to run.
 
     Raises ComponentError, with the end of its log, as soon as one of them has died.
     """
     waiting = [(component, each) for component in components for each in component.ready]
     looked = -math.inf
-    while waiting:
+    while True:
         if time.monotonic() - looked >= _LOOK:
             await _all_alive(runtime, cluster, components)
             looked = time.monotonic()
+        if not waiting:
+            return
         held = await asyncio.gather(*(probe(each) for _, each in waiting))
         waiting = [pair for pair, holds in zip(waiting, held, strict=True) if not holds]
         if waiting:

@@ -47,7 +47,7 @@ def refuse_given(runtime: BringsKubernetes, options: ClusterOptions, names: Sequ
 
 def addresses(options: ClusterOptions, names: Sequence[str]) -> list[str]:
     """List where the files of the named programs are published; not those given by path."""
-    needed = [name for name in names if not is_embedded(options, name)]
+    needed = [name for name in names if has_file(options, name)]
     placed = (place(wanted_program(options, name), here(), prefixes(options)) for name in needed)
     return sorted({found.url for found in placed if isinstance(found, Order)})
 
@@ -79,6 +79,12 @@ def image_prefixes(options: ClusterOptions) -> dict[str, str]:
     }
 
 
+def has_file(options: ClusterOptions, name: str) -> bool:
+    """Return whether a component may come as a file: it is no part of kwokctl, nor an image alone."""
+    extra = options.described(name)
+    return bool(extra.binary) if extra else not is_embedded(options, name)
+
+
 def is_embedded(options: ClusterOptions, name: str) -> bool:
     """Return whether a component is part of kwokctl."""
     return embedded(options, name) is not None
@@ -100,6 +106,8 @@ def version_of(options: ClusterOptions, name: str) -> str:
     """Return the version of a program that the options ask for."""
     if name == "kind":
         return options.tools.kind_version
+    if extra := options.described(name):
+        return extra.version
     released_with = ETCD if name in {"etcdctl", "etcdutl"} else ComponentName(name)
     definition = catalog().get(released_with)
     return definition.version(options) if definition else kube_version(options.kube_version)
@@ -107,6 +115,8 @@ def version_of(options: ClusterOptions, name: str) -> str:
 
 def given_program(options: ClusterOptions, name: str) -> str:
     """Return the program that was given for a component or a tool, or an empty string."""
+    if extra := options.described(name):
+        return extra.binary
     if name in catalog():
         return options.component(ComponentName(name)).binary
     tools = {
@@ -120,6 +130,8 @@ def given_program(options: ClusterOptions, name: str) -> str:
 
 def given_image(options: ClusterOptions, name: str) -> str:
     """Return the image that was given for a component, or an empty string."""
+    if extra := options.described(name):
+        return extra.image
     return options.component(ComponentName(name)).image if name in catalog() else ""
 
 

@@ -13,7 +13,7 @@ from kwokctl.artifacts.resolve import store_of
 from kwokctl.artifacts.store import Entry
 from kwokctl.artifacts.target import here
 from kwokctl.artifacts.workdirs import remembered
-from kwokctl.clusters.programs.needed import TOOLS, is_embedded, prefixes, wanted_program
+from kwokctl.clusters.programs.needed import TOOLS, has_file, prefixes, wanted_program
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved, is_foreign, load
 from kwokctl.errors import ConfigError, KwokctlError
@@ -110,7 +110,7 @@ def _needed(home: Home, saved: Saved, entries: Mapping[tuple[str, str], Entry]) 
     for artifact in saved.artifacts.values():
         yield from map(Path, artifact.command[:1])
     for name in {*saved.names, *TOOLS, *_maker(home, saved)}:
-        if is_embedded(saved.options, name):
+        if not has_file(saved.options, name):
             continue
         at = place(wanted_program(saved.options, name), here(), prefixes(saved.options))
         if isinstance(at, Order) and (entry := entries.get((at.name, at.key))):

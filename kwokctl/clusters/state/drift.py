@@ -1,6 +1,6 @@
 """Compares a request with a cluster that exists."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from kwokctl.clusters.configuration.component_patches import wanted_patches
@@ -9,6 +9,7 @@ from kwokctl.clusters.state.saved import Saved
 from kwokctl.components.plan import SELECTION, selected
 from kwokctl.components.stage_sets import shipped_sets
 from kwokctl.config.documents import Document
+from kwokctl.config.extras.reader import FIELD as EXTRAS
 from kwokctl.config.groups import ProgramOptions
 from kwokctl.config.nodes.options import ObjectOptions
 from kwokctl.config.options import ClusterOptions, spellings, value_of
@@ -26,6 +27,7 @@ def differences(saved: Saved, asked: Resolved, documents: Sequence[Document]) ->
     return (
         *_option_differences(saved.options, asked),
         *_component_differences(saved, asked),
+        *_extra_differences(saved, asked),
         *_patch_differences(saved, asked, documents),
         *_stage_differences(saved, documents),
         *_kept_differences(saved, documents),
@@ -70,7 +72,7 @@ def _argument(value: str | None) -> str:
 def _component_differences(saved: Saved, asked: Resolved) -> list[str]:
     if not asked.chosen & SELECTION:
         return []
-    want = selected(asked.options)
+    want = selected(replace(asked.options, extras=saved.options.extras))
     missing = [
         f"it has no component '{n}', which is asked for" for n in want if n not in saved.names
     ]
@@ -78,6 +80,15 @@ def _component_differences(saved: Saved, asked: Resolved) -> list[str]:
         f"it has the component '{n}', which is not asked for" for n in saved.names if n not in want
     ]
     return missing + extra
+
+
+def _extra_differences(saved: Saved, asked: Resolved) -> Iterator[str]:
+    for want in asked.options.extras:
+        has = saved.options.described(want.name)
+        if has is None:
+            yield f"it has no component '{want.name}', which is asked for"
+        elif has != want:
+            yield f"{EXTRAS}: it has another description of '{want.name}'"
 
 
 def _patch_differences(saved: Saved, asked: Resolved, documents: Sequence[Document]) -> list[str]:

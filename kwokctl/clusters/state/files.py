@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from kwokctl.artifacts.workdirs import remember
-from kwokctl.clusters.configuration.component_patches import make_paths
+from kwokctl.clusters.configuration.volumes import make_paths
 from kwokctl.clusters.state.home import Home, context_name
 from kwokctl.clusters.state.saved import Saved, state_file
 from kwokctl.clusters.state.scheduler_config import write_scheduler_config
@@ -30,7 +30,10 @@ def write_files(home: Home, runtime: Runtime, saved: Saved) -> Plan:
     """Write everything but programs and data that the cluster needs; safe to repeat."""
     paths = home.paths(saved.name)
     plan = saved.plan(runtime, paths)
-    make_paths(saved.patches)
+    for volumes in (each.volumes for each in saved.patches.values()):
+        make_paths(volumes)
+    for volumes in (each.volumes for each in saved.options.extras):
+        make_paths(volumes)
     carry_out(public_files(paths, saved, plan))
     write_credentials(home, runtime, saved)
     return plan

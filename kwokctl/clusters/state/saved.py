@@ -16,6 +16,7 @@ from kwokctl.components.choose_data_path import choose_data_path
 from kwokctl.components.plan import build_plan
 from kwokctl.components.setting import Setting
 from kwokctl.config.data_path import Choice
+from kwokctl.config.extras.reader import GIVEN, read_extras
 from kwokctl.config.keys import options_from_document, options_to_document
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.not_served import NOT_SERVED
@@ -157,7 +158,13 @@ def _port_keys() -> frozenset[str]:
 
 def _ports(head: Mapping[str, Json], keys: frozenset[str]) -> list[int]:
     options = head.get("options") or {}
-    return [value for key, value in options.items() if key in keys and isinstance(value, int)]
+    of_options = [value for key, value in options.items() if key in keys]
+    published = [
+        port.get("hostPort")
+        for component in head.get("components") or ()
+        for port in component.get("ports") or ()
+    ]
+    return [value for value in (*of_options, *published) if isinstance(value, int) and value]
 
 
 def _documents(path: Path) -> list[Mapping[str, object]]:
@@ -193,17 +200,21 @@ def _head(saved: Saved, plan: Plan) -> dict[str, object]:
                     {"name": p.name, "port": p.port, "hostPort": p.host_port}
                     for p in component.ports
                 ],
+                **({GIVEN: extra.to_document()} if extra else {}),
             }
             for component in plan.components.values()
+            for extra in [saved.options.described(component.name)]
         ],
         FIELD: [patch.to_document() for patch in saved.patches.values()],
         "status": {"version": saved.version, "maker": MAKER},
     }
 
 
-def _options(body: Mapping[str, object], path: Path) -> ClusterOptions:
+def _options(body: Mapping[str, Json], path: Path) -> ClusterOptions:
     usual = usual_options()
-    return with_values(usual, options_from_document(body, f"{path}: options", usual))
+    options = with_values(usual, options_from_document(body["options"], f"{path}: options", usual))
+    described = [each for each in body["components"] if GIVEN in each]
+    return replace(options, extras=tuple(read_extras(described, str(path))))
 
 
 def _parse(
@@ -213,7 +224,7 @@ def _parse(
         components = head["components"]
         return Saved(
             name=name,
-            options=_options(head["options"], path),
+            options=_options(head, path),
             names=tuple(ComponentName(c["name"]) for c in components),
             artifacts={
                 c["name"]: Artifact(

@@ -24,6 +24,8 @@ class Launch:
     env: dict[str, str]
     stop_wave: int
     """Components of a lower wave are stopped before it."""
+    folder: str = ""
+    """Where it works; empty for the cluster's folder, in which a process is found without its pid file."""
 
 
 def launch_of(component: Component, stop_wave: int) -> Launch:
@@ -32,6 +34,7 @@ def launch_of(component: Component, stop_wave: int) -> Launch:
         argv=[*component.artifact.command, *component.args],
         env=dict(component.env),
         stop_wave=stop_wave,
+        folder=component.own.folder if component.own else "",
     )
 
 

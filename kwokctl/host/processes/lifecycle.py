@@ -38,7 +38,7 @@ async def start_component(
             how.argv,
             pid_file=pid_file,
             log=log,
-            folder=launches.paths.root,
+            folder=Path(how.folder or launches.paths.root),
             env=how.env,
             lock=lock,
         )

@@ -12,6 +12,7 @@ from kwokctl.model import ComponentName, Plan
 from kwokctl.script.shell import FAIL
 from kwokctl.script.steps import Action, Call, Command, Folder, ShellFunction
 
+_THERE = 'cd "$0" && exec "$@"'
 RUNS = ShellFunction(
     "runs",
     """\
@@ -101,7 +102,8 @@ class CrewScript:
         for name in names:
             launch = launch_of(self._plan.components[name], 0)
             env = [f"{key}={value}" for key, value in launch.env.items()]
-            yield Call(LAUNCH, (name, *(["env", *env] if env else []), *launch.argv))
+            there = ["sh", "-c", _THERE, launch.folder] if launch.folder else []
+            yield Call(LAUNCH, (name, *(["env", *env] if env else []), *there, *launch.argv))
         if names and self._plan.restart:
             yield Call(LAUNCH, (KEEPER, *self._launches.keeper_words))
 

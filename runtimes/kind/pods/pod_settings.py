@@ -57,10 +57,13 @@ def on_node(path: Path, root: Path) -> str:
 def sight(component: Component) -> dict[str, Json]:
     """Return the part of a container's description that says what it sees, and where it works.
 
-    It works in an empty folder that only the node's root and its own pod reach.
+    It works in an empty folder that only the node's root and its own pod reach, unless its user
+    has given another, or an image that says which.
     """
+    usual = "" if component.own and component.artifact.image else _SCRATCH
+    folder = (component.own.folder if component.own else "") or usual
     return {
-        "workingDir": _SCRATCH,
+        **({"workingDir": folder} if folder else {}),
         "env": [{"name": k, "value": v} for k, v in component.env.items()],
         "volumeMounts": [
             *(

@@ -31,8 +31,7 @@ def static_pod(component: Component, *, image: str, manner: Manner) -> dict[str,
             "containers": [_container(component, image)],
             "volumes": volumes(component, manner.root),
             "securityContext": {
-                "runAsUser": manner.user,
-                "runAsGroup": manner.group,
+                **_ids(component, manner),
                 "seccompProfile": {"type": "RuntimeDefault"},
             },
             "hostNetwork": True,
@@ -63,20 +62,39 @@ def _container(component: Component, image: str) -> dict[str, object]:
         "image": image,
         # It has been loaded into the node: it is never pulled.
         "imagePullPolicy": "Never",
-        # Published images and those of kwokctl have it on their PATH.
-        "command": [component.name, *component.artifact.command[1:]],
-        "args": list(component.args),
+        **_words(component),
         **sight(component),
         "ports": [{"name": port.name, "containerPort": port.port} for port in component.ports],
-        # A component is a server that reads files of kwokctl, and needs no privileges of root.
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-        },
+        "securityContext": {"allowPrivilegeEscalation": False, **_guard(component)},
         **_probe(component),
         **resources(component.limits),
     }
+
+
+def _words(component: Component) -> dict[str, Json]:
+    """Return what is run: for an image of the user's own what they or the image say."""
+    command = [component.name, *component.artifact.command[1:]]  # on the PATH of all other images
+    if component.own and component.artifact.image:
+        command = list(component.own.entry)
+    words = {"command": command, "args": list(component.args)}
+    return {name: value for name, value in words.items() if value}
+
+
+def _ids(component: Component, manner: Manner) -> dict[str, Json]:
+    """Return as whom it runs; of an image of the user's own that says it itself nothing."""
+    own = component.own
+    if own and (own.user or component.artifact.image):
+        given = zip(("runAsUser", "runAsGroup"), filter(None, own.user.split(":")), strict=False)
+        return {name: int(number) for name, number in given}
+    return {"runAsUser": manner.user, "runAsGroup": manner.group}
+
+
+def _guard(component: Component) -> dict[str, Json]:
+    """Take from a component what it does not need; of one of the user's own that is not known."""
+    if component.own:
+        return {}
+    # It is a server that reads files of kwokctl, and needs no privileges of root.
+    return {"readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}}
 
 
 def _probe(component: Component) -> dict[str, object]:

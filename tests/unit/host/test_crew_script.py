@@ -9,19 +9,30 @@ import pytest
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.host.processes.launches import KEEPER
 from kwokctl.host.processes.manager import Crew
-from kwokctl.model import ETCD, KUBE_APISERVER, Artifact, ClusterName, Component, Plan, State
+from kwokctl.model import (
+    ETCD,
+    KUBE_APISERVER,
+    Artifact,
+    ClusterName,
+    Component,
+    OwnManner,
+    Plan,
+    State,
+)
 from kwokctl.script.shell import quoted, written
 from kwokctl.script.steps import Action, Script, ShellLines
+from tests.support.eventually import eventually
 
 _SLEEPS = ("/bin/sh", "-c", 'trap "exit 0" TERM; echo "$COLOUR"; while :; do sleep 0.1; done')
 
 
-def plan(*, restart: bool = False) -> Plan:
+def plan(*, restart: bool = False, own: OwnManner | None = None) -> Plan:
     component = Component(
         name=ETCD,
         artifact=Artifact(name=ETCD, version="v3", command=_SLEEPS),
         args=("a b", "$HOME"),
         env={"COLOUR": "red green"},
+        own=own,
     )
     return Plan(cluster=ClusterName("dev"), components={ETCD: component}, restart=restart)
 
@@ -52,6 +63,25 @@ async def test_what_a_script_has_launched_runs_for_kwokctl(paths: ClusterPaths) 
     assert "red green" in paths.log(ETCD).read_text()
     await crew.stop([ETCD])
     assert crew.states() == {ETCD: State.STOPPED}
+
+
+@pytest.mark.parametrize("is_scripted", [True, False])
+async def test_a_component_of_the_user_works_in_its_own_folder(
+    paths: ClusterPaths, tmp_path: Path, is_scripted: bool
+) -> None:
+    there = tmp_path / "there it works"
+    there.mkdir()
+    crew, described = Crew(paths), plan(own=OwnManner(folder=str(there)))
+    if is_scripted:
+        script = crew.script(described)
+        run(paths, [*script.install(), *script.start(ETCD)])
+    else:
+        await crew.install(described)
+        await crew.start([ETCD])
+
+    number = paths.pids.joinpath("etcd.pid").read_text().split()[0]
+    await eventually(lambda: Path(f"/proc/{number}/cwd").readlink() == there)
+    assert crew.words(ETCD) == [*_SLEEPS, "a b", "$HOME"]
 
 
 async def test_a_script_ends_what_kwokctl_has_launched(paths: ClusterPaths) -> None:

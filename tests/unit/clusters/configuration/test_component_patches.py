@@ -7,9 +7,9 @@ import pytest
 from kwokctl.clusters.configuration.component_patches import (
     check_patches,
     idle_patches,
-    make_paths,
     wanted_patches,
 )
+from kwokctl.clusters.configuration.volumes import make_paths
 from kwokctl.config.documents import Document
 from kwokctl.config.patches.patch import ComponentPatch, Patches, Volume
 from kwokctl.errors import UsageError
@@ -67,7 +67,8 @@ def test_a_volume_is_what_it_says_it_is(
 def test_a_path_that_may_be_made_is_made(tmp_path: Path) -> None:
     folder, file = tmp_path / "a" / "b", tmp_path / "c"
     for path, kind in ((folder, "DirectoryOrCreate"), (file, "FileOrCreate")):
-        make_paths(volume(host_path=str(path), mount_path="/x", path_type=kind))
+        patches = volume(host_path=str(path), mount_path="/x", path_type=kind)
+        make_paths(patches["etcd"].volumes)
 
     assert folder.is_dir()
     assert file.is_file()

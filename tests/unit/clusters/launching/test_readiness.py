@@ -1,5 +1,7 @@
 """What is said of components that do not come up."""
 
+from dataclasses import replace
+
 import pytest
 
 from kwokctl.clusters.launching.readiness import explaining_timeouts, wait_ready
@@ -29,6 +31,18 @@ async def test_the_memory_limit_of_a_component_that_has_exited_is_named() -> Non
 
     with pytest.raises(ComponentError, match=r"'etcd' \(limited to 96Mi of memory\) has exited"):
         await wait_ready(runtime, CLUSTER, [LIMITED])
+
+
+@pytest.mark.parametrize("state", [State.RUNNING, State.STOPPED])
+async def test_a_component_without_a_probe_is_ready_while_it_runs(state: State) -> None:
+    runtime = FakeRuntime(found={ETCD: state})
+    waiting = wait_ready(runtime, CLUSTER, [replace(LIMITED, ready=())])
+
+    if state is State.RUNNING:
+        await waiting
+        return
+    with pytest.raises(ComponentError, match="has exited"):
+        await waiting
 
 
 async def test_the_memory_limit_of_a_component_that_is_late_is_named() -> None:

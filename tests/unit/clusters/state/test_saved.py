@@ -1,5 +1,6 @@
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,13 +19,14 @@ from kwokctl.clusters.state.saved import (
 from kwokctl.components.catalog import usual_options
 from kwokctl.components.plan import selected
 from kwokctl.config.documents import Document
+from kwokctl.config.extras.extra import ExtraComponent
 from kwokctl.config.not_served import NOT_SERVED
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import Resolved
 from kwokctl.errors import ConfigError, ConflictError, NotFoundError
 from kwokctl.expr import yaml
 from kwokctl.host.paths import WorkDir
-from kwokctl.model import KUBE_SCHEDULER, KWOK_CONTROLLER, Artifact
+from kwokctl.model import KUBE_SCHEDULER, KWOK_CONTROLLER, Artifact, ComponentName, Port
 from tests.support.fake_runtime import BringingRuntime, FakeRuntime
 from tests.support.options import cluster_options
 from tests.support.patches import patched
@@ -59,6 +61,45 @@ def workdir(tmp_path: Path) -> WorkDir:
 
 def test_what_is_saved_is_read_back_the_same(workdir: WorkDir) -> None:
     assert load(workdir.cluster(NAME), NAME) == SAVED
+
+
+def of_user(**changed: Any) -> Saved:
+    """Return a cluster with a component that its user describes."""
+    web = ExtraComponent(
+        name=ComponentName("web"),
+        binary="/bin/sh",
+        ports=(Port(name="http", port=8080, host_port=8080),),
+    )
+    return replace(
+        SAVED,
+        options=replace(SAVED.options, extras=(replace(web, **changed),)),
+        names=(*NAMES, web.name),
+        artifacts={**SAVED.artifacts, web.name: Artifact(name=web.name, version="")},
+    )
+
+
+def test_a_component_of_the_user_is_read_back_the_same_and_its_port_is_used(
+    tmp_path: Path,
+) -> None:
+    paths = WorkDir(tmp_path).cluster(NAME)
+    save(paths, of_user(), of_user().plan(FakeRuntime(), paths))
+
+    assert load(paths, NAME) == of_user()
+    assert 8080 in used_ports(WorkDir(tmp_path), but=cluster_name("other"))
+
+
+def test_a_component_of_the_user_that_is_described_anew_is_a_difference() -> None:
+    def asked(saved: Saved) -> Resolved:
+        return Resolved(options=saved.options, chosen=frozenset({"enable"}), warnings=())
+
+    assert differences(of_user(), asked(of_user()), []) == ()
+    assert differences(of_user(), asked(SAVED), []) == ()
+    assert differences(of_user(), asked(of_user(args=("x",))), []) == (
+        "components: it has another description of 'web'",
+    )
+    assert differences(SAVED, asked(of_user()), []) == (
+        "it has no component 'web', which is asked for",
+    )
 
 
 def test_a_cluster_of_another_version_is_named() -> None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from kwokctl.model import ETCD, Artifact, ClusterName, Component, Limits, Mount, Port
+from kwokctl.model import ETCD, Artifact, ClusterName, Component, Limits, Mount, OwnManner, Port
 from runtimes.docker.command import create_words
 from runtimes.docker.specification import ContainerPlacement, Naming, specify
 
@@ -40,6 +40,15 @@ def test_the_program_and_its_arguments_come_after_the_image() -> None:
     assert words[words.index("etcd:3") :] == ["etcd:3", "serve", "--name=node0"]
     assert values(words, "--env") == ["GOGC=50"]
     assert values(words, "--user") == ["1:2"]
+
+
+def test_what_an_image_of_the_user_says_itself_is_no_option() -> None:
+    artifact = Artifact(name="web", version="", image="example/web:v1")
+    words = words_of(replace(ETCD_OF_DEV, artifact=artifact, own=OwnManner()))
+
+    for option in ("--entrypoint", "--user", "--workdir", "--read-only", "--cap-drop", "--tmpfs"):
+        assert option not in words
+    assert words[-2:] == ["etcd:3", "--name=node0"]
 
 
 def test_ports_are_published_where_they_are_and_the_others_exposed() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.model import ETCD, Artifact, ClusterName, Component, Limits, Mount, Port
+from kwokctl.model import ETCD, Artifact, ClusterName, Component, Limits, Mount, OwnManner, Port
 from runtimes.docker.specification import SPECIFICATION, ContainerPlacement, Naming, specify
 
 NAMING = Naming(ClusterName("dev"), Path("/home/me/.kwok/clusters/dev"))
@@ -45,6 +45,32 @@ def test_a_component_is_run_as_the_caller_with_nothing_that_it_does_not_need() -
     assert body["User"] == "1000:1000"
     assert body["HostConfig"]["CapDrop"] == ["ALL"]
     assert body["HostConfig"]["ReadonlyRootfs"]
+
+
+def of_user(*, image: str | None, **manner: Any) -> dict[str, Any]:
+    artifact = Artifact(name="web", version="", image=image)
+    return specified(replace(ETCD_OF_DEV, artifact=artifact, own=OwnManner(**manner)))
+
+
+def test_an_image_that_the_user_describes_says_itself_how_it_is_run() -> None:
+    body = of_user(image="example/web:v1")
+
+    assert not {"Entrypoint", "User", "WorkingDir"} & body.keys()
+    assert not {"CapDrop", "ReadonlyRootfs", "Tmpfs"} & body["HostConfig"].keys()
+    assert body["HostConfig"]["SecurityOpt"] == ["no-new-privileges"]
+
+
+def test_what_the_user_says_of_an_image_takes_its_place() -> None:
+    body = of_user(image="example/web:v1", entry=("/web", "serve"), user="web", folder="/srv")
+
+    assert body["Entrypoint"] == ["/web", "serve"]
+    assert (body["User"], body["WorkingDir"]) == ("web", "/srv")
+
+
+def test_an_image_that_is_made_of_a_users_program_starts_that_as_the_caller() -> None:
+    body = of_user(image=None, entry=("/web",))
+
+    assert (body["Entrypoint"], body["User"]) == (["etcd"], "1000:1000")
 
 
 def test_only_ports_of_the_host_are_published_and_on_loopback_only() -> None:

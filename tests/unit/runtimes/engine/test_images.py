@@ -8,7 +8,7 @@ from kwokctl.errors import ArtifactError, CommandError, ComponentError
 from kwokctl.model import Artifact
 from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
-from runtimes.engine.images import EngineImages
+from runtimes.engine.images import EngineImages, named
 from tests.support.fake_engine import FakeEngine, fake_engine
 
 
@@ -90,6 +90,12 @@ async def test_an_image_is_found_by_version_where_there_is_no_program(
 
     assert await images.made(Artifact(name="etcd", version="3.6.16+own")) == tags[1]
     assert await images.made(Artifact(name="etcd", version="3.6.17")) is None
+
+
+def test_the_image_of_a_program_without_a_version_has_a_tag() -> None:
+    assert named(Artifact(name="web", version=""), "0a" * 32).startswith(
+        "localhost/kwokctl/web:unversioned-0a0a"
+    )
 
 
 async def test_an_image_is_made_once(

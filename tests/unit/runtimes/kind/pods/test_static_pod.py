@@ -4,7 +4,16 @@ from typing import Any
 
 import pytest
 
-from kwokctl.model import Artifact, Component, ComponentName, HttpProbe, Limits, Mount, Port
+from kwokctl.model import (
+    Artifact,
+    Component,
+    ComponentName,
+    HttpProbe,
+    Limits,
+    Mount,
+    OwnManner,
+    Port,
+)
 from runtimes.kind.pods.pod_settings import Manner
 from runtimes.kind.pods.static_pod import knowing, static_pod
 from tests.unit.runtimes.kind.plans import PATHS
@@ -41,6 +50,28 @@ def test_its_program_is_run_in_its_image_with_what_it_was_given() -> None:
     assert found["command"] == ["metrics", "serve"]
     assert found["args"] == ["--port=30000"]
     assert found["env"] == [{"name": "GOGC", "value": "50"}]
+
+
+def of_user(*, image: str | None, **manner: Any) -> Component:
+    artifact = Artifact(name="metrics", version="", image=image)
+    return replace(METRICS, artifact=artifact, own=OwnManner(**manner))
+
+
+def test_an_image_that_the_user_describes_says_itself_how_it_is_run() -> None:
+    component = of_user(image="example/web:v1")
+
+    assert not {"command", "workingDir"} & container(component).keys()
+    assert container(component)["securityContext"] == {"allowPrivilegeEscalation": False}
+    assert "runAsUser" not in made(component)["spec"]["securityContext"]
+
+
+def test_what_the_user_says_of_an_image_takes_its_place() -> None:
+    component = of_user(image="example/web:v1", entry=("/web",), user="7:8", folder="/srv")
+
+    found, spec = container(component), made(component)["spec"]
+    assert (found["command"], found["workingDir"]) == (["/web"], "/srv")
+    assert spec["securityContext"]["runAsUser"] == 7
+    assert spec["securityContext"]["runAsGroup"] == 8
 
 
 def test_it_uses_the_nodes_network_and_is_as_critical_as_the_control_plane() -> None:

@@ -1,0 +1,52 @@
+"""Describes the components that a user of a cluster has described, as its other components are."""
+
+from kwokctl.components.flags import flags
+from kwokctl.components.metrics_page import MetricsPage
+from kwokctl.components.setting import Setting
+from kwokctl.config.extras.extra import ExtraComponent
+from kwokctl.expr import yaml
+from kwokctl.host.ports import LOOPBACK
+from kwokctl.json_value import Json
+from kwokctl.model import KUBE_APISERVER, Component, OwnManner, Port
+
+
+def extra_component(setting: Setting, extra: ExtraComponent) -> Component:
+    """Describe a component of the user's own."""
+    objects = _objects(extra)
+    needed = extra.links | {KUBE_APISERVER} if objects else extra.links
+    return Component(
+        name=extra.name,
+        artifact=setting.artifacts[extra.name],
+        args=(*extra.args, *flags({}, setting.user_args(extra.name))),
+        env=extra.envs,
+        ports=_ports(setting, extra),
+        mounts=tuple(volume.mount for volume in extra.volumes),
+        after=needed,
+        uses=needed,
+        objects=objects,
+        own=OwnManner(entry=extra.command, user=extra.user, folder=extra.work_dir),
+    )
+
+
+def extra_page(extra: ExtraComponent) -> MetricsPage | None:
+    """Return where Prometheus finds its metrics; None if its user does not say."""
+    if extra.metric is None:
+        return None
+    return MetricsPage(
+        address=extra.metric.host,
+        path=extra.metric.path,
+        client="",
+        is_unverified=extra.metric.scheme == "https",
+    )
+
+
+def _ports(setting: Setting, extra: ExtraComponent) -> tuple[Port, ...]:
+    """Return its ports; those of a process of this host are the host's."""
+    if setting.site.bind(extra.name) != LOOPBACK:
+        return extra.ports
+    return tuple(Port(name=each.name, port=each.port, host_port=each.port) for each in extra.ports)
+
+
+def _objects(extra: ExtraComponent) -> tuple[Json, ...]:
+    bodies = (body for text in extra.manifests for body in yaml.load_all(text))
+    return tuple(body for body in bodies if body is not None)

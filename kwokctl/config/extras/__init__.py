@@ -1,0 +1,1 @@
+"""Components that a user describes in full, beside those of kwokctl: top-level `components`."""

@@ -1,0 +1,76 @@
+"""A component that a user describes, as a value."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kwokctl.config.patches.patch import Volume
+from kwokctl.json_value import Json
+from kwokctl.model import ComponentName, Port
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtraMetrics:
+    """Where an extra component has its metrics, in the Prometheus text format."""
+
+    scheme: str
+    host: str
+    """`HOST:PORT`, as Prometheus dials it."""
+    path: str
+
+    def to_document(self) -> dict[str, Json]:
+        """Write it as a document has it."""
+        unverified = {"insecureSkipVerify": True} if self.scheme == "https" else {}
+        return {"scheme": self.scheme, "host": self.host, "path": self.path, **unverified}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtraComponent:
+    """A component beside kwokctl's own; of `binary` and `image` a runtime takes what it can start."""
+
+    name: ComponentName
+    version: str = ""
+    binary: str = ""
+    """A path, a URL or URL#MEMBER."""
+    image: str = ""
+    command: tuple[str, ...] = ()
+    """What the image is started with in place of its own entry point."""
+    args: tuple[str, ...] = ()
+    user: str = ""
+    """Of a container: `USER`, `UID` or `UID:GID`; empty for the image's own."""
+    work_dir: str = ""
+    """The folder it works in; empty for the usual one."""
+    links: frozenset[ComponentName] = frozenset()
+    """The components that it needs: it is started after them, and stopped before them."""
+    ports: tuple[Port, ...] = ()
+    envs: Mapping[str, str] = field(default_factory=dict)
+    volumes: tuple[Volume, ...] = ()
+    manifests: tuple[str, ...] = ()
+    """Objects that the cluster is to have before it starts, as YAML."""
+    metric: ExtraMetrics | None = None
+
+    def to_document(self) -> dict[str, Json]:
+        """Write it as a document has it."""
+        parts: dict[str, Json] = {
+            "version": self.version,
+            "binary": self.binary,
+            "image": self.image,
+            "command": list(self.command),
+            "args": list(self.args),
+            "user": self.user,
+            "workDir": self.work_dir,
+            "links": sorted(self.links),
+            "ports": [_port(port) for port in self.ports],
+            "envs": [{"name": name, "value": value} for name, value in self.envs.items()],
+            "volumes": [volume.to_document() for volume in self.volumes],
+            "manifestContents": list(self.manifests),
+            "metric": self.metric and self.metric.to_document(),
+        }
+        return {"name": self.name, **{key: part for key, part in parts.items() if part}}
+
+
+def _port(port: Port) -> dict[str, Json]:
+    return {
+        **({"name": port.name} if port.name else {}),
+        "port": port.port,
+        **({"hostPort": port.host_port} if port.host_port else {}),
+    }

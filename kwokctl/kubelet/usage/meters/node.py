@@ -54,13 +54,14 @@ class NodeMeters:
 
     def usage(self, resource: str, _: str = "") -> float:
         """Return what is used now."""
-        used = sum(pod.usage(resource) for pod in self.pods.values())
-        return used + self._meter(resource).rate(self._scene.now)
+        now = self._scene.now
+        used = sum([pod.rate(resource, now) for pod in self.pods.values()])
+        return used + self._meter(resource).rate(now)
 
     def cumulative_usage(self, resource: str, _: str = "") -> float:
         """Return what has been used so far."""
         now = self._scene.now
-        used = sum(pod.total(resource, now) for pod in self.pods.values())
+        used = sum([pod.total(resource, now) for pod in self.pods.values()])
         return used + self._meter(resource).total(now) + self._gone.get(resource, 0.0)
 
     def started_at(self, container: str) -> float:

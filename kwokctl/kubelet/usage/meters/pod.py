@@ -1,6 +1,6 @@
 """The meters of the containers of a pod."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 from kwokctl.expr.cel import MeasuredObject
 from kwokctl.kubelet.fleet.views import ContainerView, PodView
@@ -11,6 +11,8 @@ from kwokctl.kubelet.usage.meters.scene import Scene
 
 _LEAST = {"memory": 1.0}
 """What a container that runs uses at least: metrics-server drops a pod of which one uses nothing."""
+CurveOf = Callable[[ContainerView, str], Curve]
+"""Returns what a container uses of a resource."""
 _NOTHING: Mapping[str, float] = {}
 
 
@@ -23,6 +25,15 @@ class ContainerMeters:
         """Measure nothing yet."""
         self.view = view
         self.by_resource: dict[str, Meter] = {}
+
+    def of(self, resource: str, curve: CurveOf) -> Meter:
+        """Return the meter of a resource, which follows `curve` if there was none before."""
+        found = self.by_resource.get(resource)
+        if found is None:
+            least = _LEAST.get(resource, 0.0)
+            found = Meter(curve(self.view, resource), self.view.started_at, least)
+            self.by_resource[resource] = found
+        return found
 
 
 class PodMeters:
@@ -69,12 +80,23 @@ class PodMeters:
 
     def rate(self, resource: str, now: float, container: str = "") -> float:
         """Return what is used at a time."""
-        return sum(meter.rate(now) for meter in self._meters(resource, container))
+        if container:
+            meters = self.containers.get(container)
+            return meters.of(resource, self._curve).rate(now) if meters else 0.0
+        used = 0.0
+        for meters in self.containers.values():
+            used += meters.of(resource, self._curve).rate(now)
+        return used
 
     def total(self, resource: str, now: float, container: str = "") -> float:
         """Return what has been used until a time; that of a stopped container only in the whole."""
-        total = sum(meter.total(now) for meter in self._meters(resource, container))
-        return total if container else total + self._stopped.get(resource, 0.0)
+        if container:
+            meters = self.containers.get(container)
+            return meters.of(resource, self._curve).total(now) if meters else 0.0
+        used = self._stopped.get(resource, 0.0)
+        for meters in self.containers.values():
+            used += meters.of(resource, self._curve).total(now)
+        return used
 
     def started_at(self, container: str) -> float:
         """Return when a container that runs was started; KeyError for one that does not."""
@@ -91,18 +113,7 @@ class PodMeters:
 
     def meter(self, container: str, resource: str) -> Meter:
         """Return the meter of a container that runs; KeyError for one that does not."""
-        meters = self.containers[container]
-        found = meters.by_resource.get(resource)
-        if found is None:
-            curve = self._curve(meters.view, resource)
-            found = Meter(curve, meters.view.started_at, _LEAST.get(resource, 0.0))
-            meters.by_resource[resource] = found
-        return found
-
-    def _meters(self, resource: str, container: str) -> Iterator[Meter]:
-        for name in self.containers:
-            if container in {"", name}:
-                yield self.meter(name, resource)
+        return self.containers[container].of(resource, self._curve)
 
     def _admit(self, view: PodView, before: dict[str, ContainerMeters] | None = None) -> None:
         """Take in the containers that run, with the meters of those that ran before."""

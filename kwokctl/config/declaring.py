@@ -114,6 +114,12 @@ def binary_option(title: str, **more: object) -> Any:
     return option("", title, group=PROGRAMS, metavar="PROGRAM", **more)
 
 
+def version_option(title: str, default: str, check: checks.Check, **more: object) -> Any:
+    """Declare which version of a project is got; it has no flag."""
+    said = f"Version of {title}"
+    return option(default, said, group=PROGRAMS, metavar="VERSION", flag="", check=check, **more)
+
+
 def image_option(title: str) -> Any:
     """Declare the image that a component is started from in place of the usual one."""
     return option("", title, group=IMAGES, metavar="IMAGE")

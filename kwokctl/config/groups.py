@@ -17,6 +17,7 @@ from kwokctl.config.declaring import (
     SERVER,
     binary_option,
     option,
+    version_option,
 )
 from kwokctl.model import METRICS_SERVER
 
@@ -186,14 +187,8 @@ class ToolOptions:
         deprecated="--prometheus-binary ARCHIVE#prometheus",
     )
     kind_binary: str = binary_option("kind")
-    kind_version: str = option(
-        DEFAULT_KIND_VERSION,
-        "Version of kind",
-        group=PROGRAMS,
-        metavar="VERSION",
-        flag="",
-        check=checks.kind,
-        original="v0.32.0",
+    kind_version: str = version_option(
+        "kind", DEFAULT_KIND_VERSION, checks.kind, original="v0.32.0"
     )
     kind_binary_prefix: str = option(
         "",

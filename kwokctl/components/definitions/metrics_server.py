@@ -17,7 +17,6 @@ from kwokctl.components.setting import Setting
 from kwokctl.config import checks
 from kwokctl.config.declaring import (
     COMPONENTS,
-    PROGRAMS,
     ComponentOptions,
     binary_option,
     binary_prefix_option,
@@ -25,6 +24,7 @@ from kwokctl.config.declaring import (
     image_prefix_option,
     option,
     port_option,
+    version_option,
 )
 from kwokctl.config.options import ClusterOptions
 from kwokctl.expr import yaml
@@ -55,13 +55,8 @@ class MetricsServerOptions(ComponentOptions):
     component: ClassVar = METRICS_SERVER
 
     port: int = port_option("metrics-server")
-    version: str = option(
-        DEFAULT_METRICS_SERVER_VERSION,
-        "Version of metrics-server",
-        group=PROGRAMS,
-        flag="",
-        check=checks.metrics_server,
-        original="v0.8.1",
+    version: str = version_option(
+        "metrics-server", DEFAULT_METRICS_SERVER_VERSION, checks.metrics_server, original="v0.8.1"
     )
     resolution: int = option(
         0,

@@ -17,7 +17,6 @@ from kwokctl.components.setting import Setting
 from kwokctl.config import checks
 from kwokctl.config.declaring import (
     COMPONENTS,
-    PROGRAMS,
     ComponentOptions,
     binary_option,
     binary_prefix_option,
@@ -25,6 +24,7 @@ from kwokctl.config.declaring import (
     image_prefix_option,
     option,
     port_option,
+    version_option,
 )
 from kwokctl.config.options import ClusterOptions
 from kwokctl.expr import yaml
@@ -57,13 +57,7 @@ class PrometheusOptions(ComponentOptions):
     component: ClassVar = PROMETHEUS
 
     port: int = port_option("Prometheus; a port adds it to the cluster")
-    version: str = option(
-        DEFAULT_PROMETHEUS_VERSION,
-        "Version of Prometheus",
-        group=PROGRAMS,
-        flag="",
-        check=checks.prometheus,
-    )
+    version: str = version_option("Prometheus", DEFAULT_PROMETHEUS_VERSION, checks.prometheus)
     interval: int = option(
         0,
         "Seconds between two scrapes of Prometheus [default: 15, and 60 for 5,000 nodes or more]",

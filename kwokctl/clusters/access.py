@@ -8,7 +8,7 @@ from kwokctl.clusters.state.saved import load
 from kwokctl.components import identities
 from kwokctl.config import checks
 from kwokctl.errors import UsageError
-from kwokctl.host.pki import sign_client
+from kwokctl.host.certificates.pki import sign_client
 from kwokctl.host.ports import joined
 from kwokctl.kube.kubeconfig import entries
 from kwokctl.model import KUBE_APISERVER, ClusterName

@@ -18,7 +18,7 @@ from runtimes.engine.addresses import address_of
 from runtimes.engine.client import Container
 from runtimes.engine.described import described
 from runtimes.engine.inside import Inside
-from runtimes.engine.site import LOOPBACK, ON_HOST, host_address, placed, reached_by
+from runtimes.engine.site import LOOPBACK, ON_HOST, placed, reached_by
 from runtimes.kind.images.image import KindNodeImages
 from runtimes.kind.node import Node
 from runtimes.kind.nodes.configuration import GROUP, configuration, patches_folder
@@ -210,12 +210,7 @@ class KindRuntime:
                 patch = pod_patch(component, manner=self._manner(plan))
                 write_atomic(patches / f"{component.name}{_PATCH}", yaml.dump_all([patch]))
         write_atomic(folder / CONFIGURATION, yaml.dump_all([merged]))
-        Creation(
-            project=self._nodes(plan.cluster).project,
-            program=plan.maker.command[0],
-            image=image,
-            pod_subnet=merged["networking"]["podSubnet"],
-        ).save(folder)
+        self._nodes(plan.cluster).prepare(merged, program=plan.maker.command[0], image=image)
 
     async def _image(self, plan: Plan, named: str) -> str:
         """Return the image that the node was made of before, if it is still here, else the named."""
@@ -251,8 +246,7 @@ class KindRuntime:
 
     async def _install_here(self, plan: Plan, node: Container | None) -> None:
         """Write how the components on the host are launched, and where the node reaches them."""
-        gateway = await self._engine.gateway(node.id) if node else ""
-        host = await host_address(self._engine, gateway)
+        host = await self._nodes(plan.cluster).host_certified(node) if node else ""
         here = reached_by(placed(plan, on_host=True), host)
         await self._crew(plan.cluster).install(here)
 

@@ -53,6 +53,8 @@ NO_GROUP = """\
   cgroupRoot: /there-is-no-such-group
 """
 
+ON_FAKE = {"spec": {"nodeSelector": {"type": "kwok"}, "tolerations": [{"operator": "Exists"}]}}
+
 AUDIT = """\
 apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -119,6 +121,42 @@ def test_new_nodes_name_the_controllers_address_before_their_first_heartbeat(
     main.ok("scale", "node", "fresh", "--replicas", "0", "--wait")
 
     assert "kwokctl.dev/Kubelet" in {each["type"] for each in node["status"]["addresses"]}
+
+
+def test_the_api_server_verifies_the_kubelets_of_real_and_fake_nodes(main: Installed) -> None:
+    main.kubectl("run", "fake", "--image", "x", f"--overrides={json.dumps(ON_FAKE)}")
+    main.kubectl("wait", "--for=condition=Ready", "pod/fake", "--timeout=120s")
+    real = main.kubectl("logs", "-n", "kube-system", f"kube-apiserver-{NODE}", "--tail", "1")
+    fake = main.run("kubectl", "logs", "fake")
+
+    assert real
+    # The kubelet server has answered.
+    assert "no Logs or ClusterLogs document" in fake.out + fake.err, fake
+
+
+def test_a_kubelet_with_a_certificate_for_another_node_is_refused(main: Installed) -> None:
+    """The real kubelet answers there, but the node says another name than the certificate does."""
+    (real,) = main.objects("nodes", "--selector", "type!=kwok")
+    addresses = {each["type"]: each["address"] for each in real["status"]["addresses"]}
+    node = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "foreign"},
+        "status": {
+            "addresses": [{"type": "InternalIP", "address": addresses["InternalIP"]}],
+            "daemonEndpoints": real["status"]["daemonEndpoints"],
+        },
+    }
+    main.kubectl("create", "-f", "-", stdin=json.dumps(node))
+    pinned = json.dumps({"spec": {"nodeName": "foreign"}})
+    main.kubectl("run", "foreign", "--image", "x", f"--overrides={pinned}")
+
+    said = main.refused("kubectl", "logs", "foreign")
+
+    main.kubectl("delete", "pod", "foreign", "--force", "--grace-period=0")
+    main.kubectl("delete", "node", "foreign")
+    assert "certificate" in said
+    assert addresses["InternalIP"] in said
 
 
 async def test_the_port_holds_as_with_any_runtime(main: Installed) -> None:

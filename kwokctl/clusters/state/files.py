@@ -16,9 +16,9 @@ from kwokctl.components.definitions import kube_apiserver_insecure_proxy as inse
 from kwokctl.components.setting import Setting
 from kwokctl.errors import UsageError
 from kwokctl.host.carry_out import carry_out
+from kwokctl.host.certificates.pki import ensure_pki
 from kwokctl.host.files import write_atomic
 from kwokctl.host.paths import ClusterPaths
-from kwokctl.host.pki import ensure_pki
 from kwokctl.host.tokens import ensure_tokens
 from kwokctl.kube.kubeconfig import entries
 from kwokctl.model import Component, Plan

@@ -8,8 +8,7 @@ from typing import ClassVar
 
 from kwokctl.components import identities, verbosity
 from kwokctl.components.definition import Definition
-from kwokctl.components.definitions import etcd
-from kwokctl.components.definitions.kwok_kubelet import has_node_proxy
+from kwokctl.components.definitions import etcd, kwok_kubelet
 from kwokctl.components.fake_nodes import KUBELET_ADDRESS, NOWHERE, has_kubelet
 from kwokctl.components.flags import Value
 from kwokctl.components.metrics_page import own_page
@@ -147,14 +146,10 @@ def egress(paths: ClusterPaths) -> str:
 
 
 def _kubelet_addresses(setting: Setting) -> tuple[str, ...]:
-    """Return the types of a node's addresses, in the order in which its kubelet is looked for.
-
-    A fake node's internal addresses lead nowhere, unless there is a socket to ask for them. Host names
-    are left out: looking one up would query DNS servers outside this machine.
-    """
-    if has_node_proxy(setting):
+    """Return the types of a node's addresses: its internal one first if there is a socket to ask for it."""
+    if kwok_kubelet.has_node_proxy(setting):
         return ("InternalIP", KUBELET_ADDRESS)
-    return (KUBELET_ADDRESS, "InternalDNS", "InternalIP")
+    return kwok_kubelet.address_types(setting)
 
 
 def _advertised(setting: Setting) -> str | None:
@@ -215,7 +210,7 @@ def _identity(setting: Setting) -> dict[str, Value]:
 def _own_ways(setting: Setting) -> dict[str, Value]:
     """Return the flags that the runtime sets instead where there are real nodes."""
     if setting.site.has_own_nodes:
-        return {}
+        return {"kubelet-certificate-authority": kwok_kubelet.authority(setting)}
     return {
         "tls-cert-file": setting.pki(f"{KUBE_APISERVER}.crt"),
         "tls-private-key-file": setting.pki(f"{KUBE_APISERVER}.key"),
@@ -230,12 +225,11 @@ def _kubelet_identity(setting: Setting) -> dict[str, Value]:
     """Return the flags by which the API server and the kubelet server know each other."""
     if not has_kubelet(setting):
         return {}
-    by_socket = has_node_proxy(setting)
+    by_socket = kwok_kubelet.has_node_proxy(setting)
     paths = setting.paths
     return {
         "egress-selector-config-file": str(setting.site.path(paths.egress)) if by_socket else None,
-        # No certificate has the addresses of all nodes; only its owner can listen at the socket.
-        "kubelet-certificate-authority": None if by_socket else setting.pki("ca.crt"),
+        "kubelet-certificate-authority": kwok_kubelet.authority(setting),
         "kubelet-client-certificate": setting.pki(f"{identities.KUBELET_CLIENT}.crt"),
         "kubelet-client-key": setting.pki(f"{identities.KUBELET_CLIENT}.key"),
     }

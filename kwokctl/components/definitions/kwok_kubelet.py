@@ -11,7 +11,7 @@ from kwokctl.components import identities, verbosity
 from kwokctl.components.definition import Definition
 from kwokctl.components.definitions import etcd
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
-from kwokctl.components.fake_nodes import has_kubelet, listening, selecting
+from kwokctl.components.fake_nodes import KUBELET_ADDRESS, has_kubelet, listening, selecting
 from kwokctl.components.flags import Value, flags
 from kwokctl.components.metrics_page import own_page
 from kwokctl.components.setting import Setting
@@ -59,6 +59,27 @@ class KwokKubeletOptions(ComponentOptions):
 def has_node_proxy(setting: Setting) -> bool:
     """Tell whether the API server reaches nodes by their own addresses, through a socket."""
     return has_kubelet(setting) and setting.options.of(KwokKubeletOptions).node_proxy
+
+
+def address_types(setting: Setting) -> tuple[str, ...]:
+    """Return the types of a node's addresses, in the order in which its kubelet is looked for.
+
+    A fake node's internal addresses lead nowhere. The certificates of real kubelets have the names of
+    their nodes. Other names of hosts are left out: looking one up would query DNS servers outside this
+    machine.
+    """
+    names = ("Hostname",) if setting.site.has_own_nodes and has_kubelet(setting) else ()
+    return (KUBELET_ADDRESS, *names, "InternalDNS", "InternalIP")
+
+
+def authority(setting: Setting) -> str | None:
+    """Return what has signed the certificates of all kubelets; None where they cannot be verified.
+
+    Another controller has a certificate of its own. No certificate has the addresses of all nodes; but
+    only its owner can listen at the socket.
+    """
+    is_verified = has_kubelet(setting) and not has_node_proxy(setting)
+    return setting.pki("ca.crt") if is_verified else None
 
 
 def kwok_kubelet(setting: Setting) -> Component:

@@ -8,8 +8,8 @@ from kwokctl import assets
 from kwokctl.artifacts.versions import DEFAULT_METRICS_SERVER_VERSION, metrics_server_version
 from kwokctl.components import identities, verbosity
 from kwokctl.components.definition import Definition
-from kwokctl.components.definitions import kube_apiserver
-from kwokctl.components.fake_nodes import KUBELET_ADDRESS
+from kwokctl.components.definitions import kube_apiserver, kwok_kubelet
+from kwokctl.components.fake_nodes import has_kubelet
 from kwokctl.components.flags import Value, flags
 from kwokctl.components.metrics_page import own_page
 from kwokctl.components.rounds import SECONDS
@@ -140,16 +140,13 @@ def _patience(seconds: int) -> str | None:
 
 
 def _kubelets(setting: Setting) -> dict[str, Value]:
-    """Return the flags by which it reaches kubelets: fake ones, and on kind the real one."""
+    """Return the flags by which it reaches kubelets: fake ones, and on kind the real ones."""
+    is_verified = has_kubelet(setting) or not setting.site.has_own_nodes
     return {
-        "kubelet-preferred-address-types": f"{KUBELET_ADDRESS},InternalIP",
+        "kubelet-preferred-address-types": ",".join(kwok_kubelet.address_types(setting)),
         "kubelet-use-node-status-port": True,
-        # The certificate of kind's own kubelet is signed by no authority.
-        **(
-            {"kubelet-insecure-tls": True}
-            if setting.site.has_own_nodes
-            else {"kubelet-certificate-authority": setting.pki("ca.crt")}
-        ),
+        "kubelet-insecure-tls": None if is_verified else True,
+        "kubelet-certificate-authority": setting.pki("ca.crt") if is_verified else None,
         "kubelet-client-certificate": setting.pki(f"{METRICS_SERVER}.crt"),
         "kubelet-client-key": setting.pki(f"{METRICS_SERVER}.key"),
     }

@@ -1,14 +1,18 @@
 """Finds, makes and removes the containers that are the nodes of a cluster."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 
 from kwokctl.errors import ComponentError, ConflictError, KwokctlError
+from kwokctl.host.certificates.pki import add_server_name
 from kwokctl.host.files import write_atomic
 from kwokctl.host.paths import ClusterPaths
-from kwokctl.model import ClusterName, ComponentName
+from kwokctl.json_value import Json
+from kwokctl.model import KWOK_KUBELET, ClusterName, ComponentName
 from runtimes.engine.client import Container
+from runtimes.engine.site import host_address
 from runtimes.engine.together import all_of
+from runtimes.kind.kubelets import certify, node_names
 from runtimes.kind.node import CLUSTER, CONTROL_PLANE, NODE_ROLES, ROLE, Node
 from runtimes.kind.nodes.configuration import pod_networks
 from runtimes.kind.nodes.creation import Creation, NodesExistError, set_aside
@@ -61,6 +65,23 @@ class KindNodes:
                 hint=f"remove it with '{self._provider.called} delete cluster --name {self.project}', "
                 "or choose another --name",
             )
+
+    def prepare(self, configured: Mapping[str, Json], *, program: str, image: str) -> None:
+        """Keep how the configured nodes are made, and certify their kubelets."""
+        certify(self._paths.pki, node_names(self.project, configured["nodes"]))
+        subnet = configured["networking"]["podSubnet"]
+        creation = Creation(project=self.project, program=program, image=image, pod_subnet=subnet)
+        creation.save(self.folder)
+
+    async def host_certified(self, node: Container) -> str:
+        """Return the address of this host as the node sees it; empty if it is another machine's.
+
+        Fake nodes name it, so the API server verifies the certificate of their kubelet for it.
+        """
+        host = await host_address(self._engine, await self._engine.gateway(node.id))
+        if host:
+            add_server_name(self._paths.pki, KWOK_KUBELET, host)
+        return host
 
     async def make(self, inside: Collection[ComponentName]) -> Container:
         """Let kind make the node, without what the cluster is not to have: only what is `inside`."""

@@ -19,6 +19,7 @@ from kwokctl.model import (
     ComponentName,
     Plan,
 )
+from runtimes.kind.kubelets import CONFIGURED
 from runtimes.kind.pods.pod_settings import Manner, resources, sight, volumes
 
 MAKES = frozenset({ETCD, KUBE_APISERVER, KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER})
@@ -78,10 +79,10 @@ def configurations(
         init["timeouts"] = _TIMEOUTS
     if is_bare:
         init["skipPhases"] = _ADDED
-    kubelet = {"kind": "KubeletConfiguration", "failCgroupV1": False}
-    is_refused = has_cgroup_v1 and minor(kube) >= _CGROUP_SWITCH
-    found = (cluster, init, kubelet) if is_refused else (cluster, init)
-    return tuple({**one, "metadata": {"name": "config"}} for one in found)
+    kubelet: dict[str, Json] = {"kind": "KubeletConfiguration", **CONFIGURED}
+    if has_cgroup_v1 and minor(kube) >= _CGROUP_SWITCH:
+        kubelet["failCgroupV1"] = False
+    return tuple({**one, "metadata": {"name": "config"}} for one in (cluster, init, kubelet))
 
 
 def pod_patch(component: Component, *, manner: Manner) -> dict[str, Json]:

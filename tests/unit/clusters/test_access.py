@@ -8,8 +8,8 @@ from kwokctl.clusters.state.saved import save
 from kwokctl.components.catalog import identities
 from kwokctl.errors import UsageError
 from kwokctl.expr import yaml
+from kwokctl.host.certificates.pki import ensure_pki
 from kwokctl.host.paths import WorkDir
-from kwokctl.host.pki import ensure_pki
 from tests.support.fake_runtime import FakeRuntime
 from tests.unit.clusters.state.test_saved import NAME, SAVED
 

@@ -9,7 +9,7 @@ from kwokctl.components.rounds import settle_rounds
 from kwokctl.components.setting import Setting
 from kwokctl.config.options import ClusterOptions
 from kwokctl.host.paths import ClusterPaths
-from kwokctl.model import METRICS_SERVER, Artifact, Component
+from kwokctl.model import KWOK_KUBELET, METRICS_SERVER, Artifact, Component, ComponentName
 from kwokctl.runtime import Site
 from tests.support import golden
 from tests.support.options import changed, cluster_options, option
@@ -25,12 +25,17 @@ class WithRealNode(HostLikeSite):
         return True
 
 
-def component(options: ClusterOptions = CHOSEN, site: Site | None = None) -> Component:
+def component(
+    options: ClusterOptions = CHOSEN,
+    site: Site | None = None,
+    beside: tuple[ComponentName, ...] = (KWOK_KUBELET,),
+) -> Component:
+    names = (METRICS_SERVER, *beside)
     setting = Setting(
         site=site or HostLikeSite(),
         paths=ClusterPaths(Path("/home/me/.kwok/clusters/dev")),
         options=options,
-        artifacts={METRICS_SERVER: Artifact(name=METRICS_SERVER, version="v0", command=("/m",))},
+        artifacts={n: Artifact(name=n, version="v0", command=("/m",)) for n in names},
     )
     return catalog()[METRICS_SERVER].build(setting)
 
@@ -38,6 +43,11 @@ def component(options: ClusterOptions = CHOSEN, site: Site | None = None) -> Com
 def described(found: Component) -> list[str]:
     seen = [f"sees: {mount.host_path} at {mount.mount_path}" for mount in found.mounts]
     return [*found.args, *seen, *(f"ready: {probe.url}" for probe in found.ready), ""]
+
+
+def kubelets_of(found: Component) -> dict[str, str]:
+    pairs = (word.removeprefix("--").partition("=") for word in found.args)
+    return {flag: value for flag, _, value in pairs if flag.startswith("kubelet-")}
 
 
 def test_its_arguments_are_as_they_were_reviewed() -> None:
@@ -93,10 +103,18 @@ def test_who_its_objects_speak_of_is_itself() -> None:
     assert all(subject["name"] == own.common_name for [subject] in bound)
 
 
-def test_the_real_kubelet_of_kind_is_asked_though_nobody_has_signed_for_it() -> None:
-    beside_real = component(site=WithRealNode()).args
-    assert "--kubelet-insecure-tls=true" in beside_real
-    assert not any("certificate-authority" in word for word in beside_real)
+def test_real_kubelets_of_kind_are_asked_by_the_names_in_their_certificates() -> None:
+    beside_real = kubelets_of(component(site=WithRealNode()))
+    types = "kwokctl.dev/Kubelet,Hostname,InternalDNS,InternalIP"
+    assert beside_real["kubelet-preferred-address-types"] == types
+    assert beside_real["kubelet-certificate-authority"].endswith("ca.crt")
+    assert "kubelet-insecure-tls" not in beside_real
+
+
+def test_beside_real_nodes_the_certificate_of_another_controller_is_not_verified() -> None:
+    beside_another = kubelets_of(component(site=WithRealNode(), beside=()))
+    assert beside_another["kubelet-insecure-tls"] == "true"
+    assert "kubelet-certificate-authority" not in beside_another
 
 
 @pytest.mark.parametrize(("nodes", "seconds"), [(0, "15s"), (4999, "15s"), (5000, "60s")])

@@ -85,7 +85,7 @@ def test_the_users_own_configuration_is_merged_in() -> None:
     assert node["labels"] == {"mine": "too"}
     assert {"hostPath": "/srv", "containerPath": "/srv"} in node["extraMounts"]
     assert {"containerPort": 30000, "hostPort": 30000} in node["extraPortMappings"]
-    assert worker == {"role": "worker"}
+    assert worker["role"] == "worker"
 
 
 @pytest.mark.parametrize(
@@ -127,13 +127,23 @@ def test_a_component_that_is_switched_off_is_not_described() -> None:
     assert 10259 not in [port["containerPort"] for port in found["nodes"][0]["extraPortMappings"]]
 
 
-def test_a_kubelet_that_refuses_cgroup_v1_is_configured_to_accept_it() -> None:
-    def kinds(kube: str) -> list[str]:
-        found = configuration(plan(kube=kube), PATHS, has_cgroup_v1=True)
-        return [yaml.load_all(text)[0]["kind"] for text in found["kubeadmConfigPatches"]]
+def test_every_node_sees_the_certificate_with_which_its_kubelet_serves() -> None:
+    found = made(OWN)
 
-    assert "KubeletConfiguration" in kinds("v1.36.3")
-    assert "KubeletConfiguration" not in kinds("v1.30.0")
+    kubelet = patched(found, "KubeletConfiguration")
+    for node in found["nodes"]:
+        seen = {each["containerPath"]: each["hostPath"] for each in node["extraMounts"]}
+        assert seen[kubelet["tlsCertFile"]] == str(PATHS.pki / "kind-kubelet.crt")
+        assert seen[kubelet["tlsPrivateKeyFile"]] == str(PATHS.pki / "kind-kubelet.key")
+
+
+def test_a_kubelet_that_refuses_cgroup_v1_is_configured_to_accept_it() -> None:
+    def configured(kube: str) -> dict[str, Any]:
+        found = configuration(plan(kube=kube), PATHS, has_cgroup_v1=True)
+        return patched(found, "KubeletConfiguration")
+
+    assert configured("v1.36.3")["failCgroupV1"] is False
+    assert "failCgroupV1" not in configured("v1.30.0")
 
 
 def test_more_names_for_the_certificate_do_not_take_away_those_of_kind() -> None:

@@ -12,7 +12,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from cryptography.x509.verification import PolicyBuilder, Store
 
 from kwokctl.errors import ConfigError
-from kwokctl.host.pki import ensure_pki, sign_client
+from kwokctl.host.certificates.pki import add_server_name, ensure_pki, sign_client
 from kwokctl.model import Identity
 
 ADMIN = Identity(name="admin", common_name="kwok-admin", organizations=("system:masters",))
@@ -217,4 +217,27 @@ def test_what_the_common_authority_had_certified_gets_its_own(folder: Path) -> N
     assert contents(folder)["admin.crt"] == users["admin.crt"]
     before = contents(folder)
     ensure_pki(folder, [ADMIN, PROXY])
+    assert contents(folder) == before
+
+
+def test_a_server_is_certified_for_one_more_address_with_the_same_key(folder: Path) -> None:
+    before, key = cert(folder, "kube-apiserver"), (folder / "kube-apiserver.key").read_bytes()
+
+    add_server_name(folder, "kube-apiserver", "172.18.0.1")
+
+    after = cert(folder, "kube-apiserver")
+    builder = PolicyBuilder().store(Store([cert(folder, "ca")]))
+    for name in (x509.DNSName("localhost"), x509.IPAddress(ip_address("172.18.0.1"))):
+        builder.build_server_verifier(name).verify(after, [])
+    assert after.subject == before.subject
+    assert (folder / "kube-apiserver.key").read_bytes() == key
+
+
+def test_an_address_that_was_added_stays(folder: Path) -> None:
+    add_server_name(folder, "kube-apiserver", "172.18.0.1")
+    before = contents(folder)
+
+    add_server_name(folder, "kube-apiserver", "172.18.0.1")
+    ensure_pki(folder, [ADMIN, SERVER, BOTH])
+
     assert contents(folder) == before

@@ -1,0 +1,1 @@
+"""The certificates of a cluster, and who signs them."""

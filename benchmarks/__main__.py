@@ -25,9 +25,19 @@ _NAMES = (
     "stages",
     "waiting",
     "staged",
+    "rounds",
     "start",
 )
-_ONLY_WHEN_NAMED = ("capacity", "soak", "runtimes", "etcd_libraries", "http_libraries", "whole")
+_ONLY_WHEN_NAMED = (
+    "autoscaling",
+    "capacity",
+    "scrapes",
+    "soak",
+    "runtimes",
+    "etcd_libraries",
+    "http_libraries",
+    "whole",
+)
 
 
 def main() -> int:

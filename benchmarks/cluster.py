@@ -19,12 +19,14 @@ from benchmarks.processes import programs
 from benchmarks.results import Machine
 from kwokctl import __version__
 from kwokctl.clusters.state.home import cluster_name
+from kwokctl.clusters.state.saved import load
 from kwokctl.etcd.client import EtcdClient
 from kwokctl.host.memory import machine_memory
 from kwokctl.host.paths import ClusterPaths, WorkDir
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import load_access
 from kwokctl.kube.transport.pool import Pool
+from kwokctl.model import ComponentName
 
 KWOKCTL = (sys.executable, "-m", "kwokctl")
 _NAME = "bench"
@@ -52,6 +54,10 @@ class BenchCluster:
     def pool(self) -> Pool:
         """Return connections to its API server; close them."""
         return Pool(load_access(self.paths.kubeconfig))
+
+    def port(self, component: ComponentName) -> int:
+        """Return the port at which a component listens on this machine."""
+        return load(self.paths, cluster_name(_NAME)).options.component(component).port
 
     async def kwokctl(self, *words: str) -> None:
         """Run a command of kwokctl on it; raise FailedError if it fails or writes by another path."""

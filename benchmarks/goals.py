@@ -83,6 +83,21 @@ ROWS: Mapping[str, Row] = {
         "{count} pods that wait for their Stage: what they add to the CPU of the controller, of one core",
         "%", 100_000, nodes=1_000, goal=0.1,
     ),
+    "rounds-share": Row(
+        "metrics-server through {nodes} nodes with {count} pods every 15 s: CPU of the kubelet server, of one core",
+        "%", 10_000, nodes=1_000, goal=10,
+    ),
+    "rounds-share-failed": Row("the same: requests that failed", "", 10_000, nodes=1_000, goal=0),
+    "rounds": Row(
+        "a round of metrics-server through {nodes} nodes with {count} pods",
+        "s", 100_000, nodes=10_000, goal=30,
+    ),
+    "rounds-failed": Row("the same: requests that failed", "", 100_000, nodes=10_000, goal=0),
+    "rounds-cpu": Row("the same: CPU of the kubelet server", "s", 100_000, nodes=10_000, goal=15),
+    "rounds-delay": Row(
+        "the same: how much later than an idle process the controller answers, in 99.9 % of requests",
+        "ms", 100_000, nodes=10_000, goal=50,
+    ),
     "soak": Row(
         "memory of the controller after {count} s of 100 pods a second, beside minute 10",
         "%", 1_800, goal=5,

@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-_PROGRAMS = ("kube-apiserver", "etcd", "kube-controller-manager", "kube-scheduler")
+METRICS_SERVER = "metrics-server"
+_PROGRAMS = ("kube-apiserver", "etcd", "kube-controller-manager", "kube-scheduler", METRICS_SERVER)
 _FLAG = re.compile(r"--([a-z-]+)[= ](\S+)")
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")

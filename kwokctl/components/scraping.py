@@ -46,6 +46,8 @@ def _fleet(setting: Setting, kubelet: MetricsPage, seconds: int) -> dict[str, Js
     url = f"https://{kubelet.address}/discovery/prometheus"
     return {
         "job_name": _NODES,
+        # In a long round through many nodes an answer that is late is not missing.
+        "scrape_timeout": f"{max(min(seconds, _LONGEST), seconds - _LONGEST)}s",
         **access,
         "http_sd_configs": [
             {"url": url, "refresh_interval": f"{seconds}s", "tls_config": access["tls_config"]}

@@ -92,7 +92,11 @@ def server_tls(certificate: Path, key: Path, client_ca: Path | None) -> ssl.SSLC
 
 
 async def accepted(listening: socket.socket) -> AsyncGenerator[socket.socket, None]:
-    """Yield connections until cancelled; one that is reset meanwhile is left out."""
+    """Yield connections until cancelled, one in a turn of the loop; one that is reset is left out.
+
+    A client that asks thousands of nodes at once opens a connection wherever none is free, and uses what
+    becomes free first. Were all accepted at once, it would shake hands for each request.
+    """
     loop = asyncio.get_running_loop()
     while True:
         try:
@@ -103,6 +107,7 @@ async def accepted(listening: socket.socket) -> AsyncGenerator[socket.socket, No
             await asyncio.sleep(0.1)
             continue
         yield found
+        await asyncio.sleep(0)
 
 
 async def connected(

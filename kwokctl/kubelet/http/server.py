@@ -27,6 +27,9 @@ _PATIENCE = 10.0
 _IDLE_AT_MOST = 300.0
 _MOST_STRANGERS = 500
 """Connections of clients that have not shown a credential; well below what a process may have open."""
+_MANY_STRANGERS, _PAUSE = 100, 0.005
+"""From so many on they come so many seconds apart: a client of thousands of nodes opens a connection
+wherever none is free, and those that it has already get on better than new ones."""
 
 Certificate = Mapping[str, Any] | None
 Admit = Callable[[Request, Certificate], Awaitable[None]]
@@ -65,6 +68,8 @@ class KubeletServer:
         async with aclosing(accepted(listening)) as connections:
             async for found in connections:
                 tasks.create_task(self.serve(found, tls))
+                if len(self._strangers) > _MANY_STRANGERS:
+                    await asyncio.sleep(_PAUSE)
 
     async def serve(
         self, found: socket.socket, tls: ssl.SSLContext | None, local_host: str = ""

@@ -184,6 +184,8 @@ def test_many_nodes_are_scraped_less_often(nodes: int, seconds: str) -> None:
     settled = settle_rounds(changed(OPTIONS, nodes=nodes))
     text = yaml.safe_load(component(settled).files[PATHS.prometheus_config])
     assert text["global"]["scrape_interval"] == seconds
+    nodes_job = text["scrape_configs"][-1]
+    assert nodes_job["scrape_timeout"] == {"15s": "10s", "60s": "50s"}[seconds]
 
 
 def test_an_interval_that_was_given_stays_and_bounds_the_time_of_an_answer() -> None:

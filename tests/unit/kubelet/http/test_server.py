@@ -2,12 +2,13 @@ import asyncio
 import socket
 import ssl
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
 from kwokctl.errors import ApiError, ConfigError, UnavailableError
-from kwokctl.kubelet.http.listening import listening_sockets, server_tls
+from kwokctl.kubelet.http.listening import accepted, listening_sockets, server_tls
 from kwokctl.kubelet.http.messages import Answer, RawStream, RefusedError, Request
 from kwokctl.kubelet.http.routes import Route, RouteTable
 from kwokctl.kubelet.http.server import Certificate
@@ -221,6 +222,33 @@ async def test_strangers_that_stay_silent_make_room_for_others(tmp_path: Path) -
         for _, writer in silent:
             writer.close()
         await eventually(lambda: at.server.connections == 0)
+
+
+async def test_other_work_is_done_between_two_connections_that_wait_to_be_accepted() -> None:
+    [listening] = listening_sockets(["127.0.0.1"], 0)
+    port = listening.getsockname()[1]
+    clients = [socket.create_connection(("127.0.0.1", port)) for _ in range(3)]
+    turns: list[str] = []
+
+    async def accept() -> None:
+        async with aclosing(accepted(listening)) as found:
+            async for each in found:
+                each.close()
+                turns.append("accepted")
+
+    async def work() -> None:
+        while turns.count("accepted") < len(clients):
+            turns.append("work")
+            await asyncio.sleep(0)
+
+    accepting = asyncio.create_task(accept())
+    await work()
+    accepting.cancel()
+    await asyncio.wait([accepting])
+    for each in (*clients, listening):
+        each.close()
+
+    assert "accepted accepted" not in " ".join(turns)
 
 
 def test_the_longest_path_decides() -> None:

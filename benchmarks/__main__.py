@@ -36,6 +36,7 @@ _ONLY_WHEN_NAMED = (
     "runtimes",
     "etcd_libraries",
     "http_libraries",
+    "sharing",
     "whole",
 )
 

@@ -37,10 +37,7 @@ def parser() -> argparse.ArgumentParser:
     add("--server-address", dest="serverAddress", help="host:port for health and metrics")
     add("--server-token-file", type=Path,
         help="file for a new token, which clients must show for all but health; without this flag they get health only")  # fmt: skip
-    add("--node-lease-duration-seconds", dest="nodeLeaseDurationSeconds", type=whole,
-        help="how long a node's lease lasts; 0 for no leases")  # fmt: skip
-    add("--holder-identity", default="",
-        help="name under which leases are held, if no other controller has it; a restarted one takes them over at once")  # fmt: skip
+    _add_leases(add)
     _add_etcd(add)
     add("--tls-cert-file", dest="tlsCertFile", help=argparse.SUPPRESS)
     add("--tls-private-key-file", dest="tlsPrivateKeyFile", help=argparse.SUPPRESS)
@@ -53,6 +50,16 @@ def parser() -> argparse.ArgumentParser:
     add("-v", "--v", type=log_level, default=0, help="how much is logged: a number or a name")
     add("--version", action="version", version=f"kwok version {__version__}")
     return made
+
+
+def _add_leases(add: Callable[..., object]) -> None:
+    """Add the flags for the leases of nodes, which say which controller has which node."""
+    add("--node-lease-duration-seconds", dest="nodeLeaseDurationSeconds", type=whole,
+        help="how long a node's lease lasts; 0 for no leases")  # fmt: skip
+    add("--holder-identity", default="",
+        help="name under which leases are held, if no other controller has it; a restarted one takes them over at once")  # fmt: skip
+    add("--share-nodes", dest="share_nodes", **SWITCH,
+        help="divide the nodes evenly among all controllers that select them (default: true, unless --holder-identity or --manage-single-node is given)")  # fmt: skip
 
 
 def _add_etcd(add: Callable[..., object]) -> None:

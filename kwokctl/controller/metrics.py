@@ -20,6 +20,7 @@ _MEANINGS: Help = {
     "kwok_controller_play_lag_seconds_sum": ("counter", "Time from being due to being played."),
     "kwok_controller_leases": ("gauge", "Node leases, by state."),
     "kwok_controller_lease_writes_total": ("counter", "Lease writes, by outcome."),
+    "kwok_controller_members": ("gauge", "Controllers that share the nodes; 0 without sharing."),
     "kwok_controller_pod_addresses": ("gauge", "Pod addresses in use."),
     "kwok_controller_watch_delay_seconds": (
         "gauge",

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.kube.client import Client
-from kwokctl.kube.collections.paging import ListQuery, list_pages
+from kwokctl.kube.collections.paging import ListQuery, list_from_cache, list_pages
 from kwokctl.kube.resource import Resource
 
 
@@ -16,12 +16,23 @@ class ObjectReader(Protocol):
         """Return one object as it is now."""
         ...
 
-    async def list(self, resource: Resource, *, field_selector: str = "") -> Sequence[bytes]:
+    async def list(
+        self,
+        resource: Resource,
+        *,
+        namespace: str | None = None,
+        field_selector: str = "",
+        label_selector: str = "",
+    ) -> Sequence[bytes]:
         """Return the objects of a kind, each as JSON without `apiVersion` and `kind`."""
         ...
 
     def pages(self, resource: Resource) -> AsyncIterator[Sequence[bytes]]:
         """Yield the objects of a kind, not older than they are now, some at a time."""
+        ...
+
+    def cached(self, resource: Resource, namespace: str) -> AsyncIterator[Sequence[bytes]]:
+        """Yield the objects of a kind in a namespace as they were shortly ago, some at a time."""
         ...
 
     async def resolve(self, api_version: str, kind: str) -> Resource:
@@ -40,14 +51,32 @@ class ApiObjectReader:
         """Return one object as it is now."""
         return await self._client.get_raw(target.resource, target.namespace, target.name)
 
-    async def list(self, resource: Resource, *, field_selector: str = "") -> Sequence[bytes]:
+    async def list(
+        self,
+        resource: Resource,
+        *,
+        namespace: str | None = None,
+        field_selector: str = "",
+        label_selector: str = "",
+    ) -> Sequence[bytes]:
         """Return the objects of a kind, each as JSON of its own without `apiVersion` and `kind`."""
-        query = ListQuery(resource=resource, field_selector=field_selector)
+        query = ListQuery(
+            resource=resource,
+            namespace=namespace,
+            field_selector=field_selector,
+            label_selector=label_selector,
+        )
         return [item async for page in self._pages(query) for item in page]
 
     def pages(self, resource: Resource) -> AsyncIterator[Sequence[bytes]]:
         """Yield the objects of a kind, not older than they are now, some at a time."""
         return self._pages(ListQuery(resource=resource))
+
+    async def cached(self, resource: Resource, namespace: str) -> AsyncIterator[Sequence[bytes]]:
+        """Yield the objects of a kind in a namespace from the API server's cache."""
+        query = ListQuery(resource=resource, namespace=namespace)
+        async for page in list_from_cache(self._client.pool, query):
+            yield [bytes(item) for item in page.objects]
 
     async def resolve(self, api_version: str, kind: str) -> Resource:
         """Find the resource that serves a kind; NotFoundError if there is none."""

@@ -5,7 +5,9 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from errno import EADDRINUSE
 from itertools import count
 from random import Random
 
@@ -16,7 +18,8 @@ from kwokctl.controller.cluster.admission_fallback import AdmissionFallback
 from kwokctl.controller.cluster.kubelet_features import with_features
 from kwokctl.controller.cluster.watchers import ClusterWatchers
 from kwokctl.controller.context import ControllerContext
-from kwokctl.controller.leases.keeper import own_identity
+from kwokctl.controller.membership.identity import own_identity
+from kwokctl.controller.membership.membership import Membership
 from kwokctl.controller.object_reader import ApiObjectReader
 from kwokctl.controller.serving.routes import Handlers, owner_authorizer, routes
 from kwokctl.controller.serving.server import Server
@@ -43,7 +46,7 @@ from kwokctl.embedded.process import (
     log_to_stderr,
     set_verbosity,
 )
-from kwokctl.errors import KwokctlError
+from kwokctl.errors import KwokctlError, UnavailableError
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.terminated_watchers import NAME, EndedWatches
@@ -56,6 +59,8 @@ _CONNECTIONS = 24
 """More do not make the API server faster, and each costs half a megabyte of TLS buffers."""
 _MANAGER = "kwok-controller"
 """Under which name the cluster keeps which fields the fake kubelets have written, as with kwok's."""
+_FAREWELL = 2.0
+"""Seconds in which the other controllers hear of the end."""
 _ASK_EVERY = 10.0
 """Seconds between reads of the API server's metrics, which are long."""
 
@@ -114,7 +119,7 @@ async def _serve(settings: Settings, pool: Pool, holder: str) -> None:
     authorizer = await owner_authorizer(settings.server_token_file)
     server = Server(routes(handlers), authorizer)
     if settings.server is not None:
-        await server.start(*settings.server)
+        await _listen(server, *settings.server, moves=settings.shares)
     try:
         random = Random()
         wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
@@ -183,7 +188,34 @@ async def _plane(
     return plane
 
 
+async def _listen(server: Server, host: str, port: int, *, moves: bool) -> None:
+    """Serve at an address; if it is taken by another controller of this machine, at a free port."""
+    try:
+        await server.start(host, port)
+    except UnavailableError as e:
+        is_taken = isinstance(e.__cause__, OSError) and e.__cause__.errno == EADDRINUSE
+        if not (moves and is_taken):
+            raise
+        await server.start(host, 0)
+        log.warning("port %d is taken: health and metrics are at port %d", port, server.port)
+
+
 async def _play(watchers: ClusterWatchers, fallback: AdmissionFallback | None) -> None:
+    try:
+        await _play_on(watchers, fallback)
+    finally:
+        # Only now: the controller that hears of it writes to the nodes at once.
+        if (membership := watchers.controller.membership) is not None:
+            await _leave(membership)
+
+
+async def _leave(membership: Membership) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_FAREWELL):
+            await membership.leave()
+
+
+async def _play_on(watchers: ClusterWatchers, fallback: AdmissionFallback | None) -> None:
     async with asyncio.TaskGroup() as tasks:
         if fallback is not None:
             tasks.create_task(fallback.run())

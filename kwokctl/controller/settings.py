@@ -70,6 +70,8 @@ class Settings:
     """0 for no leases."""
     holder_identity: str
     """Empty for a name that no other controller has."""
+    shares: bool = False
+    """Whether the nodes are divided among all controllers that select them."""
     verbosity: int
     etcd: EtcdAccess | None = None
     """None to write through the API only."""
@@ -144,6 +146,7 @@ def _settings(
         server_token_file=flags.server_token_file,
         lease_seconds=options["nodeLeaseDurationSeconds"],
         holder_identity=flags.holder_identity,
+        shares=_shares(flags, options),
         etcd=_etcd(flags),
         verbosity=flags.v,
         parallelism=Parallelism(
@@ -161,6 +164,20 @@ def _check_no_pod_stages(stages: Sequence[Stage]) -> None:
             f"Stages for pods have no effect with '--pods kubelet': {', '.join(found)}",
             hint="leave them out, or take '--pods stages'",
         )
+
+
+def _shares(flags: argparse.Namespace, options: dict[str, Json]) -> bool:
+    """Return whether nodes are shared: unless a name is given, or there is one node only."""
+    if not options["nodeLeaseDurationSeconds"]:
+        if flags.share_nodes:
+            raise UsageError(
+                "--share-nodes needs leases: they say which controller has which node",
+                hint="give --node-lease-duration-seconds, such as 40",
+            )
+        return False
+    if flags.share_nodes is not None:
+        return bool(flags.share_nodes)
+    return not flags.holder_identity and not options["manageSingleNode"]
 
 
 def _checked(name: str, value: Json) -> Json:

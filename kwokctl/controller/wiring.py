@@ -13,6 +13,7 @@ from kwokctl.controller.engine.second_look import SecondLook
 from kwokctl.controller.leases.keeper import LeaseKeeper
 from kwokctl.controller.leases.ownership import Ownership
 from kwokctl.controller.lifecycle.engine import PodEngine
+from kwokctl.controller.membership.membership import Membership, fleet_name
 from kwokctl.controller.nodes.address_pool import PodIPs
 from kwokctl.controller.nodes.registry import NodeRegistry
 from kwokctl.controller.serving.scale_api import ScaleApi
@@ -55,7 +56,11 @@ class Controller:
         nodes, kubelet = NodeRegistry(), settings.kubelet
         addresses = PodIPs(nodes, default_cidr=settings.cidr, node_ip=kubelet.ip)
         self._addresses = addresses
+        self.membership = self._as_member(settings, holder, nodes) if settings.shares else None
         self.keeper = self._keeper(settings, holder, nodes) if settings.lease_seconds else None
+        if self.membership is not None and self.keeper is not None:
+            self.membership.listen(self.keeper.look_again, addresses.divide)
+            self.membership.post.listen(self.kinds_changed.set)
         leases = self.keeper or NoLeases(nodes.set_hold)
         node_functions = functions.for_nodes(self._shared, kubelet)
         node_hooks = NodeHooks(nodes, settings.selection, node_functions, leases)
@@ -74,6 +79,16 @@ class Controller:
             holder=holder,
             duration=settings.lease_seconds,
             workers=settings.parallelism.leases,
+            sharing=self.membership.division if self.membership is not None else None,
+        )
+
+    def _as_member(self, settings: Settings, me: str, nodes: NodeRegistry) -> Membership:
+        return Membership(
+            self._context,
+            nodes,
+            me=me,
+            name=fleet_name(settings.selecting),
+            lease_seconds=settings.lease_seconds,
         )
 
     def seen(self, resource: Resource, version: int) -> None:
@@ -82,7 +97,12 @@ class Controller:
         self.scale_api.note(resource, version)
 
     def other_kinds(self) -> set[Kind]:
-        """Return the kinds that there are stages for, without nodes and pods."""
+        """Return the kinds that there are stages for, without nodes and pods.
+
+        Of controllers that share nodes one plays them all, and the others none.
+        """
+        if self.membership is not None and not self.membership.post.is_mine:
+            return set()
         return self._stages.keys() - {NODE, POD}
 
     def change(self, stages: Iterable[Stage]) -> None:
@@ -119,6 +139,8 @@ class Controller:
                 tasks.create_task(self._context.warnings.run(self._context.plane.record))
                 if self.keeper is not None:
                     tasks.create_task(self.keeper.run())
+                if self.membership is not None:
+                    tasks.create_task(self.membership.run())
         finally:
             self.delay_queue.close()
 

@@ -129,7 +129,10 @@ def _selects(request: Request, body: dict[str, Any]) -> bool:
 
 
 def _has_label(selector: str, body: dict[str, Any]) -> bool:
-    """Return whether a single `key=value` or `key!=value` selects an object; nothing selects all."""
+    """Return whether `key`, `key=value` or `key!=value` selects an object; nothing selects all."""
     key, equals, value = selector.partition("=")
-    is_equal = bool(body["metadata"].get("labels", {}).get(key.removesuffix("!")) == value)
-    return not equals or is_equal is not key.endswith("!")
+    labels = body["metadata"].get("labels") or {}
+    if not equals:
+        return not key or key in labels
+    is_equal = bool(labels.get(key.removesuffix("!")) == value)
+    return is_equal is not key.endswith("!")

@@ -169,7 +169,12 @@ class FakeCluster(ThroughApi):
         return orjson.dumps(self._found(target))
 
     async def list(
-        self, resource: Resource, *, namespace: str = "", field_selector: str = ""
+        self,
+        resource: Resource,
+        *,
+        namespace: str | None = None,
+        field_selector: str = "",
+        label_selector: str = "",
     ) -> Sequence[bytes]:
         self.writes.append(("list", field_selector))
         await self._admit_read()
@@ -178,10 +183,14 @@ class FakeCluster(ThroughApi):
             orjson.dumps(body)
             for (plural, _, _), body in self.objects.items()
             if plural == resource.plural
+            and (not label_selector or _is_labelled(body, label_selector))
             and (not field_selector or body.get("spec", {}).get("nodeName") == node)
         ]
 
     async def pages(self, resource: Resource) -> AsyncIterator[Sequence[bytes]]:
+        yield await self.list(resource)
+
+    async def cached(self, resource: Resource, namespace: str) -> AsyncIterator[Sequence[bytes]]:
         yield await self.list(resource)
 
     async def resolve(self, api_version: str, kind: str) -> Resource:
@@ -228,6 +237,12 @@ class FakeCluster(ThroughApi):
         self._history.append((self.version, key[0], change, raw))
         for watcher in self._watchers.get(key[0], ()):
             watcher(change, raw)
+
+
+def _is_labelled(body: dict[str, Any], selector: str) -> bool:
+    key, _, value = selector.partition("=")
+    labels = body["metadata"].get("labels") or {}
+    return key in labels and value in ("", labels[key])
 
 
 def _merged(old: Any, patch: Any, name: str = "") -> Any:

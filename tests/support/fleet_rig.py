@@ -53,6 +53,7 @@ class Rig:
         cluster: FakeCluster | None = None,
         holder: str = "me_1",
         lease_seconds: int = 40,
+        shares: bool = False,
         selection: Selection | None = None,
         stages: tuple[Stage, ...] | None = None,
         has_kubelet_pods: bool = False,
@@ -70,18 +71,22 @@ class Rig:
             server=None,
             lease_seconds=lease_seconds,
             holder_identity="",
+            shares=shares,
             verbosity=0,
         )
         loop = asyncio.get_running_loop()
         context = ControllerContext(
             plane=plane_of(self.cluster),
             reader=self.cluster,
-            random=Random(1),
+            random=Random(holder),
             wall=lambda: START + loop.time(),
         )
         self.controller = Controller(settings, holder, context)
         self.controller.pods_listed.set()
         self.pods_deaf = False
+        self.follow()
+
+    def follow(self) -> None:
         self.cluster.watch(NODES, self.tell_node)
         self.cluster.watch(PODS, self.tell_pod)
 

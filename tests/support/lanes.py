@@ -35,7 +35,11 @@ _OUTCOME = re.compile(r"(\d+) (passed|failed|error|skipped|xfailed|xpassed)")
 
 _WITH_PROGRAMS = ("tests/contract", "tests/e2e")
 _DATA_PATH = "tests/e2e/test_data_path_*.py"
-_ROUNDS = ("tests/e2e/test_usage.py", "tests/e2e/test_heartbeats.py")
+_ROUNDS = (
+    "tests/e2e/test_usage.py",
+    "tests/e2e/test_heartbeats.py",
+    "tests/e2e/test_sharing_nodes.py",
+)
 """Tests that mostly wait for what happens every few seconds."""
 LANES: Mapping[str, Sequence[str]] = {
     "kind": _WITH_PROGRAMS,

@@ -10,6 +10,7 @@ import orjson
 
 from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.leases.keeper import LeaseKeeper
+from kwokctl.controller.leases.sharing import Sharing
 from kwokctl.controller.metrics import controller_metrics
 from kwokctl.controller.nodes.registry import Hold
 from kwokctl.controller.scheduling.delay_queue import DelayQueue
@@ -33,6 +34,7 @@ class Rig:
         *,
         holder: str = "me_1",
         duration: int = DURATION,
+        sharing: Sharing | None = None,
     ) -> None:
         self.cluster = cluster or FakeCluster(LEASES)
         self.delay_queue = DelayQueue()
@@ -51,19 +53,22 @@ class Rig:
             lambda node, hold: self.changes.append((node, hold)),
             holder=holder,
             duration=duration,
+            sharing=sharing,
         )
 
     def spec(self, node: str = "n") -> dict[str, Any]:
         spec: dict[str, Any] = self.cluster.object(LEASES, node, NODE_LEASES)["spec"]
         return spec
 
-    def foreign(self, *, age: float, duration: int = DURATION, holder: str = "other_2") -> None:
+    def foreign(
+        self, *, age: float, duration: int = DURATION, holder: str = "other_2", name: str = "n"
+    ) -> None:
         """Let another controller hold the lease, renewed `age` seconds ago."""
         now = 1_767_268_800.0 + asyncio.get_running_loop().time()
         self.cluster.put(
             LEASES,
             {
-                "metadata": {"name": "n", "namespace": NODE_LEASES},
+                "metadata": {"name": name, "namespace": NODE_LEASES},
                 "spec": {
                     "holderIdentity": holder,
                     "leaseDurationSeconds": duration,

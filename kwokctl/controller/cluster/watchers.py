@@ -7,6 +7,7 @@ from random import Random
 
 import msgspec
 
+from kwokctl.controller.cluster.fleet_watch import FleetWatch
 from kwokctl.controller.cluster.other_kinds import OtherKinds, name_of
 from kwokctl.controller.engine.decoded import (
     Decoded,
@@ -70,11 +71,20 @@ class ClusterWatchers:
                 tasks.create_task(each.run())
             for each in self._documents:
                 await each.known()
+            if (fleet := self._fleet_watch()) is not None:
+                await fleet.join()
+                tasks.create_task(fleet.run())
             self._pending.update(map(name_of, self.controller.other_kinds()))
             await self._list_leases()
             tasks.create_task(self._follow_nodes())
             tasks.create_task(self._follow_pods())
             tasks.create_task(self._others.run())
+
+    def _fleet_watch(self) -> FleetWatch | None:
+        membership, keeper = self.controller.membership, self.controller.keeper
+        if membership is None or keeper is None:
+            return None
+        return FleetWatch(self._client, membership, keeper, self._random)
 
     async def _list_leases(self) -> None:
         keeper = self.controller.keeper

@@ -6,6 +6,7 @@ with its name, as kubelets keep them.
 
 from dataclasses import dataclass, field
 
+from kwokctl.controller.leases.labels import LABEL, MOVED
 from kwokctl.dataplane.leases.decode import StoredLease
 from kwokctl.dataplane.leases.encode import Lease
 from kwokctl.json_value import Json
@@ -23,6 +24,8 @@ class LeaseClaim:
     acquired: float = 0.0
     """Since when the lease is held, as a POSIX time stamp; 0 if it is not yet."""
     transitions: int = 0
+    announced: bool = False
+    """Whether the next write tells other controllers that the lease changes hands."""
     _kept: dict[str, Json] = field(default_factory=dict)
     """The identity of the lease, and what other programs have given it: labels, finalizers, its deletion."""
     _lease: Lease | None = None
@@ -36,7 +39,7 @@ class LeaseClaim:
         kept = {
             "uid": stored.uid,
             "creationTimestamp": stored.created,
-            "labels": stored.labels,
+            "labels": {k: v for k, v in (stored.labels or {}).items() if k != LABEL},
             "annotations": stored.annotations,
             "finalizers": stored.finalizers,
             "ownerReferences": owners,
@@ -59,11 +62,8 @@ class LeaseClaim:
         """Return the lease to write at `now`; the next call may change the returned object."""
         self.acquired = self.acquired or now
         if self._lease is None:
-            owner = {"apiVersion": "v1", "kind": "Node", "name": self.node, "uid": self.uid}
-            metadata: dict[str, Json] = {"name": self.node, "namespace": NODE_LEASES, **self._kept}
-            metadata["ownerReferences"] = [*self._kept.get("ownerReferences", ()), owner]
             self._lease = Lease(
-                metadata,
+                self._metadata(announced=self.announced),
                 holder=holder,
                 duration=duration,
                 acquired=self.acquired,
@@ -72,6 +72,30 @@ class LeaseClaim:
             )
         self._lease.renewed = now
         return self._lease
+
+    def settle(self) -> None:
+        """Take note that the other controllers know: the next write is a renewal like any other."""
+        if self.announced:
+            self.announced, self._lease = False, None
+
+    def gift(self, to: str, *, duration: int, now: float) -> Lease:
+        """Return the lease that makes another controller the holder."""
+        return Lease(
+            self._metadata(announced=True),
+            holder=to,
+            duration=duration,
+            acquired=now,
+            renewed=now,
+            transitions=self.transitions + 1,
+        )
+
+    def _metadata(self, *, announced: bool) -> dict[str, Json]:
+        owner = {"apiVersion": "v1", "kind": "Node", "name": self.node, "uid": self.uid}
+        metadata: dict[str, Json] = {"name": self.node, "namespace": NODE_LEASES, **self._kept}
+        metadata["ownerReferences"] = [*self._kept.get("ownerReferences", ()), owner]
+        if announced:
+            metadata["labels"] = {**self._kept.get("labels", {}), LABEL: MOVED}
+        return metadata
 
     def _keep(self, kept: dict[str, Json]) -> None:
         self._kept, self._lease = kept, None

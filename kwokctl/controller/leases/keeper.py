@@ -1,64 +1,32 @@
 """Takes, renews and watches over the leases of the managed nodes."""
 
-import asyncio
 import logging
-import socket
-import uuid
 from collections.abc import Callable, Iterable, Sequence
-from math import ceil
 
 from kwokctl.controller.context import ControllerContext
+from kwokctl.controller.leases.beats import Beats
 from kwokctl.controller.leases.claim import LeaseClaim
+from kwokctl.controller.leases.node_lease import NodeLease
+from kwokctl.controller.leases.sharing import Alone, Sharing
+from kwokctl.controller.leases.sightings import Sightings, newest, nodes_by_holder
 from kwokctl.controller.nodes.registry import Hold
 from kwokctl.controller.scheduling.worker_queue import BatchQueue
 from kwokctl.controller.write_errors import ErrorKind, error_kind
-from kwokctl.dataplane.leases.decode import StoredLease, read_lease
-from kwokctl.dataplane.port import ObjectKey, Renewal, Renewed
+from kwokctl.dataplane.leases.decode import StoredLease
+from kwokctl.dataplane.leases.encode import Lease
+from kwokctl.dataplane.port import Renewal, Renewed
 from kwokctl.embedded.metrics import Labels
 from kwokctl.errors import RequestError
-from kwokctl.kube.resource import LEASES, NODE_LEASES
 from kwokctl.retry import backoff
+from kwokctl.tasks import beside
 
 log = logging.getLogger(__name__)
 
-_JITTER = 0.04
-_TICK = 0.5
-"""Renewals are gathered into moments this far apart: those that write, store and watch them wake less."""
-_MOMENTS = 20
-"""The same as a number in the time between two renewals: those of short leases come no later."""
 _PATIENCE = 2.0
 """Seconds in which a node that can wait has no lease. The garbage collector hears of nodes
 and leases separately, and asks the API server for each owner that it has not heard of yet."""
-_GOLDEN = 0.618033988749895
-"""Its multiples, modulo 1, fill an interval evenly however many there are."""
-
-
-def own_identity() -> str:
-    """Make the name of a holder, like "hostname_uuid", that no other controller uses."""
-    return f"{socket.gethostname()}_{uuid.uuid4()}"
-
-
-class _NodeLease:
-    """One node's lease, from being wanted to the node's end."""
-
-    __slots__ = ("beat", "claim", "hold", "queue", "queued", "tries", "until")
-
-    def __init__(self, claim: LeaseClaim, queue: "BatchQueue[_NodeLease]") -> None:
-        self.claim = claim
-        self.queue = queue
-        self.hold = Hold.PENDING
-        self.queued = False
-        self.tries = 0
-        self.beat = 0.0
-        """When it was last due to be renewed: the next times are counted from there."""
-        self.until = 0.0
-        """When a held lease ends unless it is renewed."""
-
-    def on_due(self) -> None:
-        """Write or read the lease as soon as a worker is free."""
-        if not self.queued:
-            self.queued = True
-            self.queue.put(self)
+_GRACE = 1.0
+"""Seconds in which a lease that is free is left to the controller that may claim it first."""
 
 
 class LeaseKeeper:
@@ -77,6 +45,7 @@ class LeaseKeeper:
         holder: str,
         duration: int,
         workers: int = 8,
+        sharing: Sharing | None = None,
     ) -> None:
         """Call `changed` with the name of each node whose lease was won or lost.
 
@@ -87,31 +56,38 @@ class LeaseKeeper:
         self._holder = holder
         self._duration = duration
         self._changed = changed
+        self._sharing: Sharing = sharing or Alone()
+        self._beats = Beats(context.delay_queue, context.random, period=duration / 4)
         together = context.plane.leases_at_once
-        self._queue: BatchQueue[_NodeLease] = BatchQueue(self._work, workers, most=together)
-        self._node_leases: dict[str, _NodeLease] = {}
+        self._queue: BatchQueue[NodeLease] = BatchQueue(self._work, workers, most=together)
+        self._node_leases: dict[str, NodeLease] = {}
         self._stored: dict[str, StoredLease] = {}
-        self._phase = 0.0
+        self._sightings = Sightings(context.reader, self, lambda: self._counts()[Hold.FOREIGN])
         context.metrics.ask(self._gauges)
 
     async def run(self) -> None:
         """Write leases until cancelled."""
-        await self._queue.run()
+        async with beside(self._sightings.run()):
+            await self._queue.run()
 
     def seed(self, leases: Iterable[StoredLease]) -> None:
         """Take note of the existing leases, so that they need not be read one by one."""
-        self._stored = {lease.name: lease for lease in leases}
+        self._stored = newest([*leases, *self._stored.values()])
 
     def want(self, node: str, uid: str, *, can_wait: bool) -> None:
         """Begin to hold a node's lease; a missing one is created at once unless it can wait."""
         self.forget(node)
-        node_lease = _NodeLease(LeaseClaim(node, uid), self._queue)
+        claim = LeaseClaim(node, uid, announced=self._sharing.is_shared)
+        node_lease = NodeLease(claim, self._queue)
         self._node_leases[node] = node_lease
         stored = self._stored.pop(node, None)
         if stored is not None:
             self._consider(node_lease, stored)
+        elif not self._sharing.is_first(node, ""):
+            self._context.delay_queue.put(node_lease, _PATIENCE + _GRACE + self._beats.jitter())
+            self._set(node_lease, Hold.FOREIGN)
         elif can_wait:
-            self._put_at(node_lease, self._context.delay_queue.now() + _PATIENCE)
+            self._beats.put_at(node_lease, self._context.delay_queue.now() + _PATIENCE)
         else:
             node_lease.on_due()
 
@@ -129,96 +105,155 @@ class LeaseKeeper:
         if node_lease is not None:
             self._context.delay_queue.forget(node_lease)
 
-    async def _work(self, batch: Sequence[_NodeLease]) -> None:
-        writes: list[_NodeLease] = []
-        looks: list[_NodeLease] = []
+    def look_again(self) -> None:
+        """Look at the leases of others: one of them has gone, and the others share its nodes out."""
+        self._sightings.ask_all()
+
+    def heard(self, stored: StoredLease) -> None:
+        """Take note of a lease that has changed hands."""
+        node_lease, is_mine = self._node_leases.get(stored.name), stored.holder == self._holder
+        if node_lease is None:
+            if is_mine:
+                self._stored[stored.name] = stored
+        elif node_lease.is_news(stored) and not (is_mine and node_lease.hold is not Hold.FOREIGN):
+            self._consider(node_lease, stored)
+
+    def listed(self, leases: Iterable[StoredLease]) -> None:
+        """Take note of the leases of others, all as they were at one time."""
+        foreign = [
+            (node_lease, lease)
+            for lease in leases
+            if (node_lease := self._node_leases.get(lease.name)) is not None
+            and node_lease.hold is Hold.FOREIGN
+        ]
+        holders = nodes_by_holder(lease for _, lease in foreign)
+        for holder in filter(self._sharing.is_gone, holders):
+            self._sharing.deal(holder, holders[holder])
+        for node_lease, lease in foreign:
+            self._sighted(node_lease, lease)
+
+    def found(self, node: str, lease: StoredLease) -> None:
+        """Take note of a lease as it is."""
+        node_lease = self._node_leases.get(node)
+        if node_lease is not None:
+            self._sighted(node_lease, lease)
+
+    def missed(self, node: str, error: RequestError) -> None:
+        """Look again later, or create the lease if there is none."""
+        node_lease = self._node_leases.get(node)
+        if node_lease is not None:
+            self._put_off(node_lease, error)
+
+    def _sighted(self, node_lease: NodeLease, stored: StoredLease) -> None:
+        if stored.number < node_lease.version:  # read before it was written
+            self._context.delay_queue.put(node_lease, _GRACE)
+        else:
+            self._consider(node_lease, stored)
+
+    async def _work(self, batch: Sequence[NodeLease]) -> None:
+        writes: list[NodeLease] = []
         for node_lease in batch:
             node_lease.queued = False
-            if self._is_current(node_lease):
-                (looks if node_lease.hold is Hold.FOREIGN else writes).append(node_lease)
+            if not self._is_current(node_lease):
+                continue
+            if node_lease.hold is not Hold.FOREIGN:
+                writes.append(node_lease)
+            elif node_lease.seen is not None:
+                self._consider(node_lease, node_lease.seen)
+            else:
+                self._sightings.ask(node_lease.claim.node)
         if writes:
             await self._write(writes)
-        await asyncio.gather(*map(self._look, looks))
 
-    async def _write(self, node_leases: Sequence[_NodeLease]) -> None:
+    async def _write(self, node_leases: Sequence[NodeLease]) -> None:
         context = self._context
         now, wall = context.delay_queue.now(), context.wall()
         renewals = [
-            Renewal(
-                node_lease.claim.node,
-                node_lease.claim.version,
-                node_lease.claim.lease(holder=self._holder, duration=self._duration, now=wall),
-            )
+            Renewal(node_lease.claim.node, node_lease.claim.version, self._lease(node_lease, wall))
             for node_lease in node_leases
         ]
         answers = await context.plane.renew(renewals)
         for node_lease, answer in zip(node_leases, answers, strict=True):
             if answer.error is None:
-                self._count("ok")
                 self._written(node_lease, answer, now)
             elif self._is_current(node_lease):
                 self._count(error_kind(answer.error).value)
                 await self._recover(node_lease, answer.error, answer.found)
 
-    def _written(self, node_lease: _NodeLease, answer: Renewed, now: float) -> None:
+    def _lease(self, node_lease: NodeLease, now: float) -> Lease:
+        """Return what to write: that this controller holds the lease, or that another does."""
+        claim = node_lease.claim
+        to = self._sharing.recipient() if node_lease.hold is Hold.HELD else ""
+        if not to:
+            return claim.lease(holder=self._holder, duration=self._duration, now=now)
+        # Before it is written: two controllers must not play a node at the same time.
+        self._set(node_lease, Hold.FOREIGN)
+        node_lease.holder = to
+        return claim.gift(to, duration=self._duration, now=now)
+
+    def _written(self, node_lease: NodeLease, answer: Renewed, now: float) -> None:
         claim = node_lease.claim
         if not claim.version and answer.found is not None:
             claim.recognise(answer.found)
         claim.version = answer.version
+        node_lease.version = int(answer.version)
+        if node_lease.hold is Hold.FOREIGN:
+            self._count("given")
+            self._context.delay_queue.put(node_lease, self._duration + self._beats.jitter())
+            return
+        self._count("ok")
+        claim.settle()
         node_lease.tries = 0
         node_lease.until = now + self._duration
         if not self._is_current(node_lease):
             return
         if node_lease.hold is not Hold.HELD:
-            self._begin_beat(node_lease)
+            self._beats.begin(node_lease)
         else:
-            self._next_beat(node_lease)
+            self._beats.next(node_lease)
         self._set(node_lease, Hold.HELD)
 
-    async def _look(self, node_lease: _NodeLease) -> None:
-        """Read a lease that is not as expected."""
-        try:
-            raw = await self._context.reader.get(
-                ObjectKey(LEASES, NODE_LEASES, node_lease.claim.node)
-            )
-        except RequestError as e:
-            if self._is_current(node_lease):
-                self._put_off(node_lease, e)
-        else:
-            if self._is_current(node_lease):
-                self._consider(node_lease, read_lease(raw))
-
-    def _consider(self, node_lease: _NodeLease, stored: StoredLease) -> None:
-        """Continue one's own lease, take over one that has ended, or wait for its end."""
-        now, holder = self._context.wall(), stored.holder
-        is_mine = holder == self._holder
-        left = stored.expires() - now
-        if is_mine or not holder or left <= 0:
+    def _consider(self, node_lease: NodeLease, stored: StoredLease) -> None:
+        """Continue one's own lease, take over one that is free, or wait until it is."""
+        now, is_mine = self._context.wall(), stored.holder == self._holder
+        free = stored.expires()
+        if not is_mine:
+            free = self._sharing.free_since(stored.holder, free)
+        node_lease.note(stored, is_gone=self._sharing.is_gone(stored.holder))
+        if is_mine and free > now:
+            node_lease.claim.adopt(stored, mine=True, now=now)
+            node_lease.claim.announced = False
+            node_lease.until = self._context.delay_queue.now() + free - now
+            self._beats.begin(node_lease, at_most=(free - now) / 2)
+            self._set(node_lease, Hold.HELD)
+        elif is_mine or self._may_claim(node_lease, now - free):
             node_lease.claim.adopt(stored, mine=is_mine, now=now)
-            if is_mine and left > 0:
-                node_lease.until = self._context.delay_queue.now() + left
-                self._begin_beat(node_lease, at_most=left / 2)
-                self._set(node_lease, Hold.HELD)
-                return
+            node_lease.claim.announced = self._sharing.is_shared
             if node_lease.hold is Hold.FOREIGN:
                 node_lease.hold = Hold.PENDING
             node_lease.on_due()
-            return
-        self._context.delay_queue.put(node_lease, left + self._jitter())
-        self._set(node_lease, Hold.FOREIGN)
+        else:
+            wait = free - now if free > now else free + _GRACE - now
+            self._context.delay_queue.put(node_lease, wait + self._beats.jitter())
+            self._set(node_lease, Hold.FOREIGN)
+
+    def _may_claim(self, node_lease: NodeLease, free: float) -> bool:
+        """Return whether a lease that is free for so many seconds may be claimed now."""
+        is_first = self._sharing.is_first(node_lease.claim.node, node_lease.holder)
+        return free >= (0.0 if is_first else _GRACE)
 
     async def _recover(
-        self, node_lease: _NodeLease, error: RequestError, found: StoredLease | None
+        self, node_lease: NodeLease, error: RequestError, found: StoredLease | None
     ) -> None:
         """Handle an error; `found` is the current lease, if that came with the error."""
         if found is not None:
             self._consider(node_lease, found)
         elif error_kind(error) is ErrorKind.CONFLICT or error.reason == "AlreadyExists":
-            await self._look(node_lease)
+            await self._sightings.read(node_lease.claim.node)
         else:
             self._put_off(node_lease, error)
 
-    def _put_off(self, node_lease: _NodeLease, error: RequestError) -> None:
+    def _put_off(self, node_lease: NodeLease, error: RequestError) -> None:
         """Try again later, or at once to create a lease that is gone."""
         kind = error_kind(error)
         if kind is ErrorKind.GONE:
@@ -230,7 +265,7 @@ class LeaseKeeper:
         node_lease.tries += 1
         delay = 0.0
         if kind is not ErrorKind.GONE or node_lease.tries > 1:
-            most = max(self._period, 1.0)
+            most = max(self._beats.period, 1.0)
             delay = backoff(node_lease.tries, self._context.random, first=1.0, most=most)
         self._context.delay_queue.put(node_lease, delay)
         if node_lease.hold is Hold.HELD and self._context.delay_queue.now() > node_lease.until:
@@ -244,44 +279,22 @@ class LeaseKeeper:
     def _count(self, outcome: str) -> None:
         self._context.metrics.count("kwok_controller_lease_writes_total", outcome=outcome)
 
-    def _set(self, node_lease: _NodeLease, hold: Hold) -> None:
+    def _set(self, node_lease: NodeLease, hold: Hold) -> None:
         if node_lease.hold is not hold:
             node_lease.hold = hold
             self._changed(node_lease.claim.node, hold)
 
-    @property
-    def _period(self) -> float:
-        return self._duration / 4
-
-    def _jitter(self) -> float:
-        return self._period * _JITTER * self._context.random.random()
-
-    def _begin_beat(self, node_lease: _NodeLease, *, at_most: float = float("inf")) -> None:
-        """Begin to renew a lease, such that the renewals of all leases spread evenly."""
-        self._phase = (self._phase + _GOLDEN) % 1.0
-        delay = min(self._period * self._phase, at_most)
-        node_lease.beat = self._context.delay_queue.now() + delay
-        self._put_at(node_lease, node_lease.beat)
-
-    def _next_beat(self, node_lease: _NodeLease) -> None:
-        """Renew a lease a quarter of its duration after it was due, however late that was done."""
-        now = self._context.delay_queue.now()
-        node_lease.beat += self._period * max(1, ceil((now - node_lease.beat) / self._period))
-        self._put_at(node_lease, node_lease.beat + self._jitter())
-
-    def _put_at(self, node_lease: _NodeLease, due: float) -> None:
-        """Write a lease at the next moment that it shares with others."""
-        tick = min(_TICK, self._period / _MOMENTS)
-        self._context.delay_queue.put_at(node_lease, ceil(due / tick) * tick)
-
-    def _is_current(self, node_lease: _NodeLease) -> bool:
+    def _is_current(self, node_lease: NodeLease) -> bool:
         return self._node_leases.get(node_lease.claim.node) is node_lease
 
-    def _gauges(self) -> dict[tuple[str, Labels], float]:
+    def _counts(self) -> dict[Hold, int]:
         counts = dict.fromkeys(Hold, 0)
         for node_lease in self._node_leases.values():
             counts[node_lease.hold] += 1
+        return counts
+
+    def _gauges(self) -> dict[tuple[str, Labels], float]:
         return {
             ("kwok_controller_leases", (("state", hold.value),)): count
-            for hold, count in counts.items()
+            for hold, count in self._counts().items()
         }

@@ -27,11 +27,13 @@ class _Pool:
     first: int
     upcoming: int
     last: int
+    step: int = 1
+    """Every so manieth address from the first one on belongs to this controller."""
     freed: list[int] = field(default_factory=list)
 
     def holds(self, number: int) -> bool:
         """Return whether an address belongs to this pool."""
-        return self.first <= number <= self.last
+        return self.first <= number <= self.last and (number - self.first) % self.step == 0
 
 
 class AddressPool:
@@ -46,6 +48,15 @@ class AddressPool:
         self._pools: dict[str, _Pool] = {}
         self._taken: dict[int, _Pool | None] = {}
         self._warned = False
+        self._divided: dict[str, tuple[int, int]] = {}
+
+    def divide(self, cidrs: Iterable[str], share: int, shares: int) -> None:
+        """Hand out only one share of the addresses of `cidrs`: other controllers have the others."""
+        divided = dict.fromkeys(cidrs, (share, shares))
+        if divided != self._divided:
+            self._divided = divided
+            for cidr in divided:
+                self._pools.pop(cidr, None)
 
     def __len__(self) -> int:
         """Count the addresses in use."""
@@ -87,7 +98,9 @@ class AddressPool:
         if pool is None:
             number, last = _range(cidr)
             family = 6 if number >= _V6 else 4
-            self._pools[cidr] = pool = _Pool(cidr, family, number + 1, number + 1, last)
+            share, shares = self._divided.get(cidr, (0, 1))
+            first = number + 1 + share
+            self._pools[cidr] = pool = _Pool(cidr, family, first, first, last, shares)
         return pool
 
     def _holder(self, number: int, cidrs: Iterable[str]) -> _Pool | None:
@@ -105,8 +118,9 @@ class AddressPool:
                 return number
         number = pool.upcoming
         while number in taken:
-            number += 1
-        pool.upcoming = min(number, pool.last) + 1
+            number += pool.step
+        # One that is used up stays so: it must not grow beyond all numbers.
+        pool.upcoming = min(number, pool.last) + pool.step
         return number if number <= pool.last else None
 
     def _overflow(self, full: _Pool) -> tuple[_Pool, int]:
@@ -177,6 +191,10 @@ class PodIPs:
     def reserved(self) -> int:
         """How many addresses are reserved."""
         return len(self._reserved)
+
+    def divide(self, share: int, shares: int) -> None:
+        """Hand out only one share of the addresses that pods of all nodes may get."""
+        self._pool.divide((*self._default, *OVERFLOW.values()), share, shares)
 
     def families(self, node: str) -> int | None:
         """Return how many addresses a pod of a node has; None if the node is not played here."""

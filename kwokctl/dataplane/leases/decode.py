@@ -37,6 +37,11 @@ class StoredLease(msgspec.Struct, kw_only=True):
     renewed: float = 0.0
     transitions: int = 0
 
+    @property
+    def number(self) -> int:
+        """The resourceVersion as a number, by which versions are compared; 0 if there is none."""
+        return int(self.version or 0)
+
     def expires(self) -> float:
         """Return when it ends, as a POSIX time stamp; 0 if it was never renewed."""
         return self.renewed + self.duration if self.renewed and self.duration else 0.0

@@ -12,6 +12,7 @@ import pytest
 from kwokctl.clusters.state.stages import stages_in_force
 from kwokctl.controller.run import main, serve
 from kwokctl.controller.settings import read_settings
+from kwokctl.errors import UnavailableError
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import LEASES, NAMESPACES, NODES, PODS, Resource
 from kwokctl.progress import Silent
@@ -182,6 +183,41 @@ async def test_it_ends_at_once_on_a_signal(tmp_path: Path) -> None:
         began = time.monotonic()
 
     assert time.monotonic() - began < 5
+
+
+async def test_a_controller_that_shares_nodes_answers_at_a_free_port_if_its_own_is_taken(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with story(tmp_path) as first:
+        await until(lambda: first.server.requests)
+        taken = f"--server-address=127.0.0.1:{first.port}"
+        (tmp_path / "second").mkdir()
+        with caplog.at_level(logging.WARNING, logger="kwokctl"):
+            async with story(tmp_path / "second", taken) as second:
+                await until(lambda: "is taken: health and metrics are at port" in caplog.text)
+                second.port = int(caplog.text.strip().rpartition(" ")[2])
+                assert await second.ask("/healthz") == "ok"
+
+
+async def test_a_controller_with_a_fixed_name_needs_its_own_port(tmp_path: Path) -> None:
+    async with story(tmp_path) as first:
+        await until(lambda: first.server.requests)
+        (tmp_path / "second").mkdir()
+        flags = (f"--server-address=127.0.0.1:{first.port}", "--holder-identity=me")
+        with pytest.RaisesGroup(pytest.RaisesExc(UnavailableError, match="cannot serve on")):
+            async with story(tmp_path / "second", *flags) as second:
+                await until(lambda: second.server.requests)
+
+
+async def test_a_controller_that_ends_says_so_in_its_own_lease(tmp_path: Path) -> None:
+    async with story(tmp_path) as at:
+        at.node("n")
+        at.pod("p", "n")
+        await until(lambda: at.phase("p") == "Running")
+
+    lease = at.cluster.object(LEASES, "kwokctl-member-me-1", "kube-node-lease")
+    assert lease["spec"]["holderIdentity"] == "me_1"
+    assert lease["metadata"]["annotations"]["kwokctl.dev/leaving"] == "true"
 
 
 def test_wrong_arguments_are_errors_with_a_hint(

@@ -160,3 +160,36 @@ def test_an_option_that_is_empty_is_as_if_it_were_not_there(tmp_path: Path) -> N
 def test_a_flag_is_checked_as_an_option_of_a_document_is(tmp_path: Path, flags: list[str]) -> None:
     with pytest.raises(UsageError):
         read(tmp_path, "--manage-all-nodes", *flags)
+
+
+@pytest.mark.parametrize(
+    ("flags", "shares"),
+    [
+        (["--manage-all-nodes"], False),
+        (["--manage-all-nodes", "--node-lease-duration-seconds=40"], True),
+        (["--manage-single-node=n", "--node-lease-duration-seconds=40"], False),
+        (["--manage-all-nodes", "--node-lease-duration-seconds=40", "--holder-identity=me"], False),
+        (
+            [
+                "--manage-all-nodes",
+                "--node-lease-duration-seconds=40",
+                "--holder-identity=me",
+                "--share-nodes",
+            ],
+            True,
+        ),
+        (
+            ["--manage-all-nodes", "--node-lease-duration-seconds=40", "--share-nodes=false"],
+            False,
+        ),
+    ],
+)
+def test_nodes_are_shared_where_leases_say_which_controller_has_which(
+    tmp_path: Path, flags: list[str], *, shares: bool
+) -> None:
+    assert read(tmp_path, *flags).shares is shares
+
+
+def test_without_leases_nodes_cannot_be_shared(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--share-nodes needs leases"):
+        read(tmp_path, "--manage-all-nodes", "--share-nodes")

@@ -1,8 +1,6 @@
 import asyncio
-import socket
 from collections import Counter
 
-from kwokctl.controller.leases.keeper import own_identity
 from kwokctl.controller.nodes.registry import Hold
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.kube.resource import LEASES, NODE_LEASES
@@ -151,10 +149,3 @@ def test_the_metrics_count_the_held_leases() -> None:
         text = rig.metrics.text()
         assert 'kwok_controller_leases{state="held"} 3' in text
         assert 'kwok_controller_leases{state="foreign"} 0' in text
-
-
-def test_no_two_controllers_of_a_host_have_the_same_identity() -> None:
-    one, other = own_identity(), own_identity()
-
-    assert one != other
-    assert one.startswith(f"{socket.gethostname()}_")

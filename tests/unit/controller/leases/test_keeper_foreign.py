@@ -104,3 +104,41 @@ def test_a_foreign_lease_that_was_deleted_is_won() -> None:
         await asyncio.sleep(45)
 
         assert rig.changes == [("n", Hold.FOREIGN), ("n", Hold.HELD)]
+
+
+def test_many_foreign_leases_are_read_with_few_lists_and_none_alone() -> None:
+    @story
+    async def _(rig: Rig) -> None:
+        names = many(rig)
+        for _ in range(20):
+            await asyncio.sleep(10)
+            for name in names:
+                rig.foreign(age=0, name=name)
+
+        assert {hold for _, hold in rig.changes} == {Hold.FOREIGN}
+        assert rig.cluster.verbs("get") == []
+        assert 3 <= len(rig.cluster.verbs("list")) <= 8
+
+
+def test_many_leases_that_are_gone_are_made_after_one_list() -> None:
+    @story
+    async def _(rig: Rig) -> None:
+        names = many(rig)
+        for name in names:
+            rig.cluster.remove(LEASES, name, NODE_LEASES)
+        await asyncio.sleep(45)
+
+        assert sorted(rig.cluster.verbs("create")) == sorted(names)
+        assert {hold for _, hold in rig.changes[-30:]} == {Hold.HELD}
+        assert rig.cluster.verbs("get") == []
+
+
+def many(rig: Rig) -> list[str]:
+    """Want thirty nodes whose leases another controller holds."""
+    names = [f"n{number}" for number in range(30)]
+    for name in names:
+        rig.foreign(age=0, name=name)
+    rig.keeper.seed(rig.raw())
+    for name in names:
+        rig.keeper.want(name, "u", can_wait=False)
+    return names

@@ -106,3 +106,32 @@ def test_a_pool_of_one_address_works() -> None:
 def test_what_is_no_cidr_is_an_error() -> None:
     with pytest.raises(ValueError, match="nonsense"):
         AddressPool().allocate("nonsense")
+
+
+def test_controllers_with_different_shares_never_hand_out_the_same_address() -> None:
+    given: list[str] = []
+    for share in range(4):
+        book = AddressPool()
+        book.divide(("10.0.0.0/28", "100.64.0.0/10"), share, 4)
+        given += [book.allocate("10.0.0.0/28") for _ in range(20)]
+
+    assert len(set(given)) == len(given) == 80
+    assert sum(address.startswith("10.0.0.") for address in given) == 14
+
+
+def test_an_address_of_another_share_is_not_handed_out_when_it_is_freed() -> None:
+    book = AddressPool()
+    book.divide(("10.0.0.0/28",), 1, 4)
+    first = book.allocate("10.0.0.0/28")
+    assert book.take("10.0.0.1", ["10.0.0.0/28"])
+
+    book.release(["10.0.0.1", first])
+
+    assert [book.allocate("10.0.0.0/28") for _ in range(2)] == [first, "10.0.0.6"]
+
+
+def test_networks_of_single_nodes_are_not_divided() -> None:
+    book = AddressPool()
+    book.divide(("10.0.0.0/24",), 3, 4)
+
+    assert book.allocate("10.1.0.0/24") == "10.1.0.1"

@@ -1,0 +1,48 @@
+"""When leases are renewed: spread over their period, in moments that many share."""
+
+from math import ceil
+from random import Random
+
+from kwokctl.controller.leases.node_lease import NodeLease
+from kwokctl.controller.scheduling.delay_queue import DelayQueue
+
+_JITTER = 0.04
+_TICK = 0.5
+"""Renewals are gathered into moments this far apart: those that write, store and watch them wake less."""
+_MOMENTS = 20
+"""The same as a number in the time between two renewals: those of short leases come no later."""
+_GOLDEN = 0.618033988749895
+"""Its multiples, modulo 1, fill an interval evenly however many there are."""
+
+
+class Beats:
+    """The times at which the leases of one keeper are due."""
+
+    def __init__(self, queue: DelayQueue, random: Random, *, period: float) -> None:
+        """Renew each lease every `period` seconds."""
+        self._queue = queue
+        self._random = random
+        self.period = period
+        self._phase = 0.0
+
+    def jitter(self) -> float:
+        """Return a short time, so that not all come at once."""
+        return self.period * _JITTER * self._random.random()
+
+    def begin(self, lease: NodeLease, *, at_most: float = float("inf")) -> None:
+        """Begin to renew a lease, such that the renewals of all leases spread evenly."""
+        self._phase = (self._phase + _GOLDEN) % 1.0
+        delay = min(self.period * self._phase, at_most)
+        lease.beat = self._queue.now() + delay
+        self.put_at(lease, lease.beat)
+
+    def next(self, lease: NodeLease) -> None:
+        """Renew a lease a period after it was due, however late that was done."""
+        now = self._queue.now()
+        lease.beat += self.period * max(1, ceil((now - lease.beat) / self.period))
+        self.put_at(lease, lease.beat + self.jitter())
+
+    def put_at(self, lease: NodeLease, due: float) -> None:
+        """Write a lease at the next moment that it shares with others."""
+        tick = min(_TICK, self.period / _MOMENTS)
+        self._queue.put_at(lease, ceil(due / tick) * tick)

@@ -1,0 +1,1 @@
+"""The controllers that share the nodes of a cluster: who they are, and which nodes change hands."""

@@ -1,0 +1,104 @@
+"""Several controllers, each a process of its own, share the nodes of a real API server."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from kwokctl.json_value import Json
+from kwokctl.kube.client import Client
+from kwokctl.kube.resource import NODES, PODS
+from tests.support.controllers import Controllers, shared_node
+from tests.support.direct import ask, encoded
+from tests.support.installed import Installed
+from tests.support.lease_history import LeaseHistory
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.components,
+    pytest.mark.timeout(300, func_only=True),
+]
+
+LEASE = 8
+COUNT = 24
+
+
+@asynccontextmanager
+async def objects(client: Client) -> AsyncIterator[list[str]]:
+    """Have nodes without a network of their own, and two pods on each; gives the pods' names."""
+    nodes = [shared_node(number) for number in range(COUNT)]
+    names = [node["metadata"]["name"] for node in nodes]
+    pods = {f"{name}-{number}": name for name in names for number in range(2)}
+    for node in nodes:
+        await client.call("POST", NODES.path(), encoded(node))
+    for pod, on in pods.items():
+        await client.call("POST", PODS.path("default"), encoded(_pod(pod, on)))
+    yield list(pods)
+    now = encoded({"gracePeriodSeconds": 0})
+    for pod in pods:
+        await client.call("DELETE", PODS.path("default", pod), now)
+    for name in names:
+        await client.call("DELETE", NODES.path(None, name))
+
+
+def _pod(name: str, on: str) -> Json:
+    spec = {"nodeName": on, "containers": [{"name": "c", "image": "i"}]}
+    return {"metadata": {"name": name}, "spec": spec}
+
+
+async def addresses(client: Client, pods: Sequence[str]) -> list[str]:
+    """Return the addresses of the pods that run."""
+    found = [await client.get(PODS, "default", name) for name in pods]
+    return [pod["status"].get("podIP", "") for pod in found]
+
+
+async def they_join(controllers: Controllers, history: LeaseHistory) -> None:
+    controllers.start()
+    await history.until(COUNT)
+    controllers.start()
+    await history.until(12, 12)
+    controllers.start()
+    await history.until(8, 8, 8)
+
+    assert history.moves() == history.transitions() == 12 + 8
+    assert history.longest_silence() < LEASE
+    logs = [controllers.log(number) for number in range(3)]
+    assert sum("is taken: health and metrics are at port" in log for log in logs) == 2
+    assert sum("playing kinds other than nodes and pods" in log for log in logs) == 1
+
+
+async def they_go(controllers: Controllers, history: LeaseHistory) -> None:
+    controllers.end(0, signal.SIGKILL)
+    await history.until(12, 12)
+    assert history.moves() == history.transitions() == 12 + 8 + 8
+    assert history.longest_silence() >= LEASE  # no lease is claimed before it has ended
+
+    controllers.end(1, signal.SIGTERM)
+    await history.until(COUNT)
+    assert history.moves() == history.transitions() == 12 + 8 + 8 + 12
+    assert history.held() == {controllers.holder(2): COUNT}
+
+
+def test_controllers_join_leave_and_are_killed_and_no_lease_ends_that_need_not(
+    storage: Installed, tmp_path: Path
+) -> None:
+    controllers = Controllers(storage, tmp_path, lease_seconds=LEASE)
+    history = LeaseHistory("shared-")
+
+    async def story(client: Client) -> None:
+        async with objects(client) as pods, asyncio.TaskGroup() as tasks:
+            following = tasks.create_task(history.follow(client))
+            await they_join(controllers, history)
+            await they_go(controllers, history)
+            found = await addresses(client, pods)
+            assert len(set(found)) == len(found) == 2 * COUNT
+            assert "" not in found
+            following.cancel()
+
+    try:
+        ask(storage, story)
+    finally:
+        controllers.kill()

@@ -139,6 +139,11 @@ class ClusterPaths:
         return self.root / "etcd-before-restore"
 
     @property
+    def marks(self) -> Path:
+        """What the cluster held at each of its marks."""
+        return self.root / "marks"
+
+    @property
     def prometheus_data(self) -> Path:
         """What Prometheus has measured."""
         return self.root / "prometheus"
@@ -244,6 +249,10 @@ class WorkDir:
     def start_lock(self, name: ClusterName) -> Path:
         """Return the lock under which what does not run of a cluster is started."""
         return self.locks / f"start-{name}.lock"
+
+    def marks_lock(self, name: ClusterName) -> Path:
+        """Return the lock under which marks of a cluster are made and removed."""
+        return self.locks / f"marks-{name}.lock"
 
     def set_lock(self, identity: str) -> Path:
         """Return the lock under which one set of objects of a cluster is scaled."""

@@ -46,6 +46,8 @@ CHANGING = {
     "start cluster": "start cluster --wait",
     "stop cluster": "stop cluster",
     "scale": "scale node --replicas 7",
+    "snapshot mark": "snapshot mark",
+    "snapshot drop": "snapshot drop --all",
     "config tidy": "config tidy",
     "config reset": "config reset",
     "artifacts build": "artifacts build",
@@ -58,7 +60,7 @@ CHANGING = {
 }
 """Verbs that change something, each with a call that would."""
 ELSEWHERE = {
-    "config convert", "snapshot save", "snapshot restore", "kubectl", "etcdctl", "etcdutl",
+    "config convert", "snapshot save", "snapshot restore", "snapshot rewind", "kubectl", "etcdctl", "etcdutl",
     "stage test", "artifacts add",
 }  # fmt: skip
 """Verbs of which other tests show it: they need a file, or would replace this process."""
@@ -75,6 +77,7 @@ READING = {
     "help",
     "logs",
     "plan",
+    "snapshot list",
     "stage explain",
     "status",
     "stage graph",

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import yaml
 from kwokctl.clusters.delete import Deleted
 from kwokctl.clusters.scaling.request import ScaleResult
 from kwokctl.clusters.snapshot import Restored
+from kwokctl.clusters.time_travel.marks import Mark
+from kwokctl.clusters.time_travel.rewind import Outlook, Rewound
 from kwokctl.errors import BusyError, ComponentError
 from kwokctl.etcd.snapshots.snapshot import SavedSnapshot
 from kwokctl.model import Artifact, ClusterName
@@ -23,6 +26,18 @@ SAVED = SavedSnapshot(path=Path("a b.db"), size=40_000_000, sha256="ab")
 
 
 RESTORED = Restored(path=Path("a.db"), revision=7)
+
+
+MARK = Mark(
+    name="a", made=0, prefix="/registry", revision=5, baseline=5, witness=5,
+    objects=1_234, size=2_000_000, file="a_5.content",
+)  # fmt: skip
+
+
+REWOUND = Rewound(mark="a", written=12, deleted=3, events=4, unsettled=())
+
+
+OUTLOOK = Outlook(mark="a", written={"pods": 1_200, "minions": 2}, deleted={"events": 1})
 
 
 SCALED = ScaleResult(kind="Node", name="node", created=990, existing=10)
@@ -67,6 +82,24 @@ PROGRAMS = {"etcd": Artifact(name="etcd", version="3.6.16", command=("/s/etcd",)
                 "saved the cluster 'kwok' to 'a b.db' (40.0 MB). Restore it with:",
                 "kwokctl snapshot restore --path 'a b.db'",
             ],
+        ),
+        (
+            "snapshot mark a",
+            {"mark_cluster": MARK},
+            [
+                "marked the cluster 'kwok' as 'a' (1,234 objects, 2.0 MB). Go back to it with:",
+                "kwokctl snapshot rewind a",
+            ],
+        ),
+        (
+            "snapshot rewind",
+            {"rewind_cluster": REWOUND},
+            ["cluster 'kwok' is back at 'a' (12 objects put back, 3 deleted)"],
+        ),
+        (
+            "snapshot drop a",
+            {"drop_marks": ["a"]},
+            ["1 mark of the cluster 'kwok' removed"],
         ),
         (
             "snapshot restore --path a.db",
@@ -237,3 +270,25 @@ def test_wrong_words_exit_as_the_originals_do_where_that_is_asked_for(
     monkeypatch.setenv("KWOK_COMPAT", program)
 
     assert words(text) == code
+
+
+def test_a_rewind_names_what_does_not_stay_as_it_was(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runner.answers["rewind_cluster"] = replace(REWOUND, unsettled=tuple("12345678"))
+
+    assert words("snapshot rewind") == 0
+
+    last = capfd.readouterr().err.splitlines()[-1]
+    assert last == "running components change these again and again: 1, 2, 3, 4, 5 and 3 more"
+
+
+def test_a_dry_run_of_a_rewind_counts_what_differs(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runner.answers["foreseen"] = OUTLOOK
+
+    assert words("snapshot rewind --dry-run") == 0
+
+    line = "# To 'a': 2 minions, 1,200 pods put back; 1 events deleted.\n"
+    assert line in capfd.readouterr().out

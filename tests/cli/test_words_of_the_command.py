@@ -35,9 +35,10 @@ Cluster commands:
   start         Start a cluster that was stopped
   stop          Stop a cluster and keep its data
   get           Show clusters, their components and access
+  status        Show a cluster on one screen, and what is wrong with it
   scale         Create or delete objects until there are as many as asked for
   plan          Estimate the etcd size and the memory that nodes and pods need
-  snapshot      Save and restore a cluster's data
+  snapshot      Save and restore a cluster's data, and rewind it
   logs          Print the log of a component
   export        Export what explains a cluster's state
   port-forward  Forward a port of this machine's loopback address to a
@@ -87,12 +88,18 @@ def test_a_group_alone_shows_its_help(kwokctl: Kwokctl) -> None:
         == snapshot("""\
 Usage: kwokctl snapshot [OPTIONS] COMMAND ...
 
-  Save and restore a cluster's data.
+  Save and restore a cluster's data, and rewind it.
 
 Commands:
   save     Save all that is in etcd; the file holds every Secret, so only you
            may read it
   restore  Replace all that is in etcd with what a snapshot holds
+  mark     Remember what is in a running cluster, to go back to it with
+           'snapshot rewind'
+  rewind   Take a running cluster back to a mark; API server, etcd and watches
+           go on
+  list     List the marks of a cluster, the latest last
+  drop     Remove a mark; the cluster stays as it is
 
 Everywhere:
   --name NAME        The cluster [default: kwok]

@@ -13,7 +13,7 @@ from kwokctl.cli.output.rows import amount
 from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.options import Output
 from kwokctl.cli.parsing.values import file_to_write, one_of
-from kwokctl.cli.verbs import unserved
+from kwokctl.cli.verbs import marks, unserved
 from kwokctl.errors import NotServedError
 
 _Path = Annotated[
@@ -37,7 +37,10 @@ _Filter = Annotated[list[str] | None, typer.Option("--filter", metavar="KIND", h
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     below = commands.group(
-        app, "snapshot", "Save and restore a cluster's data.", panel=commands.CLUSTERS
+        app,
+        "snapshot",
+        "Save and restore a cluster's data, and rewind it.",
+        panel=commands.CLUSTERS,
     )
     saving = ("kwokctl snapshot save --path before.db",)
     restoring = (
@@ -46,6 +49,7 @@ def register(app: typer.Typer) -> None:
     )
     commands.command(below, "save", examples=saving)(save)
     commands.command(below, "restore", examples=restoring)(restore)
+    marks.register(below)
     refused = unserved.refusing("snapshot export", "'kwokctl snapshot save' saves a cluster's etcd")
     commands.raw_command(below, "export", hidden=True)(refused)
 

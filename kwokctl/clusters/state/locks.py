@@ -35,6 +35,13 @@ def using(workdir: WorkDir, name: ClusterName) -> Iterator[None]:
 
 
 @contextmanager
+def marking(workdir: WorkDir, name: ClusterName) -> Iterator[None]:
+    """Exclude the other commands that make or remove marks, while the cluster is used."""
+    with locked(workdir.marks_lock(name), what=f"the marks of '{name}'"):
+        yield
+
+
+@contextmanager
 def _shared(workdir: WorkDir, name: ClusterName) -> Iterator[None]:
     with locked(workdir.cluster_lock(name), what=_what(name), shared=True):
         yield

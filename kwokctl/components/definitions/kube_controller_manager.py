@@ -44,6 +44,8 @@ def kube_controller_manager(setting: Setting) -> Component:
         {
             # Under its own identity it may do little; each controller has an account of its own.
             "use-service-account-credentials": True,
+            # No kubelet reads the annotations of "ttl", which writes one to each node at each start.
+            "controllers": "*,-ttl",
             "root-ca-file": setting.pki("ca.crt"),
             "service-account-private-key-file": setting.pki("sa.key"),
             "cluster-signing-cert-file": setting.pki("ca.crt"),

@@ -25,7 +25,7 @@ _OF_RANGE, _OF_PUT, _OF_DELETE, _OF_TXN = (mark(n, LENGTH) for n in (1, 2, 3, 4)
 # DeleteRangeResponse.
 _DELETED = mark(2, VARINT)
 # RangeResponse.
-_ITEM, _MORE = mark(2, LENGTH), mark(3, VARINT)
+_ITEM, _MORE, _COUNT = mark(2, LENGTH), mark(3, VARINT), mark(4, VARINT)
 # KeyValue.
 _KEY, _VALUE = mark(1, LENGTH), mark(5, LENGTH)
 _MODIFIED, _LEASE = mark(3, VARINT), mark(6, VARINT)
@@ -70,6 +70,11 @@ def read_txn(data: bytes) -> TxnAnswer:
 def read_page(data: bytes) -> KeyPage:
     """Decode a RangeResponse."""
     return _page(data, 0, len(data))
+
+
+def read_count(data: bytes) -> int:
+    """Return the number of keys in a RangeResponse that has only that."""
+    return _found(data, 0, len(data), _COUNT)
 
 
 def read_granted(data: bytes) -> int:

@@ -20,7 +20,8 @@ _CREATE_REVISION, _MOD_REVISION = tag(5, VARINT), tag(6, VARINT)
 _LEASE = tag(3, VARINT)
 
 # RangeRequest.
-_LIMIT, _REVISION, _KEYS_ONLY = (tag(n, VARINT) for n in (3, 4, 8))
+_LIMIT, _REVISION, _KEYS_ONLY, _COUNT_ONLY = (tag(n, VARINT) for n in (3, 4, 8, 9))
+_WRITTEN_SINCE, _CREATED_SINCE = (tag(n, VARINT) for n in (10, 12))
 
 # LeaseGrantRequest: for how long; LeaseTimeToLiveRequest: which.
 _LEASE_NUMBER = tag(1, VARINT)
@@ -55,6 +56,21 @@ def range_request(
     if keys_only:
         request += _KEYS_ONLY + varint(1)
     return request
+
+
+def count_request(start: bytes, end: bytes, *, revision: int) -> bytes:
+    """Encode a RangeRequest for the number of keys alone."""
+    return range_request(start, end, revision=revision) + _COUNT_ONLY + varint(1)
+
+
+def written_request(start: bytes, end: bytes, *, since: int, revision: int) -> bytes:
+    """Encode a RangeRequest for what was last written at a revision or later."""
+    return range_request(start, end, revision=revision) + _WRITTEN_SINCE + varint(since)
+
+
+def created_request(start: bytes, end: bytes, *, since: int) -> bytes:
+    """Encode a RangeRequest for the keys alone that were made at a revision or later."""
+    return range_request(start, end, keys_only=True) + _CREATED_SINCE + varint(since)
 
 
 def compaction_request(revision: int) -> bytes:

@@ -92,6 +92,26 @@ class Kv:
         answer = await self.channel.call(_RANGE, request, within=_WITHIN)
         return decoding.answer_by(decoding.read_page, answer)
 
+    async def count(self, start: bytes, end: bytes, *, revision: int = 0) -> int:
+        """Return how many keys there are in a range, as it was in a revision if one is given."""
+        request = encoding.count_request(start, end, revision=revision)
+        answer = await self.channel.call(_RANGE, request, within=_WITHIN)
+        return decoding.answer_by(decoding.read_count, answer)
+
+    async def written(
+        self, start: bytes, end: bytes, *, since: int, revision: int = 0
+    ) -> list[KeyValue]:
+        """Return the keys of a range that were last written at `since` or later."""
+        request = encoding.written_request(start, end, since=since, revision=revision)
+        answer = await self.channel.call(_RANGE, request, within=_WITHIN)
+        return decoding.answer_by(decoding.read_page, answer).items
+
+    async def created(self, start: bytes, end: bytes, *, since: int) -> list[KeyValue]:
+        """Return the keys of a range, without values, that were made at `since` or later."""
+        request = encoding.created_request(start, end, since=since)
+        answer = await self.channel.call(_RANGE, request, within=_WITHIN)
+        return decoding.answer_by(decoding.read_page, answer).items
+
     async def txn(self, txn: Txn, *, within: float = _WITHIN) -> TxnAnswer:
         """Do a transaction: all of it, or what it has for the other case."""
         request = encoding.txn_request(txn)

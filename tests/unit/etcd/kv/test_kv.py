@@ -79,6 +79,28 @@ async def test_a_page_is_requested_with_its_options(kv: Kv, etcd: Scripted, rpc:
     )
 
 
+async def test_keys_are_counted_without_being_sent(kv: Kv, etcd: Scripted, rpc: Any) -> None:
+    etcd.answer = rpc.RangeResponse(count=70_000).SerializeToString()
+
+    assert await kv.count(b"/a", b"/b", revision=9) == 70_000
+    asked = rpc.RangeRequest.FromString(etcd.asked)
+    assert (asked.key, asked.range_end) == (b"/a", b"/b")
+    assert (asked.revision, asked.count_only, asked.keys_only) == (9, True, False)
+
+
+async def test_what_was_written_or_made_since_a_revision_is_requested(
+    kv: Kv, etcd: Scripted, rpc: Any
+) -> None:
+    await kv.written(b"/a", b"/b", since=5, revision=9)
+    asked = rpc.RangeRequest.FromString(etcd.asked)
+    assert (asked.min_mod_revision, asked.min_create_revision, asked.revision) == (5, 0, 9)
+
+    await kv.created(b"/a", b"/b", since=5)
+    asked = rpc.RangeRequest.FromString(etcd.asked)
+    assert (asked.min_mod_revision, asked.min_create_revision) == (0, 5)
+    assert asked.keys_only
+
+
 async def test_a_compaction_is_requested(kv: Kv, etcd: Scripted, rpc: Any) -> None:
     await kv.compact(12)
 

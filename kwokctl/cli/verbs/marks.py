@@ -1,0 +1,171 @@
+"""`snapshot mark`, `rewind`, `list` and `drop`: back and forth in the time of a running cluster."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kwokctl.cli import dry_run
+from kwokctl.cli.conclusion import Outcome, conclude
+from kwokctl.cli.invocation import Invocation
+from kwokctl.cli.output import results
+from kwokctl.cli.output.rows import amount
+from kwokctl.cli.parsing import commands
+from kwokctl.cli.parsing.options import DataOutput, Output
+from kwokctl.errors import UsageError
+
+if TYPE_CHECKING:
+    from kwokctl.clusters.time_travel.marks import Mark
+    from kwokctl.clusters.time_travel.rewind import Outlook, Rewound
+
+_SHOWN = 5
+"""Objects that are named of those that do not stay as they were."""
+
+
+def register(below: typer.Typer) -> None:
+    """Add the commands to those of `snapshot`."""
+    going_back = (
+        "kwokctl snapshot mark && ./run-a-test; kwokctl snapshot rewind",
+        "kwokctl snapshot rewind --dry-run",
+    )
+    marking = ("kwokctl snapshot mark", "kwokctl snapshot mark with-crds")
+    commands.command(below, "mark", examples=marking)(mark)
+    commands.command(below, "rewind", examples=going_back)(rewind)
+    commands.command(below, "list")(list_all)
+    commands.command(below, "drop", examples=("kwokctl snapshot drop with-crds",))(drop)
+
+
+def mark(
+    call: Invocation,
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Name of the mark; one of that name is replaced")
+    ] = "mark",
+    *,
+    output: Output = "",
+) -> None:
+    """Remember what is in a running cluster, to go back to it with 'snapshot rewind'."""
+    if call.is_dry_run:
+        text = f"Read all objects at one revision, and keep them as the mark '{name}'."
+        dry_run.remark(call, text, output)
+        return
+    from kwokctl.clusters.time_travel.mark import mark_cluster
+
+    made = call.run(mark_cluster, call.home, call.cluster, name)
+    what = f"{amount(made.objects, 'objects')}, {amount(made.size, 'B')}"
+    outcome = Outcome(
+        message=f"marked the cluster '{call.name}' as '{made.name}' ({what})",
+        lead="Go back to it with",
+        then=(f"{call.itself} snapshot rewind {made.name}",),
+        cluster=call.name,
+        result=_document(made),
+    )
+    conclude(call, outcome, output)
+
+
+def rewind(
+    call: Invocation,
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Name of the mark [default: the latest]")
+    ] = "",
+    *,
+    keep_events: Annotated[
+        bool, typer.Option("--keep-events", help="Keep the Events that were made since")
+    ] = False,
+    output: Output = "",
+) -> None:
+    """Take a running cluster back to a mark; API server, etcd and watches go on."""
+    from kwokctl.clusters.time_travel.rewind import foreseen, rewind_cluster
+
+    if call.is_dry_run:
+        outlook = call.run(foreseen, call.home, call.cluster, name)
+        dry_run.remark(call, _expected(outlook), output)
+        return
+    done = call.run(rewind_cluster, call.home, call.cluster, name, keep_events=keep_events)
+    counts = f"{amount(done.written, 'objects')} put back, {done.deleted:,} deleted"
+    outcome = Outcome(
+        message=f"cluster '{call.name}' is back at '{done.mark}' ({counts})",
+        remark=_unsettled(done),
+        cluster=call.name,
+        changed=bool(done.written or done.deleted or done.events),
+        result=done,
+    )
+    conclude(call, outcome, output)
+
+
+def list_all(call: Invocation, *, output: DataOutput = "") -> None:
+    """List the marks of a cluster, the latest last.
+
+    json and yaml give a list of {name, made, objects, size}; made is a time, size is in bytes.
+    """
+    from kwokctl.clusters.time_travel.mark import list_marks
+
+    marks = [_document(each) for each in call.run(list_marks, call.home, call.cluster)]
+    if output:
+        results.emit_data(marks, output)
+    elif marks:
+        rows = [
+            (
+                str(each["name"]),
+                str(each["made"]),
+                f"{each['objects']:,}",
+                amount(int(each["size"]), "B"),
+            )
+            for each in marks
+        ]
+        results.emit_table(("NAME", "MADE", "OBJECTS", "SIZE"), rows)
+    elif call.console.is_alive:
+        call.console.line("No marks found")
+
+
+def drop(
+    call: Invocation,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the mark")] = "",
+    *,
+    every: Annotated[bool, typer.Option("--all", help="Remove all marks")] = False,
+    output: Output = "",
+) -> None:
+    """Remove a mark; the cluster stays as it is."""
+    if every == bool(name):
+        raise UsageError(
+            "'kwokctl snapshot drop' needs either a name or '--all'",
+            hint="see the names with: kwokctl snapshot list",
+        )
+    if call.is_dry_run:
+        what = "all marks" if every else f"the mark '{name}'"
+        dry_run.remark(call, f"Remove {what}; the cluster stays as it is.", output)
+        return
+    from kwokctl.clusters.time_travel.mark import drop_marks
+
+    dropped = call.run(drop_marks, call.home, call.cluster, name, every=every)
+    outcome = Outcome(
+        message=f"{amount(len(dropped), 'marks')} of the cluster '{call.name}' removed",
+        cluster=call.name,
+        changed=bool(dropped),
+        result={"dropped": dropped},
+    )
+    conclude(call, outcome, output)
+
+
+def _document(mark: "Mark") -> dict[str, str | int]:
+    made = datetime.fromtimestamp(mark.made, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return {"name": mark.name, "made": made, "objects": mark.objects, "size": mark.size}
+
+
+def _expected(outlook: "Outlook") -> str:
+    parts = (("put back", outlook.written), ("deleted", outlook.deleted))
+    said = [f"{_counted(counts)} {what}" for what, counts in parts if counts]
+    return f"To '{outlook.mark}': {'; '.join(said) or 'nothing has changed since'}."
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {folder}" for folder, count in sorted(counts.items()))
+
+
+def _unsettled(done: "Rewound") -> str:
+    if not done.unsettled:
+        return ""
+    names = ", ".join(done.unsettled[:_SHOWN])
+    more = len(done.unsettled) - _SHOWN
+    rest = f" and {more:,} more" if more > 0 else ""
+    return f"running components change these again and again: {names}{rest}"

@@ -1,0 +1,71 @@
+"""Makes marks, and removes them."""
+
+import os
+
+from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.locks import marking, using
+from kwokctl.clusters.time_travel.marks import Mark, mark_name, witness_key
+from kwokctl.clusters.time_travel.reach import Reach, marks_of, reached
+from kwokctl.etcd.kv.kv import Kv, Put, Txn
+from kwokctl.etcd.marks.content import ContentWriter
+from kwokctl.etcd.marks.present import pages_of
+from kwokctl.model import ClusterName
+
+
+async def mark_cluster(home: Home, cluster: ClusterName, name: str) -> Mark:
+    """Keep what a running cluster holds now; a mark of the same name is replaced.
+
+    All of it is read at one revision of etcd, while the cluster goes on. It is copied to a file at
+    once, because etcd forgets what a revision held after some minutes.
+    """
+    name = mark_name(name)
+    with using(home.workdir, cluster), marking(home.workdir, cluster):
+        async with reached(home, cluster) as reach:
+            revision = await write_witness(reach.kv, name)
+            with home.progress.step(f"Marking '{name}'"):
+                mark = await copied(reach, name, revision)
+            reach.marks.keep(mark)
+            return mark
+
+
+async def drop_marks(home: Home, cluster: ClusterName, name: str, *, every: bool) -> list[str]:
+    """Remove a mark, or every one; return their names."""
+    with using(home.workdir, cluster), marking(home.workdir, cluster):
+        marks = marks_of(home, cluster)
+        dropped = marks.all() if every else [marks.find(name)]
+        for mark in dropped:
+            marks.forget(mark)
+        return [mark.name for mark in dropped]
+
+
+async def list_marks(home: Home, cluster: ClusterName) -> list[Mark]:
+    """Return the marks of a cluster, the latest last."""
+    return marks_of(home, cluster).all()
+
+
+async def write_witness(kv: Kv, name: str) -> int:
+    """Write the key that proves which history of etcd a mark belongs to; return the revision."""
+    return (await kv.txn(Txn((), (Put(witness_key(name), b"{}"),)))).revision
+
+
+async def copied(reach: Reach, name: str, revision: int) -> Mark:
+    file = f"{name}_{revision}.content"
+    with reach.marks.writing(file) as opened:
+        content = ContentWriter(opened)
+        for start, end in reach.scope.ranges:
+            async for page in pages_of(reach.kv, start, end, revision=revision):
+                content.add(page.items)
+        objects = content.finish()
+        opened.flush()
+        written = os.fstat(opened.fileno())
+    return Mark(
+        name=name,
+        made=written.st_mtime,
+        prefix=reach.prefix,
+        revision=revision,
+        baseline=revision,
+        witness=revision,
+        objects=objects,
+        size=written.st_size,
+        file=file,
+    )

@@ -1,0 +1,156 @@
+"""The marks of a cluster, as they are on disk: a document each, and a file with the content."""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from kwokctl.config.nearest import did_you_mean
+from kwokctl.errors import NotFoundError, SnapshotError, UnavailableError, UsageError
+from kwokctl.host.files import write_atomic
+from kwokctl.host.paths import ClusterPaths
+from kwokctl.model import ClusterName
+
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?")
+
+
+class Mark(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A state of a cluster to which it can go back."""
+
+    name: str
+    made: float
+    """Seconds since 1970."""
+    prefix: str
+    """That of all keys of the API server."""
+    revision: int
+    """Of etcd, when it was made."""
+    baseline: int
+    """A later one at which the cluster was known to be as marked; the same at first."""
+    witness: int
+    """When the key in etcd that proves its history was written."""
+    objects: int
+    size: int
+    """Bytes of the file."""
+    file: str
+    """The name of the file with the content."""
+
+    @property
+    def key(self) -> bytes:
+        """The key of etcd that proves that its history is still the one in which this was made."""
+        return witness_key(self.name)
+
+
+def witness_key(name: str) -> bytes:
+    """Return the key that a mark has in etcd, outside of what the API server reads."""
+    return f"/kwokctl/marks/{name}".encode()
+
+
+def mark_name(text: str) -> str:
+    """Check the name of a mark: it becomes part of file names."""
+    if not _NAME.fullmatch(text):
+        raise UsageError(
+            f"'{text}' cannot be the name of a mark",
+            hint="use at most 63 lower-case letters, digits, '-' and '.', "
+            "beginning and ending with a letter or digit",
+        )
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """The marks of one cluster."""
+
+    paths: ClusterPaths
+    cluster: ClusterName
+
+    def all(self) -> list[Mark]:
+        """Return all marks, the latest last."""
+        found = [_read(file) for file in self.paths.marks.glob("*.json")]
+        return sorted(found, key=lambda mark: (mark.made, mark.name))
+
+    def find(self, name: str) -> Mark:
+        """Return a mark, without a name the latest; NotFoundError if there is none."""
+        there = {mark.name: mark for mark in self.all()}
+        if not there:
+            raise NotFoundError(
+                f"the cluster '{self.cluster}' has no mark",
+                hint=f"make one with: kwokctl --name {self.cluster} snapshot mark",
+            )
+        chosen = name or list(there)[-1]
+        if found := there.get(chosen):
+            return found
+        raise NotFoundError(
+            f"the cluster '{self.cluster}' has no mark called '{chosen}'",
+            hint=did_you_mean(chosen, list(there)) or f"its marks are: {', '.join(there)}",
+        )
+
+    def content(self, mark: Mark) -> Path:
+        """Return the file with the content of a mark."""
+        return self.paths.marks / mark.file
+
+    @contextmanager
+    def writing(self, file: str) -> Iterator[BinaryIO]:
+        """Yield a new file, which only its owner can read: it holds every Secret.
+
+        Nothing is left of it if the block raises; a full disk raises UnavailableError.
+        """
+        path = self.paths.marks / file
+        try:
+            with _explained(path):
+                self.paths.marks.mkdir(mode=0o700, exist_ok=True)
+                with open(path, "wb", opener=_private) as opened:
+                    yield opened
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+
+    def keep(self, mark: Mark) -> None:
+        """Write the document of a mark: from now on it exists, in place of one of the same name."""
+        document = self._document(mark.name)
+        with _explained(document):
+            write_atomic(document, msgspec.json.encode(mark), mode=0o600)
+        self.tidy()
+
+    def forget(self, mark: Mark) -> None:
+        """Remove a mark."""
+        self._document(mark.name).unlink(missing_ok=True)
+        self.tidy()
+
+    def tidy(self) -> None:
+        """Remove content that no mark has: of those replaced, removed, or never finished."""
+        wanted = {mark.file for mark in self.all()}
+        for file in self.paths.marks.glob("*.content"):
+            if file.name not in wanted:
+                file.unlink(missing_ok=True)
+
+    def _document(self, name: str) -> Path:
+        return self.paths.marks / f"{name}.json"
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as e:
+        raise UnavailableError(
+            f"'{path}' cannot be written: {e.strerror}",
+            hint="free space there, or drop old marks, then repeat it; the cluster is as it was",
+        ) from e
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _read(file: Path) -> Mark:
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Mark)
+    except (OSError, msgspec.MsgspecError) as e:
+        raise SnapshotError(
+            f"'{file}' is damaged: {e}", hint=f"remove it, and make the mark '{file.stem}' again"
+        ) from e

@@ -1,0 +1,77 @@
+"""What a rewind needs of a cluster that runs: its etcd, its API server, and its marks."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.saved import Saved, load
+from kwokctl.clusters.time_travel.marks import Marks
+from kwokctl.clusters.time_travel.scope import RewindScope
+from kwokctl.components.definitions import etcd, kube_apiserver
+from kwokctl.errors import ComponentError
+from kwokctl.etcd.kv.kv import Kv
+from kwokctl.kube.client import Client
+from kwokctl.kube.kubeconfig.access import load_access
+from kwokctl.kube.transport.pool import Pool
+from kwokctl.model import ETCD, KUBE_APISERVER, ClusterName, State
+from kwokctl.runtime import Runtime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """One cluster that runs."""
+
+    home: Home
+    saved: Saved
+    runtime: Runtime
+    kv: Kv
+    client: Client
+    prefix: str
+    marks: Marks
+
+    @property
+    def scope(self) -> RewindScope:
+        """The keys that marks are of."""
+        return RewindScope(self.prefix)
+
+
+def marks_of(home: Home, name: ClusterName) -> Marks:
+    """Return the marks of a cluster, running or not; NotFoundError if there is no such cluster."""
+    paths = home.paths(name)
+    load(paths, name)
+    return Marks(paths, name)
+
+
+@asynccontextmanager
+async def reached(home: Home, name: ClusterName) -> AsyncIterator[Reach]:
+    """Connect to a cluster; ComponentError, with the remedy, if etcd or the API server does not run."""
+    marks = marks_of(home, name)
+    saved = load(marks.paths, name)
+    runtime = home.runtime(saved.options.runtime)
+    await _demand(runtime, name)
+    setting = saved.setting(runtime, marks.paths)
+    at = etcd.target(setting)
+    async with (
+        Kv(at.address, ca=at.ca, cert=at.cert, key=at.key) as kv,
+        Pool(load_access(marks.paths.own_kubeconfig)) as pool,
+    ):
+        yield Reach(
+            home=home,
+            saved=saved,
+            runtime=runtime,
+            kv=kv,
+            client=Client(pool),
+            prefix=kube_apiserver.prefix(setting),
+            marks=marks,
+        )
+
+
+async def _demand(runtime: Runtime, name: ClusterName) -> None:
+    states = await runtime.states(name)
+    for component in (ETCD, KUBE_APISERVER):
+        if states.get(component) is not State.RUNNING:
+            raise ComponentError(
+                f"{component} does not run",
+                hint=f"start it with: kwokctl start cluster --name {name}",
+            )

@@ -1,0 +1,140 @@
+"""Takes a cluster back to a mark while etcd and the API server run, and every watch goes on."""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import msgspec
+
+from kwokctl.clusters.launching.readiness import explaining_timeouts, wait_ready
+from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.locks import alone
+from kwokctl.clusters.time_travel.mark import write_witness
+from kwokctl.clusters.time_travel.marks import Mark
+from kwokctl.clusters.time_travel.reach import Reach, reached
+from kwokctl.clusters.time_travel.settling import Settled, Settling, delete_events
+from kwokctl.errors import ConflictError
+from kwokctl.etcd.marks.content import opened
+from kwokctl.model import KUBE_CONTROLLER_MANAGER, ClusterName
+
+_READY_WITHIN = 60.0
+"""Seconds that the controller-manager has to work again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewound:
+    """What `snapshot rewind` has done."""
+
+    mark: str
+    written: int
+    """Objects that were put back as they were."""
+    deleted: int
+    """Objects that did not exist at the mark; without Events."""
+    events: int
+    """Events that were deleted."""
+    unsettled: tuple[str, ...]
+    """Objects that running components change again and again, by their keys."""
+
+
+async def rewind_cluster(
+    home: Home, cluster: ClusterName, name: str, *, keep_events: bool = False
+) -> Rewound:
+    """Put everything back as it was at a mark, the latest without a name.
+
+    Killed at any moment, it can be done again, and completes.
+    """
+    with alone(home.workdir, cluster):
+        async with reached(home, cluster) as reach:
+            mark = reach.marks.find(name)
+            _check_prefix(reach, mark)
+            with opened(reach.marks.content(mark)) as content:
+                is_known = await has_same_history(reach, mark)
+                if not is_known:
+                    home.progress.note("etcd was restored since the mark: all of it is compared")
+                async with _without_controllers(reach):
+                    settled = await Settling(reach, mark, content, in_all=not is_known).run()
+                    events = 0 if keep_events else await delete_events(reach, mark)
+                    if not settled.unsettled:
+                        await advance(reach, mark, settled)
+    return Rewound(
+        mark=mark.name,
+        written=settled.written,
+        deleted=settled.deleted,
+        events=events,
+        unsettled=tuple(key.decode(errors="replace") for key in settled.unsettled),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """What a rewind would do."""
+
+    mark: str
+    written: Mapping[str, int]
+    """How many objects would be put back, by the folder of etcd that they are in."""
+    deleted: Mapping[str, int]
+
+
+async def foreseen(home: Home, cluster: ClusterName, name: str) -> Outlook:
+    """Return what `rewind_cluster` would write now."""
+    async with reached(home, cluster) as reach:
+        mark = reach.marks.find(name)
+        _check_prefix(reach, mark)
+        with opened(reach.marks.content(mark)) as content:
+            is_known = await has_same_history(reach, mark)
+            _, writes = await Settling(reach, mark, content, in_all=not is_known).look()
+        put = Counter(reach.scope.words(w.key)[0] for w in writes if w.value is not None)
+        gone = Counter(reach.scope.words(w.key)[0] for w in writes if w.value is None)
+        return Outlook(mark=mark.name, written=dict(put), deleted=dict(gone))
+
+
+async def has_same_history(reach: Reach, mark: Mark) -> bool:
+    """Tell whether etcd's revisions since a mark say what was written: not after a restore."""
+    found = await reach.kv.get(mark.key)
+    return found is not None and found.mod_revision == mark.witness
+
+
+def _check_prefix(reach: Reach, mark: Mark) -> None:
+    if mark.prefix != reach.prefix:
+        raise ConflictError(
+            f"the mark '{mark.name}' is of keys under '{mark.prefix}', and the cluster's are under "
+            f"'{reach.prefix}' now",
+            hint="drop the mark, and make it again",
+        )
+
+
+async def advance(reach: Reach, mark: Mark, settled: Settled) -> Mark:
+    """Note that the cluster is as marked: the next rewind looks only at what comes from now on."""
+    witness = await write_witness(reach.kv, mark.name)
+    later = msgspec.structs.replace(mark, baseline=settled.revision, witness=witness)
+    reach.marks.keep(later)
+    return later
+
+
+@asynccontextmanager
+async def _without_controllers(reach: Reach) -> AsyncIterator[None]:
+    """Keep the controller-manager away: it would answer each write with others.
+
+    It is started again even if the block fails, and if it did not run: a rewind that was killed has
+    left it so.
+    """
+    names = [name for name in reach.saved.names if name == KUBE_CONTROLLER_MANAGER]
+    cluster = reach.saved.name
+    if not names:
+        yield
+        return
+    await reach.runtime.stop(cluster, *names)
+    try:
+        yield
+    finally:
+        await reach.runtime.start(cluster, *names)
+    await _ready(reach, names)
+
+
+async def _ready(reach: Reach, names: Sequence[str]) -> None:
+    plan = reach.saved.plan(reach.runtime, reach.marks.paths)
+    components = [component for name, component in plan.components.items() if name in names]
+    cluster = reach.saved.name
+    async with explaining_timeouts(reach.runtime, cluster, components, _READY_WITHIN):
+        await wait_ready(reach.runtime, cluster, components)

@@ -1,0 +1,92 @@
+"""Which keys of an API server a rewind puts back, and in which order."""
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from kwokctl.etcd.kv.kv import prefix_end
+from kwokctl.etcd.marks.difference import Write
+from kwokctl.etcd.marks.present import Range
+
+_EVENTS = "events/"
+_LEFT_ALONE = (
+    _EVENTS,
+    "leases/kube-node-lease/",
+    "leases/kube-system/",
+    "masterleases/",
+    "peerserverleases/",
+)
+"""What programs that run renew all the time: an old state of it would make them look dead."""
+_DEFINITIONS = "apiextensions.k8s.io/customresourcedefinitions/"
+_SERVICES = "services/specs/"
+_RESTLESS = (_DEFINITIONS, "apiregistration.k8s.io/", _SERVICES, "ipaddresses/", "servicecidrs/")
+"""What controllers within the API server keep in step: they may answer a write with another."""
+_ORDER: tuple[tuple[str, bool | None], ...] = (
+    (_DEFINITIONS, True),
+    ("apiregistration.k8s.io/", True),
+    ("namespaces/", True),
+    # An address whose Service is not there is taken away, whichever of the two comes or goes.
+    (_SERVICES, None),
+    ("ipaddresses/", None),
+    ("ranges/", None),
+    ("pods/", False),
+    ("", True),
+    ("pods/", True),
+    ("", False),
+    ("namespaces/", False),
+    (_DEFINITIONS, False),
+)
+"""Folders in the order in which they are written to: what is put back, deleted (False), or both."""
+
+
+class RewindScope:
+    """The keys under the prefix of an API server."""
+
+    def __init__(self, prefix: str) -> None:
+        """Begin all keys with a prefix such as "/registry"."""
+        self._prefix = f"/{prefix.strip('/')}/".encode()
+
+    @property
+    def events(self) -> Range:
+        """Where Events are."""
+        return _range(self._folder(_EVENTS))
+
+    @property
+    def ranges(self) -> Sequence[Range]:
+        """All that is put back."""
+        start, found = self._prefix, []
+        for folder in sorted(map(self._folder, _LEFT_ALONE)):
+            found.append((start, folder))
+            start = prefix_end(folder)
+        return (*found, (start, prefix_end(self._prefix)))
+
+    def is_definition(self, key: bytes) -> bool:
+        """Tell whether a key is that of a CustomResourceDefinition."""
+        return key.startswith(self._folder(_DEFINITIONS))
+
+    def is_restless(self, writes: Iterable[Write]) -> bool:
+        """Tell whether the API server itself may change more when these have been written."""
+        folders = tuple(map(self._folder, _RESTLESS))
+        return any(write.key.startswith(folders) for write in writes)
+
+    def in_order(self, writes: Iterable[Write]) -> Sequence[Sequence[Write]]:
+        """Return groups of writes, each of which must be done before the next is begun."""
+        ordered = sorted(writes, key=lambda write: (self._rank(write), write.key))
+        return [list(group) for _, group in groupby(ordered, key=self._rank)]
+
+    def words(self, key: bytes) -> Sequence[str]:
+        """Return the parts of a key behind the prefix: folder, perhaps namespace, and name."""
+        return key.removeprefix(self._prefix).decode(errors="replace").split("/")
+
+    def _rank(self, write: Write) -> tuple[int, bool]:
+        is_put = write.value is not None
+        for number, (folder, puts) in enumerate(_ORDER):
+            if folder and puts in (is_put, None) and write.key.startswith(self._folder(folder)):
+                return number, is_put
+        return _ORDER.index(("", is_put)), is_put
+
+    def _folder(self, name: str) -> bytes:
+        return self._prefix + name.encode()
+
+
+def _range(prefix: bytes) -> Range:
+    return prefix, prefix_end(prefix)

@@ -1,0 +1,105 @@
+"""Goes back to a mark: writes what differs, and looks again, until nothing does."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kwokctl.clusters.time_travel.api_view import ApiView
+from kwokctl.clusters.time_travel.marks import Mark
+from kwokctl.clusters.time_travel.reach import Reach
+from kwokctl.clusters.time_travel.writing import AT_ONCE, DifferenceWriter
+from kwokctl.etcd.kv.kv import Compare, Delete, Kv, Txn
+from kwokctl.etcd.marks.content import Content
+from kwokctl.etcd.marks.difference import Write, difference
+from kwokctl.etcd.marks.present import Present, present_in_all, present_since
+
+_TRIES = 4
+"""How often an object is written that does not stay as it was at the mark."""
+REST = 0.25
+"""Seconds in which controllers within the API server answer what was written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """How a cluster has come to be as at a mark."""
+
+    revision: int
+    """Of the look that found no difference."""
+    written: int
+    """Objects that were put back."""
+    deleted: int
+    unsettled: tuple[bytes, ...]
+    """The keys of those that do not stay as they were."""
+
+
+class Settling:
+    """One way back."""
+
+    def __init__(
+        self, reach: Reach, mark: Mark, content: Content, *, in_all: bool, rest: float = REST
+    ) -> None:
+        """Compare everything if `in_all`, else only what was written since the mark.
+
+        `rest` is for controllers within the API server.
+        """
+        self._reach = reach
+        self._mark = mark
+        self._content = content
+        self._in_all = in_all
+        self._rest = rest
+        self._tries: Counter[bytes] = Counter()
+        self._is_put: dict[bytes, bool] = {}
+
+    async def look(self) -> tuple[int, list[Write]]:
+        """Return what differs now, and the revision at which it does."""
+        ranges = self._reach.scope.ranges
+        found: Present
+        if self._in_all:
+            found = await present_in_all(self._reach.kv, self._content, ranges)
+        else:
+            found = await present_since(self._reach.kv, self._content, ranges, self._mark.baseline)
+        return found.revision, list(difference(self._content, found.changed, found.missing))
+
+    async def run(self) -> Settled:
+        """Write until two looks in a row agree that all is as marked, or objects do not stay so."""
+        with self._reach.home.progress.step(f"Going back to '{self._mark.name}'") as step:
+            view = ApiView(self._reach.client, self._reach.scope)
+            writer = DifferenceWriter(self._reach.kv, view, self._reach.scope, step)
+            revision, writes = await self.look()
+            rests = self._reach.scope.is_restless(writes)
+            while due := [write for write in writes if self._tries[write.key] < _TRIES]:
+                await writer.write(due)
+                self._note(due)
+                revision, writes = await self.look()
+                if rests and not writes:
+                    rests = False
+                    await asyncio.sleep(self._rest)
+                    revision, writes = await self.look()
+        return Settled(
+            revision=revision,
+            written=sum(self._is_put.values()),
+            deleted=len(self._is_put) - sum(self._is_put.values()),
+            unsettled=tuple(write.key for write in writes),
+        )
+
+    def _note(self, writes: Sequence[Write]) -> None:
+        self._tries.update(write.key for write in writes)
+        self._is_put |= {write.key: write.value is not None for write in writes}
+
+
+async def delete_events(reach: Reach, mark: Mark) -> int:
+    """Delete the Events made after a mark; return their number.
+
+    New ones that programs which run make meanwhile may stay.
+    """
+    start, end = reach.scope.events
+    made = await reach.kv.created(start, end, since=mark.revision + 1)
+    for first in range(0, len(made), AT_ONCE):
+        part = made[first : first + AT_ONCE]
+        await asyncio.gather(*(_delete(reach.kv, item.key, item.mod_revision) for item in part))
+    return len(made)
+
+
+async def _delete(kv: Kv, key: bytes, seen: int) -> None:
+    await kv.txn(Txn((Compare(key, seen),), (Delete(key),)))

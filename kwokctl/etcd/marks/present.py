@@ -1,0 +1,88 @@
+"""Reads what etcd holds now, as far as it may differ from a mark."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from functools import partial
+from itertools import chain
+from typing import NamedTuple
+
+from kwokctl.etcd.kv.kv import KeyPage, KeyValue, Kv
+from kwokctl.etcd.marks.content import Content
+from kwokctl.etcd.marks.missing import MissingKeys
+
+Range = tuple[bytes, bytes]
+"""The keys from the first up to, without, the second."""
+_PAGE = 10_000
+_AT_ONCE = 64
+
+
+class Present(NamedTuple):
+    """What may differ, all of one revision."""
+
+    revision: int
+    changed: list[KeyValue]
+    """The keys that were written since, or are not in the mark."""
+    missing: list[bytes]
+    """The keys of the mark that are gone."""
+
+
+async def present_since(
+    kv: Kv, content: Content, ranges: Sequence[Range], baseline: int
+) -> Present:
+    """Look only at what was written after `baseline`, a revision at which all was as at the mark."""
+    revision = await current_revision(kv)
+    read = partial(kv.written, since=baseline + 1, revision=revision)
+    changed = list(chain.from_iterable(await asyncio.gather(*(read(*each) for each in ranges))))
+
+    async def count(start: bytes, end: bytes) -> int:
+        return await kv.count(start, end, revision=revision)
+
+    async def listed(start: bytes, end: bytes) -> Sequence[bytes]:
+        page = await kv.page(start, end, revision=revision, keys_only=True)
+        return [item.key for item in page.items]
+
+    others = sorted(item.key for item in changed if item.key not in content)
+    search = MissingKeys(known=content.keys, others=others, count=count, listed=listed)
+    missing = await asyncio.gather(*(search.within(start, end) for start, end in ranges))
+    return Present(revision, changed, list(chain.from_iterable(missing)))
+
+
+async def present_in_all(kv: Kv, content: Content, ranges: Sequence[Range]) -> Present:
+    """Look at every key, where revisions since the mark say nothing: etcd has another history."""
+    revision = await current_revision(kv)
+    there: dict[bytes, int] = {}
+    for start, end in ranges:
+        async for page in pages_of(kv, start, end, revision=revision, keys_only=True):
+            there.update((item.key, item.mod_revision) for item in page.items)
+    suspects = [key for key, written in there.items() if content.revision_of(key) != written]
+    changed: list[KeyValue] = []
+    for first in range(0, len(suspects), _AT_ONCE):
+        read = (_one(kv, key, revision) for key in suspects[first : first + _AT_ONCE])
+        changed += chain.from_iterable(await asyncio.gather(*read))
+    missing = [key for key in content.keys if key not in there and _is_within(key, ranges)]
+    return Present(revision, changed, missing)
+
+
+async def current_revision(kv: Kv) -> int:
+    """Return the revision of the last write."""
+    return (await kv.page(b"\0", b"", limit=1)).revision
+
+
+async def pages_of(
+    kv: Kv, start: bytes, end: bytes, *, revision: int, keys_only: bool = False
+) -> AsyncIterator[KeyPage]:
+    """Yield the keys of a range, many at a time."""
+    while True:
+        page = await kv.page(start, end, limit=_PAGE, revision=revision, keys_only=keys_only)
+        yield page
+        if not page.more:
+            return
+        start = page.items[-1].key + b"\0"
+
+
+async def _one(kv: Kv, key: bytes, revision: int) -> Sequence[KeyValue]:
+    return (await kv.page(key, b"", revision=revision)).items
+
+
+def _is_within(key: bytes, ranges: Sequence[Range]) -> bool:
+    return any(start <= key < end for start, end in ranges)

@@ -1,0 +1,188 @@
+"""A cluster goes back to a mark while its API server and its watches go on."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from kwokctl.clusters.time_travel.scope import RewindScope
+from kwokctl.kube.collections.paging import ListQuery
+from kwokctl.kube.resource import CONFIG_MAPS
+from tests.support.eventually import eventually
+from tests.support.followers import Follower, Manner
+from tests.support.installed import Installed, until
+from tests.support.planes import connected, reached
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.components,
+    pytest.mark.story,
+    pytest.mark.timeout(600, func_only=True),
+]
+
+State = Mapping[bytes, bytes]
+"""What a rewind puts back: values by key."""
+OLD, NEW = [f"old-{n}" for n in range(30)], [f"new-{n}" for n in range(10)]
+CHANGED, DELETED = OLD[:20], OLD[20:]
+WORLD = Path(__file__).parent / "rewind" / "world.yaml"
+OBJECTS = Path(__file__).parent / "rewind" / "objects.yaml"
+
+
+@pytest.fixture(scope="module")
+def cluster(installed: Installed) -> Iterator[Installed]:
+    """A cluster with something of everything, that has come to rest."""
+    installed.ok("create", "cluster", "--wait", "180s", "--etcd-fsync", "off", "--nodes", "3")
+    installed.kubectl("apply", "-f", str(WORLD))
+    installed.kubectl("wait", "crd/widgets.example.com", "--for=condition=Established")
+    installed.kubectl("apply", "-f", str(OBJECTS))
+    _create(installed, OLD)
+    installed.kubectl("rollout", "status", "deployment/web", "--timeout=120s")
+    installed.kubectl("wait", "job/work", "--for=condition=Complete", "--timeout=120s")
+    installed.kubectl("wait", "pvc/data", "--for=jsonpath={.status.phase}=Bound", "--timeout=120s")
+    yield installed
+    installed.ok("delete", "cluster")
+
+
+def _create(cluster: Installed, names: Sequence[str]) -> None:
+    head = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"value": "1"}}
+    cluster.kubectl(
+        "create",
+        "-f",
+        "-",
+        stdin="\n".join(json.dumps(head | {"metadata": {"name": name}}) for name in names),
+    )
+
+
+def _state(cluster: Installed) -> State:
+    """Return what is stored, without what a rewind leaves alone."""
+
+    async def read() -> State:
+        async with reached(cluster) as there:
+            pages = [await there.kv.page(*each) for each in RewindScope("/registry").ranges]
+            return {item.key: item.value for page in pages for item in page.items}
+
+    return asyncio.run(read())
+
+
+def _differences(one: State, other: State) -> list[str]:
+    return sorted(
+        key.decode() for key in one.keys() | other.keys() if one.get(key) != other.get(key)
+    )
+
+
+def _resting(cluster: Installed) -> State:
+    """Return what is stored when two looks in a row find the same."""
+    seen: list[State] = [{}]
+
+    def rests() -> bool:
+        seen.append(_state(cluster))
+        return not _differences(seen[-1], seen[-2])
+
+    until("the cluster rests", rests)
+    return seen[-1]
+
+
+def _disturb(cluster: Installed) -> None:
+    """Change something of everything, and leave it half done."""
+    cluster.kubectl("delete", "--wait=false", "crd/widgets.example.com")
+    cluster.kubectl("delete", "--wait=false", "namespace/full", "pvc/data", "pv/disk")
+    cluster.kubectl("delete", "deployment/web", "job/work", "service/web", "service/port")
+    cluster.kubectl("delete", "node", "node-000000")
+    cluster.kubectl("delete", "--wait=false", "configmap/held")
+    cluster.kubectl("create", "namespace", "new")
+    cluster.kubectl("create", "deployment", "other", "--image=x", "--replicas=7")
+    cluster.kubectl("create", "service", "clusterip", "other", "--tcp=80")
+    cluster.kubectl("label", "nodes", "--all", "touched=yes")
+
+
+def test_a_mark_is_listed(cluster: Installed) -> None:
+    _resting(cluster)
+    assert cluster.run("snapshot", "mark", "rest").code == 0
+
+    assert cluster.ok("snapshot", "list").splitlines()[1].startswith("rest ")
+
+
+def test_whatever_has_changed_is_as_it_was_at_the_mark(cluster: Installed) -> None:
+    before = _state(cluster)
+    _disturb(cluster)
+    assert "put back" in cluster.ok("snapshot", "rewind", "--dry-run")
+
+    done = cluster.run("snapshot", "rewind")
+
+    assert done.code == 0, done.err
+    assert "again and again" not in done.err
+    assert _differences(before, _state(cluster)) == []
+    cluster.kubectl("create", "deployment", "alive", "--image=x")
+    cluster.kubectl("rollout", "status", "deployment/alive", "--timeout=60s")
+    cluster.ok("snapshot", "rewind")
+    assert _differences(before, _resting(cluster)) == []
+
+
+def test_a_watch_goes_on_and_sees_each_change_once(cluster: Installed) -> None:
+    number = len(OLD) + len(NEW)
+
+    async def watched() -> int:
+        query = ListQuery(resource=CONFIG_MAPS, namespace="default")
+        async with connected(cluster) as client, asyncio.TaskGroup() as tasks:
+            follower = Follower(client, query, Manner.PAGES)
+            task = tasks.create_task(follower.run())
+            await eventually(lambda: follower.known)
+            changes = [
+                ("patch", "configmap", *CHANGED, "-p", '{"data":{"value":"new"}}'),
+                ("delete", "--wait=false", "configmap", *DELETED),
+            ]
+            for words in changes:
+                await asyncio.to_thread(cluster.kubectl, *words)
+            await asyncio.to_thread(_create, cluster, NEW)
+            await eventually(lambda: follower.heard == number)
+            await asyncio.to_thread(cluster.ok, "snapshot", "rewind")
+            await eventually(lambda: follower.heard >= 2 * number)
+            await asyncio.to_thread(cluster.ok, "snapshot", "rewind")
+            task.cancel()
+            return follower.heard
+
+    assert asyncio.run(watched()) == 2 * number
+
+
+def test_a_rewind_that_was_killed_is_done_again(cluster: Installed) -> None:
+    before = _state(cluster)
+    for after in (0.25, 0.5, 0.75):
+        cluster.kubectl("label", "configmaps", "--all", "touched=yes")
+        running = cluster.start("snapshot", "rewind")
+        try:
+            running.wait(after)
+        except subprocess.TimeoutExpired:
+            os.killpg(running.pid, signal.SIGKILL)
+        running.communicate()
+
+    cluster.ok("snapshot", "rewind")
+
+    assert _differences(before, _resting(cluster)) == []
+    assert cluster.statuses() == {"Ready"}
+
+
+def test_a_mark_is_good_after_a_restore(cluster: Installed) -> None:
+    before = _state(cluster)
+    file = cluster.folder / "later.db"
+    cluster.kubectl("label", "configmaps", "--all", "touched=yes")
+    cluster.ok("snapshot", "save", "--path", str(file))
+    cluster.ok("snapshot", "rewind")
+    cluster.ok("snapshot", "restore", "--path", str(file))
+
+    done = cluster.run("snapshot", "rewind")
+
+    assert done.code == 0, done.err
+    assert "all of it is compared" in done.err
+    assert _differences(before, _resting(cluster)) == []
+
+
+def test_a_dropped_mark_is_gone(cluster: Installed) -> None:
+    cluster.ok("snapshot", "drop", "rest")
+
+    assert "has no mark" in cluster.refused("snapshot", "rewind")
+    assert list((cluster.workdir / "clusters" / "kwok" / "marks").iterdir()) == []

@@ -1,0 +1,182 @@
+"""Whatever was changed since a mark is as it was at the mark, or is named."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from kwokctl.clusters.state.home import Home, cluster_name
+from kwokctl.clusters.state.saved import load
+from kwokctl.clusters.time_travel.mark import copied, write_witness
+from kwokctl.clusters.time_travel.marks import Mark, Marks
+from kwokctl.clusters.time_travel.reach import Reach
+from kwokctl.clusters.time_travel.rewind import advance, has_same_history
+from kwokctl.clusters.time_travel.settling import Settled, Settling, delete_events
+from kwokctl.etcd.kv.kv import Txn, TxnAnswer
+from kwokctl.etcd.marks.content import opened
+from kwokctl.kube.client import Client
+from kwokctl.kube.kubeconfig.access import Access
+from kwokctl.kube.transport.pool import Pool
+from tests.support.fake_runtime import FakeRuntime
+from tests.support.options import cluster_options
+from tests.support.ranged_etcd import RangedEtcd
+from tests.support.saved_cluster import home_with
+
+NAME = cluster_name("dev")
+FOLDERS = [
+    "apiextensions.k8s.io/customresourcedefinitions",
+    "example.com/widgets/default",
+    "ipaddresses",
+    "namespaces",
+    "pods/default",
+    "services/specs/default",
+]
+KEYS = [f"/registry/{folder}/{n}".encode() for folder in FOLDERS for n in range(4)]
+EVENT = b"/registry/events/default/e"
+POD = b"/registry/pods/default/0"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return home_with(tmp_path, NAME, cluster_options(), FakeRuntime())
+
+
+def _reach(home: Home, kv: RangedEtcd) -> Reach:
+    paths = home.paths(NAME)
+    return Reach(
+        home=home,
+        saved=load(paths, NAME),
+        runtime=FakeRuntime(),
+        kv=kv,
+        # Of values that are no objects there is nothing to ask an API server.
+        client=Client(Pool(Access(server="http://127.0.0.1:1"))),
+        prefix="/registry",
+        marks=Marks(paths, NAME),
+    )
+
+
+async def _marked(reach: Reach) -> Mark:
+    mark = await copied(reach, "a", await write_witness(reach.kv, "a"))
+    reach.marks.keep(mark)
+    return mark
+
+
+async def _settled(reach: Reach, mark: Mark) -> Settled:
+    with opened(reach.marks.content(mark)) as content:
+        is_known = await has_same_history(reach, mark)
+        return await Settling(reach, mark, content, in_all=not is_known, rest=0).run()
+
+
+def _values(kv: RangedEtcd) -> dict[bytes, bytes]:
+    own = b"/kwokctl/"
+    return {key: item.value for key, item in kv.stored.items() if not key.startswith(own)}
+
+
+def _change(kv: RangedEtcd, choose: Random) -> None:
+    for key in choose.sample(KEYS, choose.randrange(len(KEYS))):
+        if key in kv.stored and choose.random() < 0.4:
+            kv.delete(key)
+        else:
+            kv.put(key, choose.choice([b"1", b"2", b"3"]))
+
+
+class AnsweringEtcd(RangedEtcd):
+    """Another client answers each write, as long as it likes."""
+
+    def __init__(self, answers: Iterator[Callable[[RangedEtcd], object]]) -> None:
+        super().__init__()
+        self.answers = answers
+
+    async def txn(self, txn: Txn, *, within: float = 0) -> TxnAnswer:
+        done = await super().txn(txn)
+        next(self.answers, lambda _: None)(self)
+        return done
+
+
+async def test_after_any_changes_all_is_as_marked(home: Home) -> None:
+    kv, choose = RangedEtcd(), Random(18)
+    _change(kv, choose)
+    reach, marked = _reach(home, kv), _values(kv)
+    mark = await _marked(reach)
+
+    for _ in range(100):
+        _change(kv, choose)
+        settled = await _settled(reach, mark)
+        mark = await advance(reach, mark, settled)
+
+        assert (_values(kv), settled.unsettled) == (marked, ())
+
+
+async def test_after_a_restore_all_is_as_marked(home: Home) -> None:
+    kv, choose = RangedEtcd(), Random(18)
+    reach = _reach(home, kv)
+
+    for _ in range(30):
+        _change(kv, choose)
+        saved = dict(kv.stored)
+        _change(kv, choose)
+        marked = _values(kv)
+        mark = await _marked(reach)
+        kv.stored = saved
+        kv.revision += 1_000_000_000
+        settled = await _settled(reach, mark)
+
+        assert (_values(kv), settled.unsettled) == (marked, ())
+
+
+async def test_what_is_written_first_is_answered_and_written_again(home: Home) -> None:
+    repairs = iter([lambda kv: kv.delete(POD)])
+    kv = AnsweringEtcd(iter(()))
+    kv.put(POD, b"1")
+    reach = _reach(home, kv)
+    mark = await _marked(reach)
+    kv.put(POD, b"2")
+    kv.answers = repairs
+
+    settled = await _settled(reach, mark)
+
+    assert _values(kv) == {POD: b"1"}
+    assert (settled.written, settled.deleted, settled.unsettled) == (1, 0, ())
+
+
+async def test_what_never_settles_is_named_and_the_rest_is_as_marked(home: Home) -> None:
+    kv = AnsweringEtcd(iter(()))
+    kv.put(POD, b"1")
+    reach = _reach(home, kv)
+    mark = await _marked(reach)
+    kv.put(POD, b"2")
+    kv.put(KEYS[0], b"new")
+    kv.answers = iter([lambda kv: kv.put(POD, b"2")] * 99)
+
+    settled = await _settled(reach, mark)
+
+    assert settled.unsettled == (POD,)
+    assert _values(kv) == {POD: b"2"}
+
+
+async def test_events_made_since_are_deleted_and_older_ones_stay(home: Home) -> None:
+    kv = RangedEtcd()
+    kv.put(EVENT + b"1", b"old")
+    reach = _reach(home, kv)
+    mark = await _marked(reach)
+    kv.put(EVENT + b"1", b"seen again")
+    kv.put(EVENT + b"2", b"new")
+
+    assert await delete_events(reach, mark) == 1
+    assert _values(kv) == {EVENT + b"1": b"seen again"}
+
+
+async def test_what_expires_with_a_lease_is_left_alone(home: Home) -> None:
+    kv = RangedEtcd()
+    kv.leases[7] = 60
+    kv.put(KEYS[0], b"1", lease=7)
+    reach = _reach(home, kv)
+    mark = await _marked(reach)
+    kv.delete(KEYS[0])
+    kv.put(KEYS[1], b"1", lease=7)
+
+    settled = await _settled(reach, mark)
+
+    assert settled.written == settled.deleted == 0
+    assert list(_values(kv)) == [KEYS[1]]

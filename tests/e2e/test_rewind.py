@@ -6,17 +6,21 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from http import HTTPStatus
 from pathlib import Path
 
 import pytest
 
 from kwokctl.clusters.time_travel.scope import RewindScope
 from kwokctl.kube.collections.paging import ListQuery
+from kwokctl.kube.kubeconfig.access import load_access
 from kwokctl.kube.resource import CONFIG_MAPS
+from kwokctl.kube.transport.pool import Pool
 from tests.support.eventually import eventually
 from tests.support.followers import Follower, Manner
 from tests.support.installed import Installed, until
-from tests.support.planes import connected, reached
+from tests.support.planes import connected, paths, reached
 
 pytestmark = [
     pytest.mark.e2e,
@@ -179,6 +183,34 @@ def test_a_mark_is_good_after_a_restore(cluster: Installed) -> None:
     assert done.code == 0, done.err
     assert "all of it is compared" in done.err
     assert _differences(before, _resting(cluster)) == []
+
+
+def test_a_fork_begins_with_what_there_was_and_accepts_its_tokens(cluster: Installed) -> None:
+    token = cluster.kubectl("create", "token", "default").strip()
+    cluster.ok("create", "cluster", "--name", "twin", "--from", "kwok", "--wait", "180s")
+    twin = cluster.called("twin")
+
+    assert _names(twin, "widgets") == _names(cluster, "widgets")
+    assert _names(twin, "nodes") == _names(cluster, "nodes")
+    assert asyncio.run(_status(twin, token)) == HTTPStatus.CREATED
+    assert twin.statuses() == {"Ready"}
+    port = json.loads(twin.kubectl("get", "service/kubernetes", "-o", "json"))["spec"]["ports"][0]
+    assert port["targetPort"] in twin.ports()
+    twin.ok("delete", "cluster")
+
+
+def _names(cluster: Installed, kind: str) -> list[str]:
+    return [each["metadata"]["name"] for each in cluster.objects(kind)]
+
+
+async def _status(cluster: Installed, token: str) -> int:
+    """Return what an API server answers to a token when it is asked who that is."""
+    access = await asyncio.to_thread(load_access, paths(cluster).kubeconfig)
+    review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+    only_token = replace(access, token=token, cert=None, key=None)
+    async with Pool(only_token) as pool:
+        path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+        return (await pool.request("POST", path, body=json.dumps(review).encode())).status
 
 
 def test_a_dropped_mark_is_gone(cluster: Installed) -> None:

@@ -20,6 +20,7 @@ from kwokctl.cli.parsing.options import (
     cluster_parameters,
     kubeconfig_path,
 )
+from kwokctl.cli.verbs import forking
 from kwokctl.cli.verbs.populate import populate, requests_of, words_of
 from kwokctl.cli.verbs.scale import objects_of
 
@@ -35,6 +36,7 @@ _EXAMPLES = {
         "kwokctl create cluster --name old --kube-version v1.34.1 --wait 10m",
         "kwokctl create cluster --runtime docker --memory-limit 4Gi",
         "kwokctl create cluster --config my-stages.yaml --disable kube-scheduler",
+        "kwokctl create cluster --from kwok --name copy --count 3",
         "kwokctl create cluster -o json",
     ),
     "delete": ("kwokctl delete cluster --name old", "kwokctl delete cluster --all"),
@@ -67,6 +69,9 @@ def create(
         bool,
         typer.Option("--fail-on-drift", help="Fail if the cluster exists with other settings"),
     ] = False,
+    source: forking.From = "",
+    count: forking.Count = None,
+    new_pki: forking.NewPki = False,
     output: Output = "",
     **words: object,
 ) -> None:
@@ -75,6 +80,10 @@ def create(
     Without --wait it returns when the API server is ready. A cluster that exists keeps its settings;
     a warning names each one that differs from the request.
     """
+    if source or count or new_pki:
+        fork = forking.WantedForks(source=source, count=count, new_pki=new_pki, output=output)
+        forking.create(call, fork, chosen_options(words), (kubeconfig, wait, timeout))
+        return
     import os
 
     from kwokctl.clusters.create import CreateRequest, create_cluster

@@ -1,0 +1,1 @@
+"""Creates clusters that begin with what another one holds."""

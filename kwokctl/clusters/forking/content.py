@@ -1,0 +1,73 @@
+"""Copies what one etcd holds into the data of another."""
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from kwokctl.clusters.programs.needed import programs
+from kwokctl.clusters.snapshot import MARGIN, check_room, last_revision_of
+from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.saved import Saved
+from kwokctl.clusters.time_travel.scope import RewindScope
+from kwokctl.components.definitions import etcd, kube_apiserver
+from kwokctl.components.setting import Setting
+from kwokctl.etcd.client import EtcdClient
+from kwokctl.etcd.kv.kv import Delete, Kv, Txn
+from kwokctl.etcd.snapshots import snapshot
+from kwokctl.host.files import private_folder, remove_tree
+from kwokctl.host.paths import ClusterPaths
+from kwokctl.runtime import Runtime
+
+_AT_ONCE = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForkedData:
+    """A snapshot of the cluster that is forked."""
+
+    file: Path
+    etcdutl: Path
+    revision: int
+    """That of the source: clients that have seen it must list again in the fork."""
+
+    async def restore(self, paths: ClusterPaths) -> None:
+        """Make the data of a new cluster."""
+        private_folder(paths.root)
+        check_room(self.file, paths.root)
+        remove_tree(paths.etcd_restored)
+        bump = self.revision + MARGIN
+        await snapshot.restore(self.etcdutl, self.file, paths.etcd_restored, bump_revision=bump)
+
+    def put_in_place(self, paths: ClusterPaths) -> None:
+        """Let etcd begin with these data."""
+        remove_tree(paths.etcd_data)
+        paths.etcd_restored.rename(paths.etcd_data)
+
+
+@asynccontextmanager
+async def snapshot_of(home: Home, saved: Saved, runtime: Runtime) -> AsyncIterator[ForkedData]:
+    """Keep a snapshot of a running cluster as long as the block runs."""
+    setting = saved.setting(runtime, home.paths(saved.name))
+    etcdutl = (await programs(home, saved.options, ["etcdutl"]))["etcdutl"]
+    at = etcd.target(setting)
+    with tempfile.TemporaryDirectory(prefix="fork-", dir=home.workdir.root) as folder:
+        file = Path(folder) / "source.db"
+        client = EtcdClient(at.address, ca=at.ca, cert=at.cert, key=at.key)
+        async with client:
+            await snapshot.save(client, file, force=False, progress=home.progress)
+        revision = await last_revision_of(runtime, saved.name, setting)
+        yield ForkedData(file=file, etcdutl=Path(etcdutl.command[0]), revision=revision)
+
+
+async def forget_events(setting: Setting) -> None:
+    """Delete the Events of a cluster: they are of what happened in another."""
+    at = etcd.target(setting)
+    start, end = RewindScope(kube_apiserver.prefix(setting)).events
+    async with Kv(at.address, ca=at.ca, cert=at.cert, key=at.key) as kv:
+        keys = [item.key for item in (await kv.page(start, end, keys_only=True)).items]
+        for first in range(0, len(keys), _AT_ONCE):
+            part = keys[first : first + _AT_ONCE]
+            await asyncio.gather(*(kv.txn(Txn((), (Delete(key),))) for key in part))

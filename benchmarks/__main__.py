@@ -21,6 +21,7 @@ _NAMES = (
     "scale",
     "controller",
     "snapshot",
+    "rewind",
     "fleet",
     "stages",
     "waiting",

@@ -32,12 +32,14 @@ class _Object(msgspec.Struct):
     metadata: _Metadata
 
 
-class _Event(msgspec.Struct):
+class Event(msgspec.Struct):
+    """A change, or a bookmark."""
+
     type: str
     object: msgspec.Raw
 
 
-_event = msgspec.json.Decoder(_Event).decode
+_event = msgspec.json.Decoder(Event).decode
 _object = msgspec.json.Decoder(_Object).decode
 
 
@@ -119,7 +121,7 @@ class Follower:
         if self.manner is Manner.BARE:
             raise _Begin
 
-    def _take(self, event: _Event) -> None:
+    def _take(self, event: Event) -> None:
         if event.type == "ERROR":
             raise _Begin
         metadata = _object(event.object).metadata

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
+from http import HTTPStatus
 from urllib.parse import quote
 
 import orjson
@@ -52,8 +53,21 @@ class ApiPlane:
         )
 
     async def record(self, event: ObjectEvent) -> None:
-        """Create an Event."""
+        """Create an Event, or change its count if it is there already."""
+        if event.count > 1 and await self._recount(event):
+            return
         await self.create(EVENTS, event.namespace, orjson.dumps(event.document()))
+
+    async def _recount(self, event: ObjectEvent) -> bool:
+        """Change the count of an Event; False if it has expired."""
+        target = ObjectKey(EVENTS, event.namespace, event.name)
+        try:
+            await self.patch(target, Patch(document=event.repetition(), type=PatchType.MERGE))
+        except ApiError as e:
+            if e.status != HTTPStatus.NOT_FOUND:
+                raise
+            return False
+        return True
 
     async def patch(
         self,

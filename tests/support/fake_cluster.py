@@ -112,6 +112,10 @@ class FakeCluster(ThroughApi):
         return orjson.loads(orjson.dumps(self.objects[self._key(target)]))
 
     async def record(self, event: ObjectEvent) -> None:
+        target = ObjectKey(EVENTS, event.namespace, event.name)
+        if self._key(target) in self.objects:
+            self.objects[self._key(target)] |= event.repetition()
+            return
         await self.create(EVENTS, event.namespace, orjson.dumps(event.document()))
 
     async def renew(self, renewals: Sequence[Renewal]) -> Sequence[Renewed]:

@@ -26,7 +26,7 @@ _HEAD = PREFIX + _TYPE
 _TAIL = _EMPTY[3] + _EMPTY[4]
 """The encoding and the type of the content."""
 _NO_GENERATION = tag(7, VARINT) + varint(0)
-_ONCE = tag(8, VARINT) + varint(1)
+_COUNT = tag(8, VARINT)
 _FIELDS = (
     "count", "firstTimestamp", "involvedObject", "lastTimestamp", "message", "reason",
     "reportingComponent", "source", "type",
@@ -61,7 +61,7 @@ def _text(number: int, text: str) -> bytes:
 
 
 def _object(event: ObjectEvent) -> bytes:
-    """Encode the reference to the object; there is no path of a field."""
+    """Encode the reference to the object."""
     resource = event.resource
     return b"".join(
         (
@@ -71,14 +71,15 @@ def _object(event: ObjectEvent) -> bytes:
             _text(4, event.uid),
             _text(5, resource.api_version),
             _text(6, event.version),
-            _EMPTY[7],
+            _text(7, event.field),
         )
     )
 
 
 def _words(event: ObjectEvent) -> bytes:
     """Encode all but the metadata and the object, which many Events have in common."""
-    return _common(event.type, event.reason, event.message, event.component, event.second)
+    words = event.type, event.reason, event.message, event.component
+    return _common(words, event.first_second, event.second, event.count)
 
 
 def _owned(event: ObjectEvent, manager: str) -> bytes:
@@ -88,16 +89,16 @@ def _owned(event: ObjectEvent, manager: str) -> bytes:
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _common(kind: str, reason: str, message: str, component: str, second: int) -> bytes:
-    time = _time(second)
+def _common(words: tuple[str, str, str, str], first: int, last: int, count: int) -> bytes:
+    kind, reason, message, component = words
     return b"".join(
         (
             _text(3, reason),
             _text(4, message),
             sized(_SIZED[5], _text(1, component) + _EMPTY[2]),
-            sized(_SIZED[6], time),
-            sized(_SIZED[7], time),
-            _ONCE,
+            sized(_SIZED[6], _time(first)),
+            sized(_SIZED[7], _time(last)),
+            _COUNT + varint(count),
             _text(9, kind),
             _EMPTY[10],
             _EMPTY[12],

@@ -11,7 +11,7 @@ _DEFAULT = "default"
 
 
 class ObjectEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What has happened to an object; each is an Event of its own, with a count of 1."""
+    """What has happened to an object; one that happens again is the same Event with a higher count."""
 
     resource: Resource
     """Of the object, as are the next four."""
@@ -21,6 +21,8 @@ class ObjectEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The object's name."""
     uid: str
     version: str
+    field: str = ""
+    """The path of the part of the object that it is about; empty for the whole."""
     type: str
     reason: str
     message: str
@@ -28,6 +30,9 @@ class ObjectEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What reports it."""
     at: float
     """As a POSIX time stamp."""
+    first: float = 0.0
+    """When it was for the first time; 0 if this is the first time."""
+    count: int = 1
 
     @property
     def namespace(self) -> str:
@@ -36,13 +41,18 @@ class ObjectEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def name(self) -> str:
-        """The name of the object, and when it was: two do not happen in the same nanosecond."""
-        return f"{self.about}.{int(self.at * 1e9):x}"
+        """The name of the object, and when it was first: two do not happen in the same nanosecond."""
+        return f"{self.about}.{int((self.first or self.at) * 1e9):x}"
 
     @property
     def second(self) -> int:
         """When it was, in whole seconds."""
         return round(self.at * 1e6) // 1_000_000
+
+    @property
+    def first_second(self) -> int:
+        """When it was for the first time, in whole seconds."""
+        return round((self.first or self.at) * 1e6) // 1_000_000
 
     def document(self) -> dict[str, Json]:
         """Return it as the API expects it."""
@@ -58,13 +68,18 @@ class ObjectEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
                 "namespace": self.about_namespace,
                 "uid": self.uid,
                 "resourceVersion": self.version,
+                **({"fieldPath": self.field} if self.field else {}),
             },
             "type": self.type,
             "reason": self.reason,
             "message": self.message,
             "source": {"component": self.component},
             "reportingComponent": self.component,
-            "firstTimestamp": stamp,
+            "firstTimestamp": format_time(self.first_second),
             "lastTimestamp": stamp,
-            "count": 1,
+            "count": self.count,
         }
+
+    def repetition(self) -> dict[str, Json]:
+        """Return what a repetition changes, as a merge patch."""
+        return {"count": self.count, "lastTimestamp": format_time(self.second)}

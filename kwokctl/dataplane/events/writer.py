@@ -11,10 +11,11 @@ from kwokctl.dataplane.copies.protobuf_stamp import PREFIX
 from kwokctl.dataplane.events.encode import stored_value
 from kwokctl.dataplane.events.expiry import EventExpiry
 from kwokctl.dataplane.events.object_event import ObjectEvent
+from kwokctl.dataplane.events.recount import recounted
 from kwokctl.dataplane.keys import Keys
 from kwokctl.dataplane.store import ObjectStore
 from kwokctl.errors import EtcdConflictError, EtcdRefusedError, RequestError
-from kwokctl.etcd.kv.kv import Compare, Put
+from kwokctl.etcd.kv.kv import Compare, Put, Txn
 from kwokctl.json_value import Json
 from kwokctl.kube.names import new_uid
 from kwokctl.kube.resource import EVENTS, NAMESPACES
@@ -59,6 +60,8 @@ class EventWriter:
                 if self._is_undecided():
                     await self._look(event)
                     return
+        if event.count > 1 and await self._recount(event):
+            return
         if not await self.record_with(event, self._add):
             await self._through_api(event)
 
@@ -109,6 +112,19 @@ class EventWriter:
             return await self._store.add([put], [unchanged])
         except EtcdConflictError:
             return 0
+
+    async def _recount(self, event: ObjectEvent) -> bool:
+        """Change the count of an Event; False if it has expired, or was changed meanwhile."""
+        if self._expiry is None:
+            return False
+        key = self._key(event)
+        found = await self._store.get(key)
+        value = found and recounted(found.value, event.count, event.second)
+        if found is None or value is None:
+            return False
+        put = Put(key, value, await self._expiry.lease())
+        unchanged = Compare(key, found.mod_revision)
+        return (await self._store.kv.txn(Txn((unchanged,), (put,)))).succeeded
 
     async def _namespace_version(self, name: str) -> int:
         """Return the version of a namespace when it was last seen, and was not being deleted."""

@@ -1,7 +1,9 @@
 import asyncio
+import re
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 import pytest
 
 from kwokctl.dataplane.api import ApiPlane
@@ -164,3 +166,33 @@ async def test_an_etcd_that_does_not_answer_is_the_callers_to_handle() -> None:
         await rig.writer.record(event(1))
 
     assert rig.api.recorded == ["p0"]
+
+
+async def test_an_event_that_happens_again_keeps_its_name_and_gets_a_count() -> None:
+    rig = Rig()
+    for number in range(2):
+        await rig.writer.record(event(number))
+    again = msgspec.structs.replace(
+        event(1), at=1_800_000_009.0, first=event(1).at, count=2, field="spec.containers{c}"
+    )
+    await rig.writer.record(again)
+
+    once = msgspec.structs.replace(again, field="")
+    key = KEYS.key(EVENTS, "ns", again.name)
+    stored = rig.etcd.stored[key].value
+    uid = re.search(rb"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", stored)
+    assert uid is not None
+    assert len(rig.leases()) == 2
+    # All but the time of the fields' manager, which is that of the first one, is as if written anew.
+    anew = stored_value(once, uid[0].decode(), "me")
+    assert len(stored) == len(anew)
+    assert rig.etcd.stored[key].lease
+
+
+async def test_an_event_that_has_expired_is_written_with_its_count() -> None:
+    rig = Rig()
+    await rig.writer.record(event(0))
+    again = msgspec.structs.replace(event(1), first=1_700_000_000.0, count=7)
+    await rig.writer.record(again)
+
+    assert KEYS.key(EVENTS, "ns", again.name) in rig.etcd.stored

@@ -1,13 +1,14 @@
 """The Stages that a controller plays now, and what `scale` gets of them to play the same."""
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from hashlib import sha256
 
 import msgspec
 
 from kwokctl.controller.documents.stages import KIND, StageLibrary, stages_of_files
 from kwokctl.controller.settings import Settings
+from kwokctl.controller.stages.model import POD
 from kwokctl.controller.wiring import Controller
 from kwokctl.dataplane.scale_protocol import PlayedStages
 from kwokctl.embedded.documents.verdicts import Bodies
@@ -50,9 +51,11 @@ def stages_in_force(
     settings: Settings, bodies: Iterable[Mapping[str, Json]], *, manager: str, started: str
 ) -> PlayedStages:
     """Return what a controller plays that has `started` then, and writes as `manager`."""
-    kubelet = settings.kubelet
+    kubelet, kinds = settings.kubelet, _KINDS
+    if settings.has_kubelet_pods:
+        kinds = kinds - {POD.name}  # few pods have the annotation for Stages, and they can wait
     found = PlayedStages(
-        stages=[dict(body) for body in bodies if _is_for_scale(body)],
+        stages=[dict(body) for body in bodies if _is_for_scale(body, kinds)],
         selection=dict(settings.selecting),
         node_ip=kubelet.ip,
         node_name=kubelet.name,
@@ -66,6 +69,6 @@ def stages_in_force(
     return found
 
 
-def _is_for_scale(body: Mapping[str, Json]) -> bool:
+def _is_for_scale(body: Mapping[str, Json], kinds: Collection[str]) -> bool:
     reference = (body.get("spec") or {}).get("resourceRef") or {}
-    return reference.get("kind") in _KINDS
+    return reference.get("kind") in kinds

@@ -13,15 +13,17 @@ from kwokctl.controller.engine.second_look import SecondLook
 from kwokctl.controller.leases.keeper import LeaseKeeper
 from kwokctl.controller.leases.ownership import Ownership
 from kwokctl.controller.lifecycle.engine import PodEngine
+from kwokctl.controller.lifecycle.eviction.evictor import Evictor
 from kwokctl.controller.membership.membership import Membership, fleet_name
 from kwokctl.controller.nodes.address_pool import PodIPs
 from kwokctl.controller.nodes.registry import NodeRegistry
 from kwokctl.controller.serving.scale_api import ScaleApi
 from kwokctl.controller.settings import Settings
 from kwokctl.controller.stages import functions
+from kwokctl.controller.stages.lives import KUBELET, STAGES
 from kwokctl.controller.stages.model import NODE, POD, Kind, Stage, by_kind
 from kwokctl.dataplane.port import Figures
-from kwokctl.kube.resource import NODES, PODS, Resource
+from kwokctl.kube.resource import NODES, Resource
 from kwokctl.tasks import beside
 
 
@@ -68,7 +70,7 @@ class Controller:
         pod_hooks = PodHooks(nodes, settings.selection, addresses, pod_functions, leases)
         counts = settings.parallelism
         self.nodes = self._play(NODES, NODE, node_hooks, counts.nodes).engine
-        self.pods = self._pods(pod_hooks, counts.pods)
+        self.pods = self._pods(pod_hooks, nodes, counts.pods)
         self._ownership = Ownership(nodes, self._context, self.nodes, self.pods, syncs=counts.syncs)
         self.metrics.ask(lambda: {("kwok_controller_pod_addresses", ()): len(addresses)})
 
@@ -133,6 +135,7 @@ class Controller:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self.nodes.run())
                 tasks.create_task(self._run_pods())
+                tasks.create_task(self._evictor.run())
                 for played in tuple(self._played.values()):
                     tasks.create_task(played.second_look.run())
                 tasks.create_task(self._ownership.run())
@@ -148,18 +151,22 @@ class Controller:
         await self.pods_listed.wait()
         await self.pods.run()
 
-    def _pods(self, hooks: PodHooks, players: int) -> StageEngine:
-        if not self._settings.has_kubelet_pods:
-            return self._play(PODS, POD, hooks, players).engine
-        engine = PodEngine(hooks, self._context, players=players)
-        self.metrics.ask(engine.figures)
-        return engine
+    def _pods(self, hooks: PodHooks, nodes: NodeRegistry, players: int) -> StageEngine:
+        usual = KUBELET if self._settings.has_kubelet_pods else STAGES
+        stages, context = self._stages.get(POD, ()), self._context
+        engine = PodEngine(stages, hooks, context, nodes, players=players, usual=usual)
+        self._evictor = Evictor(nodes, context.reader, engine)
+        return self._played_by(engine, POD).engine
 
     def _play(
         self, resource: Resource, kind: Kind, hooks: Hooks[Any], players: int
     ) -> "PlayedKind":
         context, stages = self._context, self._stages.get(kind, ())
         engine = StageEngine(resource, stages, hooks, context, players=players)
+        return self._played_by(engine, kind)
+
+    def _played_by(self, engine: StageEngine, kind: Kind) -> "PlayedKind":
+        context = self._context
         second_look = SecondLook(engine, context.reader, context.random)
         played = self._played[kind] = PlayedKind(engine, second_look)
         return played

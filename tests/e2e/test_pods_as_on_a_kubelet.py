@@ -67,15 +67,25 @@ def test_a_pod_is_deleted_whatever_its_containers_do(installed: Installed) -> No
     assert [each["metadata"]["name"][:3] for each in installed.objects("pods")] == ["job"]
 
 
-def test_a_stage_for_pods_beside_it_is_refused_before_anything_is_made(
+def test_a_node_refuses_what_it_has_no_room_for_and_evicts_under_pressure(
     installed: Installed,
 ) -> None:
-    words = ("create", "cluster", "--stage", "pod-kubelet", "--stage", "pod-chaos")
-    done = installed.called("other").run(*words)
+    node = installed.objects("nodes")[0]["metadata"]["name"]
+    container = {"name": "main", "image": "x"}
+    large = {**container, "resources": {"requests": {"cpu": "1k"}}}
+    for name, each in (("small", container), ("large", large)):
+        spec = {"nodeName": node, "containers": [each]}
+        body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
+        installed.kubectl("apply", "-f", "-", stdin=json.dumps(body))
 
-    assert done.code == 2
-    assert "have no effect with '--stage pod-kubelet'" in done.err
-    assert "other" not in installed.ok("get", "clusters")
+    until("one is refused", lambda: _reason(installed, "large") == "OutOfcpu")
+    installed.kubectl("annotate", "node", node, "kwokctl.dev/pressure=memory")
+    until("the other one is evicted", lambda: _reason(installed, "small") == "Evicted")
+
+
+def _reason(installed: Installed, name: str) -> Any:
+    found = json.loads(installed.kubectl("get", "pod", name, "-o", "json"))
+    return found["status"].get("reason")
 
 
 def _crashing(installed: Installed) -> Any:

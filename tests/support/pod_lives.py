@@ -5,7 +5,8 @@ from copy import deepcopy
 from typing import Any
 
 from kwokctl.controller.lifecycle.events import PodEvent
-from kwokctl.controller.lifecycle.pod import NodeOffer, PodOutcome, sync
+from kwokctl.controller.lifecycle.outcome import NodeOffer, PodMemory, PodOutcome
+from kwokctl.controller.lifecycle.pod import sync
 from kwokctl.expr.duration import format_time
 from kwokctl.json_value import Json
 
@@ -37,7 +38,7 @@ class Life:
 
     def __init__(self, body: Json, place: NodeOffer = PLACE, now: float = BEGIN) -> None:
         self.pod, self.place, self.now = body, place, now
-        self.levels: Mapping[str, int] = {}
+        self.memory: PodMemory | None = None
         self.seen: list[tuple[float, str]] = []
         """When something became visible, and how kubectl would call it."""
         self.events: list[PodEvent] = []
@@ -58,6 +59,9 @@ class Life:
             self.now = max(self.now, outcome.due)
         self.now = end
         return self
+
+    def note(self) -> None:
+        """Take note that the status has become another one."""
 
     def delete(self, grace: int = 30) -> "Life":
         meta = self.pod["metadata"]
@@ -83,14 +87,15 @@ class Life:
 
     def _sync(self) -> PodOutcome:
         before = deepcopy(self.pod)
-        outcome = sync(self.pod, self.levels, self.now, self.place)
+        outcome = sync(self.pod, self.memory, self.now, self.place)
         assert self.pod == before, "the pod that was passed in has been changed"
-        self.levels = outcome.levels
+        self.memory = outcome.memory
         self.events += outcome.events
         if outcome.status is not None:
             assert outcome.status != self.pod["status"]
             self.pod["status"] = outcome.status
             self.seen.append((self.now - BEGIN, self._word()))
+            self.note()
         return outcome
 
     def _word(self) -> str:

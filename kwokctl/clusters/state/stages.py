@@ -48,7 +48,7 @@ def stages_in_force(options: ClusterOptions, documents: Sequence[Document]) -> S
     the user gets only the user's Stages, if there are any: the shipped ones may call functions that
     it does not have. It gets none if it reads Stages from the API server.
 
-    Raises UsageError for Stages that could have no effect: those for pods beside `pod-kubelet`.
+    Raises UsageError for `pod-kubelet` with a controller that does not have it.
     """
     controller, beat = options.of(KwokControllerOptions), heartbeat(options)
     own = [document for document in documents if document.kind == _KIND]
@@ -64,23 +64,15 @@ def stages_in_force(options: ClusterOptions, documents: Sequence[Document]) -> S
     displaced = _displaced(shipped, own, usual, rivals) if own else {}
     kept = tuple(body for body in shipped if _name(body) not in displaced)
     if KUBELET_PODS in controller.stages:
-        _check_kubelet_pods(controller, (*kept, *bodies))
+        _check_kubelet_pods(controller)
     return StagesInForce(sets=sets, shipped=kept, own=bodies, displaced=displaced)
 
 
-def _check_kubelet_pods(
-    controller: KwokControllerOptions, documents: Sequence[Mapping[str, Json]]
-) -> None:
+def _check_kubelet_pods(controller: KwokControllerOptions) -> None:
     if controller.binary:
         raise UsageError(
             f"'--stage {KUBELET_PODS}' needs the embedded controller",
             hint="leave out --kwok-controller-binary, or take another set of Stages for pods",
-        )
-    found = [_name(body) for body in documents if _kind_of(body) == "Pod"]
-    if found:
-        raise UsageError(
-            f"Stages for pods have no effect with '--stage {KUBELET_PODS}': {', '.join(found)}",
-            hint="leave them out, or take another set of Stages for pods",
         )
 
 
@@ -94,6 +86,8 @@ def stage_remarks(stages: StagesInForce, words: Sequence[str]) -> Iterator[str]:
     sets = [each.name for each in stages.sets] if stages.shipped else []
     yours = [f"{len(stages.own)} of your own"] if stages.own else []
     yield f"Stages: {', '.join([*sets, *yours]) or 'none'}"
+    if KUBELET_PODS in words and any(_kind_of(body) == "Pod" for body in stages.documents):
+        yield "those for pods are for pods with the annotation 'kwokctl.dev/life: stages' alone"
     others = {name: rival for name, rival in stages.displaced.items() if name != rival}
     if same := [f"'{name}'" for name in stages.displaced if name not in others]:
         yield f"yours take the place of those of the same name: {', '.join(same)}"

@@ -57,6 +57,8 @@ class NodeStatus(msgspec.Struct, gc=False):
 
     addresses: list[DecodedAddress] | None = None
     conditions: list[NodeCondition] | None = None
+    allocatable: msgspec.Raw = msgspec.Raw(b"")
+    """As JSON: few ask for it."""
 
 
 class DecodedNode(msgspec.Struct, gc=False):

@@ -65,7 +65,7 @@ class StageEngine:
         }
 
     def get(self, key: str) -> ObjectState | None:
-        """Return an object by its key, "namespace/name" or "name"; None if there is none."""
+        """Return an object by its key; None if there is none."""
         return self._states.get(key)
 
     async def run(self) -> None:
@@ -108,8 +108,7 @@ class StageEngine:
 
     def wake(self, key: str) -> bool:
         """Look at an object that may be written to from now on; False if it has to be read first."""
-        state = self._states.get(key)
-        if state is None:
+        if (state := self._states.get(key)) is None:
             return True
         if state.parked:
             state.version = UNKNOWN
@@ -122,8 +121,7 @@ class StageEngine:
 
     def park(self, key: str) -> None:
         """Do not play an object until it is woken: another controller writes to it."""
-        state = self._states.get(key)
-        if state is not None:
+        if (state := self._states.get(key)) is not None:
             state.parked = True
             self._stop(state)
 
@@ -156,14 +154,12 @@ class StageEngine:
             self._stop(state)
             return
         if state.stage is not None and state.basis == found:
-            state.fold()
             self._hurry(state)
             return
         stage = pick(found, self._context.random)
         is_same = state.waits_for(stage, found)
         state.basis, state.setbacks = found, None
         if stage is None or is_same:
-            state.fold()
             self._hurry(state)
             return
         self._begin(state, stage)
@@ -184,7 +180,8 @@ class StageEngine:
             self.ready(state)
 
     def _hurry(self, state: ObjectState) -> None:
-        """Do not let an object that has changed wait long for the next try."""
+        """Go on waiting; an object that has changed does not wait long for the next try."""
+        state.fold()
         if state.tries > 1:
             state.tries = 1
             self._soon(state, SOONEST)
@@ -199,7 +196,7 @@ class StageEngine:
             state.fold()
             state.stage = state.basis = None
             return
-        if stage not in self.stages:
+        if not self._is_in_force(stage):
             self._look(state)
             return
         self._context.metrics.count("kwok_controller_play_lag_seconds_sum", lag)
@@ -213,6 +210,9 @@ class StageEngine:
             self._count(stage, "ok")
             state.busy = False
             self._after(state, stage, version)
+
+    def _is_in_force(self, stage: Stage) -> bool:
+        return stage in self.stages
 
     async def _play(self, state: ObjectState, stage: Stage) -> None:
         """Do the remaining steps, each on the result of the previous one."""
@@ -296,5 +296,5 @@ class StageEngine:
         return not state.parked and self._states.get(state.key) is state
 
     def _count(self, stage: Stage, outcome: str) -> None:
-        count = self._context.metrics.count
-        count("kwok_controller_plays_total", stage=stage.name, outcome=outcome)
+        name = "kwok_controller_plays_total"
+        self._context.metrics.count(name, stage=stage.name, outcome=outcome)

@@ -1,15 +1,22 @@
 """What is special about nodes and pods: who may write to them, and their addresses."""
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Protocol, TypeVar
+
+import orjson
 
 from kwokctl.controller.engine.decoded import DecodedNode, DecodedObject, DecodedPod
 from kwokctl.controller.engine.object_state import ObjectState
 from kwokctl.controller.nodes.address_pool import PodIPs
+from kwokctl.controller.nodes.facts import NodeFacts
 from kwokctl.controller.nodes.registry import Hold, ManagedNode, NodeRegistry
+from kwokctl.controller.stages.lives import LIFE
 from kwokctl.embedded.selection import Selection
 
 _NOTHING: Mapping[str, str] = {}
+PRESSURE = "kwokctl.dev/pressure"
+"""An annotation of a node: what it is short of, such as `memory` or `memory,disk`."""
 
 
 S_contra = TypeVar("S_contra", contravariant=True)
@@ -119,9 +126,9 @@ class NodeHooks:
         cidrs = tuple(spec.pod_cidrs or ((spec.pod_cidr,) if spec.pod_cidr else ()))
         node = self._nodes.get(state.name)
         if node is not None and node.uid == state.uid:
-            node.cidrs, node.addresses = cidrs, _addresses(seen)
+            node.cidrs, node.addresses, node.facts = cidrs, _addresses(seen), _facts(seen)
             return node.hold is not Hold.FOREIGN
-        node = ManagedNode(state.name, state.uid, cidrs, _addresses(seen))
+        node = ManagedNode(state.name, state.uid, cidrs, _addresses(seen), facts=_facts(seen))
         self._nodes.put(node)
         can_wait = _is_ready(seen) and not self._nodes.pods(state.name)
         self._leases.want(state.name, state.uid, can_wait=can_wait)
@@ -165,6 +172,8 @@ class PodHooks:
     def seen(self, state: ObjectState, seen: DecodedPod) -> bool:
         """Take note of a pod; False if its node is not managed or held by another controller."""
         metadata, status = seen.metadata, seen.status
+        if metadata.annotations or state.life:
+            state.life = (metadata.annotations or _NOTHING).get(LIFE, "")
         if not state.node:
             state.node = seen.spec.node_name
             self._nodes.add_pod(state.node, state.key)
@@ -204,6 +213,22 @@ def _is_ready(seen: DecodedNode) -> bool:
     """Return whether a node's own condition says so."""
     conditions = seen.status.conditions or ()
     return any(each.type == "Ready" and each.status == "True" for each in conditions)
+
+
+def _facts(seen: DecodedNode) -> NodeFacts:
+    conditions = seen.status.conditions or ()
+    return NodeFacts(
+        labels=orjson.dumps(seen.metadata.labels or _NOTHING),
+        allocatable=bytes(seen.status.allocatable) or b"{}",
+        pressure=(seen.metadata.annotations or _NOTHING).get(PRESSURE, ""),
+        conditions=_kept(tuple(each.type for each in conditions if each.status == "True")),
+    )
+
+
+@lru_cache(maxsize=64)
+def _kept(conditions: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the same value for nodes that are alike."""
+    return conditions
 
 
 def _addresses(seen: DecodedNode) -> tuple[str, ...]:

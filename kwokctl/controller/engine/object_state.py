@@ -30,6 +30,7 @@ class ObjectState:
         "engine",
         "followed",
         "key",
+        "life",
         "name",
         "namespace",
         "news",
@@ -55,8 +56,8 @@ class ObjectState:
         self.namespace = metadata.namespace
         self.uid = metadata.uid
         self.version = UNKNOWN
-        self.node = ""
-        """The node that it is on, for pods."""
+        self.node = self.life = ""
+        """For pods, the node that it is on, and what its annotation says of whose rules it lives by."""
         self.raw: bytes | None = None
         """The object as JSON; None at rest, and as long as only `value` is of this version."""
         self.value: Json = None

@@ -10,6 +10,7 @@ from kwokctl.controller.in_memory.at_once import EndlessPlayError, is_at_once, p
 from kwokctl.controller.in_memory.one_object import OneObject
 from kwokctl.controller.in_memory.own_addresses import OwnAddresses
 from kwokctl.controller.stages.functions import Kubelet, common, for_nodes, for_pods
+from kwokctl.controller.stages.lives import KUBELET, LIFE
 from kwokctl.controller.stages.model import PatchStep, Stage
 from kwokctl.dataplane.copies.own_values import OwnValues
 from kwokctl.embedded.selection import Selection, requirements
@@ -118,6 +119,8 @@ class InMemoryKubelet:
         metadata = body["metadata"]
         annotations, labels = metadata.get("annotations") or {}, metadata.get("labels") or {}
         selection = self._selection
+        if annotations.get(LIFE) == KUBELET:
+            return False
         if self._kind != "Node":
             return not selection.disregards(annotations, labels)
         if selection.node_name and metadata["name"] != selection.node_name:

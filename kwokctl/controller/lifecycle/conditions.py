@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kwokctl.controller.lifecycle.container import PodContainer
-from kwokctl.expr.duration import format_time
+from kwokctl.controller.lifecycle.containers.container import PodContainer
+from kwokctl.controller.lifecycle.moments import write_moment
 from kwokctl.json_value import Json
 
-_TERMINAL = {"Succeeded": "PodCompleted", "Failed": "PodFailed"}
+TERMINAL = {"Succeeded": "PodCompleted", "Failed": "PodFailed"}
+"""What conditions of readiness say of a pod with this phase."""
 _OWN = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
 _Finding = tuple[bool, str, str]
 """Whether a condition holds, the reason and the message."""
@@ -39,7 +40,7 @@ def conditions_of(
 
 
 def _containers_ready(containers: Sequence[PodContainer], phase: str) -> _Finding:
-    if reason := _TERMINAL.get(phase):
+    if reason := TERMINAL.get(phase):
         return False, reason, ""
     counted = [each for each in containers if not each.is_init or each.is_sidecar]
     unready = [each.name for each in counted if not each.status["ready"]]
@@ -87,9 +88,7 @@ def _written(
     written: dict[str, Json] = {"type": name, "status": status}
     if before is not None and "lastProbeTime" in before:
         written["lastProbeTime"] = before["lastProbeTime"]
-    written["lastTransitionTime"] = (
-        before["lastTransitionTime"] if is_same else format_time(int(now))
-    )
+    written["lastTransitionTime"] = before["lastTransitionTime"] if is_same else write_moment(now)
     if generation:
         written["observedGeneration"] = generation
     if reason:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kwokctl.controller.lifecycle.container import PodContainer
+from kwokctl.controller.lifecycle.containers.container import PodContainer
 
 
 def phase_of(containers: Sequence[PodContainer], *, has_ended: bool) -> str:

@@ -4,52 +4,35 @@ A pure function of the pod, of what is known of its node, and of the time. All b
 containers is in the status, so that any controller can go on with a pod.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import replace
 
-from kwokctl.controller.lifecycle import restarts
-from kwokctl.controller.lifecycle.conditions import conditions_of
-from kwokctl.controller.lifecycle.container import NEVER, PodContainer
+from kwokctl.controller.lifecycle.conditions import TERMINAL, conditions_of
+from kwokctl.controller.lifecycle.containers import restarts
+from kwokctl.controller.lifecycle.containers.container import NEVER, PodContainer
+from kwokctl.controller.lifecycle.containers.probes import findings_of
+from kwokctl.controller.lifecycle.containers.program import program_of
+from kwokctl.controller.lifecycle.ends import (
+    EVICTED,
+    Eviction,
+    PodEnd,
+    deadline_of,
+    disruption,
+    end_of,
+)  # fmt: skip
 from kwokctl.controller.lifecycle.events import PodEvent
+from kwokctl.controller.lifecycle.moments import read_moment, write_moment
+from kwokctl.controller.lifecycle.outcome import FINAL, NodeOffer, PodMemory, PodOutcome
 from kwokctl.controller.lifecycle.phase import phase_of
-from kwokctl.controller.lifecycle.program import program_of
-from kwokctl.controller.lifecycle.statuses import fresh_status, with_resources
-from kwokctl.expr.duration import format_time, parse_time
+from kwokctl.controller.lifecycle.resizing import resize
+from kwokctl.controller.lifecycle.statuses import addresses_of, fresh_status
 from kwokctl.json_value import Json
 
-_FINAL = frozenset(("Succeeded", "Failed"))
 _SANDBOX = 0.5
 """Seconds after the start of a pod in which its sandbox is made."""
-_DEADLINE = "DeadlineExceeded", "Pod was active on the node longer than the specified deadline"
-"""The reason and the message of a pod that has used up `activeDeadlineSeconds`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeOffer:
-    """What a node offers to a pod."""
-
-    host_ips: Sequence[str] = ()
-    pod_ips: Sequence[str] = ()
-    refusal: tuple[str, str] | None = None
-    """Reason and message, where the node does not admit the pod."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PodOutcome:
-    """What becomes of a pod at a time."""
-
-    status: Json = None
-    """Its new status; None if it stays as it is."""
-    due: float = NEVER
-    """When it has to be looked at again, as a POSIX time stamp."""
-    events: tuple[PodEvent, ...] = ()
-    deletes: bool = False
-    """Whether it is over, and has to be deleted from the API."""
-    levels: Mapping[str, int] = field(default_factory=dict)
-    """How many starts the back-off of each container counts; to be passed in the next time."""
-
-
-def sync(pod: Json, levels: Mapping[str, int], now: float, place: NodeOffer) -> PodOutcome:
+def sync(pod: Json, memory: PodMemory | None, now: float, place: NodeOffer) -> PodOutcome:
     """Let happen to a pod what is due by now, one change of each container at most.
 
     `now` is a POSIX time stamp. Raises ExpressionError where an annotation cannot be read.
@@ -58,15 +41,15 @@ def sync(pod: Json, levels: Mapping[str, int], now: float, place: NodeOffer) -> 
     is_deleted = "deletionTimestamp" in pod["metadata"]
     if "startTime" not in status:
         return PodOutcome(deletes=True) if is_deleted else _admit(pod, now, place)
-    life = _Life({**pod, "status": status}, levels, now)
-    if status.get("phase") in _FINAL and not life.any_running():
+    life = _Life({**pod, "status": status}, memory or PodMemory({}, now), now)
+    if status.get("phase") in FINAL and not life.any_running():
         return PodOutcome(deletes=is_deleted)
-    life.go_on()
+    life.go_on(place.eviction)
     return life.outcome(place)
 
 
 def _admit(pod: Json, now: float, place: NodeOffer) -> PodOutcome:
-    start = {"startTime": format_time(int(now))}
+    start = {"startTime": write_moment(now)}
     before = pod.get("status") or {}
     generation = pod["metadata"].get("generation")
     observed = {"observedGeneration": generation} if generation else {}
@@ -77,7 +60,7 @@ def _admit(pod: Json, now: float, place: NodeOffer) -> PodOutcome:
         status = {**before, **observed, **start, **failed, "conditions": []}
         return PodOutcome(status=status, events=(event,))
     admitted = {**pod, "status": {**before, **start}}
-    life = _Life(admitted, {}, now)
+    life = _Life(admitted, PodMemory({}, now), now)
     life.go_on()
     return replace(life.outcome(place), status=life.status(place))
 
@@ -85,37 +68,40 @@ def _admit(pod: Json, now: float, place: NodeOffer) -> PodOutcome:
 class _Life:
     """A pod and its containers, while they are looked at."""
 
-    def __init__(self, pod: Json, levels: Mapping[str, int], now: float) -> None:
+    def __init__(self, pod: Json, memory: PodMemory, now: float) -> None:
         self.pod, self.now = pod, now
         self.spec, self.meta, self.before = pod["spec"], pod["metadata"], pod["status"]
         self.policy = self.spec.get("restartPolicy") or "Always"
         self.grace = float(self.spec.get("terminationGracePeriodSeconds", 30))
         self.events: list[PodEvent] = []
-        self.is_past_deadline = self.has_ended = False
-        init = self._containers("initContainers", "initContainerStatuses", levels)
+        self.end: PodEnd | None = None
+        self.has_ended = self.resizing = False
+        init = self._containers("initContainers", "initContainerStatuses", memory)
         self.init = init
-        self.regular = self._containers("containers", "containerStatuses", levels)
+        self.regular = self._containers("containers", "containerStatuses", memory)
         self.all = [*init, *self.regular]
 
     def any_running(self) -> bool:
         """Return whether a container runs."""
         return any(each.running for each in self.all)
 
-    def go_on(self) -> None:
+    def go_on(self, eviction: Eviction | None = None) -> None:
         """Let happen what is due."""
-        if (stopped := self._stopped_at()) is not None:
-            self._stop(*stopped)
+        self.end = self._ended_by(eviction) or self._ended_by_itself()
+        if self.end is not None:
+            self._stop(self.end)
             return
-        since: float | None = parse_time(self.before["startTime"])
+        since: float | None = read_moment(self.before["startTime"])
         for each in self.init:
             each.advance(self.now, since)
             since = each.done_at if since is not None and each.is_done else None
         if self._has_begun():
-            since = parse_time(self.before["startTime"]) if since is None else since
+            since = read_moment(self.before["startTime"]) if since is None else since
         for each in self.regular:
             each.advance(self.now, since)
-        if all(each.is_over for each in self.regular):
-            self._stop_sidecars(self._over_at(), self.grace)
+        if (end := self._ended_by_itself()) is not None:
+            self.end = end
+            self._stop(end)
 
     def outcome(self, place: NodeOffer) -> PodOutcome:
         """Return what has become of it."""
@@ -125,50 +111,98 @@ class _Life:
             status=None if status == self.before else status,
             due=min(self._dues(status)),
             events=events,
-            levels={each.name: each.level for each in self.all if each.level},
+            memory=PodMemory(self._levels(), self.now),
         )
 
     def status(self, place: NodeOffer) -> Json:
         """Return the status of the pod as it is now."""
-        phase = self._phase()
-        has_sandbox = phase not in _FINAL and (self._sandbox_at() <= self.now or self._any_begun())
+        phase, is_last = self._found_phase(), self._is_last()
         status = dict(self.before)
         if generation := self.meta.get("generation"):
             status["observedGeneration"] = generation
-        status["phase"] = phase
-        if self.is_past_deadline:
-            status["reason"], status["message"] = _DEADLINE
-        status["conditions"] = conditions_of(
-            self.pod, self.all, phase, self.now, has_sandbox=has_sandbox
-        )
-        status |= _addresses(place, has_pod=has_sandbox or "podIP" in self.before)
-        status["containerStatuses"] = [with_resources(each) for each in self.regular]
+        status["phase"] = self._visible(phase, is_last=is_last)
+        has_sandbox = not is_last and self._has_sandbox(phase)
+        conditions = conditions_of(self.pod, self.all, phase, self.now, has_sandbox=has_sandbox)
+        status["conditions"] = conditions
+        if is_last:
+            self._conclude(status)
+        resizing = resize(self.all, conditions, self.meta, self.now)
+        self.events += resizing.events
+        status["conditions"] = resizing.conditions
+        status |= addresses_of(place, has_pod=self._has_address())
+        status["containerStatuses"] = [resizing.status(each) for each in self.regular]
         if self.init:
-            status["initContainerStatuses"] = [with_resources(each) for each in self.init]
+            status["initContainerStatuses"] = [resizing.status(each) for each in self.init]
+        self.resizing = resizing.is_in_progress
         return status
 
-    def _phase(self) -> str:
-        never_ran = self.has_ended and not self._has_begun()
-        if self.is_past_deadline or never_ran or self.before.get("phase") == "Failed":
+    def _levels(self) -> dict[str, int]:
+        """Return the levels that are others than the status lets a controller think."""
+        counts = ((each, each.status["restartCount"]) for each in self.all)
+        return {each.name: each.level for each, count in counts if each.level != count}
+
+    def _found_phase(self) -> str:
+        """Return the phase that follows from the containers, and from why the pod ends."""
+        if (self.end is not None and self.end.reason) or self.before.get("phase") == "Failed":
             return "Failed"
         return phase_of(self.all, has_ended=self.has_ended)
+
+    def _visible(self, phase: str, *, is_last: bool) -> str:
+        """Return the phase that is written: a terminal one is the last that a pod gets."""
+        if is_last:
+            return phase if phase in FINAL else "Failed"
+        return str(self.before.get("phase") or "Pending") if phase in FINAL else phase
+
+    def _is_last(self) -> bool:
+        """Return whether the pod comes to its end now: one write after its conditions said so."""
+        if not self.has_ended or self.any_running():
+            return False
+        return self.end is not None and (not self.end.is_natural or self._is_announced())
+
+    def _is_announced(self) -> bool:
+        """Return whether its conditions say already that it is over."""
+        conditions = self.before.get("conditions") or ()
+        return any(each.get("reason") in TERMINAL.values() for each in conditions)
+
+    def _has_sandbox(self, phase: str) -> bool:
+        if phase in FINAL and not self.any_running() and any(each.is_sidecar for each in self.init):
+            return False
+        return self._sandbox_at() <= self.now or self._any_begun()
+
+    def _has_address(self) -> bool:
+        is_known = "podIP" in self.before or bool(self.spec.get("hostNetwork"))
+        return is_known or any(each.has_tried for each in self.all)
+
+    def _conclude(self, status: Json) -> None:
+        """Write what a pod says that does not run any more."""
+        if self.end is not None and self.end.reason:
+            status["reason"], status["message"] = self.end.reason, self.end.message
+        if self.end is not None and self.end.reason == EVICTED:
+            at = write_moment(self.now)
+            status["conditions"].append(disruption(self.end, self.meta.get("generation"), at))
+        if self._is_initialized():
+            for each in self.regular:
+                each.give_up()
+
+    def _is_initialized(self) -> bool:
+        return all(each.is_done or (each.is_sidecar and each.last_end) for each in self.init)
 
     def _dues(self, status: Json) -> Iterable[float]:
         yield NEVER
         yield from (each.due for each in self.all)
-        if status["phase"] in _FINAL:
+        if status["phase"] in FINAL:
             if not self.any_running() and "deletionTimestamp" in self.meta:
                 yield self.now
             return
         if self._sandbox_at() > self.now:
             yield self._sandbox_at()
-        deadline = self._deadline()
-        if deadline > self.now:
+        if self.resizing or (self.has_ended and not self.any_running()):
+            yield self.now
+        deadline = deadline_of(self.pod, self.before)
+        if deadline is not None and deadline > self.now:
             yield deadline
 
-    def _containers(
-        self, part: str, statuses: str, levels: Mapping[str, int]
-    ) -> list[PodContainer]:
+    def _containers(self, part: str, statuses: str, memory: PodMemory) -> list[PodContainer]:
         is_init = part == "initContainers"
         known = {each["name"]: each for each in self.before.get(statuses) or ()}
         has_init = bool(self.spec.get("initContainers"))
@@ -178,15 +212,19 @@ class _Life:
             sidecar = is_init and restarts.is_sidecar(spec)
             ends = not sidecar and (is_init or self.policy != "Always")
             status = dict(known.get(spec["name"]) or fresh_status(spec, has_init=has_init))
+            program = program_of(spec, annotations, ends=ends)
             found.append(
                 PodContainer(
                     spec=spec,
-                    program=program_of(spec, annotations, ends=ends),
+                    program=program,
+                    probes=findings_of(spec, program),
+                    grace=self.grace,
+                    reported=memory.at,
                     pod=self.meta,
                     policy=self.policy,
                     status=status,
                     is_init=is_init,
-                    level=levels.get(spec["name"], status["restartCount"]),
+                    level=memory.levels.get(spec["name"], status["restartCount"]),
                 )
             )
         return found
@@ -198,69 +236,59 @@ class _Life:
         return any(each.running or each.last_end for each in self.all)
 
     def _sandbox_at(self) -> float:
-        return parse_time(self.before["startTime"]) + _SANDBOX
-
-    def _deadline(self) -> float:
-        seconds = self.spec.get("activeDeadlineSeconds")
-        return NEVER if seconds is None else parse_time(self.before["startTime"]) + seconds
+        return read_moment(self.before["startTime"]) + _SANDBOX
 
     def _over_at(self) -> float:
         """Return when the last regular container has ended."""
         ends = [each.ended.get("finishedAt") for each in self.regular if each.ended]
-        return max((parse_time(end) for end in ends if end), default=self.now)
+        return max((read_moment(end) for end in ends if end), default=self.now)
 
-    def _stopped_at(self) -> tuple[float, float] | None:
-        """Return when all containers have got the signal to end, and their grace; None if they have not."""
-        if deleted := self.meta.get("deletionTimestamp"):
-            grace = float(self.meta.get("deletionGracePeriodSeconds") or 0)
-            return parse_time(deleted) - grace, grace
-        if self.now >= self._deadline():
-            self.is_past_deadline = True
-            reason, message = _DEADLINE
-            if self.before.get("reason") != reason:
-                self.events.append(PodEvent(reason=reason, message=message))
-            return self._deadline(), self.grace
+    def _ended_by(self, eviction: Eviction | None) -> PodEnd | None:
+        """Return why all containers have got the signal to end; None if they have not."""
+        end = end_of(self.pod, self.before, self.now, self.grace, eviction)
+        if end is not None:
+            self._report(end)
+            return end
         if any(each.is_over and not each.is_done and not each.is_sidecar for each in self.init):
-            return self.now, self.grace
+            return PodEnd(at=self.now, grace=self.grace, is_natural=True)
         return None
 
-    def _stop(self, at: float, grace: float) -> None:
-        """End the regular containers, then the sidecars; the last to start ends first."""
-        if self.before.get("observedGeneration") != self.meta.get("generation"):
-            for each in self.all:
-                each.note_stopping()
-        for each in self.regular:
-            each.stop(self.now, at, grace)
-        for each in self.init:
-            if not each.is_sidecar:
-                each.stop(self.now, at, grace)
-        if not any(each.running for each in self.regular):
-            self._stop_sidecars(max(at, self._over_at() if self._has_begun() else at), grace)
-        if not self.any_running():
-            self._conclude()
+    def _ended_by_itself(self) -> PodEnd | None:
+        if not all(each.is_over for each in self.regular):
+            return None
+        return PodEnd(at=self._over_at(), grace=self.grace, is_natural=True)
 
-    def _stop_sidecars(self, at: float, grace: float) -> None:
+    def _report(self, end: PodEnd) -> None:
+        """Report once why it ends, and that its containers have to."""
+        if end.reason and not self._is_announced():
+            self.events.append(end.event)
+        elif end.reason or self.before.get("observedGeneration") == self.meta.get("generation"):
+            return
+        for each in self.all:
+            each.note_stopping()
+
+    def _stop(self, end: PodEnd) -> None:
+        """End the regular containers, then the sidecars; the last to start ends first.
+
+        A kubelet writes nothing meanwhile: what has ended is shown when all have.
+        """
+        shown = [dict(each.status) for each in self.all]
+        for each in self.all:
+            if not each.is_sidecar:
+                each.stop(self.now, end.at, end.grace)
+        if not any(each.running for each in self.regular):
+            self._stop_sidecars(max(end.at, self._over_at() if self._has_begun() else end.at), end)
+        self.has_ended = not self.any_running()
+        if not self.has_ended:
+            for each, status in zip(self.all, shown, strict=True):
+                each.status = status
+
+    def _stop_sidecars(self, at: float, end: PodEnd) -> None:
         for each in reversed([each for each in self.init if each.is_sidecar]):
-            each.stop(self.now, at, grace)
+            if end.is_natural and each.reported <= end.at <= self.now:
+                each.note_stopping()
+            each.stop(self.now, at, end.grace)
             if each.running:
                 return
             if each.ended and "finishedAt" in each.ended:
-                at = max(at, parse_time(each.ended["finishedAt"]))
-
-    def _conclude(self) -> None:
-        """Give every container an end, once the pod has begun to run."""
-        self.has_ended = True
-        if self._has_begun():
-            for each in self.regular:
-                each.give_up()
-
-
-def _addresses(place: NodeOffer, *, has_pod: bool) -> dict[str, Json]:
-    found: dict[str, Json] = {}
-    if place.host_ips:
-        found["hostIP"] = place.host_ips[0]
-        found["hostIPs"] = [{"ip": ip} for ip in place.host_ips]
-    if has_pod and place.pod_ips:
-        found["podIP"] = place.pod_ips[0]
-        found["podIPs"] = [{"ip": ip} for ip in place.pod_ips]
-    return found
+                at = max(at, read_moment(each.ended["finishedAt"]))

@@ -1,9 +1,9 @@
-"""The status of one container, beside the states it goes through."""
+"""The status of a container before it runs, and the addresses of a pod."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from kwokctl.controller.lifecycle.container import PodContainer
+from kwokctl.controller.lifecycle.outcome import NodeOffer
 from kwokctl.json_value import Json
 
 
@@ -25,19 +25,6 @@ def fresh_status(spec: Mapping[str, Any], *, has_init: bool) -> dict[str, Json]:
     return status
 
 
-def with_resources(container: PodContainer) -> dict[str, Json]:
-    """Return the status of a container with the resources that its spec requests now."""
-    status = container.status
-    if not container.running:
-        return status
-    resources = dict(container.spec.get("resources") or {})
-    resources.pop("claims", None)
-    status["resources"] = resources
-    if requests := resources.get("requests"):
-        status["allocatedResources"] = requests
-    return status
-
-
 def _mount(mount: Mapping[str, Any]) -> dict[str, Json]:
     found: dict[str, Json] = {"name": mount["name"], "mountPath": mount["mountPath"]}
     if mount.get("readOnly"):
@@ -46,4 +33,16 @@ def _mount(mount: Mapping[str, Any]) -> dict[str, Json]:
             "readOnly": True,
             "recursiveReadOnly": "Enabled" if is_recursive else "Disabled",
         }
+    return found
+
+
+def addresses_of(place: NodeOffer, *, has_pod: bool) -> dict[str, Json]:
+    """Return the addresses in the status of a pod: those of its own once it has them."""
+    found: dict[str, Json] = {}
+    if place.host_ips:
+        found["hostIP"] = place.host_ips[0]
+        found["hostIPs"] = [{"ip": ip} for ip in place.host_ips]
+    if has_pod and place.pod_ips:
+        found["podIP"] = place.pod_ips[0]
+        found["podIPs"] = [{"ip": ip} for ip in place.pod_ips]
     return found

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
+from kwokctl.controller.nodes.facts import NO_FACTS, NodeFacts
+
 
 class Hold(Enum):
     """Whether this controller may write to a node and to its pods."""
@@ -28,6 +30,7 @@ class ManagedNode:
     addresses: tuple[str, ...]
     """Its own addresses: internal ones before external ones."""
     hold: Hold = Hold.PENDING
+    facts: NodeFacts = NO_FACTS
 
 
 class HoldListener(Protocol):

@@ -119,8 +119,10 @@ class EventWriter:
             return False
         key = self._key(event)
         found = await self._store.get(key)
-        value = found and recounted(found.value, event.count, event.second)
-        if found is None or value is None:
+        if found is None:
+            return False
+        value = recounted(found.value, event.count, event.second)
+        if value is None:
             return False
         put = Put(key, value, await self._expiry.lease())
         unchanged = Compare(key, found.mod_revision)

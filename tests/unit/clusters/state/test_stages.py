@@ -139,11 +139,18 @@ def test_pods_that_live_as_on_a_kubelet_have_no_stages() -> None:
     assert in_force(cluster_options(stage=("pod-kubelet",))) == nodes
 
 
-def test_stages_for_pods_are_refused_where_pods_live_as_on_a_kubelet() -> None:
-    with pytest.raises(UsageError, match=r"have no effect with '--stage pod-kubelet': mine$"):
-        in_force(cluster_options(stage=("pod-kubelet",)), stage("mine", "Pod"))
-    with pytest.raises(UsageError, match="pod-container-running-failed"):
-        in_force(cluster_options(stage=("pod-kubelet", "pod-chaos")))
+def test_stages_beside_pods_that_live_as_on_a_kubelet_are_for_those_with_an_annotation() -> None:
+    options = cluster_options(stage=("pod-kubelet", "pod-chaos"))
+    found = stages_in_force(options, [stage("mine", "Pod")])
+    remarks = list(stage_remarks(found, ("pod-kubelet", "pod-chaos")))
+
+    assert {"pod-container-running-failed", "mine"} <= {
+        body["metadata"]["name"] for body in found.documents
+    }
+    assert any("kwokctl.dev/life: stages" in remark for remark in remarks)
+
+
+def test_only_the_embedded_controller_has_pods_that_live_as_on_a_kubelet() -> None:
     with pytest.raises(UsageError, match="needs the embedded controller"):
         in_force(cluster_options(stage=("pod-kubelet",), kwok_controller_binary="/kwok"))
 

@@ -44,8 +44,14 @@ def test_a_crash_loop_is_written_with_its_events() -> None:
 
         [container] = rig.pod()["status"]["containerStatuses"]
         assert container["restartCount"] == 4
-        reasons = [each.get("reason") for each in rig.cluster.objects.values()]
-        assert reasons.count("BackOff") == 3
+        counts = {
+            (each["reason"], each["involvedObject"]["fieldPath"]): each["count"]
+            for each in rig.cluster.objects.values()
+            if each.get("reason") in {"BackOff", "Started"}
+        }
+        assert counts == {
+            ("BackOff", "spec.containers{c}"): 4, ("Started", "spec.containers{c}"): 5,
+        }  # fmt: skip
 
 
 def test_a_write_that_fails_is_tried_again() -> None:
@@ -94,3 +100,54 @@ def test_another_controller_that_changes_the_status_back_is_answered_calmly() ->
             await asyncio.sleep(60)
             task.cancel()
         assert len(rig.cluster.writes) - before < 100
+
+
+def test_a_single_pod_lives_as_on_a_kubelet_beside_those_of_stages() -> None:
+    @story()
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(NODES, node())
+        body = with_program("run=2s exit=1")
+        body["metadata"]["annotations"]["kwokctl.dev/life"] = "kubelet"
+        rig.cluster.put(PODS, body)
+        await asyncio.sleep(30)
+        assert rig.pod()["status"]["containerStatuses"][0]["restartCount"] > 0
+
+        rig.cluster.change(
+            PODS, "p", "ns", metadata={"annotations": {"kwokctl.dev/life": "stages"}}
+        )
+        restarts = rig.pod()["status"]["containerStatuses"][0]["restartCount"]
+        await asyncio.sleep(60)
+        assert rig.pod()["status"]["containerStatuses"][0]["restartCount"] == restarts
+
+
+def test_a_node_refuses_what_it_has_no_room_for() -> None:
+    @story(has_kubelet_pods=True)
+    async def _(rig: Rig) -> None:
+        body = node()
+        body.setdefault("status", {})["allocatable"] = {"cpu": "1", "pods": "1"}
+        rig.cluster.put(NODES, body)
+        rig.cluster.put(PODS, pod())
+        await asyncio.sleep(5)
+        rig.cluster.put(PODS, pod(name="second"))
+        await asyncio.sleep(5)
+
+        assert rig.pod()["status"]["phase"] == "Running"
+        assert rig.pod("second")["status"]["reason"] == "OutOfpods"
+
+
+def test_a_node_under_pressure_evicts_its_pods_one_by_one() -> None:
+    @story(has_kubelet_pods=True)
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(NODES, node())
+        rig.cluster.put(PODS, pod(priority=5))
+        rig.cluster.put(PODS, pod("low"))
+        await asyncio.sleep(5)
+        rig.cluster.change(NODES, "n", metadata={"annotations": {"kwokctl.dev/pressure": "memory"}})
+        await asyncio.sleep(9)
+
+        assert rig.pod("low")["status"]["reason"] == "Evicted"
+        assert rig.pod()["status"]["phase"] == "Running"
+        rig.cluster.put(PODS, pod("late"))
+        await asyncio.sleep(11)
+        assert rig.pod()["status"]["reason"] == "Evicted"
+        assert rig.pod("late")["status"]["message"].endswith("condition: [MemoryPressure]. ")

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from kwokctl.controller.lifecycle.pod import NodeOffer
+from kwokctl.controller.lifecycle.outcome import NodeOffer
 from kwokctl.errors import ExpressionError
 from tests.support.pod_lives import BEGIN, Life, pod
 
@@ -45,6 +45,14 @@ def test_the_end_is_shown_until_shortly_before_the_next_start() -> None:
 
     shown = [(round(at, 1), word) for at, word in life.seen if 5 <= at <= 15]
     assert shown == [(5.0, "Error"), (14.8, "CrashLoopBackOff"), (15.0, "Running")]
+
+
+def test_the_back_off_is_shown_throughout_as_by_earlier_kubelets() -> None:
+    program = {"kwokctl.dev/program": "run=2s exit=1 back-off=throughout"}
+    life = Life(pod(annotations=program)).run(40)
+
+    shown = [(at, word) for at, word in life.seen if 5 <= at <= 15]
+    assert shown == [(5.0, "Error"), (6.0, "CrashLoopBackOff"), (15.0, "Running")]
 
 
 def test_a_long_run_resets_the_back_off() -> None:
@@ -279,4 +287,4 @@ def test_a_pod_that_is_deleted_while_it_is_created_has_failed() -> None:
 
     assert life.is_gone
     assert life.status["phase"] == "Failed"
-    assert "waiting" in life.container()["state"]
+    assert life.container()["state"]["terminated"]["reason"] == "ContainerStatusUnknown"

@@ -4,9 +4,11 @@ A pod's annotation says so, else the container's own command does where it is on
 `sleep 30`, `false`, or `sh -c "sleep 5; exit 3"`.
 """
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from kwokctl.errors import ExpressionError
@@ -21,6 +23,11 @@ SIGKILL = 137
 """The exit code of a program that was killed: 128 and the number of the signal."""
 _FINITE = 1.0
 """Seconds that a program runs of which nothing is known, in a pod that is to end."""
+_BACK_OFFS = {"throughout": True, "late": False}
+_NAMES = (
+    "run, exit, pull, pull-failures, start, started, ready, unready, flap, sick, stop, and "
+    "back-off, which is 'throughout' or 'late'"
+)
 _SHELLS = frozenset(("sh", "bash", "ash", "dash"))
 _BETWEEN = re.compile(r"\s*(?:;|&&|\n)\s*")
 
@@ -45,8 +52,23 @@ class ContainerProgram:
     """Until its startup probe succeeds."""
     ready: float = 0.0
     """Until its readiness probe succeeds."""
+    unready: float = math.inf
+    """Until its readiness probe begins to fail."""
+    flap: float = 0.0
+    """How long it is ready, and unready, in turns; 0 if that does not change."""
+    sick: float = math.inf
+    """Until its liveness probe begins to fail."""
+    shows_back_off: bool = False
+    """Whether its back-off is shown throughout, as by kubelets before 1.36."""
     stop: float = 0.0
     """From the signal to end until it has ended."""
+
+    @property
+    def is_healthy(self) -> bool:
+        """Whether its probes succeed as soon as they are made, and as long."""
+        return (
+            self.started == self.ready == self.flap == 0.0 and self.unready == self.sick == math.inf
+        )
 
     def exit_code(self, restarts: int) -> int:
         """Return what it exits with after so many restarts."""
@@ -60,17 +82,21 @@ def program_of(
 
     Raises ExpressionError where an annotation cannot be read.
     """
-    program = _with_probes(container, _from_command(container, ends=ends))
-    for key in (ANNOTATION, ANNOTATION_OF + container["name"]):
-        if text := annotations.get(key):
+    words = (*(container.get("command") or ()), *(container.get("args") or ()))
+    own = ANNOTATION_OF + container["name"]
+    texts = annotations.get(ANNOTATION), annotations.get(own)
+    return _program(words, own, *texts, ends=ends)
+
+
+@lru_cache(maxsize=1024)
+def _program(
+    words: Sequence[str], own: str, for_all: str | None, for_one: str | None, *, ends: bool
+) -> ContainerProgram:
+    program = _read_words(words) or ContainerProgram(run=_FINITE if ends else None)
+    for key, text in ((ANNOTATION, for_all), (own, for_one)):
+        if text:
             program = _changed(program, text, key)
     return program
-
-
-def _from_command(container: Mapping[str, Any], *, ends: bool) -> ContainerProgram:
-    default = ContainerProgram(run=_FINITE if ends else None)
-    words = [*(container.get("command") or ()), *(container.get("args") or ())]
-    return _read_words(words) or default
 
 
 def _read_words(words: Sequence[str]) -> ContainerProgram | None:
@@ -112,14 +138,6 @@ def _slept(length: str) -> float | None:
     return float(found[1]) * units[found[2] or "s"] if found else None
 
 
-def _with_probes(container: Mapping[str, Any], program: ContainerProgram) -> ContainerProgram:
-    """Let probes succeed as soon as they are made."""
-    startup, readiness = container.get("startupProbe"), container.get("readinessProbe")
-    started = float(startup.get("initialDelaySeconds") or 0) if startup else 0.0
-    ready = float(readiness.get("initialDelaySeconds") or 0) if readiness else 0.0
-    return replace(program, started=started, ready=max(started, ready))
-
-
 def _changed(program: ContainerProgram, text: str, key: str) -> ContainerProgram:
     given: dict[str, Any] = {}
     for name, value in _pairs(text, key):
@@ -154,8 +172,10 @@ def _field(name: str, value: str) -> dict[str, Json]:
             return {"exit_codes": tuple(int(code) for code in value.split(","))}
         case "pull-failures":
             return {"pull_failures": int(value)}
-        case "pull" | "start" | "started" | "ready" | "stop":
+        case "back-off" if value in _BACK_OFFS:
+            return {"shows_back_off": _BACK_OFFS[value]}
+        case "pull" | "start" | "started" | "ready" | "unready" | "flap" | "sick" | "stop":
             return {name: parse_duration(value)}
         case _:
             pass
-    raise ValueError("names are run, exit, pull, pull-failures, start, started, ready and stop")
+    raise ValueError(f"names are {_NAMES}")

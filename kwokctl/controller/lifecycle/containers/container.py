@@ -5,22 +5,35 @@ status. Times in it are whole seconds, as the API stores them.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kwokctl.controller.lifecycle import restarts
+from kwokctl.controller.lifecycle.containers import restarts
+from kwokctl.controller.lifecycle.containers.probes import ALL_WELL, ProbeFindings
+from kwokctl.controller.lifecycle.containers.program import SIGKILL, ContainerProgram
+from kwokctl.controller.lifecycle.containers.pulling import (
+    BACKING_OFF,
+    FAILED,
+    events_of,
+    message_of,
+    pull_state,
+    pulled,
+)  # fmt: skip
 from kwokctl.controller.lifecycle.events import PodEvent
-from kwokctl.controller.lifecycle.program import SIGKILL, ContainerProgram
+from kwokctl.controller.lifecycle.moments import read_moment, write_moment
 from kwokctl.controller.stages.identifiers import container_id, image_id
-from kwokctl.expr.duration import format_time, parse_time
 from kwokctl.json_value import Json
 
 NEVER = math.inf
+_BLUR = 1e-6
+"""Seconds by which a due time may be missed: what is added to a time stamp is rounded."""
 _SHOWN = 0.2
 """Seconds before a start in which kubelet 1.36 shows CrashLoopBackOff instead of the end."""
-_PULL_ERROR_SHOWN = 2.0
-"""Seconds after a failed pull in which its error is shown, before the back-off is."""
+_END_SHOWN = 1.0
+"""Seconds for which earlier kubelets show the end before the back-off."""
+_PRESENT = ContainerProgram()
+"""Whose image is there."""
 _UNKNOWN = {
     "exitCode": SIGKILL,
     "reason": "ContainerStatusUnknown",
@@ -41,11 +54,16 @@ class PodContainer:
     """The restart policy of its pod."""
     status: dict[str, Any]
     is_init: bool = False
+    grace: float = 30.0
+    """Seconds from the signal to end until it is killed."""
+    reported: float = 0.0
+    """Up to when its Events have been written, as a POSIX time stamp."""
     level: int = 0
     """How many starts its back-off counts."""
     due: float = NEVER
     """When something happens to it next."""
     events: list[PodEvent] = field(default_factory=list)
+    probes: ProbeFindings = ALL_WELL
 
     @property
     def name(self) -> str:
@@ -73,6 +91,12 @@ class PodContainer:
         return self.ended or (self.status.get("lastState") or {}).get("terminated")
 
     @property
+    def has_tried(self) -> bool:
+        """Whether it has run, or its image could not be pulled: its pod has an address then."""
+        waiting = self.status["state"].get("waiting") or {}
+        return bool(self.running or self.last_end or waiting.get("reason") in {FAILED, BACKING_OFF})
+
+    @property
     def is_over(self) -> bool:
         """Whether it has ended and is not started again."""
         end = None if self.running else self.last_end
@@ -89,8 +113,8 @@ class PodContainer:
     def done_at(self) -> float:
         """When that was."""
         if self.is_sidecar:
-            return parse_time(self.running["startedAt"]) + self.program.started
-        return parse_time(self.ended["finishedAt"])
+            return read_moment(self.running["startedAt"]) + self.probes.started
+        return read_moment(self.ended["finishedAt"])
 
     def advance(self, now: float, since: float | None) -> None:
         """Let happen what is due; `since` is when it may start for the first time, None: not yet."""
@@ -107,11 +131,17 @@ class PodContainer:
         self.due = NEVER
         if not self.running:
             return
-        end = at + min(self.program.stop, grace)
+        end = at + min(self._stopping, grace)
         if now < end:
             self.due = end
             return
-        self._end(end, SIGKILL if self.program.stop > grace else 0)
+        self._end(end, SIGKILL if self._stopping > grace else 0)
+
+    @property
+    def _stopping(self) -> float:
+        """How long its hook and its program take to stop."""
+        hook = ((self.spec.get("lifecycle") or {}).get("preStop") or {}).get("sleep") or {}
+        return float(hook.get("seconds") or 0) + self.program.stop
 
     def note_stopping(self) -> None:
         """Report that it has got the signal."""
@@ -135,86 +165,102 @@ class PodContainer:
         return "OnFailure" if self.policy == "Always" else self.policy
 
     def _arrive(self, now: float, since: float) -> None:
-        """Pull the image and start; failures of the first follow from the time alone."""
-        waiting = {"reason": self.status["state"]["waiting"]["reason"]}
-        next_at = since + self.program.pull
-        for back_off in self._failed_pulls():
-            if now < next_at:
-                break
-            backs_off_at = next_at + _PULL_ERROR_SHOWN
-            waiting = self._pull_error(is_backing_off=now >= backs_off_at)
-            next_at = backs_off_at if now < backs_off_at else next_at + back_off
-            if now < backs_off_at:
-                break
-        else:
-            next_at += self.program.start
-            if now >= next_at:
-                self._note_created()
-                self._start(next_at)
-                return
-        self.status["state"] = {"waiting": waiting}
-        self.due = next_at
-
-    def _failed_pulls(self) -> Iterator[float]:
-        """Yield the seconds to wait after each pull that fails; endless if all do."""
-        failures = self.program.pull_failures
-        number = 0
-        while number < failures or failures < 0:
-            yield min(restarts.FIRST * 2.0 ** min(number, 10), restarts.LONGEST)
-            number += 1
-
-    def _pull_error(self, *, is_backing_off: bool) -> dict[str, str]:
+        """Pull the image and start."""
+        state = pull_state(self.program, since + self.program.start, now)
         image = self.spec.get("image", "")
-        if is_backing_off:
-            return {"reason": "ImagePullBackOff", "message": f'Back-off pulling image "{image}"'}
-        return {"reason": "ErrImagePull", "message": f'failed to pull image "{image}"'}
+        if state.is_done:
+            self._note(pulled(self.program, image))
+            self._start(state.until)
+            return
+        before = self.status["state"]["waiting"]["reason"]
+        if state.reason and state.reason != before:
+            self._note(events_of(state.reason, image))
+            message = message_of(state.reason, image)
+            self.status["state"] = {"waiting": {"reason": state.reason, "message": message}}
+        self.due = state.until
 
-    def _note_created(self) -> None:
-        image = self.spec.get("image", "")
-        text = f'Container image "{image}" already present on machine'
-        self.events.append(self._event("Pulled", text))
+    def _note(self, events: Iterable[tuple[str, str, str]]) -> None:
+        self.events += [self._event(reason, text, type_) for type_, reason, text in events]
 
     def _run_on(self, now: float) -> None:
-        started_at = parse_time(self.running["startedAt"])
-        if self.program.run is not None:
-            end = started_at + self.program.run
-            if now >= end:
-                self._end(end, self.program.exit_code(self.status["restartCount"]))
+        started_at = read_moment(self.running["startedAt"])
+        self._report(now, started_at)
+        end, code = self._next_end(started_at)
+        if now >= end:
+            is_killed = end >= started_at + self.probes.killed
+            self._end(end, code)
+            if is_killed:
+                self._return(now, self.ended, is_killed=True)
+            else:
                 self.due = now
-                return
-            self.due = end
-        self._probe(now, started_at)
+            return
+        after = now - started_at + _BLUR
+        self.status["started"] = after >= self.probes.started
+        can_be_ready = self.is_sidecar or not self.is_init
+        self.status["ready"] = can_be_ready and self.probes.is_ready(after)
+        self.due = min(end, started_at + self.probes.next_change(after))
 
-    def _probe(self, now: float, started_at: float) -> None:
-        moments = started_at + self.program.started, started_at + self.program.ready
-        self.status["started"], self.status["ready"] = (now >= moment for moment in moments)
-        self.due = min([self.due, *(moment for moment in moments if moment > now)])
+    def _next_end(self, started_at: float) -> tuple[float, int]:
+        """Return when it ends, by itself or for its probes, and with which code."""
+        stopping = self._stopping
+        killed = started_at + self.probes.killed + min(stopping, self.grace)
+        run = self.program.run
+        if run is not None and started_at + run <= killed:
+            return started_at + run, self.program.exit_code(self.status["restartCount"])
+        return killed, SIGKILL if stopping > self.grace else 0
 
-    def _return(self, now: float, end: Mapping[str, Any]) -> None:
-        """Start it again after an end, when its back-off is over."""
+    def _report(self, now: float, started_at: float) -> None:
+        """Report the probes that have failed since the last time."""
+        if self.probes is ALL_WELL:
+            return
+        before, after = self.reported - started_at + _BLUR, now - started_at + _BLUR
+        for message in self.probes.failures(before, after):
+            self.events.append(self._event("Unhealthy", message, type_="Warning"))
+        if before < self.probes.killed <= after:
+            text = f"Container {self.name} failed {self.probes.killer} probe, will be restarted"
+            self.events.append(self._event("Killing", text))
+
+    def _return(self, now: float, end: Mapping[str, Any], *, is_killed: bool = False) -> None:
+        """Start it again after an end, when its back-off is over.
+
+        One that is killed for its probes is started in the same moment, and without a back-off the
+        first two times: a kubelet looks then at how the run before has ended.
+        """
         if not self._restarts(end["exitCode"]):
             return
-        finished, ran = parse_time(end["finishedAt"]), _ran(end)
+        finished, ran = read_moment(end["finishedAt"]), restarts.ran(end)
         wait = restarts.pause(self.level, ran)
-        begin = finished + wait
+        begin, shown = finished + wait, finished + wait - self._shown(wait)
         if now >= begin:
-            self.level = restarts.level_after(self.level, ran)
+            is_first = is_killed and self.status["restartCount"] == 0
+            self.level = 0 if is_first else restarts.level_after(self.level, ran)
             self.status["lastState"] = {"terminated": dict(end)}
             self.status["restartCount"] += 1
-            self._note_created()
+            self._note(pulled(_PRESENT, self.spec.get("image", "")))
             self._start(begin)
-        elif now >= begin - _SHOWN:
+            return
+        if is_killed or now >= shown:
             self._back_off(end, wait)
-            self.due = begin
-        else:
-            self.due = begin - _SHOWN
+        self._report_back_off(now, finished + _END_SHOWN)
+        moments = (finished + _END_SHOWN, shown, begin)
+        self.due = next(moment for moment in moments if moment > now)
+
+    def _shown(self, wait: float) -> float:
+        """Return for how long before a start its back-off is shown."""
+        return wait - _END_SHOWN if self.program.shows_back_off else _SHOWN
+
+    def _report_back_off(self, now: float, at: float) -> None:
+        if self.reported < at <= now:
+            text = f"Back-off restarting failed container {self.name} in pod {self._pod_name}"
+            self.events.append(self._event("BackOff", text, type_="Warning"))
+
+    @property
+    def _pod_name(self) -> str:
+        return f"{self.pod['name']}_{self.pod['namespace']}({self.pod['uid']})"
 
     def _back_off(self, end: Mapping[str, Any], wait: float) -> None:
-        pod = f"{self.pod['name']}_{self.pod['namespace']}({self.pod['uid']})"
-        if self.ended is not None:
-            text = f"Back-off restarting failed container {self.name} in pod {pod}"
-            self.events.append(self._event("BackOff", text, type_="Warning"))
-        message = f"back-off {_go(wait)} restarting failed container={self.name} pod={pod}"
+        about = f"container={self.name} pod={self._pod_name}"
+        message = f"back-off {restarts.written(wait)} restarting failed {about}"
         self.status["lastState"] = {"terminated": dict(end)}
         self.status["state"] = {"waiting": {"reason": "CrashLoopBackOff", "message": message}}
 
@@ -223,7 +269,7 @@ class PodContainer:
         run = self.name if count == 0 else f"{self.name}#{count}"
         self.status["containerID"] = container_id(uid, run)
         self.status["imageID"] = image_id(self.spec.get("image", ""))
-        self.status["state"] = {"running": {"startedAt": format_time(int(at))}}
+        self.status["state"] = {"running": {"startedAt": write_moment(at)}}
         self.events.append(self._event("Created", "Container created"))
         self.events.append(self._event("Started", "Container started"))
         self.due = NEVER
@@ -236,7 +282,7 @@ class PodContainer:
                 "exitCode": code,
                 "reason": "OOMKilled" if killed else "Error" if code else "Completed",
                 "startedAt": self.running["startedAt"],
-                "finishedAt": format_time(int(at)),
+                "finishedAt": write_moment(at),
                 "containerID": self.status["containerID"],
             }
         }
@@ -248,15 +294,3 @@ class PodContainer:
         return PodEvent(
             type=type_, reason=reason, message=message, field=f"spec.{part}{{{self.name}}}"
         )
-
-
-def _ran(end: Mapping[str, Any]) -> float:
-    return (
-        parse_time(end["finishedAt"]) - parse_time(end["startedAt"]) if "startedAt" in end else 0.0
-    )
-
-
-def _go(seconds: float) -> str:
-    """Write seconds as Go does: 10s, 1m20s, 5m0s."""
-    minutes, rest = divmod(int(seconds), 60)
-    return f"{minutes}m{rest}s" if minutes else f"{rest}s"

@@ -7,6 +7,8 @@ flowcontrol that `doBackOff` (pkg/kubelet/kuberuntime) uses.
 from collections.abc import Mapping
 from typing import Any
 
+from kwokctl.controller.lifecycle.moments import read_moment
+
 FIRST, LONGEST = 10.0, 300.0
 """Seconds: the back-off after the second failure in a row, and the longest."""
 _GOOD = 2 * LONGEST
@@ -27,20 +29,33 @@ def restarts(container: Mapping[str, Any], pod_policy: str, exit_code: int) -> b
     return policy == "Always" or (policy == "OnFailure" and exit_code != 0)
 
 
-def pause(level: int, ran: float) -> float:
+def pause(level: int, length: float) -> float:
     """Return the seconds between an end and the next start.
 
-    `level` counts the starts since the back-off began, without the first one; `ran` is for how long
+    `level` counts the starts since the back-off began, without the first one; `length` is for how long
     the last run was.
     """
-    if level == 0 or ran > _GOOD:
+    if level == 0 or length > _GOOD:
         return 0.0
     return min(FIRST * 2.0 ** min(level - 1, 10), LONGEST)
 
 
-def level_after(level: int, ran: float) -> int:
+def level_after(level: int, length: float) -> int:
     """Return the level for the time after the next start."""
-    return 1 if ran > _GOOD else level + 1
+    return 1 if length > _GOOD else level + 1
+
+
+def ran(end: Mapping[str, Any]) -> float:
+    """Return for how many seconds a container ran that has ended so."""
+    if "startedAt" not in end:
+        return 0.0
+    return read_moment(end["finishedAt"]) - read_moment(end["startedAt"])
+
+
+def written(seconds: float) -> str:
+    """Write seconds as Go does: 10s, 1m20s, 5m0s."""
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes}m{rest}s" if minutes else f"{rest}s"
 
 
 def _applies(codes: Mapping[str, Any], exit_code: int) -> bool:

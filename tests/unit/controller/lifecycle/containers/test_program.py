@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.controller.lifecycle.program import ContainerProgram, program_of
+from kwokctl.controller.lifecycle.containers.program import ContainerProgram, program_of
 
 
 def program(

@@ -1,0 +1,75 @@
+"""Why a node does not take a pod, in the words of kubelet 1.36.
+
+Source: pkg/kubelet/lifecycle/predicate.go, and Admit in pkg/kubelet/eviction/eviction_manager.go.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kwokctl.controller.lifecycle.admission.affinity import is_for
+from kwokctl.controller.lifecycle.admission.quality import is_best_effort, is_critical
+from kwokctl.controller.lifecycle.admission.requests import requests_of
+
+_NATIVE = ("cpu", "memory", "ephemeral-storage")
+_PRESSURE = "node.kubernetes.io/memory-pressure"
+_ELSEWHERE = "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector"
+
+Refusal = tuple[str, str]
+"""The reason and the message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeState:
+    """What decides whether a node takes one more pod."""
+
+    name: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    allocatable: Mapping[str, int] = field(default_factory=dict)
+    """What it has; a resource that is not in it is not counted."""
+    used: Mapping[str, int] = field(default_factory=dict)
+    """What its pods request already; under "pods" how many they are."""
+    pressures: tuple[str, ...] = ()
+    """Its conditions of pressure, such as "MemoryPressure"."""
+
+
+def refusal_of(pod: Mapping[str, Any], node: NodeState) -> Refusal | None:
+    """Return why a node refuses a pod; None if it takes it."""
+    if node.pressures and (refusal := _under_pressure(pod, node.pressures)):
+        return refusal
+    spec = pod["spec"]
+    if not is_for(spec, node.name, node.labels):
+        lacking = next(_lacking(spec, node), None)
+        return lacking or ("NodeAffinity", _ELSEWHERE)
+    return next(_lacking(spec, node), None)
+
+
+def _under_pressure(pod: Mapping[str, Any], pressures: tuple[str, ...]) -> Refusal | None:
+    if is_critical(pod):
+        return None
+    if pressures == ("MemoryPressure",):
+        is_tolerated = any(_tolerates(each) for each in pod["spec"].get("tolerations") or ())
+        if is_tolerated or not is_best_effort(pod["spec"]):
+            return None
+    return "Evicted", f"The node had condition: [{' '.join(pressures)}]. "
+
+
+def _tolerates(toleration: Mapping[str, Any]) -> bool:
+    key, effect = toleration.get("key"), toleration.get("effect")
+    if effect not in (None, "", "NoSchedule"):
+        return False
+    if toleration.get("operator") == "Exists":
+        return key in (None, "", _PRESSURE)
+    return key == _PRESSURE and not toleration.get("value")
+
+
+def _lacking(spec: Mapping[str, Any], node: NodeState) -> Iterator[Refusal]:
+    """Yield what the node has too little of, in the order in which a kubelet looks at it."""
+    requests = dict(requests_of(spec))
+    others = sorted(requests.keys() - {*_NATIVE})
+    asked = {"pods": 1, **{name: requests.get(name, 0) for name in (*_NATIVE, *others)}}
+    for name, requested in asked.items():
+        capacity, used = node.allocatable.get(name), node.used.get(name, 0)
+        if capacity is not None and requested and requested > capacity - used:
+            amounts = f"requested: {requested}, used: {used}, capacity: {capacity}"
+            yield f"OutOf{name}", f"Node didn't have enough resource: {name}, {amounts}"

@@ -1,0 +1,1 @@
+"""One container of a pod: what its program does, its probes, its image, and when it is restarted."""

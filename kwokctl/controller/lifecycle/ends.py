@@ -1,0 +1,83 @@
+"""Why a pod comes to its end before its containers do by themselves."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kwokctl.controller.lifecycle.events import PodEvent
+from kwokctl.controller.lifecycle.moments import read_moment
+from kwokctl.json_value import Json
+
+EVICTED = "Evicted"
+_DEADLINE = "DeadlineExceeded"
+_TOO_LONG = "Pod was active on the node longer than the specified deadline"
+_EVICTION_GRACE = 1.0
+"""Seconds that the containers of a pod have which is evicted at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Eviction:
+    """That a node has to get rid of a pod."""
+
+    at: float
+    """Since when, as a POSIX time stamp."""
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodEnd:
+    """When the containers get the signal to end, how long they may take, and what the pod says then."""
+
+    at: float
+    grace: float
+    reason: str = ""
+    """Empty if the pod has not failed by it."""
+    message: str = ""
+
+    is_natural: bool = False
+    """Whether its containers have ended by themselves."""
+
+    @property
+    def event(self) -> PodEvent:
+        """What is to be reported."""
+        return PodEvent(
+            type="Warning" if self.reason == EVICTED else "Normal",
+            reason=self.reason,
+            message=self.message,
+        )
+
+
+def end_of(
+    pod: Json, status: Mapping[str, Any], now: float, grace: float, eviction: Eviction | None
+) -> PodEnd | None:
+    """Return why a pod ends now; None if there is no reason beside its containers."""
+    meta = pod["metadata"]
+    if deleted := meta.get("deletionTimestamp"):
+        left = float(meta.get("deletionGracePeriodSeconds") or 0)
+        return PodEnd(at=read_moment(deleted) - left, grace=left)
+    if eviction is not None:
+        message = eviction.message
+        return PodEnd(at=eviction.at, grace=_EVICTION_GRACE, reason=EVICTED, message=message)
+    deadline = deadline_of(pod, status)
+    if deadline is not None and now >= deadline:
+        return PodEnd(at=deadline, grace=grace, reason=_DEADLINE, message=_TOO_LONG)
+    return None
+
+
+def deadline_of(pod: Json, status: Mapping[str, Any]) -> float | None:
+    """Return until when a pod may be active."""
+    seconds = pod["spec"].get("activeDeadlineSeconds")
+    return None if seconds is None else read_moment(status["startTime"]) + float(seconds)
+
+
+def disruption(end: PodEnd, generation: int | None, at: str) -> dict[str, Json]:
+    """Return the condition of a pod that was evicted."""
+    observed = {"observedGeneration": generation} if generation else {}
+    return {
+        "type": "DisruptionTarget",
+        "status": "True",
+        **observed,
+        "reason": "TerminationByKubelet",
+        "message": end.message,
+        "lastTransitionTime": at,
+    }

@@ -1,0 +1,77 @@
+"""Which pod a node under pressure evicts next, as kubelet 1.36 ranks them (pkg/kubelet/eviction).
+
+What a pod uses its annotations say, in the way of `kubectl top`; without them a container uses 1 MiB.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from kwokctl.controller.lifecycle.admission.quality import is_critical, priority_of
+from kwokctl.controller.lifecycle.admission.requests import amount
+from kwokctl.errors import KwokctlError
+from kwokctl.expr.cel.values.quantities import CelQuantity
+from kwokctl.json_value import Json
+
+_RESOURCES = {
+    "MemoryPressure": "memory",
+    "DiskPressure": "ephemeral-storage",
+    "PIDPressure": "pids",
+}
+"""What a node has too little of, by its condition; the first that holds counts."""
+_USAGE = "kwok.x-k8s.io/usage-"
+_USUAL = {"memory": 1 << 20}
+_NANOS = 10**9
+
+
+def victim_of(pods: Sequence[Json], pressures: Sequence[str]) -> tuple[Json, str] | None:
+    """Return the pod that is evicted first, and the message; None if there is none to evict."""
+    resource = next((_RESOURCES[each] for each in _RESOURCES if each in pressures), None)
+    candidates = [pod for pod in pods if not is_critical(pod)]
+    if resource is None or not candidates:
+        return None
+    victim = min(candidates, key=lambda pod: _rank(pod, resource))
+    return victim, _message(victim, resource)
+
+
+def _rank(pod: Json, resource: str) -> tuple[bool, int, int, str]:
+    """Return a key: those above their requests, of low priority, and furthest above come first."""
+    above = sum(used - requested for _, used, requested in _usages(pod, resource))
+    return above <= 0, priority_of(pod), -above, str(pod["metadata"].get("creationTimestamp"))
+
+
+def _message(pod: Json, resource: str) -> str:
+    above = (
+        f"Container {name} was using {_written(used)}, request is {_written(requested)}, "
+        f"has larger consumption of {resource}. "
+        for name, used, requested in _usages(pod, resource)
+        if used > requested
+    )
+    return f"The node was low on resource: {resource}. {''.join(above)}"
+
+
+def _usages(pod: Json, resource: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the name of each container, what it uses, and what it requests."""
+    text = (pod["metadata"].get("annotations") or {}).get(_USAGE + resource)
+    for each in pod["spec"].get("containers") or ():
+        requested = _requested(each, resource)
+        yield each["name"], _used(text, requested, _USUAL.get(resource, 0)), requested
+
+
+def _used(text: str | None, requested: int, usual: int) -> int:
+    if text is None:
+        return usual
+    try:
+        if text.endswith("%"):
+            return round(float(text[:-1]) / 100 * requested)
+        return amount("", text)
+    except (KwokctlError, ValueError):  # a curve, which only `kubectl top` follows
+        return usual
+
+
+def _requested(container: Mapping[str, Any], resource: str) -> int:
+    requests = (container.get("resources") or {}).get("requests") or {}
+    return amount(resource, str(requests.get(resource, "0")))
+
+
+def _written(number: int) -> str:
+    return str(CelQuantity(number * _NANOS, "binary"))

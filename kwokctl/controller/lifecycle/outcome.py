@@ -1,0 +1,49 @@
+"""What the function of a pod's life gets beside the pod, and what it returns."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kwokctl.controller.lifecycle.containers.container import NEVER
+from kwokctl.controller.lifecycle.ends import Eviction
+from kwokctl.controller.lifecycle.events import PodEvent
+from kwokctl.json_value import Json
+
+FINAL = frozenset(("Succeeded", "Failed"))
+"""The phases that a pod never leaves."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeOffer:
+    """What a node offers to a pod."""
+
+    host_ips: Sequence[str] = ()
+    pod_ips: Sequence[str] = ()
+    refusal: tuple[str, str] | None = None
+    """Reason and message, where the node does not admit the pod."""
+    eviction: Eviction | None = None
+    """Where it gets rid of the pod."""
+
+
+class PodMemory(NamedTuple):
+    """What a status does not say; another controller that takes the pod over goes on without."""
+
+    levels: Mapping[str, int]
+    """How many starts the back-off of each container counts."""
+    at: float
+    """Up to when Events have been reported, as a POSIX time stamp."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodOutcome:
+    """What becomes of a pod at a time."""
+
+    status: Json = None
+    """Its new status; None if it stays as it is."""
+    due: float = NEVER
+    """When it has to be looked at again, as a POSIX time stamp."""
+    events: tuple[PodEvent, ...] = ()
+    deletes: bool = False
+    """Whether it is over, and has to be deleted from the API."""
+    memory: PodMemory | None = None
+    """To be passed in the next time."""

@@ -1,0 +1,78 @@
+"""Resources of containers, and how they are changed in place: announced in one write, done in the next."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from kwokctl.controller.lifecycle.containers.container import PodContainer
+from kwokctl.controller.lifecycle.events import PodEvent
+from kwokctl.controller.lifecycle.moments import write_moment
+from kwokctl.json_value import Json
+
+_IN_PROGRESS = "PodResizeInProgress"
+
+
+@dataclass(frozen=True, slots=True)
+class Resize:
+    """What becomes of the resources of a pod."""
+
+    conditions: list[Json]
+    is_in_progress: bool = False
+    events: tuple[PodEvent, ...] = ()
+
+    def status(self, container: PodContainer) -> dict[str, Json]:
+        """Return the status of a container with its resources: those requested now, if it runs."""
+        status = container.status
+        if not container.running:
+            return status
+        resources = _wanted(container)
+        if not self.is_in_progress or "resources" not in status:
+            status["resources"] = resources
+        if requests := resources.get("requests"):
+            status["allocatedResources"] = requests
+        return status
+
+
+def resize(
+    containers: Sequence[PodContainer], conditions: list[Json], meta: Mapping[str, Any], now: float
+) -> Resize:
+    """Return what is written of the resources of a pod with these conditions."""
+    others = [each for each in conditions if each["type"] != _IN_PROGRESS]
+    if len(others) < len(conditions):
+        return Resize(others, events=(_event("ResizeCompleted", "completed", containers, meta),))
+    if not any(_differs(each) for each in containers):
+        return Resize(conditions)
+    condition = {
+        "type": _IN_PROGRESS,
+        "status": "True",
+        "observedGeneration": meta.get("generation"),
+        "lastProbeTime": None,
+        "lastTransitionTime": write_moment(now),
+    }
+    started = _event("ResizeStarted", "started", containers, meta)
+    return Resize([*others, condition], is_in_progress=True, events=(started,))
+
+
+def _differs(container: PodContainer) -> bool:
+    known = container.status.get("resources")
+    return bool(container.running) and known is not None and known != _wanted(container)
+
+
+def _wanted(container: PodContainer) -> dict[str, Json]:
+    resources = dict(container.spec.get("resources") or {})
+    resources.pop("claims", None)
+    return resources
+
+
+def _event(
+    reason: str, word: str, containers: Sequence[PodContainer], meta: Mapping[str, Any]
+) -> PodEvent:
+    summary: dict[str, Json] = {}
+    for each in containers:
+        part = "initContainers" if each.is_init else "containers"
+        body = {"name": each.name, "resources": dict(each.spec.get("resources") or {})}
+        summary.setdefault(part, []).append(body)
+    summary["generation"] = meta.get("generation")
+    return PodEvent(reason=reason, message=f"Pod resize {word}: {orjson.dumps(summary).decode()}")

@@ -1,0 +1,18 @@
+"""What a node says of itself that decides which pods it takes."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeFacts:
+    """Kept as JSON: there may be a hundred thousand nodes, and few pods ask."""
+
+    labels: bytes = b"{}"
+    allocatable: bytes = b"{}"
+    pressure: str = ""
+    """The annotation that says what it is short of."""
+    conditions: tuple[str, ...] = ()
+    """The types of its conditions that are True."""
+
+
+NO_FACTS = NodeFacts()

@@ -24,6 +24,7 @@ _NAMES = (
     "rewind",
     "fleet",
     "stages",
+    "lifecycle",
     "waiting",
     "staged",
     "rounds",

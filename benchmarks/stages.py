@@ -22,6 +22,7 @@ import orjson
 
 from benchmarks.report import Row, report
 from kwokctl.clusters.state.stages import stages_in_force
+from kwokctl.components.stage_sets import KUBELET_PODS
 from kwokctl.controller.context import ControllerContext
 from kwokctl.controller.engine.decoded import DecodedNode, DecodedPod
 from kwokctl.controller.object_reader import ApiObjectReader
@@ -143,7 +144,7 @@ def _profile(name: str, pods: int) -> None:
 async def play(name: str, pods: int) -> Played:
     """Play a set of Stages on pods to their end; AssertionError if one does not come to it."""
     etcd = Etcd()
-    controller = controller_of(stages_of(name), etcd)
+    controller = controller_of(stages_of(name), etcd, has_kubelet_pods=name == KUBELET_PODS)
     bodies = [orjson.dumps(pod(number)) for number in range(pods)]
     decoder = msgspec.json.Decoder(DecodedPod)
     began = time.process_time()
@@ -164,7 +165,9 @@ def stages_of(name: str) -> tuple[Stage, ...]:
     return read(stages_in_force(cluster_options(stage=(name,)), ()).documents)
 
 
-def controller_of(stages: Sequence[Stage], etcd: Etcd) -> Controller:
+def controller_of(
+    stages: Sequence[Stage], etcd: Etcd, *, has_kubelet_pods: bool = False
+) -> Controller:
     """Return a controller that knows its nodes; must be called on the running loop."""
     loop = asyncio.get_running_loop()
     pool = Api()
@@ -181,6 +184,7 @@ def controller_of(stages: Sequence[Stage], etcd: Etcd) -> Controller:
         lease_seconds=0,
         holder_identity="",
         verbosity=0,
+        has_kubelet_pods=has_kubelet_pods,
     )
     context = ControllerContext(
         plane=plane,

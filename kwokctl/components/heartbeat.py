@@ -62,6 +62,17 @@ def heartbeat(options: ClusterOptions) -> Heartbeat:
     )
 
 
+def usual_heartbeat(lease_seconds: int) -> Heartbeat:
+    """Return the times of nodes in a cluster of which only the length of leases is known."""
+    usual = HeartbeatOptions()
+    return Heartbeat(
+        lease_seconds=lease_seconds,
+        status_milliseconds=usual.status_update_frequency_milliseconds,
+        monitor_period_milliseconds=usual.monitor_period_milliseconds,
+        monitor_grace_milliseconds=usual.monitor_grace_period_milliseconds,
+    )
+
+
 def settle_heartbeat(
     options: ClusterOptions, chosen: frozenset[str], *, is_fast: bool, is_monitored: bool = True
 ) -> ClusterOptions:

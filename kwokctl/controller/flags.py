@@ -8,11 +8,12 @@ from kwokctl import __version__
 from kwokctl.embedded.flags import SWITCH, FlagParser, log_level, switch, whole
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> FlagParser:
     """Make the parser; whatever is wrong raises UsageError."""
     made = FlagParser(
         prog="kwok",
         allow_abbrev=False,
+        conflict_handler="resolve",  # the command `kwok` has more to say of some flags
         description="Does the work of kubelets for fake nodes: nodes become Ready, pods run and end, "
         "as Stage documents say.",
     )
@@ -22,8 +23,10 @@ def parser() -> argparse.ArgumentParser:
     add("-c", "--config", action="append", default=[], help="file of documents; may be repeated")
     add("--manage-all-nodes", dest="manageAllNodes", **SWITCH, help="manage every node")
     add("--manage-single-node", dest="manageSingleNode", help="manage one node, by name")
-    add("--manage-nodes-with-annotation-selector", dest="manageNodesWithAnnotationSelector")
-    add("--manage-nodes-with-label-selector", dest="manageNodesWithLabelSelector")
+    add("--manage-nodes-with-annotation-selector", dest="manageNodesWithAnnotationSelector",
+        metavar="SELECTOR", help="manage the nodes whose annotations match")  # fmt: skip
+    add("--manage-nodes-with-label-selector", dest="manageNodesWithLabelSelector",
+        metavar="SELECTOR", help="manage the nodes whose labels match")  # fmt: skip
     add("--disregard-status-with-annotation-selector", help=argparse.SUPPRESS,
         dest="disregardStatusWithAnnotationSelector")  # fmt: skip
     add("--disregard-status-with-label-selector", help=argparse.SUPPRESS,

@@ -1,7 +1,6 @@
 """Runs the controller as a process of its own, until a signal ends it."""
 
 import asyncio
-import signal
 import sys
 import time
 from collections.abc import Callable, Coroutine, Sequence
@@ -33,12 +32,13 @@ from kwokctl.dataplane.open_plane import open_plane
 from kwokctl.dataplane.port import DataPlane
 from kwokctl.dataplane.scale_protocol import KubeletEndpoint
 from kwokctl.dataplane.store import ObjectStore
-from kwokctl.embedded.cluster_access import cluster_access
+from kwokctl.embedded.cluster_access import cluster_access, keep_token
 from kwokctl.embedded.documents.custom_resources import CustomResources
 from kwokctl.embedded.documents.verdicts import Verdicts
 from kwokctl.embedded.process import (
     LogProgress,
     collect_rarely,
+    end_at_signals,
     failed,
     freeze,
     give_back_regularly,
@@ -53,7 +53,7 @@ from kwokctl.kube.collections.terminated_watchers import NAME, EndedWatches
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.retry import backoff
-from kwokctl.tasks import new_event_loop
+from kwokctl.tasks import beside, new_event_loop
 
 _CONNECTIONS = 24
 """More do not make the API server faster, and each costs half a megabyte of TLS buffers."""
@@ -80,21 +80,35 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 async def serve(settings: Settings, access: Access, holder: str) -> None:
     """Play nodes and pods until SIGTERM or SIGINT; the cluster may come and go meanwhile."""
-    task = asyncio.current_task()
-    assert task is not None
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, task.cancel)
-    pool = Pool(access, connections=_CONNECTIONS, user_agent=f"kwok/{__version__}")
+    end_at_signals()
     try:
-        await _serve(settings, pool, holder)
+        await play(settings, access, holder)
     except asyncio.CancelledError:
         log.info("received a signal to end")
+
+
+def _keep(_: Handlers) -> None:
+    """Leave the answers to the controller's own server."""
+
+
+async def play(
+    settings: Settings,
+    access: Access,
+    holder: str,
+    publish: Callable[[Handlers], None] = _keep,
+) -> None:
+    """Play nodes and pods until cancelled; `publish` gets what can be answered of the controller."""
+    pool = Pool(access, connections=_CONNECTIONS, user_agent=f"kwok/{__version__}")
+    try:
+        async with beside(keep_token(pool, access)):
+            await _serve(settings, pool, holder, publish)
     finally:
         await pool.close()
 
 
-async def _serve(settings: Settings, pool: Pool, holder: str) -> None:
+async def _serve(
+    settings: Settings, pool: Pool, holder: str, publish: Callable[[Handlers], None]
+) -> None:
     # Once the data plane has been chosen; until then nothing is ready.
     watchers: ClusterWatchers | None = None
     stages: ChangingStages | None = None
@@ -116,8 +130,8 @@ async def _serve(settings: Settings, pool: Pool, holder: str) -> None:
         seen=lambda: watchers.controller.scale_api.seen() if watchers else None,
         reserve=lambda body: watchers.controller.scale_api.reserve(body) if watchers else None,
     )
-    authorizer = await owner_authorizer(settings.server_token_file)
-    server = Server(routes(handlers), authorizer)
+    publish(handlers)
+    server = Server(routes(handlers), await owner_authorizer(settings.server_token_file))
     if settings.server is not None:
         await _listen(server, *settings.server, moves=settings.shares)
     try:

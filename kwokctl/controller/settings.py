@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from kwokctl.config.documents import load_documents
+from kwokctl.config.documents import Document, load_documents
 from kwokctl.controller import configuration
 from kwokctl.controller.configuration import DEFAULTS, given_options, without_effect
 from kwokctl.controller.flags import parser
@@ -95,18 +95,35 @@ def read_settings(argv: Sequence[str], progress: Progress) -> Settings:
     Raises UsageError and ConfigError that say what is wrong and where.
     """
     flags = parser().parse_args(argv)
-    documents = load_documents(flags.config, progress=progress)
+    return settings_of(flags, load_documents(flags.config, progress=progress), progress)
+
+
+def options_of(flags: argparse.Namespace, documents: Sequence[Document]) -> dict[str, Json]:
+    """Return every option of the controller; a flag overrides the documents."""
     options = {**DEFAULTS, **given_options(documents)}
-    for name in without_effect(documents):
-        progress.note(f"{name} is not supported yet and is left out")
     for name in DEFAULTS:
         given = getattr(flags, name, None)
         if given is not None:
             options[name] = _checked(name, given)
+    return options
+
+
+def custom_kinds_of(flags: argparse.Namespace, options: Mapping[str, Json]) -> frozenset[str]:
+    """Return the kinds of documents that are custom resources; UsageError for what is none."""
     flagged = [kind for words in flags.enable_crds for kind in words.split(",") if kind]
-    custom_kinds = frozenset([*flagged, *map(str, options["enableCRDs"])])
-    configuration.check_custom_kinds(custom_kinds)
-    custom_kinds &= configuration.CUSTOM_KINDS
+    kinds = frozenset([*flagged, *map(str, options["enableCRDs"])])
+    configuration.check_custom_kinds(kinds)
+    return kinds
+
+
+def settings_of(
+    flags: argparse.Namespace, documents: Sequence[Document], progress: Progress
+) -> Settings:
+    """Return what flags and documents give; raises what `read_settings` does."""
+    options = options_of(flags, documents)
+    for name in without_effect(documents):
+        progress.note(f"{name} is not supported yet and is left out")
+    custom_kinds = custom_kinds_of(flags, options) & configuration.CUSTOM_KINDS
     stages = read_stages(documents)
     if flags.pods == "kubelet":
         _check_no_pod_stages(stages)

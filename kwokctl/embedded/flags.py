@@ -1,6 +1,8 @@
 """Parses the flags of an embedded process as the original's controller spells them."""
 
 import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from kwokctl.config import readers
@@ -8,12 +10,63 @@ from kwokctl.errors import UsageError
 from kwokctl.host.ports import ANY
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribedFlag:
+    """A flag as a reference shows it."""
+
+    name: str
+    names: tuple[str, ...]
+    """With its short spelling."""
+    metavar: str
+    text: str
+    key: str
+    """Under which its value is kept."""
+
+
+class RefusedFlag(argparse.Action):
+    """A flag that is known, has no effect here, and is refused with a remedy."""
+
+    def __init__(self, *, remedy: str, **words: Any) -> None:
+        """Give `remedy` as the hint."""
+        super().__init__(**words)
+        self._remedy = remedy
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        """Refuse it by the name that was written."""
+        raise UsageError(f"'{option_string}' is not supported", hint=self._remedy)
+
+
 class FlagParser(argparse.ArgumentParser):
     """A parser for which whatever is wrong is a UsageError."""
+
+    def described(self) -> Iterator[DescribedFlag]:
+        """Yield the flags that help shows."""
+        for each in self._actions:
+            if each.help and each.help != argparse.SUPPRESS and "--help" not in each.option_strings:
+                yield DescribedFlag(
+                    name=each.option_strings[-1],
+                    names=tuple(each.option_strings),
+                    metavar=_metavar(each),
+                    text=each.help,
+                    key=each.dest,
+                )
 
     def error(self, message: str) -> NoReturn:
         """Raise what is wrong."""
         raise UsageError(message, hint="--help lists all flags")
+
+
+def _metavar(action: argparse.Action) -> str:
+    if action.choices:
+        return "|".join(map(str, action.choices))
+    takes_none = isinstance(action, RefusedFlag) or action.nargs == 0
+    return "" if takes_none else str(action.metavar or "VALUE")
 
 
 def switch(text: str) -> bool:

@@ -10,6 +10,8 @@ Labels = tuple[tuple[str, str], ...]
 
 Help = Mapping[str, tuple[str, str]]
 """The type of each metric, and what it means."""
+_FAMILY = "# HELP "
+"""With what the lines of a metric begin."""
 _OF_PROCESS: Help = {
     "process_cpu_seconds_total": ("counter", "User and system CPU time."),
     "process_resident_memory_bytes": ("gauge", "Resident memory."),
@@ -43,6 +45,19 @@ class Metrics:
         return "".join(_lines(values, self._meanings))
 
 
+def joined_pages(*pages: str) -> str:
+    """Return pages of the same process as one; of a metric that several have the first one counts."""
+    seen: set[str] = set()
+    first, *families = "".join(pages).split(_FAMILY)
+    kept = [first]
+    for family in families:
+        name = family.partition(" ")[0]
+        if name not in seen:
+            seen.add(name)
+            kept.append(_FAMILY + family)
+    return "".join(kept)
+
+
 def relayed_path(component: str) -> str:
     """Return where the kubelet server relays the metrics of a component."""
     return f"/metrics/components/{component}"
@@ -68,7 +83,7 @@ def _lines(values: Mapping[tuple[str, Labels], float], meanings: Help) -> Iterat
         if name != last:
             last = name
             kind, text = meanings[name]
-            yield f"# HELP {name} {text}\n# TYPE {name} {kind}\n"
+            yield f"{_FAMILY}{name} {text}\n# TYPE {name} {kind}\n"
         marks = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels)
         yield f"{name}{{{marks}}} {value}\n" if marks else f"{name} {value}\n"
 

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import logging
+import signal
 
 from kwokctl.errors import KwokctlError
 from kwokctl.host.memory import give_back
@@ -56,6 +57,15 @@ class _KlogFormatter(logging.Formatter):
             "%(levelname).1s%(asctime)s.%(msecs)03d000 %(process)d %(filename)s:%(lineno)d] %(message)s",
             datefmt="%m%d %H:%M:%S",
         )
+
+
+def end_at_signals() -> None:
+    """Let SIGTERM and SIGINT cancel the current task."""
+    task = asyncio.current_task()
+    assert task is not None
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, task.cancel)
 
 
 def failed(error: KwokctlError) -> int:

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
-from kwokctl.embedded.metrics import Help
+from kwokctl.embedded.metrics import Help, joined_pages
+from kwokctl.kubelet.companion import ALONE, Companion
 from kwokctl.kubelet.http.messages import Answer, Request
 from kwokctl.kubelet.http.routes import Route
 
@@ -22,15 +23,19 @@ _OFF = ("/run", "/runningpods", "/logs", "/debug", "/checkpoint")
 
 
 def general_routes(
-    metrics: Callable[[], str], is_ready: Callable[[], bool] = lambda: True
+    metrics: Callable[[], str],
+    is_ready: Callable[[], bool] = lambda: True,
+    companion: Companion = ALONE,
 ) -> Iterator[Route]:
     """Return the routes for health, metrics, and for what is never served."""
 
     async def ready(_: Request) -> Answer:
-        return _WELL if is_ready() else Answer(503, b"the custom resources are not known yet")
+        is_whole = is_ready() and companion.is_ready()
+        return _WELL if is_whole else Answer(503, b"the objects of the cluster are not known yet")
 
     async def own_metrics(_: Request) -> Answer:
-        return Answer(200, metrics().encode(), METRICS_TEXT)
+        page = joined_pages(metrics(), await companion.metrics())
+        return Answer(200, page.encode(), METRICS_TEXT)
 
     for path in ("/healthz", "/livez"):
         yield Route(path=path, answer=_well, is_open=True)

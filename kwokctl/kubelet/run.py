@@ -1,7 +1,6 @@
 """Runs the kubelet server as a process of its own, until a signal ends it."""
 
 import asyncio
-import signal
 import socket
 import sys
 import time
@@ -9,10 +8,11 @@ from collections.abc import Sequence
 from random import Random
 
 from kwokctl import __version__
-from kwokctl.embedded.cluster_access import cluster_access
+from kwokctl.embedded.cluster_access import cluster_access, keep_token
 from kwokctl.embedded.process import (
     LogProgress,
     collect_rarely,
+    end_at_signals,
     failed,
     give_back_regularly,
     log,
@@ -23,11 +23,12 @@ from kwokctl.errors import KwokctlError
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.pool import Pool
+from kwokctl.kubelet.companion import ALONE, Companion
 from kwokctl.kubelet.egress.server import EgressServer, egress_socket
 from kwokctl.kubelet.http.listening import listening_sockets, server_tls
 from kwokctl.kubelet.settings import KubeletSettings, read_kubelet_settings
 from kwokctl.kubelet.wiring import KubeletProcess
-from kwokctl.tasks import new_event_loop
+from kwokctl.tasks import beside, new_event_loop
 
 _CONNECTIONS = 8
 
@@ -50,24 +51,28 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 async def serve(settings: KubeletSettings, access: Access) -> None:
     """Answer until SIGTERM or SIGINT; the cluster may come and go meanwhile."""
-    task = asyncio.current_task()
-    assert task is not None
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, task.cancel)
-    agent = f"kwok-kubelet/{__version__}"
+    end_at_signals()
     try:
-        async with Pool(access, connections=_CONNECTIONS, user_agent=agent) as pool:
-            await _serve(settings, Client(pool))
+        await answer(settings, access)
     except asyncio.CancelledError:
         log.info("received a signal to end")
 
 
-async def _serve(settings: KubeletSettings, client: Client) -> None:
+async def answer(settings: KubeletSettings, access: Access, companion: Companion = ALONE) -> None:
+    """Answer until cancelled, also for what else is in this process."""
+    agent = f"kwok-kubelet/{__version__}"
+    async with (
+        Pool(access, connections=_CONNECTIONS, user_agent=agent) as pool,
+        beside(keep_token(pool, access)),
+    ):
+        await _serve(settings, Client(pool), companion)
+
+
+async def _serve(settings: KubeletSettings, client: Client, companion: Companion) -> None:
     files = settings.tls
     tls = server_tls(files.certificate, files.key, files.client_ca) if files else None
     wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
-    kubelet = KubeletProcess(settings, client, wall, Random())
+    kubelet = KubeletProcess(settings, client, wall, Random(), companion)
     listening = listening_sockets(settings.hosts, settings.port)
 
     async def as_node(found: socket.socket, address: str) -> None:

@@ -73,7 +73,7 @@ def read_kubelet_settings(argv: Sequence[str], progress: Progress) -> KubeletSet
         hosts=tuple(hosts.split(",")),
         port=port,
         egress_socket=flags.egress_socket,
-        tls=_tls(flags),
+        tls=tls_files(flags.tls_cert_file, flags.tls_private_key_file, flags.client_ca_file),
         anonymous=flags.anonymous_auth,
         allow_all=flags.authorization_mode == "AlwaysAllow",
         debugging=flags.enable_debugging_handlers,
@@ -115,13 +115,15 @@ def _relays(flags: argparse.Namespace) -> Iterator[RelayedMetrics]:
         yield RelayedMetrics(name=ETCD, page=page)
 
 
-def _tls(flags: argparse.Namespace) -> TlsFiles | None:
-    certificate, key = flags.tls_cert_file, flags.tls_private_key_file
+def tls_files(
+    certificate: Path | None, key: Path | None, client_ca: Path | None
+) -> TlsFiles | None:
+    """Return the files of a certificate and its key; None without, UsageError for one alone."""
     if bool(certificate) != bool(key):
         raise UsageError(
             "a certificate needs its key",
             hint="give --tls-cert-file and --tls-private-key-file, or neither",
         )
-    if not certificate:
+    if certificate is None or key is None:
         return None
-    return TlsFiles(certificate=certificate, key=key, client_ca=flags.client_ca_file)
+    return TlsFiles(certificate=certificate, key=key, client_ca=client_ca)

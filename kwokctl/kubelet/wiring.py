@@ -11,6 +11,7 @@ from kwokctl.kube.client import Client
 from kwokctl.kubelet.access.gate import Gate
 from kwokctl.kubelet.access.reviews import Reviews
 from kwokctl.kubelet.access.target import node_of
+from kwokctl.kubelet.companion import ALONE, Companion
 from kwokctl.kubelet.fleet.cluster_fleet import ClusterFleet
 from kwokctl.kubelet.general_routes import (
     MEANINGS,
@@ -39,6 +40,7 @@ class KubeletProcess:
         client: Client,
         wall: Callable[[], float],
         random: Random,
+        companion: Companion = ALONE,
     ) -> None:
         """Answer as `settings` say; ConfigError for documents that are wrong."""
         self._fleet = ClusterFleet(client, settings.selection, random)
@@ -60,7 +62,7 @@ class KubeletProcess:
             )
             for kind in sorted(settings.custom_kinds)
         ]  # fmt: skip
-        general = general_routes(self._metrics.text, self._is_ready)
+        general = general_routes(self._metrics.text, self._is_ready, companion)
         profiling = profiling_routes(wall) if settings.profiling else ()
         relays = relay_routes(settings.relays)
         routes = [*general, *self._subjects.routes(), *profiling, *relays]

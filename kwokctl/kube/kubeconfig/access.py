@@ -24,6 +24,8 @@ class Access:
     cert: bytes | None = None
     key: bytes | None = None
     token: str | None = None
+    token_file: Path | None = None
+    """Where the token was read from: a newer one may come."""
     basic: tuple[str, str] | None = None
     """A name and a password, for a proxy before the API server that asks for them."""
     insecure: bool = False
@@ -91,6 +93,7 @@ class _Reader:
             cert=cert,
             key=key,
             token=self._token(user, in_user),
+            token_file=self._token_file(user, in_user),
             basic=self._basic(user, in_user),
             insecure=insecure,
             tls_server_name=self._text(cluster, "tls-server-name", in_cluster) or None,
@@ -169,6 +172,10 @@ class _Reader:
             content = self._content(file, f"{where}.tokenFile")
             return content.decode("ascii", errors="replace").strip() or None
         return self._text(user, "token", where) or None
+
+    def _token_file(self, user: Entry, where: str) -> Path | None:
+        file = self._text(user, "tokenFile", where)
+        return self._path.absolute().parent / file if file else None
 
     def _basic(self, user: Entry, where: str) -> tuple[str, str] | None:
         name = self._text(user, "username", where)

@@ -75,6 +75,10 @@ class Pool:
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
 
+    def authorize(self, access: Access) -> None:
+        """Show the token of `access` from now on."""
+        self._requests.authorize(access)
+
     async def request(
         self,
         method: str,
@@ -107,11 +111,7 @@ class Pool:
 
     @asynccontextmanager
     async def stream(
-        self,
-        path: str,
-        *,
-        accept: str = JSON,
-        silence: float | None = None,
+        self, path: str, *, accept: str = JSON, silence: float | None = None
     ) -> AsyncIterator[Stream]:
         """Send a request on a connection of its own and read the answer as it comes.
 

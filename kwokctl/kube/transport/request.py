@@ -15,7 +15,12 @@ class RequestEncoder:
         """Requests carry the token or password of the access, if it has one."""
         parts = urlsplit(access.server)
         self._root = parts.path.rstrip("/")
-        self._fixed = f" HTTP/1.1\r\nHost: {parts.netloc}\r\nUser-Agent: {user_agent}\r\n"
+        self._plain = f" HTTP/1.1\r\nHost: {parts.netloc}\r\nUser-Agent: {user_agent}\r\n"
+        self.authorize(access)
+
+    def authorize(self, access: Access) -> None:
+        """Carry the credential of `access` from now on."""
+        self._fixed = self._plain
         if authorization := access.authorization:
             self._fixed += f"Authorization: {authorization}\r\n"
 

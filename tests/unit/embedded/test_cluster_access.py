@@ -2,9 +2,13 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.embedded.cluster_access import cluster_access
+from kwokctl.embedded.cluster_access import cluster_access, keep_token
 from kwokctl.errors import UsageError
 from kwokctl.kube.kubeconfig import entries
+from kwokctl.kube.kubeconfig.access import Access
+from kwokctl.kube.transport.pool import Pool
+from kwokctl.tasks import beside
+from tests.support.eventually import eventually
 
 
 @pytest.fixture(autouse=True)
@@ -47,3 +51,63 @@ def test_without_any_of_them_there_is_an_error_with_a_hint() -> None:
         cluster_access(None, "")
 
     assert "--kubeconfig" in str(caught.value.hint)
+
+
+@pytest.fixture
+def account(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of a service account, within a pod."""
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "fd00::1")
+    monkeypatch.setenv("KUBERNETES_SERVICE_PORT", "6443")
+    (home / "ca.crt").write_text("authority")
+    (home / "token").write_text("first\n")
+    return home
+
+
+def test_in_a_pod_it_is_the_service_account(account: Path) -> None:
+    access = cluster_access(None, "", account=account)
+
+    assert (access.server, access.ca, access.token) == (
+        "https://[fd00::1]:6443",
+        b"authority",
+        "first",
+    )
+
+
+def test_a_pod_without_an_authority_sends_no_token(account: Path) -> None:
+    (account / "ca.crt").unlink()
+
+    with pytest.raises(UsageError, match=r"ca\.crt") as caught:
+        cluster_access(None, "", account=account)
+
+    assert "automountServiceAccountToken" in str(caught.value.hint)
+
+
+def test_the_token_of_a_pod_is_never_sent_without_tls(account: Path) -> None:
+    with pytest.raises(UsageError, match="no TLS"):
+        cluster_access(None, "http://10.0.0.1:8080", account=account)
+
+
+@pytest.fixture
+def outdated(account: Path) -> Access:
+    """Return access with a token that was replaced since."""
+    access = cluster_access(None, "", account=account)
+    (account / "token").write_text("second")
+    return access
+
+
+async def test_a_token_that_was_replaced_is_shown(outdated: Access) -> None:
+    shown = RecordingPool()
+
+    async with beside(keep_token(shown, outdated, every=0)):
+        await eventually(lambda: shown.tokens == ["second"])
+
+
+class RecordingPool(Pool):
+    """Notes what it is to show."""
+
+    def __init__(self) -> None:
+        super().__init__(Access(server="http://127.0.0.1:1"))
+        self.tokens: list[str | None] = []
+
+    def authorize(self, access: Access) -> None:
+        self.tokens.append(access.token)

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from kwokctl.kubelet.companion import Companion
 from kwokctl.kubelet.general_routes import general_routes, without_debugging
 from kwokctl.kubelet.http.messages import Answer, Request
 from kwokctl.kubelet.http.routes import Route
@@ -29,6 +30,19 @@ async def test_it_is_ready_once_all_documents_are_known(tmp_path: Path) -> None:
         assert await at.status("GET /livez HTTP/1.1") == 200
         known.append(True)
         assert await at.status("GET /readyz HTTP/1.1") == 200
+
+
+async def test_it_answers_for_what_else_is_in_the_process(tmp_path: Path) -> None:
+    async def page() -> str:
+        return "# HELP b B.\nb 1\n# HELP c C.\nc 1\n"
+
+    own = "# HELP a A.\na 1\n# HELP b B.\nb 2\n"
+    companion = Companion(is_ready=lambda: False, metrics=page)
+    async with serving_kubelet(general_routes(lambda: own, companion=companion), tmp_path) as at:
+        assert await at.status("GET /readyz HTTP/1.1") == 503
+        metrics = await at.ask("GET /metrics HTTP/1.1")
+
+    assert metrics.endswith(f"{own}# HELP c C.\nc 1\n")
 
 
 @pytest.mark.parametrize("path", ["/run/a/b/c", "/runningpods/", "/logs/", "/debug/pprof/profile"])

@@ -1,0 +1,63 @@
+"""Writes the tables of `docs/reference/kwok.md` from the flags of the command `kwok`.
+
+`python docs/generate_kwok.py` writes the file; with `--check` it only compares it, and exits with 1 if
+it is old.
+"""  # noqa: INP001 - a program, not a package
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from docs.generate_options import filled
+from kwokctl.controller.configuration import DEFAULTS
+from kwokctl.embedded.flags import DescribedFlag
+from kwokctl.kwok.flags import parser
+
+PAGE = Path(__file__).parent / "reference" / "kwok.md"
+
+
+def page() -> str:
+    """Return the text of the page."""
+    text = PAGE.read_text(encoding="utf-8")
+    text = filled(text, "flags", "\n".join(_flags()))
+    return filled(text, "keys", "\n".join(_keys()))
+
+
+def _flags() -> Iterator[str]:
+    yield "| flag | key | meaning |"
+    yield "|---|---|---|"
+    for flag in sorted(parser().described(), key=lambda each: each.name):
+        key = f"`{flag.key}`" if flag.key in DEFAULTS else ""
+        yield f"| {_spelt(flag)} | {key} | {flag.text.replace('|', chr(92) + '|')} |"
+
+
+def _spelt(flag: DescribedFlag) -> str:
+    words = f" {flag.metavar}" if flag.metavar else ""
+    return ", ".join(f"`{name}`" for name in (*flag.names[:-1], f"{flag.name}{words}")).replace(
+        "|", "&#124;"
+    )
+
+
+def _keys() -> Iterator[str]:
+    flags = {flag.key for flag in parser().described()}
+    yield "| key | default |"
+    yield "|---|---|"
+    for name, default in DEFAULTS.items():
+        if name not in flags:
+            written = str(default).lower() if isinstance(default, bool) else str(default)
+            yield f"| `{name}` | `{written}` |"
+
+
+def main() -> int:
+    """Write the page, or compare it."""
+    wanted = page()
+    if "--check" in sys.argv[1:]:
+        return int(PAGE.read_text(encoding="utf-8") != wanted)
+    PAGE.write_text(wanted, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

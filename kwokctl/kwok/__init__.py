@@ -1,0 +1,1 @@
+"""The command `kwok`: the controller and the kubelet server in one process, for any cluster."""

@@ -1,0 +1,64 @@
+"""The flags of the command `kwok`: the controller's, and those of the kubelet server beside it."""
+
+import argparse
+from pathlib import Path
+
+from kwokctl.controller.flags import parser as controller_parser
+from kwokctl.embedded.flags import SWITCH, FlagParser, RefusedFlag
+
+_NO_TRACING = "leave it out: no spans are exported; /metrics counts what is written"
+_NO_TOKEN_FILE = "leave it out: the server asks for tokens of the cluster"  # noqa: S105 - a remedy
+
+
+def parser() -> FlagParser:
+    """Make the parser; whatever is wrong raises UsageError."""
+    made = controller_parser()
+    made.description = (
+        "Does the work of kubelets for fake nodes of any cluster: nodes become Ready, pods run and "
+        "end, as Stages say, and logs and the like are answered."
+    )
+    add = made.add_argument
+    add("-c", "--config", action="append", default=[], metavar="FILE",
+        help="file of documents; may be repeated (default: ~/.kwok/kwok.yaml if it exists)")  # fmt: skip
+    add("--server-address", dest="serverAddress", metavar="HOST:PORT",
+        help="where health, metrics and what kubelets answer are served (default: 0.0.0.0 and the "
+        "node port; without either nothing is served)")  # fmt: skip
+    add("--tls-cert-file", dest="tlsCertFile", metavar="FILE",
+        help="certificate of the server (default: a new one that no authority has signed)")  # fmt: skip
+    add("--tls-private-key-file", dest="tlsPrivateKeyFile", metavar="FILE",
+        help="key of that certificate")  # fmt: skip
+    add("--enable-crds", action="append", default=[], metavar="KIND,…",
+        help="kinds of documents that are read from the cluster as custom resources, too; may be "
+        "repeated")  # fmt: skip
+    for name in ("annotation", "label"):
+        add(f"--disregard-status-with-{name}-selector", metavar="SELECTOR",
+            dest=f"disregardStatusWith{name.capitalize()}Selector",
+            help=f"leave nodes and pods alone whose {name}s match (deprecated)")  # fmt: skip
+    _add_access(made)
+    _refuse(made)
+    return made
+
+
+def _add_access(made: argparse.ArgumentParser) -> None:
+    """Add the flags that say who may ask the server for what; the names are the kubelet's."""
+    add = made.add_argument
+    add("--client-ca-file", type=Path, metavar="FILE",
+        help="authority of the certificates that clients may show (default: the cluster's)")  # fmt: skip
+    add("--anonymous-auth", default=False, **SWITCH,
+        help="whether a client without a credential is a user, 'system:anonymous'")  # fmt: skip
+    add("--authorization-mode", choices=("Webhook", "AlwaysAllow"), default="Webhook",
+        help="who may ask: whom the API server allows it, or every known user")  # fmt: skip
+
+
+def _refuse(made: argparse.ArgumentParser) -> None:
+    """Refuse what has no effect."""
+    for name in ("--tracing-endpoint", "--tracing-sampling-rate-per-million"):
+        made.add_argument(
+            name,
+            action=RefusedFlag,
+            remedy=_NO_TRACING,
+            help="not supported: no spans are exported",
+        )
+    made.add_argument(
+        "--server-token-file", action=RefusedFlag, remedy=_NO_TOKEN_FILE, help=argparse.SUPPRESS
+    )

@@ -13,7 +13,7 @@ KUBE_VERSION ?=
 ETCD_VERSION ?=
 E2E = $(if $(findstring tests/e2e,$(T)),,tests/e2e)
 
-.PHONY: help demo dev fmt check unit contract e2e smoke framework test bench golden oracle docs build components clean
+.PHONY: help demo dev fmt check unit contract e2e smoke framework test bench golden oracle docs build image components clean
 
 help: # lists what stands behind the double hash below
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -42,6 +42,8 @@ check: $(VENV)/made ## format, lint, types, import contracts, generated pages; n
 	@$(BIN)/python docs/generate_cli.py --check || { echo "docs/reference/cli.md or a page in docs/reference/cli is old: make docs" >&2; exit 1; }
 	@$(BIN)/python docs/generate_compatibility.py --check || { echo "docs/reference/compatibility.md is old: make docs" >&2; exit 1; }
 	@$(BIN)/python docs/generate_options.py --check || { echo "the tables of options in docs/reference are old: make docs" >&2; exit 1; }
+	@$(BIN)/python docs/generate_kwok.py --check || { echo "docs/reference/kwok.md is old: make docs" >&2; exit 1; }
+	@$(BIN)/python docs/generate_chart.py --check || { echo "charts/kwok is old: make docs" >&2; exit 1; }
 	@$(BIN)/python docs/render_performance.py --check || { echo "docs/explanation/performance.md is old: make docs" >&2; exit 1; }
 
 unit: $(VENV)/made ## tests that need nothing but Python
@@ -90,10 +92,15 @@ docs: $(VENV)/made ## write the generated pages again
 	$(BIN)/python docs/generate_cli.py
 	$(BIN)/python docs/generate_compatibility.py
 	$(BIN)/python docs/generate_options.py
+	$(BIN)/python docs/generate_kwok.py
+	$(BIN)/python docs/generate_chart.py
 	$(BIN)/python docs/render_performance.py
 
 build: $(VENV)/made ## sdist and wheel in dist/
 	$(BIN)/python -m build
+
+image: $(VENV)/made ## the container image of kwok in dist/, for clusters; loaded if there is an engine
+	$(BIN)/python image/make_image.py
 
 # Without components the tests that need them are skipped, and say why.
 components: $(VENV)/made

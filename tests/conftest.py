@@ -44,30 +44,26 @@ asyncio.set_event_loop(None)
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--lane",
-        choices=lanes.LANES,
-        help="run only the tests of this lane of `make test`",
+        "--engine",
+        choices=lanes.ENGINES,
+        help="run only the tests that need this container engine, or none",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let the lane of kind run beside that of Docker."""
-    if config.getoption("--lane") == "kind":
+    if config.getoption("--engine") == "kind":
         engines.run_beside_another()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests of other lanes than that which is asked for."""
-    asked = config.getoption("--lane")
+    """Leave out the tests that need another engine than asked for."""
+    asked = config.getoption("--engine")
     if asked is None:
         return
-    config.hook.pytest_deselected(items=[item for item in items if _lane(item) != asked])
-    items[:] = [item for item in items if _lane(item) == asked]
-
-
-def _lane(item: pytest.Item) -> str:
-    place = item.path.relative_to(_TESTS.parent)
-    return lanes.lane_of(place, (mark.name for mark in item.iter_markers()))
+    needs = {item: lanes.engine_of(mark.name for mark in item.iter_markers()) for item in items}
+    config.hook.pytest_deselected(items=[item for item in items if needs[item] != asked])
+    items[:] = [item for item in items if needs[item] == asked]
 
 
 @pytest.fixture(scope="session")

@@ -36,6 +36,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "config": ("config",),
     "unserved": ("kectl",),
     "stage": ("stage",),
+    "controller": ("controller",),
     "artifacts.programs": ("artifacts",),
 }
 """The modules of `kwokctl.cli.verbs`, and the commands that each registers, in the order of help."""

@@ -69,6 +69,7 @@ READING = {
     "completion",
     "config schema",
     "config view",
+    "controller manifest",
     "env",
     "get artifacts",
     "get clusters",

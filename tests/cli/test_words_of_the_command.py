@@ -57,6 +57,7 @@ Tools:
   help        Print the help of a command: kwokctl help create cluster
   config      Look at the configuration, and change its files
   stage       Write, try and understand Stages
+  controller  Run the controller in other clusters
   artifacts   Manage the programs that clusters run
 
 Options:

@@ -23,7 +23,7 @@ pytestmark = [
 
 
 NODE_NUMBER, POD_NUMBER = 60, 1000
-ENDED = {"pod": 2000, "node": 1000}
+ENDED = {"pod": 3000, "node": 1500}
 """How many a command that is ended would have made: enough to be met in the middle of it."""
 READY = ("kubectl", "get", "--raw", "/readyz")
 KINDS: Mapping[str, tuple[Resource, str | None]] = {"pod": (PODS, "default"), "node": (NODES, None)}

@@ -26,7 +26,7 @@ pytestmark = [
 
 OBJECTS = 12
 """So few that writers meet all the time."""
-TURNS = 100
+TURNS = 150
 """Of each writer."""
 
 

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,15 +9,6 @@ import pytest
 from tests.support.outside import run
 
 _ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _uncompiled() -> Iterator[None]:
-    """Leave out what pip does besides installing: most of each package is never imported here."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PIP_COMPILE", "0")
-        patch.setenv("PIP_DISABLE_PIP_VERSION_CHECK", "1")
-        yield
 
 
 @pytest.fixture(scope="session")
@@ -41,10 +31,3 @@ def wheel(package_index: None, tmp_path_factory: pytest.TempPathFactory) -> Path
     run(sys.executable, "-m", "build", "--outdir", folder, _ROOT)
     (built,) = folder.glob("*.whl")
     return built
-
-
-def install(folder: Path, *wanted: str | Path) -> Path:
-    """Make an environment with these packages and no pip; return the folder of its commands."""
-    run(sys.executable, "-m", "venv", "--without-pip", folder)
-    run(sys.executable, "-m", "pip", "--python", folder, "install", "--quiet", *wanted)
-    return folder / "bin"

@@ -13,25 +13,19 @@ pytestmark = [pytest.mark.packaging, pytest.mark.timeout(600)]
 ACTION = Path(__file__).parents[2] / "action.yaml"
 
 
-@pytest.fixture(scope="module")
-def temp(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the action installs the command: once is enough, a second job finds it done."""
-    return tmp_path_factory.mktemp("action")
-
-
-def runner(folder: Path, source: Path, temp: Path) -> Runner:
+def runner(folder: Path, source: Path) -> Runner:
     github = {"action_path": str(source), "action_repository": "example/kwokctl"}
-    return Runner.of(ACTION, folder, github, temp)
+    return Runner.of(ACTION, folder, github)
 
 
 @pytest.mark.network
 def test_the_action_installs_the_command_and_the_components_that_are_wanted(
-    wheel: Path, temp: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # No component is here: the step that gets them must say so.
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("KWOK_ARTIFACT_SOURCE", "offline")
-    job = runner(tmp_path, wheel, temp)
+    job = runner(tmp_path, wheel)
 
     code = job.run(kwok_version=__version__, kube_version="v1.35.4")
 
@@ -56,7 +50,7 @@ def test_the_action_installs_the_command_and_the_components_that_are_wanted(
 def test_an_input_that_cannot_be_fulfilled_is_an_error_before_anything_is_installed(
     tmp_path: Path, inputs: dict[str, str], message: str
 ) -> None:
-    job = runner(tmp_path, tmp_path / "nothing", tmp_path / "temp")
+    job = runner(tmp_path, tmp_path / "nothing")
 
     assert job.run(**inputs) == 1
 
@@ -66,10 +60,8 @@ def test_an_input_that_cannot_be_fulfilled_is_an_error_before_anything_is_instal
 
 
 @pytest.mark.network
-def test_another_version_than_that_of_the_action_is_an_error(
-    wheel: Path, temp: Path, tmp_path: Path
-) -> None:
-    job = runner(tmp_path, wheel, temp)
+def test_another_version_than_that_of_the_action_is_an_error(wheel: Path, tmp_path: Path) -> None:
+    job = runner(tmp_path, wheel)
 
     assert job.run(kwok_version="v99.0.0") == 1
 

@@ -1,4 +1,5 @@
 import re
+import sys
 import tarfile
 from pathlib import Path
 from zipfile import ZipFile
@@ -6,7 +7,6 @@ from zipfile import ZipFile
 import pytest
 
 from kwokctl import __version__
-from tests.packaging.conftest import install
 from tests.support.outside import run
 
 pytestmark = [
@@ -30,7 +30,10 @@ print(node["metadata"]["name"], assets.root())
 @pytest.fixture(scope="module")
 def alone(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An environment that holds the wheel and what it depends on, nothing else."""
-    return install(tmp_path_factory.mktemp("alone"), wheel)
+    folder = tmp_path_factory.mktemp("alone")
+    run(sys.executable, "-m", "venv", folder)
+    run(folder / "bin" / "pip", "install", "--quiet", wheel)
+    return folder / "bin"
 
 
 def names_in(wheel: Path) -> list[str]:
@@ -108,7 +111,9 @@ def test_a_folder_called_runtimes_in_the_working_directory_shadows_nothing(
 
 
 def test_pipx_installs_the_wheel(wheel: Path, tmp_path: Path) -> None:
-    bin_folder = install(tmp_path / "pipx", "pipx")
+    run(sys.executable, "-m", "venv", tmp_path / "pipx")
+    bin_folder = tmp_path / "pipx" / "bin"
+    run(bin_folder / "pip", "install", "--quiet", "pipx")
     homes = {
         "PIPX_HOME": str(tmp_path / "home"),
         "PIPX_BIN_DIR": str(tmp_path / "bin"),

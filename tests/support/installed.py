@@ -21,7 +21,6 @@ import yaml
 
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
 from tests.support import store
-from tests.support.listing import is_known, listed
 
 PATIENCE = 180.0
 """Seconds after which something that must come is given up."""
@@ -183,9 +182,7 @@ class Installed:
         return done.stdout
 
     def objects(self, *words: str) -> list[dict[str, Any]]:
-        """Get Kubernetes objects, as `kubectl get` does with these words."""
-        if is_known(words[0]):
-            return listed(self._own_kubeconfig, words)
+        """Get Kubernetes objects."""
         items: list[dict[str, Any]] = json.loads(self.kubectl("get", *words, "-o", "json"))["items"]
         return items
 
@@ -279,8 +276,8 @@ def until(what: str, holds: Callable[[], object], *, patience: float = PATIENCE)
     while not holds():
         now = time.monotonic()
         assert now < deadline, f"timed out waiting until {what}"
-        # Most of the time is left to what must make it hold, and to other tests.
-        time.sleep(max(0.05, 3 * (now - asked)))
+        # At least half of the time is left to those who must make it hold.
+        time.sleep(max(0.05, now - asked))
         asked = time.monotonic()
 
 

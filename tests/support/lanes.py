@@ -23,6 +23,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
+ENGINES = ("none", "docker", "kind", "podman")
+"""What a test may need to run containers: the choices of the option `--engine`."""
+
 NO_TESTS = 5
 """The exit code of a pytest that has found nothing to run."""
 
@@ -42,28 +45,26 @@ _ROUNDS = (
 )
 """Tests that mostly wait for what happens every few seconds."""
 LANES: Mapping[str, Sequence[str]] = {
-    "kind": _WITH_PROGRAMS,
-    "docker": _WITH_PROGRAMS,
-    "podman": _WITH_PROGRAMS,
-    "processes": _WITH_PROGRAMS,
+    "docker": (*_WITH_PROGRAMS, "--engine=docker"),
+    "kind": (*_WITH_PROGRAMS, "--engine=kind"),
+    "podman": (*_WITH_PROGRAMS, "--engine=podman"),
+    "processes": (
+        *_WITH_PROGRAMS,
+        "--engine=none",
+        f"--ignore-glob={_ROOT}/{_DATA_PATH}",
+        *(f"--ignore={file}" for file in _ROUNDS),
+    ),
     "data path": (*sorted(str(path.relative_to(_ROOT)) for path in _ROOT.glob(_DATA_PATH)),),
-    "rounds": _ROUNDS,
+    "rounds": (*_ROUNDS, "--engine=none"),
     "python": ("tests/unit", "tests/cli", "tests/packaging"),
 }
-"""Where the tests of each lane are, the one that takes longest first; `lane_of` selects among them."""
-_ENGINES = ("podman", "kind", "docker")
+"""What selects the tests of each lane; each test is in one of them."""
 
 
-def lane_of(path: Path, marks: Iterable[str]) -> str:
-    """Return the lane of a test: what it needs that is one of a kind decides, then its file."""
-    found, file = set(marks), path.as_posix()
-    if not file.startswith(_WITH_PROGRAMS):
-        return "python"
-    if engine := next((each for each in _ENGINES if each in found), None):
-        return engine
-    if path.match(_DATA_PATH):
-        return "data path"
-    return "rounds" if file in _ROUNDS else "processes"
+def engine_of(marks: Iterable[str]) -> str:
+    """Return the engine that a test with these marks needs."""
+    found = set(marks)
+    return next((engine for engine in ("podman", "kind", "docker") if engine in found), "none")
 
 
 @dataclass(slots=True)
@@ -136,12 +137,9 @@ def commands(words: Sequence[str]) -> Mapping[str, Sequence[str]]:
     pytest = [sys.executable, "-m", "pytest", "--no-header"]
     # Lanes would overwrite each other's record of what has failed.
     return {
-        name: [
-            *pytest, "-o", f"cache_dir=.pytest_cache/{name.replace(' ', '-')}",
-            *own, "--lane", name, *words,
-        ]
+        name: [*pytest, "-o", f"cache_dir=.pytest_cache/{name.replace(' ', '-')}", *own, *words]
         for name, own in LANES.items()
-    }  # fmt: skip
+    }
 
 
 def run(commands: Mapping[str, Sequence[str]]) -> int:

@@ -83,15 +83,13 @@ def until_stored(
         before: int | None = None
         async with Kv(f"unix:{paths(cluster).etcd_socket}") as kv, asyncio.timeout(PATIENCE):
             while True:
-                asked = time.monotonic()
                 ended = by is not None and by.poll() is not None
                 found = len((await kv.page(folder, prefix_end(folder), keys_only=True)).items)
                 before = found if before is None else before
                 if abs(found - before) >= number:
                     return
                 assert not ended, by and by.communicate()
-                # Reading thousands of keys is work for etcd, which is to write meanwhile.
-                await asyncio.sleep(max(0.005, 3 * (time.monotonic() - asked)))
+                await asyncio.sleep(0.005)
 
     asyncio.run(look())
 

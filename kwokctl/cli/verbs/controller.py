@@ -1,0 +1,155 @@
+"""`controller`: the controller of fake nodes in a cluster that kwokctl has not made."""
+
+from typing import Annotated
+
+import typer
+
+from kwokctl.cli.invocation import Invocation
+from kwokctl.cli.output import results
+from kwokctl.cli.parsing import commands
+from kwokctl.cli.parsing.values import checked, one_of, whole_number
+from kwokctl.config.checks import InvalidText
+from kwokctl.config.checks import image as image_reference
+from kwokctl.errors import UsageError
+from kwokctl.kube.names import LABEL_RULE, is_label
+
+_EXAMPLES = {
+    "manifest": (
+        "kwokctl controller manifest --replicas 5 | kubectl apply -f -",
+        "kwokctl controller manifest --stage pod-general --config my-stages.yaml --crds >kwok.yaml",
+    )
+}
+
+
+def _namespace(word: str) -> InvalidText | None:
+    """Accept a valid name of a namespace."""
+    return None if is_label(word) else InvalidText("not the name of a namespace", LABEL_RULE)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    below = commands.group(
+        app, "controller", "Run the controller in other clusters.", panel=commands.TOOLS
+    )
+    commands.command(below, "manifest", examples=_EXAMPLES["manifest"])(manifest)
+
+
+def manifest(
+    call: Invocation,
+    *,
+    replicas: Annotated[
+        int | None,
+        typer.Option(
+            "--replicas",
+            metavar="N",
+            help="How many share the nodes [default: 1]",
+            parser=whole_number("--replicas", least=0),
+        ),
+    ] = None,
+    image: Annotated[
+        str,
+        typer.Option(
+            "--image",
+            metavar="IMAGE",
+            help="Their image [default: that of 'make image']",
+            parser=checked("--image", image_reference),
+        ),
+    ] = "",
+    namespace: Annotated[
+        str,
+        typer.Option(
+            "--namespace",
+            "-n",
+            metavar="NAME",
+            help="Their namespace [default: kwok-system]",
+            parser=checked("--namespace", _namespace),
+        ),
+    ] = "kwok-system",
+    stages: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--stage",
+            metavar="SET,…",
+            help="Set of Stages in place of the usual one, as for 'create cluster'; may be repeated",
+        ),
+    ] = None,
+    crds: Annotated[
+        bool,
+        typer.Option(
+            "--crds",
+            help="Read Stages and what kubelets answer from custom resources, too, and define those",
+        ),
+    ] = False,
+    kubelet_through: Annotated[
+        str,
+        typer.Option(
+            "--kubelet-through",
+            metavar="WAY",
+            help="Where the API server asks for logs and the like: service (any replica answers) or pod "
+            "(the one that has made the node Ready) [default: service]",
+            parser=one_of("--kubelet-through", "service", "pod"),
+        ),
+    ] = "service",
+    api_server: Annotated[
+        str,
+        typer.Option(
+            "--api-server",
+            metavar="HOST:PORT",
+            help="The API server, where the address of its Service does not answer",
+        ),
+    ] = "",
+    steer_pods: Annotated[
+        bool,
+        typer.Option(
+            "--steer-pods",
+            help="Add a policy that sends pods with the label kwok.x-k8s.io/node=fake, or in namespaces "
+            "with it, to fake nodes (Kubernetes 1.36)",
+        ),
+    ] = False,
+) -> None:
+    """Print the objects with which the controller runs in any cluster, for 'kubectl apply -f -'.
+
+    It manages the nodes with the annotation kwok.x-k8s.io/node=fake, unless a KwokConfiguration of
+    --config selects others. Its rights are derived from its Stages: the usual ones, those of --stage, and
+    your own from --config. Stages that come later as custom resources may need more.
+    """
+    from kwokctl.clusters.in_cluster.manifest import manifest as objects
+    from kwokctl.clusters.in_cluster.request import (
+        IMAGE,
+        NAMESPACE,
+        THROUGH_SERVICE,
+        ManifestRequest,
+    )
+    from kwokctl.clusters.in_cluster.stages import (
+        chosen_options,
+        chosen_stages,
+        has_kubelet_pods,
+        kubelet_documents,
+    )
+    from kwokctl.config.kinds import KINDS, KWOK
+    from kwokctl.expr import yaml
+
+    documents = call.documents()
+    words = [word for each in stages or () for word in each.split(",") if word.strip()]
+    request = ManifestRequest(
+        stages=chosen_stages(words, documents),
+        documents=kubelet_documents(documents),
+        options=chosen_options(documents),
+        namespace=namespace or NAMESPACE,
+        replicas=1 if replicas is None else replicas,
+        image=image or IMAGE,
+        custom_kinds=KINDS[KWOK] if crds else (),
+        has_kubelet_pods=has_kubelet_pods(words),
+        kubelet_through=kubelet_through or THROUGH_SERVICE,
+        api_server=_address(api_server) if api_server else None,
+        steers_pods=steer_pods,
+    )
+    results.emit(yaml.dump_all(objects(request)).rstrip("\n"))
+
+
+def _address(text: str) -> tuple[str, int]:
+    """Split HOST:PORT; UsageError for anything else."""
+    host, _, port = text.rpartition(":")
+    if not (host and port.isdecimal() and 0 < int(port) < 65536):
+        raise UsageError(f"'--api-server' is '{text}', no address", hint="write HOST:PORT")
+    return host.strip("[]"), int(port)

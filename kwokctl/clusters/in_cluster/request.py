@@ -1,0 +1,42 @@
+"""The controller that a user wants to run in a cluster, before its objects are written."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kwokctl import __version__
+from kwokctl.json_value import Json
+
+NAME = "kwok-controller"
+"""Of all objects but those that others name."""
+NAMESPACE = "kwok-system"
+PORT = 10247
+FAKE_LABEL = ("type", "kwok")
+"""The label of fake nodes; selectors of pods cannot name annotations."""
+IMAGE = f"localhost/kwokctl/kwok:{__version__}"
+"""What `make image` makes."""
+THROUGH_SERVICE, THROUGH_POD = "service", "pod"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManifestRequest:
+    """The controller that is to run in a cluster."""
+
+    stages: Sequence[Mapping[str, Json]]
+    """The documents of the Stages that it plays."""
+    documents: Sequence[Mapping[str, Json]] = ()
+    """Documents of what kubelets answer."""
+    options: Mapping[str, Json] = field(default_factory=dict)
+    """Options of KwokConfiguration that are not as usual."""
+    namespace: str = NAMESPACE
+    replicas: int = 1
+    image: str = IMAGE
+    custom_kinds: Sequence[str] = ()
+    """Kinds of documents that are custom resources, with their definitions."""
+    has_kubelet_pods: bool = False
+    """Whether pods live by the rules of a kubelet."""
+    kubelet_through: str = THROUGH_SERVICE
+    """At which address the API server asks for logs and the like."""
+    api_server: tuple[str, int] | None = None
+    """Where the API server is, for a cluster in which the address of its Service does not answer."""
+    steers_pods: bool = False
+    """Whether pods that are meant for fake nodes get there by a policy."""

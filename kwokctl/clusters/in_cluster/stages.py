@@ -1,0 +1,63 @@
+"""Which Stages and options a controller in a cluster gets: as those of a new cluster are chosen."""
+
+from collections.abc import Mapping, Sequence
+
+from kwokctl.clusters.state.stages import stages_in_force
+from kwokctl.components.catalog import usual_options
+from kwokctl.components.heartbeat import REAL
+from kwokctl.components.stage_sets import KUBELET_PODS, check_word
+from kwokctl.config.declaring import OptionValue
+from kwokctl.config.documents import Document
+from kwokctl.config.kinds import FOR_KUBELET
+from kwokctl.config.options import with_values
+from kwokctl.controller.configuration import given_options
+from kwokctl.errors import UsageError
+from kwokctl.json_value import Json
+
+_DECIDED = {
+    "kubeconfig": "it has a service account",
+    "nodeIP": "--kubelet-through decides it",
+    "nodePort": "it is the port of the Service",
+    "serverAddress": "it is the port of the Service",
+    "tlsCertFile": "it makes a certificate",
+    "tlsPrivateKeyFile": "it makes a certificate",
+    "enableCRDs": "--crds gives it all kinds",
+}
+"""Options that have no place in a cluster, and why."""
+
+
+def chosen_stages(
+    words: Sequence[str], documents: Sequence[Document]
+) -> tuple[Mapping[str, Json], ...]:
+    """Return the Stages of the sets that are named, the usual ones of other parts, and the user's."""
+    for word in words:
+        if found := check_word(word):
+            raise UsageError(f"'--stage' is '{word}', {found.problem}", hint=found.hint)
+    chosen: dict[str, OptionValue] = {
+        "stage": tuple(words),
+        "node_heartbeat": REAL,
+        "heartbeat_factor": 1,
+    }
+    return stages_in_force(with_values(usual_options(), chosen), documents).documents
+
+
+def has_kubelet_pods(words: Sequence[str]) -> bool:
+    """Tell whether one of the sets is that without Stages for pods."""
+    return KUBELET_PODS in words
+
+
+def kubelet_documents(documents: Sequence[Document]) -> tuple[Mapping[str, Json], ...]:
+    """Return the user's documents of what kubelets answer."""
+    return tuple(each.body for each in documents if each.kind in FOR_KUBELET)
+
+
+def chosen_options(documents: Sequence[Document]) -> Mapping[str, Json]:
+    """Return the options of the user's KwokConfiguration; UsageError for one without a place."""
+    options = given_options(documents)
+    for name, why in _DECIDED.items():
+        if options.get(name):
+            raise UsageError(
+                f"'KwokConfiguration.options.{name}' has no effect in a cluster: {why}",
+                hint="leave it out",
+            )
+    return options

@@ -1,0 +1,46 @@
+"""The container image of `kwok`, as far as it can be tried without Debian's packages and an engine."""
+
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from image.make_image import write_archive
+from kwokctl.clusters.in_cluster.request import IMAGE
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    (tmp_path / "tree" / "opt").mkdir(parents=True)
+    (tmp_path / "tree" / "opt" / "program").write_text("content")
+    return tmp_path / "tree"
+
+
+def read(archive: Path) -> tuple[dict[str, Any], list[tarfile.TarInfo]]:
+    """Return the configuration, and the files of the layer."""
+    folder = archive.with_suffix("")
+    with tarfile.open(archive) as outer:
+        outer.extractall(folder, filter="data")
+    [manifest] = json.loads((folder / "manifest.json").read_bytes())
+    assert manifest["RepoTags"] == [IMAGE]
+    with tarfile.open(folder / manifest["Layers"][0]) as layer:
+        return json.loads((folder / manifest["Config"]).read_bytes()), layer.getmembers()
+
+
+def test_the_image_runs_kwok_as_a_user_without_rights(tree: Path, tmp_path: Path) -> None:
+    write_archive(tree, tmp_path / "image.tar", "amd64")
+
+    configuration, files = read(tmp_path / "image.tar")
+
+    assert configuration["config"]["Entrypoint"][-2:] == ["-m", "kwokctl.kwok"]
+    assert configuration["config"]["User"].startswith("65532")
+    assert [(each.name, each.uid) for each in files] == [("opt", 0), ("opt/program", 0)]
+
+
+def test_the_same_files_are_the_same_image(tree: Path, tmp_path: Path) -> None:
+    for name in ("a.tar", "b.tar"):
+        write_archive(tree, tmp_path / name, "arm64")
+
+    assert (tmp_path / "a.tar").read_bytes() == (tmp_path / "b.tar").read_bytes()

@@ -102,6 +102,7 @@ TAKEN: Mapping[str, Taken] = {
     "": _nothing,  # switches, numbers, durations and ports
     "ARCHIVE": _file,
     "ARG": lambda value: value.strip() == "",
+    "CLUSTER": _CLUSTER,
     "DURATION": _nothing,
     "FILE": _file,
     "FORMAT": _empty,

@@ -22,10 +22,10 @@ _TEXT = "Run real Kubernetes control planes with thousands of fake nodes on this
 MODULES: Mapping[str, tuple[str, ...]] = {
     "cluster": ("create", "delete", "start", "stop"),
     "get": ("get",),
-    "status": ("status",),
+    "inspection.status": ("status",),
     "scale": ("scale",),
     "plan": ("plan",),
-    "snapshot": ("snapshot",),
+    "time_travel.snapshot": ("snapshot",),
     "inspection.logs": ("logs", "export"),
     "inspection.port_forward": ("port-forward",),
     "passthrough": ("kubectl", "etcdctl", "etcdutl"),

@@ -20,9 +20,9 @@ from kwokctl.cli.parsing.options import (
     cluster_parameters,
     kubeconfig_path,
 )
-from kwokctl.cli.verbs import forking
 from kwokctl.cli.verbs.populate import populate, requests_of, words_of
 from kwokctl.cli.verbs.scale import objects_of
+from kwokctl.cli.verbs.time_travel import forking
 
 if TYPE_CHECKING:
     from kwokctl.clusters.create import Created, CreateRequest

@@ -1,1 +1,1 @@
-"""What components write, and where they listen: `logs`, `export logs`, `port-forward`."""
+"""What there is to see of a cluster: `status`, `logs`, `export logs`, `port-forward`."""

@@ -13,7 +13,8 @@ from kwokctl.cli.output.rows import amount
 from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.options import Output
 from kwokctl.cli.parsing.values import file_to_write, one_of
-from kwokctl.cli.verbs import marks, unserved
+from kwokctl.cli.verbs import unserved
+from kwokctl.cli.verbs.time_travel import marks
 from kwokctl.errors import NotServedError
 
 _Path = Annotated[

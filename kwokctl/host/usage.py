@@ -10,7 +10,7 @@ from pathlib import Path
 from kwokctl.model import ComponentName
 
 _TICKS = os.sysconf("SC_CLK_TCK")
-_UTIME, _STIME, _RSS = 11, 12, 21
+_PARENT, _UTIME, _STIME, _RSS = 1, 11, 12, 21
 """Places in `/proc/PID/stat` after the name of the program."""
 
 
@@ -52,9 +52,40 @@ def _look(
 
 
 def _one(pid: int) -> tuple[int, int] | None:
+    fields = _fields(pid)
+    if not fields:
+        return None
+    return int(fields[_UTIME]) + int(fields[_STIME]), int(fields[_RSS]) * resource.getpagesize()
+
+
+def descendants(pid: int) -> dict[int, str]:
+    """Return the programs of a process and of all that it has started, by their ids."""
+    children: dict[int, list[int]] = {}
+    for each in (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()):
+        if fields := _fields(each):
+            children.setdefault(int(fields[_PARENT]), []).append(each)
+    found, left = {}, [pid]
+    while left:
+        each = left.pop()
+        if program := _program(each):
+            found[each] = program
+        left += children.get(each, ())
+    return found
+
+
+def _program(pid: int) -> str:
+    """Return the name of the program that a process runs; empty for one that has ended."""
+    try:
+        command = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return ""
+    return os.fsdecode(command.partition(b"\0")[0]).rpartition("/")[2]
+
+
+def _fields(pid: int) -> list[str]:
+    """Return what follows the name of the program in `/proc/PID/stat`; nothing if it has ended."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return None
-    fields = text.rpartition(")")[2].split()
-    return int(fields[_UTIME]) + int(fields[_STIME]), int(fields[_RSS]) * resource.getpagesize()
+        return []
+    return text.rpartition(")")[2].split()

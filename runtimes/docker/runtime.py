@@ -27,7 +27,6 @@ from runtimes.engine.addresses import address_of
 from runtimes.engine.client import Container, Engine
 from runtimes.engine.described import described
 from runtimes.engine.images import EngineImages, image_of
-from runtimes.engine.inside import Inside
 from runtimes.engine.logs import follow_log
 from runtimes.engine.remarks import remark_on
 from runtimes.engine.site import (
@@ -150,15 +149,11 @@ class EngineRuntime:
         return await address_of(self._engine, container.id) if container else LOOPBACK
 
     async def processes(self, cluster: ClusterName) -> Mapping[ComponentName, Collection[int]]:
-        """Ask the engine for the processes, if they are this host's; and those on the host."""
-        here = self._crew(cluster).processes()
-        if not self._engine.endpoint.shares_this_kernel:
-            return here
+        """Find the processes of the containers, if they are this host's, and those on the host."""
         running = {n: c.id for n, c in (await self._found(cluster)).items() if c.is_running}
-        inside = await asyncio.gather(
-            *(Inside(self._engine, each).processes() for each in running.values())
-        )
-        return {**dict(zip(running, map(list, inside), strict=True)), **here}
+        inside = await asyncio.gather(*map(self._engine.programs, running.values()))
+        found = dict(zip(running, map(list, inside), strict=True))
+        return {**found, **self._crew(cluster).processes()}
 
     async def uninstall(self, cluster: ClusterName) -> None:
         """Remove containers, network and processes; the folders of the host stay."""

@@ -20,6 +20,7 @@ from kwokctl.errors import (
     NotFoundError,
     UnavailableError,
 )
+from kwokctl.host.usage import descendants
 from runtimes.engine.endpoint import Endpoint
 from runtimes.engine.taken import conflict
 
@@ -162,6 +163,13 @@ class Engine:
         inspected = await self.ask("inspect_container", container)
         networks = (inspected.get("NetworkSettings") or {}).get("Networks") or {}
         return next((one["Gateway"] for one in networks.values() if one.get("Gateway")), "")
+
+    async def programs(self, container: str) -> dict[int, str]:
+        """Return the programs of a container by their ids on this host; none where it has no such."""
+        if not self.endpoint.shares_this_kernel:
+            return {}
+        inspected = await self.ask("inspect_container", container)
+        return await asyncio.to_thread(descendants, inspected["State"]["Pid"])
 
     async def gives_addresses_late(self) -> bool:
         """Return whether networks of this host have no addresses until containers are in them.

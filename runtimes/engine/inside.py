@@ -57,14 +57,10 @@ class Inside:
 
     async def programs(self) -> set[str]:
         """Name the programs that run in it, in containers of its own, too."""
-        return set((await self.processes()).values())
-
-    async def processes(self) -> dict[int, str]:
-        """Return the programs that run in it, by the ids that they have in the engine's kernel."""
         answer = await self._top()
         # Podman does not split the columns.
-        lines = (" ".join(line).split() for line in answer["Processes"] or ())
-        return {int(pid): words[0].rpartition("/")[2] for pid, *words in lines if words}
+        lines = (" ".join(line).split()[1:] for line in answer["Processes"] or ())
+        return {words[0].rpartition("/")[2] for words in lines if words}
 
     async def _top(self) -> dict[str, Json]:
         """Ask for the processes, again if that fails because a container inside ends meanwhile."""

@@ -17,7 +17,6 @@ from kwokctl.runtime import Site
 from runtimes.engine.addresses import address_of
 from runtimes.engine.client import Container
 from runtimes.engine.described import described
-from runtimes.engine.inside import Inside
 from runtimes.engine.site import LOOPBACK, ON_HOST, placed, reached_by
 from runtimes.kind.images.image import KindNodeImages
 from runtimes.kind.node import Node
@@ -127,8 +126,8 @@ class KindRuntime:
         """Find the programs of the node, if they are this host's, and those on the host."""
         container = await self._nodes(cluster).found()
         found: dict[ComponentName, list[int]] = {}
-        if container and container.is_running and self._engine.endpoint.shares_this_kernel:
-            programs = await Inside(self._engine, container.id).processes()
+        if container and container.is_running:
+            programs = await self._engine.programs(container.id)
             for name in self._inside(cluster):
                 found[name] = [pid for pid, program in programs.items() if program == name]
         return {**found, **self._crew(cluster).processes()}

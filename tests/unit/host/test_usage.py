@@ -1,9 +1,10 @@
 import asyncio
 import os
+import subprocess
 import sys
 from asyncio.subprocess import PIPE
 
-from kwokctl.host.usage import measure
+from kwokctl.host.usage import descendants, measure
 from kwokctl.model import ComponentName
 
 BUSY, IDLE, GONE = map(ComponentName, ("busy", "idle", "gone"))
@@ -29,3 +30,16 @@ async def test_what_has_ended_is_left_out() -> None:
     ended = await asyncio.create_subprocess_exec("true")
     await ended.wait()
     assert await measure({GONE: [ended.pid]}, 0.0) == {}
+
+
+def test_the_programs_that_a_process_has_started_are_found() -> None:
+    script = "exec 3<&0; cat <&3 & echo; wait"
+    with subprocess.Popen(["sh", "-c", script], stdin=PIPE, stdout=PIPE) as parent:
+        assert parent.stdin is not None
+        assert parent.stdout is not None
+        parent.stdout.readline()
+        found = descendants(parent.pid)
+        parent.stdin.close()
+    assert found[parent.pid] == "sh"
+    assert len(found) == 2
+    assert descendants(parent.pid) == {}

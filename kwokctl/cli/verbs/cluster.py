@@ -69,7 +69,7 @@ def create(
         bool,
         typer.Option("--fail-on-drift", help="Fail if the cluster exists with other settings"),
     ] = False,
-    source: forking.From = "",
+    source: forking.From = None,
     count: forking.Count = None,
     new_pki: forking.NewPki = False,
     output: Output = "",
@@ -80,8 +80,8 @@ def create(
     Without --wait it returns when the API server is ready. A cluster that exists keeps its settings;
     a warning names each one that differs from the request.
     """
-    if source or count or new_pki:
-        fork = forking.WantedForks(source=source, count=count, new_pki=new_pki, output=output)
+    if source is not None or count or new_pki:
+        fork = forking.WantedForks(source=source or "", count=count, new_pki=new_pki, output=output)
         forking.create(call, fork, chosen_options(words), (kubeconfig, wait, timeout))
         return
     import os

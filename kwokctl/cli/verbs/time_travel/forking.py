@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kwokctl.clusters.forking.fork import ForkRequest
 
 From = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--from",
         metavar="CLUSTER",
@@ -85,7 +85,8 @@ def create(
 def _check(call: Invocation, wanted: WantedForks, options: Mapping[str, object]) -> None:
     if not wanted.source:
         raise UsageError(
-            "'--count' and '--new-pki' are for forks", hint="name a cluster with --from"
+            "'--from' is needed for a fork, and names the cluster to begin with",
+            hint="for example: --from kwok",
         )
     if wanted.source.endswith(".db") or "/" in wanted.source:
         raise NotServedError(

@@ -2,7 +2,7 @@
 
     python -m benchmarks.scrapes [--nodes 10000] [--pods 100000] [--interval 60]
 
-What is told is what Prometheus knows itself. KWOK_PROMETHEUS_BINARY names a program.
+The figures are those that Prometheus has of itself. KWOK_PROMETHEUS_BINARY names a program.
 """
 
 import argparse

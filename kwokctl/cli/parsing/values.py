@@ -4,8 +4,9 @@ import re
 from collections.abc import Callable
 
 from kwokctl.config import readers
-from kwokctl.config.checks import INT32, Check, is_file, is_folder
+from kwokctl.config.checks import INT32, Check, InvalidText, is_file, is_folder
 from kwokctl.errors import UsageError
+from kwokctl.kube.names import LABEL_RULE, is_label
 
 _UNITS = {
     "h": 3600.0,
@@ -130,3 +131,8 @@ def _seconds(text: str) -> float | None:
     if not parts or "".join(number + unit for number, unit in parts) != text:
         return None
     return sum(float(number) * _UNITS[unit] for number, unit in parts)
+
+
+def namespace_name(word: str) -> InvalidText | None:
+    """Accept the name of a namespace."""
+    return None if is_label(word) else InvalidText("not the name of a namespace", LABEL_RULE)

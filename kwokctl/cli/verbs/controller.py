@@ -7,11 +7,9 @@ import typer
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.parsing.values import checked, one_of, whole_number
-from kwokctl.config.checks import InvalidText
+from kwokctl.cli.parsing.values import checked, namespace_name, one_of, whole_number
 from kwokctl.config.checks import image as image_reference
 from kwokctl.errors import UsageError
-from kwokctl.kube.names import LABEL_RULE, is_label
 
 _EXAMPLES = {
     "manifest": (
@@ -19,11 +17,6 @@ _EXAMPLES = {
         "kwokctl controller manifest --stage pod-general --config my-stages.yaml --crds >kwok.yaml",
     )
 }
-
-
-def _namespace(word: str) -> InvalidText | None:
-    """Accept a valid name of a namespace."""
-    return None if is_label(word) else InvalidText("not the name of a namespace", LABEL_RULE)
 
 
 def register(app: typer.Typer) -> None:
@@ -62,7 +55,7 @@ def manifest(
             "-n",
             metavar="NAME",
             help="Their namespace [default: kwok-system]",
-            parser=checked("--namespace", _namespace),
+            parser=checked("--namespace", namespace_name),
         ),
     ] = "kwok-system",
     stages: Annotated[

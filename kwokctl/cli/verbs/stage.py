@@ -11,10 +11,9 @@ from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
 from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.options import DataOutput
-from kwokctl.cli.parsing.values import checked, one_of
-from kwokctl.config.checks import InvalidText, file
+from kwokctl.cli.parsing.values import checked, namespace_name, one_of
+from kwokctl.config.checks import file
 from kwokctl.errors import ConfigError, UsageError
-from kwokctl.kube.names import LABEL_RULE, is_label
 
 if TYPE_CHECKING:
     from kwokctl.config.documents import Document
@@ -53,11 +52,6 @@ _EXAMPLES = {
     "test": ("kwokctl stage test my-stages/", "kwokctl stage test my-stages/ --write"),
     "graph": ("kwokctl stage graph pod-general", "kwokctl stage graph my-stages.yaml -o mermaid"),
 }
-
-
-def _namespace(word: str) -> InvalidText | None:
-    """Accept a valid name of a namespace."""
-    return None if is_label(word) else InvalidText("not the name of a namespace", LABEL_RULE)
 
 
 def register(app: typer.Typer) -> None:
@@ -128,7 +122,7 @@ def explain(
             "-n",
             metavar="NAME",
             help="Its namespace [default: default]",
-            parser=checked("--namespace", _namespace),
+            parser=checked("--namespace", namespace_name),
         ),
     ] = "",
     object_file: Annotated[

@@ -28,6 +28,7 @@ _NAMES = (
     "waiting",
     "staged",
     "rounds",
+    "streams",
     "start",
 )
 _ONLY_WHEN_NAMED = (

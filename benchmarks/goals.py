@@ -98,6 +98,14 @@ ROWS: Mapping[str, Row] = {
         "the same: how much later than an idle process the controller answers, in 99.9 % of requests",
         "ms", 100_000, nodes=10_000, goal=50,
     ),
+    "streams": Row(
+        "{count} `kubectl logs -f` at 10 lines a second, beside 50 sessions of `kubectl exec`: CPU of the kubelet server, of one core",
+        "%", 200, nodes=100, goal=12,
+    ),
+    "streams-delay": Row(
+        "the same: how much later than an idle process the controller answers, in 99.9 % of requests",
+        "ms", 200, nodes=100, goal=50,
+    ),
     "soak": Row(
         "memory of the controller after {count} s of 100 pods a second, beside minute 10",
         "%", 1_800, goal=5,

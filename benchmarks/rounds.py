@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.cluster import FailedError, fresh_cluster
 from benchmarks.fleet import Sizes, Stage, run_story
 from benchmarks.processes import KUBELET, METRICS_SERVER
-from benchmarks.responsiveness import Delays, idle_process, keep_asking
+from benchmarks.responsiveness import Delays, idle_process, keep_asking, later
 from benchmarks.results import FILE
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.pool import Pool
@@ -23,7 +23,6 @@ from kwokctl.model import KWOK_CONTROLLER, ComponentName
 
 _OFTEN, _RARELY = 15, 60
 """Seconds between two rounds, as kwokctl chooses them by the number of nodes."""
-_SHARE = 0.999
 _FAILED = re.compile(
     rb'^metrics_server_kubelet_request_total\{success="false"\} (\S+)', re.MULTILINE
 )
@@ -61,11 +60,6 @@ class Rounds:
     """Seconds of each program."""
     controller: Delays
     idle: Delays
-
-    @property
-    def delay(self) -> float:
-        """Milliseconds by which the controller answers later than an idle process, but for a thousandth."""
-        return max(self.controller.at(_SHARE) - self.idle.at(_SHARE), 0.0) * 1e3
 
 
 async def _measured(stage: Stage, every: int, count: int) -> Rounds:
@@ -137,11 +131,8 @@ def _many(rounds: int) -> Callable[[Stage], Awaitable[None]]:
         stage.ledger.add("rounds", pods, _one(found), nodes=nodes)
         stage.ledger.add("rounds-failed", pods, found.told.failed, nodes=nodes)
         stage.ledger.add("rounds-cpu", pods, each[KUBELET], nodes=nodes, programs=each)
-        note = (
-            f"{len(found.controller.seconds)} answers: {found.controller.at(_SHARE) * 1e3:.0f} ms, "
-            f"an idle process {found.idle.at(_SHARE) * 1e3:.0f} ms"
-        )
-        stage.ledger.add("rounds-delay", pods, found.delay, nodes=nodes, note=note)
+        late, note = later(found.controller, found.idle)
+        stage.ledger.add("rounds-delay", pods, late, nodes=nodes, note=note)
 
     return story
 

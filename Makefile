@@ -13,7 +13,7 @@ KUBE_VERSION ?=
 ETCD_VERSION ?=
 E2E = $(if $(findstring tests/e2e,$(T)),,tests/e2e)
 
-.PHONY: help demo dev fmt check unit contract e2e smoke framework test bench golden oracle docs build image components clean
+.PHONY: help demo dev fmt check unit contract e2e smoke framework test bench golden oracle docs build image image-all components clean
 
 help: # lists what stands behind the double hash below
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -101,6 +101,9 @@ build: $(VENV)/made ## sdist and wheel in dist/
 
 image: $(VENV)/made ## the container image of kwok in dist/, for clusters; loaded if there is an engine
 	$(BIN)/python image/make_image.py
+
+image-all: $(VENV)/made ## the container image of a whole cluster in dist/; loaded if there is an engine
+	$(BIN)/python image/make_cluster_image.py
 
 # Without components the tests that need them are skipped, and say why.
 components: $(VENV)/made

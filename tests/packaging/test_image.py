@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from image.make_image import write_archive
+from image.archive import write_archive
+from image.make_cluster_image import cluster_image
+from image.make_image import kwok_image
 from kwokctl.clusters.in_cluster.request import IMAGE
 
 
@@ -18,19 +20,19 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path / "tree"
 
 
-def read(archive: Path) -> tuple[dict[str, Any], list[tarfile.TarInfo]]:
+def read(archive: Path, tag: str = IMAGE) -> tuple[dict[str, Any], list[tarfile.TarInfo]]:
     """Return the configuration, and the files of the layer."""
     folder = archive.with_suffix("")
     with tarfile.open(archive) as outer:
         outer.extractall(folder, filter="data")
     [manifest] = json.loads((folder / "manifest.json").read_bytes())
-    assert manifest["RepoTags"] == [IMAGE]
+    assert manifest["RepoTags"] == [tag]
     with tarfile.open(folder / manifest["Layers"][0]) as layer:
         return json.loads((folder / manifest["Config"]).read_bytes()), layer.getmembers()
 
 
 def test_the_image_runs_kwok_as_a_user_without_rights(tree: Path, tmp_path: Path) -> None:
-    write_archive(tree, tmp_path / "image.tar", "amd64")
+    write_archive(tree, tmp_path / "image.tar", kwok_image("amd64"))
 
     configuration, files = read(tmp_path / "image.tar")
 
@@ -41,6 +43,20 @@ def test_the_image_runs_kwok_as_a_user_without_rights(tree: Path, tmp_path: Path
 
 def test_the_same_files_are_the_same_image(tree: Path, tmp_path: Path) -> None:
     for name in ("a.tar", "b.tar"):
-        write_archive(tree, tmp_path / name, "arm64")
+        write_archive(tree, tmp_path / name, kwok_image("arm64"))
 
     assert (tmp_path / "a.tar").read_bytes() == (tmp_path / "b.tar").read_bytes()
+
+
+def test_the_image_of_a_whole_cluster_offers_the_api_to_other_hosts(
+    tree: Path, tmp_path: Path
+) -> None:
+    image = cluster_image("amd64")
+    write_archive(tree, tmp_path / "image.tar", image)
+
+    configuration, _ = read(tmp_path / "image.tar", image.tag)
+
+    run = configuration["config"]
+    assert run["ExposedPorts"] == {"6443/tcp": {}}
+    assert {"KWOK_BIND_ADDRESS=0.0.0.0", "KWOK_KUBE_APISERVER_PORT=6443"} <= set(run["Env"])
+    assert run["User"].startswith("65532")

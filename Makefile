@@ -99,8 +99,8 @@ docs: $(VENV)/made ## write the generated pages again
 build: $(VENV)/made ## sdist and wheel in dist/
 	$(BIN)/python -m build
 
-image: $(VENV)/made ## the container image of kwok in dist/, for clusters; loaded if there is an engine
-	$(BIN)/python image/make_image.py
+image: $(VENV)/made ## the container image of kwok in dist/, for clusters (ARCH=arm64); loaded if there is an engine
+	$(BIN)/python image/make_image.py $(if $(ARCH),--arch $(ARCH))
 
 image-all: $(VENV)/made ## the container image of a whole cluster in dist/; loaded if there is an engine
 	$(BIN)/python image/make_cluster_image.py

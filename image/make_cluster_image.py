@@ -13,8 +13,9 @@ from tempfile import TemporaryDirectory
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from image.archive import Image
+from image.commands import ROOT, run
 from image.make_image import deliver
-from image.tree import APPLICATION, ROOT, add_application, add_packages, run
+from image.tree import APPLICATION, add_application, add_packages
 from kwokctl import __version__
 from kwokctl.artifacts.target import here
 

@@ -14,8 +14,10 @@ from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from image import machine_code
 from image.archive import Image, write_archive
-from image.tree import MACHINES, ROOT, add_application, add_packages
+from image.commands import ROOT
+from image.tree import MACHINES, add_application, add_packages
 from kwokctl import __version__
 from kwokctl.clusters.in_cluster.request import IMAGE
 
@@ -43,9 +45,10 @@ def main() -> int:
 
 def deliver(tree: Path, target: Path, image: Image, *, load: bool) -> int:
     """Write an image, and load it if there is an engine; return the exit code."""
+    programs = machine_code.check(tree, image.arch)
     target.parent.mkdir(parents=True, exist_ok=True)
     write_archive(tree, target, image)
-    print(f"{target}: {target.stat().st_size / 1e6:.0f} MB")
+    print(f"{target}: {target.stat().st_size / 1e6:.0f} MB, {programs} programs and libraries")
     if load and shutil.which("docker"):
         return subprocess.run(["docker", "load", "--input", target], check=False).returncode
     return 0

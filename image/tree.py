@@ -1,24 +1,14 @@
 """Fills a folder with what an image holds: Python out of Debian's packages, and ours with its libraries."""
 
 import shutil
-import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from image.commands import ROOT, run
+from image.packages import Packages
+
 PACKAGES = ("python3.11-minimal", "libpython3.11-stdlib", "libstdc++6")
 """What the image is made of; what they depend on follows."""
-_UNUSED = (
-    "dpkg", "perl", "tar", "install-info", "mailcap", "mime-support", "readline-common", "libdb5.3",
-    "libgdbm", "libperl", "libsqlite3", "libreadline", "libncursesw", "libacl", "libselinux", "libpcre2",
-    "libmd0", "libzstd", "gcc-12-base", "libtinfo",
-)  # fmt: skip
-"""What other packages need only to be installed, or for modules that are never imported."""
-_LEFT_OUT = (
-    "usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/lintian", "usr/share/binfmts",
-    "usr/share/python3", "usr/share/applications", "usr/share/pixmaps", "usr/share/bug",
-)  # fmt: skip
 MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
 _SOURCES = "etcd3>=0.12,<0.13"
 _PYTHON = "311"
@@ -28,22 +18,8 @@ USER = 65532
 
 
 def add_packages(tree: Path, folder: Path, arch: str, *more: str) -> None:
-    """Unpack Debian's packages, without what only the package manager needs."""
-    folder.mkdir(parents=True)
-    names = [f"{name}:{arch}" for name in _closure(*PACKAGES, *more)]
-    run(["apt-get", "-q", "download", *names], at=folder)
-    for package in sorted(folder.glob("*.deb")):
-        run(["dpkg-deb", "--extract", str(package), str(tree)])
-    for unused in _LEFT_OUT:
-        shutil.rmtree(tree / unused, ignore_errors=True)
-
-
-def _closure(*packages: str) -> Sequence[str]:
-    words = [f"--no-{each}" for each in
-             ("recommends", "suggests", "conflicts", "breaks", "replaces", "enhances")]  # fmt: skip
-    listed = run(["apt-cache", "depends", "--recurse", *words, *packages])
-    names = {line for line in listed.splitlines() if line and line[0].isalnum()}
-    return sorted(name for name in names if not name.startswith(_UNUSED))
+    """Unpack Debian's packages: Python, and more."""
+    Packages.listed(folder, arch).unpack(tree, *PACKAGES, *more)
 
 
 def add_application(tree: Path, folder: Path, arch: str) -> None:
@@ -81,11 +57,3 @@ def add_application(tree: Path, folder: Path, arch: str) -> None:
     (tree / "tmp").chmod(0o1777)
     (tree / "etc" / "passwd").write_text(f"kwok:x:{USER}:{USER}::/tmp:/nonexistent\n", "ascii")
     (tree / "etc" / "group").write_text(f"kwok:x:{USER}:\n", "ascii")
-
-
-def run(words: Sequence[str], *, at: Path = ROOT) -> str:
-    """Run a command, and return what it writes. Raises SystemExit with its errors if it fails."""
-    done = subprocess.run(words, cwd=at, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"'{words[0]} {words[1]}' failed:\n{done.stderr[-2000:]}")
-    return done.stdout

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from image import machine_code
 from image.archive import write_archive
 from image.make_cluster_image import cluster_image
 from image.make_image import kwok_image
@@ -60,3 +61,20 @@ def test_the_image_of_a_whole_cluster_offers_the_api_to_other_hosts(
     assert run["ExposedPorts"] == {"6443/tcp": {}}
     assert {"KWOK_BIND_ADDRESS=0.0.0.0", "KWOK_KUBE_APISERVER_PORT=6443"} <= set(run["Env"])
     assert run["User"].startswith("65532")
+
+
+@pytest.mark.parametrize("arch", ["amd64", "arm64"])
+def test_an_image_with_programs_of_another_processor_is_refused(tree: Path, arch: str) -> None:
+    number = {"amd64": 183, "arm64": 62}[arch]
+    head = b"\x7fELF" + bytes(14) + number.to_bytes(2, "little")
+    (tree / "opt" / "library.so").write_bytes(head)
+
+    with pytest.raises(SystemExit, match=rf"not for {arch}: opt/library\.so"):
+        machine_code.check(tree, arch)
+
+
+def test_programs_of_an_image_are_counted(tree: Path) -> None:
+    head = b"\x7fELF" + bytes(14) + (183).to_bytes(2, "little")
+    (tree / "opt" / "program").write_bytes(head)
+
+    assert machine_code.check(tree, "arm64") == 1

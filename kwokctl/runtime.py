@@ -214,6 +214,15 @@ class KnowsProcesses(Protocol):
 
 
 @runtime_checkable
+class FindsRemains(Protocol):
+    """A runtime whose parts of a cluster may outlive the cluster's files."""
+
+    async def remains(self) -> Mapping[ClusterName, Collection[str]]:
+        """Return what there is of each cluster of this work folder, whether or not that exists."""
+        ...
+
+
+@runtime_checkable
 class ReachesPorts(Protocol):
     """A runtime whose components are reached from this host also at ports that are not published."""
 

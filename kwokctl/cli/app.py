@@ -23,6 +23,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "cluster": ("create", "delete", "start", "stop"),
     "get": ("get",),
     "inspection.status": ("status",),
+    "inspection.doctor": ("doctor",),
     "scale": ("scale",),
     "plan": ("plan",),
     "time_travel.snapshot": ("snapshot",),

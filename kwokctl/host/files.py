@@ -144,6 +144,15 @@ def locked(path: Path, *, what: str, shared: bool = False) -> Iterator[None]:
             file.truncate(0)
 
 
+def is_locked(path: Path) -> bool:
+    """Return whether a process holds a lock file, which stays as it is."""
+    try:
+        with path.open("rb") as file:
+            return not _try_lock(file.fileno(), shared=False)
+    except OSError:
+        return False
+
+
 @asynccontextmanager
 async def turn(path: Path, *, doing: str, waiting: Callable[[str], None]) -> AsyncIterator[int]:
     """Hold the lock file at `path` as soon as it is released; yields its descriptor.

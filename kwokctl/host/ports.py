@@ -20,7 +20,7 @@ ANY, _ANY_V6 = "0.0.0.0", "::"  # noqa: S104 - listened on only if the user asks
 """Where a program listens that listens on all addresses of a family."""
 _EVERYWHERE = {ANY: LOOPBACK, _ANY_V6: "::1"}
 HIGHEST = 32766
-_LOWEST = 10000
+LOWEST = 10000
 _LISTEN = "0A"
 _PROC_TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 
@@ -98,12 +98,12 @@ class HeldPorts:
             self._taken.add(wanted)
             self._held[name] = held
             return wanted
-        for port in range(self._highest, _LOWEST - 1, -1):
+        for port in range(self._highest, LOWEST - 1, -1):
             if port not in self._taken and (held := self._free(port)):
                 self._taken.add(port)
                 self._held[name] = held
                 return port
-        raise UnavailableError(f"no port between {_LOWEST} and {self._highest} is free")
+        raise UnavailableError(f"no port between {LOWEST} and {self._highest} is free")
 
     def check(self, *names: str) -> None:
         """Raise ConflictError for a port of these programs that another one listens on by now.

@@ -17,6 +17,8 @@ from kwokctl.host.launcher import is_on_its_way
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _DEAD = frozenset("ZXx")
+_REMOVED = " (deleted)"
+"""What the kernel adds to the name of a folder that is gone (proc(5))."""
 _POLL = 0.01
 _MOMENT = 0.0005
 _LAST_PID = 4_194_304
@@ -88,6 +90,17 @@ def working_in(folder: Path) -> Iterator[Process]:
             if (entry / "cwd").samefile(folder):
                 pid = int(entry.name)
                 yield Process(pid, _stat_fields(pid)[19], boot)
+
+
+def leading_below(folder: Path) -> Iterator[tuple[Process, Path]]:
+    """Yield those that lead a session and work in or below a folder, removed or not, with theirs."""
+    boot = _boot()
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            place = Path(str((entry / "cwd").readlink()).removesuffix(_REMOVED))
+            process = Process(int(entry.name), _stat_fields(int(entry.name))[19], boot)
+            if place.is_relative_to(folder) and process.is_alive:
+                yield process, place
 
 
 async def launched(pid: int) -> int | None:

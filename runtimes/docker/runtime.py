@@ -17,7 +17,9 @@ from kwokctl.script.steps import later
 from runtimes.docker.script import GATEWAY as GATEWAY_VARIABLE
 from runtimes.docker.script import NETWORK, DockerScript
 from runtimes.docker.specification import (
+    CLUSTER,
     COMPONENT,
+    FOLDER,
     SPECIFICATION,
     ContainerPlacement,
     Naming,
@@ -154,6 +156,15 @@ class EngineRuntime:
         inside = await asyncio.gather(*map(self._engine.programs, running.values()))
         found = dict(zip(running, map(list, inside), strict=True))
         return {**found, **self._crew(cluster).processes()}
+
+    async def remains(self) -> Mapping[ClusterName, Collection[str]]:
+        """Find the containers of this work folder's clusters by their labels."""
+        found: dict[ClusterName, list[str]] = {}
+        for each in await self._engine.containers({CLUSTER: "", FOLDER: ""}):
+            name = ClusterName(each.labels[CLUSTER])
+            if each.labels[FOLDER] == str(self._paths(name).root):
+                found.setdefault(name, []).append(each.name)
+        return found
 
     async def uninstall(self, cluster: ClusterName) -> None:
         """Remove containers, network and processes; the folders of the host stay."""

@@ -94,7 +94,7 @@ class Engine:
             )
 
     async def containers(self, labels: Mapping[str, str]) -> list[Container]:
-        """List the containers, running or not, that have all these labels."""
+        """List the containers, running or not, that have all these labels, of which an empty value is any."""
         found = await self.ask("containers", all=True, filters=_filter(labels))
         return [
             Container(
@@ -275,7 +275,7 @@ def _reached(network: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _filter(labels: Mapping[str, str]) -> dict[str, list[str]]:
-    return {"label": [f"{name}={value}" for name, value in labels.items()]}
+    return {"label": [f"{name}={value}" if value else name for name, value in labels.items()]}
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from runtimes.kind.images.image import KindNodeImages
 from runtimes.kind.node import Node
 from runtimes.kind.nodes.configuration import GROUP, configuration, patches_folder
 from runtimes.kind.nodes.creation import CONFIGURATION, Creation
-from runtimes.kind.nodes.nodes import KindNodes
+from runtimes.kind.nodes.nodes import KindNodes, remains
 from runtimes.kind.pods.kubeadm import MAKES, pod_patch
 from runtimes.kind.pods.placed_pods import PlacedPods
 from runtimes.kind.pods.pod_settings import Manner
@@ -178,6 +178,10 @@ class KindRuntime:
         creation, environment = self._made(cluster), self._provider.environment
         name = f"--name={creation.project}"
         await creation.ask("export", "logs", os.fspath(folder), name, environment=environment)
+
+    async def remains(self) -> Mapping[ClusterName, Collection[str]]:
+        """Find the nodes that see the folders of this work folder's clusters."""
+        return await remains(self._provider, self._host)
 
     async def uninstall(self, cluster: ClusterName) -> None:
         """Remove the nodes and the processes; the data on the host stay."""

@@ -57,6 +57,7 @@ CHANGING = {
     "artifacts pull": "artifacts pull --to carried",
     "export logs": "export logs exported",
     "port-forward": "port-forward etcd 0:https",
+    "doctor": "doctor --fix",
 }
 """Verbs that change something, each with a call that would."""
 ELSEWHERE = {

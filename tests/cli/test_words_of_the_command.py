@@ -36,6 +36,8 @@ Cluster commands:
   stop          Stop a cluster and keep its data
   get           Show clusters, their components and access
   status        Show a cluster on one screen, and what is wrong with it
+  doctor        Find out what is wrong with this machine and with a cluster,
+                and name the remedies
   scale         Create or delete objects until there are as many as asked for
   plan          Estimate the etcd size and the memory that nodes and pods need
   snapshot      Save and restore a cluster's data, and rewind it

@@ -18,7 +18,7 @@ from kwokctl.host.machine import Host
 from kwokctl.host.ports import HeldPorts
 from kwokctl.kube.transport.probe import probe
 from kwokctl.model import Component, Limits, Plan, State
-from kwokctl.runtime import Runtime, TellsMore
+from kwokctl.runtime import FindsRemains, Runtime, TellsMore
 from tests.contract.conftest import CLUSTER, FIRST, SECOND, Asked
 
 DOWN = {FIRST: State.STOPPED, SECOND: State.STOPPED}
@@ -34,6 +34,11 @@ async def ready(component: Component) -> None:
 
 async def log(runtime: Runtime) -> str:
     return b"".join([part async for part in runtime.logs(CLUSTER, FIRST)]).decode()
+
+
+async def remains(runtime: Runtime) -> bool:
+    """Return whether a runtime that can say so still has something of the cluster; true for others."""
+    return not isinstance(runtime, FindsRemains) or CLUSTER in await runtime.remains()
 
 
 async def test_what_is_installed_is_stopped_until_it_is_started(
@@ -57,9 +62,11 @@ async def test_every_step_can_be_repeated(runtime: Runtime, plan: Plan, states: 
     for _ in range(2):
         await runtime.stop(CLUSTER)
     assert await states() == DOWN
+    assert await remains(runtime)
     for _ in range(2):
         await runtime.uninstall(CLUSTER)
     assert await states() == {}
+    assert not isinstance(runtime, FindsRemains) or not await remains(runtime)
 
 
 async def test_only_what_is_named_is_started_and_stopped(

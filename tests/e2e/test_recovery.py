@@ -1,6 +1,8 @@
 """Nodes that fall silent and come back, with the real components: what recovers, and what stays."""
 
 import json
+import os
+import signal
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -129,3 +131,46 @@ def test_conditions_of_nodes_that_another_client_wrote_keep_their_times(cluster:
 
     types = {each["type"] for each in FOREIGN}
     assert [each for each in said if each["type"] in types] == FOREIGN
+
+
+LOST = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: lost, finalizers: [kwok.x-k8s.io/e2e]}
+spec: {nodeName: nowhere, containers: [{name: c, image: i}]}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: late, annotations: {kwok.x-k8s.io/node: fake}}
+"""
+"""A pod whose node does not exist, and a node that does not become Ready while the controller is dead."""
+
+
+def test_the_doctor_finds_what_is_broken_and_repairs_it(cluster: Installed) -> None:
+    for component in "kube-scheduler", "kwok-controller":
+        os.kill(cluster.pids()[component], signal.SIGKILL)
+    cluster.kubectl("create", "-f", "-", stdin=LOST)
+    cluster.kubectl("delete", "pod", "lost", "--wait=false")
+    root = cluster.workdir / "clusters" / cluster.name
+    root.chmod(0o755)
+    until("they are dead", lambda: cluster.run("status").code == 1)
+
+    found = examined(cluster)
+    assert {"rights", "components", "nodes", "pods"} <= wrong(found)
+    [nodes] = [each for each in found["ofCluster"] if each["check"] == "nodes"]
+    assert any("'node-initialize' matches 'late'" in note for note in nodes["notes"])
+
+    cluster.run("doctor", "--fix")
+    until("all is well", lambda: not wrong({**examined(cluster), "machine": ()}))
+    assert root.stat().st_mode & 0o777 == 0o700
+
+
+def examined(cluster: Installed) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(cluster.run("doctor", "-o", "json").out)
+    return found
+
+
+def wrong(found: Mapping[str, Any]) -> set[str]:
+    """Return the names of the checks that have found something."""
+    checks = (*found["machine"], *found["ofCluster"])
+    return {each["check"] for each in checks if each["findings"]}

@@ -99,9 +99,14 @@ async def _objects(home: Home, name: ClusterName) -> tuple[Nodes, Pods]:
         return await count_nodes(pool), await count_pods(pool)
 
 
-async def _store(saved: Saved, runtime: Runtime, home: Home) -> Store:
+def etcd_of(saved: Saved, runtime: Runtime, home: Home) -> Kv:
+    """Return the client of a cluster's etcd, to be entered."""
     target = etcd.target(saved.setting(runtime, home.paths(saved.name)))
-    async with Kv(target.address, ca=target.ca, cert=target.cert, key=target.key) as kv:
+    return Kv(target.address, ca=target.ca, cert=target.cert, key=target.key)
+
+
+async def _store(saved: Saved, runtime: Runtime, home: Home) -> Store:
+    async with etcd_of(saved, runtime, home) as kv:
         found = await status(kv)
     quota = found.quota or to_bytes(saved.options.of(etcd.EtcdOptions).quota_backend_size)
     return Store(size=found.db_size, in_use=found.db_size_in_use, quota=quota)

@@ -15,16 +15,21 @@ _PENDING = "Pending"
 
 def find_problems(seen: Overview) -> Iterator[Problem]:
     """Yield what is wrong, the causes before what follows from them."""
-    command = f"kwokctl --name {seen.name}"
     if seen.status is RunStatus.STOPPED:
-        yield Problem(what="the cluster is stopped", remedy=f"{command} start cluster")
+        yield Problem(what="the cluster is stopped", remedy=f"{_command(seen)} start cluster")
         return
+    yield from of_components(seen)
+    yield from of_etcd(seen)
+    yield from of_controller(seen)
+    yield from of_nodes(seen)
+    yield from of_pods(seen)
+
+
+def of_components(seen: Overview) -> Iterator[Problem]:
+    """Yield those of components that do not run, or are not ready."""
     for component in seen.components:
         if component.status is not RunStatus.READY:
-            yield _of_component(component, command)
-    yield from _of_etcd(seen, command)
-    yield from _of_controller(seen, command)
-    yield from _of_objects(seen, command)
+            yield _of_component(component, _command(seen))
 
 
 def _of_component(component: ComponentStatus, command: str) -> Problem:
@@ -39,7 +44,8 @@ def _of_component(component: ComponentStatus, command: str) -> Problem:
     )
 
 
-def _of_etcd(seen: Overview, command: str) -> Iterator[Problem]:
+def of_etcd(seen: Overview) -> Iterator[Problem]:
+    """Yield what keeps etcd from taking much more."""
     store = seen.etcd
     if store is None or not store.quota or store.size <= FULL * store.quota:
         return
@@ -47,7 +53,7 @@ def _of_etcd(seen: Overview, command: str) -> Iterator[Problem]:
     if store.in_use <= FULL * store.quota:
         yield Problem(
             what=f"{full}, though only {to_text(store.in_use)} are in use",
-            remedy=f"{command} etcdctl defrag",
+            remedy=f"{_command(seen)} etcdctl defrag",
         )
         return
     yield Problem(
@@ -57,14 +63,15 @@ def _of_etcd(seen: Overview, command: str) -> Iterator[Problem]:
     )
 
 
-def _of_controller(seen: Overview, command: str) -> Iterator[Problem]:
+def of_controller(seen: Overview) -> Iterator[Problem]:
+    """Yield what keeps the controller from doing its work in time."""
     ready = {c.name for c in seen.components if c.status is RunStatus.READY}
     if KWOK_CONTROLLER not in ready:
         return
     if seen.controller is None:
         yield Problem(
             what="the controller does not report its Stages",
-            remedy=f"{command} logs {KWOK_CONTROLLER} --tail 20",
+            remedy=f"{_command(seen)} logs {KWOK_CONTROLLER} --tail 20",
         )
     elif (delay := seen.controller.watch_delay or 0) > _LATE:
         yield Problem(
@@ -73,19 +80,30 @@ def _of_controller(seen: Overview, command: str) -> Iterator[Problem]:
         )
 
 
-def _of_objects(seen: Overview, command: str) -> Iterator[Problem]:
-    nodes, pods = seen.nodes, seen.pods
+def of_nodes(seen: Overview) -> Iterator[Problem]:
+    """Yield that nodes are not Ready."""
+    nodes = seen.nodes
     if nodes is not None and (late := nodes.total - nodes.ready):
         yield Problem(
-            what=f"{_count(late, 'node')} not Ready, such as '{nodes.not_ready}'",
-            remedy=f"{command} stage explain node/{nodes.not_ready}",
+            what=f"{counted(late, 'node')} not Ready, such as '{nodes.not_ready}'",
+            remedy=f"{_command(seen)} stage explain node/{nodes.not_ready}",
         )
+
+
+def of_pods(seen: Overview) -> Iterator[Problem]:
+    """Yield that pods wait."""
+    pods = seen.pods
     if pods is not None and (waiting := pods.by_status.get(_PENDING, 0)):
         yield Problem(
-            what=f"{_count(waiting, 'pod')} Pending",
-            remedy=f"{command} kubectl get events --field-selector reason=FailedScheduling",
+            what=f"{counted(waiting, 'pod')} Pending",
+            remedy=f"{_command(seen)} kubectl get events --field-selector reason=FailedScheduling",
         )
 
 
-def _count(number: int, noun: str) -> str:
+def _command(seen: Overview) -> str:
+    return f"kwokctl --name {seen.name}"
+
+
+def counted(number: int, noun: str) -> str:
+    """Write how many there are, with the verb."""
     return f"{number:,} {noun} is" if number == 1 else f"{number:,} {noun}s are"

@@ -47,7 +47,8 @@ class ListPage(msgspec.Struct):
 
 
 _pages = msgspec.json.Decoder(ListPage)
-_METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+"""Asks for the metadata of objects, and nothing else of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +106,7 @@ async def count(pool: Pool, query: ListQuery) -> int:
     The API server reports how many remain only where nothing is selected
     (https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#listmeta-v1-meta).
     """
-    response = await pool.request("GET", query.path(limit="1"), accept=_METADATA)
+    response = await pool.request("GET", query.path(limit="1"), accept=METADATA)
     if response.status >= 400:
         raise refusal(response.status, response.body)
     page = _pages.decode(response.body)

@@ -6,6 +6,7 @@ from contextlib import suppress
 from kwokctl.errors import ComponentError, ConflictError, KwokctlError
 from kwokctl.host.certificates.pki import add_server_name
 from kwokctl.host.files import write_atomic
+from kwokctl.host.machine import Host
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.json_value import Json
 from kwokctl.model import KWOK_KUBELET, ClusterName, ComponentName
@@ -19,6 +20,8 @@ from runtimes.kind.nodes.creation import Creation, NodesExistError, set_aside
 from runtimes.kind.pods.kubeadm import MAKES
 from runtimes.kind.provider import Provider
 
+_PREFIX = "kwok-"
+"""How kind's names of our clusters begin."""
 _TRIES = 3
 """How often kind is asked although it has found nodes that were made meanwhile."""
 _MADE = "made"
@@ -34,7 +37,7 @@ class KindNodes:
         self._engine = provider.engine
         self._cluster = cluster
         self._paths = paths
-        self.project = f"kwok-{cluster}"
+        self.project = f"{_PREFIX}{cluster}"
         self.folder = paths.root / "kind"
 
     async def all(self) -> list[Container]:
@@ -143,3 +146,15 @@ class KindNodes:
         containers = await self.all()
         self.refuse_strangers(containers)
         await self.remove(containers)
+
+
+async def remains(provider: Provider, host: Host) -> dict[ClusterName, list[str]]:
+    """Return the nodes of a work folder's clusters, whether or not those exist."""
+    found: dict[ClusterName, list[str]] = {}
+    containers = await provider.engine.containers({CLUSTER: ""})
+    for project in {each.labels[CLUSTER] for each in containers}:
+        name = ClusterName(project.removeprefix(_PREFIX))
+        same = [each for each in containers if each.labels[CLUSTER] == project]
+        if KindNodes(provider, name, host.cluster(name)).control_plane(same):
+            found[name] = [each.name for each in same]
+    return found

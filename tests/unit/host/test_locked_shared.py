@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.errors import BusyError
-from kwokctl.host.files import locked
+from kwokctl.host.files import is_locked, locked
 
 
 def test_shared_holders_of_a_lock_do_not_wait_for_each_other(tmp_path: Path) -> None:
@@ -25,3 +25,16 @@ def test_an_exclusive_lock_is_shared_with_no_other_holder(
         locked(path, what="it", shared=second),
     ):
         pass
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_whether_a_lock_is_held_is_seen_without_changing_it(
+    tmp_path: Path, *, shared: bool
+) -> None:
+    path = tmp_path / "lock"
+    assert not is_locked(path)
+    assert not path.exists()
+
+    with locked(path, what="it", shared=shared):
+        assert is_locked(path)
+    assert not is_locked(path)

@@ -132,6 +132,13 @@ async def test_a_defragmentation_is_requested(kv: Kv, etcd: Scripted) -> None:
     assert etcd.asked == b""
 
 
+async def test_an_alarm_is_taken_back(kv: Kv, etcd: Scripted, rpc: Any) -> None:
+    await maintenance.disarm(kv, maintenance.Alarm(member=7, kind=maintenance.NOSPACE))
+
+    asked = rpc.AlarmRequest.FromString(etcd.asked)
+    assert (asked.action, asked.memberID, asked.alarm) == (2, 7, 1)
+
+
 async def test_a_refusal_is_raised_with_its_status(kv: Kv, etcd: Scripted) -> None:
     etcd.refusal = 14, b"etcdserver: request timed out"
 

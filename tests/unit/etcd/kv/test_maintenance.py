@@ -3,7 +3,13 @@ from typing import Any
 import pytest
 
 from kwokctl.etcd import shim
-from kwokctl.etcd.kv.maintenance import MemberStatus, read_status
+from kwokctl.etcd.kv.maintenance import (
+    NOSPACE,
+    Alarm,
+    MemberStatus,
+    read_alarms,
+    read_status,
+)
 from kwokctl.etcd.protobuf import LENGTH, VARINT, tag, varint
 
 
@@ -45,3 +51,13 @@ def test_the_status_contains_the_quota(rpc: Any) -> None:
     found = read_status(status(rpc) + later)
 
     assert (found.db_size, found.db_size_in_use, found.quota) == (20_480, 16_384, 8 << 30)
+
+
+def test_raised_alarms_are_read_with_their_members(rpc: Any) -> None:
+    raised = rpc.AlarmResponse(
+        header=rpc.ResponseHeader(member_id=5),
+        alarms=[rpc.AlarmMember(memberID=1 << 63, alarm=1), rpc.AlarmMember(memberID=2, alarm=2)],
+    ).SerializeToString()
+
+    assert read_alarms(raised) == [Alarm(member=1 << 63, kind=NOSPACE), Alarm(member=2, kind=2)]
+    assert read_alarms(b"") == []

@@ -187,3 +187,23 @@ async def test_the_runtime_describes_its_engine(runtime: DockerRuntime, fake: Fa
     assert f"endpoint: {fake.url}\n" in described
     assert "Version: '20.10'\n" in described or 'Version: "20.10"\n' in described
     assert 'CgroupVersion: "2"' in described or "CgroupVersion: '2'" in described
+
+
+async def test_what_remains_of_this_work_folder_s_clusters_is_found(
+    runtime: DockerRuntime, fake: FakeEngine, tmp_path: Path
+) -> None:
+    root = str(tmp_path / "clusters" / CLUSTER)
+    fake.answers["GET /containers/json"] = (
+        200,
+        [
+            {
+                "Id": name,
+                "Names": [f"/{name}"],
+                "Labels": {"io.kwokctl.cluster": CLUSTER, "io.kwokctl.folder": folder},
+                "State": "exited",
+            }
+            for name, folder in (("ours", root), ("theirs", "/elsewhere/clusters/c"))
+        ],
+    )
+
+    assert await runtime.remains() == {CLUSTER: ["ours"]}

@@ -1,0 +1,76 @@
+"""Writes what was found wrong with a machine and a cluster, as text and as a document."""
+
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from kwokctl.cli.output import results
+from kwokctl.cli.output.writer import encodable
+
+if TYPE_CHECKING:
+    from kwokctl.clusters.doctor.check import DoctorFinding
+    from kwokctl.clusters.doctor.examine import Diagnosis, Examined
+    from kwokctl.clusters.doctor.repairs import Repaired
+    from kwokctl.json_value import Json
+
+_INDENT = " " * 4
+_NARROWEST = 40
+
+
+def emit_diagnosis(seen: "Diagnosis") -> None:
+    """Write each check with its findings and their remedies."""
+    parts = [("this machine", seen.machine)]
+    if seen.cluster is not None:
+        parts.append((f"cluster '{seen.cluster}'", seen.of_cluster))
+    text = "\n\n".join("\n".join((title, *_lines(checks))) for title, checks in parts)
+    results.emit(text)
+
+
+def as_document(seen: "Diagnosis", done: "Sequence[Repaired]") -> "Json":
+    """Return the same for a program."""
+    return {
+        "findings": len(seen.findings),
+        "machine": [_check(each) for each in seen.machine],
+        "cluster": seen.cluster,
+        "ofCluster": [_check(each) for each in seen.of_cluster],
+        "repaired": results.plain(list(done)),
+    }
+
+
+def _check(one: "Examined") -> "Json":
+    return {
+        "check": one.check,
+        "looksAt": one.looks_at,
+        "state": one.report.state,
+        "notes": [*one.report.notes],
+        "findings": [_finding(each) for each in one.report.findings],
+    }
+
+
+def _finding(one: "DoctorFinding") -> "Json":
+    repair = one.repair.what if one.repair else None
+    return {"what": one.what, "remedy": one.remedy, "repair": repair}
+
+
+def _lines(checks: "Sequence[Examined]") -> Iterator[str]:
+    width = max((len(each.check) for each in checks), default=0)
+    for each in checks:
+        mark = encodable("✗" if each.report.findings else "✓", sys.stdout.encoding)
+        yield from _fitted(f"{mark} {each.check:{width}}  {each.report.state}")
+        for finding in each.report.findings:
+            fixable = " (--fix)" if finding.repair else ""
+            yield from _fitted(f"{_INDENT}{finding.what}{fixable}")
+            yield from _fitted(f"{_INDENT}  {encodable('→', sys.stdout.encoding)} {finding.remedy}")
+        for note in each.report.notes:
+            yield from _fitted(f"{_INDENT}{note}")
+
+
+def _fitted(line: str) -> list[str]:
+    """Part a line at the width of the terminal, if there is one; commands stay whole where possible."""
+    if not sys.stdout.isatty():
+        return [line]
+    width = max(shutil.get_terminal_size().columns, _NARROWEST)
+    further = " " * (len(line) - len(line.lstrip()) + 2)
+    return wrap(line, width, subsequent_indent=further, break_on_hyphens=False) or [line]

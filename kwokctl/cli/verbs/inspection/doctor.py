@@ -1,0 +1,89 @@
+"""`doctor`: what is wrong with this machine and with a cluster, and what helps."""
+
+import os
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kwokctl.cli import dry_run
+from kwokctl.cli.invocation import DEFAULT_NAME, Invocation
+from kwokctl.cli.output import results
+from kwokctl.cli.parsing import commands
+from kwokctl.cli.parsing.options import DataOutput
+
+if TYPE_CHECKING:
+    from kwokctl.clusters.doctor.examine import Diagnosis
+    from kwokctl.clusters.doctor.machine.machine import Machine
+    from kwokctl.model import ClusterName
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    examples = ("kwokctl doctor", "kwokctl --name big doctor --fix", "kwokctl doctor -o json")
+    commands.command(app, "doctor", panel=commands.CLUSTERS, examples=examples)(doctor)
+
+
+def doctor(
+    call: Invocation,
+    *,
+    fix: Annotated[
+        bool,
+        typer.Option("--fix", help="Remove the causes that can be removed without losing anything"),
+    ] = False,
+    online: Annotated[
+        bool, typer.Option("--online", help="Also ask the sites of programs and images")
+    ] = False,
+    output: DataOutput = "",
+) -> None:
+    """Find out what is wrong with this machine and with a cluster, and name the remedies.
+
+    The machine is examined as a new cluster would find it, the cluster if it exists. With --fix each
+    repair is named before it begins, then all is examined again. Exits with 1 if anything is wrong.
+    """
+    from kwokctl.cli.output.diagnoses import as_document, emit_diagnosis
+    from kwokctl.clusters.doctor.examine import examine
+    from kwokctl.clusters.doctor.repairs import carry_out_repairs, repairs_of
+
+    call = call.quietly(unless=not output)
+    machine, name = _machine(call, online=online), _examined(call)
+    seen = call.run(examine, machine, name)
+    repairs = repairs_of(seen.findings)
+    if fix and call.is_dry_run:
+        titles = "; ".join(each.what for each in repairs)
+        dry_run.remark(call, titles or "There is nothing that can be repaired.", output)
+        return
+    done = call.run(carry_out_repairs, repairs, call.progress) if fix else []
+    if done:
+        seen = call.run(examine, machine, name)
+    if output:
+        results.emit_data(as_document(seen, done), output)
+    else:
+        emit_diagnosis(seen)
+        _advise(call, seen, fix=fix)
+    if seen.findings:
+        raise typer.Exit(1)
+
+
+def _advise(call: Invocation, seen: "Diagnosis", *, fix: bool) -> None:
+    from kwokctl.clusters.doctor.repairs import repairs_of
+
+    if not seen.findings:
+        call.progress.note("nothing is wrong")
+    elif not fix and repairs_of(seen.findings):
+        call.progress.note(f"'{call.itself} doctor --fix' removes what is marked so")
+
+
+def _machine(call: Invocation, *, online: bool) -> "Machine":
+    """Return this machine with the options that a new cluster would have."""
+    from kwokctl.clusters.doctor.machine.machine import Machine
+    from kwokctl.components.catalog import usual_options
+    from kwokctl.config.resolve import resolve_options
+
+    resolved = resolve_options(usual_options(), {}, os.environ, call.documents())
+    return Machine(home=call.home, options=resolved.options, asks_sites=online)
+
+
+def _examined(call: Invocation) -> "ClusterName | None":
+    """Return the cluster to examine; none if the usual one does not exist."""
+    is_there = call.home.paths(call.cluster).saved.is_file()
+    return call.cluster if is_there or call.name != DEFAULT_NAME else None

@@ -1,0 +1,53 @@
+"""A check as data: what it looks at, and how. What it finds comes with its remedy."""
+
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from kwokctl.clusters.overview.figures import Problem
+from kwokctl.model import ComponentName
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repair:
+    """Something that removes the cause of a finding, loses nothing, and is safe to repeat."""
+
+    what: str
+    """What is done, as the title of a step: `Starting 'etcd'`."""
+    do: Callable[[], Awaitable[object]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoctorFinding(Problem):
+    """Something that is wrong."""
+
+    repair: Repair | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a check has seen."""
+
+    state: str
+    """The figures, in a few words."""
+    notes: tuple[str, ...] = ()
+    """What is good to know, though nothing is wrong."""
+    findings: tuple[DoctorFinding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check(Generic[T]):
+    """One thing to look at, of a machine or of a cluster."""
+
+    name: str
+    looks_at: str
+    look: Callable[[T], Awaitable[Report]]
+    needs: Collection[ComponentName] = ()
+    """The components of a cluster that have to be ready for it."""
+
+
+def found(problem: Problem, repair: Repair | None = None) -> DoctorFinding:
+    """Return a problem as a finding."""
+    return DoctorFinding(what=problem.what, remedy=problem.remedy, repair=repair)

@@ -1,0 +1,19 @@
+"""The checks of a cluster, the causes before what follows from them."""
+
+from collections.abc import Sequence
+
+from kwokctl.clusters.doctor.check import Check
+from kwokctl.clusters.doctor.cluster import (
+    components,
+    controller,
+    deletions,
+    etcd,
+    nodes,
+    pods,
+    ports,
+)
+from kwokctl.clusters.doctor.cluster.patient import Patient
+
+CHECKS: Sequence[Check[Patient]] = tuple(
+    module.CHECK for module in (components, ports, etcd, controller, nodes, pods, deletions)
+)

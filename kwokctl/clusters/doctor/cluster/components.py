@@ -1,0 +1,40 @@
+"""Which components do not run, or are not ready."""
+
+from functools import partial
+
+from kwokctl.clusters.doctor.check import Check, DoctorFinding, Repair, Report, found
+from kwokctl.clusters.doctor.cluster.patient import Patient
+from kwokctl.clusters.launching.readiness import disk_is_full
+from kwokctl.clusters.overview.figures import Problem
+from kwokctl.clusters.overview.problems import of_components
+from kwokctl.clusters.start import start_cluster
+from kwokctl.clusters.status import ComponentStatus, RunStatus
+
+_PATIENCE = 120.0
+"""Seconds until a component that was started is ready."""
+
+
+async def look(patient: Patient) -> Report:
+    """Report each; those that do not run are started by the repair."""
+    components = patient.seen.components
+    ready = sum(each.status is RunStatus.READY for each in components)
+    state = f"{ready} of {len(components)} ready"
+    if patient.seen.status is RunStatus.STOPPED and patient.is_stopped_by_user:
+        return Report(state=f"stopped; '{patient.command} start cluster' starts it")
+    late = [each for each in components if each.status is not RunStatus.READY]
+    pairs = zip(late, of_components(patient.seen), strict=True)
+    return Report(state=state, findings=tuple(_finding(patient, *pair) for pair in pairs))
+
+
+def _finding(patient: Patient, component: ComponentStatus, problem: Problem) -> DoctorFinding:
+    if component.status is not RunStatus.STOPPED:
+        return found(problem)
+    if disk_is_full(component.message):
+        folder = patient.paths.root
+        what = f"{problem.what}: the disk of '{folder}' is full"
+        return DoctorFinding(what=what, remedy=f"free space there, then {problem.remedy}")
+    start = partial(start_cluster, patient.home, patient.name, wait=_PATIENCE)
+    return found(problem, Repair(what=f"Starting what does not run of '{patient.name}'", do=start))
+
+
+CHECK = Check(name="components", looks_at="whether they run and are ready", look=look)

@@ -1,0 +1,134 @@
+"""Which pods wait, are not deleted, or are on nodes that are gone.
+
+Pods are looked at as rows of a table of names, in pages; only of those that are wrong the metadata is
+read, of some. So a hundred thousand pods that are well cost their names.
+"""
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from functools import partial
+
+from kwokctl.clusters.doctor.check import Check, DoctorFinding, Repair, Report, found
+from kwokctl.clusters.doctor.cluster.metadata import KnownMetadata, known_objects
+from kwokctl.clusters.doctor.cluster.patient import Patient
+from kwokctl.clusters.overview.problems import counted, of_pods
+from kwokctl.errors import ApiError
+from kwokctl.kube.client import Client
+from kwokctl.kube.collections.paging import ListQuery
+from kwokctl.kube.collections.tables import columns, pages_of_columns
+from kwokctl.kube.resource import NODES, PODS
+from kwokctl.kube.transport.pool import Pool
+from kwokctl.model import KUBE_APISERVER
+
+_TERMINATING = "Terminating"
+_NO_NODE = "<none>"
+_STUCK = 60.0
+"""Seconds after the end of its grace period from which a pod counts as stuck."""
+_LOOKED_AT = 20
+"""Nodes whose pods are looked at, of each sort."""
+_OURS = "kwok.x-k8s.io/"
+"""How the finalizers begin that fake kubelets take away."""
+_AT_ONCE = b'{"gracePeriodSeconds":0}'
+
+
+@dataclass(slots=True)
+class _Sorted:
+    """The pods that may be wrong, as numbers by node."""
+
+    total: int = 0
+    gone: Counter[str] = field(default_factory=Counter)
+    """By the name of a node that does not exist."""
+    leaving: Counter[str] = field(default_factory=Counter)
+    """By the name of a node, those that are being deleted."""
+
+
+async def look(patient: Patient) -> Report:
+    """Sort pods by their nodes, then look into those that are wrong."""
+    async with patient.api() as pool:
+        pods = await _sorted(pool)
+        lost = [each async for each in _on(pool, pods.gone)]
+        leaving = [each async for each in _on(pool, pods.leaving)]
+    stuck = [each for each in leaving if each.is_deleted_since(patient.wall() - _STUCK)]
+    return Report(
+        state=f"{pods.total:,}, of which {pods.leaving.total():,} are being deleted",
+        findings=(
+            *map(found, of_pods(patient.seen)),
+            *_lost(patient, pods.gone, lost),
+            *_stuck(patient, stuck),
+        ),
+    )
+
+
+async def _sorted(pool: Pool) -> _Sorted:
+    names = await columns(pool, ListQuery(resource=NODES), "Name", resource_version="0")
+    nodes, found_pods = {name for (name,) in names}, _Sorted()
+    query = ListQuery(resource=PODS)
+    async for rows in pages_of_columns(pool, query, "Status", "Node"):
+        for status, node in rows:
+            found_pods.total += 1
+            if node not in nodes and node != _NO_NODE:
+                found_pods.gone[node] += 1
+            elif status == _TERMINATING:
+                found_pods.leaving["" if node == _NO_NODE else node] += 1
+    return found_pods
+
+
+async def _on(pool: Pool, by_node: Counter[str]) -> AsyncIterator[KnownMetadata]:
+    """Yield the pods of some of these nodes."""
+    for node, _ in by_node.most_common(_LOOKED_AT):
+        query = ListQuery(resource=PODS, field_selector=f"spec.nodeName={node}")
+        async for each in known_objects(pool, query):
+            yield each
+
+
+def _lost(
+    patient: Patient, gone: Counter[str], lost: list[KnownMetadata]
+) -> tuple[DoctorFinding, ...]:
+    if not gone:
+        return ()
+    leaving = [each for each in lost if each.deleted]
+    repair = Repair(
+        what=f"Removing {len(leaving)} deleted pods of '{patient.name}' whose nodes are gone",
+        do=partial(_remove, patient, leaving),
+    )
+    what = f"{counted(gone.total(), 'pod')} on nodes that are gone, such as '{next(iter(gone))}'"
+    remedy = "create the node again, or delete its pods"
+    if lost:
+        name = f"-n {lost[0].namespace} {lost[0].name}"
+        remedy = f"{patient.command} kubectl delete pod --force --grace-period=0 {name}"
+    return (DoctorFinding(what=what, remedy=remedy, repair=repair if leaving else None),)
+
+
+async def _remove(patient: Patient, pods: list[KnownMetadata]) -> None:
+    """Remove pods that no kubelet ends any more, and take our finalizers off them."""
+    async with patient.api() as pool:
+        client = Client(pool)
+        for pod in pods:
+            try:
+                await pod.without(client, PODS, _OURS)
+                await client.call("DELETE", PODS.path(pod.namespace, pod.name), _AT_ONCE)
+            except ApiError as e:
+                if e.status != 404:
+                    raise
+
+
+def _stuck(patient: Patient, stuck: list[KnownMetadata]) -> tuple[DoctorFinding, ...]:
+    if not stuck:
+        return ()
+    one = stuck[0]
+    what = f"{counted(len(stuck), 'pod')} being deleted for long, such as '{one.name}'"
+    explain = f"{patient.command} stage explain pod/{one.name} -n {one.namespace}"
+    remedy = f"see which Stage deletes it: {explain}"
+    if one.finalizers:
+        what += f", which has the finalizers {', '.join(one.finalizers)}"
+        remedy = f"see whether their controller runs; else {explain}"
+    return (DoctorFinding(what=what, remedy=remedy),)
+
+
+CHECK = Check(
+    name="pods",
+    looks_at="pods that wait, are not deleted, or have lost their node",
+    look=look,
+    needs=(KUBE_APISERVER,),
+)

@@ -1,0 +1,90 @@
+"""Carries out checks one after the other, so that none disturbs what another measures."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report
+from kwokctl.clusters.doctor.cluster.checks import CHECKS as OF_CLUSTERS
+from kwokctl.clusters.doctor.cluster.patient import Patient, patient
+from kwokctl.clusters.doctor.machine.checks import CHECKS as OF_MACHINES
+from kwokctl.clusters.doctor.machine.machine import Machine
+from kwokctl.clusters.status import RunStatus
+from kwokctl.errors import KwokctlError
+from kwokctl.model import ClusterName
+
+T = TypeVar("T")
+_WITHIN = 120.0
+"""Seconds after which a check is given up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """A check that was carried out."""
+
+    check: str
+    looks_at: str
+    report: Report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """What all checks have seen."""
+
+    machine: Sequence[Examined]
+    cluster: ClusterName | None = None
+    """The one that was looked at."""
+    of_cluster: Sequence[Examined] = ()
+
+    @property
+    def findings(self) -> list[DoctorFinding]:
+        """All that is wrong."""
+        return [each for one in (*self.machine, *self.of_cluster) for each in one.report.findings]
+
+
+async def examine(machine: Machine, name: ClusterName | None) -> Diagnosis:
+    """Look at this machine, and at a cluster; NotFoundError if there is none of that name."""
+    if name is None:
+        return Diagnosis(machine=await _carried_out(OF_MACHINES, machine))
+    one = await patient(machine.home, name)
+    of_machine = await _carried_out(OF_MACHINES, machine)
+    return Diagnosis(machine=of_machine, cluster=name, of_cluster=await _visited(one))
+
+
+async def _visited(one: Patient) -> list[Examined]:
+    """Carry out the checks of a cluster whose needs are met; a stopped cluster has few."""
+    ready = {each.name for each in one.seen.components if each.status is RunStatus.READY}
+    possible = [each for each in OF_CLUSTERS if ready.issuperset(each.needs)]
+    done = {each.check: each for each in await _carried_out(possible, one)}
+    return [done.get(each.name) or _left_out(each) for each in OF_CLUSTERS]
+
+
+def _left_out(check: Check[Patient]) -> Examined:
+    names = " and ".join(f"'{name}'" for name in check.needs)
+    report = Report(state=f"not looked at: {names} must be ready")
+    return Examined(check=check.name, looks_at=check.looks_at, report=report)
+
+
+async def _carried_out(checks: Iterable[Check[T]], subject: T) -> list[Examined]:
+    return [
+        Examined(check=each.name, looks_at=each.looks_at, report=await _report(each, subject))
+        for each in checks
+    ]
+
+
+async def _report(check: Check[T], subject: T) -> Report:
+    """Carry out a check; one that fails is a finding of its own."""
+    try:
+        async with asyncio.timeout(_WITHIN):
+            return await check.look(subject)
+    except TimeoutError:
+        what, remedy = (
+            f"no result within {_WITHIN:.0f} s",
+            "repeat it when the machine is less busy",
+        )
+    except KwokctlError as e:
+        what, remedy = str(e), e.hint or "see 'kwokctl doctor -v DEBUG'"
+    except OSError as e:
+        what, remedy = f"'{e.filename}': {e.strerror}", "see what this user may read"
+    return Report(state="unknown", findings=(DoctorFinding(what=what, remedy=remedy),))

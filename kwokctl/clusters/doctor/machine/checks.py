@@ -1,0 +1,27 @@
+"""The checks of a machine, in the order in which they are carried out."""
+
+from collections.abc import Sequence
+
+from kwokctl.clusters.doctor.check import Check
+from kwokctl.clusters.doctor.machine import (
+    clock,
+    disk,
+    files,
+    folders,
+    inotify,
+    memory,
+    orphans,
+    ports,
+    programs,
+    runtimes,
+    sites,
+    store,
+)
+from kwokctl.clusters.doctor.machine.machine import Machine
+
+CHECKS: Sequence[Check[Machine]] = tuple(
+    module.CHECK
+    for module in (
+        runtimes, programs, store, sites, folders, disk, memory, files, inotify, ports, clock, orphans,
+    )
+)  # fmt: skip

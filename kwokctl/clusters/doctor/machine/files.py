@@ -1,0 +1,44 @@
+"""How many files and processes the programs of a cluster may have."""
+
+import resource
+from collections.abc import Iterator
+
+from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report
+from kwokctl.clusters.doctor.machine.machine import Machine
+
+_LEAST_FILES = 4_096
+"""A connection is a file: the API server has one for each client, the controller one for each watch."""
+_LEAST_TASKS = 500
+"""Threads and processes of a small cluster, with some to spare."""
+_TASKS = ("sys/fs/cgroup/pids", "sys/fs/cgroup/pids/pids")
+
+
+async def look(machine: Machine) -> Report:
+    """Look at the limits of this process, which its children inherit, and of its group."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    is_endless = most == resource.RLIM_INFINITY
+    return Report(
+        state=f"{'any number of' if is_endless else f'{most:,}'} open files a process",
+        findings=(*(() if is_endless else _files(most)), *_tasks(machine)),
+    )
+
+
+def _files(most: int) -> Iterator[DoctorFinding]:
+    if most < _LEAST_FILES:
+        yield DoctorFinding(
+            what=f"a process may open {most:,} files, and large clusters need {_LEAST_FILES:,}",
+            remedy="raise the limit 'nofile', as in /etc/security/limits.conf, and log in again",
+        )
+
+
+def _tasks(machine: Machine) -> Iterator[DoctorFinding]:
+    for group in _TASKS:
+        most, now = machine.number(f"{group}.max"), machine.number(f"{group}.current")
+        if most and most - now < _LEAST_TASKS:
+            yield DoctorFinding(
+                what=f"{most - now:,} more threads can be started, and a cluster needs {_LEAST_TASKS}",
+                remedy="raise the limit of the container or the session: TasksMax, or --pids-limit",
+            )
+
+
+CHECK = Check(name="limits", looks_at="how many files and threads there may be", look=look)

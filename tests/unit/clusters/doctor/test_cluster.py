@@ -1,0 +1,257 @@
+import socket
+from collections.abc import AsyncIterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kwokctl.clusters.doctor.cluster import (
+    components,
+    controller,
+    deletions,
+    etcd,
+    nodes,
+    pods,
+    ports,
+)
+from kwokctl.clusters.doctor.cluster.checks import CHECKS
+from kwokctl.clusters.doctor.cluster.patient import Patient
+from kwokctl.clusters.overview.figures import ControllerReport, Nodes, Store
+from kwokctl.clusters.state.saved import Saved
+from kwokctl.clusters.status import ComponentStatus, RunStatus
+from kwokctl.components.catalog import catalog
+from kwokctl.etcd.kv import maintenance
+from kwokctl.etcd.kv.kv import Kv
+from kwokctl.model import ETCD, KUBE_SCHEDULER, State
+from tests.support.examined import GIB, WELL, patient, whats
+from tests.support.fake_api_server import FakeApiServer, Reply, Request, serving
+from tests.support.fake_runtime import FakeRuntime
+from tests.support.options import changed
+
+DEAD = ComponentStatus(name=KUBE_SCHEDULER, status=RunStatus.STOPPED, version="", ports=())
+LONG_AGO, LATELY = "2026-01-01T00:00:00Z", "2027-01-15T08:00:00Z"
+OURS = "kwok.x-k8s.io/fake"
+
+
+def table(columns: tuple[str, ...], *rows: tuple[str, ...], follows: str = "") -> dict[str, Any]:
+    return {
+        "metadata": {"continue": follows},
+        "columnDefinitions": [{"name": name} for name in columns],
+        "rows": [{"cells": [*row]} for row in rows],
+    }
+
+
+def known(name: str, **more: object) -> dict[str, Any]:
+    return {"metadata": {"name": name, "namespace": "a", **more}}
+
+
+POD_ROWS = [
+    table(("Status", "Node"), ("Running", "n1"), ("Terminating", "n1"), follows="more"),
+    table((), ("Terminating", "gone"), ("Running", "gone"), ("Pending", "<none>")),
+]
+ON = {
+    "gone": [known("lost", deletionTimestamp=LONG_AGO, finalizers=[OURS, "x.io/y"]), known("still")],
+    "n1": [known("web"), known("stuck", deletionTimestamp=LONG_AGO), known("new", deletionTimestamp=LATELY)],
+}  # fmt: skip
+NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}}
+STAGE = {
+    "apiVersion": "kwok.x-k8s.io/v1alpha1",
+    "kind": "Stage",
+    "metadata": {"name": "node-initialize"},
+    "spec": {
+        "resourceRef": {"apiGroup": "v1", "kind": "Node"},
+        "selector": {"matchLabels": {"kind": "fake"}},
+        "next": {"statusTemplate": "phase: x"},
+    },
+}
+
+
+async def answer(request: Request, reply: Reply) -> None:
+    """Serve a few objects of a cluster that is not well."""
+    path, query = request.path, request.query
+    is_table = "Table" in request.headers["accept"]
+    if request.method != "GET":
+        await reply.json({})
+    elif path.endswith("/nodes") and is_table:
+        await reply.json(table(("Name",), ("n1",)))
+    elif path.endswith("/pods") and is_table:
+        await reply.json(POD_ROWS["continue" in query])
+    elif path.endswith("/pods"):
+        await reply.json({"items": ON[query["fieldSelector"].removeprefix("spec.nodeName=")]})
+    elif path.endswith("/nodes"):
+        await reply.json(
+            {"items": [known("n1", deletionTimestamp=LONG_AGO, finalizers=["x.io/y"])]}
+        )
+    elif path.endswith("/namespaces"):
+        await reply.json({"items": [known("left", deletionTimestamp=LONG_AGO), known("default")]})
+    elif path.endswith("/namespaces/left"):
+        condition = {"type": "NamespaceContentRemaining", "status": "True", "message": "3 pods"}
+        await reply.json({"status": {"conditions": [condition]}})
+    else:
+        await reply.json(NODE)
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[FakeApiServer]:
+    async with serving(answer) as fake:
+        yield fake
+
+
+def test_each_check_of_a_cluster_has_a_name_of_its_own() -> None:
+    assert len({check.name for check in CHECKS}) == len(CHECKS)
+
+
+async def test_what_does_not_run_is_started_by_the_repair(tmp_path: Path) -> None:
+    ill = replace(WELL, status=RunStatus.NOT_READY, components=(DEAD,))
+    [finding] = (await components.look(patient(tmp_path, ill))).findings
+
+    assert finding.what == "'kube-scheduler' does not run"
+    assert finding.repair
+    assert finding.repair.what == "Starting what does not run of 'ill'"
+
+
+async def test_a_component_that_a_full_disk_has_ended_is_not_started_again(tmp_path: Path) -> None:
+    full = replace(DEAD, message="write wal: no space left on device")
+    ill = replace(WELL, status=RunStatus.NOT_READY, components=(full,))
+    [finding] = (await components.look(patient(tmp_path, ill))).findings
+
+    assert finding.what.startswith("'kube-scheduler' does not run: the disk of ")
+    assert finding.repair is None
+
+
+async def test_a_cluster_that_its_user_has_stopped_is_well(tmp_path: Path) -> None:
+    one = patient(tmp_path, replace(WELL, status=RunStatus.STOPPED, components=(DEAD,)))
+    one.paths.stopped.touch()
+
+    assert whats(await components.look(one)) == []
+
+
+async def test_the_program_is_named_that_has_the_port_of_what_does_not_run(tmp_path: Path) -> None:
+    running = dict.fromkeys(catalog(), State.RUNNING) | {ETCD: State.STOPPED}
+    one = patient(tmp_path, runtime=FakeRuntime(found=running))
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = taken.getsockname()[1]
+        saved = replace(one.saved, options=changed(one.saved.options, etcd_port=port))
+        [what] = whats(await ports.look(replace(one, saved=saved)))
+    assert what.startswith(f"port {port}, wanted for 'etcd', is in use by ")
+
+
+async def test_a_controller_that_is_late_is_found(tmp_path: Path) -> None:
+    ill = replace(WELL, controller=ControllerReport(stages=(), watch_delay=9.0))
+    assert whats(await controller.look(patient(tmp_path, ill))) == [
+        "the controller sees changes 9.0 s late"
+    ]
+
+
+async def test_the_first_rule_is_named_that_keeps_a_node_from_being_ready(
+    tmp_path: Path, server: FakeApiServer
+) -> None:
+    ill = replace(WELL, nodes=Nodes(by_status={"NotReady": 1}, not_ready="n1"))
+    one = patient(tmp_path, ill, url=server.url)
+    with_stage(one.paths.saved, one.saved, one)
+    report = await nodes.look(one)
+
+    assert whats(report) == ["1 node is not Ready, such as 'n1'"]
+    assert report.notes == (
+        "Stage 'node-initialize' does not match 'n1': label 'kind' is not there, and must be 'fake'",
+    )
+
+
+async def test_a_cluster_without_stages_for_nodes_says_so(
+    tmp_path: Path, server: FakeApiServer
+) -> None:
+    ill = replace(WELL, nodes=Nodes(by_status={"NotReady": 1}, not_ready="n1"))
+    report = await nodes.look(patient(tmp_path, ill, url=server.url))
+
+    assert report.notes == ("the cluster has no Stage for objects of the kind Node",)
+
+
+async def test_pods_of_gone_nodes_and_stuck_ones_are_found_by_their_rows(
+    tmp_path: Path, server: FakeApiServer
+) -> None:
+    report = await pods.look(patient(tmp_path, url=server.url))
+
+    assert report.state == "5, of which 1 are being deleted"
+    assert whats(report) == [
+        "2 pods are on nodes that are gone, such as 'gone'",
+        "1 pod is being deleted for long, such as 'stuck'",
+    ]
+    assert report.findings[1].remedy.endswith("stage explain pod/stuck -n a")
+    lists = [each for each in server.requests if each.path == "/api/v1/pods"]
+    assert all("Table" in e.headers["accept"] or "fieldSelector" in e.query for e in lists)
+
+
+async def test_only_deleted_pods_of_gone_nodes_are_removed_and_others_finalizers_stay(
+    tmp_path: Path, server: FakeApiServer
+) -> None:
+    finding = (await pods.look(patient(tmp_path, url=server.url))).findings[0]
+    assert finding.repair
+    server.requests.clear()
+    await finding.repair.do()
+
+    patch, delete = server.requests
+    assert (patch.method, patch.body) == ("PATCH", b'{"metadata":{"finalizers":["x.io/y"]}}')
+    assert (delete.method, delete.path) == ("DELETE", "/api/v1/namespaces/a/pods/lost")
+
+
+async def test_stuck_deletions_say_what_holds_them(tmp_path: Path, server: FakeApiServer) -> None:
+    assert whats(await deletions.look(patient(tmp_path, url=server.url))) == [
+        "the namespace 'left' was deleted and is still there: 3 pods",
+        "the node 'n1' was deleted and is still there: it has the finalizers x.io/y",
+    ]
+
+
+class Full(Kv):
+    """An etcd that has raised its alarm."""
+
+    def __init__(self) -> None:
+        super().__init__("unix:/nowhere")
+        self.channel = self  # type: ignore[assignment]  # all that is called is `call`
+        self.asked: list[str] = []
+        self.is_raised = True
+
+    async def call(self, path: str, message: bytes, *, within: float) -> bytes:
+        self.asked.append(path.rpartition("/")[2])
+        if path.endswith("/Alarm"):
+            self.is_raised &= not message
+            return b"\x12\x04\x08\x05\x10\x01" if self.is_raised else b""
+        return b""
+
+    async def close(self) -> None:
+        """Nothing was dialled."""
+
+
+class OfFull(Patient):
+    """A cluster of which etcd is full."""
+
+    full = Full()
+
+    def etcd(self) -> Kv:
+        return self.full
+
+
+@pytest.mark.parametrize(("in_use", "is_repaired"), [(GIB, True), (8 * GIB, False)])
+async def test_a_full_etcd_writes_again_where_it_has_room(
+    tmp_path: Path, in_use: int, is_repaired: bool
+) -> None:
+    one = patient(tmp_path, replace(WELL, etcd=Store(size=8 * GIB, in_use=in_use, quota=8 * GIB)))
+    ill = OfFull(home=one.home, saved=one.saved, runtime=one.runtime, seen=one.seen)
+    ill.full.is_raised = True
+    report = await etcd.look(ill)
+    assert whats(report)[0] == "etcd has reached its quota and refuses every write (alarm NOSPACE)"
+    repair = report.findings[0].repair
+    assert bool(repair) is is_repaired
+    if repair:
+        await repair.do()
+        assert await maintenance.alarms(ill.full) == []
+        assert {"Compact", "Defragment"} <= {*ill.full.asked}
+
+
+def with_stage(path: Path, saved: Saved, one: Patient) -> None:
+    """Give a saved cluster a Stage."""
+    from kwokctl.clusters.state.saved import save
+
+    staged = replace(saved, stages=(STAGE,))
+    save(one.paths, staged, staged.plan(one.runtime, one.paths))

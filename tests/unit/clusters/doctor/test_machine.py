@@ -1,0 +1,202 @@
+import os
+import socket
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from kwokctl.artifacts.resolve import store_of
+from kwokctl.artifacts.store import Entry
+from kwokctl.artifacts.target import here
+from kwokctl.clusters.doctor.machine import (
+    clock,
+    disk,
+    files,
+    folders,
+    inotify,
+    memory,
+    ports,
+    programs,
+    runtimes,
+    sites,
+    store,
+)
+from kwokctl.clusters.doctor.machine.checks import CHECKS
+from kwokctl.components.catalog import usual_options
+from kwokctl.errors import UnavailableError
+from kwokctl.model import ClusterName
+from tests.support.examined import machine, whats, write
+from tests.support.fake_api_server import Reply, Request, serving
+from tests.support.fake_runtime import FakeRuntime
+from tests.support.saved_cluster import save_cluster
+
+_MISSING = "not in the store, and 'offline' gets none: "
+
+
+def stored(folder: Path, name: str = "etcd") -> Entry:
+    """Put a program into the store of a machine."""
+    home = machine(folder).home
+    entering = home.cache / "tmp" / name
+    entering.parent.mkdir(parents=True, exist_ok=True)
+    entering.write_bytes(b"#!/bin/sh\n")
+    publish = store_of(home.cache, here()).publish
+    return publish(entering, name=name, version="3.6.16", source="build", origin="")
+
+
+def test_each_check_of_a_machine_has_a_name_of_its_own() -> None:
+    assert len({check.name for check in CHECKS}) == len(CHECKS)
+
+
+async def test_a_runtime_that_does_not_work_is_noted_with_the_reason(tmp_path: Path) -> None:
+    class Choosy(FakeRuntime):
+        async def check(self) -> None:
+            self.asked.append("check")
+            if len(self.asked) > 1:
+                raise UnavailableError("there is no engine", hint="start it")
+
+    report = await runtimes.look(machine(tmp_path, Choosy()))
+
+    assert report.state.endswith("would work")
+    assert all(note.endswith(": there is no engine") for note in report.notes)
+    assert report.findings == ()
+
+
+async def test_it_is_wrong_that_no_wanted_runtime_works(tmp_path: Path) -> None:
+    broken = FakeRuntime(fails_at={"check": UnavailableError("no", hint="start it")})
+    report = await runtimes.look(machine(tmp_path, broken))
+
+    assert whats(report) == ["a new cluster cannot run: not by 'binary' nor 'docker'"]
+    assert report.findings[0].remedy == "start it; start it"
+
+
+async def test_programs_that_nothing_gets_are_named(tmp_path: Path) -> None:
+    one = machine(tmp_path, options={"artifact_source": "offline"})
+    [what] = whats(await programs.look(one))
+
+    assert what.startswith(_MISSING)
+    assert "kube-apiserver" in what
+
+
+async def test_a_program_that_was_given_and_is_gone_is_named(tmp_path: Path) -> None:
+    gone = str(tmp_path / "etcd")
+    found = whats(await programs.look(machine(tmp_path, options={"etcd_binary": gone})))
+
+    assert len(found) == 1
+    assert gone in found[0]
+
+
+async def test_a_changed_program_is_found_and_so_is_half_of_one(tmp_path: Path) -> None:
+    entry, whole = stored(tmp_path), stored(tmp_path, "etcdctl")
+    entry.path.write_bytes(b"#!/bin/sh\nevil\n")
+    (whole.path.parent / "record.json").unlink()
+    one = machine(tmp_path)
+
+    report = await store.look(one)
+    changed, half = report.findings
+    assert changed.what == f"'{entry.path}' has changed since it was stored"
+    assert half.what == f"'{whole.path.parent}' holds no whole program"
+
+    assert half.repair
+    await half.repair.do()
+    assert whats(await store.look(one)) == [changed.what]
+
+
+async def test_a_folder_of_a_cluster_that_others_may_enter_is_closed(tmp_path: Path) -> None:
+    one = machine(tmp_path)
+    save_cluster(one.home.workdir, ClusterName("main"), usual_options())
+    root = one.home.paths(ClusterName("main")).root
+    root.chmod(0o755)
+    [finding] = (await folders.look(one)).findings
+
+    assert str(root) in finding.what
+    assert finding.repair
+    await finding.repair.do()
+    assert whats(await folders.look(one)) == []
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
+async def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir(mode=0o500)
+    [what] = whats(await folders.look(machine(tmp_path)))
+
+    assert what == f"this user cannot write to '{tmp_path / 'work'}'"
+
+
+async def test_the_disk_is_measured_and_nothing_stays(tmp_path: Path) -> None:
+    before = tmp_path.stat().st_mtime_ns
+    report = await disk.look(machine(tmp_path))
+
+    assert " free, a write is on the disk after " in report.state
+    assert not [*tmp_path.iterdir()]
+    assert tmp_path.stat().st_mtime_ns == before
+
+
+async def test_a_machine_without_memory_for_a_cluster_is_found(tmp_path: Path) -> None:
+    write(tmp_path, {"proc/meminfo": "MemTotal: 8000000 kB\nMemAvailable: 200000 kB\n"})
+    [what] = whats(await memory.look(machine(tmp_path)))
+
+    assert "of memory are available, and an empty cluster needs" in what
+
+
+async def test_a_clock_that_was_set_back_is_found(tmp_path: Path) -> None:
+    assert whats(await clock.look(machine(tmp_path))) == []
+    [what] = whats(await clock.look(machine(tmp_path, wall=lambda: 1e9)))
+    assert what.startswith("the clock is ")
+
+
+@pytest.mark.parametrize("group", ["sys/fs/cgroup/pids", "sys/fs/cgroup/pids/pids"])
+async def test_a_limit_of_threads_is_found(tmp_path: Path, group: str) -> None:
+    write(tmp_path, {f"{group}.max": "600\n", f"{group}.current": "590\n"})
+    assert whats(await files.look(machine(tmp_path)))[-1:] == [
+        "10 more threads can be started, and a cluster needs 500"
+    ]
+
+
+async def test_used_up_inotify_instances_are_counted(tmp_path: Path) -> None:
+    settings = "proc/sys/fs/inotify/max_user"
+    write(tmp_path, {f"{settings}_instances": "17\n", f"{settings}_watches": "8192\n"})
+    descriptors = tmp_path / "proc" / "77" / "fd"
+    descriptors.mkdir(parents=True)
+    for number in "3", "4":
+        (descriptors / number).symlink_to("anon_inode:inotify")
+    report = await inotify.look(machine(tmp_path))
+
+    assert report.state == "2 of 17 instances in use, 8,192 watches"
+    assert whats(report) == ["15 more inotify instances are possible: too few"]
+
+
+async def test_a_chosen_port_that_another_program_has_is_found(tmp_path: Path) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = taken.getsockname()[1]
+        report = await ports.look(machine(tmp_path, options={"etcd_port": port}))
+    [what] = whats(report)
+    assert what.startswith(f"port {port}, wanted for '--etcd-port', is in use")
+
+
+async def test_ports_that_the_kernel_may_take_are_noted(tmp_path: Path) -> None:
+    write(tmp_path, {"proc/sys/net/ipv4/ip_local_port_range": "1024\t65535\n"})
+    [note] = (await ports.look(machine(tmp_path))).notes
+    assert note.startswith("the kernel takes ports from 1024 on")
+
+
+async def test_sites_are_asked_only_on_request(tmp_path: Path) -> None:
+    report = await sites.look(machine(tmp_path))
+    assert report.state == "not asked: dl.k8s.io, github.com, registry.k8s.io; '--online' asks them"
+
+
+@pytest.mark.parametrize(("status", "found"), [(404, []), (503, ["127.0.0.1 answers 503"])])
+async def test_a_site_that_answers_is_reached_whatever_it_answers(
+    tmp_path: Path, status: int, found: list[str]
+) -> None:
+    async def answer(_: Request, reply: Reply) -> None:
+        await reply.send(b"", status=status)
+
+    async with serving(answer) as mirror:
+        at = mirror.url.removeprefix("http://")
+        prefixes = {f"{each}_binary_prefix": mirror.url for each in ("kube", "etcd")}
+        images: Mapping[str, str] = {f"{each}_image_prefix": at for each in ("kube", "etcd")}
+        report = await sites.look(
+            machine(tmp_path, options={**prefixes, **images}, asks_sites=True)
+        )
+    assert {*whats(report)} == {*found}

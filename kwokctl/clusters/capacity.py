@@ -85,6 +85,9 @@ _CONTROLLER = _Memory(base=40 * _MIB, node=5_000, pod=1_700, byte=0.0)
 _IDLE_KUBELET = _Memory(base=40 * _MIB, node=0, pod=0, byte=0.0)
 _KUBELET = _Memory(base=40 * _MIB, node=10_000, pod=3_000, byte=0.0)
 """The kubelet server, before it is asked what all of them use, and since."""
+_RENEWAL = {"etcd": 165e-6, "api": 5.9e-3}
+"""CPU seconds of all programs for a renewal of a Lease, by the way it is written (the idle clusters of
+docs/explanation/performance.md, whose other work is in it)."""
 _NODE_ROUND, _POD_ROUND = 350e-6, 10e-6
 """CPU seconds that it takes to tell once what a node, and a pod, uses."""
 _OTHERS = _Memory(base=240 * _MIB, node=55_000, pod=19_000, byte=4.5, lease_write=800_000)
@@ -108,6 +111,8 @@ class CapacityPlan:
     kubelet_memory: int
     others_memory: int
     """etcd, kube-controller-manager and kube-scheduler."""
+    heartbeat_processors: float
+    """How many processors the heartbeats keep busy."""
     usage_round_seconds: float
     """CPU time in which the kubelet server tells once what all use; 0 if nothing asks for that."""
     machine_memory: int
@@ -125,10 +130,13 @@ class CapacityPlan:
         return self.apiserver_memory + ours + self.others_memory
 
 
-def estimate(fleet: Fleet, *, heartbeat: Heartbeat, quota: int, memory: int = 0) -> CapacityPlan:
+def estimate(
+    fleet: Fleet, *, heartbeat: Heartbeat, quota: int, memory: int = 0, path: str = "etcd"
+) -> CapacityPlan:
     """Estimate the needs of a cluster with these nodes and pods.
 
-    `quota` is etcd's, and `memory` this machine's (0 if not known), both in bytes.
+    `quota` is etcd's, and `memory` this machine's (0 if not known), both in bytes; `path` is the way in
+    which Leases are written, `etcd` or `api`.
     """
     renewals = fleet.nodes * 4 / heartbeat.lease_seconds if heartbeat.lease_seconds else 0.0
     refreshes = _refreshes(fleet.nodes, heartbeat)
@@ -151,6 +159,7 @@ def estimate(fleet: Fleet, *, heartbeat: Heartbeat, quota: int, memory: int = 0)
         controller_memory=needs[1],
         kubelet_memory=needs[2],
         others_memory=needs[3],
+        heartbeat_processors=round(renewals * _RENEWAL[path], 2),
         usage_round_seconds=_usage_round(fleet) if fleet.is_metered else 0.0,
         machine_memory=memory,
         fits=not found,

@@ -33,6 +33,7 @@ from kwokctl.config.groups import (
 )
 from kwokctl.config.nodes.options import HeartbeatOptions, ObjectOptions
 from kwokctl.config.original import levels
+from kwokctl.config.profiles import PROFILES
 from kwokctl.host.ports import ANY
 from kwokctl.model import ComponentName
 
@@ -90,6 +91,15 @@ class ClusterOptions:
         group=GENERAL,
         metavar="WHICH",
         choices=("kwokctl",),
+    )
+    profile: str = option(
+        "",
+        "Options for clusters of a size, together (etcd's quota, heartbeats, garbage collection, "
+        "requests in flight, parallelism): small (100 nodes), 1k, 10k or 50k; what is given by itself "
+        "wins",
+        group=GENERAL,
+        metavar="SIZE",
+        choices=tuple(PROFILES),
     )
     bind_address: str = option(
         "127.0.0.1",

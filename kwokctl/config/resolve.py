@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from kwokctl.config import profiles
 from kwokctl.config.declaring import OptionValue, Spelling
 from kwokctl.config.documents import Document
 from kwokctl.config.extras.reader import extras_in, repeated
@@ -78,7 +79,9 @@ def resolve_options(
     if values.get("runtime") == _AUTO:
         del values["runtime"]
     known = {each.component for each in usual.components}
-    options = with_values(usual, {**compat.defaults(spellings(usual), values), **values})
+    options = with_values(
+        usual, {**compat.defaults(spellings(usual), values), **profiles.defaults(values), **values}
+    )
     return Resolved(
         options=replace(options, extras=extras_in(configurations, known)),
         chosen=frozenset(values),

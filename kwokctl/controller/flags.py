@@ -40,6 +40,7 @@ def parser() -> FlagParser:
     add("--server-address", dest="serverAddress", help="host:port for health and metrics")
     add("--server-token-file", type=Path,
         help="file for a new token, which clients must show for all but health; without this flag they get health only")  # fmt: skip
+    _add_parallelism(add)
     _add_leases(add)
     _add_etcd(add)
     add("--tls-cert-file", dest="tlsCertFile", help=argparse.SUPPRESS)
@@ -53,6 +54,14 @@ def parser() -> FlagParser:
     add("-v", "--v", type=log_level, default=0, help="how much is logged: a number or a name")
     add("--version", action="version", version=f"kwok version {__version__}")
     return made
+
+
+def _add_parallelism(add: Callable[..., object]) -> None:
+    """Add the flags for how much is done at once."""
+    add("--node-play-stage-parallelism", dest="nodePlayStageParallelism", type=whole,
+        help="how many nodes are written at once; 0 for the usual number")  # fmt: skip
+    add("--pod-play-stage-parallelism", dest="podPlayStageParallelism", type=whole,
+        help="the same of pods")  # fmt: skip
 
 
 def _add_leases(add: Callable[..., object]) -> None:

@@ -92,3 +92,21 @@ def test_a_table_is_for_people(words: Words, capfd: pytest.CaptureFixture[str]) 
     lines = capfd.readouterr().out.splitlines()
     assert lines[0].split() == ["WHAT", "SIZE"]
     assert "lease renewals per second   10.0" in lines
+
+
+@pytest.mark.parametrize(("words_more", "nodes"), [("", 1000), (" --nodes 20", 20)])
+def test_a_profile_brings_its_options_and_its_size_unless_one_is_given(
+    words: Words, capfd: pytest.CaptureFixture[str], words_more: str, nodes: int
+) -> None:
+    assert words(f"plan --profile 1k -o json{words_more}") == 0
+
+    found = json.loads(capfd.readouterr().out)
+    assert (found["nodes"], found["etcdQuota"]) == (nodes, 2 << 30)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_profile_can_be_tried_on_a_cluster(
+    words: Words, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert words("plan --profile 10k -o json") == 0
+    assert json.loads(capfd.readouterr().out)["etcdQuota"] == 8 << 30

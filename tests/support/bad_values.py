@@ -127,6 +127,7 @@ TAKEN: Mapping[str, Taken] = {
     "SET,…": _no_items,
     "SET-OR-FILE": _files,
     "SHELL": _empty,
+    "SIZE": _empty,
     "SOURCE": _empty,
     "SWITCH": _empty,
     "VERSION": _empty,

@@ -11,6 +11,7 @@ from kwokctl.cli.output import results
 from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.values import checked, one_of, whole_number
 from kwokctl.config.checks import quantity
+from kwokctl.config.profiles import FIELD, PROFILES, defaults
 
 if TYPE_CHECKING:
     from kwokctl.clusters.capacity import CapacityPlan
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    examples = ("kwokctl plan --nodes 10000 --pods 100000", "kwokctl plan --nodes 5000 -o json")
+    examples = (
+        "kwokctl plan --nodes 10000 --pods 100000",
+        "kwokctl plan --profile 50k",
+        "kwokctl plan --nodes 5000 -o json",
+    )
     commands.command(app, "plan", panel=commands.CLUSTERS, examples=examples)(plan)
 
 
@@ -91,6 +96,16 @@ def plan(
             parser=one_of("--node-heartbeat", "", "real", "stretched", "off"),
         ),
     ] = "",
+    profile: Annotated[
+        str,
+        typer.Option(
+            "--profile",
+            metavar="SIZE",
+            help="Plan for a profile, and for its nodes and pods unless they are given: small, 1k, 10k or "
+            "50k",
+            parser=one_of("--profile", "", *PROFILES),
+        ),
+    ] = "",
     output: Annotated[
         str,
         typer.Option(
@@ -109,6 +124,7 @@ def plan(
     sizes in bytes.
     """
     from kwokctl.clusters import capacity
+    from kwokctl.components.choose_data_path import choose_data_path
     from kwokctl.components.definitions.etcd import EtcdOptions
     from kwokctl.components.heartbeat import heartbeat
     from kwokctl.components.plan import selected
@@ -119,11 +135,13 @@ def plan(
     given = {
         "etcd_quota_backend_size": etcd_quota_backend_size,
         "node_heartbeat": node_heartbeat,
+        FIELD: profile,
     }
     options = _cluster_options(call, {name: word for name, word in given.items() if word})
+    meant = PROFILES.get(options.profile) if not (nodes or pods) else None
     fleet = capacity.Fleet(
-        nodes=nodes,
-        pods=pods,
+        nodes=meant.nodes if meant else nodes,
+        pods=meant.pods if meant else pods,
         node_size=to_bytes(node_size) if node_size else capacity.NODE_BYTES,
         pod_size=to_bytes(pod_size) if pod_size else capacity.POD_BYTES,
         is_placed=placed,
@@ -134,6 +152,7 @@ def plan(
         heartbeat=heartbeat(options),
         quota=to_bytes(options.of(EtcdOptions).quota_backend_size),
         memory=machine_memory(),
+        path=choose_data_path(options).path,
     )
     if output == "table":
         _table(found)
@@ -167,7 +186,7 @@ def _cluster_options(call: Invocation, given: "dict[str, OptionValue]") -> "Clus
             is_fast=choose_data_path(options).path == "etcd",
             is_monitored=KUBE_CONTROLLER_MANAGER in names,
         )
-    options = with_values(load(paths, call.cluster).options, given)
+    options = with_values(load(paths, call.cluster).options, {**defaults(given), **given})
     if "node_heartbeat" not in given:
         return options
     usual = replace(options, heartbeat=HeartbeatOptions(kind=options.heartbeat.kind))
@@ -189,6 +208,8 @@ def _table(plan: "CapacityPlan") -> None:
         ("memory: the others", to_text(plan.others_memory)),
         ("memory: in all", f"{to_text(plan.memory)} of {to_text(plan.machine_memory)}"),
     ]
+    if plan.heartbeat_processors:
+        rows.append(("processor: heartbeats", f"{plan.heartbeat_processors:.2f} of one"))
     if plan.usage_round_seconds:
         rows.append(("processor: a round of usage", f"{plan.usage_round_seconds:,.1f} s"))
     results.emit_table(("WHAT", "SIZE"), rows)

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from kwokctl.clusters.launching.profile import profile_notes
 from kwokctl.clusters.programs.needed import TOOLS
 from kwokctl.clusters.state.documents import kept_documents, remarks, runtime_documents
 from kwokctl.clusters.state.home import Home
@@ -56,12 +57,15 @@ async def drafted(
     resolved: Resolved,
     documents: tuple[Document, ...],
 ) -> Draft:
-    """Choose the runtime of a new cluster and check the request for it; report what was chosen."""
+    """Choose the runtime of a new cluster and check the request for it; report what was chosen.
+
+    Raises CapacityError for a profile that this machine is too small for.
+    """
     runtime = await choose_runtime(home, wanted.options)
     # How many objects there are is not a setting of the cluster: they are scaled afterwards.
     options = replace(wanted.options, runtime=runtime.name, objects=ObjectOptions())
     check_for_runtime(runtime, name, options, documents)
-    for note in wanted.notes:
+    for note in (*profile_notes(options, wanted.names, wanted.data_path), *wanted.notes):
         home.progress.note(note)
     for remark in remarks(options, documents):
         home.progress.warn(remark)

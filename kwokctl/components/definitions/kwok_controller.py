@@ -45,6 +45,14 @@ from kwokctl.model import (
     Port,
 )
 
+_FLAGS = {
+    "nodeName": "node-name",
+    "nodeIP": "node-ip",
+    "nodePlayStageParallelism": "node-play-stage-parallelism",
+    "podPlayStageParallelism": "pod-play-stage-parallelism",
+}
+"""The flags of options that documents may give, too."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KwokControllerOptions(ComponentOptions):
@@ -68,6 +76,14 @@ class KwokControllerOptions(ComponentOptions):
         key="stages",
         env="STAGES",
         check=check_word,
+    )
+    parallelism: int = option(
+        0,
+        "How many nodes, and how many pods, the embedded controller writes at once; 0 for the usual 64",
+        group=NODES,
+        metavar="N",
+        name="controller_parallelism",
+        within=(0, 10_000),
     )
     enable_crds: tuple[str, ...] = option(
         (),
@@ -112,6 +128,7 @@ def kwok_controller(setting: Setting) -> Component:
                 "enable-crds": ",".join(_custom_kinds(own)) or None,
                 "pods": "kubelet" if KUBELET_PODS in own.stages else None,
                 "server-token-file": str(setting.paths.controller_token) if is_ours else None,
+                **(_parallelism(setting) if is_ours else {}),
                 **(_data_path(setting) if is_ours else {}),
                 "v": verbosity.of_embedded(setting.options, is_ours=is_ours),
             },
@@ -136,11 +153,16 @@ def _tls(setting: Setting) -> dict[str, Value]:
     }
 
 
-def _unless_given(setting: Setting, values: Mapping[str, str]) -> dict[str, Value]:
+def _parallelism(setting: Setting) -> dict[str, Value]:
+    number = setting.options.of(KwokControllerOptions).parallelism
+    names = ("nodePlayStageParallelism", "podPlayStageParallelism")
+    return _unless_given(setting, dict.fromkeys(names, number)) if number else {}
+
+
+def _unless_given(setting: Setting, values: Mapping[str, str | int]) -> dict[str, Value]:
     """Return the flags of those options that the user's documents leave open."""
-    words = {"nodeName": "node-name", "nodeIP": "node-ip"}
     return {
-        words[name]: value
+        _FLAGS[name]: value
         for name, value in values.items()
         if not setting.controller_options.get(name)
     }

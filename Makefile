@@ -75,6 +75,7 @@ golden: $(VENV)/made ## rewrite the expected files; then read the diff
 
 oracle: $(VENV)/made ## ask Go, gojq, kwok and Kubernetes again what tests/golden expects of them
 	$(BIN)/python tests/support/flags_of_releases.py tests/golden/flags.json
+	$(BIN)/python tests/support/types_of_kubernetes.py templates/kubernetes
 	cd tests/support/gotemplate_oracle && go run . templates ../../golden/gotemplate.json
 	cd tests/support/gotemplate_oracle && go run . templates ../../golden/sprig.json
 	$(BIN)/python tests/support/template_cases.py 1200 2026 tests/golden/templates.json

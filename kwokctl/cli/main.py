@@ -20,8 +20,8 @@ _NEVER_TO_OTHERS = 0o022
 """Permissions that no file gets, in addition to the user's umask: write by group or others."""
 
 
-def main() -> None:
-    """Run the command with this process's words.
+def main(words: Sequence[str] | None = None) -> None:
+    """Run the command with these words, by default those of this process.
 
     Whatever it and the components make, other users must not be able to change: clusters and programs
     are run from these files.
@@ -29,7 +29,7 @@ def main() -> None:
     gc.set_threshold(_GARBAGE)
     streams.take_closed()
     os.umask(os.umask(0) | _NEVER_TO_OTHERS)
-    sys.exit(run(sys.argv[1:]))
+    sys.exit(run(sys.argv[1:] if words is None else words))
 
 
 def run(words: Sequence[str], runner: "Runner | None" = None) -> int:

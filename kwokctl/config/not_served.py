@@ -93,7 +93,7 @@ def _camel(words: str) -> str:
 
 _IMAGES = ("version", "image-prefix", "image", "manifests")
 _OWN = "the controller comes with kwokctl, which downloads none"
-_KECTL = "kwokctl does not run kectl; 'kwokctl etcdctl' reads and writes etcd"
+_KECTL = "kectl is a part of kwokctl"
 _NO_JAEGER = "clusters do not have the component 'jaeger' yet"
 
 NOT_SERVED: tuple[NotServed, ...] = (

@@ -31,6 +31,9 @@ _BESIDE: dict[tuple[str, ...], dict[str, str]] = {
     ("stage", "explain"): {"object": "file.yaml"},
     ("artifacts", "pull"): {"to": "carried"},
     ("artifacts", "build"): {"to": "carried"},
+    ("etcd", "get"): {"endpoints": "127.0.0.1:1"},
+    ("etcd", "put"): {"endpoints": "127.0.0.1:1"},
+    ("etcd", "delete"): {"endpoints": "127.0.0.1:1", "all": "true"},
 }
 """The options that a verb needs meanwhile, where an argument could stand in their place."""
 _EVERYWHERE = ("name", "config", "dry_run", "level")

@@ -62,7 +62,7 @@ CHANGING = {
 """Verbs that change something, each with a call that would."""
 ELSEWHERE = {
     "config convert", "snapshot save", "snapshot restore", "snapshot rewind", "kubectl", "etcdctl", "etcdutl",
-    "stage test", "artifacts add",
+    "stage test", "artifacts add", "etcd put", "etcd delete", "kectl",
 }  # fmt: skip
 """Verbs of which other tests show it: they need a file, or would replace this process."""
 READING = {
@@ -72,6 +72,7 @@ READING = {
     "config view",
     "controller manifest",
     "env",
+    "etcd get",
     "get artifacts",
     "get clusters",
     "get components",

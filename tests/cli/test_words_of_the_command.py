@@ -52,6 +52,8 @@ Tools:
               etcdctl
   etcdutl     Run etcdutl, which works on files; all arguments after it go to
               etcdutl
+  etcd        Look at objects in etcd, and change them, past the API server
+  kectl       Do what 'etcd' does, in the original's words
   env         Print the variables with which kubectl and etcdctl work on a
               cluster
   completion  Print the script that completes kwokctl's commands and options
@@ -184,8 +186,8 @@ def test_the_help_of_a_command_has_its_options_in_sections(kwokctl: Kwokctl) -> 
             "error: 'a/b' cannot be the name of a cluster\n",
         ),
         (
-            "kectl get pods",
-            "error: 'kwokctl kectl' is not supported yet\n",
+            "etcd get pods --watch",
+            "error: '--watch' is not supported yet\n",
         ),
         (
             "port-forward etcd 8080",

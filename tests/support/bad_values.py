@@ -98,8 +98,11 @@ _CLUSTER = _like(r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?")
 _IMAGE = _like(r"|[A-Za-z0-9._]{1,300}(?<![._])(?<!^[.])|1_0")
 _SELECTOR = _like(r"|[ ,]|[A-Za-z0-9]|1_0|9{20}|NaN|1e999|0x10|null|folder|file\.yaml")
 
+_PREFIX = _like(r"|/no/such/file|[A-Za-z0-9_.-]*[A-Za-z0-9-](?<!\.\.)")
+
 TAKEN: Mapping[str, Taken] = {
     "": _nothing,  # switches, numbers, durations and ports
+    "ADDRESS": _no_items,
     "ARCHIVE": _file,
     "ARG": lambda value: value.strip() == "",
     "CLUSTER": _CLUSTER,
@@ -107,6 +110,7 @@ TAKEN: Mapping[str, Taken] = {
     "FILE": _file,
     "FORMAT": _empty,
     "HOST:PORT": _nothing,
+    "IDLE": _anything,
     "IMAGE": _IMAGE,
     "IMAGE-OR-FILE": _IMAGE,
     "IP": _empty,
@@ -130,12 +134,16 @@ TAKEN: Mapping[str, Taken] = {
     "SIZE": _empty,
     "SOURCE": _empty,
     "SWITCH": _empty,
+    "UNSERVED": _empty,
     "VERSION": _empty,
     "WAY": _empty,
     "WHICH": _empty,
     "--components": _nothing,
     "--config": _files,
-    "--etcd-prefix": _like(r"|/no/such/file|[A-Za-z0-9_.-]*[A-Za-z0-9-](?<!\.\.)"),
+    "--etcd-prefix": _PREFIX,
+    "--prefix": _PREFIX,
+    "etcd --path": _anything,
+    "etcd --user": _empty,
     "--filter": _empty,
     "--group": _visible,
     "--host": _like(r"[A-Za-z0-9.]{0,20}[A-Za-z0-9]"),
@@ -162,6 +170,7 @@ TAKEN: Mapping[str, Taken] = {
     "component": _anything,  # only the cluster knows its components
     "log": _anything,
     "ports": _nothing,
+    "resource": _anything,  # etcd has the definitions of kinds
     "set_name": _like(r"|(?![0-9]+\Z)[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?"),
     "shell": _nothing,
     "stages": _files,

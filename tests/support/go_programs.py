@@ -1,5 +1,6 @@
 """Builds programs in Go that are part of the tests; Go fetches modules that its cache lacks."""
 
+import json
 import os
 import pwd
 import shutil
@@ -29,6 +30,23 @@ def built(name: str, folder: Path) -> Path:
     if result.returncode:
         pytest.skip(f"{name} cannot be built: {result.stderr.strip().splitlines()[-1]}")
     return program
+
+
+def module(wanted: str) -> Path:
+    """Return the folder of a Go module, which Go fetches; skips the test where that is not possible."""
+    go = shutil.which("go")
+    if go is None:
+        pytest.skip("Go is not installed")
+    result = subprocess.run(
+        [go, "mod", "download", "-json", wanted],
+        env={"GOMODCACHE": f"{_HOME}/go/pkg/mod", "HOME": _HOME, **_inherited()},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if result.returncode:
+        pytest.skip(f"the Go module {wanted} is not available here")
+    return Path(json.loads(result.stdout)["Dir"])
 
 
 def _inherited() -> dict[str, str]:

@@ -2,21 +2,8 @@
 
 from collections.abc import Callable
 
-import typer
-
 from kwokctl.cli.invocation import Invocation
-from kwokctl.cli.parsing import commands
 from kwokctl.errors import NotServedError
-
-_INSTEAD = {
-    "kectl": "'kwokctl etcdctl' reads and writes etcd",
-}
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands, hidden from the help."""
-    for name, instead in _INSTEAD.items():
-        commands.raw_command(app, name, hidden=True)(refusing(name, instead))
 
 
 def refusing(name: str, instead: str) -> Callable[[Invocation, list[str]], None]:

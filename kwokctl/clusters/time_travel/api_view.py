@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from kwokctl.clusters.time_travel.scope import RewindScope
-from kwokctl.clusters.time_travel.stored_kind import StoredKind, stored_kind
+from kwokctl.dataplane.objects.stored_kind import StoredKind, stored_kind
 from kwokctl.errors import ApiError, NotFoundError
 from kwokctl.etcd.marks.difference import Write
 from kwokctl.json_value import Json

@@ -69,11 +69,11 @@ async def current_revision(kv: Kv) -> int:
 
 
 async def pages_of(
-    kv: Kv, start: bytes, end: bytes, *, revision: int, keys_only: bool = False
+    kv: Kv, start: bytes, end: bytes, *, revision: int, keys_only: bool = False, limit: int = _PAGE
 ) -> AsyncIterator[KeyPage]:
     """Yield the keys of a range, many at a time."""
     while True:
-        page = await kv.page(start, end, limit=_PAGE, revision=revision, keys_only=keys_only)
+        page = await kv.page(start, end, limit=limit, revision=revision, keys_only=keys_only)
         yield page
         if not page.more:
             return

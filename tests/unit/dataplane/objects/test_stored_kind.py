@@ -2,7 +2,7 @@
 
 import pytest
 
-from kwokctl.clusters.time_travel.stored_kind import StoredKind, stored_kind
+from kwokctl.dataplane.objects.stored_kind import StoredKind, stored_kind
 
 
 def _protobuf(api_version: bytes, kind: bytes) -> bytes:

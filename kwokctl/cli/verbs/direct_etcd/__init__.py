@@ -1,0 +1,1 @@
+"""`etcd` and `kectl`: objects where the API server keeps them."""

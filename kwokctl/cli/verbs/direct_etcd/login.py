@@ -1,0 +1,145 @@
+"""The options that say which etcd is meant: that of a cluster, or any other."""
+
+import inspect
+import re
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kwokctl.cli.invocation import Invocation
+from kwokctl.cli.parsing.values import checked, duration
+from kwokctl.config import checks
+from kwokctl.errors import NotServedError, UsageError
+
+if TYPE_CHECKING:
+    from kwokctl.clusters.direct_etcd.access import ObjectAccess
+
+_ENDPOINT = re.compile(r"(https?://)?(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):[0-9]{1,5}/?", re.ASCII)
+_FILES = ("cacert", "cert", "key")
+DEFAULT_ENDPOINT = "127.0.0.1:2379"
+OTHER = "An etcd that is not of a cluster of kwokctl's"
+_REGISTRY = "/registry"
+_PATIENCE = 2.0
+_UNSERVED: Mapping[str, object] = {
+    "user": str,
+    "password": str,
+    "discovery_srv": str,
+    "discovery_srv_name": str,
+    "insecure_skip_tls_verify": bool,
+}
+"""Options of the original's that are refused."""
+_IDLE: Mapping[str, object] = {
+    "command_timeout": str,
+    "keepalive_time": str,
+    "keepalive_timeout": str,
+    "insecure_transport": bool,
+    "insecure_discovery": bool,
+}
+"""Options of the original's that nothing depends on."""
+SWITCHES = frozenset(
+    f"--{name.replace('_', '-')}"
+    for name, kind in (*_UNSERVED.items(), *_IDLE.items())
+    if kind is bool
+)
+
+
+def parameters() -> tuple[inspect.Parameter, ...]:
+    """Describe the options, those of the original among them that are hidden."""
+    shown = (
+        _option("endpoints", list[str] | None, "--endpoints", metavar="ADDRESS",
+                help="Addresses, parted by commas, such as https://10.0.0.1:2379; the first that answers "
+                "is used [default: the cluster's]"),
+        _file("cert", "Client certificate"),
+        _file("key", "Key of the client certificate"),
+        _file("cacert", "Authority of etcd's certificate"),
+        _option("dial_timeout", float | None, "--dial-timeout", metavar="DURATION",
+                help="How long an address may take to answer [default: 2s]",
+                parser=duration("--dial-timeout")),
+        _option("prefix", str | None, "--prefix", metavar="PREFIX",
+                help=f"What all keys begin with [default: the cluster's, else {_REGISTRY}]",
+                parser=checked("--prefix", checks.key_prefix)),
+    )  # fmt: skip
+    hidden = (_hidden(name, kind) for name, kind in (*_UNSERVED.items(), *_IDLE.items()))
+    return (*shown, *hidden)
+
+
+def opened(
+    call: Invocation, words: Mapping[str, Any]
+) -> "AbstractAsyncContextManager[ObjectAccess]":
+    """Return the connection that the options ask for, to be entered."""
+    from kwokctl.clusters.direct_etcd.access import own_objects
+
+    _check(words)
+    prefix: str = words["prefix"] or ""
+    if endpoints := _endpoints(words["endpoints"] or []):
+        return _other(endpoints, words, prefix or _REGISTRY)
+    return own_objects(call.home, call.cluster, prefix)
+
+
+def _other(
+    endpoints: tuple[str, ...], words: Mapping[str, Any], prefix: str
+) -> "AbstractAsyncContextManager[ObjectAccess]":
+    from kwokctl.clusters.direct_etcd.access import EtcdLogin, other_objects
+    from kwokctl.host.paths import expanded
+
+    files = {name: expanded(words[name]) if words[name] else None for name in _FILES}
+    login = EtcdLogin(
+        endpoints=endpoints,
+        ca=files["cacert"],
+        cert=files["cert"],
+        key=files["key"],
+        patience=words["dial_timeout"] or _PATIENCE,
+    )
+    return other_objects(login, prefix)
+
+
+def _endpoints(words: list[str]) -> tuple[str, ...]:
+    """Part the addresses; UsageError for what is none."""
+    found = tuple(each.strip() for word in words for each in word.split(",") if each.strip())
+    for each in found:
+        if not _ENDPOINT.fullmatch(each):
+            raise UsageError(
+                f"'--endpoints' is '{each}', not an address of etcd",
+                hint="for example: 127.0.0.1:2379 or https://10.0.0.1:2379",
+            )
+    return found
+
+
+def _check(words: Mapping[str, Any]) -> None:
+    for name in _UNSERVED:
+        if words[name]:
+            flag = f"--{name.replace('_', '-')}"
+            hint = "etcd is reached with a client certificate, or without any"
+            raise NotServedError(f"'{flag}' is not supported", hint=hint)
+    given = [name for name in (*_FILES, "dial_timeout") if words[name]]
+    if given and not words["endpoints"]:
+        flag = f"--{given[0].replace('_', '-')}"
+        raise UsageError(
+            f"'{flag}' is for an etcd that '--endpoints' names",
+            hint="leave it out: kwokctl has the certificates of its clusters",
+        )
+
+
+def _file(name: str, text: str) -> inspect.Parameter:
+    flag = f"--{name}"
+    return _option(
+        name, str | None, flag, metavar="FILE", help=text, parser=checked(flag, checks.file)
+    )
+
+
+def _hidden(name: str, kind: object) -> inspect.Parameter:
+    flag = f"--{name.replace('_', '-')}"
+    if kind is bool:
+        return _option(name, bool | None, f"{flag}/--no-{flag.removeprefix('--')}", hidden=True)
+    metavar = "UNSERVED" if name in _UNSERVED else "IDLE"
+    return _option(name, str | None, flag, hidden=True, metavar=metavar)
+
+
+def _option(name: str, kind: object, flag: str, **about: Any) -> inspect.Parameter:
+    option = typer.Option(flag, rich_help_panel=OTHER, **about)
+    annotation = Annotated[kind, option]  # type: ignore[valid-type]  # made at run time
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation
+    )

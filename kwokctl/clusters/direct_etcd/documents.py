@@ -1,0 +1,79 @@
+"""Reads the objects that are to be put into etcd: YAML, JSON, or lists of either."""
+
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kwokctl.errors import ConfigError
+from kwokctl.expr import yaml
+from kwokctl.json_value import Json
+
+_STDIN = "-"
+_STORED_AS_JSON = re.compile(r"^# (/\S+) \| application/json$", re.MULTILINE)
+"""A comment of `etcd get -o yaml`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenObject:
+    """An object that was read."""
+
+    place: str
+    """Where, for messages."""
+    document: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenObjects:
+    """The objects of a file."""
+
+    all: tuple[GivenObject, ...]
+    json_keys: frozenset[str]
+    """The keys of those that were stored as JSON when they were written to the file."""
+
+
+def given_objects(path: str) -> GivenObjects:
+    """Read every object of a file, `-` for standard input; ConfigError says where one is none."""
+    name = "standard input" if path == _STDIN else f"'{path}'"
+    try:
+        content = sys.stdin.buffer.read() if path == _STDIN else Path(path).read_bytes()
+        text = content.decode("utf-8-sig")
+        bodies = list(_bodies(text))
+    except OSError as e:
+        raise ConfigError(f"cannot read {name}: {e.strerror}") from e
+    except ValueError as e:
+        raise ConfigError(f"{name} is not a text of YAML or JSON: {e}") from e
+    except ConfigError as e:
+        raise ConfigError(f"{name}: {e}", hint=e.hint) from e
+    numbered = enumerate(bodies, start=1)
+    found = tuple(each for n, body in numbered for each in _objects(body, f"{name}, document {n}"))
+    if not found:
+        raise ConfigError(f"{name} holds no object", hint="give YAML or JSON documents")
+    return GivenObjects(all=found, json_keys=frozenset(_STORED_AS_JSON.findall(text)))
+
+
+def _bodies(text: str) -> Iterator[Json]:
+    """Yield documents: JSON ones may follow each other without anything between them."""
+    text = text.lstrip()
+    if not text.startswith("{"):
+        yield from yaml.load_all(text)
+        return
+    decoder = json.JSONDecoder()
+    while text:
+        body, end = decoder.raw_decode(text)
+        yield body
+        text = text[end:].lstrip()
+
+
+def _objects(body: Json, place: str) -> Iterator[GivenObject]:
+    if body is None:
+        return
+    if not isinstance(body, Mapping):
+        raise ConfigError(f"{place}: it is no object")
+    if str(body.get("kind", "")).endswith("List") and isinstance(body.get("items"), list):
+        for number, item in enumerate(body["items"], start=1):
+            yield from _objects(item, f"{place}, item {number}")
+    else:
+        yield GivenObject(place=place, document=body)

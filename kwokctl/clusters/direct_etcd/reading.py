@@ -1,0 +1,106 @@
+"""Finds objects by kind, name and namespace, and reads or deletes them."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+
+from kwokctl.clusters.direct_etcd.access import ObjectAccess
+from kwokctl.dataplane.objects.resources import StoredResource
+from kwokctl.errors import NotFoundError
+from kwokctl.etcd.kv.kv import Delete, KeyValue, Txn, prefix_end
+from kwokctl.etcd.marks.present import current_revision, pages_of
+from kwokctl.tasks import for_each
+
+AT_ONCE = 16
+"""Writes under way: each is a revision of its own, or the API server's watches could miss one."""
+DEFAULT_NAMESPACE = "default"
+
+Take = Callable[[KeyValue], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedObjects:
+    """Which objects a command is for."""
+
+    resource: str = ""
+    """A kind by any of its names; empty for all kinds."""
+    name: str = ""
+    namespace: str = ""
+    is_everywhere: bool = False
+    """Whether those of all namespaces are."""
+
+
+async def read_objects(
+    access: ObjectAccess, wanted: WantedObjects, take: Take, *, chunk: int, keys_only: bool = False
+) -> int:
+    """Give each object to `take`, all as they are at one moment; return how many there were.
+
+    Raises NotFoundError for a name that there is not.
+    """
+    number = 0
+    async for page in _pages(access, wanted, chunk=chunk, keys_only=keys_only):
+        for item in page:
+            take(item)
+        number += len(page)
+    if wanted.name and not number:
+        raise _missing(wanted)
+    return number
+
+
+async def delete_objects(
+    access: ObjectAccess, wanted: WantedObjects, *, chunk: int, is_dry_run: bool = False
+) -> list[KeyValue]:
+    """Delete objects, and return what they were; NotFoundError for a name that there is not."""
+    found: list[KeyValue] = []
+    await read_objects(access, wanted, found.append, chunk=chunk)
+
+    async def delete(item: KeyValue) -> None:
+        await access.kv.txn(Txn((), (Delete(item.key),)))
+
+    if not is_dry_run:
+        await for_each(found, delete, at_once=AT_ONCE)
+    return found
+
+
+async def _pages(
+    access: ObjectAccess, wanted: WantedObjects, *, chunk: int, keys_only: bool
+) -> AsyncIterator[Sequence[KeyValue]]:
+    folder = _folder(access, wanted).encode()
+    end = prefix_end(folder) if folder.endswith(b"/") else b""
+    revision = await current_revision(access.kv)
+    pages = pages_of(access.kv, folder, end, revision=revision, keys_only=keys_only, limit=chunk)
+    async for page in pages:
+        yield [item for item in page.items if _is_wanted(access, wanted, item.key.decode())]
+
+
+def _folder(access: ObjectAccess, wanted: WantedObjects) -> str:
+    """Return what the keys begin with, up to a slash; or the whole key, if only one is wanted."""
+    if not wanted.resource:
+        return access.prefix
+    resource = access.resources.find(wanted.resource)
+    below = f"{access.prefix}{resource.folder}/"
+    namespace = namespace_for(resource, wanted)
+    if resource.is_namespaced and not namespace:
+        return below
+    return f"{below}{namespace}{'/' if namespace else ''}{wanted.name}"
+
+
+def namespace_for(resource: StoredResource, wanted: WantedObjects) -> str:
+    """Return the only namespace that is meant; empty for all, and for kinds that are in none."""
+    if not resource.is_namespaced or wanted.is_everywhere:
+        return ""
+    return wanted.namespace or DEFAULT_NAMESPACE
+
+
+def _is_wanted(access: ObjectAccess, wanted: WantedObjects, key: str) -> bool:
+    if wanted.name and key.rpartition("/")[2] != wanted.name:
+        return False
+    if wanted.resource or not wanted.namespace or wanted.is_everywhere:
+        return True
+    return access.resources.namespace_of(key.removeprefix(access.prefix)) == wanted.namespace
+
+
+def _missing(wanted: WantedObjects) -> NotFoundError:
+    return NotFoundError(
+        f"etcd has no {wanted.resource} called '{wanted.name}'",
+        hint="see what there is with 'get', or name the namespace with -n",
+    )

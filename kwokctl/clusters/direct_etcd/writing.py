@@ -1,0 +1,192 @@
+"""Puts objects into etcd, past the API server: all of them are checked before the first is written."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from uuid import uuid4
+
+from kwokctl.clusters.direct_etcd.access import ObjectAccess
+from kwokctl.clusters.direct_etcd.documents import GivenObject, GivenObjects
+from kwokctl.clusters.direct_etcd.reading import AT_ONCE, DEFAULT_NAMESPACE, WantedObjects
+from kwokctl.dataplane.keys import is_readable
+from kwokctl.dataplane.objects.api_types import api_type
+from kwokctl.dataplane.objects.encoding import ShapeError, encoded
+from kwokctl.dataplane.objects.resources import StoredResource, resources_with
+from kwokctl.dataplane.objects.stored import json_value, value_with
+from kwokctl.dataplane.objects.stored_kind import stored_kind
+from kwokctl.errors import ApiError, ConfigError, ConflictError, KwokctlError, NotFoundError
+from kwokctl.etcd.kv.kv import Compare, Get, KeyValue, Put, Txn, prefix_end
+from kwokctl.json_value import Json
+from kwokctl.tasks import for_each
+
+_DEFINITION = "CustomResourceDefinition"
+_NAMED_WITH_DOT = "APIService"
+"""A kind whose names are taken apart (`kube-aggregator`, `APIServiceNameToGroupVersion`)."""
+_NEVER_SERVED = frozenset({"RangeAllocation", _DEFINITION})
+"""Kinds of which API servers serve other versions than those that they keep."""
+_DROPPED = frozenset({"resourceVersion", "selfLink"})
+"""What etcd's revision says, and what API servers have no more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Prepared:
+    place: str
+    resource: StoredResource
+    api_version: str
+    key: bytes
+    value: bytes
+    document: Mapping[str, Json]
+
+    def as_json(self) -> "_Prepared":
+        """Return the same in the encoding that it had, which keeps parts of seconds."""
+        return replace(self, value=json_value(self.document))
+
+
+async def put_objects(
+    access: ObjectAccess,
+    given: GivenObjects,
+    wanted: WantedObjects,
+    *,
+    now: str,
+    is_dry_run: bool = False,
+) -> list[KeyValue]:
+    """Write those of the objects that are wanted, and return what is stored then.
+
+    Raises ConfigError, with place and field, before anything is written if one of them is not what
+    the API server can read; one such value breaks every list of its kind.
+    """
+    access = _with_definitions(access, given.all)
+    prepared = list(_prepared(access, given, wanted, now))
+    await _check_kept(access, prepared)
+    if not is_dry_run:
+        await for_each(prepared, lambda each: _put(access, each), at_once=AT_ONCE)
+    return [KeyValue(each.key, each.value, 0) for each in prepared]
+
+
+def _with_definitions(access: ObjectAccess, given: Iterable[GivenObject]) -> ObjectAccess:
+    """Know the kinds, too, whose definitions are among the objects."""
+    new = [each.document for each in given if each.document.get("kind") == _DEFINITION]
+    custom = [each for each in access.resources.all if each.is_custom]
+    if not new:
+        return access
+    defined = resources_with(new).all
+    return replace(access, resources=replace(access.resources, all=(*defined, *custom)))
+
+
+def _prepared(
+    access: ObjectAccess, given: GivenObjects, wanted: WantedObjects, now: str
+) -> Iterator[_Prepared]:
+    only = access.resources.find(wanted.resource) if wanted.resource else None
+    for each in given.all:
+        try:
+            found = _one(access, each, wanted, now)
+        except KwokctlError as e:
+            raise ConfigError(f"{each.place}: {e}", hint=e.hint) from e
+        if found and (only is None or found.resource == only):
+            yield found.as_json() if found.key.decode() in given.json_keys else found
+
+
+def _one(
+    access: ObjectAccess, given: GivenObject, wanted: WantedObjects, now: str
+) -> _Prepared | None:
+    api_version, kind = (_text(given.document, each) for each in ("apiVersion", "kind"))
+    resource = access.resources.of_kind(api_version, kind)
+    metadata = _metadata(resource, given.document, wanted, now)
+    name, namespace = metadata["name"], metadata.get("namespace") or ""
+    if wanted.name not in ("", name) or not _is_in(wanted, namespace):
+        return None
+    document = {**given.document, "metadata": metadata}
+    below = f"{namespace}/" if namespace else ""
+    value = _custom_value(document) if resource.is_custom else value_with(document)
+    return _Prepared(
+        place=given.place,
+        resource=resource,
+        api_version=api_version,
+        key=f"{access.prefix}{resource.folder}/{below}{name}".encode(),
+        value=value,
+        document=document,
+    )
+
+
+def _metadata(
+    resource: StoredResource, document: Mapping[str, Json], wanted: WantedObjects, now: str
+) -> dict[str, Json]:
+    """Return what the API server would have filled in, and what it would not store."""
+    found = document.get("metadata")
+    if not isinstance(found, Mapping):
+        raise ShapeError("metadata", "must be a mapping")
+    metadata = {name: value for name, value in found.items() if name not in _DROPPED}
+    name = _text(metadata, "name", "metadata.name")
+    if resource.kind == _NAMED_WITH_DOT and "." not in name:
+        raise ShapeError("metadata.name", "must be VERSION.GROUP: the API server ends at others")
+    namespace = metadata.get("namespace") or ""
+    if resource.is_namespaced:
+        metadata["namespace"] = namespace or wanted.namespace or DEFAULT_NAMESPACE
+        _text(metadata, "namespace", "metadata.namespace")
+    elif namespace:
+        raise ShapeError("metadata.namespace", f"must be empty: a {resource.kind} is in none")
+    metadata["creationTimestamp"] = metadata.get("creationTimestamp") or now
+    metadata["uid"] = metadata.get("uid") or str(uuid4())
+    return metadata
+
+
+def _is_in(wanted: WantedObjects, namespace: str) -> bool:
+    return not namespace or wanted.is_everywhere or wanted.namespace in ("", namespace)
+
+
+def _custom_value(document: Mapping[str, Json]) -> bytes:
+    """Return a custom resource as it is stored; only its metadata has a known shape."""
+    encoded(api_type("meta/v1.ObjectMeta"), document["metadata"], "metadata")
+    return json_value(document)
+
+
+def _text(document: Mapping[str, Json], name: str, place: str = "") -> str:
+    """Return a text that becomes part of a key."""
+    value = document.get(name)
+    if (
+        not isinstance(value, str)
+        or not value
+        or (place and ("/" in value or value in (".", "..")))
+    ):
+        raise ShapeError(place or name, "must be a text" if not value else f"cannot be '{value}'")
+    return value
+
+
+async def _check_kept(access: ObjectAccess, prepared: Iterable[_Prepared]) -> None:
+    """Raise an error for what the API server might not read, judged by what it keeps beside it."""
+    firsts = {(each.resource.folder, each.api_version): each for each in prepared}
+    for (folder, api_version), each in firsts.items():
+        start = f"{access.prefix}{folder}/".encode()
+        there = (await access.kv.page(start, prefix_end(start), limit=1)).items
+        if there and not is_readable(there[0].value):
+            raise ConflictError(
+                f"the values under '{start.decode()}' are encrypted",
+                hint="write these objects through the API server",
+            )
+        kept = stored_kind(there[0].value) if there else None
+        if kept is None or kept.api_version != api_version:
+            await _check_served(access, each)
+
+
+async def _check_served(access: ObjectAccess, each: _Prepared) -> None:
+    """Raise ConfigError for a version that the API server does not have, if it can be asked."""
+    is_unasked = each.resource.is_custom or each.resource.kind in _NEVER_SERVED
+    if access.api is None or is_unasked:
+        return
+    try:
+        await access.api.resource_for(each.api_version, each.resource.kind)
+    except NotFoundError as e:
+        raise ConfigError(f"{each.place}: {e}", hint=e.hint) from e
+    except ApiError:
+        return  # it does not answer now
+
+
+async def _put(access: ObjectAccess, each: _Prepared) -> None:
+    """Write one object; what expires with a lease of etcd still does."""
+    is_new = Compare(each.key, 0, of_creation=True)
+    answer = await access.kv.txn(Txn((is_new,), (Put(each.key, each.value),), (Get(each.key),)))
+    while not answer.succeeded:
+        found = answer.answers[0]
+        seen = found if isinstance(found, KeyValue) else KeyValue(each.key, b"", 0)
+        put = Put(each.key, each.value, seen.lease)
+        unchanged = Compare(each.key, seen.mod_revision)
+        answer = await access.kv.txn(Txn((unchanged,), (put,), (Get(each.key),)))

@@ -1,0 +1,145 @@
+"""The types of the Kubernetes API: which fields they have, in JSON and in protocol buffers.
+
+They are read from the table `kubernetes/types.txt`, whose lines are a type and its fields, such as
+
+    ServicePort name?:1:str protocol?:2:str appProtocol?:6:*str port:3:int32 targetPort?:4:IntOrString
+
+with the name in JSON, the number in protocol buffers, and a type: `*` may be absent, `[T]` is a list,
+`{T}` a map by texts. JSON leaves a field with `?` out when it is empty, one with `!` when it is zero,
+and has the fields of a message without a name beside those of the type itself.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import cache
+
+from kwokctl import assets
+
+_LEFT_OUT = "?!"
+
+
+class Many(Enum):
+    """How many values a field has."""
+
+    ONE = auto()
+    MAYBE_ONE = auto()
+    LIST = auto()
+    MAP = auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiField:
+    """A field of a type."""
+
+    name: str
+    """In JSON; empty if the fields of its type are there instead."""
+    number: int
+    many: Many
+    of: str
+    """A scalar, or the full name of a type."""
+    are_lists: bool
+    """Whether the values of a map are lists, which protocol buffers put into messages."""
+    is_omitted: bool
+    """Whether JSON leaves it out when it is empty."""
+    is_zero_omitted: bool
+    """Whether JSON also leaves out a type of several fields that is zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApiType:
+    """A type with fields."""
+
+    name: str
+    """As messages name it."""
+    fields: tuple[ApiField, ...]
+    """In the order of JSON."""
+
+
+@cache
+def api_type(full_name: str) -> ApiType:
+    """Return a type by its full name, such as `core/v1.PodSpec`."""
+    return _read(_table().lines[full_name], full_name)
+
+
+def type_of_kind(api_version: str, kind: str) -> ApiType | None:
+    """Return the type of the objects of a built-in kind; None if it is not known."""
+    table = _table()
+    name = f"{table.packages.get(api_version, '')}.{kind}"
+    return api_type(name) if name in table.lines else None
+
+
+def versions_of_kind(group: str, kind: str) -> tuple[str, ...]:
+    """Return the versions of an API group that have a kind."""
+    table = _table()
+    return tuple(
+        api_version
+        for api_version, package in table.packages.items()
+        if api_version.rpartition("/")[0] == group and f"{package}.{kind}" in table.lines
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    lines: Mapping[str, str]
+    packages: Mapping[str, str]
+    """The packages that types are in, by `apiVersion`."""
+
+
+@cache
+def _table() -> _Table:
+    lines: dict[str, str] = {}
+    packages: dict[str, str] = {}
+    package = ""
+    for line in _whole_lines(assets.text("kubernetes/types.txt")):
+        if line.startswith("= "):
+            _, package, api_version = line.split()
+            packages[api_version] = package
+        else:
+            name, _, fields = line.partition(" ")
+            lines[f"{package}.{name}"] = fields
+    return _Table(lines, packages)
+
+
+def _whole_lines(text: str) -> Iterator[str]:
+    """Yield lines, each joined with its continuation lines; no comments."""
+    whole = ""
+    for line in text.splitlines():
+        if line.startswith(" "):
+            whole += line
+        else:
+            if whole and not whole.startswith("#"):
+                yield whole
+            whole = line
+    yield whole
+
+
+def _read(fields: str, full_name: str) -> ApiType:
+    package, _, name = full_name.rpartition(".")
+    return ApiType(name, tuple(_field(word, package) for word in fields.split()))
+
+
+def _field(word: str, package: str) -> ApiField:
+    name, number, of = word.split(":", 2)
+    many = {"*": Many.MAYBE_ONE, "[": Many.LIST, "{": Many.MAP}.get(of[0], Many.ONE)
+    if of.startswith("(["):
+        many = Many.LIST
+    scalar = of.strip("*[]{}()")
+    return ApiField(
+        name=name.rstrip(_LEFT_OUT),
+        number=int(number),
+        many=many,
+        of=scalar if scalar in SCALARS or "." in scalar else f"{package}.{scalar}",
+        are_lists=of.startswith("{("),
+        is_omitted=name.endswith(tuple(_LEFT_OUT)),
+        is_zero_omitted=name.endswith("!"),
+    )
+
+
+SCALARS = frozenset(
+    (
+        "str", "bool", "int32", "int64", "float64", "bytes",
+        "Time", "MicroTime", "Quantity", "IntOrString", "Raw", "Any",
+    )
+)  # fmt: skip
+"""Values that are one value in JSON."""

@@ -1,0 +1,126 @@
+"""Writes what JSON has as protocol buffers of built-in types, and says what does not fit a type.
+
+The API server reads etcd without validation, and a value that it cannot decode breaks every list of
+its kind. So what is unknown to a type is refused, although the API server would skip some of it.
+The bytes are those that the API server writes: fields by their numbers, maps by their keys, and every
+field that cannot be absent.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from kwokctl.config.nearest import did_you_mean
+from kwokctl.dataplane.objects.api_types import ApiField, ApiType, Many, api_type
+from kwokctl.dataplane.objects.scalars import SCALAR
+from kwokctl.errors import ConfigError
+from kwokctl.etcd.protobuf import LENGTH, VARINT, sized, tag
+from kwokctl.json_value import Json
+
+_KEY, _VALUE = tag(1, LENGTH), tag(2, LENGTH)
+
+
+class ShapeError(ConfigError):
+    """A field does not have the shape that its type asks for."""
+
+    def __init__(self, field: str, problem: str, *, hint: str | None = None) -> None:
+        """Name the field by its path, such as `spec.containers[0].image`."""
+        super().__init__(f"'{field}' {problem}" if field else problem, hint=hint)
+        self.field = field
+
+
+def encoded(of: ApiType, document: Json, place: str = "") -> bytes:
+    """Return a message; ShapeError for what is not of its type."""
+    _check(of, document, place)
+    return b"".join(_fields(of, document, place))
+
+
+def field_names(of: ApiType) -> Iterator[str]:
+    """Yield the names of the fields that JSON has of a type."""
+    for each in of.fields:
+        if each.name:
+            yield each.name
+        else:
+            yield from field_names(api_type(each.of))
+
+
+def _check(of: ApiType, document: Json, place: str) -> None:
+    if not isinstance(document, Mapping):
+        raise ShapeError(place, "must be a mapping")
+    known = list(field_names(of))
+    for name in document:
+        if name not in known:
+            near = did_you_mean(str(name), known)
+            raise ShapeError(f"{place}{_dot(place)}{name}", f"is no field of {of.name}", hint=near)
+
+
+def _fields(of: ApiType, document: Mapping[str, Json], place: str) -> Iterator[bytes]:
+    for each in sorted(of.fields, key=lambda each: each.number):
+        if each.name:
+            yield _written(each, document.get(each.name), f"{place}{_dot(place)}{each.name}")
+        else:
+            inner = b"".join(_fields(api_type(each.of), document, place))
+            yield sized(tag(each.number, LENGTH), inner)
+
+
+def _written(each: ApiField, value: Json, place: str) -> bytes:
+    match each.many:
+        case Many.ONE:
+            return _always(each, value, place)
+        case Many.MAYBE_ONE:
+            return b"" if value is None else _tagged(each, value, place)
+        case Many.LIST:
+            items = enumerate(_demanded(list, value, place))
+            return b"".join(_tagged(each, item, f"{place}[{n}]") for n, item in items)
+        case Many.MAP:
+            pairs = sorted(_demanded(dict, value, place).items())
+            return b"".join(_entry(each, key, item, f"{place}.{key}") for key, item in pairs)
+
+
+def _always(each: ApiField, value: Json, place: str) -> bytes:
+    """Return a field that is there with or without a value; bytes alone are not."""
+    scalar = SCALAR.get(each.of)
+    is_absent = value is None and scalar is not None and scalar.is_nullable
+    return b"" if is_absent else _tagged(each, value, place)
+
+
+def _tagged(each: ApiField, value: Json, place: str) -> bytes:
+    """Return a value with the tag of its field."""
+    content = _content(each.of, value, place)
+    if each.of in SCALAR and SCALAR[each.of].kind == VARINT:
+        return tag(each.number, VARINT) + content
+    return sized(tag(each.number, LENGTH), content)
+
+
+def _entry(each: ApiField, key: str, value: Json, place: str) -> bytes:
+    """Return a field that holds one pair of a map."""
+    content = _list(each.of, value, place) if each.are_lists else _content(each.of, value, place)
+    pair = sized(_KEY, key.encode()) + sized(_VALUE, content)
+    return sized(tag(each.number, LENGTH), pair)
+
+
+def _list(of: str, value: Json, place: str) -> bytes:
+    items = enumerate(_demanded(list, value, place))
+    return b"".join(sized(_KEY, _content(of, item, f"{place}[{n}]")) for n, item in items)
+
+
+def _content(of: str, value: Json, place: str) -> bytes:
+    scalar = SCALAR.get(of)
+    if scalar is None:
+        return encoded(api_type(of), {} if value is None else value, place)
+    given = scalar.zero if value is None else value
+    try:
+        return b"" if given is None else scalar.write(given)
+    except ValueError as e:
+        raise ShapeError(place, str(e)) from e
+
+
+def _demanded(shape: type, value: Json, place: str) -> Json:
+    """Return a list or a mapping; an empty one for None."""
+    if value is None:
+        return shape()
+    if not isinstance(value, shape):
+        raise ShapeError(place, "must be a list" if shape is list else "must be a mapping")
+    return value
+
+
+def _dot(place: str) -> str:
+    return "." if place else ""

@@ -1,0 +1,105 @@
+"""Values of etcd, whole: what the API server puts around an object, and which encoding it has.
+
+Built-in kinds are protocol buffers within a `runtime.Unknown` (`k8s.io/apimachinery/pkg/runtime/generated.proto`);
+custom resources, their definitions and APIServices are JSON.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kwokctl.dataplane.copies.protobuf_stamp import PREFIX
+from kwokctl.dataplane.objects.api_types import type_of_kind
+from kwokctl.dataplane.objects.decoding import ObjectDecoder
+from kwokctl.dataplane.objects.encoding import encoded
+from kwokctl.dataplane.objects.stored_kind import StoredKind, stored_kind
+from kwokctl.errors import KwokctlError
+from kwokctl.etcd.protobuf import LENGTH, MessageError, fields, mark, sized, tag
+from kwokctl.json_value import Json
+
+PROTOBUF = "application/vnd.kubernetes.storagebinary"
+JSON = "application/json"
+_ENCRYPTED = b"k8s:enc:"
+_RAW_MARK = mark(2, LENGTH)
+_TYPE, _RAW = tag(1, LENGTH), tag(2, LENGTH)
+_API_VERSION, _KIND = tag(1, LENGTH), tag(2, LENGTH)
+_NO_ENCODING = sized(tag(3, LENGTH), b"") + sized(tag(4, LENGTH), b"")
+_STORED_AS_JSON = frozenset({"apiextensions.k8s.io", "apiregistration.k8s.io"})
+"""Groups of built-in kinds that are."""
+
+
+class UndecodableError(KwokctlError):
+    """A value cannot be read as an object."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredObject:
+    """What is stored at a key."""
+
+    document: dict[str, Json]
+    media_type: str
+    unknown: frozenset[str]
+    """Fields that the table of types lacks: they are not in the document."""
+
+
+def decoded(value: bytes) -> StoredObject:
+    """Read a value; UndecodableError says why that is not possible."""
+    if value.startswith(PREFIX):
+        return _of_protobuf(value)
+    if value.startswith(_ENCRYPTED):
+        raise UndecodableError("it is encrypted")
+    try:
+        document = json.loads(value)
+    except ValueError as e:
+        raise UndecodableError("it is neither JSON nor a protocol buffer of Kubernetes") from e
+    if not isinstance(document, dict):
+        raise UndecodableError("it is no object")
+    return StoredObject(document=document, media_type=JSON, unknown=frozenset())
+
+
+def value_with(document: Mapping[str, Json]) -> bytes:
+    """Return the value that the API server stores for an object of a built-in kind.
+
+    Raises ShapeError, with the field, for what is not of the kind's type.
+    """
+    kind = StoredKind(document["apiVersion"], document["kind"])
+    of = type_of_kind(*kind)
+    if of is None:
+        raise UndecodableError(f"the kind '{kind.kind}' of '{kind.api_version}' is not known")
+    body = {name: each for name, each in document.items() if name not in ("apiVersion", "kind")}
+    raw = encoded(of, body)
+    if kind.api_version.partition("/")[0] in _STORED_AS_JSON:
+        return json_value(document)
+    head = sized(_API_VERSION, kind.api_version.encode()) + sized(_KIND, kind.kind.encode())
+    return PREFIX + sized(_TYPE, head) + sized(_RAW, raw) + _NO_ENCODING
+
+
+def json_value(document: Mapping[str, Json]) -> bytes:
+    """Return an object as JSON is stored: compact, with a line end."""
+    return json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+
+
+def _of_protobuf(value: bytes) -> StoredObject:
+    kind = stored_kind(value)
+    of = type_of_kind(*kind) if kind else None
+    if kind is None or of is None:
+        what = f"the kind '{kind.kind}' of '{kind.api_version}'" if kind else "its kind"
+        raise UndecodableError(f"{what} is not known")
+    decoder = ObjectDecoder(value)
+    try:
+        document = decoder.read(of, *_raw(value))
+    except MessageError as e:
+        raise UndecodableError(str(e)) from e
+    return StoredObject(
+        document={"kind": kind.kind, "apiVersion": kind.api_version, **document},
+        media_type=PROTOBUF,
+        unknown=frozenset(decoder.unknown),
+    )
+
+
+def _raw(value: bytes) -> tuple[int, int]:
+    """Return where the object is in an Unknown; an object without fields has none."""
+    for number, start, stop in fields(value, len(PREFIX), len(value)):
+        if number == _RAW_MARK:
+            return start, stop
+    return 0, 0

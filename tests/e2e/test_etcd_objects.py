@@ -1,0 +1,148 @@
+"""What a real API server keeps in etcd is read, and it reads what is put there."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kwokctl.dataplane.objects.resources import StoredResource, resources_with
+from kwokctl.dataplane.objects.stored import (
+    JSON,
+    StoredObject,
+    UndecodableError,
+    decoded,
+    value_with,
+)
+from kwokctl.errors import NotFoundError
+from kwokctl.etcd.kv.kv import Delete, Txn
+from kwokctl.json_value import Json
+from kwokctl.kube.client import Client
+from kwokctl.kube.resource import Resource
+from tests.support.direct import answer, ask
+from tests.support.go_programs import module
+from tests.support.installed import Installed
+from tests.support.planes import reached
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.components,
+    pytest.mark.timeout(600, func_only=True),
+]
+
+PREFIX = b"/registry/"
+BUILT_IN = resources_with([]).all
+SINCE = {"CSINode"}
+"""Kinds to which the release after the one with the examples has added something."""
+
+
+def test_every_example_of_kubernetes_is_read_and_written_byte_by_byte() -> None:
+    folder = module("k8s.io/api@v0.36.3") / "testdata" / "HEAD"
+    known = [(file, found) for file in folder.glob("*.pb") if (found := _read(file))]
+
+    assert len(known) > 100
+    assert [file.name for file, found in known if found.unknown] == []
+    shown = [file for file, found in known if found.document != _shown(file)]
+    written = [file for file, found in known if value_with(found.document) != file.read_bytes()]
+    assert {file.name.split(".")[-2] for file in (*shown, *written)} <= SINCE
+
+
+def _read(file: Path) -> StoredObject | None:
+    """Return an example; None for kinds that are never stored."""
+    try:
+        return decoded(file.read_bytes())
+    except UndecodableError:
+        return None
+
+
+def _shown(file: Path) -> Json:
+    return json.loads(file.with_suffix(".json").read_text("utf-8"))
+
+
+def _values(cluster: Installed) -> dict[str, bytes]:
+    async def read() -> dict[str, bytes]:
+        async with reached(cluster) as there:
+            page = await there.kv.page(PREFIX, b"/registry0")
+            return {item.key.decode(): item.value for item in page.items}
+
+    return asyncio.run(read())
+
+
+def test_whatever_the_api_server_has_stored_is_written_as_it_did(storage: Installed) -> None:
+    values = _values(storage)
+    found = {key: decoded(value) for key, value in values.items()}
+
+    assert {key: each.unknown for key, each in found.items() if each.unknown} == {}
+    built_in = {key: each for key, each in found.items() if each.media_type != JSON}
+    assert len(built_in) > 100
+    assert [key for key, each in built_in.items() if value_with(each.document) != values[key]] == []
+
+
+def test_the_api_server_reads_every_kind_that_is_put(storage: Installed, tmp_path: Path) -> None:
+    async def served(client: Client) -> list[Resource]:
+        found = [await _served(client, each) for each in BUILT_IN]
+        return [each for each in found if each]
+
+    async def listed(client: Client) -> list[int]:
+        return [(await answer(client.call("GET", each.path())))[0] for each in kinds]
+
+    kinds = [each for each in ask(storage, served) if each.kind != "Namespace"]
+    file = tmp_path / "objects"
+    file.write_text("\n".join(_bodies(kinds)))
+    keys = storage.ok("etcd", "put", "--path", str(file)).splitlines()
+
+    assert len(keys) == len(kinds) > 40
+    try:
+        assert set(ask(storage, listed)) == {200}
+    finally:
+        _delete(storage, keys)
+
+
+def _delete(cluster: Installed, keys: list[str]) -> None:
+    async def delete() -> None:
+        async with reached(cluster) as there:
+            for key in keys:
+                await there.kv.txn(Txn((), (Delete(key.encode()),)))
+
+    asyncio.run(delete())
+
+
+async def _served(client: Client, each: StoredResource) -> Resource | None:
+    """Return the newest version of a kind that is served."""
+    for api_version in reversed(each.versions):
+        try:
+            return await client.resource_for(api_version, each.kind)
+        except NotFoundError:
+            continue
+    return None
+
+
+def _bodies(kinds: list[Resource]) -> Iterator[str]:
+    for each in kinds:
+        metadata = {"name": "put.directly"}
+        body = {"apiVersion": each.api_version, "kind": each.kind, "metadata": metadata}
+        yield json.dumps(body)
+
+
+def test_what_was_deleted_comes_back_as_it_was(storage: Installed) -> None:
+    storage.kubectl("create", "service", "nodeport", "there-and-back", "--tcp=80")
+    words = ("svc", "there-and-back")
+    before = storage.ok("kectl", "get", *words, "-o", "yaml")
+
+    key = "/registry/services/specs/default/there-and-back"
+    assert storage.ok("kectl", "delete", *words).strip() == key
+    assert storage.ok("kectl", "put", *words, "--path", "-", stdin=before).strip() == key
+
+    assert storage.ok("kectl", "get", *words, "-o", "yaml") == before
+    storage.kubectl("delete", "service", "there-and-back")
+
+
+def test_a_value_that_the_api_server_could_not_read_is_not_put(
+    storage: Installed, tmp_path: Path
+) -> None:
+    file = tmp_path / "bad.yaml"
+    file.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bad}\ndata: {a: 1}\n")
+
+    assert "'data.a' must be a text" in storage.refused("etcd", "put", "--path", str(file))
+    assert "bad" not in storage.kubectl("get", "configmaps", "-o", "name")

@@ -127,6 +127,19 @@ def test_whatever_has_changed_is_as_it_was_at_the_mark(cluster: Installed) -> No
     assert _differences(before, _resting(cluster)) == []
 
 
+def test_a_damaged_mark_is_refused_before_anything_stops(cluster: Installed) -> None:
+    cluster.ok("snapshot", "mark", "spoiled", "--max-age", "1h")
+    (file,) = paths(cluster).marks.glob("spoiled_*.content")
+    content = file.read_bytes()
+    file.write_bytes(content[:999] + bytes((content[999] ^ 1,)) + content[1000:])
+    pids = cluster.pids()
+
+    assert "is damaged" in cluster.refused("snapshot", "rewind", "spoiled")
+
+    assert cluster.pids() == pids
+    cluster.ok("snapshot", "drop", "spoiled")
+
+
 class Witness(Follower):
     """Counts the changes that a watch shows."""
 

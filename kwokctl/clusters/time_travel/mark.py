@@ -4,19 +4,27 @@ import os
 
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.locks import marking, using
-from kwokctl.clusters.time_travel.marks import Mark, mark_name, witness_key
+from kwokctl.clusters.time_travel.bounds import MarkBounds, beyond, demand_fits
+from kwokctl.clusters.time_travel.marks import Mark, Marks, mark_name, witness_key
 from kwokctl.clusters.time_travel.reach import Reach, marks_of, reached
+from kwokctl.errors import CapacityError
 from kwokctl.etcd.kv.kv import Kv, Put, Txn
 from kwokctl.etcd.marks.content import ContentWriter
 from kwokctl.etcd.marks.present import pages_of
 from kwokctl.model import ClusterName
+from kwokctl.progress import Progress
+
+_USUAL = MarkBounds()
 
 
-async def mark_cluster(home: Home, cluster: ClusterName, name: str) -> Mark:
+async def mark_cluster(
+    home: Home, cluster: ClusterName, name: str, bounds: MarkBounds = _USUAL
+) -> Mark:
     """Keep what a running cluster holds now; a mark of the same name is replaced.
 
     All of it is read at one revision of etcd, while the cluster goes on. It is copied to a file at
-    once, because etcd forgets what a revision held after some minutes.
+    once, because etcd forgets what a revision held after some minutes. Older marks go if there are
+    more than the bounds allow; CapacityError if this one alone is.
     """
     name = mark_name(name)
     with using(home.workdir, cluster), marking(home.workdir, cluster):
@@ -24,23 +32,43 @@ async def mark_cluster(home: Home, cluster: ClusterName, name: str) -> Mark:
             revision = await write_witness(reach.kv, name)
             with home.progress.step(f"Marking '{name}'"):
                 mark = await copied(reach, name, revision)
-            reach.marks.keep(mark)
+            keep_within(reach.marks, mark, bounds, home.progress)
             return mark
+
+
+def keep_within(marks: Marks, mark: Mark, bounds: MarkBounds, progress: Progress) -> None:
+    """Keep a mark whose content is written, and drop older ones that are too many for the bounds."""
+    try:
+        demand_fits(mark, bounds)
+    except CapacityError:
+        marks.tidy()
+        raise
+    marks.keep(mark)
+    for each in beyond(marks.all(), mark, bounds):
+        marks.forget(each.name)
+        progress.note(
+            f"dropped the mark '{each.name}', which is too old or too large beside others"
+        )
 
 
 async def drop_marks(home: Home, cluster: ClusterName, name: str, *, every: bool) -> list[str]:
     """Remove a mark, or every one; return their names."""
     with using(home.workdir, cluster), marking(home.workdir, cluster):
         marks = marks_of(home, cluster)
-        dropped = marks.all() if every else [marks.find(name)]
-        for mark in dropped:
-            marks.forget(mark)
-        return [mark.name for mark in dropped]
+        if not every and name not in marks.names():
+            marks.find(name)
+        dropped = marks.names() if every else [name]
+        for each in dropped:
+            marks.forget(each)
+        return dropped
 
 
 async def list_marks(home: Home, cluster: ClusterName) -> list[Mark]:
-    """Return the marks of a cluster, the latest last."""
-    return marks_of(home, cluster).all()
+    """Return the marks of a cluster, the latest last, and warn of damaged ones."""
+    marks = marks_of(home, cluster)
+    for error in marks.damage():
+        home.progress.warn(f"{error}; {error.hint}")
+    return marks.all()
 
 
 async def write_witness(kv: Kv, name: str) -> int:
@@ -68,4 +96,5 @@ async def copied(reach: Reach, name: str, revision: int) -> Mark:
         objects=objects,
         size=written.st_size,
         file=file,
+        cluster=reach.uid,
     )

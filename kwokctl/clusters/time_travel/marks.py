@@ -38,6 +38,8 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Bytes of the file."""
     file: str
     """The name of the file with the content."""
+    cluster: str = ""
+    """What tells the cluster from others; empty in marks of earlier releases."""
 
     @property
     def key(self) -> bytes:
@@ -69,12 +71,30 @@ class Marks:
     cluster: ClusterName
 
     def all(self) -> list[Mark]:
-        """Return all marks, the latest last."""
-        found = [_read(file) for file in self.paths.marks.glob("*.json")]
-        return sorted(found, key=lambda mark: (mark.made, mark.name))
+        """Return all marks that can be read, the latest last."""
+        found = [_read(self._document(name)) for name in self.names()]
+        marks = [mark for mark in found if isinstance(mark, Mark)]
+        return sorted(marks, key=lambda mark: (mark.made, mark.name))
+
+    def names(self) -> list[str]:
+        """Return the names of all marks, damaged ones among them."""
+        return sorted(file.stem for file in self.paths.marks.glob("*.json"))
+
+    def damage(self) -> list[SnapshotError]:
+        """Return what is wrong with those that cannot be read."""
+        found = [_read(self._document(name)) for name in self.names()]
+        return [error for error in found if isinstance(error, SnapshotError)]
 
     def find(self, name: str) -> Mark:
-        """Return a mark, without a name the latest; NotFoundError if there is none."""
+        """Return a mark, without a name the latest; NotFoundError if there is none.
+
+        Raises SnapshotError if it is damaged; without a name if any is, for that may be the latest.
+        """
+        if name in self.names() and isinstance(error := _read(self._document(name)), SnapshotError):
+            raise error
+        if not name:
+            for error in self.damage():
+                raise error
         there = {mark.name: mark for mark in self.all()}
         if not there:
             raise NotFoundError(
@@ -116,9 +136,9 @@ class Marks:
             write_atomic(document, msgspec.json.encode(mark), mode=0o600)
         self.tidy()
 
-    def forget(self, mark: Mark) -> None:
-        """Remove a mark."""
-        self._document(mark.name).unlink(missing_ok=True)
+    def forget(self, name: str) -> None:
+        """Remove a mark; it may be damaged."""
+        self._document(name).unlink(missing_ok=True)
         self.tidy()
 
     def tidy(self) -> None:
@@ -147,10 +167,18 @@ def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-def _read(file: Path) -> Mark:
+def _read(file: Path) -> Mark | SnapshotError:
     try:
-        return msgspec.json.decode(file.read_bytes(), type=Mark)
+        mark = msgspec.json.decode(file.read_bytes(), type=Mark)
     except (OSError, msgspec.MsgspecError) as e:
-        raise SnapshotError(
-            f"'{file}' is damaged: {e}", hint=f"remove it, and make the mark '{file.stem}' again"
-        ) from e
+        return _damaged(file, str(e))
+    if mark.name != file.stem or Path(mark.file).name != mark.file:
+        return _damaged(file, "it is that of another mark")
+    return mark
+
+
+def _damaged(file: Path, why: str) -> SnapshotError:
+    return SnapshotError(
+        f"'{file}' is damaged: {why}",
+        hint=f"drop the mark with 'snapshot drop {file.stem}', and make it again",
+    )

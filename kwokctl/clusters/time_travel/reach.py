@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved, load
+from kwokctl.clusters.time_travel.identity import cluster_uid
 from kwokctl.clusters.time_travel.marks import Marks
 from kwokctl.clusters.time_travel.scope import RewindScope
 from kwokctl.components.definitions import etcd, kube_apiserver
@@ -28,6 +29,8 @@ class Reach:
     kv: Kv
     client: Client
     prefix: str
+    uid: str
+    """What tells the cluster from others; empty if it has just begun."""
     marks: Marks
 
     @property
@@ -45,7 +48,10 @@ def marks_of(home: Home, name: ClusterName) -> Marks:
 
 @asynccontextmanager
 async def reached(home: Home, name: ClusterName) -> AsyncIterator[Reach]:
-    """Connect to a cluster; ComponentError, with the remedy, if etcd or the API server does not run."""
+    """Connect to a cluster; ComponentError, with the remedy, if etcd or the API server does not run.
+
+    Raises ConflictError if that etcd is not the one of the API server.
+    """
     marks = marks_of(home, name)
     saved = load(marks.paths, name)
     runtime = home.runtime(saved.options.runtime)
@@ -56,13 +62,15 @@ async def reached(home: Home, name: ClusterName) -> AsyncIterator[Reach]:
         Kv(at.address, ca=at.ca, cert=at.cert, key=at.key) as kv,
         Pool(load_access(marks.paths.own_kubeconfig)) as pool,
     ):
+        client, prefix = Client(pool), kube_apiserver.prefix(setting)
         yield Reach(
             home=home,
             saved=saved,
             runtime=runtime,
             kv=kv,
-            client=Client(pool),
-            prefix=kube_apiserver.prefix(setting),
+            client=client,
+            prefix=prefix,
+            uid=await cluster_uid(client, kv, prefix),
             marks=marks,
         )
 

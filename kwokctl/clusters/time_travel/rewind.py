@@ -14,7 +14,7 @@ from kwokctl.clusters.time_travel.mark import write_witness
 from kwokctl.clusters.time_travel.marks import Mark
 from kwokctl.clusters.time_travel.reach import Reach, reached
 from kwokctl.clusters.time_travel.settling import Settled, Settling, delete_events
-from kwokctl.errors import ConflictError
+from kwokctl.errors import ConflictError, UnavailableError
 from kwokctl.etcd.marks.content import opened
 from kwokctl.model import KUBE_CONTROLLER_MANAGER, ClusterName
 
@@ -47,8 +47,9 @@ async def rewind_cluster(
     with alone(home.workdir, cluster):
         async with reached(home, cluster) as reach:
             mark = reach.marks.find(name)
-            _check_prefix(reach, mark)
+            check_origin(reach, mark)
             with opened(reach.marks.content(mark)) as content:
+                content.verify()
                 is_known = await has_same_history(reach, mark)
                 if not is_known:
                     home.progress.note("etcd was restored since the mark: all of it is compared")
@@ -56,7 +57,7 @@ async def rewind_cluster(
                     settled = await Settling(reach, mark, content, in_all=not is_known).run()
                     events = 0 if keep_events else await delete_events(reach, mark)
                     if not settled.unsettled:
-                        await advance(reach, mark, settled)
+                        await _advanced(reach, mark, settled)
     return Rewound(
         mark=mark.name,
         written=settled.written,
@@ -80,7 +81,7 @@ async def foreseen(home: Home, cluster: ClusterName, name: str) -> Outlook:
     """Return what `rewind_cluster` would write now."""
     async with reached(home, cluster) as reach:
         mark = reach.marks.find(name)
-        _check_prefix(reach, mark)
+        check_origin(reach, mark)
         with opened(reach.marks.content(mark)) as content:
             is_known = await has_same_history(reach, mark)
             _, writes = await Settling(reach, mark, content, in_all=not is_known).look()
@@ -95,7 +96,13 @@ async def has_same_history(reach: Reach, mark: Mark) -> bool:
     return found is not None and found.mod_revision == mark.witness
 
 
-def _check_prefix(reach: Reach, mark: Mark) -> None:
+def check_origin(reach: Reach, mark: Mark) -> None:
+    """Raise ConflictError for a mark of another cluster, or of one with other keys."""
+    if mark.cluster and reach.uid and mark.cluster != reach.uid:
+        raise ConflictError(
+            f"the mark '{mark.name}' is of another cluster than the one that etcd holds",
+            hint="nothing was changed; drop the mark, and make it again",
+        )
     if mark.prefix != reach.prefix:
         raise ConflictError(
             f"the mark '{mark.name}' is of keys under '{mark.prefix}', and the cluster's are under "
@@ -110,6 +117,14 @@ async def advance(reach: Reach, mark: Mark, settled: Settled) -> Mark:
     later = msgspec.structs.replace(mark, baseline=settled.revision, witness=witness)
     reach.marks.keep(later)
     return later
+
+
+async def _advanced(reach: Reach, mark: Mark, settled: Settled) -> None:
+    """Note it if that can be: the cluster is as marked also where the disk is full."""
+    try:
+        await advance(reach, mark, settled)
+    except UnavailableError as e:
+        reach.home.progress.warn(f"{e}; the next rewind takes longer, for it compares all objects")
 
 
 @asynccontextmanager

@@ -10,6 +10,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import BinaryIO
 from zlib import crc32
@@ -20,7 +21,8 @@ from kwokctl.errors import SnapshotError
 from kwokctl.etcd.kv.operations import KeyValue
 from kwokctl.etcd.marks.difference import Kept
 
-_MAGIC = b"kwokctl mark 1\n\0"
+_ANY_VERSION = b"kwokctl mark "
+_MAGIC = _ANY_VERSION + b"1\n\0"
 _TAIL = struct.Struct("<IQ")
 """The CRC-32 of the index, and its size."""
 
@@ -97,6 +99,16 @@ class Content:
             raise _damaged(self._path)
         return Kept(value, entry.lease)
 
+    def verify(self) -> None:
+        """Read all values. Raises SnapshotError if one has been damaged."""
+        if not self._entries:
+            return
+        with mmap(self._descriptor, 0, access=ACCESS_READ) as whole, memoryview(whole) as view:
+            for entry in self._entries.values():
+                with view[entry.offset : entry.offset + entry.size] as value:
+                    if crc32(value) != entry.sum:
+                        raise _damaged(self._path)
+
 
 @contextmanager
 def opened(path: Path) -> Iterator[Content]:
@@ -114,7 +126,13 @@ def opened(path: Path) -> Iterator[Content]:
 def _index(path: Path, file: BinaryIO) -> list[_Entry]:
     whole = file.seek(0, os.SEEK_END)
     file.seek(0)
-    if whole < len(_MAGIC) + _TAIL.size or file.read(len(_MAGIC)) != _MAGIC:
+    head = file.read(len(_MAGIC))
+    if head != _MAGIC and head.startswith(_ANY_VERSION):
+        raise SnapshotError(
+            f"'{path}' was written by another version of kwokctl",
+            hint="use that one, or drop the mark and make it again",
+        )
+    if head != _MAGIC or whole < len(_MAGIC) + _TAIL.size:
         raise _damaged(path)
     file.seek(whole - _TAIL.size)
     expected, size = _TAIL.unpack(file.read(_TAIL.size))

@@ -13,12 +13,15 @@ from kwokctl.cli.output import results
 from kwokctl.cli.output.rows import amount
 from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.options import DataOutput, Output
+from kwokctl.cli.parsing.values import checked, duration
+from kwokctl.config.checks import quantity
 from kwokctl.errors import UsageError
 
 if TYPE_CHECKING:
     from kwokctl.clusters.time_travel.marks import Mark
     from kwokctl.clusters.time_travel.rewind import Outlook, Rewound
 
+_MAX_SIZE = "4Gi"
 _SHOWN = 5
 """Objects that are named of those that do not stay as they were."""
 
@@ -42,6 +45,24 @@ def mark(
         str, typer.Argument(metavar="NAME", help="Name of the mark; one of that name is replaced")
     ] = "mark",
     *,
+    max_size: Annotated[
+        str,
+        typer.Option(
+            "--max-size",
+            metavar="QUANTITY",
+            help="Drop the oldest marks of the cluster if all of them take more [default: 4Gi]",
+            parser=checked("--max-size", quantity),
+        ),
+    ] = "",
+    max_age: Annotated[
+        float | None,
+        typer.Option(
+            "--max-age",
+            metavar="DURATION",
+            help="Drop the marks of the cluster that are older [default: 0s, keep them]",
+            parser=duration("--max-age"),
+        ),
+    ] = None,
     output: Output = "",
 ) -> None:
     """Remember what is in a running cluster, to go back to it with 'snapshot rewind'."""
@@ -49,9 +70,12 @@ def mark(
         text = f"Read all objects at one revision, and keep them as the mark '{name}'."
         dry_run.remark(call, text, output)
         return
+    from kwokctl.clusters.time_travel.bounds import MarkBounds
     from kwokctl.clusters.time_travel.mark import mark_cluster
+    from kwokctl.config.quantity import to_bytes
 
-    made = call.run(mark_cluster, call.home, call.cluster, name)
+    bounds = MarkBounds(size=to_bytes(max_size or _MAX_SIZE), age=max_age or 0)
+    made = call.run(mark_cluster, call.home, call.cluster, name, bounds)
     what = f"{amount(made.objects, 'objects')}, {amount(made.size, 'B')}"
     outcome = Outcome(
         message=f"marked the cluster '{call.name}' as '{made.name}' ({what})",

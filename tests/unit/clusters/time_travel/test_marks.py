@@ -62,7 +62,7 @@ def test_a_mark_of_the_same_name_takes_the_place_of_the_former(marks: Marks) -> 
 def test_nothing_is_left_of_a_mark_that_was_forgotten(marks: Marks) -> None:
     _keep(marks, _mark("a"))
     _keep(marks, _mark("a-b"))
-    marks.forget(_mark("a"))
+    marks.forget("a")
 
     assert [mark.name for mark in marks.all()] == ["a-b"]
     assert len(list(marks.paths.marks.iterdir())) == 2
@@ -82,20 +82,35 @@ def test_without_any_mark_the_remedy_is_to_make_one(marks: Marks) -> None:
     assert "kwokctl --name dev snapshot mark" in str(caught.value.hint)
 
 
-def test_a_damaged_document_is_named(marks: Marks) -> None:
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"{",
+        b'{"name": "a"}',
+        msgspec.json.encode(_mark("other")),
+        msgspec.json.encode(msgspec.structs.replace(_mark("a"), file="../../other")),
+    ],
+)
+def test_a_damaged_document_is_named_and_spoils_no_other_mark(marks: Marks, content: bytes) -> None:
     _keep(marks, _mark("a"))
-    (marks.paths.marks / "a.json").write_text("{")
+    _keep(marks, _mark("b"))
+    (marks.paths.marks / "a.json").write_bytes(content)
 
     with pytest.raises(SnapshotError, match=r"a\.json' is damaged"):
-        marks.all()
+        marks.find("a")
+    with pytest.raises(SnapshotError, match=r"a\.json' is damaged"):
+        marks.find("")
+    assert marks.find("b") == _mark("b")
+    assert [mark.name for mark in marks.all()] == ["b"]
+    assert len(marks.damage()) == 1
 
 
-def test_a_document_of_another_shape_is_refused(marks: Marks) -> None:
+def test_a_damaged_mark_can_be_dropped(marks: Marks) -> None:
     _keep(marks, _mark("a"))
-    (marks.paths.marks / "a.json").write_bytes(msgspec.json.encode({"name": "a"}))
+    (marks.paths.marks / "a.json").write_text("{")
+    marks.forget("a")
 
-    with pytest.raises(SnapshotError, match="damaged"):
-        marks.all()
+    assert list(marks.paths.marks.iterdir()) == []
 
 
 def test_a_full_disk_leaves_nothing_and_says_what_to_do(marks: Marks) -> None:

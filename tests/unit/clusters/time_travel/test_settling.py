@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 
+import msgspec
 import pytest
 
 from kwokctl.clusters.state.home import Home, cluster_name
@@ -11,14 +12,16 @@ from kwokctl.clusters.state.saved import load
 from kwokctl.clusters.time_travel.mark import copied, write_witness
 from kwokctl.clusters.time_travel.marks import Mark, Marks
 from kwokctl.clusters.time_travel.reach import Reach
-from kwokctl.clusters.time_travel.rewind import advance, has_same_history
+from kwokctl.clusters.time_travel.rewind import advance, check_origin, has_same_history
 from kwokctl.clusters.time_travel.settling import Settled, Settling, delete_events
+from kwokctl.errors import ConflictError, UnavailableError
 from kwokctl.etcd.kv.kv import Txn, TxnAnswer
 from kwokctl.etcd.marks.content import opened
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.pool import Pool
 from tests.support.fake_runtime import FakeRuntime
+from tests.support.full_disk import full_disk
 from tests.support.options import cluster_options
 from tests.support.ranged_etcd import RangedEtcd
 from tests.support.saved_cluster import home_with
@@ -52,6 +55,7 @@ def _reach(home: Home, kv: RangedEtcd) -> Reach:
         # Of values that are no objects there is nothing to ask an API server.
         client=Client(Pool(Access(server="http://127.0.0.1:1"))),
         prefix="/registry",
+        uid="uid",
         marks=Marks(paths, NAME),
     )
 
@@ -180,3 +184,40 @@ async def test_what_expires_with_a_lease_is_left_alone(home: Home) -> None:
 
     assert settled.written == settled.deleted == 0
     assert list(_values(kv)) == [KEYS[1]]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"cluster": "other"}, "is of another cluster"),
+        ({"prefix": "/other"}, "is of keys under '/other'"),
+    ],
+)
+async def test_a_foreign_mark_is_refused(home: Home, change: dict[str, str], message: str) -> None:
+    reach = _reach(home, RangedEtcd())
+    mark = await _marked(reach)
+
+    check_origin(reach, mark)
+    with pytest.raises(ConflictError, match=message):
+        check_origin(reach, msgspec.structs.replace(mark, **change))
+
+
+async def test_a_mark_of_an_earlier_release_is_taken_for_the_clusters_own(home: Home) -> None:
+    reach = _reach(home, RangedEtcd())
+    mark = await _marked(reach)
+
+    assert mark.cluster == "uid"
+    check_origin(reach, msgspec.structs.replace(mark, cluster=""))
+
+
+async def test_a_mark_on_a_full_disk_leaves_the_former_one(home: Home) -> None:
+    kv = RangedEtcd()
+    kv.put(POD, b"1" * 10_000)
+    reach = _reach(home, kv)
+    mark = await _marked(reach)
+
+    with full_disk(), pytest.raises(UnavailableError, match="cannot be written"):
+        await copied(reach, "a", await write_witness(kv, "a"))
+
+    assert reach.marks.all() == [mark]
+    assert len(list(reach.marks.paths.marks.iterdir())) == 2

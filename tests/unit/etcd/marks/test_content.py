@@ -71,3 +71,19 @@ def test_a_value_that_was_altered_is_refused_when_it_is_read(path: Path) -> None
 def test_a_file_that_is_gone_is_named(tmp_path: Path) -> None:
     with pytest.raises(SnapshotError, match="cannot be read"), opened(tmp_path / "no"):
         pass
+
+
+def test_a_file_of_another_version_says_so(path: Path) -> None:
+    path.write_bytes(path.read_bytes().replace(b"kwokctl mark 1", b"kwokctl mark 2", 1))
+
+    with pytest.raises(SnapshotError, match="another version of kwokctl"), opened(path):
+        pass
+
+
+def test_all_values_are_verified_at_once(path: Path) -> None:
+    with opened(path) as content:
+        content.verify()
+    path.write_bytes(path.read_bytes().replace(b"one", b"two", 1))
+
+    with opened(path) as content, pytest.raises(SnapshotError, match="is damaged"):
+        content.verify()

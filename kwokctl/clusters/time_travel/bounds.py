@@ -1,0 +1,40 @@
+"""How much the marks of a cluster may take, and for how long they are kept."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kwokctl.clusters.time_travel.marks import Mark
+from kwokctl.config.quantity import to_text
+from kwokctl.errors import CapacityError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkBounds:
+    """What is allowed; 0 is no bound."""
+
+    size: int = 4 * 2**30
+    """Bytes of all marks of a cluster."""
+    age: float = 0
+    """Seconds."""
+
+
+def demand_fits(mark: Mark, bounds: MarkBounds) -> None:
+    """Raise CapacityError for a mark that is too large on its own."""
+    if bounds.size and mark.size > bounds.size:
+        raise CapacityError(
+            f"the mark '{mark.name}' would take {to_text(mark.size)}, more than the "
+            f"{to_text(bounds.size)} that marks may take",
+            hint="allow more with --max-size; no mark was made or removed",
+        )
+
+
+def beyond(marks: Sequence[Mark], newest: Mark, bounds: MarkBounds) -> list[Mark]:
+    """Return the marks that must go, the oldest first; the newest one never does."""
+    others = sorted((mark for mark in marks if mark.name != newest.name), key=lambda m: m.made)
+    gone = [mark for mark in others if bounds.age and newest.made - mark.made > bounds.age]
+    left = others[len(gone) :]
+    total = newest.size + sum(mark.size for mark in left)
+    while bounds.size and left and total > bounds.size:
+        gone.append(left.pop(0))
+        total -= gone[-1].size
+    return gone

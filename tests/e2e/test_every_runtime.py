@@ -298,6 +298,22 @@ def test_the_node_proxy_tells_what_the_node_in_question_uses(place: Place, main:
         assert told["node"]["nodeName"] == name
 
 
+def test_what_has_changed_since_a_mark_is_as_it_was(main: Installed) -> None:
+    main.ok("snapshot", "mark")
+    kept = json.loads(main.ok("etcd", "get", "no", "node-000001", "-o", "json"))
+    main.kubectl("create", "namespace", "new")
+    main.kubectl("delete", "node", "node-000001")
+
+    main.ok("snapshot", "rewind", timeout=PATIENCE)
+
+    back = json.loads(main.ok("etcd", "get", "no", "node-000001", "-o", "json"))
+    assert back["metadata"]["uid"] == kept["metadata"]["uid"]
+    assert fake_nodes(main) == NODES
+    assert "new" not in main.kubectl("get", "namespaces", "-o", "name")
+    assert main.statuses() == {"Ready"}
+    main.ok("snapshot", "drop", "--all")
+
+
 def test_what_was_lost_comes_back_from_a_snapshot(main: Installed) -> None:
     path = str(main.folder / "saved.db")
     main.ok("snapshot", "save", "--path", path)

@@ -106,6 +106,14 @@ ROWS: Mapping[str, Row] = {
         "the same: how much later than an idle process the controller answers, in 99.9 % of requests",
         "ms", 200, nodes=100, goal=50,
     ),
+    "mark": Row("a mark of a cluster with {count} nodes, within the process", "s", 10, goal=0.1),
+    "rewind-few": Row("a rewind of {count} changed objects, within the process", "s", 100, goal=0.3),
+    "rewind": Row("a rewind of {count} changed objects, within the process", "s", 3_000, goal=1.2),
+    "rewind-command": Row("`snapshot rewind` of {count} changed objects, a command", "s", 100, goal=0.8),
+    "mark-beside": Row("a mark of a cluster with {count} pods on {nodes} nodes", "s", 100_000, nodes=1_000),
+    "rewind-beside": Row(
+        "a rewind of 100 changed objects beside {count} pods on {nodes} nodes", "s", 100_000, nodes=1_000, goal=2
+    ),
     "soak": Row(
         "memory of the controller after {count} s of 100 pods a second, beside minute 10",
         "%", 1_800, goal=5,

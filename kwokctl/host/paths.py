@@ -212,6 +212,11 @@ class ClusterPaths:
         return self.sockets / "etcd.sock"
 
     @property
+    def marks_socket(self) -> Path:
+        """The unix socket at which other programs have the cluster marked and rewound."""
+        return self.sockets / "marks.sock"
+
+    @property
     def egress_socket(self) -> Path:
         """The unix socket at which the kubelet server makes connections for the API server."""
         return self.sockets / "egress.sock"

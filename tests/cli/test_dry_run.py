@@ -48,6 +48,7 @@ CHANGING = {
     "scale": "scale node --replicas 7",
     "snapshot mark": "snapshot mark",
     "snapshot drop": "snapshot drop --all",
+    "snapshot serve": "snapshot serve",
     "config tidy": "config tidy",
     "config reset": "config reset",
     "artifacts build": "artifacts build",

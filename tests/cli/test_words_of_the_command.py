@@ -105,6 +105,8 @@ Commands:
            go on
   list     List the marks of a cluster, the latest last
   drop     Remove a mark; the cluster stays as it is
+  serve    Mark and rewind a cluster for other programs, at a unix socket,
+           until interrupted
 
 Everywhere:
   --name NAME        The cluster [default: kwok]

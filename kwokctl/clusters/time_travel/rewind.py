@@ -10,6 +10,7 @@ import msgspec
 from kwokctl.clusters.launching.readiness import explaining_timeouts, wait_ready
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.locks import alone
+from kwokctl.clusters.time_travel.changes import ChangedObject, changed_objects
 from kwokctl.clusters.time_travel.mark import write_witness
 from kwokctl.clusters.time_travel.marks import Mark
 from kwokctl.clusters.time_travel.reach import Reach, reached
@@ -75,6 +76,8 @@ class Outlook:
     written: Mapping[str, int]
     """How many objects would be put back, by the folder of etcd that they are in."""
     deleted: Mapping[str, int]
+    objects: tuple[ChangedObject, ...] = ()
+    """Each of them, by key."""
 
 
 async def foreseen(home: Home, cluster: ClusterName, name: str) -> Outlook:
@@ -87,7 +90,8 @@ async def foreseen(home: Home, cluster: ClusterName, name: str) -> Outlook:
             _, writes = await Settling(reach, mark, content, in_all=not is_known).look()
         put = Counter(reach.scope.words(w.key)[0] for w in writes if w.value is not None)
         gone = Counter(reach.scope.words(w.key)[0] for w in writes if w.value is None)
-        return Outlook(mark=mark.name, written=dict(put), deleted=dict(gone))
+        objects = tuple(changed_objects(reach.scope, writes))
+        return Outlook(mark=mark.name, written=dict(put), deleted=dict(gone), objects=objects)
 
 
 async def has_same_history(reach: Reach, mark: Mark) -> bool:

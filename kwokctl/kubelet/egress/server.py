@@ -9,13 +9,12 @@ import asyncio
 import logging
 import socket
 from collections.abc import Awaitable, Callable
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from pathlib import Path
 
-from kwokctl.errors import UnavailableError
 from kwokctl.kubelet.egress.relay import relay
 from kwokctl.kubelet.egress.target import ConnectTarget, target_of
-from kwokctl.kubelet.http.listening import accepted
+from kwokctl.kubelet.http.listening import serve_each, unix_socket
 from kwokctl.kubelet.http.messages import RefusedError
 
 log = logging.getLogger(__name__)
@@ -30,19 +29,7 @@ Serve = Callable[[socket.socket, str], Awaitable[None]]
 
 def egress_socket(path: Path) -> socket.socket:
     """Listen at a unix socket that only its owner may dial; UnavailableError if that fails."""
-    made = socket.socket(socket.AF_UNIX)
-    try:
-        path.unlink(missing_ok=True)  # of a server that was killed
-        made.bind(str(path))
-        path.chmod(0o600)
-        made.listen()
-        made.setblocking(False)
-    except OSError as e:
-        made.close()
-        raise UnavailableError(
-            f"cannot serve at '{path}': {e.strerror}", hint="give another path with --egress-socket"
-        ) from e
-    return made
+    return unix_socket(path, hint="give another path with --egress-socket")
 
 
 class EgressServer:
@@ -55,15 +42,7 @@ class EgressServer:
 
     async def run(self, listening: socket.socket) -> None:
         """Serve the connections of a socket until cancelled; close it in the end."""
-        try:
-            async with (
-                asyncio.TaskGroup() as tasks,
-                aclosing(accepted(listening)) as connections,
-            ):
-                async for found in connections:
-                    tasks.create_task(self._serve(found))
-        finally:
-            listening.close()
+        await serve_each(listening, self._serve)
 
     async def _serve(self, found: socket.socket) -> None:
         try:

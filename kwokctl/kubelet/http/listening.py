@@ -3,11 +3,11 @@
 import asyncio
 import socket
 import ssl
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from contextlib import aclosing, suppress
 from pathlib import Path
 
-from kwokctl.errors import ConfigError, UnavailableError
+from kwokctl.errors import ConfigError, ConflictError, UnavailableError
 from kwokctl.host.ports import ANY, LOOPBACK
 from kwokctl.kubelet.http.connection import ServedConnection
 
@@ -66,6 +66,26 @@ def _listening(host: str, port: int, *, device: bytes = b"") -> socket.socket:
     return made
 
 
+def unix_socket(path: Path, *, hint: str) -> socket.socket:
+    """Listen at a unix socket that only its owner may dial; UnavailableError if that fails.
+
+    One that a server has left behind is replaced; ConflictError if there is another file.
+    """
+    if path.exists() and not path.is_socket():
+        raise ConflictError(f"'{path}' exists, and is no socket", hint=hint)
+    made = socket.socket(socket.AF_UNIX)
+    try:
+        path.unlink(missing_ok=True)
+        made.bind(str(path))
+        path.chmod(0o600)
+        made.listen()
+        made.setblocking(False)
+    except OSError as e:
+        made.close()
+        raise UnavailableError(f"cannot serve at '{path}': {e.strerror or e}", hint=hint) from e
+    return made
+
+
 def server_tls(certificate: Path, key: Path, client_ca: Path | None) -> ssl.SSLContext:
     """Show a certificate, and verify those of clients that have one; ConfigError for bad files."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -108,6 +128,18 @@ async def accepted(listening: socket.socket) -> AsyncGenerator[socket.socket, No
             continue
         yield found
         await asyncio.sleep(0)
+
+
+async def serve_each(
+    listening: socket.socket, serve: Callable[[socket.socket], Coroutine[object, None, None]]
+) -> None:
+    """Serve each connection of a socket until cancelled; close it in the end."""
+    try:
+        async with asyncio.TaskGroup() as tasks, aclosing(accepted(listening)) as connections:
+            async for found in connections:
+                tasks.create_task(serve(found))
+    finally:
+        listening.close()
 
 
 async def connected(

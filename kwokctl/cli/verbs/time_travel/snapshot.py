@@ -14,7 +14,7 @@ from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.options import Output
 from kwokctl.cli.parsing.values import file_to_write, one_of
 from kwokctl.cli.verbs import unserved
-from kwokctl.cli.verbs.time_travel import marks
+from kwokctl.cli.verbs.time_travel import marks, serving
 from kwokctl.errors import NotServedError
 
 _Path = Annotated[
@@ -51,6 +51,7 @@ def register(app: typer.Typer) -> None:
     commands.command(below, "save", examples=saving)(save)
     commands.command(below, "restore", examples=restoring)(restore)
     marks.register(below)
+    serving.register(below)
     refused = unserved.refusing("snapshot export", "'kwokctl snapshot save' saves a cluster's etcd")
     commands.raw_command(below, "export", hidden=True)(refused)
 

@@ -8,22 +8,19 @@ import msgspec
 import pytest
 
 from kwokctl.clusters.state.home import Home, cluster_name
-from kwokctl.clusters.state.saved import load
 from kwokctl.clusters.time_travel.mark import copied, write_witness
-from kwokctl.clusters.time_travel.marks import Mark, Marks
+from kwokctl.clusters.time_travel.marks import Mark
 from kwokctl.clusters.time_travel.reach import Reach
 from kwokctl.clusters.time_travel.rewind import advance, check_origin, has_same_history
 from kwokctl.clusters.time_travel.settling import Settled, Settling, delete_events
 from kwokctl.errors import ConflictError, UnavailableError
 from kwokctl.etcd.kv.kv import Txn, TxnAnswer
 from kwokctl.etcd.marks.content import opened
-from kwokctl.kube.client import Client
-from kwokctl.kube.kubeconfig.access import Access
-from kwokctl.kube.transport.pool import Pool
 from tests.support.fake_runtime import FakeRuntime
 from tests.support.full_disk import full_disk
 from tests.support.options import cluster_options
 from tests.support.ranged_etcd import RangedEtcd
+from tests.support.reaching import reach_of
 from tests.support.saved_cluster import home_with
 
 NAME = cluster_name("dev")
@@ -43,21 +40,6 @@ POD = b"/registry/pods/default/0"
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
     return home_with(tmp_path, NAME, cluster_options(), FakeRuntime())
-
-
-def _reach(home: Home, kv: RangedEtcd) -> Reach:
-    paths = home.paths(NAME)
-    return Reach(
-        home=home,
-        saved=load(paths, NAME),
-        runtime=FakeRuntime(),
-        kv=kv,
-        # Of values that are no objects there is nothing to ask an API server.
-        client=Client(Pool(Access(server="http://127.0.0.1:1"))),
-        prefix="/registry",
-        uid="uid",
-        marks=Marks(paths, NAME),
-    )
 
 
 async def _marked(reach: Reach) -> Mark:
@@ -101,7 +83,7 @@ class AnsweringEtcd(RangedEtcd):
 async def test_after_any_changes_all_is_as_marked(home: Home) -> None:
     kv, choose = RangedEtcd(), Random(18)
     _change(kv, choose)
-    reach, marked = _reach(home, kv), _values(kv)
+    reach, marked = reach_of(home, NAME, kv), _values(kv)
     mark = await _marked(reach)
 
     for _ in range(100):
@@ -114,7 +96,7 @@ async def test_after_any_changes_all_is_as_marked(home: Home) -> None:
 
 async def test_after_a_restore_all_is_as_marked(home: Home) -> None:
     kv, choose = RangedEtcd(), Random(18)
-    reach = _reach(home, kv)
+    reach = reach_of(home, NAME, kv)
 
     for _ in range(30):
         _change(kv, choose)
@@ -133,7 +115,7 @@ async def test_what_is_written_first_is_answered_and_written_again(home: Home) -
     repairs = iter([lambda kv: kv.delete(POD)])
     kv = AnsweringEtcd(iter(()))
     kv.put(POD, b"1")
-    reach = _reach(home, kv)
+    reach = reach_of(home, NAME, kv)
     mark = await _marked(reach)
     kv.put(POD, b"2")
     kv.answers = repairs
@@ -147,7 +129,7 @@ async def test_what_is_written_first_is_answered_and_written_again(home: Home) -
 async def test_what_never_settles_is_named_and_the_rest_is_as_marked(home: Home) -> None:
     kv = AnsweringEtcd(iter(()))
     kv.put(POD, b"1")
-    reach = _reach(home, kv)
+    reach = reach_of(home, NAME, kv)
     mark = await _marked(reach)
     kv.put(POD, b"2")
     kv.put(KEYS[0], b"new")
@@ -162,7 +144,7 @@ async def test_what_never_settles_is_named_and_the_rest_is_as_marked(home: Home)
 async def test_events_made_since_are_deleted_and_older_ones_stay(home: Home) -> None:
     kv = RangedEtcd()
     kv.put(EVENT + b"1", b"old")
-    reach = _reach(home, kv)
+    reach = reach_of(home, NAME, kv)
     mark = await _marked(reach)
     kv.put(EVENT + b"1", b"seen again")
     kv.put(EVENT + b"2", b"new")
@@ -175,7 +157,7 @@ async def test_what_expires_with_a_lease_is_left_alone(home: Home) -> None:
     kv = RangedEtcd()
     kv.leases[7] = 60
     kv.put(KEYS[0], b"1", lease=7)
-    reach = _reach(home, kv)
+    reach = reach_of(home, NAME, kv)
     mark = await _marked(reach)
     kv.delete(KEYS[0])
     kv.put(KEYS[1], b"1", lease=7)
@@ -194,7 +176,7 @@ async def test_what_expires_with_a_lease_is_left_alone(home: Home) -> None:
     ],
 )
 async def test_a_foreign_mark_is_refused(home: Home, change: dict[str, str], message: str) -> None:
-    reach = _reach(home, RangedEtcd())
+    reach = reach_of(home, RangedEtcd())
     mark = await _marked(reach)
 
     check_origin(reach, mark)
@@ -203,7 +185,7 @@ async def test_a_foreign_mark_is_refused(home: Home, change: dict[str, str], mes
 
 
 async def test_a_mark_of_an_earlier_release_is_taken_for_the_clusters_own(home: Home) -> None:
-    reach = _reach(home, RangedEtcd())
+    reach = reach_of(home, RangedEtcd())
     mark = await _marked(reach)
 
     assert mark.cluster == "uid"
@@ -213,7 +195,7 @@ async def test_a_mark_of_an_earlier_release_is_taken_for_the_clusters_own(home: 
 async def test_a_mark_on_a_full_disk_leaves_the_former_one(home: Home) -> None:
     kv = RangedEtcd()
     kv.put(POD, b"1" * 10_000)
-    reach = _reach(home, kv)
+    reach = reach_of(home, kv)
     mark = await _marked(reach)
 
     with full_disk(), pytest.raises(UnavailableError, match="cannot be written"):

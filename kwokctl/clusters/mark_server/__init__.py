@@ -1,0 +1,1 @@
+"""Marks and rewinds for programs in any language: JSON over HTTP on a unix socket."""

@@ -1,0 +1,127 @@
+"""Serves marks and rewinds on a unix socket that only the cluster's owner may use."""
+
+import asyncio
+import os
+import socket
+import struct
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from kwokctl.clusters.mark_server.requests import MarkRequests
+from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.saved import load
+from kwokctl.errors import (
+    BusyError,
+    ComponentError,
+    ConflictError,
+    KwokctlError,
+    NotFoundError,
+    TimedOutError,
+    UsageError,
+)
+from kwokctl.host.files import private_folder
+from kwokctl.json_value import Json
+from kwokctl.kubelet.http.listening import serve_each, unix_socket
+from kwokctl.kubelet.http.messages import Answer, Request
+from kwokctl.kubelet.http.routes import Route, RouteTable
+from kwokctl.kubelet.http.server import KubeletServer
+from kwokctl.model import ClusterName
+
+_CREDENTIALS = struct.Struct("3i")
+"""Process, user and group of a peer (unix(7), SO_PEERCRED)."""
+_JSON = "application/json"
+_STATUS: tuple[tuple[type[KwokctlError], int], ...] = (
+    (NotFoundError, 404),
+    (UsageError, 400),
+    (BusyError, 409),
+    (ConflictError, 409),
+    (ComponentError, 503),
+    (TimedOutError, 504),
+)
+
+
+@asynccontextmanager
+async def serving_marks(
+    home: Home, cluster: ClusterName, socket_path: Path | None = None
+) -> AsyncIterator[Path]:
+    """Serve at a socket, by default one in the cluster's folder, as long as the block runs.
+
+    Raises NotFoundError if there is no such cluster, ConflictError if something serves there already.
+    """
+    paths = home.paths(cluster)
+    load(paths, cluster)
+    if socket_path is None:
+        private_folder(paths.sockets)
+    path = socket_path or paths.marks_socket
+    await _check_unserved(path)
+    listening = await asyncio.to_thread(unix_socket, path, hint="choose another with --socket")
+    server = MarkServer(MarkRequests(home, cluster), user=os.geteuid())
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            running = tasks.create_task(server.run(listening))
+            try:
+                yield path
+            finally:
+                running.cancel()
+    finally:
+        path.unlink(missing_ok=True)
+
+
+class MarkServer:
+    """Answers the requests of one user, until cancelled."""
+
+    def __init__(self, requests: MarkRequests, *, user: int) -> None:
+        """Close the connections of others."""
+        self._user = user
+        routes = [
+            Route(path=path, methods=frozenset({method}), answer=partial(_answer, carry_out))
+            for (method, path), carry_out in requests.by_path.items()
+        ]
+        self._http = KubeletServer(RouteTable(routes), _everybody)
+
+    async def run(self, listening: socket.socket) -> None:
+        """Serve the connections of a socket; close it in the end."""
+        await serve_each(listening, self._serve)
+
+    async def _serve(self, found: socket.socket) -> None:
+        if peer_user(found) == self._user:
+            await self._http.serve(found, None)
+        else:
+            found.close()
+
+
+def peer_user(connection: socket.socket) -> int:
+    """Return the id of the user at the other end."""
+    told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    _, user, _ = _CREDENTIALS.unpack(told)
+    return int(user)
+
+
+async def _everybody(_request: Request, _certificate: object) -> None:
+    """Admit a request: who may connect was asked before."""
+
+
+async def _answer(carry_out: Callable[[bytes], Awaitable[Json]], request: Request) -> Answer:
+    try:
+        return _json(200, await carry_out(request.body))
+    except KwokctlError as e:
+        status = next((number for kind, number in _STATUS if isinstance(e, kind)), 500)
+        return _json(status, {"error": {"id": e.id, "message": str(e), "hint": e.hint or ""}})
+
+
+def _json(status: int, document: Json) -> Answer:
+    return Answer(status, msgspec.json.encode(document) + b"\n", content_type=_JSON)
+
+
+async def _check_unserved(path: Path) -> None:
+    """Raise ConflictError if something answers at a socket; one that was left behind does not."""
+    with suppress(OSError):
+        _, writer = await asyncio.open_unix_connection(path)
+        writer.close()
+        raise ConflictError(
+            f"'{path}' is served already", hint="use that, or choose another with --socket"
+        )

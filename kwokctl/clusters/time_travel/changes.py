@@ -1,0 +1,37 @@
+"""Names the objects that differ from a mark. Pure."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from kwokctl.clusters.time_travel.scope import RewindScope
+from kwokctl.clusters.time_travel.stored_kind import stored_kind
+from kwokctl.etcd.marks.difference import Write
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedObject:
+    """An object that is not as it was at a mark."""
+
+    kind: str
+    """Empty if that cannot be read, because what is stored is encrypted."""
+    key: str
+    """Where it is in etcd, without the prefix: `pods/default/web`."""
+    change: Literal["created", "changed", "deleted"]
+
+
+def changed_objects(scope: RewindScope, writes: Iterable[Write]) -> Iterator[ChangedObject]:
+    """Yield the objects that these writes would take back, by key."""
+    for write in sorted(writes, key=lambda each: each.key):
+        kind = stored_kind(write.former if write.value is None else write.value)
+        yield ChangedObject(
+            kind=kind.kind if kind else "",
+            key="/".join(scope.words(write.key)),
+            change=_change(write),
+        )
+
+
+def _change(write: Write) -> Literal["created", "changed", "deleted"]:
+    if write.value is None:
+        return "created"
+    return "changed" if write.seen else "deleted"

@@ -65,12 +65,19 @@ REPLICA_SETS = Resource("apps", "v1", "replicasets", "ReplicaSet", namespaced=Tr
 DAEMON_SETS = Resource("apps", "v1", "daemonsets", "DaemonSet", namespaced=True)
 STATEFUL_SETS = Resource("apps", "v1", "statefulsets", "StatefulSet", namespaced=True)
 JOBS = Resource("batch", "v1", "jobs", "Job", namespaced=True)
+CUSTOM_RESOURCE_DEFINITIONS = Resource(
+    "apiextensions.k8s.io",
+    "v1",
+    "customresourcedefinitions",
+    "CustomResourceDefinition",
+    namespaced=False,
+)
 
 NODE_LEASES = "kube-node-lease"
 """The namespace of the leases of nodes, each of which is named like its node."""
 
 KNOWN = (
     NAMESPACES, NODES, PODS, SERVICE_ACCOUNTS, SERVICES, SECRETS, CONFIG_MAPS, EVENTS, LEASES,
-    DEPLOYMENTS, REPLICA_SETS, DAEMON_SETS, STATEFUL_SETS, JOBS,
+    DEPLOYMENTS, REPLICA_SETS, DAEMON_SETS, STATEFUL_SETS, JOBS, CUSTOM_RESOURCE_DEFINITIONS,
 )  # fmt: skip
 """Resources that every cluster serves in this form, so that no discovery is needed."""

@@ -20,7 +20,7 @@ from kwokctl.cli.parsing.options import (
     cluster_parameters,
     kubeconfig_path,
 )
-from kwokctl.cli.verbs.populate import populate, requests_of, words_of
+from kwokctl.cli.verbs.populate import populate, words_of
 from kwokctl.cli.verbs.scale import objects_of
 from kwokctl.cli.verbs.time_travel import forking
 
@@ -87,6 +87,7 @@ def create(
     import os
 
     from kwokctl.clusters.create import CreateRequest, create_cluster
+    from kwokctl.clusters.scaling.first_sets import first_sets
     from kwokctl.components.catalog import usual_options
     from kwokctl.config.resolve import resolve_options
 
@@ -105,7 +106,7 @@ def create(
         keep_on_failure=keep_on_failure,
         fail_on_drift=fail_on_drift,
     )
-    requests = requests_of(resolved.options)
+    requests = first_sets(resolved.options)
     if call.is_dry_run:
         _show_creation(call, request, requests, output)
         return

@@ -13,22 +13,9 @@ from kwokctl.errors import KwokctlError
 if TYPE_CHECKING:
     from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
     from kwokctl.config.documents import Document
-    from kwokctl.config.options import ClusterOptions
 
 _LEAST_WAIT = 1.0
 """Seconds that objects are waited for however long the cluster has taken."""
-
-
-def requests_of(options: "ClusterOptions") -> "list[ScaleRequest]":
-    """Return the requests, nodes first; UsageError for numbers that no cluster could hold."""
-    from kwokctl.clusters.scaling.request import ScaleRequest
-
-    wanted = {"node": options.objects.nodes, "pod": options.objects.pods}
-    return [
-        ScaleRequest(kind=kind, replicas=replicas, may_shrink=False)
-        for kind, replicas in wanted.items()
-        if replicas
-    ]
 
 
 def words_of(request: "ScaleRequest", wait: float | None) -> tuple[str, ...]:

@@ -3,11 +3,10 @@
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 
-import msgspec
-
+from kwokctl.clusters.objects.apply import apply_one
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.json_value import Json
-from kwokctl.kube.client import FIELD_MANAGER, Client, PatchType
+from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import load_access
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.model import Component
@@ -28,19 +27,7 @@ async def apply_objects(paths: ClusterPaths, components: Iterable[Component]) ->
         client = Client(pool)
         for each in objects:
             bundle = b64encode((paths.pki / "ca.crt").read_bytes()).decode()
-            await _apply(client, with_authority(each, bundle))
-
-
-async def _apply(client: Client, body: Mapping[str, Json]) -> None:
-    metadata = body["metadata"]
-    resource = await client.resource_for(body["apiVersion"], body["kind"])
-    path = resource.path(metadata.get("namespace"), metadata["name"])
-    await client.call(
-        "PATCH",
-        f"{path}?fieldManager={FIELD_MANAGER}&force=true",
-        msgspec.json.encode(body),
-        content_type=PatchType.APPLY,
-    )
+            await apply_one(client, with_authority(each, bundle))
 
 
 def with_authority(body: Mapping[str, Json], bundle: str) -> Mapping[str, Json]:

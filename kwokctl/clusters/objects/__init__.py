@@ -1,0 +1,1 @@
+"""Objects of a cluster: applying manifests, finding kinds, and waiting for conditions."""

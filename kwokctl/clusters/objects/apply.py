@@ -1,0 +1,88 @@
+"""Applies objects to a cluster, in an order in which the API server accepts them."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
+
+import msgspec
+
+from kwokctl.clusters.objects.definitions import DEFINITION, wait_served
+from kwokctl.errors import ApiError
+from kwokctl.json_value import Json
+from kwokctl.kube.client import FIELD_MANAGER, Client, PatchType
+from kwokctl.retry import retried
+from kwokctl.tasks import for_each
+
+_AT_ONCE = 32
+_FIRST = (DEFINITION, "Namespace")
+_LAST = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
+"""They would be asked about the other objects."""
+_ACCOUNT_WITHIN, _POLL = 10.0, 0.05
+"""Seconds in which the controller-manager makes the ServiceAccount of a new namespace."""
+_FORBIDDEN = 403
+
+
+async def apply_all(
+    client: Client, objects: Sequence[Mapping[str, Json]], *, namespace: str = "default"
+) -> list[dict[str, Json]]:
+    """Create objects, or give them the fields that are given; return them as they are stored.
+
+    An object without a namespace gets `namespace` if its kind has one. New kinds are served before
+    their objects are applied. Raises ApiError for the first that is refused.
+    """
+    stored: dict[int, dict[str, Json]] = {}
+
+    async def one(number: int) -> None:
+        stored[number] = await apply_one(client, objects[number], namespace=namespace)
+
+    for group in _groups(objects):
+        await for_each(group, one, at_once=_AT_ONCE)
+        await wait_served(client, [objects[n] for n in group if objects[n]["kind"] == DEFINITION])
+    return [stored[number] for number in range(len(objects))]
+
+
+async def apply_one(
+    client: Client, body: Mapping[str, Json], *, namespace: str = ""
+) -> dict[str, Json]:
+    """Apply one object, or create it if the API server is to make its name."""
+    metadata = body["metadata"]
+    resource = await client.resource_for(body["apiVersion"], body["kind"])
+    within = (metadata.get("namespace") or namespace) if resource.namespaced else None
+    content = msgspec.json.encode(body)
+    path = resource.path(within, metadata.get("name"))
+    if "name" in metadata:
+        path += f"?fieldManager={FIELD_MANAGER}&force=true"
+        send = partial(client.call, "PATCH", path, content, content_type=PatchType.APPLY)
+    else:
+        send = partial(client.call, "POST", f"{path}?fieldManager={FIELD_MANAGER}", content)
+    answer = await _with_account(partial(retried, send))
+    found: dict[str, Json] = msgspec.json.decode(answer)
+    return found
+
+
+def _groups(objects: Sequence[Mapping[str, Json]]) -> Iterable[Sequence[int]]:
+    """Return the numbers of the objects in groups, each of which must be applied before the next."""
+    ranks: dict[int, list[int]] = {}
+    for number, body in enumerate(objects):
+        ranks.setdefault(_rank(body["kind"]), []).append(number)
+    return [ranks[rank] for rank in sorted(ranks)]
+
+
+def _rank(kind: str) -> int:
+    if kind in _FIRST:
+        return _FIRST.index(kind)
+    return len(_FIRST) + (kind in _LAST)
+
+
+async def _with_account(send: Callable[[], Awaitable[bytes]]) -> bytes:
+    """Send a request, again while the namespace of a pod is so new that it has no ServiceAccount."""
+    clock = asyncio.get_running_loop().time
+    until = clock() + _ACCOUNT_WITHIN
+    while True:
+        try:
+            return await send()
+        except ApiError as e:
+            is_early = e.status == _FORBIDDEN and "error looking up service account" in str(e)
+            if not is_early or clock() > until:
+                raise
+        await asyncio.sleep(_POLL)

@@ -1,0 +1,150 @@
+"""Waits until objects are as they are wanted, by a watch: nothing is asked again and again."""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+
+import msgspec
+
+from kwokctl.clusters.objects.conditions import DELETED, Condition, in_words, predicate
+from kwokctl.clusters.objects.kinds import KindFinder
+from kwokctl.errors import TimedOutError, UsageError
+from kwokctl.json_value import Json
+from kwokctl.kube.collections.watch import Event, EventType, watch
+from kwokctl.kube.resource import Resource
+from kwokctl.kube.transport.pool import Pool
+
+_NAMED = 5
+"""Objects that are named of those that are late."""
+_decode = msgspec.json.Decoder(dict[str, Json]).decode
+_Key = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectWait:
+    """Which objects are waited for, and how they are to be."""
+
+    what: str
+    """`KIND`, or `KIND/NAME`."""
+    condition: Condition = "exists"
+    namespace: str | None = "default"
+    """None for all namespaces."""
+    selector: str = ""
+    count: int | None = None
+    """How many there are to be exactly; None for at least one."""
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for a wait that has no end."""
+        predicate(self.condition)
+        if self.name and (self.selector or self.count is not None):
+            raise UsageError(
+                f"'{self.what}' is one object: it is waited for without a selector and a number",
+                hint=f"leave them out, or wait for '{self.kind}'",
+            )
+
+    @property
+    def kind(self) -> str:
+        """The word for the kind."""
+        return self.what.partition("/")[0]
+
+    @property
+    def name(self) -> str:
+        """The name of the one object; empty if there may be several."""
+        return self.what.partition("/")[2]
+
+
+async def wait_for(
+    pool: Pool, finder: KindFinder, wanted: ObjectWait, seconds: float
+) -> list[dict[str, Json]]:
+    """Return the objects once they are as wanted; TimedOutError names those that are late."""
+    resource = await finder.find(wanted.kind)
+    view = _View(resource, wanted)
+    try:
+        async with asyncio.timeout(seconds):
+            await _follow(pool, view)
+    except TimeoutError as e:
+        raise TimedOutError(
+            f"after {seconds:g} s {view.lack()}", hint="allow more time, or look at their Events"
+        ) from e
+    return view.objects
+
+
+async def _follow(pool: Pool, view: "_View") -> None:
+    wanted = view.wanted
+    batches = watch(
+        pool,
+        view.resource,
+        decoder=_decode,
+        namespace=wanted.namespace,
+        label_selector=wanted.selector,
+        field_selector=f"metadata.name={wanted.name}" if wanted.name else "",
+    )
+    async with aclosing(batches):
+        async for events in batches:
+            for event in events:
+                view.note(event)
+            if view.holds():
+                return
+
+
+class _View:
+    """What a watch has shown so far."""
+
+    def __init__(self, resource: Resource, wanted: ObjectWait) -> None:
+        self.resource, self.wanted = resource, wanted
+        self._is_whole = False
+        self._as_wanted = predicate(wanted.condition)
+        self._found: dict[_Key, dict[str, Json]] = {}
+
+    @property
+    def objects(self) -> list[dict[str, Json]]:
+        return [self._found[key] for key in sorted(self._found)]
+
+    def note(self, event: Event[dict[str, Json]]) -> None:
+        body = event.object
+        if body is None:
+            self._is_whole = True
+            return
+        if event.type is EventType.DELETED:
+            self._found.pop(_key(body), None)
+        else:
+            head = {"apiVersion": self.resource.api_version, "kind": self.resource.kind}
+            self._found[_key(body)] = {**head, **body}
+
+    def holds(self) -> bool:
+        if not self._is_whole:
+            return False
+        if self.wanted.condition == DELETED:
+            return not self._found
+        return not self._is_wrong_number() and not self._late()
+
+    def lack(self) -> str:
+        """Say what is not as wanted."""
+        if not self._is_whole:
+            return f"the API server has not listed {self.resource.plural}"
+        if self.wanted.condition == DELETED:
+            return f"there still are {self._named(sorted(self._found))}"
+        if self._is_wrong_number():
+            return f"there are {len(self._found)} {self.resource.plural}{self._number()}"
+        return f"not {in_words(self.wanted.condition)}: {self._named(self._late())}"
+
+    def _is_wrong_number(self) -> bool:
+        number = len(self._found)
+        return number == 0 if self.wanted.count is None else number != self.wanted.count
+
+    def _number(self) -> str:
+        return "" if self.wanted.count is None else f", not {self.wanted.count}"
+
+    def _late(self) -> list[_Key]:
+        return sorted(key for key, body in self._found.items() if not self._as_wanted(body))
+
+    def _named(self, keys: list[_Key]) -> str:
+        names = [f"{self.resource.kind} {'/'.join(filter(None, key))}" for key in keys[:_NAMED]]
+        more = len(keys) - _NAMED
+        return ", ".join(names) + (f" and {more} more" if more > 0 else "")
+
+
+def _key(body: Mapping[str, Json]) -> _Key:
+    metadata = body["metadata"]
+    return metadata.get("namespace", ""), metadata["name"]

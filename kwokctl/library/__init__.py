@@ -1,0 +1,1 @@
+"""Clusters for Python programs: what the commands do, as methods that return values."""

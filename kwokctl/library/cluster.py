@@ -1,0 +1,295 @@
+"""A cluster, for Python programs."""
+
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypedDict, TypeVar, Unpack
+
+from kwokctl.clusters.delete import delete_cluster
+from kwokctl.clusters.forking.fork import ForkRequest, fork_cluster
+from kwokctl.clusters.launching.launch import Patience
+from kwokctl.clusters.objects.conditions import Condition
+from kwokctl.clusters.objects.manifests import Manifest, objects_of
+from kwokctl.clusters.objects.wait import ObjectWait
+from kwokctl.clusters.scale import scale
+from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
+from kwokctl.clusters.start import start_cluster
+from kwokctl.clusters.state.home import Home, cluster_name
+from kwokctl.clusters.state.saved import load
+from kwokctl.clusters.stop import stop_cluster
+from kwokctl.clusters.time_travel.changes import ChangedObject
+from kwokctl.clusters.time_travel.mark import drop_marks, list_marks, mark_cluster
+from kwokctl.clusters.time_travel.marks import Mark
+from kwokctl.clusters.time_travel.rest import wait_at_rest
+from kwokctl.clusters.time_travel.rewind import Rewound, foreseen, rewind_cluster
+from kwokctl.errors import KwokctlError
+from kwokctl.host.paths import ClusterPaths, WorkDir, cache_dir, default_workdir
+from kwokctl.json_value import Json
+from kwokctl.library.creation import CreationRequest, create
+from kwokctl.library.logs import log_lines
+from kwokctl.library.loop import loop_thread
+from kwokctl.library.objects import ClusterObjects
+from kwokctl.library.options import Option
+from kwokctl.library.reporting import LoggedProgress
+
+T = TypeVar("T")
+Paused = Callable[[], AbstractContextManager[object]]
+"""Makes what keeps a program away from a cluster while it is rewound."""
+_WAIT = 120.0
+_REST_WITHIN = 60.0
+
+
+class SetWords(TypedDict, total=False):
+    """What else there is to say of a set of objects, as `kwokctl scale` has it."""
+
+    name: str
+    namespace: str
+    params: tuple[str, ...]
+    serial_length: int
+    on_nodes: str
+    grace_seconds: int
+
+
+class WhichWords(TypedDict, total=False):
+    """Which objects are waited for."""
+
+    namespace: str | None
+    """`default` unless given; None for all."""
+    selector: str
+    count: int
+    """How many there are to be; at least one unless given."""
+
+
+class Cluster:
+    """One cluster of this user.
+
+    Every method returns when its work is done, and raises the errors of `kwokctl.errors`; none
+    prints. It can be used from any thread. As a context manager it deletes a cluster that it has
+    made, and leaves one that was there before.
+    """
+
+    def __init__(self, home: Home, name: str, *, is_own: bool = False) -> None:
+        """Reach a cluster that exists: use `create` or `open`."""
+        self._home = home
+        self._name = cluster_name(name)
+        self._is_own = is_own
+        self._kubeconfig: Path | None = None
+        self._objects = ClusterObjects(self._paths.own_kubeconfig)
+
+    @classmethod
+    def create(
+        cls,
+        name: str = "kwok",
+        *,
+        wait: float | None = _WAIT,
+        config: Sequence[str | Path] = (),
+        kubeconfig: Path | None = None,
+        workdir: Path | None = None,
+        **options: Option,
+    ) -> Self:
+        """Create a cluster, or find one with the same settings.
+
+        `options` are those of `kwokctl create cluster`: `runtime="docker"`, `nodes=10`,
+        `kube_version="v1.34.1"`. `wait` is how long, in seconds, components and nodes have to become
+        ready; None does not wait for them. Only a `kubeconfig` that is given gets a context. Raises
+        ConflictError if the cluster exists with other settings.
+        """
+        cluster = cls(_home(workdir), name)
+        wanted = CreationRequest(
+            name=cluster._name,
+            options=options,
+            config=config,
+            kubeconfig=kubeconfig,
+            wait=wait,
+        )
+        cluster._is_own = cluster._run(create(cluster._home, wanted))
+        cluster._kubeconfig = kubeconfig
+        return cluster
+
+    @classmethod
+    def open(cls, name: str = "kwok", *, workdir: Path | None = None) -> Self:
+        """Reach a cluster that exists, running or not; NotFoundError if there is none."""
+        cluster = cls(_home(workdir), name)
+        load(cluster._paths, cluster._name)
+        return cluster
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._name
+
+    @property
+    def kubeconfig(self) -> Path:
+        """The administrator's kubeconfig, for other programs: the value of KUBECONFIG."""
+        return self._paths.kubeconfig
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """The names of its components."""
+        return load(self._paths, self._name).names
+
+    def start(self, *, wait: float | None = _WAIT) -> None:
+        """Start the components that do not run."""
+        self._run(start_cluster(self._home, self._name, wait=wait))
+
+    def stop(self) -> None:
+        """Stop it; its data stays."""
+        self.close()
+        self._run(stop_cluster(self._home, self._name))
+
+    def delete(self) -> None:
+        """Delete it, if it is there."""
+        self.close()
+        self._run(delete_cluster(self._home, self._name, kubeconfig=self._kubeconfig, force=False))
+
+    def close(self) -> None:
+        """Let connections go; the next call makes new ones."""
+        self._run(self._objects.close())
+
+    def scale(
+        self, kind: str, replicas: int, *, wait: float | None = _WAIT, **more: Unpack[SetWords]
+    ) -> ScaleResult:
+        """Give a set of nodes, pods or other objects its size, as `kwokctl scale` does."""
+        request = ScaleRequest(kind=kind, replicas=replicas, wait=wait, **more)
+        return self._run(scale(self._home, self._name, request, documents=()))
+
+    def apply(
+        self, manifests: Manifest | Sequence[Manifest], *, namespace: str = "default"
+    ) -> list[dict[str, Json]]:
+        """Apply objects from files, folders or mappings; return them as they are stored.
+
+        Kinds and namespaces come first, webhooks last, whatever the order.
+        """
+        return self._run(self._objects.apply(objects_of(manifests), namespace))
+
+    def get(self, what: str, *, namespace: str = "default") -> dict[str, Json]:
+        """Return the object `KIND/NAME`; ApiError with the status 404 if there is none."""
+        return self._run(self._objects.get(what, namespace))
+
+    def find(
+        self, kind: str, *, namespace: str | None = "default", selector: str = ""
+    ) -> list[dict[str, Json]]:
+        """Return the objects of a kind; those of all namespaces if that is None."""
+        return self._run(self._objects.find(kind, namespace, selector))
+
+    def remove(self, what: str, *, namespace: str = "default") -> None:
+        """Delete the object `KIND/NAME`, if it is there."""
+        self._run(self._objects.remove(what, namespace))
+
+    def wait_for(
+        self,
+        what: str,
+        condition: Condition = "exists",
+        *,
+        timeout: float = 30.0,
+        **which: Unpack[WhichWords],
+    ) -> list[dict[str, Json]]:
+        """Wait until objects are as wanted, and return them; TimedOutError names those that are not.
+
+        `what` is `KIND/NAME`, or `KIND` for all objects that `selector` selects: at least one, or
+        exactly `count`. `condition` is `exists`, `deleted`, the type of a condition as `Ready` or
+        `Ready=False`, a jq expression that begins with a dot, or a function of an object.
+        """
+        wanted = ObjectWait(what=what, condition=condition, **which)
+        return self._run(self._objects.wait_for(wanted, timeout))
+
+    def mark(self, name: str = "mark", *, rest: float = 0.0) -> Mark:
+        """Keep what the cluster holds now, to rewind to it.
+
+        `rest` waits until nothing was written for so many seconds: what is about to be changed at
+        the mark will be changed after each rewind.
+        """
+        if rest:
+            waiting = wait_at_rest(self._home, self._name, seconds=rest, within=_REST_WITHIN + rest)
+            self._run(waiting)
+        return self._run(mark_cluster(self._home, self._name, name))
+
+    def rewind(
+        self, name: str = "", *, keep_events: bool = False, paused: Paused = nullcontext
+    ) -> Rewound:
+        """Put everything back as it was at a mark, the latest without a name.
+
+        `paused` makes a context manager in which that is done: it keeps a controller of yours away,
+        which would answer from caches of objects that are no more.
+        """
+        with paused():
+            done = self._run(rewind_cluster(self._home, self._name, name, keep_events=keep_events))
+        self._objects.forget_kinds()
+        return done
+
+    def marks(self) -> list[Mark]:
+        """Return its marks, the latest last."""
+        return self._run(list_marks(self._home, self._name))
+
+    def drop(self, name: str) -> None:
+        """Remove a mark; the cluster stays as it is."""
+        self._run(drop_marks(self._home, self._name, name, every=False))
+
+    def changes(self, name: str = "") -> Sequence[ChangedObject]:
+        """Return the objects that a rewind would put back or delete."""
+        return self._run(foreseen(self._home, self._name, name)).objects
+
+    def fork(self, name: str, *, new_pki: bool = False, wait: float | None = _WAIT) -> "Cluster":
+        """Create a cluster that begins with what this one holds."""
+        return self.forks([name], new_pki=new_pki, wait=wait)[0]
+
+    def forks(
+        self, names: Sequence[str], *, new_pki: bool = False, wait: float | None = _WAIT
+    ) -> "list[Cluster]":
+        """Create several at once, from one snapshot."""
+        request = ForkRequest(
+            source=self._name,
+            names=tuple(cluster_name(each) for each in names),
+            kubeconfig=None,
+            has_own_authorities=new_pki,
+            patience=Patience(None, wait),
+        )
+        made = self._run(fork_cluster(self._home, request))
+        return [Cluster(self._home, each.name, is_own=True) for each in made]
+
+    def logs(
+        self, component: str, *, tail: int | None = None, since: datetime | None = None
+    ) -> str:
+        """Return what a component has written: all of it, the last lines, or those since a time."""
+        return self._run(log_lines(self._home, self._name, component, tail, since))
+
+    def __enter__(self) -> Self:
+        """Use the cluster."""
+        return self
+
+    def __exit__(
+        self,
+        _type: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        """Delete it if it was made here."""
+        if self._is_own:
+            self.delete()
+        else:
+            self.close()
+
+    def __repr__(self) -> str:
+        """Show its name."""
+        return f"Cluster({self._name!r})"
+
+    @property
+    def _paths(self) -> ClusterPaths:
+        return self._home.paths(self._name)
+
+    def _run(self, work: Coroutine[object, None, T]) -> T:
+        """Do the work; an error shows what to do about it where its traceback is printed."""
+        try:
+            return loop_thread().run(work)
+        except KwokctlError as e:
+            for each in filter(None, (e.hint, e.detail)):
+                e.add_note(each)
+            raise
+
+
+def _home(workdir: Path | None) -> Home:
+    return Home(
+        workdir=WorkDir(workdir or default_workdir()), cache=cache_dir(), progress=LoggedProgress()
+    )

@@ -1,0 +1,61 @@
+"""Creates a cluster with its first nodes and pods, as `create cluster` does."""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kwokctl.clusters.create import CreateRequest, create_cluster
+from kwokctl.clusters.scale import scale
+from kwokctl.clusters.scaling.first_sets import first_sets
+from kwokctl.clusters.state.home import Home
+from kwokctl.components.catalog import usual_options
+from kwokctl.config.documents import latest_of_each, load_documents
+from kwokctl.config.resolve import resolve_options
+from kwokctl.library.options import Option, flags_of
+from kwokctl.model import ClusterName
+
+_LEAST_WAIT = 1.0
+"""Seconds that objects are waited for however long the cluster has taken."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreationRequest:
+    """What is to be created."""
+
+    name: ClusterName
+    options: Mapping[str, Option]
+    config: Sequence[str | Path] = ()
+    kubeconfig: Path | None = None
+    wait: float | None = None
+
+
+async def create(home: Home, wanted: CreationRequest) -> bool:
+    """Create a cluster, and fill it; return False if there was one with the same settings.
+
+    Variables of the environment and the user's default file count, as for the command. Raises
+    ConflictError if there is one with other settings.
+    """
+    began = time.monotonic()
+    paths = [os.fspath(path) for path in wanted.config]
+    default = home.workdir.root / "kwok.yaml"
+    found = load_documents(paths, default=default, progress=home.progress)
+    documents = tuple(latest_of_each(found))
+    flags = flags_of(wanted.options)
+    resolved = resolve_options(usual_options(), flags, os.environ, documents)
+    for warning in resolved.warnings:
+        home.progress.warn(warning)
+    request = CreateRequest(
+        name=wanted.name,
+        resolved=resolved,
+        documents=documents,
+        kubeconfig=wanted.kubeconfig,
+        wait=wanted.wait,
+        fail_on_drift=True,
+    )
+    created = await create_cluster(home, request)
+    for each in first_sets(resolved.options):
+        left = wanted.wait and max(wanted.wait - (time.monotonic() - began), _LEAST_WAIT)
+        await scale(home, wanted.name, replace(each, wait=left), documents=documents)
+    return not created.existed

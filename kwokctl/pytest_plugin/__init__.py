@@ -1,0 +1,1 @@
+"""Lets pytest run tests against a cluster that is rewound before each."""

@@ -1,0 +1,165 @@
+"""The plugin: pytest finds it by its entry point, and loads no more than this until a test uses it."""
+
+import uuid
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import pytest
+
+from kwokctl.json_value import Json
+from kwokctl.pytest_plugin import settings
+from kwokctl.pytest_plugin.needs import MARKER, Needs, needs_of
+from kwokctl.pytest_plugin.session import RunPlan, delete_all_of, session_cluster
+from kwokctl.pytest_plugin.states import ClusterStates, Paused
+from kwokctl.pytest_plugin.webhooks import WebhookServer, localized, webhook_server
+
+if TYPE_CHECKING:
+    from kwokctl.library.cluster import Cluster
+
+_STATES = pytest.StashKey[ClusterStates]()
+_RUN = pytest.StashKey[str]()
+_HAS_WORKERS = pytest.StashKey[bool]()
+_WORDS = "nodes, pods, crds, stages, objects, webhooks"
+
+
+class _WorkerNode(Protocol):
+    """A worker as pytest-xdist shows it to the process that has started it."""
+
+    config: pytest.Config
+    workerinput: dict[str, str]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare options and keys."""
+    settings.add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marker."""
+    text = f"{MARKER}({_WORDS}): what the cluster of the fixture `kwok` holds when the test begins"
+    config.addinivalue_line("markers", text)
+    given: Mapping[str, str] = getattr(config, "workerinput", {})
+    config.stash[_RUN] = given.get("testrunuid") or uuid.uuid4().hex
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: _WorkerNode) -> None:
+    """Note how the workers of this run call their clusters."""
+    node.config.stash[_RUN] = node.workerinput["testrunuid"]
+    node.config.stash[_HAS_WORKERS] = True
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Delete what workers have left behind."""
+    if config.stash.get(_HAS_WORKERS, False) and not config.getoption("kwok_keep"):
+        delete_all_of(RunPlan(run=config.stash[_RUN]))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Add to the report of a failed test what was in its cluster."""
+    report = yield
+    cluster = getattr(item, "funcargs", {}).get("kwok")
+    if report.failed and report.when != "teardown" and cluster is not None:
+        from kwokctl.pytest_plugin.evidence import evidence
+
+        states = item.session.stash[_STATES]
+        lines = item.config.getoption("kwok_log_lines")
+        report.sections += evidence(cluster, states.mark, states.began, lines)
+    return report
+
+
+@pytest.fixture(scope="session")
+def kwok_options() -> Mapping[str, Json]:
+    """Override it to choose options of the cluster; those of the configuration file come first."""
+    return {}
+
+
+@pytest.fixture(scope="session")
+def kwok_setup() -> "Callable[[Cluster], object]":
+    """Override it to return what prepares a new cluster, once for all tests and workers."""
+    return lambda _: None
+
+
+@pytest.fixture(scope="session")
+def kwok_paused() -> Paused:
+    """Override it to return what makes a context manager that keeps the operator under test away."""
+    return nullcontext
+
+
+@pytest.fixture(scope="session")
+def kwok_webhook_server(tmp_path_factory: pytest.TempPathFactory) -> WebhookServer:
+    """Where the operator under test is to serve its webhooks."""
+    return webhook_server(tmp_path_factory.mktemp("kwok-webhooks"))
+
+
+@pytest.fixture(scope="session")
+def kwok_cluster(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    kwok_options: Mapping[str, Json],
+    kwok_setup: "Callable[[Cluster], object]",
+) -> "Iterator[Cluster]":
+    """The cluster of the run, or the fork of this worker."""
+    from kwokctl.library.cluster import Cluster
+
+    plan = _plan(request, kwok_options)
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if plan.worker else base
+    with session_cluster(plan, shared, kwok_setup, Cluster) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def kwok(
+    request: pytest.FixtureRequest, kwok_cluster: "Cluster", kwok_states: ClusterStates
+) -> "Cluster":
+    """The cluster, as it was before any test, and with what the test's markers say."""
+    kwok_states.begin(_needs(request.node))
+    return kwok_cluster
+
+
+@pytest.fixture(scope="session")
+def kwok_states(
+    request: pytest.FixtureRequest, kwok_cluster: "Cluster", kwok_paused: Paused
+) -> Iterator[ClusterStates]:
+    """The marks of the cluster."""
+
+    def webhooks(paths: Sequence[Path]) -> list[dict[str, Json]]:
+        return localized(paths, request.getfixturevalue("kwok_webhook_server")) if paths else []
+
+    rest = settings.rest_of(request.config)
+    states = ClusterStates(kwok_cluster, paused=kwok_paused, rest=rest, webhooks=webhooks)
+    request.session.stash[_STATES] = states
+    yield states
+    if request.config.getoption("kwok_cluster"):
+        states.end()
+
+
+def _plan(request: pytest.FixtureRequest, options: Mapping[str, Json]) -> RunPlan:
+    config = request.config
+    given: Mapping[str, str] = getattr(config, "workerinput", {})
+    chosen = {**settings.cluster_options(config), **options}
+    if any(_needs(item).stages for item in request.session.items):
+        chosen.setdefault("enable_crds", ["Stage"])
+    return RunPlan(
+        run=config.stash[_RUN],
+        worker=given.get("workerid", ""),
+        used=config.getoption("kwok_cluster"),
+        source=config.getoption("kwok_from"),
+        keep=config.getoption("kwok_keep"),
+        options=chosen,
+    )
+
+
+def _needs(item: pytest.Item) -> Needs:
+    """Return what all tests need, and what the markers of one say: the closest one counts most."""
+    found = settings.needs_of_all(item.config)
+    for marker in reversed(list(item.iter_markers(MARKER))):
+        place = f"@pytest.mark.{MARKER} of {item.name}"
+        found = found.joined(needs_of(marker.kwargs, item.path.parent, place))
+    return found

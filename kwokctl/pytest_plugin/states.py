@@ -1,0 +1,106 @@
+"""Gives each test the state that it needs: prepared once, marked, and rewound to from then on."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol
+
+from kwokctl.json_value import Json
+from kwokctl.pytest_plugin.needs import NO_NEEDS, Needs
+
+BASE = "pytest"
+"""The mark of what every test finds."""
+Paused = Callable[[], AbstractContextManager[object]]
+Prepared = Sequence[Path | dict[str, Json]]
+
+
+class StateHolder(Protocol):
+    """What is needed here of a cluster."""
+
+    def apply(self, manifests: Prepared, /) -> object:
+        """Apply objects."""
+        ...
+
+    def scale(self, kind: str, replicas: int, /) -> object:
+        """Give a set of objects its size."""
+        ...
+
+    def mark(self, name: str, /, *, rest: float) -> object:
+        """Keep what there is, once it has come to rest."""
+        ...
+
+    def rewind(self, name: str, /, *, paused: Paused) -> object:
+        """Put everything back."""
+        ...
+
+    def drop(self, name: str, /) -> object:
+        """Remove a mark."""
+        ...
+
+
+class ClusterStates:
+    """The states of one cluster."""
+
+    def __init__(
+        self,
+        cluster: StateHolder,
+        *,
+        paused: Paused,
+        rest: float,
+        webhooks: Callable[[Sequence[Path]], Prepared],
+    ) -> None:
+        """`webhooks` makes the configurations of webhooks lead to the server under test."""
+        self._cluster = cluster
+        self._paused = paused
+        self._rest = rest
+        self._webhooks = webhooks
+        self._marks: dict[Needs, str] = {}
+        self._now: Needs | None = None
+        """What the cluster holds, if no test has touched it since."""
+        self.mark = BASE
+        self.began = datetime.now(UTC)
+
+    def begin(self, needs: Needs) -> None:
+        """Let the cluster hold what a test needs, and nothing of the tests before."""
+        self._mark_base()
+        if needs not in self._marks:
+            self._go_to(NO_NEEDS)
+            self._prepare(needs)
+        self._go_to(needs)
+        self.mark = self._marks[needs]
+        self._now = None
+        self.began = datetime.now(UTC)
+
+    def end(self) -> None:
+        """Take the cluster back to what it was before any test, and forget the marks."""
+        if NO_NEEDS in self._marks:
+            self._go_to(NO_NEEDS)
+        for name in self._marks.values():
+            self._cluster.drop(name)
+        self._marks.clear()
+
+    def _mark_base(self) -> None:
+        if NO_NEEDS not in self._marks:
+            self._cluster.mark(BASE, rest=self._rest)
+            self._marks[NO_NEEDS] = BASE
+            self._now = NO_NEEDS
+
+    def _go_to(self, needs: Needs) -> None:
+        if self._now != needs:
+            self._now = None
+            self._cluster.rewind(self._marks[needs], paused=self._paused)
+            self._now = needs
+
+    def _prepare(self, needs: Needs) -> None:
+        self._now = None
+        self._cluster.apply([*needs.crds, *needs.stages])
+        for kind, number in (("node", needs.nodes), ("pod", needs.pods)):
+            if number is not None:
+                self._cluster.scale(kind, number)
+        self._cluster.apply([*needs.objects])
+        self._cluster.apply(self._webhooks(needs.webhooks))
+        name = f"{BASE}-{needs.key}"
+        self._cluster.mark(name, rest=self._rest)
+        self._marks[needs] = name
+        self._now = needs

@@ -1,0 +1,59 @@
+"""Lets webhooks lead to a server under test on this machine, whose certificate is made here."""
+
+import socket
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kwokctl.json_value import Json
+
+_HOST = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookServer:
+    """Where the webhooks of the operator under test are to be served, and with which files."""
+
+    host: str
+    port: int
+    folder: Path
+    """With `tls.crt` and `tls.key`, as operators read them."""
+    ca: bytes
+    """PEM: what the API server verifies the certificate with."""
+
+    @property
+    def url(self) -> str:
+        """The address without a path."""
+        return f"https://{self.host}:{self.port}"
+
+
+def webhook_server(folder: Path) -> WebhookServer:
+    """Choose a free port, and make a certificate for it."""
+    from kwokctl.host.certificates.pair_files import cert_pem, write_pair
+    from kwokctl.host.certificates.signing import make_authority, sign
+    from kwokctl.model import Identity
+
+    authority = make_authority("kwok-webhooks")
+    names = (_HOST, "localhost")
+    identity = Identity(
+        name="tls", common_name="webhooks", server=True, client=False, server_names=names
+    )
+    write_pair(folder, identity.name, *sign(authority, identity))
+    with socket.create_server((_HOST, 0)) as free:
+        port: int = free.getsockname()[1]
+    return WebhookServer(host=_HOST, port=port, folder=folder, ca=cert_pem(authority.cert))
+
+
+def localized(paths: Sequence[Path], server: WebhookServer) -> list[dict[str, Json]]:
+    """Return the objects of files; webhooks that name a Service lead to `server` instead."""
+    from kwokctl.clusters.objects.manifests import objects_of
+
+    objects = objects_of(list(paths))
+    for each in (webhook for obj in objects for webhook in obj.get("webhooks") or ()):
+        config = each.get("clientConfig") or {}
+        if service := config.get("service"):
+            path = str(service.get("path") or "/")
+            bundle = b64encode(server.ca).decode()
+            each["clientConfig"] = {"url": f"{server.url}{path}", "caBundle": bundle}
+    return objects

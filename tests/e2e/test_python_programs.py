@@ -1,0 +1,161 @@
+"""Python programs, tests and other languages use a cluster without the command."""
+
+import http.client
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kwokctl import Cluster
+from kwokctl.errors import TimedOutError
+from kwokctl.json_value import Json
+
+pytestmark = [pytest.mark.e2e, pytest.mark.components]
+EXAMPLE = Path(__file__).parents[2] / "examples" / "pytest"
+WEB: Json = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "web", "namespace": "new"},
+    "spec": {
+        "replicas": 3,
+        "selector": {"matchLabels": {"app": "web"}},
+        "template": {
+            "metadata": {"labels": {"app": "web"}},
+            "spec": {"containers": [{"name": "web", "image": "web"}]},
+        },
+    },
+}
+NAMESPACE: Json = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "new"}}
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    made = Path(tempfile.mkdtemp(prefix="kwokctl-e2e-"))
+    yield made
+    shutil.rmtree(made, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def cluster(programs: None, folder: Path) -> Iterator[Cluster]:
+    with Cluster.create("door", workdir=folder, nodes=2, etcd_fsync="off") as made:
+        yield made
+
+
+def _changed(cluster: Cluster, mark: str) -> list[str]:
+    return [each.key for each in cluster.changes(mark) if each.key.startswith("deployments/")]
+
+
+def test_a_program_changes_a_cluster_and_takes_it_back(cluster: Cluster) -> None:
+    cluster.mark("empty", rest=0.5)
+
+    cluster.apply([WEB, NAMESPACE])
+    [web] = cluster.wait_for("deployment/web", "Available", namespace="new")
+    pods = cluster.wait_for("pods", "Ready", namespace="new", selector="app=web", count=3)
+
+    assert web["status"]["availableReplicas"] == len(pods) == 3
+    assert _changed(cluster, "empty") == ["deployments/new/web"]
+    cluster.rewind("empty")
+    assert _changed(cluster, "empty") == []
+    assert cluster.find("deployments", namespace=None) == []
+    with pytest.raises(TimedOutError, match="there are 0 namespaces"):
+        cluster.wait_for("namespace/new", timeout=0.1)
+    cluster.drop("empty")
+
+
+def _kwokctl(folder: Path, *words: str) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-m", "kwokctl", "--name", "door", *words]
+    environment = os.environ | {"KWOK_WORKDIR": str(folder)}
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+
+
+class Connection(http.client.HTTPConnection):
+    """HTTP to a unix socket."""
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(self.host)
+
+
+def _asked(path: str, what: str, **body: Any) -> Any:
+    connection = Connection(path)
+    connection.request("POST", what, json.dumps(body))
+    response = connection.getresponse()
+    assert response.status == 200
+    found = json.loads(response.read())
+    connection.close()
+    return found
+
+
+def test_a_program_in_any_language_does_so_over_a_socket(cluster: Cluster, folder: Path) -> None:
+    with _kwokctl(folder, "snapshot", "serve") as serving:
+        assert serving.stdout is not None
+        path = serving.stdout.readline().split(" at ")[1].strip()
+
+        assert _asked(path, "/mark", name="here")["name"] == "here"
+        cluster.apply(NAMESPACE | {"metadata": {"name": "other"}})
+        assert _asked(path, "/rewind")["mark"] == "here"
+        assert _asked(path, "/drop", all=True) == {"dropped": ["here"]}
+        serving.terminate()
+
+    assert "other" not in [each["metadata"]["name"] for each in cluster.find("namespaces")]
+    assert not Path(path).exists()
+
+
+def test_a_cluster_begins_with_a_snapshot_file(cluster: Cluster, folder: Path) -> None:
+    file = folder / "door.db"
+    with _kwokctl(folder, "snapshot", "save", "--path", str(file)) as saving:
+        assert saving.wait(60) == 0
+    words = ("create", "cluster", "--from", str(file), "--wait", "180s", "--etcd-fsync", "off")
+    with _kwokctl(folder, "--name", "seeded", *words, "--kubeconfig=") as creating:
+        assert creating.wait(200) == 0
+
+    seeded = Cluster.open("seeded", workdir=folder)
+    try:
+        nodes = seeded.wait_for("nodes", "Ready", namespace=None, count=2)
+        service = seeded.get("service/kubernetes")
+        ports = {node["status"]["daemonEndpoints"]["kubeletEndpoint"]["Port"] for node in nodes}
+        text = (folder / "clusters" / "seeded" / "kubeconfig.yaml").read_text()
+        assert f":{service['spec']['ports'][0]['targetPort']}" in text
+        assert ports != {
+            node["status"]["daemonEndpoints"]["kubeletEndpoint"]["Port"]
+            for node in cluster.find("nodes")
+        }
+        seeded.apply([WEB, NAMESPACE])
+        seeded.wait_for("deployment/web", "Available", namespace="new", timeout=60)
+    finally:
+        seeded.delete()
+
+
+def test_the_example_runs_and_a_failure_shows_what_was_there(
+    cluster: Cluster, folder: Path
+) -> None:
+    project = folder / "project"
+    shutil.copytree(EXAMPLE, project, ignore=shutil.ignore_patterns("__pycache__"))
+    fails = "def test_fails(kwok):\n    kwok.apply('widgets.yaml')\n    kwok.scale('node', 4)\n    assert 0\n"
+    (project / "test_failing.py").write_text(fails)
+    chosen = "[0] or [1] or fails"
+    words = ["-q", "-p", "no:cacheprovider", "--kwok-cluster", "door", "-k", chosen]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *words],
+        env=os.environ | {"KWOK_WORKDIR": str(folder)},
+        cwd=project,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+
+    assert "1 failed, 2 passed" in done.stdout, done.stdout + done.stderr
+    assert "kwok: objects changed by the test" in done.stdout
+    assert re.search("^created minions/node-00000", done.stdout, re.MULTILINE)
+    assert cluster.marks() == []
+    assert len(cluster.find("nodes")) == 2

@@ -1,0 +1,95 @@
+"""Objects are waited for by a watch; a wait in vain says what is missing."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from kwokctl.clusters.objects.kinds import KindFinder
+from kwokctl.clusters.objects.wait import ObjectWait, wait_for
+from kwokctl.errors import TimedOutError, UsageError
+from kwokctl.kube.client import Client
+from kwokctl.kube.kubeconfig.access import Access
+from kwokctl.kube.resource import PODS
+from kwokctl.kube.transport.pool import Pool
+from tests.support.cluster_server import ClusterServer
+from tests.support.fake_api_server import serving
+from tests.support.fake_cluster import FakeCluster
+
+
+def _pod(name: str, phase: str = "Pending", **labels: str) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": "default", "labels": labels}
+    return {"metadata": metadata, "status": {"phase": phase}}
+
+
+@asynccontextmanager
+async def _served(cluster: FakeCluster) -> AsyncIterator[Pool]:
+    async with serving(ClusterServer(cluster)) as server, Pool(Access(server=server.url)) as pool:
+        yield pool
+
+
+async def _waited(pool: Pool, seconds: float = 30.0, **words: Any) -> list[str]:
+    found = await wait_for(pool, KindFinder(Client(pool)), ObjectWait(**words), seconds)
+    assert {(each["apiVersion"], each["kind"]) for each in found} <= {("v1", "Pod")}
+    return [each["metadata"]["name"] for each in found]
+
+
+async def test_what_is_as_wanted_is_returned_at_once() -> None:
+    cluster = FakeCluster()
+    cluster.put(PODS, _pod("b", "Running"))
+    cluster.put(PODS, _pod("a", "Running"))
+    async with _served(cluster) as pool:
+        assert await _waited(pool, what="pods", condition='.status.phase == "Running"') == [
+            "a",
+            "b",
+        ]
+        assert await _waited(pool, what="Pod", count=2) == ["a", "b"]
+        assert await _waited(pool, what="pods", selector="x=y", condition="deleted") == []
+        assert await _waited(pool, what="pods", selector="x=y", count=0) == []
+
+
+async def test_a_change_ends_the_wait() -> None:
+    cluster = FakeCluster()
+    cluster.put(PODS, _pod("a"))
+    async with _served(cluster) as pool, asyncio.TaskGroup() as tasks:
+        running = '.status.phase == "Running"'
+        waiting = tasks.create_task(_waited(pool, what="pods", condition=running, count=2))
+        cluster.put(PODS, _pod("b", "Running"))
+        cluster.change(PODS, "a", "default", status={"phase": "Running"})
+
+    assert waiting.result() == ["a", "b"]
+
+
+async def test_a_deletion_ends_the_wait() -> None:
+    cluster = FakeCluster()
+    cluster.put(PODS, _pod("a"))
+    async with _served(cluster) as pool, asyncio.TaskGroup() as tasks:
+        waiting = tasks.create_task(_waited(pool, what="pods", condition="deleted"))
+        cluster.remove(PODS, "a", "default")
+
+    assert waiting.result() == []
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"selector": "x=y"}, "there are 0 pods$"),
+        ({"count": 3}, "there are 7 pods, not 3"),
+        ({"condition": "deleted"}, "there still are Pod default/p0, .* and 2 more"),
+        ({"condition": "Ready"}, "not 'Ready': Pod default/p0, Pod default/p1"),
+    ],
+)
+async def test_a_wait_in_vain_says_what_is_missing(words: dict[str, Any], message: str) -> None:
+    cluster = FakeCluster()
+    for number in range(7):
+        cluster.put(PODS, _pod(f"p{number}"))
+    async with _served(cluster) as pool:
+        with pytest.raises(TimedOutError, match=f"after 0.2 s {message}"):
+            await _waited(pool, 0.2, what="pods", **words)
+
+
+def test_one_object_has_no_number_and_no_selector() -> None:
+    with pytest.raises(UsageError, match="'pod/a' is one object"):
+        ObjectWait(what="pod/a", count=2)

@@ -1,12 +1,13 @@
 """Creates a cluster, or continues a creation that was interrupted."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from kwokctl.clusters.forking.seed import check_seed, seed
 from kwokctl.clusters.launching.custom_resources import install_definitions
 from kwokctl.clusters.launching.drafts import drafted, needed_programs
 from kwokctl.clusters.launching.first_objects import create_first_objects
@@ -48,6 +49,8 @@ class CreateRequest:
     wait: float | None = None
     """None does not wait; 0 waits as long as it takes."""
     timeout: float | None = None
+    snapshot: Path | None = None
+    """The file with what etcd begins with; None for nothing."""
     keep_on_failure: bool = False
     fail_on_drift: bool = False
 
@@ -88,6 +91,7 @@ async def create_cluster(home: Home, request: CreateRequest) -> Created:
         if request.kubeconfig:
             entries.check_mergeable(request.kubeconfig, context, paths.root)
         if existed := paths.saved.is_file():
+            _check_empty(request)
             saved, drift = compared(home, request)
             data_path, options = saved.data_path(), saved.options
             server, plan, started = await _continue(home, request, saved)
@@ -157,16 +161,41 @@ async def _give_context(progress: Progress, target: Path, source: Path, context:
 async def _create(home: Home, request: CreateRequest, wanted: WantedCluster) -> _Started:
     draft = await drafted(home, request.name, wanted, request.resolved, request.documents)
     runtime, options = draft.runtime, draft.options
+    if request.snapshot:
+        check_seed(request.snapshot, runtime)
     found = await artifacts(home, runtime, options, draft.needed, is_exact=draft.is_exact)
     async with _undone_on_failure(home, runtime, request):
         with held_ports(home, request.name, options, wanted.names) as (options, held):
             saved = draft.saved(options, found)
             plan = write_files(home, runtime, saved)
+            prepare = await _prepared(home, saved, request.snapshot)
             await runtime.install(plan)
-            prepare = partial(install_definitions, home, saved)
             started = await bring_up(home, runtime, plan, held, request.patience, prepare)
             await create_first_objects(home, saved)
     return kube_apiserver.url(saved.setting(runtime, home.paths(request.name))), plan, started
+
+
+async def _prepared(
+    home: Home, saved: Saved, snapshot: Path | None
+) -> Callable[[], Awaitable[None]]:
+    """Make the data that etcd begins with, if any; return what is to be done when the API answers."""
+    correct = await seed(home, saved, snapshot) if snapshot else None
+
+    async def prepare() -> None:
+        if correct:
+            await correct()
+        await install_definitions(home, saved)
+
+    return prepare
+
+
+def _check_empty(request: CreateRequest) -> None:
+    if request.snapshot:
+        raise ConflictError(
+            f"the cluster '{request.name}' exists",
+            hint="choose another --name, or replace what it holds: "
+            f"kwokctl --name {request.name} snapshot restore --path {request.snapshot}",
+        )
 
 
 async def _continue(home: Home, request: CreateRequest, saved: Saved) -> _Started:

@@ -47,7 +47,15 @@ def test_a_dry_run_says_what_would_be_made(words: Words, capfd: pytest.CaptureFi
         ("create cluster --count 2", "'--from' is needed for a fork"),
         ("create cluster --new-pki", "'--from' is needed for a fork"),
         ("create cluster --from=", "'--from' is needed for a fork"),
-        ("create cluster --from a.db", "'--from' with a file is not supported yet"),
+        (
+            "create cluster --from a.db --count 2",
+            "'--count' and '--new-pki' are for '--from' with a",
+        ),
+        (
+            "create cluster --from ./a --new-pki",
+            "'--count' and '--new-pki' are for '--from' with a",
+        ),
+        ("create cluster --from none.db", "there is no file 'none.db'"),
         ("create cluster --from kwok --nodes 3", "the new cluster has the settings of 'kwok'"),
     ],
 )

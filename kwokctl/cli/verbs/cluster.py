@@ -20,13 +20,13 @@ from kwokctl.cli.parsing.options import (
     cluster_parameters,
     kubeconfig_path,
 )
+from kwokctl.cli.verbs.deletion import conclude_all
 from kwokctl.cli.verbs.populate import populate, words_of
 from kwokctl.cli.verbs.scale import objects_of
 from kwokctl.cli.verbs.time_travel import forking
 
 if TYPE_CHECKING:
     from kwokctl.clusters.create import Created, CreateRequest
-    from kwokctl.clusters.delete import Deleted
     from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 
 
@@ -80,7 +80,8 @@ def create(
     Without --wait it returns when the API server is ready. A cluster that exists keeps its settings;
     a warning names each one that differs from the request.
     """
-    if source is not None or count or new_pki:
+    snapshot = forking.snapshot_of(source, is_fork=bool(count or new_pki))
+    if snapshot is None and (source is not None or count or new_pki):
         fork = forking.WantedForks(source=source or "", count=count, new_pki=new_pki, output=output)
         forking.create(call, fork, chosen_options(words), (kubeconfig, wait, timeout))
         return
@@ -103,10 +104,14 @@ def create(
         kubeconfig=kubeconfig_path(kubeconfig),
         wait=wait or None,
         timeout=timeout or None,
+        snapshot=snapshot,
         keep_on_failure=keep_on_failure,
         fail_on_drift=fail_on_drift,
     )
     requests = first_sets(resolved.options)
+    if call.is_dry_run and snapshot:
+        forking.show_seed(call, snapshot, output)
+        return
     if call.is_dry_run:
         _show_creation(call, request, requests, output)
         return
@@ -143,7 +148,7 @@ def delete(
         return
     if all_clusters:
         deleted = call.run(delete_all, call.home, kubeconfig=path, force=force)
-        _conclude_all(call, deleted, output)
+        conclude_all(call, deleted, output)
         return
     name = call.cluster
     was_there = call.run(delete_cluster, call.home, name, kubeconfig=path, force=force)
@@ -276,28 +281,3 @@ def _remark(created: "Created") -> str:
     """Say how it is written to, unless it was there before, and where its components have pages."""
     pages = [f"{name}: {url}" for name, url in created.urls.items()]
     return "\n".join([*([] if created.existed else [str(created.data_path)]), *pages])
-
-
-def _conclude_all(call: Invocation, deleted: "Deleted", output: str) -> None:
-    """Report which clusters are gone and which were not deleted, and raise the errors."""
-    names = ", ".join(f"'{name}'" for name in deleted.names)
-    if not deleted.names:
-        message = "no cluster was deleted" if deleted.failures else "there is no cluster to delete"
-    else:
-        message = (
-            f"clusters {names} are deleted"
-            if len(deleted.names) > 1
-            else f"cluster {names} is deleted"
-        )
-    outcome = Outcome(
-        message=message,
-        changed=bool(deleted.names),
-        result={"deleted": deleted.names, "leftAlone": deleted.left},
-    )
-    conclude(call, outcome, output)
-    if deleted.left:
-        others = ", ".join(f"'{other}'" for other in deleted.left)
-        call.console.warn(f"left alone, since the original kwokctl made them: {others}")
-        call.console.line("delete one with 'kwokctl --name NAME delete cluster --force'")
-    if deleted.failures:
-        raise ExceptionGroup("not all clusters are deleted", list(deleted.failures.values()))

@@ -38,6 +38,16 @@ async def mend(source: Setting, fork: Setting, *, has_own_authorities: bool) -> 
             await _move_kubelets(client, *ports)
 
 
+async def mend_foreign(setting: Setting) -> None:
+    """Correct the same where nothing is known of the cluster whose objects they were."""
+    async with Pool(load_access(setting.paths.own_kubeconfig)) as pool:
+        client = Client(pool)
+        await _point_service(client, _inside(setting, KUBE_APISERVER))
+        await _forget_authorities(client)
+        if KWOK_KUBELET in setting.artifacts:
+            await _move_kubelets(client, None, _port(setting, KWOK_KUBELET))
+
+
 async def _point_service(client: Client, port: int) -> None:
     """Let the Service of the API server lead to its port."""
     path = SERVICES.path("default", "kubernetes")
@@ -54,11 +64,12 @@ async def _forget_authorities(client: Client) -> None:
             raise
 
 
-async def _move_kubelets(client: Client, former: int, port: int) -> None:
-    """Let each node whose kubelet was the source's server have the fork's."""
+async def _move_kubelets(client: Client, former: int | None, port: int) -> None:
+    """Let each node whose kubelet had a port, any if that is None, have this server."""
     async for page in list_pages(client.pool, ListQuery(resource=NODES)):
         nodes = [msgspec.json.decode(each, type=_Node) for each in page.objects]
-        names = [n.metadata["name"] for n in nodes if _kubelet_port(n) == former]
+        found = [n for n in nodes if _kubelet_port(n) not in (0, port)]
+        names = [n.metadata["name"] for n in found if former in (None, _kubelet_port(n))]
         await for_each(names, partial(_move_kubelet, client, port), at_once=_AT_ONCE)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,7 +11,8 @@ from kwokctl.cli import dry_run
 from kwokctl.cli.conclusion import Outcome, conclude
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.parsing.options import kubeconfig_path
-from kwokctl.errors import NotServedError, UsageError
+from kwokctl.config.checks import is_file
+from kwokctl.errors import UsageError
 
 if TYPE_CHECKING:
     from kwokctl.clusters.forking.fork import ForkRequest
@@ -19,8 +21,9 @@ From = Annotated[
     str | None,
     typer.Option(
         "--from",
-        metavar="CLUSTER",
-        help="Copy a running cluster: its settings, all its objects, and its authorities",
+        metavar="CLUSTER|FILE",
+        help="Copy a running cluster: its settings, all its objects, and its authorities; or begin with "
+        "the objects of a snapshot file",
     ),
 ]
 Count = Annotated[
@@ -51,6 +54,32 @@ class WantedForks:
     count: int | None
     new_pki: bool
     output: str
+
+
+def snapshot_of(source: str | None, *, is_fork: bool) -> Path | None:
+    """Return the file that a source is, None if it is a cluster; `is_fork` if more is said of forks."""
+    if source is None or not (source.endswith(".db") or "/" in source):
+        return None
+    if is_fork:
+        raise UsageError(
+            "'--count' and '--new-pki' are for '--from' with a cluster, not with a file",
+            hint="leave them out",
+        )
+    if not is_file(source):
+        raise UsageError(
+            f"there is no file '{source}'",
+            hint="make one with 'kwokctl snapshot save', or name a cluster",
+        )
+    return Path(source).absolute()
+
+
+def show_seed(call: Invocation, snapshot: Path, output: str) -> None:
+    """Say what `create` would do with a file; SnapshotError if it is no snapshot."""
+    from kwokctl.etcd.snapshots.snapshot import verify
+
+    verify(snapshot)
+    text = f"Create the cluster '{call.name}' with the objects of '{snapshot}', and start it."
+    dry_run.remark(call, text, output)
 
 
 def create(
@@ -87,12 +116,6 @@ def _check(call: Invocation, wanted: WantedForks, options: Mapping[str, object])
         raise UsageError(
             "'--from' is needed for a fork, and names the cluster to begin with",
             hint="for example: --from kwok",
-        )
-    if wanted.source.endswith(".db") or "/" in wanted.source:
-        raise NotServedError(
-            "'--from' with a file is not supported yet",
-            hint=f"{call.itself} create cluster && {call.itself} snapshot restore --path "
-            + wanted.source,
         )
     if options or call.config:
         raise UsageError(

@@ -23,5 +23,6 @@ def reach_of(home: Home, name: ClusterName, kv: RangedEtcd) -> Reach:
         # Of values that are no objects there is nothing to ask an API server.
         client=Client(Pool(Access(server="http://127.0.0.1:1"))),
         prefix="/registry",
+        uid="uid",
         marks=Marks(paths, name),
     )

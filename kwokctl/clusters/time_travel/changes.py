@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kwokctl.clusters.time_travel.scope import RewindScope
-from kwokctl.clusters.time_travel.stored_kind import stored_kind
+from kwokctl.dataplane.objects.stored_kind import stored_kind
 from kwokctl.etcd.marks.difference import Write
 
 

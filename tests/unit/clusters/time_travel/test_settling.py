@@ -176,7 +176,7 @@ async def test_what_expires_with_a_lease_is_left_alone(home: Home) -> None:
     ],
 )
 async def test_a_foreign_mark_is_refused(home: Home, change: dict[str, str], message: str) -> None:
-    reach = reach_of(home, RangedEtcd())
+    reach = reach_of(home, NAME, RangedEtcd())
     mark = await _marked(reach)
 
     check_origin(reach, mark)
@@ -185,7 +185,7 @@ async def test_a_foreign_mark_is_refused(home: Home, change: dict[str, str], mes
 
 
 async def test_a_mark_of_an_earlier_release_is_taken_for_the_clusters_own(home: Home) -> None:
-    reach = reach_of(home, RangedEtcd())
+    reach = reach_of(home, NAME, RangedEtcd())
     mark = await _marked(reach)
 
     assert mark.cluster == "uid"
@@ -195,7 +195,7 @@ async def test_a_mark_of_an_earlier_release_is_taken_for_the_clusters_own(home: 
 async def test_a_mark_on_a_full_disk_leaves_the_former_one(home: Home) -> None:
     kv = RangedEtcd()
     kv.put(POD, b"1" * 10_000)
-    reach = reach_of(home, kv)
+    reach = reach_of(home, NAME, kv)
     mark = await _marked(reach)
 
     with full_disk(), pytest.raises(UnavailableError, match="cannot be written"):

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from kwokctl.kubelet.streams.connections.lifetime import while_connected
+from tests.support import virtual_time
 
 
 @dataclass
@@ -31,48 +32,56 @@ async def _wait_forever() -> None:
     await asyncio.Event().wait()
 
 
-@pytest.mark.looptime
-async def test_work_is_called_off_when_the_client_goes() -> None:
-    connection = Connection()
-    asyncio.get_running_loop().call_later(40, connection.is_over.set)
+def test_work_is_called_off_when_the_client_goes() -> None:
+    async def story() -> None:
+        connection = Connection()
+        asyncio.get_running_loop().call_later(40, connection.is_over.set)
 
-    await while_connected(connection, _wait_forever)
+        await while_connected(connection, _wait_forever)
 
-    assert (connection.pulses, connection.goodbyes) == (2, 0)
+        assert (connection.pulses, connection.goodbyes) == (2, 0)
 
-
-@pytest.mark.looptime
-async def test_a_sign_of_life_that_cannot_be_given_ends_the_work() -> None:
-    connection = Connection(is_gone=True)
-
-    await while_connected(connection, _wait_forever)
-
-    assert asyncio.get_running_loop().time() == 15
+    virtual_time.run(story())
 
 
-@pytest.mark.looptime
-async def test_a_client_may_read_the_last_and_go_first() -> None:
-    connection = Connection()
+def test_a_sign_of_life_that_cannot_be_given_ends_the_work() -> None:
+    async def story() -> None:
+        connection = Connection(is_gone=True)
 
-    async def work() -> None:
-        asyncio.get_running_loop().call_later(1, connection.is_over.set)
+        await while_connected(connection, _wait_forever)
 
-    await while_connected(connection, work)
+        assert asyncio.get_running_loop().time() == 15
 
-    assert connection.goodbyes == 1
-    assert asyncio.get_running_loop().time() == 1
+    virtual_time.run(story())
 
 
-@pytest.mark.looptime
-async def test_a_client_that_stays_is_waited_for_a_moment_only() -> None:
-    connection = Connection()
+def test_a_client_may_read_the_last_and_go_first() -> None:
+    async def story() -> None:
+        connection = Connection()
 
-    async def work() -> None:
-        pass
+        async def work() -> None:
+            asyncio.get_running_loop().call_later(1, connection.is_over.set)
 
-    await while_connected(connection, work)
+        await while_connected(connection, work)
 
-    assert asyncio.get_running_loop().time() == 5
+        assert connection.goodbyes == 1
+        assert asyncio.get_running_loop().time() == 1
+
+    virtual_time.run(story())
+
+
+def test_a_client_that_stays_is_waited_for_a_moment_only() -> None:
+    async def story() -> None:
+        connection = Connection()
+
+        async def work() -> None:
+            pass
+
+        await while_connected(connection, work)
+
+        assert asyncio.get_running_loop().time() == 5
+
+    virtual_time.run(story())
 
 
 async def test_a_client_that_is_lost_while_it_is_written_to_ends_the_work() -> None:

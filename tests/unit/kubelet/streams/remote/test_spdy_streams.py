@@ -7,6 +7,7 @@ from kwokctl.kubelet.streams.remote.options import StreamOptions
 from kwokctl.kubelet.streams.remote.spdy_streams import SpdyStreams
 from kwokctl.kubelet.streams.remote.streams import StreamName
 from kwokctl.tasks import beside
+from tests.support import virtual_time
 from tests.support.memory_wire import MemoryWire
 from tests.support.spdy_client import SpdyClient
 
@@ -40,17 +41,19 @@ async def test_all_streams_are_there_when_the_client_has_opened_them(
     assert streams.has_statuses == (protocol == "v4.channel.k8s.io")
 
 
-@pytest.mark.looptime
-async def test_a_client_that_does_not_open_them_is_not_waited_for() -> None:
-    wire = MemoryWire()
-    streams = SpdyStreams(SpdyConnection(wire), "v4.channel.k8s.io", ALL)
-    wire.send(*_opened("error", "stdin"))
+def test_a_client_that_does_not_open_them_is_not_waited_for() -> None:
+    async def story() -> None:
+        wire = MemoryWire()
+        streams = SpdyStreams(SpdyConnection(wire), "v4.channel.k8s.io", ALL)
+        wire.send(*_opened("error", "stdin"))
 
-    async with beside(streams.run()):
-        with pytest.raises(TimeoutError):
-            await streams.opened()
+        async with beside(streams.run()):
+            with pytest.raises(TimeoutError):
+                await streams.opened()
 
-    assert asyncio.get_running_loop().time() == 30
+        assert asyncio.get_running_loop().time() == 30
+
+    virtual_time.run(story())
 
 
 async def test_a_stream_that_nobody_asked_for_has_no_data() -> None:

@@ -5,7 +5,6 @@ import ipaddress
 import os
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 import pytest
 from blockbuster import blockbuster_ctx
 
-from tests.support import engines, lanes, runtime_page
+from tests.support import engines, lanes, podman, runtime_page
 
 _TESTS = Path(__file__).parent
 _MAY_LEAVE = {"packaging", "e2e"}
@@ -91,14 +90,26 @@ def _clean_environment(
 
 
 @pytest.fixture(scope="session")
-def engine() -> Iterator[str]:
-    """Name a container engine as DOCKER_HOST does; skip where there is none and none can be started."""
-    with ExitStack() as stack:
-        try:
-            url = stack.enter_context(engines.engine())
-        except engines.NoEngineError as e:
-            pytest.skip(f"no container engine: {e}")
-        yield url
+def own_docker() -> Iterator[engines.Daemon]:
+    """Start one dockerd for all tests of this run: they may restart it, and count what it has."""
+    with engines.at_hand(engines.started()) as daemon:
+        yield daemon
+
+
+@pytest.fixture(scope="session")
+def own_podman() -> Iterator[engines.Daemon]:
+    """Start one service of Podman's for all tests of this run."""
+    with engines.at_hand(podman.started()) as daemon:
+        yield daemon
+
+
+@pytest.fixture(scope="session")
+def engine(request: pytest.FixtureRequest) -> str:
+    """Name a container engine as DOCKER_HOST does: the user's, else one that is started."""
+    if url := engines.answering():
+        return url
+    daemon: engines.Daemon = request.getfixturevalue("own_docker")
+    return daemon.url
 
 
 @pytest.fixture(scope="session")

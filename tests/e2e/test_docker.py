@@ -27,9 +27,9 @@ NOWHERE = "unix:///nowhere/engine.sock"
 
 
 @pytest.fixture(scope="module")
-def daemon() -> Iterator[engines.Daemon]:
-    """An engine of the story's own: it is restarted in it."""
-    with engines.at_hand(engines.started(), "DOCKER_HOST") as daemon:
+def daemon(own_docker: engines.Daemon) -> Iterator[engines.Daemon]:
+    """An engine of the tests' own: it is restarted in the story."""
+    with engines.named(own_docker, "DOCKER_HOST") as daemon:
         yield daemon
 
 

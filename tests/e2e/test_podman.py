@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support import engines, podman
+from tests.support import engines
 from tests.support.engine_command import EngineCommand
 from tests.support.installed import Installed
 
@@ -22,9 +22,9 @@ command = EngineCommand("podman")
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[engines.Daemon]:
+def service(own_podman: engines.Daemon) -> Iterator[engines.Daemon]:
     """A Podman that is named to kwokctl, and to podman's own command."""
-    with engines.at_hand(podman.started(), "DOCKER_HOST", "CONTAINER_HOST") as service:
+    with engines.named(own_podman, "DOCKER_HOST", "CONTAINER_HOST") as service:
         yield service
 
 

@@ -94,8 +94,8 @@ AUTOSCALER: dict[str, Any] = {
     ],
 )
 def place(request: pytest.FixtureRequest, programs: None) -> Iterator[Place]:
-    """A runtime, with an engine of its own if it needs one."""
-    with opened(request.param) as place:
+    """A runtime, with an engine of the tests' own if it needs one."""
+    with opened(request) as place:
         yield place
 
 

@@ -25,10 +25,9 @@ from kwokctl.model import (
 )
 from kwokctl.progress import Silent
 from kwokctl.runtime import Runtime
-from runtimes.kind.images.image import KindNodeImages
 from runtimes.kind.provider import docker
 from runtimes.kind.runtime import KindRuntime
-from tests.support.node_image import node_image
+from tests.support.node_image import loaded_node_image
 from tests.support.options import cluster_options
 from tests.support.ports import free_port
 
@@ -100,10 +99,7 @@ async def node(folder: Path, cluster: ClusterName) -> Node:
         progress=Silent(),
     )
     engine = docker().engine
-    images = KindNodeImages(engine)
-    image = await images.made(DEFAULT_KUBE_VERSION)
-    if not image:
-        image = (await images.engine.load(await node_image(nullcontext(engine.endpoint.url))))[0]
+    image = await loaded_node_image(engine, nullcontext(engine.endpoint.url))
     names = (ETCD, KUBE_APISERVER)
     saved = Saved(
         name=cluster,

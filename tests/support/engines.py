@@ -85,12 +85,17 @@ class Daemon:
         self.start()
 
 
+def answering() -> str:
+    """Return the address of the user's engine; empty if none answers."""
+    own = find_endpoint(os.environ, Path("~").expanduser())
+    return own.url if _answers(own) else ""
+
+
 @contextmanager
 def engine() -> Iterator[str]:
     """Yield the address of an engine."""
-    own = find_endpoint(os.environ, Path("~").expanduser())
-    if _answers(own):
-        yield own.url
+    if url := answering():
+        yield url
         return
     with started() as daemon:
         yield daemon.url
@@ -118,14 +123,20 @@ def started(*words: str) -> Iterator[Daemon]:
 
 
 @contextmanager
-def at_hand(starting: AbstractContextManager[Daemon], *variables: str) -> Iterator[Daemon]:
-    """Yield an engine that these variables name meanwhile; skip where it is not available."""
+def at_hand(starting: AbstractContextManager[Daemon]) -> Iterator[Daemon]:
+    """Yield an engine; skip where it is not available."""
     with ExitStack() as stack:
         try:
             daemon = stack.enter_context(starting)
         except NoEngineError as e:
             pytest.skip(f"no container engine: {e}")
-        environment = stack.enter_context(pytest.MonkeyPatch.context())
+        yield daemon
+
+
+@contextmanager
+def named(daemon: Daemon, *variables: str) -> Iterator[Daemon]:
+    """Let these variables name an engine meanwhile."""
+    with pytest.MonkeyPatch.context() as environment:
         for variable in variables:
             environment.setenv(variable, daemon.url)
         yield daemon

@@ -47,6 +47,14 @@ async def node_image(maker: AbstractContextManager[str]) -> Path:
     return file
 
 
+async def loaded_node_image(engine: Engine, maker: AbstractContextManager[str]) -> str:
+    """Have an engine hold the image, and return its name there."""
+    images = KindNodeImages(engine)
+    if name := await images.made(DEFAULT_KUBE_VERSION):
+        return name
+    return (await images.engine.load(await node_image(maker)))[0]
+
+
 async def _make(images: KindNodeImages, file: Path) -> None:
     _obtain_debootstrap()
     home = Home(workdir=WorkDir(cache_dir() / "tests"), cache=cache_dir())

@@ -1,18 +1,21 @@
 """Where clusters live in tests: each runtime with what it needs, and with how to see what it leaves."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from kwokctl.errors import KwokctlError
-from tests.support import engines, on_kind, podman
+from runtimes.engine.client import Engine
+from runtimes.engine.endpoint import Endpoint
+from tests.support import engines, on_kind
 from tests.support.engine_command import EngineCommand
+from tests.support.engines import Daemon
 from tests.support.installed import Installed
-from tests.support.node_image import NoImageError, node_image
+from tests.support.node_image import NoImageError, loaded_node_image
 
 _IN_CONTAINERS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
 
@@ -28,18 +31,18 @@ class Place:
     runtime: str
     command: EngineCommand | None = None
     """That of its engine; None if it has none."""
-    image: Path | None = None
-    """The file of the image of kind's node, for a runtime of kind's."""
+    image: str = ""
+    """The name of the image of kind's node in the engine, for a runtime of kind's."""
 
     @property
     def has_node(self) -> bool:
         """Whether there is a real node beside the fake ones."""
-        return self.image is not None
+        return bool(self.image)
 
     def create(self, cluster: Installed, *more: str, timeout: float = 300) -> None:
         """Create a cluster with more options, and wait for it."""
-        if self.image is not None:
-            words = ("--kind-node-image", str(self.image), "--wait", *more)
+        if self.image:
+            words = ("--kind-node-image", self.image, "--wait", *more)
             on_kind.create(cluster, *words, runtime=self.runtime)
             return
         built = () if self.command is None else ("--artifact-source", "build")
@@ -75,65 +78,40 @@ class Place:
         return volumes + [name for name in networks if f"kwok-{cluster.name}" in name]
 
 
-@contextmanager
-def _processes() -> Iterator[Place]:
-    yield Place(name="binary", runtime="binary")
+@dataclass(frozen=True, slots=True)
+class _Engine:
+    """What a place has its containers from."""
+
+    fixture: str
+    """Gives it, to all tests of a run that need it."""
+    variable: str
+    """Names it to kwokctl, and to its own command."""
+    program: str
+
+
+_DOCKER = _Engine("own_docker", "DOCKER_HOST", "docker")
+_PODMAN = _Engine("own_podman", "CONTAINER_HOST", "podman")
+_ENGINES = {"docker": _DOCKER, "podman": _PODMAN, "kind": _DOCKER, "kind-podman": _PODMAN}
 
 
 @contextmanager
-def _docker() -> Iterator[Place]:
-    with engines.at_hand(engines.started(), "DOCKER_HOST"):
-        yield Place(name="docker", runtime="docker", command=EngineCommand("docker"))
+def opened(request: pytest.FixtureRequest) -> Iterator[Place]:
+    """Return the place that a fixture's parameter names; skip where it cannot be had."""
+    name = str(request.param)
+    if name == "binary":
+        yield Place(name=name, runtime=name)
+        return
+    of = _ENGINES[name]
+    with engines.named(request.getfixturevalue(of.fixture), of.variable) as daemon:
+        image = _image(daemon) if name.startswith("kind") else ""
+        yield Place(name=name, runtime=name, command=EngineCommand(of.program), image=image)
 
 
-@contextmanager
-def _podman() -> Iterator[Place]:
-    """The runtime of containers on a Podman that is named to kwokctl as to podman's own command."""
-    with engines.at_hand(podman.started(), "CONTAINER_HOST"):
-        yield Place(name="podman", runtime="podman", command=EngineCommand("podman"))
-
-
-@contextmanager
-def _kind(image: Path) -> Iterator[Place]:
-    with engines.at_hand(engines.started(), "DOCKER_HOST"):
-        yield Place(name="kind", runtime="kind", command=EngineCommand("docker"), image=image)
-
-
-@contextmanager
-def _kind_podman(image: Path) -> Iterator[Place]:
-    """kind on a Podman that only CONTAINER_HOST tells of, to kwokctl and to what kind runs."""
-    Path("/lib/modules").mkdir(exist_ok=True)  # as Docker does; machines without modules have none
-    with engines.at_hand(podman.started(), "CONTAINER_HOST"):
-        yield Place(
-            name="kind-podman",
-            runtime="kind-podman",
-            command=EngineCommand("podman"),
-            image=image,
-        )
-
-
-WITHOUT_NODE: Mapping[str, Callable[[], AbstractContextManager[Place]]] = {
-    "binary": _processes,
-    "docker": _docker,
-    "podman": _podman,
-}
-WITH_NODE: Mapping[str, Callable[[Path], AbstractContextManager[Place]]] = {
-    "kind": _kind,
-    "kind-podman": _kind_podman,
-}
-"""These are given the image of the node."""
-
-
-@contextmanager
-def opened(name: str) -> Iterator[Place]:
-    """Return the place called so; skip the test where there can be no image of a node."""
-    with WITHOUT_NODE[name]() if name in WITHOUT_NODE else WITH_NODE[name](_image()) as place:
-        yield place
-
-
-def _image() -> Path:
-    """Return the file of the node's image, for whose making Docker is used."""
+def _image(daemon: Daemon) -> str:
+    """Name the image of the node, which an engine has from now on; Docker makes it if it must be made."""
+    # As Docker does for kind's nodes on Podman; machines without modules have none.
+    Path("/lib/modules").mkdir(exist_ok=True)
     try:
-        return asyncio.run(node_image(engines.engine()))
+        return asyncio.run(loaded_node_image(Engine(Endpoint(url=daemon.url)), engines.engine()))
     except (engines.NoEngineError, NoImageError, KwokctlError) as e:
         pytest.skip(f"no image of a node: {e}")

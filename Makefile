@@ -2,6 +2,7 @@
 #
 # make unit T="-k schedule"     passes words on to pytest
 # make test PYTHON=python3.13   chooses the Python of a new environment
+# make demo NODES=50 PODS=100   for a small machine
 # make e2e KUBE_VERSION=v1.33.4 ETCD_VERSION=3.5.21 T=tests/e2e/test_story.py   other components
 
 PYTHON ?= python3
@@ -9,6 +10,8 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 T ?=
 B ?=
+NODES ?= 1000
+PODS ?= 2000
 KUBE_VERSION ?=
 ETCD_VERSION ?=
 E2E = $(if $(findstring tests/e2e,$(T)),,tests/e2e)
@@ -19,9 +22,9 @@ help: # lists what stands behind the double hash below
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 demo: $(VENV)/made ## the main job: a cluster with 1,000 nodes and 2,000 pods, and how to go on
-	$(BIN)/kwokctl create cluster --nodes 1000 --pods 2000 --wait
+	$(BIN)/kwokctl create cluster --nodes $(NODES) --pods $(PODS) --wait
 	@echo
-	@echo "1,000 nodes are Ready and 2,000 pods are Running. Look at them:"
+	@echo "$(NODES) nodes are Ready and $(PODS) pods are Running. Look at them:"
 	@echo "  $(BIN)/kwokctl get components -o wide"
 	@echo "  $(BIN)/kwokctl kubectl get nodes"
 	@echo "  $(BIN)/kwokctl kubectl get pods -o wide"

@@ -34,7 +34,8 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> None:
     if all(os.environ.get(name) for name in _NAMED):
         return
     builder = Installed.within(tmp_path_factory.mktemp("programs"))
-    done = builder.run("artifacts", "build", timeout=1500)
+    # What has to be compiled may take all processors.
+    done = builder.run("artifacts", "build", timeout=1500, GOMAXPROCS="")
     if done.code:
         pytest.skip(f"the components are not available here: {done.err.strip()[-600:]}")
 

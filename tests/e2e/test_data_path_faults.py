@@ -46,8 +46,13 @@ def growing(cluster: Installed, kind: str, name: str, number: int) -> subprocess
 
 def whole(cluster: Installed, set_name: str) -> int:
     """Wait until every object of a set is as it should be; return how many there are."""
-    until("all are whole", lambda: are_ready(members(cluster, set_name)))
-    found = members(cluster, set_name)
+    found: list[Json] = []
+
+    def are_whole() -> bool:
+        found[:] = members(cluster, set_name)
+        return are_ready(found)
+
+    until("all are whole", are_whole)
     assert len({each["metadata"]["uid"] for each in found}) == len(found)
     return len(found)
 

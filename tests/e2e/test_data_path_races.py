@@ -26,7 +26,7 @@ pytestmark = [
 
 OBJECTS = 12
 """So few that writers meet all the time."""
-TURNS = 150
+TURNS = 80
 """Of each writer."""
 
 

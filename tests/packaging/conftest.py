@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,15 @@ import pytest
 from tests.support.outside import run
 
 _ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_installations() -> Iterator[None]:
+    """Let pip compile nothing: a few commands are run in each environment, and each file is as good."""
+    with pytest.MonkeyPatch.context() as environment:
+        # What it takes for its flag `--no-compile`; it is the value for "no" that sets it.
+        environment.setenv("PIP_NO_COMPILE", "no")
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -84,7 +84,7 @@ def until_stored(
         async with Kv(f"unix:{paths(cluster).etcd_socket}") as kv, asyncio.timeout(PATIENCE):
             while True:
                 ended = by is not None and by.poll() is not None
-                found = len((await kv.page(folder, prefix_end(folder), keys_only=True)).items)
+                found = await kv.count(folder, prefix_end(folder))
                 before = found if before is None else before
                 if abs(found - before) >= number:
                     return

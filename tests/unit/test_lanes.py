@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -31,25 +32,60 @@ def pytest_for(folder: Path, name: str) -> Sequence[str]:
     return [sys.executable, "-m", "pytest", *options, str(file)]
 
 
+COLLECT = """
+import sys
+import pytest
+from tests.support.lanes import engine_of
+
+class Shown:
+    def pytest_collection_finish(self, session):
+        for item in session.items:
+            print("test", engine_of(mark.name for mark in item.iter_markers()), item.nodeid)
+
+sys.exit(pytest.main(["--collect-only", "-qq", "-p", "no:cacheprovider", *sys.argv[1:]], [Shown()]))
+"""
+"""Shows the tests of some folders, each with its engine."""
+
+
 def test_each_test_is_in_one_lane() -> None:
-    each = [_collected(words) for words in lanes.LANES.values()]
-    together = [test for tests in each for test in tests]
-
-    assert len(together) == len(set(together))
-    assert set(together) == _collected(["tests"])
-
-
-def _collected(words: Sequence[str]) -> set[str]:
-    """Return the tests of the folders with programs that these words select."""
-    chosen = [word for word in words if word not in {"tests/unit", "tests/cli", "tests/packaging"}]
-    if not any("tests" in word for word in chosen):
-        return set()
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-qq", "-p", "no:cacheprovider"]
-    ignored = ("--ignore=tests/unit", "--ignore=tests/cli", "--ignore=tests/packaging")
+    folders = ("tests/contract", "tests/e2e")
     done = subprocess.run(
-        [*command, *ignored, *chosen], cwd=TESTS.parent, capture_output=True, text=True, check=True
+        [sys.executable, "-c", COLLECT, *folders],
+        cwd=TESTS.parent, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    lines = [line for line in done.stdout.splitlines() if line.startswith("test ")]
+    in_lanes = {line: _lanes_of(*line.split(maxsplit=2)[1:]) for line in lines}
+
+    assert len(lines) > 500
+    assert {line: found for line, found in in_lanes.items() if len(found) != 1} == {}
+    assert {name for found in in_lanes.values() for name in found} == {*lanes.LANES} - {"python"}
+
+
+def _lanes_of(engine: str, test: str) -> list[str]:
+    """Return the lanes whose words select a test, as pytest understands them."""
+    file = test.partition("::")[0]
+    return [name for name, words in lanes.LANES.items() if _select(words, engine, file)]
+
+
+def _select(words: Sequence[str], engine: str, file: str) -> bool:
+    of = {key: [w.partition("=")[2] for w in words if w.startswith(f"--{key}=")] for key in OPTIONS}
+    paths = [word for word in words if not word.startswith("--")]
+    path = str(TESTS.parent / file)
+    return (
+        any(file == each or file.startswith(f"{each}/") for each in paths)
+        and engine in (of["engine"] or [engine])
+        and path not in {str(TESTS.parent / each) for each in of["ignore"]}
+        and not any(fnmatch(path, each) for each in of["ignore-glob"])
     )
-    return {line for line in done.stdout.splitlines() if "::" in line}
+
+
+OPTIONS = ("engine", "ignore", "ignore-glob")
+
+
+def test_the_words_of_lanes_are_known_here() -> None:
+    options = {word for words in lanes.LANES.values() for word in words if word.startswith("-")}
+
+    assert {word.partition("=")[0].removeprefix("--") for word in options} == {*OPTIONS}
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -53,10 +53,13 @@ def write(log: Path, *lines: str) -> None:
 
 async def _goes_on(peer: WebSocketPeer, log: Path) -> None:
     """Write until the client sees something: from where it follows, nobody is told."""
-    while not peer.received.get(STDOUT):
-        write(log, "stdout F wait")
-        async with asyncio.timeout(20):
-            await peer.more()
+    async with asyncio.timeout(60):
+        while not peer.received.get(STDOUT):
+            write(log, "stdout F wait")
+            # What was written before it follows is not seen, and no answer comes.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(0.1):
+                    await peer.more()
 
 
 async def test_what_is_written_from_now_on_is_seen(log: Path) -> None:

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from kwokctl.cli.main import run
 from tests.cli.conftest import Kwokctl
+from tests.support.recording_runner import RecordingRunner
 from tests.support.shell_rig import Shell, shell
 
 SHELLS = {
@@ -32,11 +34,20 @@ def clusters(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def offered(kwokctl: Kwokctl, clusters: None) -> Offered:
-    """Return the words that are offered for the last one of a line."""
+def offered(
+    runner: RecordingRunner,
+    clusters: None,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> Offered:
+    """Return the words that are offered for the last one of a line; shells ask a process for them."""
+    monkeypatch.setenv("_KWOKCTL_COMPLETE", "1")
+    monkeypatch.chdir(tmp_path)
 
     def call(line: str) -> list[str]:
-        said = kwokctl(*line.split(" ")[1:], _KWOKCTL_COMPLETE="1").stdout
+        run(line.split(" ")[1:], runner)
+        said = capfd.readouterr().out
         kind, *lines = said.splitlines() or ["words"]
         return [line.partition("\t")[0] for line in lines] if kind == "words" else [f"<{kind}>"]
 

@@ -6,11 +6,13 @@ import signal
 import tempfile
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.support.direct import ONLY_STORAGE
+from tests.support.engines import ONE_PROCESSOR
 from tests.support.installed import Installed
 
 _NAMED = [
@@ -34,8 +36,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> None:
     if all(os.environ.get(name) for name in _NAMED):
         return
     builder = Installed.within(tmp_path_factory.mktemp("programs"))
-    # What has to be compiled may take all processors.
-    done = builder.run("artifacts", "build", timeout=1500, GOMAXPROCS="")
+    done = builder.run("artifacts", "build", timeout=1500)
     if done.code:
         pytest.skip(f"the components are not available here: {done.err.strip()[-600:]}")
 
@@ -61,7 +62,7 @@ def storage(programs: None) -> Iterator[Installed]:
 def _installed() -> Iterator[Installed]:
     # A short path, as a user's is: unix sockets lie in it.
     folder = Path(tempfile.mkdtemp(prefix="kwokctl-e2e-"))
-    kwokctl = Installed.within(folder)
+    kwokctl = replace(Installed.within(folder), settings=ONE_PROCESSOR)
     try:
         yield kwokctl
     finally:

@@ -31,6 +31,11 @@ _BESIDE_ANOTHER = (
 _CAP_SYS_RESOURCE = 24
 
 
+ONE_PROCESSOR = {"GOMAXPROCS": "1"}
+"""For programs in Go: the lanes keep every processor busy, and such a program looks for work on each that it
+sees. It takes a cluster an eighth of its processor time, and the loading of an image a third."""
+
+
 class _Networks:
     """How the networks of the engines are made that these tests start."""
 
@@ -54,7 +59,7 @@ class Daemon:
     ) -> None:
         """Run a command that listens at `socket_in(folder)`."""
         self.url = socket_in(folder)
-        self.environment = {**os.environ, **(environment or {})}
+        self.environment = {**os.environ, **ONE_PROCESSOR, **(environment or {})}
         self._command = command
         self._log = folder / "log"
         self._process: subprocess.Popen[bytes] | None = None

@@ -98,9 +98,6 @@ class Installed:
             "KUBECONFIG": str(self.kubeconfig),
             "TMPDIR": str(self.temporary),
             "PATH": f"{scripts()}:{kept.get('PATH', os.defpath)}",
-            # The lanes keep every processor busy; a Go program that sees several looks for work on
-            # each of them, which takes an eighth of its processor time.
-            "GOMAXPROCS": "1",
             **self.settings,
         }
 

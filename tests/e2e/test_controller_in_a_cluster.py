@@ -105,6 +105,9 @@ def test_nodes_become_ready_with_the_rights_of_the_manifest(cluster: Installed, 
 
 
 def test_a_pod_that_is_meant_for_fake_nodes_gets_there(cluster: Installed, log: Path) -> None:
+    # A policy counts a moment after it has come.
+    tried = ("create", "--dry-run=server", "-f", "-", "-o", "json")
+    until("pods are steered", lambda: "nodeSelector" in cluster.kubectl(*tried, stdin=POD))
     cluster.kubectl("create", "-f", "-", stdin=POD)
 
     until("it runs", lambda: cluster.objects("pods")[0]["status"]["phase"] == "Running")

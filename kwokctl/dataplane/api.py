@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from http import HTTPStatus
-from urllib.parse import quote
 
 import orjson
 
@@ -24,7 +23,7 @@ from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import EVENTS, LEASES, NODE_LEASES, Resource
 from kwokctl.kube.transport.pool import Pool
-from kwokctl.kube.transport.request import JSON
+from kwokctl.kube.transport.request import JSON, header_value
 from kwokctl.kube.transport.status import refusal
 
 FIELD_MANAGER = "kwok"
@@ -157,7 +156,7 @@ class ApiPlane:
     ) -> bytes:
         headers: Mapping[str, str] | None = None
         if as_user:
-            headers = {"Impersonate-User": quote(as_user, safe=":@/+=,. ")}
+            headers = {"Impersonate-User": header_value(as_user)}
         response = await self.pool.request(
             method, path, body=body, content_type=content_type, headers=headers
         )

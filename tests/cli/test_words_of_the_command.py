@@ -96,9 +96,12 @@ Usage: kwokctl snapshot [OPTIONS] COMMAND ...
   Save and restore a cluster's data, and rewind it.
 
 Commands:
-  save     Save all that is in etcd; the file holds every Secret, so only you
-           may read it
-  restore  Replace all that is in etcd with what a snapshot holds
+  save     Save all that is in etcd, or objects as documents, to a file that
+           only you may read
+  restore  Replace all that is in etcd, or create and update the objects of a
+           file
+  export   Write the objects of any cluster to a file that 'snapshot restore
+           --format k8s' takes
   mark     Remember what is in a running cluster, to go back to it with
            'snapshot rewind'
   rewind   Take a running cluster back to a mark; API server, etcd and watches
@@ -196,12 +199,12 @@ def test_the_help_of_a_command_has_its_options_in_sections(kwokctl: Kwokctl) -> 
             "error: '8080' is not LOCAL:REMOTE\n",
         ),
         (
-            "snapshot export -h",
-            "error: 'kwokctl snapshot export' is not supported yet\n",
+            "snapshot export --path x --as-group admins",
+            "error: '--as-group' needs '--as'\n",
         ),
         (
-            "snapshot save --path x --format k8s",
-            "error: '--format k8s' is not supported yet\nhint: use --format etcd\n",
+            "snapshot save --path x --filter pod",
+            "error: '--filter' is for '--format k8s': an etcd snapshot holds all there is\n",
         ),
         (
             "snapshot save",

@@ -36,7 +36,11 @@ _MEANT: Mapping[str, Mapping[str, str]] = {
         "'kwokctl scale node --replicas N' creates nodes, 'kwokctl scale pod' pods",
     ),
     "kwokctl delete": {"all": "'kwokctl delete cluster --all'"},
-    "kwokctl snapshot": {"create": "'kwokctl snapshot save'", "load": "'kwokctl snapshot restore'"},
+    "kwokctl snapshot": {
+        "create": "'kwokctl snapshot save'",
+        "import": "'kwokctl snapshot restore --format k8s'",
+        "load": "'kwokctl snapshot restore'",
+    },
 }
 """Words of other tools, and of older releases of the original, by the command before them."""
 

@@ -1,13 +1,12 @@
 """Takes a cluster back to a mark while etcd and the API server run, and every watch goes on."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import msgspec
 
-from kwokctl.clusters.launching.readiness import explaining_timeouts, wait_ready
+from kwokctl.clusters.launching.pausing import paused
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.locks import alone
 from kwokctl.clusters.time_travel.changes import ChangedObject, changed_objects
@@ -19,8 +18,8 @@ from kwokctl.errors import ConflictError, UnavailableError
 from kwokctl.etcd.marks.content import opened
 from kwokctl.model import KUBE_CONTROLLER_MANAGER, ClusterName
 
-_READY_WITHIN = 60.0
-"""Seconds that the controller-manager has to work again."""
+PAUSED = (KUBE_CONTROLLER_MANAGER,)
+"""What would answer each write with others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +53,7 @@ async def rewind_cluster(
                 is_known = await has_same_history(reach, mark)
                 if not is_known:
                     home.progress.note("etcd was restored since the mark: all of it is compared")
-                async with _without_controllers(reach):
+                async with paused(reach.runtime, reach.saved, reach.marks.paths, PAUSED):
                     settled = await Settling(reach, mark, content, in_all=not is_known).run()
                     events = 0 if keep_events else await delete_events(reach, mark)
                     if not settled.unsettled:
@@ -129,31 +128,3 @@ async def _advanced(reach: Reach, mark: Mark, settled: Settled) -> None:
         await advance(reach, mark, settled)
     except UnavailableError as e:
         reach.home.progress.warn(f"{e}; the next rewind takes longer, for it compares all objects")
-
-
-@asynccontextmanager
-async def _without_controllers(reach: Reach) -> AsyncIterator[None]:
-    """Keep the controller-manager away: it would answer each write with others.
-
-    It is started again even if the block fails, and if it did not run: a rewind that was killed has
-    left it so.
-    """
-    names = [name for name in reach.saved.names if name == KUBE_CONTROLLER_MANAGER]
-    cluster = reach.saved.name
-    if not names:
-        yield
-        return
-    await reach.runtime.stop(cluster, *names)
-    try:
-        yield
-    finally:
-        await reach.runtime.start(cluster, *names)
-    await _ready(reach, names)
-
-
-async def _ready(reach: Reach, names: Sequence[str]) -> None:
-    plan = reach.saved.plan(reach.runtime, reach.marks.paths)
-    components = [component for name, component in plan.components.items() if name in names]
-    cluster = reach.saved.name
-    async with explaining_timeouts(reach.runtime, cluster, components, _READY_WITHIN):
-        await wait_ready(reach.runtime, cluster, components)

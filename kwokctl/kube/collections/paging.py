@@ -72,6 +72,14 @@ class ListQuery:
         return f"{path}?{query}" if query else path
 
 
+async def one_page(pool: Pool, path: str, *, accept: str = JSON) -> ListPage:
+    """Return the answer to one request for a list, or for a part of one; ApiError if it is refused."""
+    response = await pool.request("GET", path, accept=accept)
+    if response.status >= 400:
+        raise refusal(response.status, response.body)
+    return _pages.decode(response.body)
+
+
 async def list_pages(
     pool: Pool,
     query: ListQuery,
@@ -90,10 +98,7 @@ async def list_pages(
     size = "" if resource_version == "0" or not limit else str(limit)
     parameters = {"limit": size, "resourceVersion": resource_version}
     while True:
-        response = await pool.request("GET", query.path(**parameters), accept=accept)
-        if response.status >= 400:
-            raise refusal(response.status, response.body)
-        page = _pages.decode(response.body)
+        page = await one_page(pool, query.path(**parameters), accept=accept)
         yield page
         if not page.metadata.next_page:
             return
@@ -106,10 +111,7 @@ async def count(pool: Pool, query: ListQuery) -> int:
     The API server reports how many remain only where nothing is selected
     (https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#listmeta-v1-meta).
     """
-    response = await pool.request("GET", query.path(limit="1"), accept=METADATA)
-    if response.status >= 400:
-        raise refusal(response.status, response.body)
-    page = _pages.decode(response.body)
+    page = await one_page(pool, query.path(limit="1"), accept=METADATA)
     return len(page.objects) + page.metadata.remaining
 
 

@@ -32,6 +32,10 @@ class Access:
     """Trust any server."""
     tls_server_name: str | None = None
     """The name in the server's certificate, if it is not the one that is dialled."""
+    as_user: str = ""
+    """The user in whose place to act; the cluster must allow that."""
+    as_groups: tuple[str, ...] = ()
+    """The groups of that user."""
 
     @property
     def authorization(self) -> str | None:

@@ -1,7 +1,7 @@
 """Encodes HTTP/1.1 requests to one server; what is the same in all of them is made once."""
 
-from collections.abc import Mapping
-from urllib.parse import urlsplit
+from collections.abc import Iterator, Mapping
+from urllib.parse import quote, urlsplit
 
 from kwokctl.kube.kubeconfig.access import Access
 
@@ -16,6 +16,7 @@ class RequestEncoder:
         parts = urlsplit(access.server)
         self._root = parts.path.rstrip("/")
         self._plain = f" HTTP/1.1\r\nHost: {parts.netloc}\r\nUser-Agent: {user_agent}\r\n"
+        self._plain += "".join(_impersonation(access))
         self.authorize(access)
 
     def authorize(self, access: Access) -> None:
@@ -44,3 +45,16 @@ class RequestEncoder:
         if method not in ("GET", "HEAD"):
             head += "Content-Length: 0\r\n"
         return f"{head}\r\n".encode("ascii")
+
+
+def header_value(text: str) -> str:
+    """Return the name of a user or a group as the value of a header."""
+    return quote(text, safe=":@/+=,. ")
+
+
+def _impersonation(access: Access) -> Iterator[str]:
+    """Yield the headers that say in whose place requests are sent."""
+    if access.as_user:
+        yield f"Impersonate-User: {header_value(access.as_user)}\r\n"
+    for group in access.as_groups:
+        yield f"Impersonate-Group: {header_value(group)}\r\n"

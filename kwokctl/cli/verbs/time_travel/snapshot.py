@@ -1,8 +1,8 @@
-"""`snapshot`: a cluster's etcd into a file, and back."""
+"""`snapshot save` and `restore`: a cluster's etcd, or its objects, into a file, and back."""
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,9 +13,12 @@ from kwokctl.cli.output.rows import amount
 from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.options import Output
 from kwokctl.cli.parsing.values import file_to_write, one_of
-from kwokctl.cli.verbs import unserved
-from kwokctl.cli.verbs.time_travel import marks, serving
-from kwokctl.errors import NotServedError
+from kwokctl.cli.verbs.time_travel import exporting, marks, serving
+from kwokctl.cli.verbs.time_travel.exporting import Filter, WithSecrets
+from kwokctl.errors import UsageError
+
+if TYPE_CHECKING:
+    from kwokctl.clusters.object_files.restoring.restore import RestoredObjects
 
 _Path = Annotated[
     str,
@@ -28,11 +31,14 @@ _Format = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT",
-        help="Format of the file: etcd [default: etcd]",
+        help="etcd: all of it, as etcd has it; k8s: objects as YAML documents, which any cluster can "
+        "take [default: etcd]",
         parser=one_of("--format", "etcd", "k8s"),
     ),
 ]
-_Filter = Annotated[list[str] | None, typer.Option("--filter", metavar="KIND", hidden=True)]
+_ETCD = "etcd"
+_NAMED = 3
+"""Objects that are named of those that were refused."""
 
 
 def register(app: typer.Typer) -> None:
@@ -43,17 +49,20 @@ def register(app: typer.Typer) -> None:
         "Save and restore a cluster's data, and rewind it.",
         panel=commands.CLUSTERS,
     )
-    saving = ("kwokctl snapshot save --path before.db",)
+    saving = (
+        "kwokctl snapshot save --path before.db",
+        "kwokctl snapshot save --format k8s --path before.yaml.gz",
+    )
     restoring = (
         "kwokctl snapshot restore --path before.db",
         "kwokctl --name other snapshot restore --path before.db",
+        "kwokctl --name other snapshot restore --format k8s --path before.yaml.gz",
     )
     commands.command(below, "save", examples=saving)(save)
     commands.command(below, "restore", examples=restoring)(restore)
+    exporting.register(below)
     marks.register(below)
     serving.register(below)
-    refused = unserved.refusing("snapshot export", "'kwokctl snapshot save' saves a cluster's etcd")
-    commands.raw_command(below, "export", hidden=True)(refused)
 
 
 def save(
@@ -63,12 +72,21 @@ def save(
     force: Annotated[
         bool, typer.Option("--force", help="Replace the file if there is one")
     ] = False,
-    file_format: _Format = "etcd",
-    kinds: _Filter = None,
+    file_format: _Format = _ETCD,
+    kinds: Filter = None,
+    with_secrets: WithSecrets = False,
     output: Output = "",
 ) -> None:
-    """Save all that is in etcd; the file holds every Secret, so only you may read it."""
-    _check(file_format, kinds)
+    """Save all that is in etcd, or objects as documents, to a file that only you may read.
+
+    The format etcd holds every Secret, k8s none unless '--with-secrets' is given.
+    """
+    if file_format != _ETCD:
+        exporting.save(
+            call, Path(path), kinds, with_secrets=with_secrets, force=force, output=output
+        )
+        return
+    _refuse_for_etcd(kinds, with_secrets=with_secrets)
     from kwokctl.clusters.snapshot import save_snapshot
 
     if call.is_dry_run:
@@ -92,12 +110,19 @@ def restore(
     call: Invocation,
     *,
     path: _Path,
-    file_format: _Format = "etcd",
-    kinds: _Filter = None,
+    file_format: _Format = _ETCD,
+    kinds: Filter = None,
     output: Output = "",
 ) -> None:
-    """Replace all that is in etcd with what a snapshot holds."""
-    _check(file_format, kinds)
+    """Replace all that is in etcd, or create and update the objects of a file.
+
+    With '--format k8s' other objects stay, and clients go on; the scheduler and the controllers stand
+    still meanwhile.
+    """
+    if file_format != _ETCD:
+        _restore_objects(call, Path(path), kinds, output)
+        return
+    _refuse_for_etcd(kinds)
     from kwokctl.clusters.snapshot import restore_snapshot
 
     if call.is_dry_run:
@@ -118,12 +143,48 @@ def restore(
     conclude(call, outcome, output)
 
 
-def _check(file_format: str, kinds: list[str] | None) -> None:
-    if file_format != "etcd":
-        raise NotServedError(
-            f"'--format {file_format}' is not supported yet", hint="use --format etcd"
-        )
-    if kinds:
-        raise NotServedError(
-            "'--filter' is not supported yet", hint="an etcd snapshot holds all kinds"
-        )
+def _refuse_for_etcd(kinds: list[str] | None, *, with_secrets: bool = False) -> None:
+    for flag, is_given in (("--filter", bool(kinds)), ("--with-secrets", with_secrets)):
+        if is_given:
+            raise UsageError(
+                f"'{flag}' is for '--format k8s': an etcd snapshot holds all there is",
+                hint=f"leave out '{flag}', or add '--format k8s'",
+            )
+
+
+def _restore_objects(call: Invocation, path: Path, words: list[str] | None, output: str) -> None:
+    from kwokctl.clusters.object_files.exporting.choice import named
+    from kwokctl.clusters.object_files.restoring.restore import foreseen_objects, restore_objects
+
+    kinds = named(words)
+    if call.is_dry_run:
+        found = call.run(foreseen_objects, call.home, call.cluster, path, kinds)
+        counts = ", ".join(f"{number:,} {kind}" for kind, number in sorted(found.items()))
+        dry_run.remark(call, f"Create, or update: {counts}.", output)
+        return
+    done = call.run(restore_objects, call.home, call.cluster, path, kinds)
+    outcome = Outcome(
+        message=f"restored the cluster '{call.name}' from '{path}' ({_counts(done)})",
+        remark=_faults(done),
+        cluster=call.name,
+        changed=bool(done.created or done.updated),
+        result=done,
+    )
+    conclude(call, outcome, output)
+
+
+def _counts(done: "RestoredObjects") -> str:
+    parts = [f"{amount(done.created, 'objects')} created", f"{done.updated:,} updated"]
+    if done.left:
+        parts.append(f"{done.left:,} left, which a cluster makes itself")
+    return ", ".join(parts)
+
+
+def _faults(done: "RestoredObjects") -> str:
+    lines = []
+    for words, faults in (("without their owner", done.skipped), ("refused", done.failed)):
+        if faults:
+            more = len(faults) - _NAMED
+            rest = [f"and {more:,} more: see them with -o json"] if more > 0 else []
+            lines += [f"{len(faults):,} {words}:", *(f"  {f}" for f in (*faults[:_NAMED], *rest))]
+    return "\n".join(lines)

@@ -1,0 +1,191 @@
+"""`snapshot export`, and `save --format k8s`: objects of a cluster into a file."""
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kwokctl.cli import dry_run
+from kwokctl.cli.conclusion import Outcome, conclude
+from kwokctl.cli.invocation import Invocation
+from kwokctl.cli.output.rows import amount
+from kwokctl.cli.parsing import commands
+from kwokctl.cli.parsing.options import Output
+from kwokctl.cli.parsing.values import file_to_write, whole_number
+from kwokctl.errors import NotServedError, UsageError
+
+if TYPE_CHECKING:
+    from kwokctl.clusters.object_files.exporting.export import ExportedObjects, ExportRequest
+    from kwokctl.kube.kubeconfig.access import Access
+
+Filter = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--filter",
+        metavar="KIND",
+        help="Only these kinds, such as pod or deployment.apps; may be repeated, or parted by commas "
+        "[default: those of workloads, access and storage, and all custom resources]",
+    ),
+]
+WithSecrets = Annotated[
+    bool, typer.Option("--with-secrets", help="Secrets, too, which are left out otherwise")
+]
+_Path = Annotated[
+    str,
+    typer.Option(
+        "--path",
+        metavar="FILE",
+        help="The file to write; compressed if it ends in .gz",
+        parser=file_to_write("--path"),
+    ),
+]
+_Kubeconfig = Annotated[
+    str,
+    typer.Option(
+        "--kubeconfig",
+        metavar="FILE",
+        help="Kubeconfig whose current context names the cluster [default: ~/.kube/config, and in a pod "
+        "its service account]",
+    ),
+]
+_As = Annotated[str, typer.Option("--as", metavar="USER", help="Ask in the place of this user")]
+_AsGroup = Annotated[
+    list[str] | None,
+    typer.Option("--as-group", metavar="GROUP", help="And of this group; may be repeated"),
+]
+_PageSize = Annotated[
+    int,
+    typer.Option(
+        "--page-size",
+        metavar="N",
+        help="Objects to ask for at once; 0 for all [default: 500]",
+        parser=whole_number("--page-size", least=0),
+    ),
+]
+_PagesAhead = Annotated[
+    int,
+    typer.Option(
+        "--page-buffer-size",
+        metavar="N",
+        help="Pages of a kind to read before they are written [default: 10]",
+        parser=whole_number("--page-buffer-size", least=0),
+    ),
+]
+_Qps = Annotated[
+    float,
+    typer.Option(
+        "--qps",
+        metavar="N",
+        min=0.0,
+        help="Requests a second at the most, to spare the API server [default: 0, no bound]",
+    ),
+]
+
+
+def register(below: typer.Typer) -> None:
+    """Add the command to those of `snapshot`."""
+    examples = (
+        "kwokctl snapshot export --kubeconfig prod.kubeconfig --path prod.yaml.gz --qps 5",
+        "kwokctl snapshot export --as auditor --filter node,pod --path pods.yaml",
+    )
+    commands.command(below, "export", examples=examples)(export)
+
+
+def export(
+    call: Invocation,
+    *,
+    path: _Path,
+    kubeconfig: _Kubeconfig = "",
+    kinds: Filter = None,
+    with_secrets: WithSecrets = False,
+    as_user: _As = "",
+    as_groups: _AsGroup = None,
+    page_size: _PageSize = 500,
+    pages_ahead: _PagesAhead = 10,
+    qps: _Qps = 0.0,
+    record: Annotated[bool, typer.Option("--record", hidden=True)] = False,
+    output: Output = "",
+) -> None:
+    """Write the objects of any cluster to a file that 'snapshot restore --format k8s' takes.
+
+    Interrupted, the same command goes on where it was.
+    """
+    from kwokctl.clusters.object_files.exporting.choice import named
+    from kwokctl.clusters.object_files.exporting.export import ExportRequest, export_objects
+    from kwokctl.clusters.object_files.exporting.listing import ReadingManner
+
+    if record:
+        raise NotServedError("'--record' is not supported yet", hint="leave it out")
+    access = _access(kubeconfig, as_user, as_groups or [])
+    request = ExportRequest(
+        path=Path(path),
+        kinds=named(kinds),
+        with_secrets=with_secrets,
+        manner=ReadingManner(page_size=page_size, pages_ahead=pages_ahead, qps=qps),
+    )
+    if call.is_dry_run:
+        dry_run.remark(call, _foreseen(access.server, request), output)
+        return
+    done = call.run(export_objects, access, request, call.progress)
+    _conclude(call, access.server, done, output)
+
+
+def save(
+    call: Invocation,
+    path: Path,
+    kinds: list[str] | None,
+    *,
+    with_secrets: bool,
+    force: bool,
+    output: str,
+) -> None:
+    """Write the objects of a cluster of this kwokctl."""
+    from kwokctl.clusters.object_files.exporting.choice import named
+    from kwokctl.clusters.object_files.exporting.export import ExportRequest, save_objects
+
+    request = ExportRequest(
+        path=path, kinds=named(kinds), with_secrets=with_secrets, force=force, resumes=False
+    )
+    if call.is_dry_run:
+        dry_run.remark(call, _foreseen(f"the cluster '{call.name}'", request), output)
+        return
+    done = call.run(save_objects, call.home, call.cluster, request)
+    _conclude(call, f"the cluster '{call.name}'", done, output, cluster=call.name)
+
+
+def _access(kubeconfig: str, user: str, groups: list[str]) -> "Access":
+    from dataclasses import replace
+
+    from kwokctl.embedded.cluster_access import cluster_access
+    from kwokctl.host.paths import expanded
+
+    if groups and not user:
+        raise UsageError("'--as-group' needs '--as'", hint="for example: --as me --as-group admins")
+    access = cluster_access(expanded(kubeconfig) if kubeconfig else None, "")
+    return replace(access, as_user=user, as_groups=tuple(groups))
+
+
+def _foreseen(source: str, request: "ExportRequest") -> str:
+    what = ", ".join(request.kinds) or "the usual kinds and all custom resources"
+    return f"Read {what} of {source}, and write them to '{request.path}'."
+
+
+def _conclude(
+    call: Invocation, source: str, done: "ExportedObjects", output: str, *, cluster: str = ""
+) -> None:
+    size = f"{amount(done.objects, 'objects')}, {amount(done.size, 'B')}"
+    remarks = []
+    if done.unknown:
+        remarks.append(f"it does not have: {', '.join(done.unknown)}")
+    if done.lacks_secrets:
+        remarks.append("Secrets are left out; --with-secrets adds them")
+    outcome = Outcome(
+        message=f"wrote {source} to '{done.path}' ({size})",
+        lead="Restore it with",
+        then=(f"kwokctl snapshot restore --format k8s --path {shlex.quote(str(done.path))}",),
+        remark="\n".join(remarks),
+        cluster=cluster,
+        result=done,
+    )
+    conclude(call, outcome, output)

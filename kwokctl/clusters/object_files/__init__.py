@@ -1,0 +1,1 @@
+"""Snapshots in which objects are documents: of any cluster, into any cluster."""

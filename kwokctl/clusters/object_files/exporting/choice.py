@@ -1,0 +1,102 @@
+"""Which kinds a snapshot of objects holds, and in which order."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from kwokctl.errors import ApiError, NotFoundError
+from kwokctl.kube.client import Client
+from kwokctl.kube.resource import SECRETS
+from kwokctl.kube.served_kinds import ServedKind, ServedKinds
+
+DEFAULT = (
+    "namespace", "node", "serviceaccount", "configmap", "secret", "limitrange",
+    "runtimeclass.node.k8s.io", "priorityclass.scheduling.k8s.io",
+    "clusterrolebindings.rbac.authorization.k8s.io", "clusterroles.rbac.authorization.k8s.io",
+    "rolebindings.rbac.authorization.k8s.io", "roles.rbac.authorization.k8s.io",
+    "daemonset.apps", "deployment.apps", "replicaset.apps", "statefulset.apps",
+    "cronjob.batch", "job.batch", "persistentvolumeclaim", "persistentvolume",
+    "pod", "service", "endpoints",
+)  # fmt: skip
+"""The kinds of the original, in its order; its restore stops at the first document of another."""
+DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
+_SECRET = "secret"  # noqa: S105 - a kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenKinds:
+    """What is to be read."""
+
+    kinds: Sequence[ServedKind]
+    unknown: Sequence[str]
+    """Words that name no kind of this cluster that can be listed."""
+    lacks_secrets: bool
+    """Whether Secrets are left out because they were not chosen."""
+
+
+async def chosen_kinds(
+    client: Client, served: ServedKinds, words: Sequence[str], *, with_secrets: bool
+) -> ChosenKinds:
+    """Choose by words such as those of `DEFAULT`; without any, those and all custom resources.
+
+    Custom resources come last, after their definitions.
+    """
+    is_default = not words
+    wanted = [word for word in words or DEFAULT if with_secrets or words or word != _SECRET]
+    if words and with_secrets:
+        wanted.append(_SECRET)
+    if is_default:
+        wanted += [DEFINITIONS, *await _custom_kinds(client, served)]
+    found = {word: _listable(served, word) for word in dict.fromkeys(wanted)}
+    kinds = tuple(dict.fromkeys(kind for kind in found.values() if kind is not None))
+    if not kinds:
+        raise NotFoundError(
+            f"this cluster serves none of the kinds {', '.join(repr(w) for w in words)}",
+            hint="their names are those of: kubectl api-resources --output name",
+        )
+    return ChosenKinds(
+        kinds=kinds,
+        unknown=tuple(word for word, kind in found.items() if kind is None),
+        lacks_secrets=not any(kind.resource == SECRETS for kind in kinds),
+    )
+
+
+def named(words: Iterable[str] | None) -> tuple[str, ...]:
+    """Return the kinds in words that may each name several, parted by commas."""
+    parts = (part.strip() for word in words or () for part in word.split(","))
+    return tuple(part for part in parts if part)
+
+
+def _listable(served: ServedKinds, word: str) -> ServedKind | None:
+    kind = served.find(word)
+    return kind if kind is not None and "list" in kind.verbs else None
+
+
+class _Named(msgspec.Struct):
+    name: str
+
+
+class _Definition(msgspec.Struct):
+    metadata: _Named
+
+
+class _Definitions(msgspec.Struct):
+    items: list[_Definition] = []
+
+
+_METADATA_PAGE = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+
+async def _custom_kinds(client: Client, served: ServedKinds) -> Iterator[str]:
+    """Return the names of definitions, which are those of their kinds: `widgets.example.com`."""
+    if served.find(DEFINITIONS) is None:
+        return iter(())
+    try:
+        answer = await client.call("GET", _METADATA_PAGE)
+    except ApiError as e:
+        if e.status == 403:
+            return iter(())
+        raise
+    definitions = msgspec.json.decode(answer, type=_Definitions).items
+    return iter(sorted(each.metadata.name for each in definitions))

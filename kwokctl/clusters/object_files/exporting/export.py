@@ -1,0 +1,145 @@
+"""Writes the objects of a cluster to a file, as documents."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kwokctl.clusters.object_files.documents import listed_document
+from kwokctl.clusters.object_files.exporting.choice import ChosenKinds, chosen_kinds
+from kwokctl.clusters.object_files.exporting.listing import KindPage, Listing, ReadingManner
+from kwokctl.clusters.object_files.exporting.part_file import PartFile
+from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.time_travel.reach import reached
+from kwokctl.errors import NotFoundError
+from kwokctl.kube.client import Client
+from kwokctl.kube.kubeconfig.access import Access
+from kwokctl.kube.served_kinds import served_kinds
+from kwokctl.kube.transport.pool import Pool
+from kwokctl.model import ClusterName
+from kwokctl.progress import Progress
+
+_CONNECTIONS = 8
+_TIMEOUT = 60.0
+"""Seconds for an answer: that is how long an API server works at one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportRequest:
+    """What to write, and where to."""
+
+    path: Path
+    kinds: Sequence[str] = ()
+    """Words for kinds; without any, the usual ones and custom resources."""
+    with_secrets: bool = False
+    manner: ReadingManner = field(default_factory=ReadingManner)
+    force: bool = False
+    resumes: bool = True
+    """Whether a later run goes on where this one was interrupted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedObjects:
+    """What has been written."""
+
+    path: Path
+    size: int
+    objects: int
+    unknown: tuple[str, ...]
+    """Kinds that were chosen, and that the cluster does not have."""
+    lacks_secrets: bool
+    """Whether Secrets were left out because they were not chosen."""
+
+
+async def export_objects(
+    access: Access, request: ExportRequest, progress: Progress
+) -> ExportedObjects:
+    """Write the objects of any cluster; interrupted, the same request goes on with it."""
+    async with Pool(access, connections=_CONNECTIONS, timeout=_TIMEOUT) as pool:
+        who = (access.server, access.as_user, *access.as_groups)
+        return await ObjectExport(Client(pool), who, request, progress).run()
+
+
+async def save_objects(home: Home, name: ClusterName, request: ExportRequest) -> ExportedObjects:
+    """Write the objects of a cluster of this kwokctl that runs."""
+    async with reached(home, name) as reach:
+        return await ObjectExport(reach.client, (name,), request, home.progress).run()
+
+
+class ObjectExport:
+    """One run of an export."""
+
+    def __init__(
+        self, client: Client, source: Sequence[str], request: ExportRequest, progress: Progress
+    ) -> None:
+        """Read through `client` from what `source` tells from others."""
+        self._client = client
+        self._source = source
+        self._request = request
+        self._progress = progress
+
+    async def run(self) -> ExportedObjects:
+        """Write the whole file; NotFoundError if there is nothing to write."""
+        request = self._request
+        served = await served_kinds(self._client)
+        choice = await chosen_kinds(
+            self._client, served, request.kinds, with_secrets=request.with_secrets
+        )
+        file = PartFile(
+            request.path,
+            self._fingerprint(choice),
+            force=request.force,
+            resumes=request.resumes,
+        )
+        with file, self._explaining(file):
+            await self._fill(file, choice)
+            size = file.finish()
+        return ExportedObjects(
+            path=request.path,
+            size=size,
+            objects=file.journal.objects,
+            unknown=tuple(choice.unknown),
+            lacks_secrets=choice.lacks_secrets,
+        )
+
+    async def _fill(self, file: PartFile, choice: ChosenKinds) -> None:
+        if file.journal.objects:
+            self._progress.note(f"going on after {file.journal.objects:,} objects")
+        listing = Listing(self._client.pool, choice.kinds, self._request.manner)
+        with self._progress.step("Reading objects", unit="objects") as step:
+            step.advance(file.journal.objects)
+            async for page in listing.pages(file.journal.place):
+                step.say(choice.kinds[page.kind].resource.plural)
+                _write(file, page, choice)
+                step.advance(len(page.content.objects))
+        if not file.journal.objects:
+            raise NotFoundError(
+                "there is no object of the chosen kinds",
+                hint="choose others with --filter, by the names of: kubectl api-resources",
+            )
+
+    def _fingerprint(self, choice: ChosenKinds) -> str:
+        """Return what distinguishes this export from others to the same file."""
+        kinds = (kind.resource.path() for kind in choice.kinds)
+        words = (*self._source, *kinds, str(self._request.manner.page_size))
+        return hashlib.sha256("\n".join(words).encode()).hexdigest()
+
+    @contextmanager
+    def _explaining(self, file: PartFile) -> Iterator[None]:
+        """Say how to go on if the block fails in the middle."""
+        try:
+            yield
+        except BaseException:
+            if self._request.resumes and file.journal.objects:
+                text = f"{file.journal.objects:,} objects are kept: repeat the command to go on"
+                self._progress.note(text)
+            raise
+
+
+def _write(file: PartFile, page: KindPage, choice: ChosenKinds) -> None:
+    if page.is_first:
+        file.begin_kind()
+    resource = choice.kinds[page.kind].resource
+    file.write([listed_document(raw, resource) for raw in page.content.objects])
+    file.keep(page.next)

@@ -1,0 +1,102 @@
+"""What is sent of an object of a file, to be created or to replace the one that is there. Pure."""
+
+from collections.abc import Mapping
+
+import orjson
+
+from kwokctl.clusters.object_files.restoring.checking import RestoreItem
+from kwokctl.json_value import Json
+
+_NOT_SENT = (
+    "uid", "resourceVersion", "selfLink", "generation", "creationTimestamp", "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+)  # fmt: skip
+"""Metadata that are the API server's to say."""
+_BOOTSTRAPPED = ("kubernetes.io/bootstrapping", "rbac-defaults")
+_OF_THE_CLUSTER = frozenset(
+    (
+        ("ConfigMap", "kube-system", "extension-apiserver-authentication"),
+        ("ConfigMap", "kube-system", "kube-apiserver-legacy-service-account-token-tracking"),
+        ("Endpoints", "default", "kubernetes"),
+        ("EndpointSlice", "default", "kubernetes"),
+        ("PriorityClass", "", "system-cluster-critical"),
+        ("PriorityClass", "", "system-node-critical"),
+        ("Service", "default", "kubernetes"),
+    )
+)
+_ROOT_CA = "kube-root-ca.crt"
+_GENERATED = (
+    "controller-uid",
+    "job-name",
+    "batch.kubernetes.io/controller-uid",
+    "batch.kubernetes.io/job-name",
+)
+"""Labels that the API server gives to the pods of a Job, and accepts from no other client."""
+_FIXED = {
+    "Node": ("podCIDR", "podCIDRs", "providerID"),
+    "PersistentVolumeClaim": ("volumeName",),
+    "Service": ("clusterIP", "clusterIPs", "healthCheckNodePort", "ipFamilies", "ipFamilyPolicy"),
+}
+"""Fields of `spec` that no update may change."""
+
+
+def is_of_the_cluster(item: RestoreItem) -> bool:
+    """Tell whether a cluster makes such an object by itself, with values of its own."""
+    each = item.object
+    if (each.kind, each.namespace, each.name) in _OF_THE_CLUSTER:
+        return True
+    if each.kind == "ConfigMap" and each.name == _ROOT_CA:
+        return True
+    if each.group != "rbac.authorization.k8s.io":
+        return False
+    labels = orjson.loads(each.body)["metadata"].get("labels") or {}
+    key, value = _BOOTSTRAPPED
+    return bool(labels.get(key) == value)
+
+
+def sent(body: bytes) -> dict[str, Json]:
+    """Return what is sent of an object to create it; its status is in it."""
+    value: dict[str, Json] = orjson.loads(body)
+    metadata = {k: v for k, v in value["metadata"].items() if k not in _NOT_SENT}
+    value["metadata"] = metadata
+    if value["kind"] == "Job" and str(value["apiVersion"]).startswith("batch/"):
+        _without_generated(value)
+    return value
+
+
+def replacing(value: dict[str, Json], existing: Mapping[str, Json]) -> dict[str, Json]:
+    """Return what is sent to replace an object that exists."""
+    there = existing["metadata"]
+    metadata = {
+        **value["metadata"],
+        "uid": there["uid"],
+        "resourceVersion": there["resourceVersion"],
+    }
+    changed = {**value, "metadata": metadata}
+    spec, before = value.get("spec"), existing.get("spec")
+    if isinstance(spec, dict) and isinstance(before, dict):
+        fixed = {name: before[name] for name in _FIXED.get(value["kind"], ()) if name in before}
+        changed["spec"] = {**spec, **fixed}
+        if value["kind"] == "Job":
+            changed["spec"] |= {name: before[name] for name in ("selector", "template")}
+    return changed
+
+
+def without_address(value: dict[str, Json]) -> dict[str, Json] | None:
+    """Return a Service that gets an address of its own; None for all else."""
+    spec = value.get("spec")
+    if value["kind"] != "Service" or not spec or spec.get("clusterIP", "None") == "None":
+        return None
+    left = {k: v for k, v in spec.items() if k not in ("clusterIP", "clusterIPs")}
+    return {**value, "spec": left}
+
+
+def _without_generated(job: dict[str, Json]) -> None:
+    spec = job.get("spec") or {}
+    if spec.get("manualSelector"):
+        return
+    spec.pop("selector", None)
+    for metadata in (spec.get("template", {}).get("metadata") or {}, job["metadata"]):
+        labels = metadata.get("labels") or {}
+        for name in _GENERATED:
+            labels.pop(name, None)

@@ -1,0 +1,156 @@
+"""Finds out what a cluster cannot take of a file, before anything is touched."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from kwokctl.clusters.object_files.reading import FileObject, ObjectFile
+from kwokctl.errors import SnapshotError, UsageError
+from kwokctl.kube.resource import Resource
+from kwokctl.kube.served_kinds import ServedKind, ServedKinds
+
+DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
+_NAMED = 5
+"""Kinds that a message names."""
+
+
+class RestoreItem(msgspec.Struct, frozen=True, kw_only=True):
+    """An object of a file, and where it goes."""
+
+    object: FileObject
+    kind: ServedKind
+
+    @property
+    def resource(self) -> Resource:
+        """What it is an object of."""
+        return self.kind.resource
+
+    @property
+    def is_definition(self) -> bool:
+        """Whether it makes the cluster serve another kind."""
+        return (self.resource.group, self.resource.kind) == DEFINITION
+
+
+def checked(
+    file: ObjectFile, served: ServedKinds, words: Sequence[str], start: int
+) -> list[RestoreItem]:
+    """Return the objects of a file, of the kinds that `words` name, if there are any.
+
+    Raises SnapshotError if the file is damaged, has no objects, or some that the cluster does not
+    serve; UsageError for a word that names no kind.
+    """
+    objects = list(file.objects(start))
+    if not objects:
+        raise SnapshotError(
+            f"'{file.path}' holds no objects",
+            hint="save some with: kwokctl snapshot save --format k8s",
+        )
+    kinds = _Kinds(served, _defined(objects))
+    wanted = [_group_and_kind(served, kinds, word) for word in words]
+    if wanted:
+        objects = [each for each in objects if (each.group, each.kind) in wanted]
+    _demand(file, kinds, objects)
+    return [RestoreItem(object=each, kind=kinds.of(each)) for each in objects]
+
+
+class _Kinds:
+    """The kinds that a cluster serves, and those that definitions of a file add."""
+
+    def __init__(self, served: ServedKinds, defined: Mapping[tuple[str, str], ServedKind]) -> None:
+        self.served = served
+        self.defined = defined
+
+    def find(self, each: FileObject) -> ServedKind | None:
+        key = each.api_version, each.kind
+        return self.served.get(*key) or self.defined.get(key)
+
+    def of(self, each: FileObject) -> ServedKind:
+        found = self.find(each)
+        assert found is not None
+        return found
+
+
+def _group_and_kind(served: ServedKinds, kinds: _Kinds, word: str) -> tuple[str, str]:
+    found = served.find(word) or ServedKinds(kinds.defined.values()).find(word)
+    if found is None:
+        raise UsageError(
+            f"'--filter' is '{word}', which this cluster does not serve",
+            hint="give names of: kubectl api-resources --output name",
+        )
+    return found.resource.group, found.resource.kind
+
+
+def _demand(file: ObjectFile, kinds: _Kinds, objects: Iterable[FileObject]) -> None:
+    """Raise SnapshotError if the cluster does not serve the kinds of objects."""
+    lines: dict[tuple[str, str], int] = {}
+    for each in objects:
+        if kinds.find(each) is None:
+            lines.setdefault((each.api_version, each.kind), each.line)
+    if not lines:
+        return
+    named = [_unknown(kinds.served, *key, line) for key, line in lines.items()]
+    more = f"; and {len(named) - _NAMED} more kinds" if len(named) > _NAMED else ""
+    raise SnapshotError(
+        f"this cluster does not serve kinds of '{file.path}': {'; '.join(named[:_NAMED])}{more}",
+        hint="install what defines them, or name the kinds to restore with --filter; nothing was "
+        "touched",
+    )
+
+
+def _unknown(served: ServedKinds, api_version: str, kind: str, line: int) -> str:
+    versions = served.versions(api_version.rpartition("/")[0], kind)
+    known = f", but {', '.join(versions)}" if versions else ""
+    return f"'{kind}' of '{api_version}' (line {line}){known}"
+
+
+def _defined(objects: Iterable[FileObject]) -> dict[tuple[str, str], ServedKind]:
+    found: dict[tuple[str, str], ServedKind] = {}
+    for each in objects:
+        if (each.group, each.kind) == DEFINITION:
+            found |= {(k.resource.api_version, k.resource.kind): k for k in _kinds_of(each)}
+    return found
+
+
+class _Names(msgspec.Struct, rename="camel"):
+    plural: str
+    kind: str
+    singular: str = ""
+    short_names: list[str] = []
+
+
+class _Version(msgspec.Struct):
+    name: str
+    served: bool = True
+    subresources: dict[str, msgspec.Raw] = {}
+
+
+class _Spec(msgspec.Struct):
+    group: str
+    names: _Names
+    scope: str
+    versions: list[_Version]
+
+
+class _Definition(msgspec.Struct):
+    spec: _Spec
+
+
+def _kinds_of(definition: FileObject) -> Iterator[ServedKind]:
+    try:
+        spec = msgspec.json.decode(definition.body, type=_Definition).spec
+    except msgspec.ValidationError:
+        return  # what the API server refuses defines nothing
+    names = (spec.names.plural, spec.names.singular, spec.names.kind.lower())
+    for version in spec.versions:
+        yield ServedKind(
+            resource=Resource(
+                spec.group,
+                version.name,
+                spec.names.plural,
+                spec.names.kind,
+                namespaced=spec.scope == "Namespaced",
+            ),
+            names=frozenset((*filter(None, names), *spec.names.short_names)),
+            verbs=frozenset(("list", "create", "update")),
+            has_status="status" in version.subresources,
+        )

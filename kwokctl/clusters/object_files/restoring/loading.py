@@ -1,0 +1,166 @@
+"""Writes objects of a file to a cluster, many at once, each after what it needs."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from http import HTTPStatus
+
+import msgspec
+import orjson
+
+from kwokctl.clusters.object_files.reading import Owner
+from kwokctl.clusters.object_files.restoring.bodies import (
+    is_of_the_cluster,
+    replacing,
+    sent,
+    without_address,
+)
+from kwokctl.clusters.object_files.restoring.checking import RestoreItem
+from kwokctl.clusters.object_files.restoring.identities import NewUids
+from kwokctl.clusters.object_files.restoring.surroundings import Surroundings
+from kwokctl.errors import ApiError, NotFoundError
+from kwokctl.json_value import Json
+from kwokctl.kube.client import FIELD_MANAGER, Client
+from kwokctl.progress import Step
+from kwokctl.retry import may_pass, retried
+from kwokctl.tasks import for_each
+
+AT_ONCE = 32
+_QUERY = f"?fieldManager={FIELD_MANAGER}&fieldValidation=Ignore"
+_TRIES = 10
+_PAUSE = 0.3
+"""Seconds until what was just made can be referred to: controllers of the API server learn of it."""
+_OWN_STATUS = frozenset(("Namespace", "CustomResourceDefinition", "APIService"))
+"""Kinds whose status is the cluster's own finding."""
+
+
+@dataclass(slots=True, kw_only=True)
+class LoadCounts:
+    """What has become of the objects of a file."""
+
+    created: int = 0
+    updated: int = 0
+    left: int = 0
+    """Objects that the cluster makes by itself."""
+    skipped: list[str] = field(default_factory=list)
+    """Objects whose owner is neither in the file nor in the cluster."""
+    failed: list[str] = field(default_factory=list)
+    """Objects that were refused, with the reason."""
+
+
+class ObjectLoader:
+    """Writes objects to one cluster."""
+
+    def __init__(self, client: Client, uids: NewUids, step: Step) -> None:
+        """Write by `client`; `uids` learns the new ones, `step` counts."""
+        self.counts = LoadCounts()
+        self._client = client
+        self._uids = uids
+        self._step = step
+        self._around = Surroundings(client)
+
+    async def load(self, items: Sequence[RestoreItem]) -> None:
+        """Write objects that need nothing of each other.
+
+        What the cluster refuses is counted; ApiError is raised if it does not answer.
+        """
+        await for_each(items, self._load, at_once=AT_ONCE)
+
+    async def _load(self, item: RestoreItem) -> None:
+        try:
+            await self._decide(item)
+        except (ApiError, NotFoundError) as e:
+            if isinstance(e, ApiError) and may_pass(e):
+                raise
+            self.counts.failed.append(f"{item.object.label}: {e}")
+        self._step.advance()
+
+    async def _decide(self, item: RestoreItem) -> None:
+        if is_of_the_cluster(item):
+            self.counts.left += 1
+        elif missing := await self._missing(item):
+            owners = ", ".join(f"{owner.kind} '{owner.name}'" for owner in missing)
+            self.counts.skipped.append(f"{item.object.label}: its owner {owners} is missing")
+        else:
+            await self._write(item)
+
+    async def _missing(self, item: RestoreItem) -> list[Owner]:
+        """Return the owners that are nowhere; those in the cluster are owners from now on."""
+        unknown = [owner for owner in item.object.owners if not self._uids.knows(owner.uid)]
+        missing = []
+        for owner in unknown:
+            uid = await self._around.uid_of(owner, item.object.namespace or None)
+            if uid:
+                self._uids.note(owner.uid, uid)
+            else:
+                missing.append(owner)
+        return missing
+
+    async def _write(self, item: RestoreItem) -> None:
+        value = sent(self._uids.followed(item.object.body))
+        try:
+            stored = await self._created(item, value)
+            self.counts.created += 1
+        except ApiError as e:
+            if e.reason != "AlreadyExists":
+                raise
+            stored = await self._replaced(item, value)
+            self.counts.updated += 1
+        self._uids.note(item.object.uid, stored["metadata"]["uid"])
+        await self._write_status(item, value, stored)
+
+    async def _created(self, item: RestoreItem, value: dict[str, Json]) -> dict[str, Json]:
+        for tries in range(_TRIES):
+            try:
+                return await self._post(item, value)
+            except ApiError as e:
+                if e.status == HTTPStatus.UNPROCESSABLE_ENTITY and (
+                    other := without_address(value)
+                ):
+                    value = other
+                elif tries + 1 == _TRIES or not await self._around.helped(e, item, value):
+                    raise
+                elif tries:
+                    await asyncio.sleep(_PAUSE)
+        raise AssertionError
+
+    async def _post(self, item: RestoreItem, value: dict[str, Json]) -> dict[str, Json]:
+        path = item.resource.path(item.object.namespace or None) + _QUERY
+        return await self._sent("POST", path, value)
+
+    async def _replaced(self, item: RestoreItem, value: dict[str, Json]) -> dict[str, Json]:
+        where = item.resource, item.object.namespace or None, item.object.name
+        path = item.resource.path(*where[1:]) + _QUERY
+        for _ in range(_TRIES):
+            existing = await retried(partial(self._client.get, *where))
+            try:
+                return await self._sent("PUT", path, replacing(value, existing))
+            except ApiError as e:
+                if e.status != HTTPStatus.CONFLICT:
+                    raise
+        raise NotFoundError("other clients change it all the time")
+
+    async def _write_status(
+        self, item: RestoreItem, value: dict[str, Json], stored: dict[str, Json]
+    ) -> None:
+        status = value.get("status")
+        if not item.kind.has_status or not status or stored.get("status") == status:
+            return
+        if item.object.kind in _OWN_STATUS:
+            return
+        place = item.object.namespace or None, item.object.name, "status"
+        path = item.resource.path(*place) + _QUERY
+        try:
+            await self._sent("PUT", path, {**stored, "status": status})
+        except ApiError as e:
+            if may_pass(e):
+                raise
+            self.counts.failed.append(f"the status of {item.object.label}: {e}")
+
+    async def _sent(self, method: str, path: str, value: dict[str, Json]) -> dict[str, Json]:
+        body = orjson.dumps(value)
+        answer: dict[str, Json] = msgspec.json.decode(
+            await retried(partial(self._client.call, method, path, body))
+        )
+        return answer

@@ -1,0 +1,103 @@
+"""Restores a cluster from a file of objects: what the file does not have stays."""
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kwokctl.clusters.launching.pausing import paused
+from kwokctl.clusters.object_files.reading import ObjectFile
+from kwokctl.clusters.object_files.restoring.checking import RestoreItem, checked
+from kwokctl.clusters.object_files.restoring.identities import NewUids
+from kwokctl.clusters.object_files.restoring.loading import LoadCounts, ObjectLoader
+from kwokctl.clusters.object_files.restoring.order import in_order
+from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.locks import alone
+from kwokctl.clusters.time_travel.api_view import ApiView
+from kwokctl.clusters.time_travel.reach import Reach, reached
+from kwokctl.errors import SnapshotError
+from kwokctl.etcd.marks.difference import Write
+from kwokctl.kube.served_kinds import served_kinds
+from kwokctl.model import (
+    KUBE_CONTROLLER_MANAGER,
+    KUBE_SCHEDULER,
+    KWOK_CONTROLLER,
+    ClusterName,
+)
+
+PAUSED = (KUBE_SCHEDULER, KUBE_CONTROLLER_MANAGER, KWOK_CONTROLLER)
+"""What would answer each object with others, and change it, before all are there."""
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoredObjects:
+    """What `snapshot restore --format k8s` has done."""
+
+    path: Path
+    created: int
+    updated: int
+    left: int
+    """Objects that a cluster makes by itself: they stay as they are."""
+    skipped: tuple[str, ...]
+    """Objects without their owners, with these."""
+    failed: tuple[str, ...]
+    """Objects that were refused, with the reason."""
+
+
+async def restore_objects(
+    home: Home, name: ClusterName, path: Path, kinds: Sequence[str]
+) -> RestoredObjects:
+    """Create the objects of a file, and update those that exist; of `kinds`, if there are any.
+
+    The file is read and checked before anything is touched. Scheduler and controllers stand still
+    meanwhile. Raises SnapshotError if the cluster took none of the objects.
+    """
+    with alone(home.workdir, name):
+        async with reached(home, name) as reach:
+            items = await _items(reach, path, kinds)
+            async with paused(reach.runtime, reach.saved, reach.marks.paths, PAUSED):
+                counts = await load_items(reach, items, NewUids())
+    if items and not counts.created + counts.updated + counts.left:
+        raise SnapshotError(
+            f"no object of '{path}' could be restored",
+            detail="\n".join((*counts.failed, *counts.skipped)[:_SHOWN]),
+        )
+    return RestoredObjects(
+        path=path,
+        created=counts.created,
+        updated=counts.updated,
+        left=counts.left,
+        skipped=tuple(counts.skipped),
+        failed=tuple(counts.failed),
+    )
+
+
+async def foreseen_objects(
+    home: Home, name: ClusterName, path: Path, kinds: Sequence[str]
+) -> Mapping[str, int]:
+    """Return how many objects of which kinds `restore_objects` would write."""
+    async with reached(home, name) as reach:
+        items = await _items(reach, path, kinds)
+    return Counter(item.resource.plural for item in items)
+
+
+async def load_items(reach: Reach, items: Sequence[RestoreItem], uids: NewUids) -> LoadCounts:
+    """Write objects in their order; `uids` learns which are the new ones."""
+    view = ApiView(reach.client, reach.scope)
+    title = "Restoring objects"
+    with reach.home.progress.step(title, total=len(items), unit="objects") as step:
+        loader = ObjectLoader(reach.client, uids, step)
+        for group in in_order(items):
+            step.say(group[0].resource.plural)
+            await loader.load(group)
+            defined = (item.object.body for item in group if item.is_definition)
+            await view.wait_established([Write(b"", body, 0) for body in defined])
+    return loader.counts
+
+
+async def _items(reach: Reach, path: Path, kinds: Sequence[str]) -> list[RestoreItem]:
+    with reach.home.progress.step("Reading the file"):
+        served = await served_kinds(reach.client)
+        return checked(ObjectFile(path), served, kinds, time.time_ns())

@@ -1,0 +1,110 @@
+"""From the words of `snapshot export` and of the format k8s to verbs, and from results to sentences."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kwokctl.clusters.object_files.exporting.export import ExportedObjects
+from kwokctl.clusters.object_files.restoring.restore import RestoredObjects
+from tests.support.recording_runner import RecordingRunner
+
+Words = Callable[[str], int]
+KUBECONFIG = """
+apiVersion: v1
+kind: Config
+current-context: prod
+clusters: [{name: prod, cluster: {server: "http://192.0.2.1:6443"}}]
+contexts: [{name: prod, context: {cluster: prod, user: me}}]
+users: [{name: me, user: {token: t}}]
+"""
+EXPORTED = ExportedObjects(
+    path=Path("a b.yaml"), size=2_000_000, objects=1_234, unknown=("gadget",), lacks_secrets=True
+)
+RESTORED = RestoredObjects(
+    path=Path("a.yaml"),
+    created=12,
+    updated=3,
+    left=4,
+    skipped=("Pod 'default/a': its owner Job 'j' is missing",),
+    failed=tuple(f"Node '{name}': no" for name in "abcde"),
+)
+
+
+def test_a_save_says_what_is_left_out(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runner.answers["save_objects"] = EXPORTED
+
+    assert words("snapshot save --format k8s --path x --filter po,gadget --filter no") == 0
+
+    [(_, args, _)] = runner.calls
+    assert (args[2].path, args[2].kinds, args[2].resumes) == (
+        Path("x"), ("po", "gadget", "no"), False,
+    )  # fmt: skip
+    assert capfd.readouterr().err.splitlines() == [
+        "wrote the cluster 'kwok' to 'a b.yaml' (1,234 objects, 2.0 MB). Restore it with:",
+        "  kwokctl snapshot restore --format k8s --path 'a b.yaml'",
+        "it does not have: gadget",
+        "Secrets are left out; --with-secrets adds them",
+    ]
+
+
+def test_an_export_asks_in_the_place_of_another_user(
+    words: Words, runner: RecordingRunner, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runner.answers["export_objects"] = EXPORTED
+    (tmp_path / "config").write_text(KUBECONFIG)
+    options = "--as me --as-group a --as-group b --page-size 5 --page-buffer-size 2 --qps 1.5"
+
+    line = f"snapshot export --kubeconfig {tmp_path}/config --path x {options} -o json"
+    assert words(line) == 0
+
+    [(_, (access, request, _), _)] = runner.calls
+    assert (access.as_user, access.as_groups) == ("me", ("a", "b"))
+    manner = request.manner
+    assert (manner.page_size, manner.pages_ahead, manner.qps) == (5, 2, 1.5)
+    assert (request.resumes, request.with_secrets) == (True, False)
+    document = json.loads(capfd.readouterr().out)
+    assert (document["result"]["objects"], document["cluster"]) == (1_234, "")
+
+
+def test_a_restore_names_what_it_could_not_do(
+    words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runner.answers["restore_objects"] = RESTORED
+
+    assert words("snapshot restore --format k8s --path a.yaml --filter pod") == 0
+
+    assert runner.calls[0][1][1:] == ("kwok", Path("a.yaml"), ("pod",))
+    assert capfd.readouterr().err.splitlines() == [
+        (
+            "restored the cluster 'kwok' from 'a.yaml' (12 objects created, 3 updated, 4 left, "
+            "which a cluster makes itself)"
+        ),
+        "1 without their owner:",
+        "  Pod 'default/a': its owner Job 'j' is missing",
+        "5 refused:",
+        "  Node 'a': no",
+        "  Node 'b': no",
+        "  Node 'c': no",
+        "  and 2 more: see them with -o json",
+    ]
+
+
+def test_a_dry_run_says_what_would_be_read_and_written(
+    words: Words, runner: RecordingRunner, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "config").write_text(KUBECONFIG)
+    runner.answers["foreseen_objects"] = {"pods": 1_200, "nodes": 2}
+
+    assert words(f"snapshot export --dry-run --kubeconfig {tmp_path}/config --path x") == 0
+    assert "Read the usual kinds and all custom resources of http://192.0.2.1:6443" in (
+        capfd.readouterr().out
+    )
+    assert words("snapshot save --dry-run --format k8s --path x --filter pod") == 0
+    assert "Read pod of the cluster 'kwok'" in capfd.readouterr().out
+    assert words("snapshot restore --dry-run --format k8s --path x") == 0
+    assert "Create, or update: 2 nodes, 1,200 pods." in capfd.readouterr().out
+    assert [verb for verb, _, _ in runner.calls] == ["foreseen_objects"]

@@ -1,0 +1,175 @@
+"""Objects leave one API server for a file, and come back from it, with all that refers to them."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from kwokctl.json_value import Json
+from tests.support.installed import Installed
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.components,
+    pytest.mark.story,
+    pytest.mark.timeout(600, func_only=True),
+]
+
+SPACE = "twin"
+KINDS = (
+    "namespace,serviceaccount,configmap,persistentvolumeclaim,persistentvolume,pod,service,"
+    "deployment.apps,replicaset.apps,job.batch,crd,lamps.example.net"
+)
+WORLD = Path(__file__).parent / "object_files" / "world.yaml"
+UNTIMED = ("uid", "creationTimestamp", "resourceVersion", "managedFields", "generation")
+
+
+@pytest.fixture(scope="module")
+def cluster(storage: Installed) -> Iterator[Installed]:
+    """The shared cluster with something of each kind in a namespace; no controller acts on it."""
+    storage.kubectl("apply", "-f", str(WORLD))
+    storage.kubectl("wait", "crd/lamps.example.net", "--for=condition=Established")
+    storage.kubectl("create", "-f", "-", stdin=json.dumps(LAMP))
+    claim = _get(storage, "pvc/data")["metadata"]["uid"]
+    bound = json.dumps({"spec": {"claimRef": {"uid": claim}}})
+    storage.kubectl("patch", "pv/disk", "--type=merge", "-p", bound)
+    _own(storage, "replicaset/front-1", "deployment/front")
+    _own(storage, "pod/front-1-a", "replicaset/front-1")
+    _own(storage, "configmap/lit", "lamp/hall")
+    storage.kubectl(
+        "-n", SPACE, "patch", "pod/front-1-a", "--subresource=status", "-p", json.dumps(STATUS)
+    )
+    yield storage
+    _forget(storage)
+
+
+LAMP = {
+    "apiVersion": "example.net/v1",
+    "kind": "Lamp",
+    "metadata": {"name": "hall", "namespace": SPACE},
+    "spec": {"watts": 7},
+}
+STATUS = {"status": {"phase": "Running", "podIP": "10.0.0.9", "podIPs": [{"ip": "10.0.0.9"}]}}
+
+
+def _get(cluster: Installed, what: str) -> Json:
+    return json.loads(cluster.kubectl("-n", SPACE, "get", what, "-o", "json"))
+
+
+def _own(cluster: Installed, what: str, by: str) -> None:
+    owner = _get(cluster, by)
+    reference = {
+        "apiVersion": owner["apiVersion"],
+        "kind": owner["kind"],
+        "name": owner["metadata"]["name"],
+        "uid": owner["metadata"]["uid"],
+    }
+    patch = {"metadata": {"ownerReferences": [reference]}}
+    cluster.kubectl("-n", SPACE, "patch", what, "--type=merge", "-p", json.dumps(patch))
+
+
+def _forget(cluster: Installed) -> None:
+    """Take all of it away, as controllers would that do not run here."""
+    patch = '{"metadata":{"finalizers":null}}'
+    for what in ("pvc/data", "pv/disk"):
+        cluster.kubectl("-n", SPACE, "patch", what, "-p", patch, "--type=merge")
+    kinds = "lamps,pods,replicasets,deployments,jobs,services,configmaps,secrets,pvc,sa"
+    cluster.kubectl("-n", SPACE, "delete", kinds, "--all", "--force", "--grace-period=0")
+    cluster.kubectl("delete", "pv/disk", "crd/lamps.example.net")
+    cluster.kubectl("delete", "namespace", SPACE, "--wait=false")
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}}
+    path = f"/api/v1/namespaces/{SPACE}/finalize"
+    cluster.kubectl("replace", "--raw", path, "-f", "-", stdin=json.dumps(space))
+
+
+def _without_identity(value: Json) -> Json:
+    """Return an object as it was written by its maker."""
+    text = {k: v for k, v in value["metadata"].items() if k not in UNTIMED}
+    for owner in text.get("ownerReferences", ()):
+        owner.pop("uid")
+    return {**value, "metadata": text}
+
+
+def _state(path: Path) -> dict[tuple[str, str], Json]:
+    objects = yaml.safe_load_all(path.read_bytes())
+    return {
+        (each["kind"], each["metadata"]["name"]): each
+        for each in objects
+        if each["metadata"].get("namespace") == SPACE or each["kind"] == "PersistentVolume"
+    }
+
+
+def test_a_cluster_is_saved_without_its_secrets(cluster: Installed) -> None:
+    done = cluster.run(
+        "snapshot", "save", "--format", "k8s", "--path", str(_file(cluster)), "--force"
+    )
+
+    assert done.code == 0, done.err
+    text = _file(cluster).read_text()
+    assert "front-1-a" in text
+    assert "kind: Lamp" in text
+    assert "kind: Secret" not in text
+    assert "hush" not in text
+
+
+def _file(cluster: Installed, name: str = "twin.yaml") -> Path:
+    return cluster.folder / name
+
+
+def test_what_was_deleted_comes_back_as_it_was(cluster: Installed) -> None:
+    before = _state(_file(cluster))
+    _forget(cluster)
+
+    done = cluster.run("snapshot", "restore", "--format", "k8s", "--path", str(_file(cluster)))
+
+    assert done.code == 0, done.err
+    assert "refused" not in done.err
+    assert "without their owner" not in done.err
+    again = _file(cluster, "again.yaml")
+    cluster.ok(
+        "snapshot", "save", "--format", "k8s", "--path", str(again), "--force", "--filter", KINDS
+    )
+    after = _state(again)
+    assert sorted(before) == sorted(after)
+    for key, value in before.items():
+        if key[0] != "Job":
+            assert _without_identity(after[key]) == _follow(_without_identity(value), after), key
+
+
+def _follow(value: Json, after: dict[tuple[str, str], Json]) -> Json:
+    """Return a volume as it is when it belongs to the new claim."""
+    if value["kind"] == "PersistentVolume":
+        claim = after["PersistentVolumeClaim", "data"]["metadata"]
+        value["spec"]["claimRef"]["uid"] = claim["uid"]
+    return value
+
+
+def test_a_second_restore_updates_what_is_there(cluster: Installed) -> None:
+    cluster.kubectl("-n", SPACE, "patch", "configmap/lit", "-p", '{"data":{"by":"nothing"}}')
+
+    done = cluster.run(
+        "snapshot", "restore", "--format", "k8s", "--path", str(_file(cluster)), "--filter", "cm"
+    )
+
+    assert done.code == 0, done.err
+    assert "0 objects created" in done.err
+    assert _get(cluster, "configmap/lit")["data"] == {"by": "the lamp"}
+
+
+def test_any_cluster_is_exported_by_its_kubeconfig_page_by_page(cluster: Installed) -> None:
+    path = _file(cluster, "exported.yaml.gz")
+    config = str(cluster.workdir / "clusters" / cluster.name / "kubeconfig.yaml")
+    done = cluster.run(
+        "snapshot", "export", "--kubeconfig", config, "--path", str(path), "--page-size", "3",
+        "--qps", "200", "--filter", "pod,configmap", "--as", "system:admin", "--as-group", "system:masters",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert path.read_bytes()[:2] == b"\x1f\x8b"
+
+    refused = cluster.run(
+        "snapshot", "export", "--kubeconfig", config, "--path", f"{path}2", "--as", "nobody-known"
+    )
+    assert refused.code == 1
+    assert "nobody-known" in refused.err

@@ -38,9 +38,18 @@ def listed_document(raw: bytes | msgspec.Raw, resource: Resource) -> bytes:
     return _lines(fields)
 
 
+def listed_object(raw: bytes | msgspec.Raw, resource: Resource) -> dict[str, Json]:
+    """Return an object of a list with its kind, and without what means nothing elsewhere."""
+    value: dict[str, Json] = msgspec.json.decode(raw)
+    metadata = {k: v for k, v in value["metadata"].items() if k not in _GONE}
+    head = {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata}
+    return value | head
+
+
 def document_of(value: Mapping[str, Json]) -> bytes:
     """Return any object as a document."""
     fields = {name: msgspec.Raw(msgspec.json.encode(each)) for name, each in value.items()}
+    fields |= {name: msgspec.Raw(str(value[name]).encode()) for name in ("apiVersion", "kind")}
     return _lines(fields)
 
 

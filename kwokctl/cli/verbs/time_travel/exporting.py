@@ -31,6 +31,15 @@ Filter = Annotated[
 WithSecrets = Annotated[
     bool, typer.Option("--with-secrets", help="Secrets, too, which are left out otherwise")
 ]
+Rules = Annotated[
+    str,
+    typer.Option(
+        "--rules",
+        metavar="FILE",
+        help="What becomes of fields before they are written: a file, or 'twin', which hides all names "
+        "and texts of the user, and makes fake nodes of real ones",
+    ),
+]
 _Path = Annotated[
     str,
     typer.Option(
@@ -99,6 +108,7 @@ def export(
     kubeconfig: _Kubeconfig = "",
     kinds: Filter = None,
     with_secrets: WithSecrets = False,
+    rules: Rules = "",
     as_user: _As = "",
     as_groups: _AsGroup = None,
     page_size: _PageSize = 500,
@@ -114,6 +124,7 @@ def export(
     from kwokctl.clusters.object_files.exporting.choice import named
     from kwokctl.clusters.object_files.exporting.export import ExportRequest, export_objects
     from kwokctl.clusters.object_files.exporting.listing import ReadingManner
+    from kwokctl.clusters.object_files.rules.schema import load_rules
 
     if record:
         raise NotServedError("'--record' is not supported yet", hint="leave it out")
@@ -122,6 +133,7 @@ def export(
         path=Path(path),
         kinds=named(kinds),
         with_secrets=with_secrets,
+        rules=load_rules(rules) if rules else None,
         manner=ReadingManner(page_size=page_size, pages_ahead=pages_ahead, qps=qps),
     )
     if call.is_dry_run:
@@ -137,15 +149,22 @@ def save(
     kinds: list[str] | None,
     *,
     with_secrets: bool,
+    rules: str,
     force: bool,
     output: str,
 ) -> None:
     """Write the objects of a cluster of this kwokctl."""
     from kwokctl.clusters.object_files.exporting.choice import named
     from kwokctl.clusters.object_files.exporting.export import ExportRequest, save_objects
+    from kwokctl.clusters.object_files.rules.schema import load_rules
 
     request = ExportRequest(
-        path=path, kinds=named(kinds), with_secrets=with_secrets, force=force, resumes=False
+        path=path,
+        kinds=named(kinds),
+        with_secrets=with_secrets,
+        rules=load_rules(rules) if rules else None,
+        force=force,
+        resumes=False,
     )
     if call.is_dry_run:
         dry_run.remark(call, _foreseen(f"the cluster '{call.name}'", request), output)

@@ -14,7 +14,7 @@ from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.options import Output
 from kwokctl.cli.parsing.values import file_to_write, one_of
 from kwokctl.cli.verbs.time_travel import exporting, marks, serving
-from kwokctl.cli.verbs.time_travel.exporting import Filter, WithSecrets
+from kwokctl.cli.verbs.time_travel.exporting import Filter, Rules, WithSecrets
 from kwokctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ def save(
     file_format: _Format = _ETCD,
     kinds: Filter = None,
     with_secrets: WithSecrets = False,
+    rules: Rules = "",
     output: Output = "",
 ) -> None:
     """Save all that is in etcd, or objects as documents, to a file that only you may read.
@@ -83,10 +84,16 @@ def save(
     """
     if file_format != _ETCD:
         exporting.save(
-            call, Path(path), kinds, with_secrets=with_secrets, force=force, output=output
+            call,
+            Path(path),
+            kinds,
+            with_secrets=with_secrets,
+            rules=rules,
+            force=force,
+            output=output,
         )
         return
-    _refuse_for_etcd(kinds, with_secrets=with_secrets)
+    _refuse_for_etcd(kinds, with_secrets=with_secrets, rules=rules)
     from kwokctl.clusters.snapshot import save_snapshot
 
     if call.is_dry_run:
@@ -143,9 +150,12 @@ def restore(
     conclude(call, outcome, output)
 
 
-def _refuse_for_etcd(kinds: list[str] | None, *, with_secrets: bool = False) -> None:
-    for flag, is_given in (("--filter", bool(kinds)), ("--with-secrets", with_secrets)):
-        if is_given:
+def _refuse_for_etcd(
+    kinds: list[str] | None, *, with_secrets: bool = False, rules: str = ""
+) -> None:
+    given = {"--filter": kinds, "--with-secrets": with_secrets, "--rules": rules}
+    for flag, value in given.items():
+        if value:
             raise UsageError(
                 f"'{flag}' is for '--format k8s': an etcd snapshot holds all there is",
                 hint=f"leave out '{flag}', or add '--format k8s'",

@@ -6,10 +6,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kwokctl.clusters.object_files.documents import listed_document
+from kwokctl.clusters.object_files.documents import (
+    document_of,
+    listed_document,
+    listed_object,
+)
 from kwokctl.clusters.object_files.exporting.choice import ChosenKinds, chosen_kinds
 from kwokctl.clusters.object_files.exporting.listing import KindPage, Listing, ReadingManner
 from kwokctl.clusters.object_files.exporting.part_file import PartFile
+from kwokctl.clusters.object_files.rules.applying import Scrubber
+from kwokctl.clusters.object_files.rules.schema import SnapshotRules
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.time_travel.reach import reached
 from kwokctl.errors import NotFoundError
@@ -34,6 +40,8 @@ class ExportRequest:
     """Words for kinds; without any, the usual ones and custom resources."""
     with_secrets: bool = False
     manner: ReadingManner = field(default_factory=ReadingManner)
+    rules: SnapshotRules | None = None
+    """What becomes of objects before they are written."""
     force: bool = False
     resumes: bool = True
     """Whether a later run goes on where this one was interrupted."""
@@ -106,12 +114,14 @@ class ObjectExport:
     async def _fill(self, file: PartFile, choice: ChosenKinds) -> None:
         if file.journal.objects:
             self._progress.note(f"going on after {file.journal.objects:,} objects")
+        rules = self._request.rules
+        scrubber = Scrubber(rules, file.journal.salt) if rules else None
         listing = Listing(self._client.pool, choice.kinds, self._request.manner)
         with self._progress.step("Reading objects", unit="objects") as step:
             step.advance(file.journal.objects)
             async for page in listing.pages(file.journal.place):
                 step.say(choice.kinds[page.kind].resource.plural)
-                _write(file, page, choice)
+                _write(file, page, choice, scrubber)
                 step.advance(len(page.content.objects))
         if not file.journal.objects:
             raise NotFoundError(
@@ -122,7 +132,12 @@ class ObjectExport:
     def _fingerprint(self, choice: ChosenKinds) -> str:
         """Return what distinguishes this export from others to the same file."""
         kinds = (kind.resource.path() for kind in choice.kinds)
-        words = (*self._source, *kinds, str(self._request.manner.page_size))
+        words = (
+            *self._source,
+            *kinds,
+            str(self._request.manner.page_size),
+            repr(self._request.rules),
+        )
         return hashlib.sha256("\n".join(words).encode()).hexdigest()
 
     @contextmanager
@@ -137,9 +152,13 @@ class ObjectExport:
             raise
 
 
-def _write(file: PartFile, page: KindPage, choice: ChosenKinds) -> None:
+def _write(file: PartFile, page: KindPage, choice: ChosenKinds, scrubber: Scrubber | None) -> None:
     if page.is_first:
         file.begin_kind()
-    resource = choice.kinds[page.kind].resource
-    file.write([listed_document(raw, resource) for raw in page.content.objects])
+    resource, objects = choice.kinds[page.kind].resource, page.content.objects
+    if scrubber is None:
+        file.write([listed_document(raw, resource) for raw in objects])
+    else:
+        scrubbed = (scrubber.scrubbed(listed_object(raw, resource)) for raw in objects)
+        file.write([document_of(value) for value in scrubbed if value is not None])
     file.keep(page.next)

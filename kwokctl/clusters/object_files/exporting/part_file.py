@@ -12,6 +12,7 @@ import msgspec
 
 from kwokctl.clusters.object_files.documents import SEPARATOR
 from kwokctl.clusters.object_files.exporting.listing import PagePlace
+from kwokctl.clusters.object_files.rules.applying import fresh_salt
 from kwokctl.errors import ConflictError, UnavailableError
 from kwokctl.etcd.snapshots.snapshot import check_free
 from kwokctl.host.files import write_atomic
@@ -32,6 +33,8 @@ class Journal(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes of the file up to this place."""
     kind_size: int = 0
     """Bytes of the file up to the beginning of this kind."""
+    salt: str = ""
+    """What the pseudonyms in the file depend on."""
     objects: int = 0
     kind_objects: int = 0
     """The same of objects."""
@@ -58,7 +61,7 @@ class PartFile:
         self._note = path.with_name(path.name + ".resume")
         self._resumes = resumes
         self._is_compressed = path.suffix in _COMPRESSED
-        self.journal = self._left(source) if resumes else Journal(source=source)
+        self.journal = self._left(source) if resumes else Journal(source=source, salt=fresh_salt())
         self._file: IO[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -140,9 +143,9 @@ class PartFile:
             found = msgspec.json.decode(self._note.read_bytes(), type=Journal)
             is_whole = self._part.stat().st_size >= found.size
         except (OSError, msgspec.MsgspecError):
-            return Journal(source=source)
+            return Journal(source=source, salt=fresh_salt())
         if not is_whole:
-            return Journal(source=source)
+            return Journal(source=source, salt=fresh_salt())
         if found.source != source:
             raise ConflictError(
                 f"'{self._part}' is of an export of something else that was interrupted",

@@ -3,6 +3,7 @@
 import stat
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -13,6 +14,7 @@ from kwokctl.clusters.object_files.exporting.export import (
     ObjectExport,
 )
 from kwokctl.clusters.object_files.exporting.listing import ReadingManner, Turns
+from kwokctl.clusters.object_files.rules.schema import FieldRule, SnapshotRules, load_rules
 from kwokctl.errors import ApiError, ConflictError, NotFoundError, UnavailableError
 from kwokctl.kube.client import Client
 from kwokctl.progress import Silent
@@ -34,7 +36,7 @@ def _fill(server: ObjectServer, pods: int = 7) -> None:
 
 
 async def _export(
-    client: Client, path: Path, *kinds: str, size: int = 3, **more: bool
+    client: Client, path: Path, *kinds: str, size: int = 3, **more: Any
 ) -> ExportedObjects:
     request = ExportRequest(path=path, kinds=kinds, manner=ReadingManner(page_size=size), **more)
     return await ObjectExport(client, ["test"], request, Silent()).run()
@@ -166,3 +168,28 @@ def test_requests_are_spread_evenly() -> None:
         return found
 
     assert run_virtually(times()) == [0.0, 0.25, 0.5]
+
+
+async def test_rules_are_applied_before_anything_is_written(tmp_path: Path) -> None:
+    rules = SnapshotRules(rules=(FieldRule(drop=True, kinds=("Node",)), FieldRule(strip=("spec",))))
+    async with object_server() as (server, client):
+        _fill(server)
+        await _export(client, tmp_path / "a", "nodes", "pods", rules=rules)
+    found = list(yaml.safe_load_all((tmp_path / "a").read_bytes()))
+    assert [(each["kind"], "spec" in each) for each in found] == [("Pod", False)] * 7
+
+
+async def test_words_are_the_same_after_an_interruption(tmp_path: Path) -> None:
+    async with object_server() as (server, client):
+        for number in range(4):
+            server.put(PODS, "same-name" if number else "first", spec={"nodeName": "one"})
+        server.put(PODS, "last", spec={"nodeName": "one"})
+        server.broken.add("2")
+        rules = load_rules("twin")
+        with pytest.raises(ApiError):
+            await _export(client, tmp_path / "a", "pods", size=2, rules=rules)
+        server.broken.clear()
+        await _export(client, tmp_path / "a", "pods", size=2, rules=rules)
+    nodes = [e["spec"]["nodeName"] for e in yaml.safe_load_all((tmp_path / "a").read_bytes())]
+    assert len(nodes) == 3
+    assert len(set(nodes)) == 1

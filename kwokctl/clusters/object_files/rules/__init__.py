@@ -1,0 +1,1 @@
+"""Rules by which objects lose what must not leave their cluster."""

@@ -1,0 +1,136 @@
+"""Applies rules to objects. Pure."""
+
+import secrets
+from collections.abc import Callable, Sequence
+
+from kwokctl.clusters.object_files.rules.pseudonyms import Pseudonyms
+from kwokctl.clusters.object_files.rules.schema import FieldAction, FieldRule, SnapshotRules
+from kwokctl.clusters.object_files.rules.twin import RuleSubject, hides, twin_action
+from kwokctl.json_value import Json
+
+_Path = tuple[str, ...]
+_LABELS = frozenset(("labels", "matchLabels", "nodeSelector"))
+"""Maps whose keys are words of the user."""
+_PORTS = (("ports", "name"), ("ports", "targetPort"))
+"""Names of ports, which may have 15 letters."""
+_FAKE = {"kwok.x-k8s.io/node": "fake"}
+_ANY, _SOME = "*", "**"
+
+
+class Scrubber:
+    """Makes of objects what may leave their cluster."""
+
+    def __init__(self, rules: SnapshotRules, salt: str) -> None:
+        """Use the salt of the rules, or else this one."""
+        self._rules = rules
+        self._names = Pseudonyms(rules.salt or salt)
+        self._known: dict[tuple[RuleSubject, _Path], FieldAction | None] = {}
+
+    def scrubbed(self, value: dict[str, Json]) -> dict[str, Json] | None:
+        """Return an object as it may be written; None if it may not."""
+        kind, group = str(value["kind"]), str(value["apiVersion"]).rpartition("/")[0]
+        subject = RuleSubject(kind, "." in group and not group.endswith(".k8s.io"))
+        if any(rule.drop for rule in self._of(kind)):
+            return None
+        head = {name: value[name] for name in ("apiVersion", "kind")}
+        found = head | _Walk(subject, self._action, self._text(subject)).fields(value, ())
+        for rule in self._of(kind):
+            for path, wanted in rule.set.items():
+                _put(found, path.split("."), wanted)
+        if kind == "Node" and self._rules.nodes == "fake":
+            metadata = found["metadata"]
+            metadata["annotations"] = {**(metadata.get("annotations") or {}), **_FAKE}
+        if kind == "PersistentVolume" and self._rules.base == "twin":
+            found["spec"].setdefault("hostPath", {"path": "/twin"})
+        return found
+
+    def _of(self, kind: str) -> list[FieldRule]:
+        return [rule for rule in self._rules.rules if not rule.kinds or kind in rule.kinds]
+
+    def _action(self, subject: RuleSubject, path: _Path) -> FieldAction | None:
+        key = (subject, path)
+        if key not in self._known:
+            self._known[key] = self._decided(subject, path)
+        return self._known[key]
+
+    def _decided(self, subject: RuleSubject, path: _Path) -> FieldAction | None:
+        for rule in self._of(subject.kind):
+            for action in FieldAction:
+                patterns: Sequence[str] = getattr(rule, action)
+                if any(_matches(pattern.split("."), path) for pattern in patterns):
+                    return action
+        return twin_action(subject, path) if self._rules.base == "twin" else None
+
+    def _text(self, subject: RuleSubject) -> Callable[[str, _Path, bool], str]:
+        is_twin = self._rules.base == "twin"
+
+        def text(value: str, path: _Path, is_hashed: bool) -> str:  # noqa: FBT001 - a callback
+            if not is_hashed and not (is_twin and hides(subject, path)):
+                return value
+            return self._names.whole(value) if path[-2:] in _PORTS else self._names.word(value)
+
+        return text
+
+
+class _Walk:
+    """One way through an object."""
+
+    def __init__(
+        self,
+        subject: RuleSubject,
+        action: Callable[[RuleSubject, _Path], FieldAction | None],
+        text: Callable[[str, _Path, bool], str],
+    ) -> None:
+        self._subject = subject
+        self._action = action
+        self._text = text
+
+    def fields(
+        self, value: dict[str, Json], path: _Path, *, is_hashed: bool = False
+    ) -> dict[str, Json]:
+        is_map = bool(path) and _is_map(path[-1], value)
+        found: dict[str, Json] = {}
+        for name, each in value.items():
+            below = (*path, name)
+            action = self._action(self._subject, below)
+            if action is FieldAction.KEEP:
+                found[name] = each
+            elif action is not FieldAction.STRIP:
+                hashed = is_hashed or action is FieldAction.HASH
+                key = self._text(name, path, hashed) if is_map else name
+                found[key] = self._value(each, below, is_hashed=hashed)
+        return found
+
+    def _value(self, value: Json, path: _Path, *, is_hashed: bool) -> Json:
+        if isinstance(value, dict):
+            return self.fields(value, path, is_hashed=is_hashed)
+        if isinstance(value, list):
+            return [self._value(each, path, is_hashed=is_hashed) for each in value]
+        return self._text(value, path, is_hashed) if isinstance(value, str) else value
+
+
+def fresh_salt() -> str:
+    """Return a salt that no other export has."""
+    return secrets.token_hex(16)
+
+
+def _is_map(name: str, value: dict[str, Json]) -> bool:
+    if name in _LABELS:
+        return True
+    return name == "selector" and all(isinstance(each, str) for each in value.values())
+
+
+def _matches(pattern: Sequence[str], path: Sequence[str]) -> bool:
+    if not pattern:
+        return not path
+    first, rest = pattern[0], pattern[1:]
+    if first == _SOME:
+        return any(_matches(rest, path[start:]) for start in range(len(path) + 1))
+    return bool(path) and first in (_ANY, path[0]) and _matches(rest, path[1:])
+
+
+def _put(value: dict[str, Json], path: Sequence[str], wanted: Json) -> None:
+    for name in path[:-1]:
+        below = value[name] if isinstance(value.get(name), dict) else {}
+        value[name] = value = dict(below)
+    value[path[-1]] = wanted

@@ -104,7 +104,7 @@ def test_a_value_that_an_option_does_not_take_is_one_error_line_and_makes_nothin
     for value in bad_values.VALUES:
         before = sorted(here.rglob("*"))
         metavar = "" if getattr(param, "is_flag", False) else str(param.metavar or "")
-        is_taken = bad_values.takes(words[0], _spelled(param), metavar, value)
+        is_taken = bad_values.takes(" ".join(words), _spelled(param), metavar, value)
         code = run(_call(words, param, value), ReachingRunner())
         said = [line for line in capfd.readouterr().err.splitlines() if line]
         is_changed = code == 2 and sorted(here.rglob("*")) != before

@@ -62,8 +62,9 @@ CHANGING = {
 }
 """Verbs that change something, each with a call that would."""
 ELSEWHERE = {
-    "config convert", "snapshot save", "snapshot restore", "snapshot export", "snapshot rewind", "kubectl",
-    "etcdctl", "etcdutl", "stage test", "artifacts add", "etcd put", "etcd delete", "kectl",
+    "config convert", "snapshot save", "snapshot restore", "snapshot export", "snapshot record",
+    "snapshot replay", "snapshot rewind", "kubectl", "etcdctl", "etcdutl", "stage test",
+    "artifacts add", "etcd put", "etcd delete", "kectl",
 }  # fmt: skip
 """Verbs of which other tests show it: they need a file, or would replace this process."""
 READING = {

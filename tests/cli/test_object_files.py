@@ -61,7 +61,8 @@ def test_an_export_asks_in_the_place_of_another_user(
     line = f"snapshot export --kubeconfig {tmp_path}/config --path x {options} -o json"
     assert words(line) == 0
 
-    [(_, (access, request, _), _)] = runner.calls
+    [(_, (source, request, _), _)] = runner.calls
+    access = source.access()
     assert (access.as_user, access.as_groups) == ("me", ("a", "b"))
     manner = request.manner
     assert (manner.page_size, manner.pages_ahead, manner.qps) == (5, 2, 1.5)
@@ -100,7 +101,7 @@ def test_a_dry_run_says_what_would_be_read_and_written(
     runner.answers["foreseen_objects"] = {"pods": 1_200, "nodes": 2}
 
     assert words(f"snapshot export --dry-run --kubeconfig {tmp_path}/config --path x") == 0
-    assert "Read the usual kinds and all custom resources of http://192.0.2.1:6443" in (
+    assert "Read the usual kinds and all custom resources of the cluster of '" in (
         capfd.readouterr().out
     )
     assert words("snapshot save --dry-run --format k8s --path x --filter pod") == 0

@@ -102,6 +102,10 @@ Commands:
            file
   export   Write the objects of any cluster to a file that 'snapshot restore
            --format k8s' takes
+  record   Write the objects of a cluster to a file, and then what happens,
+           until Ctrl-C
+  replay   Do again what was recorded, in its time; scheduler and controllers
+           stand still meanwhile
   mark     Remember what is in a running cluster, to go back to it with
            'snapshot rewind'
   rewind   Take a running cluster back to a mark; API server, etcd and watches

@@ -1,14 +1,16 @@
 """Objects leave one API server for a file, and come back from it, with all that refers to them."""
 
 import json
+import signal
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 import yaml
 
 from kwokctl.json_value import Json
-from tests.support.installed import Installed
+from tests.support.installed import PATIENCE, Installed, until
 
 pytestmark = [
     pytest.mark.e2e,
@@ -73,7 +75,7 @@ def _own(cluster: Installed, what: str, by: str) -> None:
 def _forget(cluster: Installed) -> None:
     """Take all of it away, as controllers would that do not run here."""
     patch = '{"metadata":{"finalizers":null}}'
-    for what in ("pvc/data", "pv/disk"):
+    for what in ("pvc/data", "pv/disk", "pod/front-1-a"):
         cluster.kubectl("-n", SPACE, "patch", what, "-p", patch, "--type=merge")
     kinds = "lamps,pods,replicasets,deployments,jobs,services,configmaps,secrets,pvc,sa"
     cluster.kubectl("-n", SPACE, "delete", kinds, "--all", "--force", "--grace-period=0")
@@ -173,3 +175,35 @@ def test_any_cluster_is_exported_by_its_kubeconfig_page_by_page(cluster: Install
     )
     assert refused.code == 1
     assert "nobody-known" in refused.err
+
+
+def test_what_happens_is_recorded_and_done_again(cluster: Installed) -> None:
+    path, wanted = _file(cluster, "recorded.yaml"), "configmap,pod"
+    recorder = cluster.start("snapshot", "record", "--path", str(path), "--filter", wanted)
+    part = path.with_name("recorded.yaml.part")
+    until("the recording has begun", lambda: part.exists() and "front-1-a" in part.read_text())
+    kubectl = partial(cluster.kubectl, "-n", SPACE)
+    kubectl("create", "configmap", "seen", "--from-literal=a=1")
+    kubectl("patch", "configmap/seen", "-p", '{"data":{"a":null,"b":"2"}}')
+    kubectl("patch", "pod/front-1-a", "--type=merge", "-p", LABELS)
+    kubectl("patch", "pod/front-1-a", "--subresource=status", "-p", '{"status":{"phase":"Failed"}}')
+    kubectl("delete", "configmap", "lit")
+    until("all of it is recorded", lambda: part.read_text().count('method: "delete"') == 1)
+    recorder.send_signal(signal.SIGINT)
+    _, said = recorder.communicate(timeout=PATIENCE)
+    assert recorder.returncode == 0, said
+    kubectl("delete", "configmap", "seen")
+
+    done = cluster.run("snapshot", "replay", "--path", str(path), "--speed", "100")
+
+    assert done.code == 0, done.err
+    assert "refused" not in done.err
+    assert _get(cluster, "configmap/seen")["data"] == {"b": "2"}
+    pod = _get(cluster, "pod/front-1-a")
+    assert pod["metadata"]["labels"] == {"app": "front", "new": "yes"}
+    assert pod["metadata"]["finalizers"] == ["example.net/b"]
+    assert pod["status"]["phase"] == "Failed"
+    assert "lit" not in cluster.kubectl("-n", SPACE, "get", "configmaps", "-o", "name")
+
+
+LABELS = '{"metadata":{"labels":{"new":"yes"},"finalizers":["example.net/b"]}}'

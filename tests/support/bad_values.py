@@ -96,6 +96,7 @@ def _program(value: str) -> bool:
 
 _CLUSTER = _like(r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?")
 _IMAGE = _like(r"|[A-Za-z0-9._]{1,300}(?<![._])(?<!^[.])|1_0")
+_KINDS = _like(r"[ ,]*|[A-Za-z][-A-Za-z0-9.]*")
 _SELECTOR = _like(r"|[ ,]|[A-Za-z0-9]|1_0|9{20}|NaN|1e999|0x10|null|folder|file\.yaml")
 
 _PREFIX = _like(r"|/no/such/file|[A-Za-z0-9_.-]*[A-Za-z0-9-](?<!\.\.)")
@@ -151,6 +152,13 @@ TAKEN: Mapping[str, Taken] = {
     **dict.fromkeys(("--jaeger-binary", "--jaeger-binary-tar", "--jaeger-image"), _anything),
     "--kube-feature-gates": _empty,
     "--kube-runtime-config": _empty,
+    "snapshot export --as": lambda value: value.isprintable() and value.strip() != "",
+    "snapshot export --as-group": _nothing,  # another option must be there
+    "snapshot export --duration": _nothing,
+    "snapshot export --filter": _KINDS,
+    "snapshot record --filter": _KINDS,
+    "snapshot replay --speed": _nothing,
+    "snapshot save --rules": _nothing,  # for another format
     "--name": _CLUSTER,
     "--namespace": _like(r"|[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"),
     "--node-heartbeat": _empty,
@@ -183,7 +191,7 @@ TAKEN: Mapping[str, Taken] = {
 
 def takes(verb: str, option: str, metavar: str, value: str) -> bool:
     """Return whether an option of a verb takes a value; KeyError if it has no entry."""
-    for key in (f"{verb} {option}", option):
+    for key in (f"{verb} {option}", f"{verb.partition(' ')[0]} {option}", option):
         if key in TAKEN:
             return TAKEN[key](value)
     return TAKEN[metavar](value)

@@ -72,6 +72,8 @@ class ObjectServer:
             await self._create(request, reply)
         elif request.method == "PUT":
             await self._replace(request, reply)
+        elif request.method in ("PATCH", "DELETE"):
+            await self._patch_or_delete(request, reply)
         elif path.rpartition("/")[2] in _plurals():
             await self._list(request, reply)
         else:
@@ -105,9 +107,22 @@ class ObjectServer:
         else:
             await reply.json(value)
 
+    async def _patch_or_delete(self, request: Request, reply: Reply) -> None:
+        """Take note of a patch, or delete."""
+        path, _, name = request.path.removesuffix("/status").rpartition("/")
+        if (path, name) not in self.objects:
+            await reply.refuse(404, "NotFound", f'"{name}" not found')
+            return
+        if request.method == "DELETE":
+            del self.objects[path, name]
+        await reply.json({})
+
     async def _create(self, request: Request, reply: Reply) -> None:
         body: Object = json.loads(request.body)
         name = body["metadata"]["name"]
+        if body["kind"] == "Binding":
+            await reply.json({}, status=201)
+            return
         namespace = request.path.split("/")[-2] if "/namespaces/" in request.path else ""
         if namespace and namespace not in self.namespaces:
             await reply.refuse(404, "NotFound", f'namespaces "{namespace}" not found')

@@ -63,6 +63,20 @@ def whole_number(flag: str, *, least: int = INT32[0], most: int = INT32[1]) -> C
     return read
 
 
+def number(flag: str, *, least: float, most: float) -> Callable[[str], float]:
+    """Make the reader of a decimal number from `least` to `most`."""
+
+    def read(text: str) -> float:
+        if not re.fullmatch(_NUMBER, str(text)):  # a default comes as a number
+            raise UsageError(f"'{flag}' is '{text}', not a number", hint="for example: 0.5")
+        value = float(text)
+        if not least <= value <= most:
+            raise UsageError(f"'{flag}' is {text}, not a number from {least:g} to {most:g}")
+        return value
+
+    return read
+
+
 def checked(flag: str, check: Check) -> Callable[[str], str]:
     """Make the reader of a text that a check accepts; an empty one means "not given"."""
 

@@ -12,12 +12,18 @@ from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output.rows import amount
 from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.options import Output
-from kwokctl.cli.parsing.values import file_to_write, whole_number
-from kwokctl.errors import NotServedError, UsageError
+from kwokctl.cli.parsing.values import checked, file_to_write, number, whole_number
+from kwokctl.cli.verbs.time_travel import recording
+from kwokctl.cli.verbs.time_travel.recording import Duration
+from kwokctl.config import checks
+from kwokctl.errors import UsageError
 
 if TYPE_CHECKING:
-    from kwokctl.clusters.object_files.exporting.export import ExportedObjects, ExportRequest
-    from kwokctl.kube.kubeconfig.access import Access
+    from kwokctl.clusters.object_files.exporting.export import (
+        ExportedObjects,
+        ExportRequest,
+        ExportSource,
+    )
 
 Filter = Annotated[
     list[str] | None,
@@ -38,6 +44,7 @@ Rules = Annotated[
         metavar="FILE",
         help="What becomes of fields before they are written: a file, or 'twin', which hides all names "
         "and texts of the user, and makes fake nodes of real ones",
+        parser=checked("--rules", lambda word: None if word == "twin" else checks.file(word)),
     ),
 ]
 _Path = Annotated[
@@ -56,9 +63,18 @@ _Kubeconfig = Annotated[
         metavar="FILE",
         help="Kubeconfig whose current context names the cluster [default: ~/.kube/config, and in a pod "
         "its service account]",
+        parser=checked("--kubeconfig", checks.file),
     ),
 ]
-_As = Annotated[str, typer.Option("--as", metavar="USER", help="Ask in the place of this user")]
+_As = Annotated[
+    str,
+    typer.Option(
+        "--as",
+        metavar="USER",
+        help="Ask in the place of this user",
+        parser=checked("--as", checks.text),
+    ),
+]
 _AsGroup = Annotated[
     list[str] | None,
     typer.Option("--as-group", metavar="GROUP", help="And of this group; may be repeated"),
@@ -86,8 +102,8 @@ _Qps = Annotated[
     typer.Option(
         "--qps",
         metavar="N",
-        min=0.0,
         help="Requests a second at the most, to spare the API server [default: 0, no bound]",
+        parser=number("--qps", least=0.0, most=10_000.0),
     ),
 ]
 
@@ -98,7 +114,12 @@ def register(below: typer.Typer) -> None:
         "kwokctl snapshot export --kubeconfig prod.kubeconfig --path prod.yaml.gz --qps 5",
         "kwokctl snapshot export --as auditor --filter node,pod --path pods.yaml",
     )
+    recordings = (
+        "kwokctl snapshot record --path run.yaml.gz",
+        "kwokctl snapshot record --path run.yaml --duration 10m --filter node,pod",
+    )
     commands.command(below, "export", examples=examples)(export)
+    commands.command(below, "record", examples=recordings)(record)
 
 
 def export(
@@ -114,7 +135,10 @@ def export(
     page_size: _PageSize = 500,
     pages_ahead: _PagesAhead = 10,
     qps: _Qps = 0.0,
-    record: Annotated[bool, typer.Option("--record", hidden=True)] = False,
+    record: Annotated[
+        bool, typer.Option("--record", help="Go on with what happens, for 'snapshot replay'")
+    ] = False,
+    seconds: Duration = None,
     output: Output = "",
 ) -> None:
     """Write the objects of any cluster to a file that 'snapshot restore --format k8s' takes.
@@ -127,8 +151,10 @@ def export(
     from kwokctl.clusters.object_files.rules.schema import load_rules
 
     if record:
-        raise NotServedError("'--record' is not supported yet", hint="leave it out")
-    access = _access(kubeconfig, as_user, as_groups or [])
+        _refuse_for_records(rules=rules, qps=qps)
+    elif seconds is not None:
+        raise UsageError("'--duration' needs '--record'", hint="add '--record'")
+    source = _source(kubeconfig, as_user, as_groups or [])
     request = ExportRequest(
         path=Path(path),
         kinds=named(kinds),
@@ -137,10 +163,33 @@ def export(
         manner=ReadingManner(page_size=page_size, pages_ahead=pages_ahead, qps=qps),
     )
     if call.is_dry_run:
-        dry_run.remark(call, _foreseen(access.server, request), output)
+        dry_run.remark(call, _foreseen(str(source), request), output)
         return
-    done = call.run(export_objects, access, request, call.progress)
-    _conclude(call, access.server, done, output)
+    if record:
+        recording.record_any(call, source, request, seconds, output)
+        return
+    done = call.run(export_objects, source, request, call.progress)
+    _conclude(call, str(source), done, output)
+
+
+def record(
+    call: Invocation,
+    *,
+    path: _Path,
+    kinds: Filter = None,
+    with_secrets: WithSecrets = False,
+    seconds: Duration = None,
+    output: Output = "",
+) -> None:
+    """Write the objects of a cluster to a file, and then what happens, until Ctrl-C."""
+    from kwokctl.clusters.object_files.exporting.choice import named
+    from kwokctl.clusters.object_files.exporting.export import ExportRequest
+
+    request = ExportRequest(path=Path(path), kinds=named(kinds), with_secrets=with_secrets)
+    if call.is_dry_run:
+        dry_run.remark(call, _foreseen(f"the cluster '{call.name}'", request), output)
+        return
+    recording.record_own(call, request, seconds, output)
 
 
 def save(
@@ -173,16 +222,21 @@ def save(
     _conclude(call, f"the cluster '{call.name}'", done, output, cluster=call.name)
 
 
-def _access(kubeconfig: str, user: str, groups: list[str]) -> "Access":
-    from dataclasses import replace
+def _refuse_for_records(*, rules: str, qps: float) -> None:
+    """Refuse what recording does not do: what happens is watched, and written as it is."""
+    for flag, value in (("--rules", rules), ("--qps", qps)):
+        if value:
+            raise UsageError(f"'{flag}' is not for '--record'", hint=f"leave out '{flag}'")
 
-    from kwokctl.embedded.cluster_access import cluster_access
+
+def _source(kubeconfig: str, user: str, groups: list[str]) -> "ExportSource":
+    from kwokctl.clusters.object_files.exporting.export import ExportSource
     from kwokctl.host.paths import expanded
 
     if groups and not user:
         raise UsageError("'--as-group' needs '--as'", hint="for example: --as me --as-group admins")
-    access = cluster_access(expanded(kubeconfig) if kubeconfig else None, "")
-    return replace(access, as_user=user, as_groups=tuple(groups))
+    file = expanded(kubeconfig) if kubeconfig else None
+    return ExportSource(kubeconfig=file, as_user=user, as_groups=tuple(groups))
 
 
 def _foreseen(source: str, request: "ExportRequest") -> str:

@@ -13,7 +13,7 @@ from kwokctl.cli.output.rows import amount
 from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.options import Output
 from kwokctl.cli.parsing.values import file_to_write, one_of
-from kwokctl.cli.verbs.time_travel import exporting, marks, serving
+from kwokctl.cli.verbs.time_travel import exporting, marks, recording, serving
 from kwokctl.cli.verbs.time_travel.exporting import Filter, Rules, WithSecrets
 from kwokctl.errors import UsageError
 
@@ -61,6 +61,7 @@ def register(app: typer.Typer) -> None:
     commands.command(below, "save", examples=saving)(save)
     commands.command(below, "restore", examples=restoring)(restore)
     exporting.register(below)
+    recording.register(below)
     marks.register(below)
     serving.register(below)
 

@@ -1,11 +1,12 @@
 """Which kinds a snapshot of objects holds, and in which order."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import msgspec
 
-from kwokctl.errors import ApiError, NotFoundError
+from kwokctl.errors import ApiError, NotFoundError, UsageError
 from kwokctl.kube.client import Client
 from kwokctl.kube.resource import SECRETS
 from kwokctl.kube.served_kinds import ServedKind, ServedKinds
@@ -21,6 +22,7 @@ DEFAULT = (
 )  # fmt: skip
 """The kinds of the original, in its order; its restore stops at the first document of another."""
 DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
+_KIND = re.compile(r"[A-Za-z][-A-Za-z0-9.]*", re.ASCII)
 _SECRET = "secret"  # noqa: S105 - a kind
 
 
@@ -63,9 +65,19 @@ async def chosen_kinds(
 
 
 def named(words: Iterable[str] | None) -> tuple[str, ...]:
-    """Return the kinds in words that may each name several, parted by commas."""
+    """Return the kinds in words that may each name several, parted by commas.
+
+    UsageError for a word that no kind can have.
+    """
     parts = (part.strip() for word in words or () for part in word.split(","))
-    return tuple(part for part in parts if part)
+    kinds = tuple(part for part in parts if part)
+    for kind in kinds:
+        if not _KIND.fullmatch(kind):
+            raise UsageError(
+                f"'--filter' is '{kind}', which cannot be a kind",
+                hint="for example: pod, deployment.apps; kubectl api-resources names all",
+            )
+    return kinds
 
 
 def _listable(served: ServedKinds, word: str) -> ServedKind | None:

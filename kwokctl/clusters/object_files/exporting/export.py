@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kwokctl.clusters.object_files.documents import (
@@ -18,6 +18,7 @@ from kwokctl.clusters.object_files.rules.applying import Scrubber
 from kwokctl.clusters.object_files.rules.schema import SnapshotRules
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.time_travel.reach import reached
+from kwokctl.embedded.cluster_access import cluster_access
 from kwokctl.errors import NotFoundError
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import Access
@@ -26,9 +27,27 @@ from kwokctl.kube.transport.pool import Pool
 from kwokctl.model import ClusterName
 from kwokctl.progress import Progress
 
-_CONNECTIONS = 8
+CONNECTIONS = 8
 _TIMEOUT = 60.0
 """Seconds for an answer: that is how long an API server works at one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportSource:
+    """Any cluster, and in whose place to ask it."""
+
+    kubeconfig: Path | None = None
+    as_user: str = ""
+    as_groups: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Return how it is called in messages."""
+        return f"the cluster of '{self.kubeconfig}'" if self.kubeconfig else "the usual cluster"
+
+    def access(self) -> Access:
+        """Return how to reach it; without a kubeconfig it is the user's, or the pod's own."""
+        found = cluster_access(self.kubeconfig, "")
+        return replace(found, as_user=self.as_user, as_groups=self.as_groups)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,10 +80,11 @@ class ExportedObjects:
 
 
 async def export_objects(
-    access: Access, request: ExportRequest, progress: Progress
+    source: ExportSource, request: ExportRequest, progress: Progress
 ) -> ExportedObjects:
     """Write the objects of any cluster; interrupted, the same request goes on with it."""
-    async with Pool(access, connections=_CONNECTIONS, timeout=_TIMEOUT) as pool:
+    access = source.access()
+    async with Pool(access, connections=CONNECTIONS, timeout=_TIMEOUT) as pool:
         who = (access.server, access.as_user, *access.as_groups)
         return await ObjectExport(Client(pool), who, request, progress).run()
 

@@ -7,7 +7,7 @@ import orjson
 from kwokctl.clusters.object_files.restoring.checking import RestoreItem
 from kwokctl.json_value import Json
 
-_NOT_SENT = (
+NOT_SENT = (
     "uid", "resourceVersion", "selfLink", "generation", "creationTimestamp", "deletionTimestamp",
     "deletionGracePeriodSeconds",
 )  # fmt: skip
@@ -57,7 +57,7 @@ def is_of_the_cluster(item: RestoreItem) -> bool:
 def sent(body: bytes) -> dict[str, Json]:
     """Return what is sent of an object to create it; its status is in it."""
     value: dict[str, Json] = orjson.loads(body)
-    metadata = {k: v for k, v in value["metadata"].items() if k not in _NOT_SENT}
+    metadata = {k: v for k, v in value["metadata"].items() if k not in NOT_SENT}
     value["metadata"] = metadata
     if value["kind"] == "Job" and str(value["apiVersion"]).startswith("batch/"):
         _without_generated(value)

@@ -107,7 +107,7 @@ def _defined(objects: Iterable[FileObject]) -> dict[tuple[str, str], ServedKind]
     found: dict[tuple[str, str], ServedKind] = {}
     for each in objects:
         if (each.group, each.kind) == DEFINITION:
-            found |= {(k.resource.api_version, k.resource.kind): k for k in _kinds_of(each)}
+            found |= {(k.resource.api_version, k.resource.kind): k for k in kinds_of(each)}
     return found
 
 
@@ -135,7 +135,8 @@ class _Definition(msgspec.Struct):
     spec: _Spec
 
 
-def _kinds_of(definition: FileObject) -> Iterator[ServedKind]:
+def kinds_of(definition: FileObject) -> Iterator[ServedKind]:
+    """Yield what a definition of custom resources makes a cluster serve."""
     try:
         spec = msgspec.json.decode(definition.body, type=_Definition).spec
     except msgspec.ValidationError:

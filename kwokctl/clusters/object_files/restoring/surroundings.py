@@ -27,7 +27,7 @@ class Surroundings:
     async def uid_of(self, owner: Owner, namespace: str | None) -> str:
         """Return the uid of an object of the cluster; empty if it is not there."""
         key = (owner.api_version, owner.kind, namespace, owner.name)
-        if key not in self._uids:
+        if not self._uids.get(key):
             self._uids[key] = await self._found(owner, namespace)
         return self._uids[key]
 

@@ -1,0 +1,146 @@
+"""`snapshot record`, `export --record` and `replay`: what happens in a cluster, and once more."""
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kwokctl.cli import dry_run
+from kwokctl.cli.conclusion import Outcome, conclude
+from kwokctl.cli.invocation import Invocation
+from kwokctl.cli.output.rows import amount
+from kwokctl.cli.parsing import commands
+from kwokctl.cli.parsing.options import Output
+from kwokctl.cli.parsing.values import duration, file_to_write, number
+
+if TYPE_CHECKING:
+    from kwokctl.clusters.object_files.exporting.export import ExportRequest, ExportSource
+    from kwokctl.clusters.object_files.recording.record import Recorded
+    from kwokctl.clusters.object_files.recording.replay import Replayed
+
+Duration = Annotated[
+    float | None,
+    typer.Option(
+        "--duration",
+        metavar="DURATION",
+        help="How long to record, such as 10m [default: until Ctrl-C]",
+        parser=duration("--duration"),
+    ),
+]
+_Path = Annotated[
+    str,
+    typer.Option("--path", metavar="FILE", help="The recording", parser=file_to_write("--path")),
+]
+_NAMED = 3
+"""Changes that are named of those that were refused."""
+
+
+def register(below: typer.Typer) -> None:
+    """Add the command to those of `snapshot`."""
+    examples = (
+        "kwokctl snapshot replay --path prod.yaml.gz",
+        "kwokctl snapshot replay --path prod.yaml.gz --speed 5",
+    )
+    commands.command(below, "replay", examples=examples)(replay)
+
+
+def replay(
+    call: Invocation,
+    *,
+    path: _Path,
+    speed: Annotated[
+        float,
+        typer.Option(
+            "--speed",
+            metavar="N",
+            help="Seconds of the recording in a second, from 0.01 to 1000 [default: 1]",
+            parser=number("--speed", least=0.01, most=1000.0),
+        ),
+    ] = 1.0,
+    snapshot: Annotated[
+        bool,
+        typer.Option(
+            "--snapshot/--no-snapshot", help="Restore first what there was in the beginning"
+        ),
+    ] = True,
+    output: Output = "",
+) -> None:
+    """Do again what was recorded, in its time; scheduler and controllers stand still meanwhile.
+
+    On a terminal Space holds it, Enter goes on, U is faster, D slower.
+    """
+    from kwokctl.cli.verbs.time_travel import keys
+    from kwokctl.clusters.object_files.recording.replay import (
+        ReplayRequest,
+        foreseen_replay,
+        replay_recording,
+    )
+
+    request = ReplayRequest(path=Path(path), speed=speed, with_snapshot=snapshot)
+    if call.is_dry_run:
+        objects, changes, seconds = call.run(foreseen_replay, call.home, call.cluster, request)
+        text = (
+            f"Create, or update: {objects:,} objects; then {changes:,} changes in {seconds:,.0f} s."
+        )
+        dry_run.remark(call, text, output)
+        return
+    if keys.is_possible():
+        call.progress.note(keys.HELP)
+    done = call.run(replay_recording, call.home, call.cluster, request, keys.read_keys)
+    outcome = Outcome(
+        message=f"replayed '{path}' in the cluster '{call.name}' "
+        f"({amount(done.objects, 'objects')}, {amount(done.changes, 'changes')})",
+        remark=_faults(done),
+        cluster=call.name,
+        result=done,
+    )
+    conclude(call, outcome, output)
+
+
+def record_any(
+    call: Invocation,
+    source: "ExportSource",
+    request: "ExportRequest",
+    seconds: float | None,
+    output: str,
+) -> None:
+    """Record any cluster."""
+    from kwokctl.clusters.object_files.recording.record import record_objects
+
+    done = call.run(record_objects, source, request, seconds, call.progress)
+    _conclude(call, str(source), done, output)
+
+
+def record_own(
+    call: Invocation, request: "ExportRequest", seconds: float | None, output: str
+) -> None:
+    """Record a cluster of this kwokctl."""
+    from kwokctl.clusters.object_files.recording.record import record_cluster
+
+    done = call.run(record_cluster, call.home, call.cluster, request, seconds)
+    _conclude(call, f"the cluster '{call.name}'", done, output, cluster=call.name)
+
+
+def _conclude(
+    call: Invocation, source: str, done: "Recorded", output: str, *, cluster: str = ""
+) -> None:
+    counts = f"{amount(done.objects, 'objects')}, then {amount(done.changes, 'changes')}"
+    outcome = Outcome(
+        message=f"recorded {source} in '{done.path}' ({counts}, {amount(done.size, 'B')})",
+        lead="Replay it with",
+        then=(f"kwokctl snapshot replay --path {shlex.quote(str(done.path))}",),
+        remark="Secrets are left out; --with-secrets adds them" if done.lacks_secrets else "",
+        cluster=cluster,
+        result=done,
+    )
+    conclude(call, outcome, output)
+
+
+def _faults(done: "Replayed") -> str:
+    if not done.failed:
+        return ""
+    shown = [f"  {fault}" for fault in done.failed[:_NAMED]]
+    more = len(done.failed) - _NAMED
+    rest = [f"  and {more:,} more: see them with -o json"] if more > 0 else []
+    return "\n".join([f"{len(done.failed):,} refused:", *shown, *rest])

@@ -1,0 +1,193 @@
+"""Does the changes of a recording again, each object's in their order."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
+
+import orjson
+
+from kwokctl.clusters.object_files.reading import FileObject, Owner
+from kwokctl.clusters.object_files.recording.actions import Method, ReplayAction
+from kwokctl.clusters.object_files.recording.clock import ReplayClock
+from kwokctl.clusters.object_files.restoring.bodies import NOT_SENT
+from kwokctl.clusters.object_files.restoring.checking import RestoreItem
+from kwokctl.clusters.object_files.restoring.identities import NewUids
+from kwokctl.clusters.object_files.restoring.loading import LoadCounts, ObjectLoader
+from kwokctl.errors import ApiError
+from kwokctl.json_value import Json
+from kwokctl.kube.client import FIELD_MANAGER, Client, PatchType
+from kwokctl.kube.resource import PODS
+from kwokctl.kube.transport.request import JSON
+from kwokctl.progress import Step
+from kwokctl.retry import may_pass
+
+_WORKERS = 16
+_AHEAD = 8
+"""Changes that wait for a worker: more would hide that the cluster cannot keep up."""
+_TRIES, _PAUSE = 8, 0.05
+"""How often an owner is looked for, with a pause that grows by so many seconds."""
+_QUERY = f"?fieldManager={FIELD_MANAGER}&fieldValidation=Ignore"
+
+
+@dataclass(slots=True, kw_only=True)
+class ReplayCounts:
+    """What has become of the changes."""
+
+    done: int = 0
+    failed: list[str] = field(default_factory=list)
+
+
+class RecordingPlayer:
+    """Plays changes to one cluster."""
+
+    def __init__(self, client: Client, uids: NewUids, clock: ReplayClock, step: Step) -> None:
+        """Write by `client`; `uids` knows the objects of the beginning, `step` counts."""
+        self.counts = ReplayCounts()
+        self._client = client
+        self._uids = uids
+        self._clock = clock
+        self._step = step
+
+    async def play(self, actions: Sequence[ReplayAction]) -> None:
+        """Do each change when its time has come, after the former one of the same object."""
+        queues = [asyncio.Queue[ReplayAction | None](_AHEAD) for _ in range(_WORKERS)]
+        async with asyncio.TaskGroup() as workers:
+            for queue in queues:
+                workers.create_task(self._work(queue))
+            for action in actions:
+                await self._clock.wait(action.action.seconds)
+                await queues[hash(action.path) % _WORKERS].put(action)
+            for queue in queues:
+                await queue.put(None)
+
+    async def _work(self, queue: asyncio.Queue[ReplayAction | None]) -> None:
+        while (action := await queue.get()) is not None:
+            try:
+                await self._do(action)
+                self.counts.done += 1
+            except ApiError as e:
+                if may_pass(e):
+                    raise
+                self.counts.failed.append(f"line {action.line}, {action.label}: {e}")
+            self._step.advance()
+
+    async def _do(self, action: ReplayAction) -> None:
+        match action.action.method:
+            case Method.CREATE:
+                await self._create(action)
+            case Method.PATCH:
+                await self._patch(action)
+            case Method.DELETE:
+                await self._delete(action)
+
+    async def _create(self, action: ReplayAction) -> None:
+        value = action.action.template or {}
+        metadata = value.get("metadata") or {}
+        owners = metadata.get("ownerReferences") or ()
+        found = FileObject(
+            line=action.line,
+            api_version=action.kind.resource.api_version,
+            kind=action.kind.resource.kind,
+            name=action.action.target.name,
+            namespace=action.action.target.namespace,
+            uid=metadata.get("uid") or "",
+            owners=tuple(_owner(each) for each in owners),
+            body=orjson.dumps(value),
+        )
+        item = RestoreItem(object=found, kind=action.kind)
+        counts = await self._loaded(item)
+        for tries in range(_TRIES):
+            if not counts.skipped:
+                break
+            # Its owner may be on its way.
+            await asyncio.sleep(_PAUSE * tries)
+            counts = await self._loaded(item)
+        if faults := [*counts.failed, *counts.skipped]:
+            raise ApiError("; ".join(faults), status=HTTPStatus.UNPROCESSABLE_ENTITY)
+
+    async def _loaded(self, item: RestoreItem) -> LoadCounts:
+        loader = ObjectLoader(self._client, self._uids, _NoStep())
+        await loader.load([item])
+        return loader.counts
+
+    async def _patch(self, action: ReplayAction) -> None:
+        patch: dict[str, Json] = orjson.loads(
+            self._uids.followed(orjson.dumps(action.action.template))
+        )
+        status = patch.pop("status", None)
+        node = _node_of(action, patch)
+        _without_system(patch)
+        if node:
+            await self._bind(action, node)
+        if patch:
+            await self._send(action, action.path, patch)
+        if status is not None:
+            path = f"{action.path}/status" if action.kind.has_status else action.path
+            await self._send(action, path, {"status": status})
+
+    async def _send(self, action: ReplayAction, path: str, patch: Json) -> None:
+        """Send a patch; kinds of definitions take only those without directives."""
+        body = orjson.dumps(patch)
+        try:
+            await self._client.call("PATCH", path + _QUERY, body, content_type=PatchType.STRATEGIC)
+        except ApiError as e:
+            if e.status != HTTPStatus.UNSUPPORTED_MEDIA_TYPE:
+                raise
+            await self._client.call("PATCH", path + _QUERY, body, content_type=PatchType.MERGE)
+
+    async def _bind(self, action: ReplayAction, node: str) -> None:
+        target = action.action.target
+        binding = {
+            "apiVersion": "v1",
+            "kind": "Binding",
+            "metadata": {"name": target.name, "namespace": target.namespace},
+            "target": {"apiVersion": "v1", "kind": "Node", "name": node},
+        }
+        body = orjson.dumps(binding)
+        await self._client.call("POST", f"{action.path}/binding", body, content_type=JSON)
+
+    async def _delete(self, action: ReplayAction) -> None:
+        options = orjson.dumps({"gracePeriodSeconds": 0, "propagationPolicy": "Background"})
+        try:
+            await self._client.call("DELETE", action.path, options)
+        except ApiError as e:
+            if e.status != HTTPStatus.NOT_FOUND:
+                raise
+
+
+class _NoStep:
+    """Counts nothing."""
+
+    def say(self, what: str) -> None:
+        """Say nothing."""
+
+    def advance(self, amount: int = 1) -> None:
+        """Count nothing."""
+
+
+def _owner(reference: Json) -> Owner:
+    words = (str(reference.get(name, "")) for name in ("apiVersion", "kind", "name", "uid"))
+    return Owner(*words)
+
+
+def _node_of(action: ReplayAction, patch: dict[str, Json]) -> str:
+    """Take the node out of a pod's patch: a pod is bound to it, by a request of its own."""
+    spec = patch.get("spec")
+    if action.kind.resource != PODS or not isinstance(spec, dict):
+        return ""
+    node = spec.pop("nodeName", None)
+    if not spec:
+        del patch["spec"]
+    return str(node or "")
+
+
+def _without_system(patch: dict[str, Json]) -> None:
+    """Take out what the API server says itself."""
+    metadata = patch.get("metadata")
+    if not isinstance(metadata, dict):
+        return
+    for name in (*NOT_SENT, "managedFields"):
+        metadata.pop(name, None)
+    if not metadata:
+        del patch["metadata"]

@@ -1,0 +1,110 @@
+"""Records a cluster: what there is, and then what happens, until it is interrupted."""
+
+import asyncio
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from kwokctl.clusters.object_files.exporting.choice import ChosenKinds, chosen_kinds
+from kwokctl.clusters.object_files.exporting.export import CONNECTIONS, ExportRequest, ExportSource
+from kwokctl.clusters.object_files.exporting.part_file import PartFile
+from kwokctl.clusters.object_files.recording.patch_lists import patch_schemas
+from kwokctl.clusters.object_files.recording.recorder import Recorder
+from kwokctl.clusters.object_files.times import relative
+from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.time_travel.reach import reached
+from kwokctl.kube.client import Client
+from kwokctl.kube.served_kinds import served_kinds
+from kwokctl.kube.transport.pool import Pool
+from kwokctl.model import ClusterName
+from kwokctl.progress import Progress, Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """What has been recorded."""
+
+    path: Path
+    size: int
+    objects: int
+    """Objects that there were in the beginning."""
+    changes: int
+    unknown: tuple[str, ...]
+    """Kinds that were chosen, and that the cluster does not have."""
+    lacks_secrets: bool
+    """Whether Secrets were left out because they were not chosen."""
+
+
+async def record_objects(
+    source: ExportSource, request: ExportRequest, seconds: float | None, progress: Progress
+) -> Recorded:
+    """Record any cluster for so many seconds, without them until the task is cancelled."""
+    async with Pool(source.access(), connections=CONNECTIONS) as pool:
+        return await _Recording(Client(pool), request, progress).run(seconds)
+
+
+async def record_cluster(
+    home: Home, name: ClusterName, request: ExportRequest, seconds: float | None
+) -> Recorded:
+    """Record a cluster of this kwokctl that runs."""
+    async with reached(home, name) as reach:
+        return await _Recording(reach.client, request, home.progress).run(seconds)
+
+
+class _Recording:
+    def __init__(self, client: Client, request: ExportRequest, progress: Progress) -> None:
+        self._client = client
+        self._request = request
+        self._progress = progress
+        self._objects = self._changes = 0
+
+    async def run(self, seconds: float | None) -> Recorded:
+        request = self._request
+        served = await served_kinds(self._client)
+        choice = await chosen_kinds(
+            self._client, served, request.kinds, with_secrets=request.with_secrets
+        )
+        file = PartFile(request.path, "", force=request.force, resumes=False)
+        with file, self._progress.step("Recording", unit="changes") as step:
+            await self._until_its_end(file, choice, step, seconds)
+            size = file.finish()
+        return Recorded(
+            path=request.path,
+            size=size,
+            objects=self._objects,
+            changes=self._changes,
+            unknown=tuple(choice.unknown),
+            lacks_secrets=choice.lacks_secrets,
+        )
+
+    async def _until_its_end(
+        self, file: PartFile, choice: ChosenKinds, step: Step, seconds: float | None
+    ) -> None:
+        """Record until the time is over; an interrupt is the usual end of it."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._record(file, choice, step)
+        except TimeoutError:
+            return
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if not self._objects or task is None:
+                raise
+            task.uncancel()
+
+    async def _record(self, file: PartFile, choice: ChosenKinds, step: Step) -> None:
+        resources = [kind.resource for kind in choice.kinds]
+        schemas = await patch_schemas(self._client, resources)
+        start = time.time_ns()
+        recorder = Recorder(self._client.pool, resources, schemas, time.monotonic_ns)
+        kinds = len(resources)
+        async for documents in recorder.documents():
+            file.write([relative(document, start) for document in documents])
+            if kinds:
+                kinds -= 1
+                self._objects += len(documents)
+                if not kinds:
+                    self._progress.note(f"recording {self._objects:,} objects; end it with Ctrl-C")
+            else:
+                self._changes += len(documents)
+                step.advance(len(documents))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
+from kwokctl.artifacts.pins import pinned
 from kwokctl.artifacts.programs import PROGRAMS, checksums, named
 from kwokctl.artifacts.target import Platform
 from kwokctl.errors import ArtifactError
@@ -62,6 +63,8 @@ class Order:
     """Where the SHA-256 of the file at `url` is published; the first place that has it counts."""
     sha256: str = ""
     """What the user says that it must be."""
+    pinned: str = ""
+    """What kwokctl knows that it must be."""
     official: bool = True
     """Whether it is the project's own release, so that it may as well be built."""
 
@@ -83,19 +86,21 @@ def place(
     file = group.filename(wanted.name, version, target)
     member = wanted.name if group.archive else ""
     url = f"{group.address(version, target)}/{file}"
-    if prefix := (prefixes or {}).get(group.name):
-        value = f"{prefix.rstrip('/')}/{file}"
-        given = _given(wanted.name, version, f"{value}#{member}" if member else value)
-        return given if isinstance(given, Local) else _mirrored(given, url)
-    return Order(
+    official = Order(
         name=wanted.name,
         version=version,
         key=version,
         batch=f"{group.name}-{version}",
         url=url,
         member=member,
-        sums=(_sums(wanted.name, url),),
+        sums=(_sums(wanted.name, url),) if group.sums else (),
+        pinned=pinned(group.name, version, file),
     )
+    if prefix := (prefixes or {}).get(group.name):
+        value = f"{prefix.rstrip('/')}/{file}"
+        given = _given(wanted.name, version, f"{value}#{member}" if member else value)
+        return given if isinstance(given, Local) else _mirrored(given, official)
+    return official
 
 
 def is_url(value: str) -> bool:
@@ -113,9 +118,9 @@ def split_pin(value: str) -> tuple[str, str]:
     return value[: found.start()] + value[found.end() :], found[1].lower()
 
 
-def _mirrored(order: Order, url: str) -> Order:
+def _mirrored(order: Order, official: Order) -> Order:
     """Let the project's own checksum count where a mirror has none."""
-    return replace(order, sums=(*order.sums, _sums(order.name, url)))
+    return replace(order, sums=(*order.sums, *official.sums), pinned=official.pinned)
 
 
 def _sums(name: str, url: str) -> str:

@@ -26,8 +26,8 @@ class Release:
     """The address below which the files of a release are."""
     file: str
     """The file of a release that holds a program."""
-    sums: str
-    """Where its SHA-256 is published, relative to it; `{file}` is its name."""
+    sums: str = ""
+    """Where its SHA-256 is published, relative to it; `{file}` is its name. Empty where it is not."""
     chosen: str = ""
     """How users choose another version; empty where its modules have versions of their own."""
     archive: bool = False
@@ -116,7 +116,6 @@ METRICS_SERVER = Release(
     canonical=versions.metrics_server_version,
     site="https://github.com/kubernetes-sigs/metrics-server/releases/download/v{number}",
     file="metrics-server-{os}-{arch}",
-    sums="{file}.sha256",
     chosen="KWOK_METRICS_SERVER_VERSION={version}",
     oldest_build=(0, 7),
     stamped=("k8s.io/client-go/pkg/version",),
@@ -183,6 +182,10 @@ ON_REQUEST = frozenset({"metrics-server", "prometheus"})
 """What only clusters need that ask for it."""
 
 
+_USUAL_SUMS = "{file}.sha256"
+"""Where mirrors and users mostly have checksums."""
+
+
 def relatives(name: str) -> list[str]:
     """Return the other programs that are released together with this one."""
     if name not in PROGRAMS:
@@ -193,8 +196,8 @@ def relatives(name: str) -> list[str]:
 
 def checksums(name: str, file: str) -> str:
     """Return where the SHA-256 of a published file is to be looked for, relative to it."""
-    sums = PROGRAMS[name].group.sums if name in PROGRAMS else "{file}.sha256"
-    return sums.format(file=file)
+    sums = PROGRAMS[name].group.sums if name in PROGRAMS else ""
+    return (sums or _USUAL_SUMS).format(file=file)
 
 
 def named(name: str) -> Program:

@@ -37,8 +37,8 @@ class Entry:
     mtime_ns: int
     inode: int
     checksum: str = ""
-    """What a download was compared with: a checksum that was `published` or `given`, or `none`; empty
-    for builds."""
+    """What a download was compared with: a checksum that was `published`, `given`, `pinned` in kwokctl
+    or `recorded` at the first download, or `none`; empty for builds."""
 
     @property
     def last_use(self) -> float:

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Event
 
 from kwokctl.artifacts.background import Post, in_thread
-from kwokctl.artifacts.downloads import archive
+from kwokctl.artifacts.downloads import archive, first_seen
 from kwokctl.artifacts.downloads.http_failures import Trouble
 from kwokctl.artifacts.downloads.transfer import Transfer, filename, public
 from kwokctl.artifacts.downloads.trust import NOTHING, Expected, expected
@@ -119,34 +119,55 @@ class _Parcel:
         except ArtifactError:
             part.unlink(missing_ok=True)
             raise
+        if brought.source == NOTHING.source:
+            first_seen.remember(self._records, self.url, brought.sha256)
+            shown.post(self.progress.warn, self._unchecked(brought.sha256))
         return None
 
     def _bring(
         self, transfer: Transfer, part: Path, shown: _Shown, *, is_last: bool = False
     ) -> Expected | Trouble:
-        """Download the file to `part`; return what it had to be, and is, or why that failed.
+        """Download the file to `part`; return what it is, and who says so, or why that failed.
 
         What is not what it must be is fetched once more, from the start: a part from an earlier run
         may be bad, and what has no length may have been cut.
         """
-        wanted = expected(self.orders[0], transfer)
+        wanted = expected(self.orders[0], transfer, self._records)
         if isinstance(wanted, Trouble):
             return wanted
         if trouble := transfer.file(self.url, part):
             return trouble
         shown.say("checking")
         found = digest(part)
-        if not wanted.sha256:
-            shown.post(self.progress.warn, _unchecked(self.url, found))
         if wanted.sha256 in {"", found}:
-            return wanted
+            return Expected(found, wanted.source)
         part.unlink()
         if not is_last:
             return self._bring(transfer, part, shown, is_last=True)
-        raise ArtifactError(
+        raise self._other(wanted, found)
+
+    @property
+    def _records(self) -> Path:
+        """The folder of what came at first downloads, for all kinds of machines."""
+        return self.store.root.parent / "first-downloads"
+
+    def _other(self, wanted: Expected, found: str) -> ArtifactError:
+        hint = "repeat; if it happens again, something on the way changes files"
+        if wanted.source == "recorded":
+            place = first_seen.place(self._records, self.url)
+            hint = f"find out why it was changed; if the new one is the right one, delete '{place}'"
+        return ArtifactError(
             f"'{public(self.url)}' does not have its {wanted.source} checksum",
-            hint="repeat; if it happens again, something on the way changes files",
+            hint=hint,
             detail=f"its SHA-256 is {found}, and must be {wanted.sha256}",
+        )
+
+    def _unchecked(self, found: str) -> str:
+        place = first_seen.place(self._records, self.url)
+        return (
+            f"nothing says what '{public(self.url)}' must be: its SHA-256 is {found}, noted in "
+            f"'{place}', and every later download must have it; to have it checked the first time, "
+            f"too, give the address with @sha256:{found}"
         )
 
     def unpack(self, file: Path, checksum: str) -> None:
@@ -183,10 +204,3 @@ class _Parcel:
             origin=public(self.url),
             checksum=checksum,
         )
-
-
-def _unchecked(url: str, found: str) -> str:
-    return (
-        f"nothing says what '{public(url)}' must be: its SHA-256 is recorded as it came; to have it "
-        f"checked, give the address with @sha256:{found}"
-    )

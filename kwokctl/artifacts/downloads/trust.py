@@ -1,9 +1,11 @@
-"""Finds out what a file must be before it is trusted: its SHA-256, from its user or its project."""
+"""Finds out what a file must be before it is trusted: its SHA-256, from its user, its project or before."""
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlsplit
 
+from kwokctl.artifacts.downloads import first_seen
 from kwokctl.artifacts.downloads.http_failures import Trouble
 from kwokctl.artifacts.downloads.transfer import Transfer, filename
 from kwokctl.artifacts.locations import Order
@@ -18,19 +20,23 @@ class Expected:
     sha256: str
     """Empty if nothing says it."""
     source: str
-    """`given` by the user, `published`, or `none`."""
+    """`given` by the user, `pinned` in kwokctl, `published`, `recorded` at the first download, or
+    `none`."""
 
 
 NOTHING = Expected("", "none")
 
 
-def expected(order: Order, transfer: Transfer) -> Expected | Trouble:
+def expected(order: Order, transfer: Transfer, records: Path) -> Expected | Trouble:
     """Return what the file of an order must be, or why that is not known.
 
-    A project's own release is not used without its checksum.
+    A project's own release is not used without its checksum if it publishes some. `records` is the
+    folder of `first_seen`.
     """
     if order.sha256:
         return Expected(order.sha256, "given")
+    if order.pinned:
+        return Expected(order.pinned, "pinned")
     first: Trouble | None = None
     for address in order.sums:
         found = _published(order.url, transfer.text(address))
@@ -39,7 +45,8 @@ def expected(order: Order, transfer: Transfer) -> Expected | Trouble:
         first = first or found
     if first and (order.official or first.unreachable or first.passing):
         return first
-    return NOTHING
+    before = first_seen.sum_before(records, order.url)
+    return Expected(before, "recorded") if before else NOTHING
 
 
 def _published(url: str, sums: str | Trouble) -> Expected | Trouble:

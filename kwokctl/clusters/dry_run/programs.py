@@ -148,7 +148,8 @@ def _downloading(url: str, orders: Sequence[Order]) -> Iterator[Action]:
     if is_url(url):
         file = later("file")
         yield Comment(f"Download {', '.join(order.name for order in orders)} {orders[0].version}.")
-        yield Call(_FETCH, (url, orders[0].sha256, *orders[0].sums))
+        known = orders[0].sha256 or orders[0].pinned
+        yield Call(_FETCH, (url, known, *orders[0].sums))
     for order in orders:
         yield kwokctl(None, "plumbing", "store", order.name, order.key, file, url, order.member)
     if is_url(url):

@@ -75,7 +75,6 @@ def test_a_prefix_takes_the_place_of_the_projects_address() -> None:
         ("kubernetes", "kubectl", "kubectl.sha256"),
         ("etcd", "etcd", "SHA256SUMS"),
         ("kind", "kind", "kind-linux-amd64.sha256sum"),
-        ("metrics-server", "metrics-server", "metrics-server-linux-amd64.sha256"),
     ],
 )
 def test_every_program_has_mirrors_whose_checksums_are_theirs_or_the_projects(
@@ -87,6 +86,18 @@ def test_every_program_has_mirrors_whose_checksums_are_theirs_or_the_projects(
     assert order.sums[0] == f"https://mirror/x/{sums}"
     assert order.sums[1].endswith(f"/{sums}")
     assert not order.sums[1].startswith("https://mirror")
+
+
+def test_a_project_without_checksums_is_compared_with_what_is_pinned() -> None:
+    known, unknown = (_order("metrics-server", version) for version in ("v0.8.1", "v0.9.0"))
+    mirrors = {"metrics-server": "https://mirror/x"}
+    mirrored = _order("metrics-server", "v0.8.1", prefixes=mirrors)
+
+    assert (known.sums, unknown.sums, unknown.pinned) == ((), (), "")
+    assert len(known.pinned) == 64
+    assert mirrored.pinned == known.pinned
+    assert mirrored.sums == ("https://mirror/x/metrics-server-linux-amd64.sha256",)
+    assert _order("metrics-server", "v0.8.1", "https://example.com/of-mine").pinned == ""
 
 
 @pytest.mark.parametrize(

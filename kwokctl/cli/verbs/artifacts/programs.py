@@ -47,7 +47,7 @@ def show(call: Invocation, *, output: Output = "") -> None:
     """List the programs in the store.
 
     json and yaml give a list of {name, version, source, origin, sha256, checksum, size, path};
-    checksum is what a download was compared with: published, given or none.
+    checksum is what a download was compared with: published, given, pinned, recorded or none.
     """
     from kwokctl.artifacts import maintenance
 

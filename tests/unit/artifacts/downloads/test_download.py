@@ -138,6 +138,21 @@ async def test_an_address_of_the_users_own_without_a_checksum_is_recorded_with_a
     assert entry.checksum == "none"
 
 
+async def test_what_kwokctl_knows_of_a_file_counts_before_what_is_published(
+    site: ReleaseSite, store: ProgramStore, tmp_path: Path, listener: Listener
+) -> None:
+    order = _order("kubectl", site.publish("/kubectl", _PROGRAM))
+    with pytest.raises(ArtifactError, match="does not have its pinned checksum"):
+        await _download([replace(order, pinned="ab" * 32)], store, tmp_path, listener)
+    right = replace(order, pinned=sha256(_PROGRAM).hexdigest())
+    assert await _download([right], store, tmp_path, listener) is None
+
+    entry = store.find("kubectl", "v1")
+    assert entry is not None
+    assert entry.checksum == "pinned"
+    assert site.asked("/kubectl.sha256") == []
+
+
 async def test_what_the_user_says_a_file_must_be_counts_before_what_is_published(
     site: ReleaseSite, store: ProgramStore, tmp_path: Path, listener: Listener
 ) -> None:

@@ -5,6 +5,7 @@ import subprocess
 import pytest
 
 from tests.support.installed import Installed
+from tests.support.original_snapshot import unpacked
 
 pytestmark = [
     pytest.mark.e2e,
@@ -77,6 +78,16 @@ def test_scripts_save_a_snapshot_and_restore_it_by_stopping_and_starting_compone
 
     assert len(main.objects("nodes")) == 2
     assert not (main.workdir / "clusters" / "main" / "etcd-before-restore").exists()
+
+
+def test_a_snapshot_of_the_original_is_restored(main: Installed) -> None:
+    """Here, since this cluster exists; by the command itself, which does what the script does."""
+    main.ok("snapshot", "restore", "--path", str(unpacked(main.folder)))
+
+    assert len(main.objects("nodes")) == 20
+    pods = main.objects("pods", "-l", "app=web")
+    assert [pod["status"]["phase"] for pod in pods] == ["Running"] * 10
+    assert main.kubectl("get", "secret", "s", "-o", "jsonpath={.data.a}") == "Yg=="
 
 
 def test_the_script_deletes_the_cluster_with_its_context(main: Installed) -> None:

@@ -13,6 +13,7 @@ from kwokctl.etcd.client import EtcdClient
 from kwokctl.etcd.kv.maintenance import MemberStatus
 from kwokctl.etcd.snapshots import snapshot
 from kwokctl.progress import Silent
+from tests.support.original_snapshot import unpacked
 
 DATABASE = b"\0" * 16 + struct.pack("<I", 0xED0CDAED) + b"\7" * (1024 - 20)
 WHOLE = DATABASE + hashlib.sha256(DATABASE).digest()
@@ -126,3 +127,12 @@ def test_etcd3_works_with_the_protobuf_of_today() -> None:
 
     assert etcd3.etcdrpc.RangeRequest.FromString(request.SerializeToString()).limit == 3
     assert shim.load() is etcd3
+
+
+def test_a_snapshot_of_the_original_is_whole_and_holds_objects(tmp_path: Path) -> None:
+    file = unpacked(tmp_path)
+
+    snapshot.verify(file)
+    snapshot.check_objects(file, "/registry")
+    with pytest.raises(SnapshotError, match="no Kubernetes objects under '/other'"):
+        snapshot.check_objects(file, "/other")

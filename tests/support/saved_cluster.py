@@ -13,11 +13,12 @@ from tests.support.fake_runtime import FakeRuntime
 
 def save_cluster(workdir: WorkDir, name: ClusterName, options: ClusterOptions) -> Saved:
     """Save a cluster with all components, each of which is a program that does nothing."""
+    names = (*catalog(), *(extra.name for extra in options.extras))
     saved = Saved(
         name=name,
         options=options,
-        names=tuple(catalog()),
-        artifacts={n: Artifact(name=n, version="v1", command=("/bin/true",)) for n in catalog()},
+        names=names,
+        artifacts={n: Artifact(name=n, version="v1", command=("/bin/true",)) for n in names},
         stages=(),
     )
     paths = workdir.cluster(name)

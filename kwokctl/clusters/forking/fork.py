@@ -62,6 +62,7 @@ async def fork_cluster(home: Home, request: ForkRequest) -> tuple[Forked, ...]:
         saved = load(home.paths(request.source), request.source)
         runtime = home.runtime(saved.options.runtime)
         _check_runtime(runtime)
+        _check_ports(saved)
         await demand_etcd(runtime, request.source)
         async with snapshot_of(home, saved, runtime) as data:
             made = [_forked(home, request, saved, name, data) for name in request.names]
@@ -130,6 +131,18 @@ def _check_runtime(runtime: Runtime) -> None:
             f"'--from' is not supported yet for clusters on the runtime '{runtime.name}'",
             hint="save the cluster with 'kwokctl snapshot save', create another, and restore it there",
         )
+
+
+def _check_ports(source: Saved) -> None:
+    """Raise NotServedError for a component whose ports kwokctl does not choose: both would have them."""
+    for extra in source.options.extras:
+        if extra.ports:
+            raise NotServedError(
+                f"'--from' is not supported yet for clusters with the component '{extra.name}': "
+                f"its port {extra.ports[0].port} is fixed, and in use by '{source.name}'",
+                hint="save the cluster with 'kwokctl snapshot save', create another with other ports "
+                "in its 'components', and restore it there",
+            )
 
 
 def _portless(options: ClusterOptions) -> ClusterOptions:

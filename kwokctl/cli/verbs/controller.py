@@ -7,7 +7,8 @@ import typer
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.parsing.values import checked, namespace_name, one_of, whole_number
+from kwokctl.cli.parsing.shapes import count_option, namespace_option
+from kwokctl.cli.parsing.values import checked, one_of
 from kwokctl.config.checks import image as image_reference
 from kwokctl.errors import UsageError
 
@@ -32,12 +33,7 @@ def manifest(
     *,
     replicas: Annotated[
         int | None,
-        typer.Option(
-            "--replicas",
-            metavar="N",
-            help="How many share the nodes [default: 1]",
-            parser=whole_number("--replicas", least=0),
-        ),
+        count_option("--replicas", "How many share the nodes [default: 1]"),
     ] = None,
     image: Annotated[
         str,
@@ -50,13 +46,7 @@ def manifest(
     ] = "",
     namespace: Annotated[
         str,
-        typer.Option(
-            "--namespace",
-            "-n",
-            metavar="NAME",
-            help="Their namespace [default: kwok-system]",
-            parser=checked("--namespace", namespace_name),
-        ),
+        namespace_option("Their namespace [default: kwok-system]"),
     ] = "kwok-system",
     stages: Annotated[
         list[str] | None,

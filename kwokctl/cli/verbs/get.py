@@ -12,6 +12,7 @@ from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
 from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.options import DataOutput
+from kwokctl.cli.parsing.shapes import format_option, runtime_option
 from kwokctl.cli.parsing.values import one_of
 
 if TYPE_CHECKING:
@@ -19,16 +20,7 @@ if TYPE_CHECKING:
     from kwokctl.config.options import ClusterOptions
 
 _FORMATS = ("name", "table", "wide", "json", "yaml")
-_Listing = Annotated[
-    str,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FORMAT",
-        help=f"Format: {', '.join(_FORMATS)} [default: name]",
-        parser=one_of("--output", "", *_FORMATS),
-    ),
-]
+_Listing = Annotated[str, format_option(*_FORMATS, usual="name")]
 
 
 def register(app: typer.Typer) -> None:
@@ -186,7 +178,7 @@ def artifacts(
     *,
     runtime: Annotated[
         str | None,
-        typer.Option("--runtime", metavar="NAME", help="The runtime [default: the cluster's]"),
+        runtime_option("The runtime [default: the cluster's]"),
     ] = None,
     kind: Annotated[
         str,

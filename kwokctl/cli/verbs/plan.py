@@ -9,7 +9,8 @@ import typer
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
 from kwokctl.cli.parsing import commands
-from kwokctl.cli.parsing.values import checked, one_of, whole_number
+from kwokctl.cli.parsing.shapes import count_option, format_option
+from kwokctl.cli.parsing.values import checked, one_of
 from kwokctl.config.checks import quantity
 from kwokctl.config.profiles import FIELD, PROFILES, defaults
 
@@ -34,23 +35,13 @@ def plan(
     *,
     nodes: Annotated[
         int,
-        typer.Option(
-            "--nodes",
-            metavar="N",
-            help="How many nodes the cluster has in all [default: 0]",
-            parser=whole_number("--nodes", least=0),
-            show_default=False,
+        count_option(
+            "--nodes", "How many nodes the cluster has in all [default: 0]", is_shown=False
         ),
     ] = 0,
     pods: Annotated[
         int,
-        typer.Option(
-            "--pods",
-            metavar="M",
-            help="How many pods [default: 0]",
-            parser=whole_number("--pods", least=0),
-            show_default=False,
-        ),
+        count_option("--pods", "How many pods [default: 0]", metavar="M", is_shown=False),
     ] = 0,
     node_size: Annotated[
         str,
@@ -108,13 +99,7 @@ def plan(
     ] = "",
     output: Annotated[
         str,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FORMAT",
-            help="Format: table, json, yaml [default: table]",
-            parser=one_of("--output", "table", "json", "yaml"),
-        ),
+        format_option("table", "json", "yaml", usual="table"),
     ] = "table",
 ) -> None:
     """Estimate the etcd size and the memory that nodes and pods need.

@@ -12,8 +12,8 @@ from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output.rows import amount
 from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.options import Output, Timeout, Wait
-from kwokctl.cli.parsing.values import checked, one_of, whole_number
-from kwokctl.config.checks import file
+from kwokctl.cli.parsing.shapes import count_option, file_option, namespace_option
+from kwokctl.cli.parsing.values import one_of
 from kwokctl.errors import TimedOutError
 
 if TYPE_CHECKING:
@@ -54,27 +54,18 @@ def scale(
     ] = None,
     replicas: Annotated[
         int | None,
-        typer.Option(
-            "--replicas",
-            metavar="N",
-            help="How many objects the set has afterwards [default: 1]",
-            parser=whole_number("--replicas", least=0),
-        ),
+        count_option("--replicas", "How many objects the set has afterwards [default: 1]"),
     ] = None,
     serial_length: Annotated[
         int | None,
-        typer.Option(
+        count_option(
             "--serial-length",
-            metavar="N",
-            help="Digits of the number in a name; 0 gives one object the bare name [default: 6]",
-            parser=whole_number("--serial-length", least=0),
+            "Digits of the number in a name; 0 gives one object the bare name [default: 6]",
         ),
     ] = None,
     namespace: Annotated[
         str | None,
-        typer.Option(
-            "--namespace", "-n", metavar="NAME", help="Namespace of the objects [default: default]"
-        ),
+        namespace_option("Namespace of the objects [default: default]"),
     ] = None,
     params: Annotated[
         list[str] | None,
@@ -87,11 +78,9 @@ def scale(
     ] = None,
     kubeconfig: Annotated[
         str | None,
-        typer.Option(
+        file_option(
             "--kubeconfig",
-            metavar="FILE",
-            help="Scale in the cluster of this kubeconfig, also one that kwokctl did not create",
-            parser=checked("--kubeconfig", file),
+            "Scale in the cluster of this kubeconfig, also one that kwokctl did not create",
         ),
     ] = None,
     on_nodes: Annotated[
@@ -104,11 +93,10 @@ def scale(
     ] = None,
     grace_period: Annotated[
         int | None,
-        typer.Option(
+        count_option(
             "--grace-period",
+            "How long deleted objects may take to end [default: 0]",
             metavar="SECONDS",
-            help="How long deleted objects may take to end [default: 0]",
-            parser=whole_number("--grace-period", least=0),
         ),
     ] = None,
     force: Annotated[

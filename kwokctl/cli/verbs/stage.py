@@ -11,8 +11,7 @@ from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.output import results
 from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.options import DataOutput
-from kwokctl.cli.parsing.values import checked, namespace_name, one_of
-from kwokctl.config.checks import file
+from kwokctl.cli.parsing.shapes import file_option, format_option, namespace_option
 from kwokctl.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
@@ -33,11 +32,8 @@ _Stages = Annotated[
 ]
 _Objects = Annotated[
     list[str] | None,
-    typer.Option(
-        "--object",
-        metavar="FILE",
-        help="An object to begin with, in place of the built-in examples; may be repeated",
-        parser=checked("--object", file),
+    file_option(
+        "--object", "An object to begin with, in place of the built-in examples; may be repeated"
     ),
 ]
 
@@ -117,22 +113,11 @@ def explain(
     ] = "",
     namespace: Annotated[
         str,
-        typer.Option(
-            "--namespace",
-            "-n",
-            metavar="NAME",
-            help="Its namespace [default: default]",
-            parser=checked("--namespace", namespace_name),
-        ),
+        namespace_option("Its namespace [default: default]"),
     ] = "",
     object_file: Annotated[
         str,
-        typer.Option(
-            "--object",
-            metavar="FILE",
-            help="The file of an object, in place of a cluster's",
-            parser=checked("--object", file),
-        ),
+        file_option("--object", "The file of an object, in place of a cluster's"),
     ] = "",
     stages: _Stages = None,
     stub_functions: Annotated[
@@ -216,13 +201,7 @@ def graph(
     objects: _Objects = None,
     output: Annotated[
         str,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FORMAT",
-            help="Format: text, mermaid, json, yaml [default: text]",
-            parser=one_of("--output", "text", "mermaid", "json", "yaml"),
-        ),
+        format_option("text", "mermaid", "json", "yaml", usual="text"),
     ] = "text",
 ) -> None:
     """Show the states and transitions of Stages, by playing them on examples."""

@@ -11,6 +11,7 @@ from kwokctl.cli.output import results
 from kwokctl.cli.output.rows import amount
 from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.options import Output
+from kwokctl.cli.parsing.shapes import runtime_option
 from kwokctl.cli.parsing.values import folder_to_read, folder_to_write
 from kwokctl.cli.verbs.artifacts.resolved import EtcdVersion, KubeVersion, resolved_options
 from kwokctl.errors import UsageError
@@ -33,10 +34,8 @@ To = Annotated[
 ]
 For = Annotated[
     str | None,
-    typer.Option(
-        "--runtime",
-        metavar="NAME",
-        help="Runtime that --to is for: of docker and kind its images come along [default: binary]",
+    runtime_option(
+        "Runtime that --to is for: of docker and kind its images come along [default: binary]"
     ),
 ]
 

@@ -13,10 +13,10 @@ from kwokctl.cli.output import results
 from kwokctl.cli.output.rows import amount
 from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.options import Output
-from kwokctl.cli.parsing.values import checked, file_to_write
+from kwokctl.cli.parsing.shapes import file_option, runtime_option
+from kwokctl.cli.parsing.values import file_to_write
 from kwokctl.cli.verbs.artifacts import carrying
 from kwokctl.cli.verbs.artifacts.resolved import EtcdVersion, KubeVersion, resolved_options
-from kwokctl.config.checks import file
 from kwokctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -130,20 +130,11 @@ def images(
     ] = None,
     load: Annotated[
         str | None,
-        typer.Option(
-            "--load",
-            metavar="FILE",
-            help="Load them from a file, and get nothing else",
-            parser=checked("--load", file),
-        ),
+        file_option("--load", "Load them from a file, and get nothing else"),
     ] = None,
     runtime: Annotated[
         str | None,
-        typer.Option(
-            "--runtime",
-            metavar="NAME",
-            help="Runtime that the images are for [default: the first that uses images]",
-        ),
+        runtime_option("Runtime that the images are for [default: the first that uses images]"),
     ] = None,
     kube_version: KubeVersion = None,
     output: Output = "",

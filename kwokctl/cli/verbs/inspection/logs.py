@@ -11,7 +11,8 @@ from kwokctl.cli.output import results
 from kwokctl.cli.output.rows import amount
 from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.options import Output
-from kwokctl.cli.parsing.values import duration, folder_to_write, whole_number
+from kwokctl.cli.parsing.shapes import count_option
+from kwokctl.cli.parsing.values import duration, folder_to_write
 
 if TYPE_CHECKING:
     from kwokctl.clusters.logs import LineRange
@@ -46,12 +47,7 @@ def logs(
     ] = False,
     tail: Annotated[
         int | None,
-        typer.Option(
-            "--tail",
-            metavar="N",
-            help="Only the last N lines [default: all]",
-            parser=whole_number("--tail", least=0),
-        ),
+        count_option("--tail", "Only the last N lines [default: all]"),
     ] = None,
     since: Annotated[
         float | None,

@@ -14,6 +14,11 @@ class Images(Protocol):
     An image is named as engines name it: `registry.k8s.io/etcd:3.6.16-0`.
     """
 
+    @property
+    def tool(self) -> str:
+        """The command by which people and scripts handle them, such as `docker`."""
+        ...
+
     async def has(self, image: str) -> bool:
         """Return whether an image is here."""
         ...

@@ -6,7 +6,7 @@ from pathlib import Path
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import home_folder
 from kwokctl.runtime import Runtime
-from runtimes.docker.runtime import DockerRuntime, EngineRuntime
+from runtimes.docker.runtime import EngineRuntime
 from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import find_endpoint
 from runtimes.engine.podman import podman_engine
@@ -15,7 +15,7 @@ from runtimes.engine.podman import podman_engine
 def create(host: Host) -> Runtime:
     """Build the runtime for this host, with the engine that the docker command would use, too."""
     endpoint = find_endpoint(os.environ, home_folder() or Path("/"))
-    return DockerRuntime(host, Engine(endpoint))
+    return EngineRuntime(host, Engine(endpoint))
 
 
 def create_with_podman(host: Host) -> Runtime:

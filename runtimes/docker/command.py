@@ -1,21 +1,47 @@
-"""Writes the request that creates a container as a command of docker's. Pure.
+"""Writes the request that creates a container as a command of docker's or podman's. Pure.
 
-The options are those of https://docs.docker.com/reference/cli/docker/container/create/.
+The options are those of https://docs.docker.com/reference/cli/docker/container/create/, which podman has, too
+(https://docs.podman.io/en/latest/markdown/podman-create.1.html).
 """
 
 import csv
 import io
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from kwokctl.json_value import Json
 
 
-def create_words(name: str, body: Mapping[str, Json]) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptTool:
+    """The program by which a script handles containers."""
+
+    name: str
+    gateways: str
+    """The template that writes the gateways of a network, one a line."""
+    at_once: tuple[str, ...] = ()
+    """What lets `rm --force` kill without asking first."""
+
+    def removal(self, *containers: str) -> tuple[str, ...]:
+        """Return the command that kills and removes containers."""
+        return (self.name, "rm", "--force", *self.at_once, "--volumes", *containers)
+
+
+DOCKER = ScriptTool(name="docker", gateways="{{range .IPAM.Config}}{{println .Gateway}}{{end}}")
+PODMAN = ScriptTool(
+    name="podman",
+    gateways="{{range .Subnets}}{{println .Gateway}}{{end}}",
+    at_once=("--time", "0"),
+)
+TOOLS = {tool.name: tool for tool in (DOCKER, PODMAN)}
+
+
+def create_words(tool: ScriptTool, name: str, body: Mapping[str, Json]) -> tuple[str, ...]:
     """Return the command that makes the container which `specify` describes."""
     entry: list[str] = body.get("Entrypoint") or []
     first = entry[1:]
     return (
-        *("docker", "create", "--name", name),
+        *(tool.name, "create", "--name", name),
         *(("--entrypoint", entry[0]) if entry else ()),
         *_pairs(body),
         body["Image"],

@@ -14,8 +14,9 @@ from kwokctl.host.processes.manager import GRACE, Crew
 from kwokctl.model import ClusterName, Component, ComponentName, NodeAddress, Plan, State
 from kwokctl.runtime import HOST, RuntimeScript, Site
 from kwokctl.script.steps import later
+from runtimes.docker.command import TOOLS
 from runtimes.docker.script import GATEWAY as GATEWAY_VARIABLE
-from runtimes.docker.script import NETWORK, DockerScript
+from runtimes.docker.script import NETWORK, ContainerScript
 from runtimes.docker.specification import (
     CLUSTER,
     COMPONENT,
@@ -166,6 +167,25 @@ class EngineRuntime:
                 found.setdefault(name, []).append(each.name)
         return found
 
+    async def script(self, plan: Plan) -> RuntimeScript:
+        """Return what is done for a plan as steps of a script."""
+        naming = self._naming(plan.cluster)
+        known = await self._engine.found_network(naming.network, naming.labels)
+        network, gateway = known or (later(NETWORK), "")
+        host = await host_address(self._engine, gateway)
+        if known is None and self._engine.endpoint.shares_this_kernel:
+            host = later(GATEWAY_VARIABLE)
+        return ContainerScript(
+            tool=TOOLS[self._engine.command],
+            plan=placed(plan, on_host=False),
+            paths=self._paths(plan.cluster),
+            found=await self._found(plan.cluster),
+            place=ContainerPlacement(naming=naming, network=network, host=extra_host(host)),
+            is_networked=known is not None,
+            crew=self._crew(plan.cluster).script(reached_by(placed(plan, on_host=True), host)),
+            grace=self._grace,
+        )
+
     async def uninstall(self, cluster: ClusterName) -> None:
         """Remove containers, network and processes; the folders of the host stay."""
         naming = self._naming(cluster)
@@ -231,28 +251,6 @@ class EngineRuntime:
 
     def _crew(self, cluster: ClusterName) -> Crew:
         return Crew(self._paths(cluster), grace=self._grace)
-
-
-class DockerRuntime(EngineRuntime):
-    """The same on Docker, whose command a script can run."""
-
-    async def script(self, plan: Plan) -> RuntimeScript:
-        """Return what is done for a plan as steps of a script."""
-        naming = self._naming(plan.cluster)
-        known = await self._engine.found_network(naming.network, naming.labels)
-        network, gateway = known or (later(NETWORK), "")
-        host = await host_address(self._engine, gateway)
-        if known is None and self._engine.endpoint.shares_this_kernel:
-            host = later(GATEWAY_VARIABLE)
-        return DockerScript(
-            plan=placed(plan, on_host=False),
-            paths=self._paths(plan.cluster),
-            found=await self._found(plan.cluster),
-            place=ContainerPlacement(naming=naming, network=network, host=extra_host(host)),
-            is_networked=known is not None,
-            crew=self._crew(plan.cluster).script(reached_by(placed(plan, on_host=True), host)),
-            grace=self._grace,
-        )
 
 
 @dataclass(frozen=True, slots=True)

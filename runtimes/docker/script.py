@@ -1,4 +1,4 @@
-"""Writes as steps of a script what the docker runtime does for one plan."""
+"""Writes as steps of a script what the runtimes docker and podman do for one plan."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,7 +21,7 @@ from kwokctl.script.steps import (
     ShellLines,
     later,
 )
-from runtimes.docker.command import create_words
+from runtimes.docker.command import ScriptTool, create_words
 from runtimes.docker.specification import SPECIFICATION, ContainerPlacement, specify
 from runtimes.engine.client import Container
 from runtimes.engine.images import DIGITS, PLACE, named
@@ -29,20 +29,13 @@ from runtimes.engine.site import ON_HOST
 
 NETWORK, GATEWAY = "network", "gateway"
 """The variables of a script for the id of a network that it makes, and for its address."""
-_IS_UP = ShellFunction(
-    "is_up",
-    """\
-is_up() {
-  [ "$(docker inspect --format '{{.State.Running}}' "$1")" = true ]
-}""",
-)
-_GATEWAYS = "{{range .IPAM.Config}}{{println .Gateway}}{{end}}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DockerScript:
+class ContainerScript:
     """The containers of a plan, and its processes on the host."""
 
+    tool: ScriptTool
     plan: Plan
     """Of the containers."""
     paths: ClusterPaths
@@ -67,29 +60,28 @@ class DockerScript:
     def start(self, *names: ComponentName) -> Iterable[Action]:
         """Start what does not run yet."""
         if there := self._containers(names):
-            yield Command(("docker", "start", *there))
+            yield Command((self.tool.name, "start", *there))
         yield from self.crew.start(*(name for name in names if name in ON_HOST))
 
     def stop(self, *names: ComponentName) -> Iterable[Action]:
         """Ask components to end, and have the engine kill those that do not."""
         if there := self._containers(names):
-            yield Command(("docker", "stop", "-t", f"{self.grace:.0f}", *there))
+            yield Command((self.tool.name, "stop", "-t", f"{self.grace:.0f}", *there))
         yield from self.crew.stop(*(name for name in names if name in ON_HOST))
 
     def uninstall(self) -> Iterable[Action]:
         """Remove containers, network and processes."""
         if self.found:
-            names = (container.name for container in self.found.values())
-            yield Command(("docker", "rm", "--force", "--volumes", *names))
+            yield Command(self.tool.removal(*(found.name for found in self.found.values())))
         if self.is_networked:
-            yield Command(("docker", "network", "rm", self.place.naming.network))
+            yield Command((self.tool.name, "network", "rm", self.place.naming.network))
         yield from self.crew.uninstall()
 
     def running(self, name: ComponentName) -> Call:
         """Return the call that fails unless a component runs."""
         if name in ON_HOST:
             return self.crew.running(name)
-        return Call(_IS_UP, (self.place.naming.container(name),))
+        return Call(_is_up(self.tool), (self.place.naming.container(name),))
 
     def _containers(self, names: Iterable[ComponentName]) -> list[str]:
         return [self.place.naming.container(name) for name in names if name not in ON_HOST]
@@ -99,8 +91,9 @@ class DockerScript:
             return
         name, labels = self.place.naming.network, self.place.naming.labels
         words = [word for key, value in labels.items() for word in ("--label", f"{key}={value}")]
-        yield Command(("docker", "network", "create", "--driver", "bridge", *words, name))
-        inspect = f"docker network inspect --format {quoted(_GATEWAYS)} {quoted(name)}"
+        yield Command((self.tool.name, "network", "create", "--driver", "bridge", *words, name))
+        template = quoted(self.tool.gateways)
+        inspect = f"{self.tool.name} network inspect --format {template} {quoted(name)}"
         yield Assignment(GATEWAY, f"{inspect} | grep -F . | cut -d / -f 1 | head -n 1")
 
     def _provide(self, component: Component, found: Container | None) -> Iterator[Action]:
@@ -118,10 +111,21 @@ class DockerScript:
         if found and found.labels[SPECIFICATION] == body["Labels"][SPECIFICATION]:
             return
         if not artifact.image:
-            yield from _imported(artifact, image)
+            yield from _imported(self.tool.name, artifact, image)
         if found:
-            yield Command(("docker", "rm", "--force", found.name))
-        yield Command(create_words(self.place.naming.container(component.name), body))
+            yield Command(self.tool.removal(found.name))
+        name = self.place.naming.container(component.name)
+        yield Command(create_words(self.tool, name, body))
+
+
+def _is_up(tool: ScriptTool) -> ShellFunction:
+    return ShellFunction(
+        "is_up",
+        f"""\
+is_up() {{
+  [ "$({tool.name} inspect --format '{{{{.State.Running}}}}' "$1")" = true ]
+}}""",
+    )
 
 
 def image_of_program(artifact: Artifact) -> str:
@@ -134,7 +138,7 @@ def image_of_program(artifact: Artifact) -> str:
     return named(artifact, noted or digest(program))
 
 
-def _imported(artifact: Artifact, image: str) -> Iterator[Action]:
+def _imported(tool: str, artifact: Artifact, image: str) -> Iterator[Action]:
     """Yield how the image of a program is made."""
     program = Path(artifact.command[0])
     if later(_variable(artifact)) in image:
@@ -143,9 +147,9 @@ def _imported(artifact: Artifact, image: str) -> Iterator[Action]:
     rename = quoted(f"s,.*,{PLACE}/{artifact.name},")
     archive = f"tar -c -C {quoted(str(program.parent))} --mode 755 --transform {rename}"
     yield ShellLines(
-        f"docker image inspect {quoted(image)} >/dev/null 2>&1 ||\n"
+        f"{tool} image inspect {quoted(image)} >/dev/null 2>&1 ||\n"
         f"  {archive} {quoted(program.name)} |\n"
-        f"  docker import - {quoted(image)}"
+        f"  {tool} import - {quoted(image)}"
     )
 
 

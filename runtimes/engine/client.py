@@ -67,7 +67,7 @@ class Engine:
         `remedy` is the hint for an engine that does not answer, `named_by` the variable that names
         it, `command` what its users call.
         """
-        self._command = command
+        self.command = command
         self.endpoint = endpoint
         self._named_by = named_by
         self._remedy = remedy
@@ -114,7 +114,7 @@ class Engine:
         except ConflictError as e:
             raise ConflictError(
                 f"there is a container called '{name}', and it is not this cluster's",
-                hint=f"remove it with '{self._command} rm --force {name}', or choose another --name",
+                hint=f"remove it with '{self.command} rm --force {name}', or choose another --name",
                 detail=e.detail,
             ) from e
 

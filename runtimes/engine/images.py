@@ -39,6 +39,11 @@ class EngineImages:
         """Manage the images of this engine."""
         self._engine = engine
 
+    @property
+    def tool(self) -> str:
+        """The command that speaks to this engine."""
+        return self._engine.command
+
     async def has(self, image: str) -> bool:
         """Return whether the engine has an image."""
         try:
@@ -240,6 +245,6 @@ async def image_of(images: EngineImages, component: Component) -> str:
     if not await images.has(image):
         raise ArtifactError(
             f"the engine does not have the image '{image}' of '{component.name}'",
-            hint=f"docker pull {image}",
+            hint=f"{images.tool} pull {image}",
         )
     return image

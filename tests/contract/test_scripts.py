@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -14,21 +15,35 @@ from kwokctl.runtime import Runtime, RuntimeScript, WritesScripts
 from kwokctl.script.shell import quoted, written
 from kwokctl.script.steps import Action, Script, ShellLines
 from tests.contract.conftest import CLUSTER, FIRST, IN_CONTAINERS, SECOND, Asked
+from tests.support import engines
 from tests.support.engine_command import EngineCommand
 
 DOWN = {FIRST: State.STOPPED, SECOND: State.STOPPED}
 UP = {FIRST: State.RUNNING, SECOND: State.RUNNING}
-_OF_ITS_OWN = ("AttachStdout", "AttachStderr")
-"""What the docker command notes of itself: whether it would show what the container writes."""
-docker = EngineCommand("docker")
+_OF_ITS_OWN = ("AttachStdout", "AttachStderr", "CreateCommand")
+"""What the commands note of themselves: the words, and whether they would show what is written."""
+_BY_COMMAND = ("StopTimeout", "Umask", "sdNotifyMode")
+"""What podman's command has defaults for, and its service has none."""
+_BY_PODMAN = [pytest.mark.podman, pytest.mark.timeout(600, func_only=True)]
 
 
-@pytest.fixture(scope="module", params=["binary", pytest.param("docker", marks=IN_CONTAINERS)])
+@pytest.fixture(
+    scope="module",
+    params=[
+        "binary",
+        pytest.param("docker", marks=IN_CONTAINERS),
+        pytest.param("podman", marks=_BY_PODMAN),
+    ],
+)
 def kind(request: pytest.FixtureRequest) -> Iterator[str]:
     """Name a runtime that writes scripts, and have what it needs."""
-    with pytest.MonkeyPatch.context() as patch:
+    with ExitStack() as stack:
+        patch = stack.enter_context(pytest.MonkeyPatch.context())
         if request.param == "docker":
             patch.setenv("DOCKER_HOST", request.getfixturevalue("engine"))
+        if request.param == "podman":
+            service = request.getfixturevalue("own_podman")
+            stack.enter_context(engines.named(service, "CONTAINER_HOST"))
         yield str(request.param)
 
 
@@ -47,13 +62,18 @@ def run(host: Host, *parts: Iterable[Action]) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def inspected(name: str) -> dict[str, Any]:
+def inspected(kind: str, name: str) -> dict[str, Any]:
     """Return the settings of a container as they were given to the engine, without the digest."""
-    found = json.loads("\n".join(docker.lines("inspect", name)))[0]
-    config = {key: found["Config"][key] for key in found["Config"] if key not in _OF_ITS_OWN}
-    words = [*config.pop("Entrypoint"), *(config.pop("Cmd") or [])]
+    found = json.loads("\n".join(EngineCommand(kind).lines("inspect", name)))[0]
+    left_out = _OF_ITS_OWN if kind == "docker" else (*_OF_ITS_OWN, *_BY_COMMAND)
+    config = {key: found["Config"][key] for key in found["Config"] if key not in left_out}
+    config["Env"].sort()
+    entry = config.pop("Entrypoint")
+    # Podman shows the words with spaces between.
+    words = [*(entry.split() if isinstance(entry, str) else entry), *(config.pop("Cmd") or [])]
     labels = {key: value for key, value in config["Labels"].items() if "specification" not in key}
     host = {key: value for key, value in found["HostConfig"].items() if value}
+    host["LogConfig"].pop("Path", None)  # with the id in it
     return {"Config": {**config, "Labels": labels}, "Host": host, "words": words}
 
 
@@ -94,13 +114,13 @@ async def test_to_write_a_script_makes_nothing(
 async def test_a_container_of_a_script_is_as_one_of_the_runtime(
     kind: str, runtime: Runtime, plan: Plan, host: Host
 ) -> None:
-    if kind != "docker":
+    if kind == "binary":
         pytest.skip("has no containers")
     run(host, (await script_of(runtime, plan)).install())
     name = f"kwok-{CLUSTER}-{FIRST}"
-    by_script = inspected(name)
-    docker.words("rm", name)
+    by_script = inspected(kind, name)
+    EngineCommand(kind).words("rm", name)
     await runtime.install(plan)
 
-    assert by_script == inspected(name)
+    assert by_script == inspected(kind, name)
     assert by_script["Config"]["User"] == f"{os.getuid()}:{os.getgid()}"

@@ -15,6 +15,7 @@ class FakeImages:
     here: set[str] = field(default_factory=set)
     registry: set[str] = field(default_factory=set)
     pulled: list[str] = field(default_factory=list)
+    tool: str = "docker"
 
     async def has(self, image: str) -> bool:
         return image in self.here

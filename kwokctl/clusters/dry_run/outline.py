@@ -18,10 +18,11 @@ def outline(plan: Plan, runtime: Runtime, verb: str) -> Iterator[Action]:
 
 def _by_maker(plan: Plan, runtime: BringsKubernetes, verb: str) -> Iterator[Action]:
     maker, node = runtime.maker, f"kwok-{plan.cluster}-control-plane"
+    tool = runtime.node_images.engine.tool
     lines = {
         "create": f"{maker} create cluster --name kwok-{plan.cluster} --config FILE --image IMAGE",
-        "start": f"docker start {node}",
-        "stop": f"docker stop {node}",
+        "start": f"{tool} start {node}",
+        "stop": f"{tool} stop {node}",
         "delete": f"{maker} delete cluster --name kwok-{plan.cluster}",
     }
     yield Comment(lines[verb])

@@ -107,7 +107,7 @@ async def _images(
             found[choice.name] = before
         elif await _is_pulled(home, runtime.images, options, choice):
             found[choice.name] = choice.artifact
-            steps.append(_pull(choice.image))
+            steps.append(_pull(runtime.images.tool, choice.image))
     return Foreseen(artifacts=found, steps=tuple(steps))
 
 
@@ -125,8 +125,8 @@ async def _is_pulled(
     return source is ArtifactSource.DOWNLOAD or not stored
 
 
-def _pull(image: str) -> Command:
-    return Command(("docker", "pull", image), unless=("docker", "image", "inspect", image))
+def _pull(tool: str, image: str) -> Command:
+    return Command((tool, "pull", image), unless=(tool, "image", "inspect", image))
 
 
 def _fetching(options: ClusterOptions, missing: Sequence[Order]) -> Iterator[Action]:

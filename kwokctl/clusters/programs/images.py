@@ -162,7 +162,7 @@ async def _as_images(
         if lost := [choice.image for choice in missing if choice.is_given]:
             raise ArtifactError(
                 f"the engine does not have the image '{lost[0]}'",
-                hint=f"docker pull {lost[0]}; or leave out '--artifact-source offline'",
+                hint=f"{images.tool} pull {lost[0]}; or leave out '--artifact-source offline'",
             )
         missing = []
     if missing:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from kwokctl.model import ETCD, Artifact, ClusterName, Component, Limits, Mount, OwnManner, Port
-from runtimes.docker.command import create_words
+from runtimes.docker.command import DOCKER, PODMAN, ScriptTool, create_words
 from runtimes.docker.specification import ContainerPlacement, Naming, specify
 
 PLACE = ContainerPlacement(
@@ -23,9 +23,11 @@ ETCD_OF_DEV = Component(
 )
 
 
-def words_of(component: Component = ETCD_OF_DEV, *, revive: bool = False) -> list[str]:
+def words_of(
+    component: Component = ETCD_OF_DEV, *, revive: bool = False, tool: ScriptTool = DOCKER
+) -> list[str]:
     body = specify(component, image="etcd:3", place=PLACE, user="1:2", revive=revive)
-    return list(create_words("kwok-dev-etcd", body))
+    return list(create_words(tool, "kwok-dev-etcd", body))
 
 
 def values(words: list[str], option: str) -> list[str]:
@@ -40,6 +42,11 @@ def test_the_program_and_its_arguments_come_after_the_image() -> None:
     assert words[words.index("etcd:3") :] == ["etcd:3", "serve", "--name=node0"]
     assert values(words, "--env") == ["GOGC=50"]
     assert values(words, "--user") == ["1:2"]
+
+
+def test_podman_has_the_same_options() -> None:
+    assert words_of(tool=PODMAN) == ["podman", *words_of()[1:]]
+    assert PODMAN.removal("a", "b")[-3:] == ("--volumes", "a", "b")
 
 
 def test_what_an_image_of_the_user_says_itself_is_no_option() -> None:

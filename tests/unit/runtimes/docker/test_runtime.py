@@ -21,7 +21,7 @@ from kwokctl.model import (
     Plan,
     State,
 )
-from runtimes.docker.runtime import DockerRuntime, DockerSite
+from runtimes.docker.runtime import DockerSite, EngineRuntime
 from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
 from tests.support.fake_engine import FakeEngine, fake_engine
@@ -53,12 +53,12 @@ def fake() -> Iterator[FakeEngine]:
 
 
 @pytest.fixture
-def runtime(fake: FakeEngine, tmp_path: Path) -> DockerRuntime:
+def runtime(fake: FakeEngine, tmp_path: Path) -> EngineRuntime:
     return made(tmp_path, fake.url)
 
 
-def made(folder: Path, url: str) -> DockerRuntime:
-    return DockerRuntime(Host(WorkDir(folder)), Engine(Endpoint(url=url)), grace=0.05)
+def made(folder: Path, url: str) -> EngineRuntime:
+    return EngineRuntime(Host(WorkDir(folder)), Engine(Endpoint(url=url)), grace=0.05)
 
 
 def plan(*components: Component) -> Plan:
@@ -71,7 +71,7 @@ def container(specification: str, state: str = "exited") -> list[dict[str, Any]]
 
 
 async def test_the_controller_is_a_process_of_this_host(
-    runtime: DockerRuntime, fake: FakeEngine
+    runtime: EngineRuntime, fake: FakeEngine
 ) -> None:
     await runtime.install(plan(CONTROLLER))
     await runtime.start(CLUSTER)
@@ -84,7 +84,7 @@ async def test_the_controller_is_a_process_of_this_host(
 
 
 async def test_the_controller_ends_although_the_engine_is_gone(
-    runtime: DockerRuntime, tmp_path: Path
+    runtime: EngineRuntime, tmp_path: Path
 ) -> None:
     await runtime.install(plan(CONTROLLER))
     await runtime.start(CLUSTER)
@@ -97,7 +97,7 @@ async def test_the_controller_ends_although_the_engine_is_gone(
 
 @pytest.mark.parametrize(("state", "remade"), [("exited", True), ("running", False)])
 async def test_a_container_with_other_settings_is_recreated_unless_it_runs(
-    runtime: DockerRuntime, fake: FakeEngine, state: str, remade: bool
+    runtime: EngineRuntime, fake: FakeEngine, state: str, remade: bool
 ) -> None:
     fake.answers |= {
         "GET /containers/json": (200, container("of long ago", state)),
@@ -112,7 +112,7 @@ async def test_a_container_with_other_settings_is_recreated_unless_it_runs(
 
 
 async def test_an_image_that_is_given_and_not_there_is_an_error_with_the_remedy(
-    runtime: DockerRuntime,
+    runtime: EngineRuntime,
 ) -> None:
     with pytest.raises(ArtifactError, match=r"'registry\.example/etcd:v3' of 'etcd'") as e:
         await runtime.install(plan(IN_IMAGE))
@@ -120,7 +120,7 @@ async def test_an_image_that_is_given_and_not_there_is_an_error_with_the_remedy(
     assert e.value.hint == "docker pull registry.example/etcd:v3"
 
 
-async def test_starting_a_missing_container_is_an_error(runtime: DockerRuntime) -> None:
+async def test_starting_a_missing_container_is_an_error(runtime: EngineRuntime) -> None:
     with pytest.raises(ComponentError, match="its container is gone"):
         await runtime.start(CLUSTER, ETCD)
 
@@ -165,7 +165,7 @@ def test_only_components_in_their_own_network_listen_on_all_addresses() -> None:
 
 
 async def test_a_component_is_dialled_at_the_address_of_its_container(
-    runtime: DockerRuntime, fake: FakeEngine
+    runtime: EngineRuntime, fake: FakeEngine
 ) -> None:
     fake.answers |= {
         "GET /containers/json": (200, container("x", "running")),
@@ -181,7 +181,7 @@ async def test_a_component_is_dialled_at_the_address_of_its_container(
     assert await runtime.host_of(CLUSTER, ETCD) == ""
 
 
-async def test_the_runtime_describes_its_engine(runtime: DockerRuntime, fake: FakeEngine) -> None:
+async def test_the_runtime_describes_its_engine(runtime: EngineRuntime, fake: FakeEngine) -> None:
     fake.answers["GET /info"] = (200, {"CgroupVersion": "2"})
     described = await runtime.description(CLUSTER)
     assert f"endpoint: {fake.url}\n" in described

@@ -17,7 +17,7 @@ from kwokctl.config.declaring import Spelling
 from kwokctl.config.not_served import NOT_SERVED, NotServed
 from kwokctl.config.options import spellings
 from kwokctl.expr import yaml
-from kwokctl.registry import BUILTIN
+from kwokctl.registry import BUILTIN, REFUSED
 
 FOLDER = Path(__file__).parent
 FACTS = FOLDER / "original-kwokctl.yaml"
@@ -56,8 +56,8 @@ def page() -> str:
         ),
         (
             "Runtimes",
-            ("`--runtime`", "what becomes of it"),
-            list(_known(facts["runtimes"], BUILTIN)),
+            ("`--runtime`", "what becomes of it", "remark"),
+            list(_runtimes(facts["runtimes"])),
         ),
         (
             "Components",
@@ -142,6 +142,11 @@ def _not_served(option: NotServed) -> Row:
 
 def _cells(key: str, flag: str, env: str, fate: str, remark: str) -> Row:
     return _code(key), _code(flag), _code(env), fate, remark
+
+
+def _runtimes(names: list[str]) -> Iterator[Row]:
+    for name in names:
+        yield _code(name), "same" if name in BUILTIN else "refused", REFUSED.get(name, "")
 
 
 def _known(names: list[str], known: Mapping[Any, object]) -> Iterator[Row]:

@@ -15,13 +15,17 @@ BUILTIN = {
 }
 GROUP = "kwokctl.runtimes"
 _INSTEAD = "use 'binary', 'docker' or 'podman'"
-_NOT_SUPPORTED = {
+_NODES = (
+    "its nodes run by nerdctl, without Docker's API, through which kwokctl looks into them; "
+    "use 'kind' or 'kind-podman'"
+)
+REFUSED = {
     "nerdctl": f"containerd does not have Docker's API, through which kwokctl runs containers; {_INSTEAD}",
     "lima": f"its containers run in a virtual machine, by nerdctl, without Docker's API; {_INSTEAD}",
     "finch": f"its containers run by nerdctl, without Docker's API; {_INSTEAD}",
-    "kind-nerdctl": "use 'kind' or 'kind-podman'",
-    "kind-lima": "use 'kind' or 'kind-podman'",
-    "kind-finch": "use 'kind' or 'kind-podman'",
+    "kind-nerdctl": _NODES,
+    "kind-lima": _NODES,
+    "kind-finch": _NODES,
 }
 """Runtimes of the original, why they are not supported, and what works instead."""
 
@@ -34,10 +38,8 @@ def names() -> list[str]:
 def load(name: str, host: Host) -> Runtime:
     """Build the runtime called `name`; raise UsageError if there is none."""
     target = BUILTIN.get(name) or _targets().get(name)
-    if target is None and name in _NOT_SUPPORTED:
-        raise NotServedError(
-            f"the runtime '{name}' is not supported yet", hint=_NOT_SUPPORTED[name]
-        )
+    if target is None and name in REFUSED:
+        raise NotServedError(f"the runtime '{name}' is not supported", hint=REFUSED[name])
     if target is None:
         raise UsageError(f"no runtime called '{name}'", hint=f"choose from: {', '.join(names())}")
     module, _, factory = target.partition(":")

@@ -156,14 +156,18 @@ def test_a_command_and_its_flags_are_read_or_refused_by_name(
 RUNTIMES = rows("Runtimes")
 
 
-@pytest.mark.parametrize(("name", "fate"), RUNTIMES, ids=[row[0] for row in RUNTIMES])
-def test_a_runtime_is_found_or_refused_by_name(name: str, fate: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("row", RUNTIMES, ids=[row[0] for row in RUNTIMES])
+def test_a_runtime_is_found_or_refused_by_name_with_the_reason(
+    row: tuple[str, ...], tmp_path: Path
+) -> None:
+    name, fate, reason = row
     host = Host(WorkDir(tmp_path))
     if fate in SERVED:
         assert load(name, host).name == name
     else:
-        with pytest.raises(NotServedError, match=name):
+        with pytest.raises(NotServedError, match=name) as caught:
             load(name, host)
+        assert caught.value.hint == reason
 
 
 COMPONENTS = rows("Components")

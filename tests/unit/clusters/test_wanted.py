@@ -55,7 +55,7 @@ def check(folder: Path, *documents: dict[str, Any], **options: Any) -> None:
         ({"cpu_limit": ("٣",)}, "is not a limit"),
         ({"cpu_limit": ("1e999",)}, "is not a limit"),
         ({"runtime": "banana"}, "no runtime called 'banana'"),
-        ({"runtime": "lima"}, "'lima' is not supported yet"),
+        ({"runtime": "lima"}, "'lima' is not supported"),
         ({"node_heartbeat": "off", "heartbeat_factor": 3}, "contradict each other"),
     ],
 )

@@ -1,7 +1,6 @@
 """Places components as containers of one network, and the controller beside them on the host."""
 
 import asyncio
-import os
 from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass
 
@@ -31,6 +30,12 @@ from runtimes.engine.client import Container, Engine
 from runtimes.engine.described import described
 from runtimes.engine.images import EngineImages, image_of
 from runtimes.engine.logs import follow_log
+from runtimes.engine.privileges import (
+    demand_limits,
+    demand_root,
+    is_a_users_podman,
+    user_of_containers,
+)
 from runtimes.engine.remarks import remark_on
 from runtimes.engine.site import (
     GATEWAY,
@@ -38,6 +43,7 @@ from runtimes.engine.site import (
     ON_HOST,
     EngineSite,
     extra_host,
+    future_host_address,
     host_address,
     placed,
     reached_by,
@@ -62,8 +68,10 @@ class EngineRuntime:
         self.images = EngineImages(engine)
 
     async def check(self) -> None:
-        """Raise UnavailableError unless an engine of this machine answers."""
+        """Raise UnavailableError unless an engine of this machine answers that root runs, or Podman."""
         await self._engine.check()
+        if not await is_a_users_podman(self._engine):
+            await demand_root(self._engine)
 
     def site(self, cluster: ClusterName) -> Site:
         """Return the addresses and paths as the containers, and the controller, see them."""
@@ -76,9 +84,10 @@ class EngineRuntime:
         naming = self._naming(plan.cluster)
         found = await self._found(plan.cluster)
         wanted = placed(plan, on_host=False).components
+        await demand_limits(self._engine, wanted.values())
         network, gateway = await self._engine.network(naming.network, naming.labels)
         host = await host_address(self._engine, gateway)
-        place = ContainerPlacement(naming=naming, network=network, host=extra_host(host))
+        place = await self._placement(plan.cluster, network, host)
         here = reached_by(placed(plan, on_host=True), host)
         await self._crew(plan.cluster).install(here)
         await all_of(
@@ -147,7 +156,9 @@ class EngineRuntime:
         return await described(self._engine)
 
     async def host_of(self, cluster: ClusterName, name: ComponentName) -> str:
-        """Return the address of a container in the cluster's network."""
+        """Return the address of a container in the cluster's network, if that is this host's."""
+        if await is_a_users_podman(self._engine):
+            return ""
         container = (await self._found(cluster)).get(name)
         return await address_of(self._engine, container.id) if container else LOOPBACK
 
@@ -171,16 +182,17 @@ class EngineRuntime:
         """Return what is done for a plan as steps of a script."""
         naming = self._naming(plan.cluster)
         known = await self._engine.found_network(naming.network, naming.labels)
-        network, gateway = known or (later(NETWORK), "")
-        host = await host_address(self._engine, gateway)
-        if known is None and self._engine.endpoint.shares_this_kernel:
-            host = later(GATEWAY_VARIABLE)
+        if known:
+            network, host = known[0], await host_address(self._engine, known[1])
+        else:
+            to_be = later(GATEWAY_VARIABLE)
+            network, host = later(NETWORK), await future_host_address(self._engine, to_be)
         return ContainerScript(
             tool=TOOLS[self._engine.command],
             plan=placed(plan, on_host=False),
             paths=self._paths(plan.cluster),
             found=await self._found(plan.cluster),
-            place=ContainerPlacement(naming=naming, network=network, host=extra_host(host)),
+            place=await self._placement(plan.cluster, network, host),
             is_networked=known is not None,
             crew=self._crew(plan.cluster).script(reached_by(placed(plan, on_host=True), host)),
             grace=self._grace,
@@ -215,7 +227,6 @@ class EngineRuntime:
             component,
             image=await image_of(self.images, component),
             place=place,
-            user=f"{os.getuid()}:{os.getgid()}",
             revive=revive,
         )
         if found and found.labels[SPECIFICATION] == body["Labels"][SPECIFICATION]:
@@ -238,6 +249,14 @@ class EngineRuntime:
                 hint="see whether its program was built for this machine, and statically",
                 detail=e.detail,
             ) from e
+
+    async def _placement(self, cluster: ClusterName, network: str, host: str) -> ContainerPlacement:
+        return ContainerPlacement(
+            naming=self._naming(cluster),
+            network=network,
+            host=extra_host(host),
+            user=user_of_containers(without_root=await is_a_users_podman(self._engine)),
+        )
 
     async def _found(self, cluster: ClusterName) -> dict[ComponentName, Container]:
         containers = await self._engine.containers(self._naming(cluster).labels)

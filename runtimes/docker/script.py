@@ -1,6 +1,5 @@
 """Writes as steps of a script what the runtimes docker and podman do for one plan."""
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,7 +104,6 @@ class ContainerScript:
             component,
             image=image,
             place=self.place,
-            user=f"{os.getuid()}:{os.getgid()}",
             revive=self.plan.restart,
         )
         if found and found.labels[SPECIFICATION] == body["Labels"][SPECIFICATION]:

@@ -56,22 +56,21 @@ class ContainerPlacement:
     """The id of the cluster's network: a container that was made for a former one cannot be started."""
     host: str
     """The host, as a line of the container's hosts file: `NAME:ADDRESS`."""
+    user: str
+    """`UID:GID` of the files that the containers read and write."""
 
 
 def specify(
-    component: Component, *, image: str, place: ContainerPlacement, user: str, revive: bool
+    component: Component, *, image: str, place: ContainerPlacement, revive: bool
 ) -> dict[str, Json]:
-    """Describe a component's container.
-
-    `user` is `UID:GID` of the files that it reads and writes.
-    """
+    """Describe a component's container."""
     body: dict[str, Json] = {
         "Image": image,
         **_words(component),
         "Env": [
             f"{name}={value}" for name, value in {**_sparing(component), **component.env}.items()
         ],
-        **_place(component, user),
+        **_place(component, place.user),
         "Hostname": component.name,
         "ExposedPorts": {f"{port.port}/tcp": {} for port in component.ports},
         "HostConfig": {

@@ -27,7 +27,6 @@ from runtimes.engine.taken import conflict
 _UNIX = "unix://"
 _PATIENCE = 60.0
 """Seconds without an answer after which an engine counts as unreachable."""
-_PODMAN = "Podman Engine"
 
 _OF_TLS = ("TLS", "SSL", "certificate")
 _REMEDY = (
@@ -69,29 +68,20 @@ class Engine:
         """
         self.command = command
         self.endpoint = endpoint
-        self._named_by = named_by
+        self.named_by = named_by
         self._remedy = remedy
         self._first = Lock()
 
     async def check(self) -> None:
-        """Raise UnavailableError, with a remedy, unless an engine of this machine's root answers.
-
-        In containers of an engine without root the cluster's files would belong to another user.
-        """
+        """Raise UnavailableError, with a remedy, unless an engine of this machine answers."""
         if not self.endpoint.is_on_this_machine:
             raise UnavailableError(
                 f"the container engine at '{self.endpoint.url}' is another machine's: "
                 "it does not see the files of clusters here",
-                hint=f"run kwokctl on that machine, or set {self._named_by} to an engine of this "
+                hint=f"run kwokctl on that machine, or set {self.named_by} to an engine of this "
                 "one",
             )
-        info = await self.ask("info")
-        if self.endpoint.shares_this_kernel and _is_rootless(info):
-            raise UnavailableError(
-                f"the container engine at '{self.endpoint.url}' runs without root: its containers "
-                "cannot read the files of clusters",
-                hint=f"set {self._named_by} to an engine that root runs, or take --runtime binary",
-            )
+        await self.ask("info")
 
     async def containers(self, labels: Mapping[str, str]) -> list[Container]:
         """List the containers, running or not, that have all these labels, of which an empty value is any."""
@@ -171,18 +161,6 @@ class Engine:
         inspected = await self.ask("inspect_container", container)
         return await asyncio.to_thread(descendants, inspected["State"]["Pid"])
 
-    async def gives_addresses_late(self) -> bool:
-        """Return whether networks of this host have no addresses until containers are in them.
-
-        Podman's are so where root runs it; else this host never has any of their addresses.
-        """
-        if not self.endpoint.shares_this_kernel:
-            return False
-        parts = (await self.ask("version")).get("Components") or ()
-        if _PODMAN not in {part.get("Name") for part in parts}:
-            return False
-        return not _is_rootless(await self.ask("info"))
-
     async def remove_volumes(self, label: str) -> None:
         """Remove the volumes that have a label, whatever its value."""
         found = await self.ask("volumes", filters={"label": [label]})
@@ -259,12 +237,6 @@ def _knock(url: str) -> None:
     if url.startswith(_UNIX):
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(url.removeprefix(_UNIX))
-
-
-def _is_rootless(info: Mapping[str, Any]) -> bool:
-    """Return whether an engine runs within a user namespace: Podman and Docker report it in different fields."""
-    options = info.get("SecurityOptions") or ()
-    return bool(info.get("Rootless")) or "name=rootless" in options
 
 
 def _reached(network: Mapping[str, Any]) -> tuple[str, str]:

@@ -10,10 +10,7 @@ from runtimes.engine.endpoint import Endpoint
 
 NAMED_BY = "CONTAINER_HOST"
 """The variable that names another service, to Podman's own command too."""
-_REMEDY = (
-    "start root's service of Podman ('sudo systemctl start podman.socket'), or name another one "
-    f"with {NAMED_BY}"
-)
+_REMEDY = f"start Podman's service ('{{start}} podman.socket'), or name another one with {NAMED_BY}"
 
 
 def podman_engine() -> Engine:
@@ -22,4 +19,6 @@ def podman_engine() -> Engine:
     if not url:
         folder = os.environ.get("XDG_RUNTIME_DIR") if os.getuid() else "/run"
         url = f"unix://{folder or f'/run/user/{os.getuid()}'}/podman/podman.sock"
-    return Engine(Endpoint(url=url), remedy=_REMEDY, named_by=NAMED_BY, command="podman")
+    start = "systemctl --user start" if os.getuid() else "systemctl start"
+    remedy = _REMEDY.format(start=start)
+    return Engine(Endpoint(url=url), remedy=remedy, named_by=NAMED_BY, command="podman")

@@ -1,9 +1,11 @@
 """Addresses and paths by which containers and the processes on the host reach each other."""
 
 import socket
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath, PurePosixPath
 
+from kwokctl.errors import UnavailableError
 from kwokctl.model import (
     KUBE_APISERVER_INSECURE_PROXY,
     KWOK_CONTROLLER,
@@ -13,6 +15,7 @@ from kwokctl.model import (
 )
 from kwokctl.runtime import HOST
 from runtimes.engine.client import Engine
+from runtimes.engine.privileges import gives_addresses_late, is_a_users_podman, own_address
 
 ON_HOST = frozenset({KUBE_APISERVER_INSECURE_PROXY, KWOK_CONTROLLER, KWOK_KUBELET})
 """Placed as processes of this host: what is embedded is kwokctl itself, and is no image."""
@@ -49,15 +52,37 @@ class EngineSite:
         return PurePosixPath(host_path) if self.shares_sockets else None
 
 
-async def host_address(engine: Engine, gateway: str) -> str:
+async def host_address(engine: Engine, gateway: str, own: Callable[[], str] = own_address) -> str:
     """Return the gateway of a network where that is this host; empty where it is another machine.
 
     Podman gives a network its addresses with the first container in it, and takes them away with
-    the last one: an address that is on no interface yet will be the host's.
+    the last one: an address that is on no interface yet will be the host's. Without root the gateway
+    never is, and the host's own address is taken, `own`; UnavailableError if there is none.
     """
-    if gateway and (is_ours(gateway) or await engine.gives_addresses_late()):
+    if gateway and await is_a_users_podman(engine):
+        return _demanded(own())
+    if gateway and (is_ours(gateway) or await gives_addresses_late(engine)):
         return gateway
     return ""
+
+
+async def future_host_address(
+    engine: Engine, gateway: str, own: Callable[[], str] = own_address
+) -> str:
+    """Return the same for a network that is yet to be made, and whose gateway will be `gateway`."""
+    if await is_a_users_podman(engine):
+        return _demanded(own())
+    return gateway if engine.endpoint.shares_this_kernel else ""
+
+
+def _demanded(own: str) -> str:
+    if own:
+        return own
+    raise UnavailableError(
+        "containers of Podman without root reach this machine only by an address of its own, and "
+        "it has none",
+        hint="connect it to a network, or use Podman as root",
+    )
 
 
 def reached_by(plan: Plan, host: str) -> Plan:

@@ -10,6 +10,7 @@ from kwokctl.host.paths import home_folder
 from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import find_endpoint
 from runtimes.engine.podman import NAMED_BY, podman_engine
+from runtimes.engine.privileges import demand_root
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +45,7 @@ class Provider:
                 hint=f"install the {self.command} command, or choose another --runtime",
             )
         await self.engine.check()
+        await demand_root(self.engine)
         folder = self.mounted
         if folder and self.engine.endpoint.shares_this_kernel and not folder.is_dir():
             raise UnavailableError(

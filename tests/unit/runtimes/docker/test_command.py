@@ -8,7 +8,10 @@ from runtimes.docker.command import DOCKER, PODMAN, ScriptTool, create_words
 from runtimes.docker.specification import ContainerPlacement, Naming, specify
 
 PLACE = ContainerPlacement(
-    naming=Naming(ClusterName("dev"), Path("/clusters/dev")), network="id", host="host:172.18.0.1"
+    naming=Naming(ClusterName("dev"), Path("/clusters/dev")),
+    network="id",
+    host="host:172.18.0.1",
+    user="1:2",
 )
 ETCD_OF_DEV = Component(
     name=ETCD,
@@ -26,7 +29,7 @@ ETCD_OF_DEV = Component(
 def words_of(
     component: Component = ETCD_OF_DEV, *, revive: bool = False, tool: ScriptTool = DOCKER
 ) -> list[str]:
-    body = specify(component, image="etcd:3", place=PLACE, user="1:2", revive=revive)
+    body = specify(component, image="etcd:3", place=PLACE, revive=revive)
     return list(create_words(tool, "kwok-dev-etcd", body))
 
 

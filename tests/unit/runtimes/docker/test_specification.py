@@ -8,7 +8,9 @@ from kwokctl.model import ETCD, Artifact, ClusterName, Component, Limits, Mount,
 from runtimes.docker.specification import SPECIFICATION, ContainerPlacement, Naming, specify
 
 NAMING = Naming(ClusterName("dev"), Path("/home/me/.kwok/clusters/dev"))
-PLACE = ContainerPlacement(naming=NAMING, network="id-1", host="host.kwokctl.internal:172.18.0.1")
+PLACE = ContainerPlacement(
+    naming=NAMING, network="id-1", host="host.kwokctl.internal:172.18.0.1", user="1000:1000"
+)
 ETCD_OF_DEV = Component(
     name=ETCD,
     artifact=Artifact(name=ETCD, version="v3", command=("/store/etcd",)),
@@ -28,7 +30,6 @@ def specified(component: Component = ETCD_OF_DEV, **changed: Any) -> dict[str, A
         **{
             "image": "kwokctl/etcd:v3-0",
             "place": PLACE,
-            "user": "1000:1000",
             "revive": False,
             **changed,
         },
@@ -129,7 +130,7 @@ def test_limits_bound_memory_without_swap_and_processors() -> None:
     [
         {"image": "kwokctl/etcd:v3-1"},
         {"place": replace(PLACE, network="id-2")},
-        {"user": "0:0"},
+        {"place": replace(PLACE, user="0:0")},
         {"revive": True},
     ],
 )

@@ -49,20 +49,6 @@ async def test_an_engine_that_was_not_up_yet_can_be_queried_again(folder: Path) 
         await engine.check()
 
 
-@pytest.mark.parametrize(
-    "info", [{"Rootless": True}, {"SecurityOptions": ["name=seccomp", "name=rootless"]}]
-)
-async def test_an_engine_without_root_is_refused(
-    fake: FakeEngine, engine: Engine, info: dict[str, object]
-) -> None:
-    fake.answers["GET /info"] = (200, info)
-
-    with pytest.raises(UnavailableError, match="runs without root") as caught:
-        await engine.check()
-
-    assert "DOCKER_HOST" in str(caught.value.hint)
-
-
 async def test_a_socket_without_a_listener_means_that_the_engine_is_gone(
     folder: Path,
 ) -> None:

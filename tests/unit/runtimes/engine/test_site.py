@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
+from kwokctl.errors import UnavailableError
 from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
 from runtimes.engine.site import extra_host, host_address
 from tests.support.fake_engine import FakeEngine, fake_engine
 
-NOBODYS = "192.0.2.1"
+NOBODYS, OWN = "192.0.2.1", "192.0.2.2"
 PODMAN = {"ApiVersion": "1.41", "Components": [{"Name": "Podman Engine"}]}
 DOCKER = {"ApiVersion": "1.41", "Components": [{"Name": "Engine"}]}
 
@@ -29,16 +30,27 @@ async def test_an_address_of_this_machine_is_used_as_it_is(fake: FakeEngine) -> 
     ("version", "info", "address"),
     [
         (PODMAN, {"Rootless": False}, NOBODYS),
-        (PODMAN, {"Rootless": True}, ""),
+        (PODMAN, {"Rootless": True}, OWN),
         (DOCKER, {}, ""),
     ],
 )
-async def test_an_unassigned_address_is_usable_where_root_runs_podman(
+async def test_an_unassigned_address_is_usable_where_root_runs_podman_else_the_hosts_own_is(
     fake: FakeEngine, version: Any, info: Any, address: str
 ) -> None:
     fake.answers |= {"GET /version": (200, version), "GET /info": (200, info)}
 
-    assert await host_address(Engine(Endpoint(url=fake.url)), NOBODYS) == address
+    found = await host_address(Engine(Endpoint(url=fake.url)), NOBODYS, own=lambda: OWN)
+
+    assert found == address
+
+
+async def test_a_machine_without_an_address_is_not_reached_from_podman_without_root(
+    fake: FakeEngine,
+) -> None:
+    fake.answers |= {"GET /version": (200, PODMAN), "GET /info": (200, {"Rootless": True})}
+
+    with pytest.raises(UnavailableError, match="only by an address of its own"):
+        await host_address(Engine(Endpoint(url=fake.url)), NOBODYS, own=lambda: "")
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,9 @@ from pathlib import Path
 _ACCEPTS = 0x10000
 """The flag of a unix socket that accepts connections (__SO_ACCEPTCON)."""
 _DATAGRAMS = "0002"
+_UNASKED = re.compile(r"@[0-9a-f]{5}")
+"""A name that the kernel chose (unix(7)): of datagrams such a socket only sends, since no sender knows it.
+etcd 3.5 has one for systemd's journal (go-systemd, `journal_unix.go`)."""
 _LISTEN = "0A"
 
 
@@ -61,8 +64,11 @@ def _unix(table: Path) -> Iterator[tuple[str, str]]:
     """Yield inode and path of what accepts connections, or has a name to send datagrams to."""
     for line in table.read_text().splitlines()[1:]:
         _, _, _, flags, kind, _, inode, *path = line.split(maxsplit=7)
-        if int(flags, 16) & _ACCEPTS or (kind == _DATAGRAMS and path):
-            yield inode, path[0] if path else ""
+        name = path[0] if path else ""
+        if int(flags, 16) & _ACCEPTS or (
+            kind == _DATAGRAMS and name and not _UNASKED.fullmatch(name)
+        ):
+            yield inode, name
 
 
 def _tcp(table: Path) -> Iterator[tuple[str, str]]:

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from kwokctl import registry
+from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
 from kwokctl.clusters.state.saved import load
 from kwokctl.errors import KwokctlError
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import WorkDir
 from kwokctl.model import KUBE_SCHEDULER, ClusterName, State
-from tests.support import engines
+from tests.support import engines, store
 from tests.support.engine_command import EngineCommand
 from tests.support.gap import port_taken_in_the_gap
 from tests.support.installed import Installed, taken_port, until
@@ -84,10 +85,25 @@ def own(installed: Installed) -> str:
     return own_file(installed)
 
 
+BESIDE = """\
+kind: KwokctlConfiguration
+components:
+- name: beside
+  binary: {program}
+  args: [proxy, --port=0]
+  links: [kube-apiserver]
+"""
+"""A component of the user's own; what it answers is not looked at."""
+
+
 @pytest.fixture(scope="module")
 def main(installed: Installed, image: Path) -> Installed:
     main = installed.called("main")
-    create(main, "--kind-node-image", str(image), "--memory-limit", "etcd=2Gi", "--wait")
+    kubectl = asyncio.run(store.program("kubectl", DEFAULT_KUBE_VERSION))
+    beside = main.folder / "beside.yaml"
+    beside.write_text(BESIDE.format(program=kubectl))
+    words = ("--kind-node-image", str(image), "--config", str(beside))
+    create(main, *words, "--memory-limit", "etcd=2Gi", "--wait")
     main.ok("scale", "node", "--replicas", "100", "--wait")
     return main
 
@@ -99,6 +115,16 @@ def test_a_limit_reaches_a_pod_that_kubeadm_makes(main: Installed) -> None:
 
     assert found["limits"] == {"memory": str(2 * 1024**3)}
     assert found["requests"]["memory"] == "0"
+
+
+def test_a_component_of_the_users_own_is_a_static_pod_of_the_node(main: Installed) -> None:
+    (pod,) = main.objects(
+        "pods", "-n", "kube-system", "--field-selector", f"metadata.name=beside-{NODE}"
+    )
+
+    assert main.components()["beside"]["status"] == "Ready"
+    assert pod["status"]["phase"] == "Running"
+    assert "Starting to serve" in main.ok("logs", "beside")
 
 
 def patched(patches: str) -> str:
@@ -322,13 +348,13 @@ def test_a_cluster_is_started_again_after_a_restart_of_the_engine(
 
 
 def test_deleting_leaves_no_container_process_or_file(main: Installed) -> None:
-    files = {"kubeconfig", "own.yaml", "broken.yaml", "impatient.yaml", "policy.yaml"}
+    given = {"own.yaml", "beside.yaml", "broken.yaml", "impatient.yaml", "policy.yaml"}
 
     main.ok("delete", "cluster", timeout=PATIENCE)
 
     assert docker.containers() == []
     assert main.processes() == {}
-    assert main.files() <= files
+    assert main.files() <= {"kubeconfig", *given}
 
 
 def test_a_half_made_cluster_is_continued_or_deleted(main: Installed, own: str) -> None:

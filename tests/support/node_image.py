@@ -1,6 +1,7 @@
 """The image of kind's node as the product makes it, kept as a file for the engines of the tests."""
 
 import asyncio
+import os
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
@@ -17,7 +18,10 @@ from runtimes.kind.images.image import KindNodeImages, made_name
 from tests.support.debian import NotInstallableError, install
 from tests.support.options import cluster_options
 
-_OPTIONS = cluster_options()
+_KUBE = os.environ.get("KWOKCTL_TEST_KUBE_VERSION") or DEFAULT_KUBE_VERSION
+_OPTIONS = cluster_options(
+    kube_version=_KUBE, etcd_version=os.environ.get("KWOKCTL_TEST_ETCD_VERSION", "")
+)
 
 
 class NoImageError(Exception):
@@ -36,7 +40,7 @@ async def node_image(maker: AbstractContextManager[str]) -> Path:
         progress=Silent(),
     )
     paths = {name: Path(artifact.command[0]) for name, artifact in programs.items()}
-    mark = made_name(paths, DEFAULT_KUBE_VERSION).rpartition("-")[2]
+    mark = made_name(paths, _KUBE).rpartition("-")[2]
     file = cache_dir() / "tests" / f"node-{mark}.tar"
     # Tests that run beside these may want it, too.
     async with turn(file.with_suffix(".lock"), doing="making a node image", waiting=_ignore):

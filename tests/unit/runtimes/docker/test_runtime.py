@@ -190,7 +190,7 @@ async def test_the_runtime_describes_its_engine(runtime: EngineRuntime, fake: Fa
 
 
 async def test_what_remains_of_this_work_folder_s_clusters_is_found(
-    runtime: DockerRuntime, fake: FakeEngine, tmp_path: Path
+    runtime: EngineRuntime, fake: FakeEngine, tmp_path: Path
 ) -> None:
     root = str(tmp_path / "clusters" / CLUSTER)
     fake.answers["GET /containers/json"] = (

@@ -175,7 +175,9 @@ def kectl(call: Invocation, words: list[str]) -> None:
     """Do what 'etcd' does, in the original's words."""
     below = commands.root(_TEXT)
     _register_words(below)
-    refused = unserved.refusing("kectl snapshot", "'kwokctl snapshot' keeps and restores clusters")
+    refused = unserved.refusing(
+        "kectl snapshot", "'kwokctl snapshot record' and 'replay' do it through the API server"
+    )
     commands.raw_command(below, "snapshot", hidden=True)(refused)
     from typer.main import get_command
 

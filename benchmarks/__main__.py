@@ -34,6 +34,7 @@ _NAMES = (
 _ONLY_WHEN_NAMED = (
     "autoscaling",
     "capacity",
+    "one_replica",
     "replicas",
     "scrapes",
     "soak",

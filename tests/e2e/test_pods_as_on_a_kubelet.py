@@ -75,7 +75,8 @@ def test_a_node_refuses_what_it_has_no_room_for_and_evicts_under_pressure(
     large = {**container, "resources": {"requests": {"cpu": "1k"}}}
     for name, each in (("small", container), ("large", large)):
         spec = {"nodeName": node, "containers": [each]}
-        body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
+        meta = {"name": name, "annotations": {"kwokctl.dev/program": "stop=1h"}}
+        body = {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
         installed.kubectl("apply", "-f", "-", stdin=json.dumps(body))
 
     until("one is refused", lambda: _reason(installed, "large") == "OutOfcpu")

@@ -37,6 +37,13 @@ class PodEnd:
     is_natural: bool = False
     """Whether its containers have ended by themselves."""
 
+    def is_reported(self, until: float, *, is_announced: bool) -> bool:
+        """Return whether its Event has been written: a status announces every end but an eviction.
+
+        `until` is up to when Events have been.
+        """
+        return until >= self.at if self.reason == EVICTED else is_announced
+
     @property
     def event(self) -> PodEvent:
         """What is to be reported."""

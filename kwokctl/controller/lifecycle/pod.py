@@ -69,7 +69,7 @@ class _Life:
     """A pod and its containers, while they are looked at."""
 
     def __init__(self, pod: Json, memory: PodMemory, now: float) -> None:
-        self.pod, self.now = pod, now
+        self.pod, self.now, self.reported = pod, now, memory.at
         self.spec, self.meta, self.before = pod["spec"], pod["metadata"], pod["status"]
         self.policy = self.spec.get("restartPolicy") or "Always"
         self.grace = float(self.spec.get("terminationGracePeriodSeconds", 30))
@@ -143,9 +143,13 @@ class _Life:
 
     def _found_phase(self) -> str:
         """Return the phase that follows from the containers, and from why the pod ends."""
-        if (self.end is not None and self.end.reason) or self.before.get("phase") == "Failed":
-            return "Failed"
-        return phase_of(self.all, has_ended=self.has_ended)
+        reason = self.end.reason if self.end is not None else ""
+        if reason == EVICTED and self.any_running():
+            return str(self.before.get("phase") or "Pending")
+        found = phase_of(self.all, has_ended=self.has_ended)
+        if reason == EVICTED:
+            return found if found == "Succeeded" else "Failed"
+        return "Failed" if reason or self.before.get("phase") == "Failed" else found
 
     def _visible(self, phase: str, *, is_last: bool) -> str:
         """Return the phase that is written: a terminal one is the last that a pod gets."""
@@ -175,7 +179,7 @@ class _Life:
 
     def _conclude(self, status: Json) -> None:
         """Write what a pod says that does not run any more."""
-        if self.end is not None and self.end.reason:
+        if self.end is not None and self.end.reason and status["phase"] == "Failed":
             status["reason"], status["message"] = self.end.reason, self.end.message
         if self.end is not None and self.end.reason == EVICTED:
             at = write_moment(self.now)
@@ -260,7 +264,7 @@ class _Life:
 
     def _report(self, end: PodEnd) -> None:
         """Report once why it ends, and that its containers have to."""
-        if end.reason and not self._is_announced():
+        if end.reason and not end.is_reported(self.reported, is_announced=self._is_announced()):
             self.events.append(end.event)
         elif end.reason or self.before.get("observedGeneration") == self.meta.get("generation"):
             return

@@ -27,6 +27,8 @@ class Action:
     """A patch of its status."""
     resize: Mapping[str, Any] | None = None
     """A patch of its spec."""
+    presses: bool = False
+    """Whether memory is taken of its node, until the kubelet evicts it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +39,11 @@ class Case:
     seconds: float
     body: Mapping[str, Any]
     actions: Sequence[Action] = ()
+
+    @property
+    def presses(self) -> bool:
+        """Whether its node gets short of memory."""
+        return any(action.presses for action in self.actions)
 
     @property
     def recording(self) -> Path:

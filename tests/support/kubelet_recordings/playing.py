@@ -1,8 +1,11 @@
 """Plays a case by the function, in virtual time."""
 
 from copy import deepcopy
+from dataclasses import replace
 
 from kwokctl.controller.lifecycle.admission.refusal import NodeState, refusal_of
+from kwokctl.controller.lifecycle.ends import Eviction
+from kwokctl.controller.lifecycle.eviction.victims import victim_of
 from kwokctl.controller.lifecycle.outcome import NodeOffer
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.patching.apply import apply_patch
@@ -60,6 +63,14 @@ class PlayedCase(Life):
         if action.resize is not None:
             self._patch({"spec": dict(action.resize)})
             self.pod["metadata"]["generation"] += 1
+        if action.presses:
+            self._evict()
+
+    def _evict(self) -> None:
+        found = victim_of([self.pod], ["MemoryPressure"])
+        assert found is not None
+        eviction = Eviction(at=self.now, message=found[1])
+        self.place = replace(self.place, eviction=eviction)
 
     def _patch(self, patch: dict[str, object]) -> None:
         self.pod = apply_patch(self.pod, patch, PatchType.STRATEGIC, "Pod")

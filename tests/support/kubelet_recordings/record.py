@@ -1,14 +1,15 @@
 """Records what a real kubelet makes of the cases: `python -m tests.support.kubelet_recordings.record`.
 
 Needs root, Go and what clusters on kind need; takes some ten minutes. Words on the command line are the
-names of the only cases that are recorded.
+names of the only cases that are recorded; `--add` keeps the runs that were recorded before, and `--rounds`
+says how many are to come.
 """
 
+import argparse
 import asyncio
 import json
 import os
 import subprocess
-import sys
 import tarfile
 import tempfile
 import threading
@@ -24,12 +25,12 @@ import yaml
 from tests.support import engines, on_kind
 from tests.support.go_programs import built
 from tests.support.installed import Installed, until
+from tests.support.kubelet_recordings import pressure
 from tests.support.kubelet_recordings.cases import IMAGE, Action, Case, cases
 from tests.support.kubelet_recordings.views import View, event_line, without_repeats
 from tests.support.kubelet_recordings.watching import PodWatch, watching
 from tests.support.node_image import node_image
 
-ROUNDS = 5
 _NAME = "recorder"
 _NODE = f"kwok-{_NAME}-control-plane"
 _TOGETHER = 13
@@ -46,6 +47,15 @@ class Recorder:
         self._cluster = cluster
         self.runs: dict[str, list[list[View]]] = {}
         self.events: dict[str, set[str]] = {}
+
+    def read(self, chosen: Sequence[Case]) -> None:
+        """Take over what was recorded before."""
+        for case in chosen:
+            if case.recording.exists():
+                before = yaml.safe_load(case.recording.read_text(encoding="utf-8"))
+                views = [tuple(view) for view in before["views"]]
+                self.runs[case.name] = [[views[at] for at in run] for run in before["runs"]]
+                self.events[case.name] = {*before["events"]}
 
     def round(self, chosen: Sequence[Case]) -> None:
         """Run each case once, all at the same time."""
@@ -86,6 +96,8 @@ class Recorder:
             self._patch(*pod, "status", {"status": action.status})
         if action.resize is not None:
             self._patch(*pod, "resize", {"spec": action.resize})
+        if action.presses:
+            pressure.begin(_NODE)
 
     def _patch(self, kind: str, name: str, part: str, patch: Mapping[str, Any]) -> None:
         words = ("--subresource", part, "--type", "strategic", "-p", json.dumps(patch))
@@ -103,8 +115,15 @@ class Recorder:
 
     def _clear(self) -> None:
         """Delete what a round has left; a busy etcd may take several tries."""
+        pressure.end(_NODE)
+        until("the node has memory", self._has_memory)
         for words in (("pods", "--force", "--grace-period=0"), ("events",)):
             until(f"{words[0]} are gone", partial(self._deletes, *words))
+
+    def _has_memory(self) -> bool:
+        [node] = self._cluster.objects("nodes", f"--field-selector=metadata.name={_NODE}")
+        states = {each["type"]: each["status"] for each in node["status"]["conditions"]}
+        return (states["MemoryPressure"], states["Ready"]) == ("False", "True")
 
     def _deletes(self, *words: str) -> bool:
         return self._cluster.run("kubectl", "delete", *words, "--all").code == 0
@@ -135,6 +154,7 @@ def real_node() -> Iterator[Installed]:
         try:
             on_kind.create(cluster, "--kind-node-image", str(file), "--wait")
             _load(built("contained_program", folder))
+            pressure.allow(_NODE)
             yield cluster
         finally:
             cluster.run("delete", "cluster")
@@ -153,24 +173,35 @@ def _load(program: Path) -> None:
 
 
 def batched(chosen: Sequence[Case]) -> Iterator[Sequence[Case]]:
-    """Yield cases in groups of those that take about as long: a node that has less to do shows more."""
-    ordered = sorted(chosen, key=lambda case: case.seconds)
+    """Yield cases in groups of those that take about as long: a node that has less to do shows more.
+
+    One in which the node evicts is a group of its own.
+    """
+    yield from ([case] for case in chosen if case.presses)
+    ordered = sorted((c for c in chosen if not c.presses), key=lambda case: case.seconds)
     for first in range(0, len(ordered), _TOGETHER):
         yield ordered[first : first + _TOGETHER]
 
 
-def main(names: Sequence[str]) -> None:
+def main() -> None:
     """Record the cases of these names, or all."""
-    chosen = [case for case in cases() if not names or case.name in names]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--add", action="store_true")
+    parser.add_argument("--rounds", type=int, default=5)
+    given = parser.parse_args()
+    chosen = [case for case in cases() if not given.names or case.name in given.names]
     engines.run_beside_another()
     with real_node() as cluster:
         recorder = Recorder(cluster)
-        for number in range(ROUNDS):
+        if given.add:
+            recorder.read(chosen)
+        for number in range(given.rounds):
             for some in batched(chosen):
                 recorder.round(some)
             recorder.write(chosen)
-            print(f"round {number + 1} of {ROUNDS}", flush=True)
+            print(f"round {number + 1} of {given.rounds}", flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

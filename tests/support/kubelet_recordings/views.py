@@ -6,7 +6,9 @@ from typing import Any
 
 View = tuple[str, ...]
 _UID = re.compile(r"\([0-9a-f-]{36}\)|\(u-1\)")
-_AMOUNTS = re.compile(r"(used|capacity): \d+")
+_AMOUNTS = re.compile(r"(used: |capacity: |was using )\w+")
+_THRESHOLD = re.compile(r"Threshold quantity: \w+, available: \w+\. ")
+"""What only a node that has limits and something to measure can say."""
 _VARYING = frozenset(("ErrImagePull", "ImagePullBackOff", "Error"))
 """Reasons whose message says what the registry, or the node, has answered."""
 
@@ -45,12 +47,16 @@ def _pod_words(pod: Mapping[str, Any], status: Mapping[str, Any]) -> Iterator[st
     yield str(status.get("phase"))
     for name in ("reason", "message"):
         if name in status:
-            text = _AMOUNTS.sub(r"\1: N", status[name])
+            text = _without_amounts(status[name])
             yield f"{name}={text!r}"
     yield from (name for name in ("hostIP", "podIP", "startTime") if name in status)
     yield from _generation(pod, status)
     if "deletionTimestamp" in pod["metadata"]:
         yield "deleted"
+
+
+def _without_amounts(text: str) -> str:
+    return _AMOUNTS.sub(r"\1N", _THRESHOLD.sub("", text))
 
 
 def _generation(pod: Mapping[str, Any], observed: Mapping[str, Any]) -> Iterator[str]:
@@ -61,7 +67,11 @@ def _generation(pod: Mapping[str, Any], observed: Mapping[str, Any]) -> Iterator
 
 def _conditions(status: Mapping[str, Any]) -> Iterator[str]:
     for each in sorted(status.get("conditions") or (), key=lambda each: str(each["type"])):
-        words = [f"{each['type']}={each['status']}", each.get("reason"), each.get("message")]
+        words = [
+            f"{each['type']}={each['status']}",
+            each.get("reason"),
+            _without_amounts(each.get("message") or ""),
+        ]
         seen = "" if "observedGeneration" in each else "?"
         yield ":".join(word for word in words if word) + seen
 

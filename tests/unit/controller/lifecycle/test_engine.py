@@ -139,8 +139,8 @@ def test_a_node_under_pressure_evicts_its_pods_one_by_one() -> None:
     @story(has_kubelet_pods=True)
     async def _(rig: Rig) -> None:
         rig.cluster.put(NODES, node())
-        rig.cluster.put(PODS, pod(priority=5))
-        rig.cluster.put(PODS, pod("low"))
+        rig.cluster.put(PODS, with_program("stop=1h", priority=5))
+        rig.cluster.put(PODS, with_program("stop=1h", name="low"))
         await asyncio.sleep(5)
         rig.cluster.change(NODES, "n", metadata={"annotations": {"kwokctl.dev/pressure": "memory"}})
         await asyncio.sleep(9)

@@ -138,10 +138,21 @@ def test_an_evicted_pod_fails_once_its_containers_have_ended() -> None:
     life.place = NodeOffer(host_ips=PLACE.host_ips, pod_ips=PLACE.pod_ips, eviction=eviction)
     life.run(0.5)
     assert life.status["phase"] == "Running"
-    assert life.condition("Ready")["reason"] == "PodFailed"
+    assert life.condition("Ready")["status"] == "True"
 
     life.run(3)
     assert (life.status["phase"], life.status["reason"]) == ("Failed", "Evicted")
     assert life.condition("DisruptionTarget")["reason"] == "TerminationByKubelet"
     assert life.container()["state"]["terminated"]["exitCode"] == 137
+    assert life.reasons().count("Evicted") == 1
+
+
+def test_an_evicted_pod_whose_containers_end_in_time_has_succeeded() -> None:
+    life = Life(pod()).run(10)
+    eviction = Eviction(at=BEGIN + 10, message="low. ")
+    life.place = NodeOffer(host_ips=PLACE.host_ips, pod_ips=PLACE.pod_ips, eviction=eviction)
+    life.run(3)
+
+    assert (life.status["phase"], life.status.get("reason")) == ("Succeeded", None)
+    assert life.condition("DisruptionTarget")["message"] == "low. "
     assert life.reasons().count("Evicted") == 1

@@ -1,10 +1,10 @@
 """Names the operating system and processor that programs are for."""
 
-import os
 import sys
 from dataclasses import dataclass
 
 from kwokctl.errors import UnavailableError
+from kwokctl.host.platforms import WAY, machine_name
 
 _ARCHITECTURES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 
@@ -23,10 +23,10 @@ class Platform:
 
 def here() -> Platform:
     """Return what this machine is; UnavailableError where the programs do not run."""
-    machine = os.uname().machine
+    machine = machine_name()
     if not sys.platform.startswith("linux") or machine not in _ARCHITECTURES:
         raise UnavailableError(
             f"there are no Kubernetes programs for {sys.platform} on {machine}",
-            hint="use a runtime that runs components in containers",
+            hint=WAY,
         )
     return Platform("linux", _ARCHITECTURES[machine])

@@ -18,7 +18,9 @@ from kwokctl.tasks import new_event_loop
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_HANGUP = getattr(signal, "SIGHUP", None)
+"""None on Windows, which has no such signal."""
+_SIGNALS = tuple(filter(None, (signal.SIGINT, signal.SIGTERM, _HANGUP)))
 _PATIENCE = 0.3
 """Seconds after an interrupt until the command says why it has not ended yet."""
 
@@ -73,7 +75,7 @@ class _Interrupts:
 
         def on_signal(number: int, _frame: FrameType | None) -> None:
             if self.first is not None:
-                if number == signal.SIGHUP:
+                if number == _HANGUP:
                     # A terminal that is closed causes two: one of its own, and one of its shell.
                     return
                 self._console.abandon()
@@ -94,7 +96,7 @@ class _Interrupts:
 
 def _is_ours(number: int) -> bool:
     """Return whether to handle a signal: under `nohup` a hangup stays ignored."""
-    return number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN
+    return number != _HANGUP or signal.getsignal(number) is not signal.SIG_IGN
 
 
 def _let_go_of_closed_terminals() -> None:

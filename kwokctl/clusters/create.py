@@ -31,6 +31,7 @@ from kwokctl.config.resolve import Resolved
 from kwokctl.errors import ComponentError, ConflictError, KwokctlError
 from kwokctl.host.files import remove_private_folder, remove_tree
 from kwokctl.host.paths import ClusterPaths
+from kwokctl.host.platforms import check_platform
 from kwokctl.kube.kubeconfig import entries
 from kwokctl.model import ClusterName, ComponentName, Plan, State
 from kwokctl.progress import Progress
@@ -82,8 +83,10 @@ async def create_cluster(home: Home, request: CreateRequest) -> Created:
     """Bring the cluster up, or undo what this run made.
 
     An existing cluster stays as it is, and every difference to the request is reported; what a
-    killed run left half made is continued with the settings of that run.
+    killed run left half made is continued with the settings of that run. Raises UnavailableError
+    where clusters cannot be made.
     """
+    check_platform()
     wanted = wanted_cluster(home, request.resolved, request.documents)
     with alone(home.workdir, request.name):
         paths = home.paths(request.name)

@@ -1,7 +1,7 @@
 """What a process counts about itself, written in the Prometheus text format."""
 
 import os
-import resource
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -40,7 +40,7 @@ class Metrics:
         values: dict[tuple[str, Labels], float] = dict(self._counters)
         for gauge in self._gauges:
             values.update(gauge())
-        values[("process_cpu_seconds_total", ())] = _cpu_seconds()
+        values[("process_cpu_seconds_total", ())] = time.process_time()
         values[("process_resident_memory_bytes", ())] = resident_bytes()
         return "".join(_lines(values, self._meanings))
 
@@ -68,13 +68,10 @@ def resident_bytes() -> int:
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except OSError:
+        import resource  # not on Windows
+
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-def _cpu_seconds() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
 
 
 def _lines(values: Mapping[tuple[str, Labels], float], meanings: Help) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 import asyncio
 import errno
-import fcntl
 import os
 import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -12,6 +11,7 @@ from tempfile import mkstemp
 from typing import IO
 
 from kwokctl.errors import BusyError, ConflictError
+from kwokctl.host.file_locks import try_lock
 
 _POLL = 0.05
 _OF_DISK = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS))
@@ -132,7 +132,7 @@ def locked(path: Path, *, what: str, shared: bool = False) -> Iterator[None]:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with _lock_file(path) as file:
-        if not _try_lock(file.fileno(), shared=shared):
+        if not try_lock(file.fileno(), shared=shared):
             owner = lock_owner(path) or "another process"
             raise BusyError(
                 f"{what} is in use by {owner}", hint="wait until it has finished, then repeat"
@@ -148,7 +148,7 @@ def is_locked(path: Path) -> bool:
     """Return whether a process holds a lock file, which stays as it is."""
     try:
         with path.open("rb") as file:
-            return not _try_lock(file.fileno(), shared=False)
+            return not try_lock(file.fileno())
     except OSError:
         return False
 
@@ -163,7 +163,7 @@ async def turn(path: Path, *, doing: str, waiting: Callable[[str], None]) -> Asy
     path.parent.mkdir(parents=True, exist_ok=True)
     heard: str | None = None
     with _lock_file(path) as file:
-        while not _try_lock(file.fileno()):
+        while not try_lock(file.fileno()):
             # An owner that is just letting go, or has just begun, has no note there.
             if (owner := lock_owner(path)) != heard and (owner or heard is None):
                 heard = owner
@@ -193,11 +193,3 @@ def lock_owner(path: Path) -> str:
         return path.read_text(encoding="utf-8", errors="replace").strip()
     except FileNotFoundError:
         return ""
-
-
-def _try_lock(descriptor: int, *, shared: bool = False) -> bool:
-    try:
-        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

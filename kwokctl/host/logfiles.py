@@ -1,13 +1,13 @@
 """Rotates, reads and follows the log files that programs append to."""
 
 import asyncio
-import fcntl
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
+from kwokctl.host.file_locks import lock, try_lock
 from kwokctl.host.files import naming
 
 MAX_BYTES = 10 * 1024 * 1024
@@ -34,9 +34,7 @@ def rotate(path: Path, limit: int = MAX_BYTES) -> None:
     if not path.exists():
         return
     with path.open("r+b") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not try_lock(file.fileno()):
             return
         if path.stat().st_size <= limit:
             return
@@ -108,7 +106,7 @@ def _look(path: Path) -> tuple[int, int | None]:
     if not path.exists():
         return 0, _last_cut(path)
     with path.open("rb") as file:
-        fcntl.flock(file, fcntl.LOCK_SH)
+        lock(file.fileno(), shared=True)
         return path.stat().st_size, _last_cut(path)
 
 

@@ -5,12 +5,14 @@ itself cannot stop that; the limits are the kernel's.
 """
 
 import gc
-import resource
+import mmap
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
+
+from kwokctl.host.platforms import is_linux
 
 _LIMITS = ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes")
 """The files with a container's limit: of cgroup v2, and of v1."""
@@ -61,12 +63,18 @@ def bounded(*, memory: int = MEMORY, seconds: float = SECONDS) -> Iterator[None]
     """Raise MemoryError or TimeoutError inside when more is taken.
 
     Must be entered on the main thread, since it uses a timer's signal. Garbage is not collected
-    inside: finalizers of other objects would fail at the limit.
+    inside: finalizers of other objects would fail at the limit. Nothing is bounded on other platforms
+    than Linux, which do not say how large a process is.
     """
+    if not is_linux():
+        yield
+        return
+    import resource  # not on Windows
+
     collects = gc.isenabled()
     gc.disable()
     before = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (_least(_size() + memory, *before), before[1]))
+    resource.setrlimit(resource.RLIMIT_AS, (_least(_size() + memory, before), before[1]))
     handler = signal.signal(signal.SIGVTALRM, _time_is_up)
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
@@ -83,11 +91,12 @@ def _time_is_up(_number: int, _frame: FrameType | None) -> None:
     raise TimeoutError
 
 
-def _least(*limits: int) -> int:
-    return min(limit for limit in limits if limit != resource.RLIM_INFINITY)
+def _least(wanted: int, before: tuple[int, int]) -> int:
+    """Return the limit that is wanted, or a lower one that holds; -1 is none (RLIM_INFINITY)."""
+    return min((wanted, *(limit for limit in before if limit >= 0)))
 
 
 def _size() -> int:
     """Return the bytes of this process's address space (proc(5))."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    return pages * resource.getpagesize()
+    return pages * mmap.PAGESIZE

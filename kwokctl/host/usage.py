@@ -1,15 +1,14 @@
 """Measures how much processor time and memory processes take, from `/proc` (proc(5))."""
 
 import asyncio
+import mmap
 import os
-import resource
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from kwokctl.model import ComponentName
 
-_TICKS = os.sysconf("SC_CLK_TCK")
 _PARENT, _UTIME, _STIME, _RSS = 1, 11, 12, 21
 """Places in `/proc/PID/stat` after the name of the program."""
 
@@ -28,12 +27,12 @@ async def measure(
     processes: Mapping[ComponentName, Collection[int]], seconds: float
 ) -> dict[ComponentName, Usage]:
     """Watch processes for some time; what cannot be seen, or ends meanwhile, is left out."""
-    loop = asyncio.get_running_loop()
+    loop, each_second = asyncio.get_running_loop(), os.sysconf("SC_CLK_TCK")
     began, before = loop.time(), _look(processes)
     await asyncio.sleep(seconds)
     after, passed = _look(processes), loop.time() - began
     return {
-        name: Usage(cpu=(ticks - before[name][0]) / _TICKS / passed, memory=memory)
+        name: Usage(cpu=(ticks - before[name][0]) / each_second / passed, memory=memory)
         for name, (ticks, memory) in after.items()
         if name in before
     }
@@ -55,7 +54,7 @@ def _one(pid: int) -> tuple[int, int] | None:
     fields = _fields(pid)
     if not fields:
         return None
-    return int(fields[_UTIME]) + int(fields[_STIME]), int(fields[_RSS]) * resource.getpagesize()
+    return int(fields[_UTIME]) + int(fields[_STIME]), int(fields[_RSS]) * mmap.PAGESIZE
 
 
 def descendants(pid: int) -> dict[int, str]:

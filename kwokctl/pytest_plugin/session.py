@@ -1,6 +1,5 @@
 """Makes the cluster of a test run, or of one of its workers, and takes it away in the end."""
 
-import fcntl
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kwokctl.errors import NotFoundError
+from kwokctl.host.file_locks import lock
 from kwokctl.json_value import Json
 
 if TYPE_CHECKING:
@@ -113,5 +113,5 @@ def delete_all_of(plan: RunPlan) -> None:
 def _turn(path: Path) -> Iterator[None]:
     """Wait until no other worker is inside."""
     with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        lock(file.fileno())
         yield

@@ -1,6 +1,5 @@
 """Places components as processes of this host."""
 
-import os
 import sys
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from kwokctl.artifacts.target import here
 from kwokctl.errors import UnavailableError
 from kwokctl.host.carry_out import carry_out, work_folders
 from kwokctl.host.machine import Host
+from kwokctl.host.platforms import WAY, machine_name
 from kwokctl.host.processes.manager import GRACE, Crew
 from kwokctl.model import ClusterName, ComponentName, NodeAddress, Plan, State
 from kwokctl.runtime import RuntimeScript, Site
@@ -40,10 +40,10 @@ class BinaryRuntime:
 
     async def check(self) -> None:
         """Raise UnavailableError unless the upstream programs run here."""
-        if sys.platform != "linux" or os.uname().machine.lower() not in _MACHINES:
+        if sys.platform != "linux" or machine_name() not in _MACHINES:
             raise UnavailableError(
                 "the binary runtime needs Linux on amd64 or arm64",
-                hint="use a Linux machine or virtual machine",
+                hint=WAY,
             )
 
     def site(self, cluster: ClusterName) -> Site:

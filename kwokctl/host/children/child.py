@@ -6,13 +6,11 @@ session: nothing of it is left when it has ended, or when it is not needed any m
 
 import asyncio
 import errno
-import fcntl
 import os
 import shutil
 import signal
 import struct
 import subprocess
-import termios
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -73,6 +71,9 @@ class Child:
     def resize(self, columns: int, rows: int) -> None:
         """Change the size of its terminal."""
         if self.terminal is not None:
+            import fcntl  # neither is on Windows
+            import termios
+
             fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     async def stop(self) -> None:

@@ -3,8 +3,6 @@
 import asyncio
 import os
 import sys
-import termios
-import tty
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -17,7 +15,7 @@ HELP = "Space holds it, Enter goes on, U is faster, D slower"
 
 def is_possible() -> bool:
     """Tell whether there is a terminal to read keys from."""
-    return sys.stdin is not None and sys.stdin.isatty()
+    return os.name == "posix" and sys.stdin is not None and sys.stdin.isatty()
 
 
 @contextmanager
@@ -26,6 +24,9 @@ def read_keys(clock: "ReplayClock") -> Iterator[None]:
     if not is_possible():
         yield
         return
+    import termios  # neither is on Windows
+    import tty
+
     terminal = sys.stdin.fileno()
     before = termios.tcgetattr(terminal)
     loop = asyncio.get_running_loop()

@@ -1,6 +1,5 @@
 """How many files and processes the programs of a cluster may have."""
 
-import resource
 from collections.abc import Iterator
 
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report
@@ -15,6 +14,8 @@ _TASKS = ("sys/fs/cgroup/pids", "sys/fs/cgroup/pids/pids")
 
 async def look(machine: Machine) -> Report:
     """Look at the limits of this process, which its children inherit, and of its group."""
+    import resource  # not on Windows
+
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     is_endless = most == resource.RLIM_INFINITY
     return Report(

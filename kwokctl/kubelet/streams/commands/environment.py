@@ -1,13 +1,16 @@
 """How a command is run for a container: with which environment, where, and as whom."""
 
 import os
-import pwd
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from kwokctl.host.children.child import ChildOptions
 from kwokctl.kubelet.streams.commands.documents import LocalExec, RunAs
 from kwokctl.kubelet.streams.remote.options import StreamOptions
 from kwokctl.kubelet.streams.targets import ContainerTarget, pod_environment
+
+if TYPE_CHECKING:
+    from pwd import struct_passwd
 
 
 def child_options(
@@ -36,14 +39,16 @@ def child_options(
     )
 
 
-def _account(user: int | None) -> pwd.struct_passwd | None:
+def _account(user: int | None) -> "struct_passwd | None":
+    import pwd  # not on Windows
+
     try:
         return pwd.getpwuid(user) if user is not None else None
     except KeyError:
         return None
 
 
-def _ids(run_as: RunAs, account: pwd.struct_passwd | None) -> tuple[int | None, int | None]:
+def _ids(run_as: RunAs, account: "struct_passwd | None") -> tuple[int | None, int | None]:
     """Return the user and the group to change to, None where that is not needed.
 
     A user without a group has the one of its account, or else one of the same number: never ours.

@@ -74,6 +74,7 @@ def inspected(kind: str, name: str) -> dict[str, Any]:
     labels = {key: value for key, value in config["Labels"].items() if "specification" not in key}
     host = {key: value for key, value in found["HostConfig"].items() if value}
     host["LogConfig"].pop("Path", None)  # with the id in it
+    host.get("Binds", []).sort()  # Podman keeps them in no order
     return {"Config": {**config, "Labels": labels}, "Host": host, "words": words}
 
 

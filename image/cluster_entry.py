@@ -1,6 +1,6 @@
 """The first process of the all-in-one image: makes a cluster, starts again what dies, and stops it at the end.
 
-Its arguments are those of `kwokctl create cluster`. It is copied into the image, so it imports nothing of ours.
+Its arguments are those of `kwokctl create cluster`. It is copied into the image, so it imports no module of this project.
 """
 
 import os

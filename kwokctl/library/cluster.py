@@ -211,8 +211,8 @@ class Cluster:
     ) -> Rewound:
         """Put everything back as it was at a mark, the latest without a name.
 
-        `paused` makes a context manager in which that is done: it keeps a controller of yours away,
-        which would answer from caches of objects that are no more.
+        `paused` makes a context manager around the rewind: it keeps the caller's own controller away,
+        which would act on caches of objects that no longer exist.
         """
         with paused():
             done = self._run(rewind_cluster(self._home, self._name, name, keep_events=keep_events))

@@ -96,7 +96,7 @@ _ENGINES = {"docker": _DOCKER, "podman": _PODMAN, "kind": _DOCKER, "kind-podman"
 
 @contextmanager
 def opened(request: pytest.FixtureRequest) -> Iterator[Place]:
-    """Return the place that a fixture's parameter names; skip where it cannot be had."""
+    """Return the place that a fixture's parameter names; skip where it is not available."""
     name = str(request.param)
     if name == "binary":
         yield Place(name=name, runtime=name)

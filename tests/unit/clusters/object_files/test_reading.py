@@ -1,4 +1,4 @@
-"""Files of objects are read whoever wrote them, and whatever is wrong is named with its line."""
+"""Files of objects are read of whichever tool, and each error names its line."""
 
 import gzip
 import json

@@ -11,7 +11,7 @@ __version__ = "0.1.0"
 if not TYPE_CHECKING:  # type checkers would take any name for one that there is
 
     def __getattr__(name: str) -> object:
-        """Load the class when it is asked for: other parts of kwokctl need only the version."""
+        """Load the class when it is requested: other parts of kwokctl need only the version."""
         if name == "Cluster":
             from kwokctl.library.cluster import Cluster
 

@@ -13,7 +13,7 @@
     ├── ArtifactError                a program cannot be found, fetched, built or trusted
     ├── ComponentError               a component does not start, or has died
     ├── TimedOutError                a wait has reached its deadline
-    ├── CapacityError                what is asked for does not fit etcd's quota or the machine
+    ├── CapacityError                what is requested does not fit etcd's quota or the machine
     ├── SnapshotError                a snapshot file cannot be trusted
     ├── CannotStampError             an object cannot be copied in etcd
     └── RequestError                 a request to a cluster failed; `path` says where it was sent
@@ -116,7 +116,7 @@ class TimedOutError(KwokctlError):
 
 
 class CapacityError(KwokctlError):
-    """What is asked for does not fit etcd's quota or this machine's memory."""
+    """What is requested does not fit etcd's quota or this machine's memory."""
 
     id: ClassVar[str] = "capacity"
 

@@ -49,7 +49,7 @@ class DamagedProgramsError(ArtifactError):
             "a program has changed since it was stored"
             if len(entries) == 1
             else f"{len(entries)} programs have changed since they were stored",
-            hint="'kwokctl artifacts verify --repair' gets them again",
+            hint="'kwokctl artifacts verify --repair' replaces them",
             detail="\n".join(str(entry.path) for entry in entries),
         )
         self.entries = tuple(entries)

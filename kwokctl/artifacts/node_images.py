@@ -31,7 +31,7 @@ class PublishedNode:
     image: str
     """With its digest, where that is known."""
     remark: str = ""
-    """What its user should know; empty where the image is just the one that was asked for."""
+    """What its user should know; empty where the image is just the one that was requested."""
 
     @property
     def tag(self) -> str:

@@ -81,7 +81,7 @@ class ProgramStore:
         return entry
 
     def seen(self, name: str, version: str) -> bool:
-        """Return whether a program is there; it is neither checked nor noted that it was asked for."""
+        """Return whether a program is there; it is neither checked nor noted that it was requested."""
         return self._read(self.root / name / version) is not None
 
     def noted_sum(self, name: str, version: str) -> str:
@@ -160,7 +160,7 @@ def changed(entry: Entry) -> ArtifactError:
     """Return the error that says that a stored program is not what it was."""
     return ArtifactError(
         f"'{entry.path}' has changed since it was stored",
-        hint="'kwokctl artifacts verify --repair' gets it again",
+        hint="'kwokctl artifacts verify --repair' replaces it",
     )
 
 

@@ -40,7 +40,7 @@ from kwokctl.runtime import Runtime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateRequest:
-    """What `create cluster` was asked for. Times are seconds."""
+    """What `create cluster` was requested. Times are seconds."""
 
     name: ClusterName
     resolved: Resolved

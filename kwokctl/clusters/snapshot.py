@@ -29,7 +29,7 @@ from kwokctl.model import ETCD, ClusterName, State
 from kwokctl.runtime import Runtime
 
 MARGIN = 1_000_000_000
-"""Revisions by which a restored etcd is ahead of the last one that was asked for.
+"""Revisions by which a restored etcd is ahead of the last one that was requested.
 
 Clients continue to write while the data are prepared; this is the number that etcd proposes for a week
 (https://etcd.io/docs/v3.6/op-guide/recovery/#restoring-with-revision-bump).

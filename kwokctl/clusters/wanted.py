@@ -53,8 +53,8 @@ _NO_FSYNC = (
     "writes or the whole cluster; killing a program loses nothing"
 )
 _OPEN_ETCD = (
-    "etcd asks for no certificate and listens beyond this machine: who can reach its port can change "
-    "the cluster"
+    "etcd requires no certificate and listens beyond this machine: anyone who can reach its port "
+    "can change the cluster"
 )
 _CUSTOM_STAGES = (
     "Stages that you apply with kubectl come beside those of the cluster, or take the place of those "
@@ -83,7 +83,7 @@ class WantedCluster:
 
 
 def wanted_cluster(home: Home, resolved: Resolved, documents: Sequence[Document]) -> WantedCluster:
-    """Return what is asked for.
+    """Return what is requested.
 
     Raises UsageError, ConfigError and NotServedError for a request that no cluster can fulfil,
     whether or not the cluster exists already.
@@ -134,7 +134,7 @@ def _notes_on_etcd(options: ClusterOptions) -> Iterator[str]:
 
 
 def _checked(home: Home, resolved: Resolved) -> tuple[ComponentName, ...]:
-    """Return the components that are asked for; refuse what can be seen to be wrong by itself."""
+    """Return the components that are requested; refuse what can be seen to be wrong by itself."""
     options = resolved.options
     with resolved.naming(*SELECTION):
         names = selected(options)
@@ -251,7 +251,7 @@ def _check_selection(given: Mapping[str, Json]) -> None:
 
 
 async def choose_runtime(home: Home, options: ClusterOptions) -> Runtime:
-    """Return the runtime that was asked for, else the first that can run here, and report which.
+    """Return the runtime that was requested, else the first that can run here, and report which.
 
     Raises UnavailableError if the one asked for cannot run here, or none can; UsageError if there
     is none of that name.

@@ -45,7 +45,7 @@ def clients() -> tuple[ComponentName, ...]:
 def identities(options: ClusterOptions) -> tuple[Identity, ...]:
     """Return every identity of a cluster, with the names its server certificate must carry.
 
-    Those of a component that is optional exist only where it was asked for.
+    Those of a component that is optional exist only where it was requested.
     """
     present = {*usual_options().selection.components, *requested(options)}
     theirs = (each.identities(options) for each in catalog().values() if each.name in present)

@@ -35,7 +35,7 @@ def choose_data_path(options: ClusterOptions, *, patches: Patches | None = None)
     `patches` are what its user changes about components; without them the words in `options` count.
     """
     if options.data_path.path == "api":
-        return Choice(path="api", why="as asked")
+        return Choice(path="api", why="as requested")
     if patches is None:
         named = [word.partition("=")[0] for word in options.arguments.extra]
         patches = patches_of(options.arguments.extra, named)
@@ -50,8 +50,8 @@ def choose_data_path(options: ClusterOptions, *, patches: Patches | None = None)
 
 def _insisted(skipped: str) -> Choice:
     if skipped:
-        return Choice(path="etcd", why=f"as asked, although {skipped}")
-    return Choice(path="etcd", why="as asked; admission, validation and audit do not see them")
+        return Choice(path="etcd", why=f"as requested, although {skipped}")
+    return Choice(path="etcd", why="as requested; admission, validation and audit do not see them")
 
 
 def _obstacles(options: ClusterOptions, flags: Iterable[str]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from kwokctl.json_value import Json
 from kwokctl.progress import Progress, Silent
 
 STDIN = "-"
-_SHAPES = {dict: "a mapping", list: "a list", str: "a text", bool: "a switch", int: "a number"}
+_SHAPES = {dict: "a mapping", list: "a list", str: "a string", bool: "a switch", int: "a number"}
 _SILENT = Silent()
 _KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _SUFFIXES = (".yaml", ".yml")
@@ -184,7 +184,7 @@ def _api_version(body: dict[str, object], kind: str, source: str) -> str:
 def _text(body: dict[str, object], field: str, source: str, *, inside: str = "") -> str:
     value = body.get(field)
     if value is not None and not isinstance(value, str):
-        raise ConfigError(f"{source}: '{inside}{field}' is {_shape(value)}, not a text")
+        raise ConfigError(f"{source}: '{inside}{field}' is {_shape(value)}, not a string")
     return value or ""
 
 

@@ -56,9 +56,8 @@ class DataPathOptions:
     )
     managed_fields: str = option(
         "auto",
-        "Record in objects that are written past the API server which client owns which fields "
-        "(metadata.managedFields): on, off, or auto: in all but the pods that 'scale' copies, "
-        "which are made and deleted in two thirds of the time without",
+        "Whether objects that are written past the API server have metadata.managedFields: on, "
+        "off, or auto (all but the pods that 'scale' copies, which take a third less time without)",
         group=GENERAL,
         metavar="WHICH",
         choices=("auto", "on", "off"),
@@ -143,8 +142,8 @@ class ArgumentOptions:
     )
     go_gc: int = option(
         200,
-        "By how many percent the heaps of components in Go grow until garbage is collected (GOGC): "
-        "100 takes an eighth less memory, and up to a sixth more processor time",
+        "GOGC of the components: by how many percent a heap grows before garbage is collected; 100 "
+        "takes an eighth less memory, and up to a sixth more CPU time",
         group=COMPONENTS,
         metavar="PERCENT",
         key="goGC",
@@ -248,14 +247,14 @@ class LimitOptions:
 
     memory: tuple[str, ...] = option(
         (),
-        "Memory that a container may take, such as 4Gi for each, or etcd=1Gi for one",
+        "Memory limit of the containers, such as 4Gi for each, or etcd=1Gi for one",
         group=IMAGES,
         metavar="LIMIT,…",
         name="memory_limit",
     )
     cpu: tuple[str, ...] = option(
         (),
-        "Processors that a container may use, such as 2 for each, or kube-scheduler=0.5 for one",
+        "CPU limit of the containers, such as 2 for each, or kube-scheduler=0.5 for one",
         group=IMAGES,
         metavar="LIMIT,…",
         name="cpu_limit",

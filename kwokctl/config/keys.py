@@ -14,7 +14,7 @@ from kwokctl.errors import ConfigError
 from kwokctl.json_value import Json
 
 KIND = "KwokctlConfiguration"
-_WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+_WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a string"}
 _ON_OFF = {True: "on", False: "off"}
 _FIELDS = ("options", "components", "componentsPatches", "status")
 
@@ -84,7 +84,7 @@ def _typed(value: object, kind: Any, where: str) -> OptionValue:
     """Check a value of a configuration document against the type of its option."""
     if get_origin(kind) is tuple:
         if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
-            raise ConfigError(f"{where} must be a list of texts")
+            raise ConfigError(f"{where} must be a list of strings")
         return tuple(value)
     if kind is str and isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)

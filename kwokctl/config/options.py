@@ -59,8 +59,8 @@ class ClusterOptions:
     runtime: str = option(
         "",
         "Where components run: binary (processes), docker or podman (containers), kind or "
-        "kind-podman (in a node made by kind) [default: auto, the first of binary and docker that can "
-        "run here]",
+        "kind-podman (in a node made by kind) [default: auto, the first of binary and docker that "
+        "works on this machine]",
         group=GENERAL,
         metavar="NAME",
     )
@@ -68,7 +68,7 @@ class ClusterOptions:
     # containers can, in less time and memory; so it is only taken when asked for.
     runtimes: tuple[str, ...] = option(
         ("binary", "docker"),
-        "The runtimes of which the first that can run here is taken",
+        "Runtimes to try, in this order; the first that works on this machine is used",
         group=GENERAL,
         metavar="NAME,…",
         flag="",
@@ -86,8 +86,7 @@ class ClusterOptions:
     programs: ProgramOptions = field(default_factory=ProgramOptions)
     compat: str = option(
         "",
-        "Take the defaults of another program where they differ, and exit as it does: kwokctl, the "
-        "original",
+        "Use the defaults and exit codes of another program: kwokctl, the original",
         group=GENERAL,
         metavar="WHICH",
         choices=("kwokctl",),
@@ -95,8 +94,8 @@ class ClusterOptions:
     profile: str = option(
         "",
         "Options for clusters of a size, together (etcd's quota, heartbeats, garbage collection, "
-        "requests in flight, parallelism): small (100 nodes), 1k, 10k or 50k; what is given by itself "
-        "wins",
+        "requests in flight, parallelism): small (100 nodes), 1k, 10k or 50k; options that are "
+        "given separately take precedence",
         group=GENERAL,
         metavar="SIZE",
         choices=tuple(PROFILES),
@@ -117,7 +116,7 @@ class ClusterOptions:
     )
     verbosity: str = option(
         "",
-        "What components log: the level that -v has given",
+        "Log level of the components, as given with -v",
         group=GENERAL,
         flag="",
         env="",

@@ -14,7 +14,7 @@ from kwokctl.kube.names import is_subdomain
 KIND = "KwokConfiguration"
 _CRDS = "enableCRDs"
 _MOST_AT_ONCE = 10_000
-_WORDS = {int: "a whole number", bool: "true or false", str: "a text", list: "a list of texts"}
+_WORDS = {int: "a whole number", bool: "true or false", str: "a string", list: "a list of strings"}
 
 
 def _selector(text: str) -> checks.InvalidText | None:

@@ -14,8 +14,8 @@ def parser() -> FlagParser:
         prog="kwok",
         allow_abbrev=False,
         conflict_handler="resolve",  # the command `kwok` has more to say of some flags
-        description="Does the work of kubelets for fake nodes: nodes become Ready, pods run and end, "
-        "as Stage documents say.",
+        description="Acts as the kubelet of fake nodes: nodes become Ready, pods run and end, as "
+        "Stage documents define.",
     )
     add = made.add_argument
     add("--kubeconfig", help="how to reach the cluster (default: ~/.kube/config if it exists)")
@@ -51,7 +51,7 @@ def parser() -> FlagParser:
         help="what pods live by: Stages, or the rules of a kubelet, with restarts, back-off and sidecars (default: stages)")  # fmt: skip
     add("--tracing-endpoint", help=argparse.SUPPRESS)
     add("--tracing-sampling-rate-per-million", type=whole, help=argparse.SUPPRESS)
-    add("-v", "--v", type=log_level, default=0, help="how much is logged: a number or a name")
+    add("-v", "--v", type=log_level, default=0, help="log level: a number or a name")
     add("--version", action="version", version=f"kwok version {__version__}")
     return made
 
@@ -59,7 +59,7 @@ def parser() -> FlagParser:
 def _add_parallelism(add: Callable[..., object]) -> None:
     """Add the flags for how much is done at once."""
     add("--node-play-stage-parallelism", dest="nodePlayStageParallelism", type=whole,
-        help="how many nodes are written at once; 0 for the usual number")  # fmt: skip
+        help="how many nodes are written in parallel; 0 for the default")  # fmt: skip
     add("--pod-play-stage-parallelism", dest="podPlayStageParallelism", type=whole,
         help="the same of pods")  # fmt: skip
 
@@ -88,4 +88,4 @@ def _add_etcd(add: Callable[..., object]) -> None:
     add("--etcd-keyfile", type=Path, help="key of that certificate")
     add("--etcd-prefix", default="/registry", help="prefix of all keys in etcd")
     add("--managed-fields", type=switch, default=True, metavar="BOOL",
-        help="note in statuses that are written to etcd who has written which fields (default: true)")  # fmt: skip
+        help="maintain metadata.managedFields of statuses that are written to etcd (default: true)")  # fmt: skip

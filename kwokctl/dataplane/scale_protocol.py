@@ -18,7 +18,7 @@ from kwokctl.json_value import Json
 from kwokctl.kube.transport.pool import Pool, Response
 
 TOGETHER = 10_000
-"""Pods for which addresses are asked for at a time."""
+"""Pods for which addresses are requested at a time."""
 
 
 class Seen(msgspec.Struct):
@@ -119,7 +119,7 @@ class ControllerClient:
         """Return for a pod on each of `nodes`, in their order, its addresses and its node's.
 
         At most `TOGETHER` can be requested.
-        Without `of_pods` only those of the nodes are asked for, and a pod has the same.
+        Without `of_pods` only those of the nodes are requested, and a pod has the same.
         """
         found = await self._reserve(nodes, of_pods=of_pods)
         return _in_order(nodes, found, of_pods=of_pods)

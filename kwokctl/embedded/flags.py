@@ -105,5 +105,5 @@ def parse_address(text: str) -> tuple[str, int]:
     """Split "host:port"; the host may be empty for all addresses, or in brackets."""
     host, _, port = text.rpartition(":")
     if not port.isdecimal() or int(port) > 65535:
-        raise UsageError(f"'{text}' is no address to serve", hint="write host:port")
+        raise UsageError(f"'{text}' is not an address to serve", hint="write host:port")
     return host.strip("[]") or ANY, int(port)

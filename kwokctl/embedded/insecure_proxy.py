@@ -31,7 +31,7 @@ def parser() -> argparse.ArgumentParser:
     add("--ca-file", required=True, type=Path, help="authority of the API server's certificate")
     add("--cert-file", required=True, type=Path, help="certificate to show to the API server")
     add("--key-file", required=True, type=Path, help="key of that certificate")
-    add("-v", "--v", type=log_level, default=0, help="how much is logged: a number or a name")
+    add("-v", "--v", type=log_level, default=0, help="log level: a number or a name")
     add("--version", action="version", version=f"insecure-proxy version {__version__}")
     return made
 

@@ -83,4 +83,4 @@ def key(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, int | float):
         return str(value)
-    raise ValueError(f"a mapping key must be a text, not '{value}'")
+    raise ValueError(f"a mapping key must be a string, not '{value}'")

@@ -32,7 +32,7 @@ def expanded(path: str) -> Path:
     except RuntimeError as e:
         raise UnavailableError(
             f"'{path}' is in a home folder, and there is none",
-            hint="set HOME, or give a whole path",
+            hint="set HOME, or give an absolute path",
         ) from e
 
 

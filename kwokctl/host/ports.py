@@ -51,7 +51,7 @@ def check_local(address: str) -> None:
             probe.bind((address, 0))
     except OSError as e:
         raise UsageError(
-            f"'{address}' is no address of this machine on which programs can listen",
+            f"'{address}' is not an address of this machine on which programs can listen",
             hint="give one that it has, or 0.0.0.0 for all",
             detail=e.strerror,
         ) from e

@@ -12,8 +12,8 @@ def parser() -> argparse.ArgumentParser:
     made = FlagParser(
         prog="kwok-kubelet",
         allow_abbrev=False,
-        description="Answers as the kubelet of every fake node: logs of containers, as documents "
-        "say.",
+        description="Serves the kubelet API of every fake node: logs of containers and the like, "
+        "as documents define.",
     )
     add = made.add_argument
     add("--kubeconfig", type=Path,
@@ -30,7 +30,7 @@ def parser() -> argparse.ArgumentParser:
         help="unix socket at which the API server asks for connections to nodes, and to all else")  # fmt: skip
     _add_access(made)
     _add_relays(made)
-    add("-v", "--v", type=log_level, default=0, help="how much is logged: a number or a name")
+    add("-v", "--v", type=log_level, default=0, help="log level: a number or a name")
     add("--version", action="version", version=f"kwok-kubelet version {__version__}")
     return made
 
@@ -67,6 +67,6 @@ def _add_access(made: argparse.ArgumentParser) -> None:
     add("--authorization-mode", choices=("Webhook", "AlwaysAllow"), default="Webhook",
         help="who may ask: whom the API server allows it, or every known user")  # fmt: skip
     add("--enable-debugging-handlers", default=True, **SWITCH,
-        help="whether logs and the like are answered at all")  # fmt: skip
+        help="whether logs and the like are served")  # fmt: skip
     add("--enable-profiling", default=False, **SWITCH,
         help="whether /debug/pprof/profile gives a CPU profile of this process")  # fmt: skip

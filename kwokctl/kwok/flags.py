@@ -14,8 +14,8 @@ def parser() -> FlagParser:
     """Make the parser; whatever is wrong raises UsageError."""
     made = controller_parser()
     made.description = (
-        "Does the work of kubelets for fake nodes of any cluster: nodes become Ready, pods run and "
-        "end, as Stages say, and logs and the like are answered."
+        "Acts as the kubelet of fake nodes in any cluster: nodes become Ready, pods run and end as "
+        "Stages define, and logs and the like are served."
     )
     add = made.add_argument
     add("-c", "--config", action="append", default=[], metavar="FILE",

@@ -70,7 +70,7 @@ def _usual_stages(
     beat = usual_heartbeat(options["nodeLeaseDurationSeconds"])
     sets = sets_in_force(words, beat)
     names = ", ".join(each.name for each in sets)
-    progress.note(f"no Stage is given; playing the usual ones: {names}")
+    progress.note(f"no Stage is given; playing the default ones: {names}")
     bodies = documents_of(sets, words, beat)
     return [
         Document(kind="Stage", api_version=KWOK, name=name, body=body, source=f"the usual '{name}'")

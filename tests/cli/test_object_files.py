@@ -101,7 +101,7 @@ def test_a_dry_run_says_what_would_be_read_and_written(
     runner.answers["foreseen_objects"] = {"pods": 1_200, "nodes": 2}
 
     assert words(f"snapshot export --dry-run --kubeconfig {tmp_path}/config --path x") == 0
-    assert "Read the usual kinds and all custom resources of the cluster of '" in (
+    assert "Read the default kinds and all custom resources of the cluster of '" in (
         capfd.readouterr().out
     )
     assert words("snapshot save --dry-run --format k8s --path x --filter pod") == 0

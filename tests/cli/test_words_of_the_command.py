@@ -38,7 +38,7 @@ Cluster commands:
   status        Show a cluster on one screen, and what is wrong with it
   doctor        Find out what is wrong with this machine and with a cluster,
                 and name the remedies
-  scale         Create or delete objects until there are as many as asked for
+  scale         Create or delete objects until there are as many as requested
   plan          Estimate the etcd size and the memory that nodes and pods need
   snapshot      Save and restore a cluster's data, and rewind it
   logs          Print the log of a component
@@ -52,7 +52,7 @@ Tools:
               etcdctl
   etcdutl     Run etcdutl, which works on files; all arguments after it go to
               etcdutl
-  etcd        Look at objects in etcd, and change them, past the API server
+  etcd        Read and change objects in etcd directly, past the API server
   kectl       Do what 'etcd' does, in the original's words
   env         Print the variables with which kubectl and etcdctl work on a
               cluster
@@ -70,11 +70,11 @@ Options:
 Everywhere:
   --name NAME        The cluster [default: kwok]
   -c, --config FILE  Configuration file, '-' for standard input; may be
-                     repeated, or parted by commas
+                     repeated, or a comma-separated list
   --dry-run          Print what would be done, as a script for sh where it can
                      be one, and change nothing
-  -v, --v LEVEL      What is logged: DEBUG, INFO, WARN, ERROR, a number, or
-                     INFO+2 [default: INFO]
+  -v, --v LEVEL      Log level: DEBUG, INFO, WARN, ERROR, a number, or INFO+2
+                     [default: INFO]
   -h, --help         Show this help
 """)
 
@@ -96,20 +96,20 @@ Usage: kwokctl snapshot [OPTIONS] COMMAND ...
   Save and restore a cluster's data, and rewind it.
 
 Commands:
-  save     Save all that is in etcd, or objects as documents, to a file that
+  save     Save the etcd database, or objects as documents, to a file that
            only you may read
-  restore  Replace all that is in etcd, or create and update the objects of a
+  restore  Replace the etcd database, or create and update the objects of a
            file
   export   Write the objects of any cluster to a file that 'snapshot restore
            --format k8s' takes
-  record   Write the objects of a cluster to a file, and then what happens,
-           until Ctrl-C
-  replay   Do again what was recorded, in its time; scheduler and controllers
-           stand still meanwhile
-  mark     Remember what is in a running cluster, to go back to it with
-           'snapshot rewind'
-  rewind   Take a running cluster back to a mark; API server, etcd and watches
-           go on
+  record   Record the objects of a cluster and all changes to them, until
+           Ctrl-C
+  replay   Replay recorded changes with their original timing; scheduler and
+           controllers are paused
+  mark     Mark the state of a running cluster, to return to it with 'snapshot
+           rewind'
+  rewind   Return a running cluster to a mark; API server, etcd and watches
+           keep running
   list     List the marks of a cluster, the latest last
   drop     Remove a mark; the cluster stays as it is
   serve    Mark and rewind a cluster for other programs, at a unix socket,
@@ -118,11 +118,11 @@ Commands:
 Everywhere:
   --name NAME        The cluster [default: kwok]
   -c, --config FILE  Configuration file, '-' for standard input; may be
-                     repeated, or parted by commas
+                     repeated, or a comma-separated list
   --dry-run          Print what would be done, as a script for sh where it can
                      be one, and change nothing
-  -v, --v LEVEL      What is logged: DEBUG, INFO, WARN, ERROR, a number, or
-                     INFO+2 [default: INFO]
+  -v, --v LEVEL      Log level: DEBUG, INFO, WARN, ERROR, a number, or INFO+2
+                     [default: INFO]
   -h, --help         Show this help
 """)
     )

@@ -269,5 +269,5 @@ def test_an_address_of_another_machine_is_refused(installed: Installed) -> None:
     done = installed.run(*CREATE, "--bind-address", "192.0.2.1")
 
     assert done.code == 2
-    assert "'192.0.2.1' is no address of this machine" in done.err
+    assert "'192.0.2.1' is not an address of this machine" in done.err
     assert_nothing_is_left(installed)

@@ -44,7 +44,7 @@ PATHS = ("api", "etcd")
 
 @pytest.fixture(scope="module")
 def clusters(installed: Installed) -> Iterator[Mapping[str, Installed]]:
-    """Two clusters by their data path, in which the same was asked for."""
+    """Two clusters by their data path, in which the same was requested."""
     made = {path: installed.called(path) for path in PATHS}
     for path, cluster in made.items():
         words = ("--data-path", path, "--node-heartbeat", "real", "--managed-fields", "on")

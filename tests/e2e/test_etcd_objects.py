@@ -144,5 +144,5 @@ def test_a_value_that_the_api_server_could_not_read_is_not_put(
     file = tmp_path / "bad.yaml"
     file.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bad}\ndata: {a: 1}\n")
 
-    assert "'data.a' must be a text" in storage.refused("etcd", "put", "--path", str(file))
+    assert "'data.a' must be a string" in storage.refused("etcd", "put", "--path", str(file))
     assert "bad" not in storage.kubectl("get", "configmaps", "-o", "name")

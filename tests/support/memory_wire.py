@@ -29,7 +29,7 @@ class MemoryWire:
         self.is_closed = True
 
     def taken(self) -> bytes:
-        """Return what was written since it was asked for last."""
+        """Return what was written since it was requested last."""
         data = bytes(self.written)
         self.written.clear()
         return data

@@ -5,7 +5,7 @@ from tests.support.memory_etcd import MemoryEtcd
 
 
 class RangedEtcd(MemoryEtcd):
-    """Answers for the latest revision, whichever is asked for: no test writes while it reads."""
+    """Answers for the latest revision, whichever is requested: no test writes while it reads."""
 
     async def page(
         self,

@@ -27,7 +27,7 @@ class RecordingPlane:
         self.leases_at_once = plane.leases_at_once
         self.past_api = plane.past_api
         self.calls: list[tuple[str, str]] = []
-        """What was asked for, and of which objects: their names, a kind, or how many."""
+        """What was requested, and of which objects: their names, a kind, or how many."""
         self.done = 0
         """Objects of bulk writes that have been created or deleted."""
 

@@ -262,7 +262,7 @@ class Writer:
         return self._operand(kind, depth)
 
     def _call_of(self, kind: str, depth: int, *, piped: bool) -> str | None:
-        """Return a call that gives the kind, its last value piped in if that is asked for."""
+        """Return a call that gives the kind, its last value piped in if that is requested."""
         chance = self._chance
         fitting = [
             one

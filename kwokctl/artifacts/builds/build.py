@@ -113,7 +113,7 @@ class Build:
         write_atomic(self._folder / "go.mod", text)
         version = self._module_version
         packages = [f"{program.package}@{version}" for program in self._programs]
-        with self.progress.step(f"Fetching what {self._title} is made of") as step:
+        with self.progress.step(f"Fetching the dependencies of {self._title}") as step:
             try:
                 await self._go(go, "get", "-tool", *packages, line=_saying(step))
             except CommandError as e:

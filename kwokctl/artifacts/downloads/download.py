@@ -152,7 +152,7 @@ class _Parcel:
         return self.store.root.parent / "first-downloads"
 
     def _other(self, wanted: Expected, found: str) -> ArtifactError:
-        hint = "repeat; if it happens again, something on the way changes files"
+        hint = "try again; if it happens again, a proxy or mirror may change files"
         if wanted.source == "recorded":
             place = first_seen.place(self._records, self.url)
             hint = f"find out why it was changed; if the new one is the right one, delete '{place}'"
@@ -165,9 +165,9 @@ class _Parcel:
     def _unchecked(self, found: str) -> str:
         place = first_seen.place(self._records, self.url)
         return (
-            f"nothing says what '{public(self.url)}' must be: its SHA-256 is {found}, noted in "
-            f"'{place}', and every later download must have it; to have it checked the first time, "
-            f"too, give the address with @sha256:{found}"
+            f"'{public(self.url)}' has no published checksum: its SHA-256 is {found}, recorded in "
+            f"'{place}', and later downloads must match it; to have the first one checked, too, "
+            f"give the address with @sha256:{found}"
         )
 
     def unpack(self, file: Path, checksum: str) -> None:

@@ -55,7 +55,7 @@ def of_error(host: str, error: Exception) -> Trouble:
         return Trouble(host, "has stopped answering", passing=True)
     if isinstance(error, http.ConnectionError | http.ChunkedEncodingError):
         return Trouble(host, "has cut the connection", passing=True)
-    return Trouble(host, f"cannot be asked ({error})")
+    return Trouble(host, f"cannot be queried ({error})")
 
 
 def _lasting(error: BaseException) -> str | None:
@@ -68,7 +68,7 @@ def _lasting(error: BaseException) -> str | None:
         case ssl.SSLCertVerificationError():
             return "its certificate is not trusted"
         case ssl.SSLError() if not isinstance(error, ssl.SSLEOFError):
-            return "it does not support the versions of TLS that kwokctl does"
+            return "it supports none of the TLS versions that kwokctl supports"
         case OSError(errno=code) if code in _NO_WAY:
             return error.strerror.lower() if error.strerror else "no route"
         case _:

@@ -160,7 +160,7 @@ class Transfer:
         """Write what comes to the end of a file, or return why it is not all."""
         for block in answer.iter_content(_BLOCK):
             if self._stop.is_set():
-                return Trouble(_host(url), "was not waited for")
+                return Trouble(_host(url), "took too long")
             if file.tell() + len(block) > self._largest:
                 return Trouble(_host(url), f"sends more than {self._largest:,} bytes")
             file.write(block)

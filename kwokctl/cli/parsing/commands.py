@@ -33,7 +33,8 @@ _EVERYWHERE: Mapping[str, object] = {
             "--config",
             "-c",
             metavar="FILE",
-            help="Configuration file, '-' for standard input; may be repeated, or parted by commas",
+            help="Configuration file, '-' for standard input; may be repeated, or a "
+            "comma-separated list",
             rich_help_panel=EVERYWHERE,
         ),
     ],
@@ -51,7 +52,7 @@ _EVERYWHERE: Mapping[str, object] = {
             "--v",
             "-v",
             metavar="LEVEL",
-            help="What is logged: DEBUG, INFO, WARN, ERROR, a number, or INFO+2 [default: INFO]",
+            help="Log level: DEBUG, INFO, WARN, ERROR, a number, or INFO+2 [default: INFO]",
             rich_help_panel=EVERYWHERE,
         ),
     ],

@@ -63,7 +63,7 @@ def create(
     timeout: Timeout = None,
     kubeconfig: Kubeconfig = None,
     keep_on_failure: Annotated[
-        bool, typer.Option("--keep-on-failure", help="If it fails, keep what was made")
+        bool, typer.Option("--keep-on-failure", help="Keep what was created if it fails")
     ] = False,
     fail_on_drift: Annotated[
         bool,
@@ -132,7 +132,8 @@ def delete(
         bool,
         typer.Option(
             "--force",
-            help="Delete what the original kwokctl made, and go on when the runtime is unavailable",
+            help="Also delete clusters of the original kwokctl, and continue when the runtime is "
+            "unavailable",
         ),
     ] = False,
     kubeconfig: Kubeconfig = None,

@@ -33,34 +33,36 @@ def manifest(
     *,
     replicas: Annotated[
         int | None,
-        count_option("--replicas", "How many share the nodes [default: 1]"),
+        count_option("--replicas", "How many controllers share the nodes [default: 1]"),
     ] = None,
     image: Annotated[
         str,
         typer.Option(
             "--image",
             metavar="IMAGE",
-            help="Their image [default: that of 'make image']",
+            help="Image of the controllers [default: that of 'make image']",
             parser=checked("--image", image_reference),
         ),
     ] = "",
     namespace: Annotated[
         str,
-        namespace_option("Their namespace [default: kwok-system]"),
+        namespace_option("Namespace of the controllers [default: kwok-system]"),
     ] = "kwok-system",
     stages: Annotated[
         list[str] | None,
         typer.Option(
             "--stage",
             metavar="SET,…",
-            help="Set of Stages in place of the usual one, as for 'create cluster'; may be repeated",
+            help="Set of Stages in place of the default one, as for 'create cluster'; may be "
+            "repeated",
         ),
     ] = None,
     crds: Annotated[
         bool,
         typer.Option(
             "--crds",
-            help="Read Stages and what kubelets answer from custom resources, too, and define those",
+            help="Also read Stages and the answers of kubelets from custom resources, and install "
+            "their CRDs",
         ),
     ] = False,
     kubelet_through: Annotated[
@@ -68,8 +70,8 @@ def manifest(
         typer.Option(
             "--kubelet-through",
             metavar="WAY",
-            help="Where the API server asks for logs and the like: service (any replica answers) or pod "
-            "(the one that has made the node Ready) [default: service]",
+            help="How the API server reaches kubelets, for logs and the like: service (any replica "
+            "answers) or pod (the one that has made the node Ready) [default: service]",
             parser=one_of("--kubelet-through", "service", "pod"),
         ),
     ] = "service",
@@ -78,15 +80,15 @@ def manifest(
         typer.Option(
             "--api-server",
             metavar="HOST:PORT",
-            help="The API server, where the address of its Service does not answer",
+            help="Address of the API server, if that of its Service cannot be reached",
         ),
     ] = "",
     steer_pods: Annotated[
         bool,
         typer.Option(
             "--steer-pods",
-            help="Add a policy that sends pods with the label kwok.x-k8s.io/node=fake, or in namespaces "
-            "with it, to fake nodes (Kubernetes 1.36)",
+            help="Add a policy that places pods with the label kwok.x-k8s.io/node=fake, or in "
+            "namespaces with it, on fake nodes (Kubernetes 1.36)",
         ),
     ] = False,
 ) -> None:

@@ -144,7 +144,8 @@ def kubeconfig(
         typer.Option("--insecure-skip-tls-verify", help="Do not check the server's certificate"),
     ] = False,
     user: Annotated[
-        str, typer.Option("--user", metavar="NAME", help="Who it is for [default: kwok-admin]")
+        str,
+        typer.Option("--user", metavar="NAME", help="User of the kubeconfig [default: kwok-admin]"),
     ] = "kwok-admin",
     groups: Annotated[
         list[str] | None,
@@ -185,7 +186,7 @@ def artifacts(
         typer.Option(
             "--filter",
             metavar="KIND",
-            help="Only those of a kind: binary or image",
+            help="Only artifacts of this kind: binary or image",
             parser=one_of("--filter", "", "binary", "image"),
         ),
     ] = "",

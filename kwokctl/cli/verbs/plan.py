@@ -35,20 +35,18 @@ def plan(
     *,
     nodes: Annotated[
         int,
-        count_option(
-            "--nodes", "How many nodes the cluster has in all [default: 0]", is_shown=False
-        ),
+        count_option("--nodes", "Number of nodes [default: 0]", is_shown=False),
     ] = 0,
     pods: Annotated[
         int,
-        count_option("--pods", "How many pods [default: 0]", metavar="M", is_shown=False),
+        count_option("--pods", "Number of pods [default: 0]", metavar="M", is_shown=False),
     ] = 0,
     node_size: Annotated[
         str,
         typer.Option(
             "--node-size",
             metavar="QUANTITY",
-            help="Bytes of one node as etcd holds it [default: that of the built-in template]",
+            help="Size of one node in etcd [default: that of the built-in template]",
             parser=checked("--node-size", quantity),
         ),
     ] = "",
@@ -57,7 +55,7 @@ def plan(
         typer.Option(
             "--pod-size",
             metavar="QUANTITY",
-            help="Bytes of one pod [default: as above]",
+            help="Size of one pod in etcd [default: as above]",
             parser=checked("--pod-size", quantity),
         ),
     ] = "",
@@ -65,7 +63,7 @@ def plan(
         bool,
         typer.Option(
             "--placed",
-            help="The pods are made with their nodes, as with 'scale pod --on-nodes'",
+            help="The pods are created with a node name, as with 'scale pod --on-nodes'",
         ),
     ] = False,
     etcd_quota_backend_size: Annotated[
@@ -82,8 +80,7 @@ def plan(
         typer.Option(
             "--node-heartbeat",
             metavar="KIND",
-            help="How often nodes show that they live: real, stretched or off "
-            "[default: as the cluster's do]",
+            help="Heartbeats of nodes: real, stretched or off [default: as the cluster's do]",
             parser=one_of("--node-heartbeat", "", "real", "stretched", "off"),
         ),
     ] = "",

@@ -32,7 +32,7 @@ def populate(
     wait: float | None,
     timeout: float | None,
 ) -> "list[ScaleResult]":
-    """Make objects until there are as many as asked for; none is deleted.
+    """Make objects until there are as many as requested; none is deleted.
 
     `wait` counts from the beginning of the command. What fails leaves the cluster and what was made.
     """

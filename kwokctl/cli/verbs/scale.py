@@ -54,13 +54,13 @@ def scale(
     ] = None,
     replicas: Annotated[
         int | None,
-        count_option("--replicas", "How many objects the set has afterwards [default: 1]"),
+        count_option("--replicas", "Number of objects in the set [default: 1]"),
     ] = None,
     serial_length: Annotated[
         int | None,
         count_option(
             "--serial-length",
-            "Digits of the number in a name; 0 gives one object the bare name [default: 6]",
+            "Digits of the number in a name; 0 for one object with the name alone [default: 6]",
         ),
     ] = None,
     namespace: Annotated[
@@ -80,7 +80,7 @@ def scale(
         str | None,
         file_option(
             "--kubeconfig",
-            "Scale in the cluster of this kubeconfig, also one that kwokctl did not create",
+            "Scale in the cluster of this kubeconfig, which kwokctl need not have created",
         ),
     ] = None,
     on_nodes: Annotated[
@@ -95,7 +95,7 @@ def scale(
         int | None,
         count_option(
             "--grace-period",
-            "How long deleted objects may take to end [default: 0]",
+            "Grace period of deleted objects [default: 0]",
             metavar="SECONDS",
         ),
     ] = None,
@@ -111,7 +111,7 @@ def scale(
         typer.Option(
             "--data-path",
             metavar="PATH",
-            help="How objects are written: auto, api or etcd [default: as the cluster was made]",
+            help="How objects are written: auto, api or etcd [default: that of the cluster]",
             parser=one_of("--data-path", "auto", "api", "etcd"),
         ),
     ] = None,
@@ -119,7 +119,7 @@ def scale(
     timeout: Timeout = None,
     output: Output = "",
 ) -> None:
-    """Create or delete objects until there are as many as asked for.
+    """Create or delete objects until there are as many as requested.
 
     They are named NAME-000000, NAME-000001 and so on; the oldest are kept.
     """

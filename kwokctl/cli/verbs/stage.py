@@ -33,7 +33,7 @@ _Stages = Annotated[
 _Objects = Annotated[
     list[str] | None,
     file_option(
-        "--object", "An object to begin with, in place of the built-in examples; may be repeated"
+        "--object", "An object to start with, in place of the built-in examples; may be repeated"
     ),
 ]
 
@@ -117,14 +117,15 @@ def explain(
     ] = "",
     object_file: Annotated[
         str,
-        file_option("--object", "The file of an object, in place of a cluster's"),
+        file_option("--object", "File of an object, in place of one of the cluster"),
     ] = "",
     stages: _Stages = None,
     stub_functions: Annotated[
         bool,
         typer.Option(
             "--stub-functions",
-            help="Show calls of functions of time and address, such as <Now>, in place of values",
+            help="Show functions of time and address as <Now> and the like, in place of their "
+            "values",
         ),
     ] = False,
     output: DataOutput = "",
@@ -163,7 +164,7 @@ def run_tests(
     ],
     stages: _Stages = None,
     write: Annotated[
-        bool, typer.Option("--write", help="Write what comes out to the output files")
+        bool, typer.Option("--write", help="Write the results to the output files")
     ] = False,
     output: DataOutput = "",
 ) -> None:
@@ -187,7 +188,7 @@ def run_tests(
     if bad:
         raise ConfigError(
             f"{len(bad)} of {len(found)} tests of Stages failed",
-            hint="if what comes out is right, write it with --write",
+            hint="if the results are right, write them with --write",
         )
 
 
@@ -196,7 +197,7 @@ def graph(
     *,
     stages: Annotated[
         list[str] | None,
-        typer.Argument(metavar="SET-OR-FILE...", help="Sets or files [default: the usual sets]"),
+        typer.Argument(metavar="SET-OR-FILE...", help="Sets or files [default: the default sets]"),
     ] = None,
     objects: _Objects = None,
     output: Annotated[

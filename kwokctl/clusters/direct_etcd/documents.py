@@ -44,7 +44,7 @@ def given_objects(path: str) -> GivenObjects:
     except OSError as e:
         raise ConfigError(f"cannot read {name}: {e.strerror}") from e
     except ValueError as e:
-        raise ConfigError(f"{name} is not a text of YAML or JSON: {e}") from e
+        raise ConfigError(f"{name} is not YAML or JSON: {e}") from e
     except ConfigError as e:
         raise ConfigError(f"{name}: {e}", hint=e.hint) from e
     numbered = enumerate(bodies, start=1)
@@ -71,7 +71,7 @@ def _objects(body: Json, place: str) -> Iterator[GivenObject]:
     if body is None:
         return
     if not isinstance(body, Mapping):
-        raise ConfigError(f"{place}: it is no object")
+        raise ConfigError(f"{place}: it is not an object")
     if str(body.get("kind", "")).endswith("List") and isinstance(body.get("items"), list):
         for number, item in enumerate(body["items"], start=1):
             yield from _objects(item, f"{place}, item {number}")

@@ -117,7 +117,7 @@ def _metadata(
     metadata = {name: value for name, value in found.items() if name not in _DROPPED}
     name = _text(metadata, "name", "metadata.name")
     if resource.kind == _NAMED_WITH_DOT and "." not in name:
-        raise ShapeError("metadata.name", "must be VERSION.GROUP: the API server ends at others")
+        raise ShapeError("metadata.name", "must be VERSION.GROUP: other names crash the API server")
     namespace = metadata.get("namespace") or ""
     if resource.is_namespaced:
         metadata["namespace"] = namespace or wanted.namespace or DEFAULT_NAMESPACE
@@ -147,7 +147,7 @@ def _text(document: Mapping[str, Json], name: str, place: str = "") -> str:
         or not value
         or (place and ("/" in value or value in (".", "..")))
     ):
-        raise ShapeError(place or name, "must be a text" if not value else f"cannot be '{value}'")
+        raise ShapeError(place or name, "must be a string" if not value else f"cannot be '{value}'")
     return value
 
 

@@ -28,7 +28,7 @@ from kwokctl.runtime import BringsKubernetes, RunsImages, Runtime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForkRequest:
-    """What `create cluster --from` was asked for."""
+    """What `create cluster --from` was requested."""
 
     source: ClusterName
     names: tuple[ClusterName, ...]

@@ -109,7 +109,7 @@ class ObjectFile:
 
     def _objects_in(self, line: int, value: Json) -> Iterator[FileObject]:
         if not isinstance(value, dict):
-            raise self.fault(line, "this document is no object", "remove it")
+            raise self.fault(line, "this document is not an object", "remove it")
         if not value:
             return
         if isinstance(value.get("items"), list) and str(value.get("kind", "")).endswith("List"):
@@ -124,7 +124,7 @@ class ObjectFile:
             head = _head(body)
         except msgspec.ValidationError as e:
             problem = str(e).replace("`", "'")
-            raise self.fault(line, f"this is no Kubernetes object: {problem}") from e
+            raise self.fault(line, f"this is not a Kubernetes object: {problem}") from e
         metadata = head.metadata
         if not (head.api_version and head.kind and metadata.name):
             raise self.fault(line, "this object has no apiVersion, kind or name")
@@ -190,7 +190,7 @@ class ObjectFile:
             return gzip.open(self.path)
         if b"\0" in head:
             raise SnapshotError(
-                f"'{self.path}' is no file of objects",
+                f"'{self.path}' is not a file of objects",
                 hint="if it is an etcd snapshot, leave '--format k8s' out",
             )
         return self.path.open("rb")

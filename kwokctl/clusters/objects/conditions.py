@@ -26,7 +26,7 @@ def predicate(condition: Condition) -> Predicate:
     kind, _, status = condition.partition("=")
     if not kind.isidentifier():
         raise UsageError(
-            f"'{condition}' is no condition",
+            f"'{condition}' is not a condition",
             hint="use 'exists', 'deleted', a type such as 'Ready' or 'Ready=False', a jq expression "
             "such as '.status.phase == \"Running\"', or a function",
         )

@@ -63,4 +63,4 @@ def _check(body: Mapping[str, Json], place: str) -> None:
     if not (names.get("name") or names.get("generateName")):
         missing.append("metadata.name")
     if missing:
-        raise ConfigError(f"{place}: '{missing[0]}' is missing or no text")
+        raise ConfigError(f"{place}: '{missing[0]}' is missing or not a string")

@@ -39,7 +39,7 @@ class ObjectWait:
         predicate(self.condition)
         if self.name and (self.selector or self.count is not None):
             raise UsageError(
-                f"'{self.what}' is one object: it is waited for without a selector and a number",
+                f"'{self.what}' is one object: waiting for it takes neither a selector nor a number",
                 hint=f"leave them out, or wait for '{self.kind}'",
             )
 

@@ -78,7 +78,7 @@ def _count(images: int) -> str:
 
 
 async def _images(home: Home, asked: str) -> tuple[Runtime, Images]:
-    """Return the runtime that was asked for, else the first that starts images here."""
+    """Return the runtime that was requested, else the first that starts images here."""
     missing: list[UnavailableError] = []
     for name in (asked,) if asked else registry.names():
         runtime = home.runtime(name)

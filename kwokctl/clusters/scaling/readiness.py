@@ -1,4 +1,4 @@
-"""Judges whether an object of a set is what was asked for: a Ready node, a Running pod.
+"""Judges whether an object of a set is what was requested: a Ready node, a Running pod.
 
 Only the fields that decide are decoded, since a watch shows every object several times.
 """

@@ -37,7 +37,7 @@ _FEW = Choice(path="api", why="there are few objects")
 async def scale_set(
     request: ScaleRequest, templates: Mapping[str, ResourceTemplate], context: ScaleContext
 ) -> ScaleResult:
-    """Make or delete objects until the set has as many as asked for, and wait if asked to.
+    """Make or delete objects until the set has as many as requested, and wait if asked to.
 
     The oldest members are kept. Interrupted at any moment it leaves whole objects only, and doing
     the same again completes it. Raises UsageError for an unknown template or a bad parameter before

@@ -50,7 +50,7 @@ def _option_differences(has: ClusterOptions, asked: Resolved) -> list[str]:
 
 
 def _difference(option: str, has: object, want: object) -> str:
-    return f"{option}: it has {_in_words(has)}, asked for {_in_words(want)}"
+    return f"{option}: it has {_in_words(has)}, requested {_in_words(want)}"
 
 
 def _in_words(value: object) -> str:
@@ -74,10 +74,10 @@ def _component_differences(saved: Saved, asked: Resolved) -> list[str]:
         return []
     want = selected(replace(asked.options, extras=saved.options.extras))
     missing = [
-        f"it has no component '{n}', which is asked for" for n in want if n not in saved.names
+        f"it has no component '{n}', which is requested" for n in want if n not in saved.names
     ]
     extra = [
-        f"it has the component '{n}', which is not asked for" for n in saved.names if n not in want
+        f"it has the component '{n}', which is not requested" for n in saved.names if n not in want
     ]
     return missing + extra
 
@@ -86,7 +86,7 @@ def _extra_differences(saved: Saved, asked: Resolved) -> Iterator[str]:
     for want in asked.options.extras:
         has = saved.options.described(want.name)
         if has is None:
-            yield f"it has no component '{want.name}', which is asked for"
+            yield f"it has no component '{want.name}', which is requested"
         elif has != want:
             yield f"{EXTRAS}: it has another description of '{want.name}'"
 

@@ -90,7 +90,7 @@ def stage_remarks(stages: StagesInForce, words: Sequence[str]) -> Iterator[str]:
         yield "those for pods are for pods with the annotation 'kwokctl.dev/life: stages' alone"
     others = {name: rival for name, rival in stages.displaced.items() if name != rival}
     if same := [f"'{name}'" for name in stages.displaced if name not in others]:
-        yield f"yours take the place of those of the same name: {', '.join(same)}"
+        yield f"yours replace those of the same name: {', '.join(same)}"
     for name, rival in others.items():
         yield f"'{name}' is left out, because your '{rival}' matches the same objects"
     if stages.own and stages.shipped:

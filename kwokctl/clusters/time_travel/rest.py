@@ -33,7 +33,7 @@ async def until_at_rest(reach: Reach, *, seconds: float, within: float) -> None:
             await rest.wait(seconds)
     except TimeoutError as e:
         raise TimedOutError(
-            f"after {within:g} s the cluster has not come to rest: {rest.latest} is written",
+            f"after {within:g} s the cluster is not idle: {rest.latest} is written",
             hint="stop what writes there, or mark the cluster without waiting",
         ) from e
 

@@ -70,8 +70,8 @@ class EtcdOptions(ComponentOptions):
     )
     fsync: str = option(
         "on",
-        "Let etcd wait for the disk: on, or off, which is faster on slow disks, but a power cut "
-        "may cost the cluster",
+        "Whether etcd waits until writes are on the disk: on, or off, which is faster on slow "
+        "disks, but a power failure may destroy the cluster",
         group=PANEL,
         metavar="SWITCH",
         choices=("on", "off"),

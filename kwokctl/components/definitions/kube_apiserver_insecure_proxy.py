@@ -33,7 +33,7 @@ class InsecureProxyOptions(ComponentOptions):
     )
     is_for_context: bool = option(
         False,
-        "Let the context lead to the port without credentials",
+        "Use the port without credentials in the context of the kubeconfig",
         group=COMPONENTS,
         name="insecure_kubeconfig",
         flag="",

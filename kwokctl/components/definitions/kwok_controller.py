@@ -68,8 +68,8 @@ class KwokControllerOptions(ComponentOptions):
     )
     stages: tuple[str, ...] = option(
         (),
-        "Set of Stages by which nodes or pods live, such as pod-general, in place of the usual one; "
-        "none for no usual one; STAGE- to leave a single Stage out",
+        "Set of Stages for nodes or pods, such as pod-general, in place of the default one; none "
+        "for no default set; STAGE- to leave out a single Stage",
         group=NODES,
         metavar="SET,…",
         name="stage",
@@ -79,7 +79,8 @@ class KwokControllerOptions(ComponentOptions):
     )
     parallelism: int = option(
         0,
-        "How many nodes, and how many pods, the embedded controller writes at once; 0 for the usual 64",
+        "How many nodes, and how many pods, the embedded controller writes in parallel; 0 for the "
+        "default of 64",
         group=NODES,
         metavar="N",
         name="controller_parallelism",
@@ -87,8 +88,8 @@ class KwokControllerOptions(ComponentOptions):
     )
     enable_crds: tuple[str, ...] = option(
         (),
-        "Kinds of documents that are custom resources of the cluster, too, and come and go while it "
-        "runs: Stage, Logs, Exec and so on",
+        "Kinds of documents that the cluster also serves as custom resources, so that they can be "
+        "changed while it runs: Stage, Logs, Exec and so on",
         group=COMPONENTS,
         metavar="KIND,…",
         name="enable_crds",

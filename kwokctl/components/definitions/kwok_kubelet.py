@@ -49,8 +49,8 @@ class KwokKubeletOptions(ComponentOptions):
     port: int = port_option("Kubelet of all fake nodes", name="kubelet_port", key="kubeletPort")
     node_proxy: bool = option(
         False,
-        "Serve the API's nodes/proxy: the API server then has all its connections to the cluster made by "
-        "the kubelet server (runtime binary)",
+        "Serve nodes/proxy of the API: the API server then connects to the cluster through the "
+        "kubelet server (runtime binary only)",
         group=NODES,
         name="node_proxy",
     )

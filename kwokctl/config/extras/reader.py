@@ -168,9 +168,11 @@ def _check(shape: ExtraComponentShape, place: str) -> None:
         if value and (fault := check(value)):
             raise ConfigError(f"{place}: '{key}' is '{value}', {fault.problem}", hint=fault.hint)
     if not _VERSION.fullmatch(shape.version):
-        raise ConfigError(f"{place}: 'version' is '{shape.version}', which is no version")
+        raise ConfigError(f"{place}: 'version' is '{shape.version}', which is not a version")
     if shape.work_dir and not shape.work_dir.startswith("/"):
-        raise ConfigError(f"{place}: 'workDir' is '{shape.work_dir}', which is no whole path")
+        raise ConfigError(
+            f"{place}: 'workDir' is '{shape.work_dir}', which is not an absolute path"
+        )
     if shape.metrics_discovery:
         raise NotServedError(
             f"{place}: 'metricsDiscovery' is not supported",

@@ -27,9 +27,9 @@ class HeartbeatOptions:
 
     kind: str = option(
         "",
-        "How often fake nodes show that they live: real (as kubelets do), stretched (by the "
-        "factor) or off (never, and none is lost) [default: real with the data path etcd if no "
-        "time is given, else stretched]",
+        "Heartbeats of fake nodes: real (as often as kubelets), stretched (by the factor) or off "
+        "(none, and no node becomes NotReady for that) [default: real with the data path etcd if "
+        "no time is given, else stretched]",
         group=NODES,
         metavar="KIND",
         name="node_heartbeat",
@@ -65,7 +65,7 @@ class HeartbeatOptions:
     )
     monitor_grace_period_milliseconds: int = option(
         40_000,
-        "When a silent node is lost, before the factor",
+        "How long a node may send no heartbeat before it becomes NotReady, before the factor",
         group=NODES,
         name="kube_controller_manager_node_monitor_grace_period_milliseconds",
         flag="",

@@ -40,7 +40,7 @@ class OwnAddresses:
     def pod_ips(self) -> Sequence[Json]:
         """Return the addresses of the pod in a network of its own."""
         if not self._own.pod_ips:
-            raise ExpressionError("no address has been asked for")
+            raise ExpressionError("no address has been requested")
         return self._own.pod_ips
 
 

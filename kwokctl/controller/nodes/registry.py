@@ -13,7 +13,7 @@ class Hold(Enum):
     """Whether this controller may write to a node and to its pods."""
 
     PENDING = "pending"
-    """Its lease is being asked for."""
+    """Its lease is being requested."""
     HELD = "held"
     FOREIGN = "foreign"
     """Another controller holds its lease."""

@@ -67,7 +67,7 @@ def _switch(value: Json) -> bytes:
 
 
 def _text(value: Json) -> bytes:
-    _demand(isinstance(value, str), "a text")
+    _demand(isinstance(value, str), "a string")
     encoded: bytes = value.encode()
     return encoded
 

@@ -53,7 +53,7 @@ def decoded(value: bytes) -> StoredObject:
     except ValueError as e:
         raise UndecodableError("it is neither JSON nor a protocol buffer of Kubernetes") from e
     if not isinstance(document, dict):
-        raise UndecodableError("it is no object")
+        raise UndecodableError("it is not an object")
     return StoredObject(document=document, media_type=JSON, unknown=frozenset())
 
 

@@ -47,7 +47,7 @@ class Opening:
 
 
 class RpcCall:
-    """One call, from the moment at which it is asked for until its answer is there."""
+    """One call, from the moment at which it is requested until its answer is there."""
 
     __slots__ = ("answer", "deadline", "heard", "message", "opening", "pieces", "stream")
 

@@ -80,4 +80,4 @@ class KeyPage(msgspec.Struct, frozen=True, gc=False):
     more: bool
     """Whether the range holds more than the limit let through."""
     revision: int
-    """The store's revision, of now: not the one that was asked for."""
+    """The store's revision, of now: not the one that was requested."""

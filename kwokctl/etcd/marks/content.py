@@ -70,7 +70,7 @@ class Content:
     """What etcd held at a mark."""
 
     def __init__(self, path: Path, descriptor: int, entries: list[_Entry]) -> None:
-        """Read values from an open file when they are asked for."""
+        """Read values from an open file when they are requested."""
         self._path = path
         self._descriptor = descriptor
         self._entries = {entry.key: entry for entry in entries}
@@ -151,5 +151,5 @@ def _index(path: Path, file: BinaryIO) -> list[_Entry]:
 
 def _damaged(path: Path) -> SnapshotError:
     return SnapshotError(
-        f"'{path}' is damaged, or is no mark", hint="drop the mark, and make it again"
+        f"'{path}' is damaged, or is not a mark", hint="drop the mark, and make it again"
     )

@@ -95,7 +95,7 @@ class CelProgram:
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether the same values always give the same: neither time nor chance is asked for."""
+        """Whether the same values always give the same: neither time nor chance is requested."""
         return all(
             self.is_steady(call) for call in self._checked.types if isinstance(call, CelCall)
         )

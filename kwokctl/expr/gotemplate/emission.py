@@ -76,7 +76,7 @@ def block(value: object, indent: object = 0) -> str:
 
 
 def levels(indent: object) -> int:
-    """Return the levels of indentation that `YAML` is asked for."""
+    """Return the levels of indentation that `YAML` is requested."""
     if type(indent) is not int and not (
         isinstance(indent, UntypedConstant) and indent.is_integer()
     ):

@@ -97,7 +97,9 @@ class _Translator:
             many *= max(least, most, 1)
             is_open = bool(repeat[2]) and not repeat[3]
             if many > _MOST or (most < least and not is_open):
-                raise RegexpError(repeat.start(), f"'{repeat[0]}' is no valid number of times")
+                raise RegexpError(
+                    repeat.start(), f"'{repeat[0]}' is not a valid number of repetitions"
+                )
         is_lazy = self._source.accept("?") != self._flags.U
         return _Part(f"(?:{part.text}){repeat[0]}{'?' if is_lazy else ''}", many)
 

@@ -83,7 +83,7 @@ class RegexpText:
         found = category(name)
         if found is None:
             raise RegexpError(
-                start, f"'{name}' is no general category of Unicode; scripts are not supported"
+                start, f"'{name}' is not a general category of Unicode; scripts are not supported"
             )
         is_negated = (match[0][0] == "P") != bool(match[2])
         return without(found) if is_negated else found
@@ -106,7 +106,7 @@ class RegexpText:
         if match := self.matching(_POSIX):
             name = match[1].removeprefix("^")
             if name not in POSIX:
-                raise RegexpError(at, f"'{name}' is no class")
+                raise RegexpError(at, f"'{name}' is not a class")
             return without(POSIX[name]) if match[1] != name else POSIX[name]
         if self.accept("\\"):
             if (found := self.escaped_class()) is not None:
@@ -117,7 +117,7 @@ class RegexpText:
             self.at += 1
             high = self._member(start)
         if high < low:
-            raise RegexpError(at, f"'{self.text[at : self.at]}' is no range")
+            raise RegexpError(at, f"'{self.text[at : self.at]}' is not a range")
         return ((low, high),)
 
     def _member(self, start: int) -> int:

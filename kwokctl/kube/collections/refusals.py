@@ -22,7 +22,7 @@ def is_final(error: ApiError) -> bool:
 
 
 def is_forbidden(error: ApiError) -> bool:
-    """Tell whether the user may not do what was asked for."""
+    """Tell whether the user may not do what was requested."""
     return error.status == _FORBIDDEN
 
 

@@ -123,7 +123,7 @@ class Stream(Wire):
             self._wake()
 
     def rest(self) -> None:
-        """Bound no silence any more: nothing is asked for."""
+        """Bound no silence any more: nothing is requested."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -50,7 +50,7 @@ class Gate:
         if self._allow_all:
             return
         names, what = subresources(request.path), verb(request.method)
-        # A right to all nodes is asked for first: for thousands of nodes it is one question.
+        # A right to all nodes is requested first: for thousands of nodes it is one question.
         if await self._has_any(who, what, names, ""):
             return
         node = await self._node_of(request)

@@ -8,7 +8,7 @@ from kwokctl.kubelet.http.messages import RefusedError
 from kwokctl.kubelet.http.parsing import ParsedRequest, RequestParser
 
 _MOST_UNREAD = 256 * 1024
-"""Bytes, or requests, that are taken from a client before they are asked for."""
+"""Bytes, or requests, that are taken from a client before they are requested."""
 _MOST_AHEAD = 8
 
 

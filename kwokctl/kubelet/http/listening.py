@@ -72,7 +72,7 @@ def unix_socket(path: Path, *, hint: str) -> socket.socket:
     One that a server has left behind is replaced; ConflictError if there is another file.
     """
     if path.exists() and not path.is_socket():
-        raise ConflictError(f"'{path}' exists, and is no socket", hint=hint)
+        raise ConflictError(f"'{path}' exists, and is not a socket", hint=hint)
     made = socket.socket(socket.AF_UNIX)
     try:
         path.unlink(missing_ok=True)

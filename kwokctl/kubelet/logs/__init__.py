@@ -1,1 +1,1 @@
-"""The logs of containers: which lines there are, and which of them are asked for."""
+"""The logs of containers: which lines there are, and which of them are requested."""

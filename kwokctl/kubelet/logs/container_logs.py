@@ -35,7 +35,7 @@ class ContainerLogs:
         self._wall = wall
 
     def routes(self) -> Iterable[Route]:
-        """Return where logs are asked for."""
+        """Return where logs are requested."""
         yield Route(path="/containerLogs", is_tree=True, answer=self.answer, is_debugging=True)
 
     async def answer(self, request: Request) -> Answer:

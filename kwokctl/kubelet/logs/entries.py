@@ -13,7 +13,7 @@ _MOST_KEPT = 10_000_000
 
 
 class GeneratedLines(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """Lines that are made when they are asked for."""
+    """Lines that are made when they are requested."""
 
     template: str
     """A Go template of one line."""

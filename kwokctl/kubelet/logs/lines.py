@@ -47,7 +47,7 @@ class LogWriter:
 
     @property
     def is_full(self) -> bool:
-        """Whether as many bytes were written as were asked for."""
+        """Whether as many bytes were written as were requested."""
         return self._left == 0
 
     def write(self, lines: Iterable[LogLine]) -> bytes:

@@ -1,4 +1,4 @@
-"""What is asked for of a container's log: the options of `kubectl logs`, as kubelets get them.
+"""What is requested of a container's log: the options of `kubectl logs`, as kubelets get them.
 
 https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#get-read-log-of-the-specified-pod
 """

@@ -36,5 +36,5 @@ def _seconds(request: Request) -> float:
     except ValueError:
         found = 0.0
     if not 0 < found <= _LONGEST:
-        raise RefusedError(400, f"'{given}' is no number of seconds up to {_LONGEST:.0f}")
+        raise RefusedError(400, f"'{given}' is not a number of seconds up to {_LONGEST:.0f}")
     return found

@@ -1,4 +1,4 @@
-"""The pages of Metric documents: finds the one for a path, and keeps those that are asked for."""
+"""The pages of Metric documents: finds the one for a path, and keeps those that are requested."""
 
 from collections.abc import Iterable, Sequence
 

@@ -23,7 +23,7 @@ def test_a_plain_cluster_is_written_to_past_the_api_server() -> None:
 def test_the_choice_is_one_line_with_its_reason() -> None:
     line = str(choose_data_path(changed(PLAIN, data_path="api")))
 
-    assert line == "writes: through the API server (as asked)"
+    assert line == "writes: through the API server (as requested)"
 
 
 @pytest.mark.parametrize(

@@ -111,11 +111,14 @@ def test_an_unknown_kind_is_warned_about_and_left_out(tmp_path: Path) -> None:
     [
         ("- kind: Stage", "document 1 is a list, not a mapping"),
         ("kind: Stage\n---\n7", "document 2 is a number, not a mapping"),
-        ("kind: [Stage]", "document 1: 'kind' is a list, not a text"),
+        ("kind: [Stage]", "document 1: 'kind' is a list, not a string"),
         ("metadata: {}", "document 1: 'kind' is missing"),
-        ("kind: Stage\napiVersion: 1", "document 1: 'apiVersion' is a number, not a text"),
-        ("kind: Stage\nmetadata: x", "document 1: 'metadata' is a text, not a mapping"),
-        ("kind: Stage\nmetadata: {name: 7}", "document 1: 'metadata.name' is a number, not a text"),
+        ("kind: Stage\napiVersion: 1", "document 1: 'apiVersion' is a number, not a string"),
+        ("kind: Stage\nmetadata: x", "document 1: 'metadata' is a string, not a mapping"),
+        (
+            "kind: Stage\nmetadata: {name: 7}",
+            "document 1: 'metadata.name' is a number, not a string",
+        ),
         ("kind: Stage\n---\na: [", r"not valid YAML: .* at line \d"),
     ],
 )

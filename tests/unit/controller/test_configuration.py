@@ -32,7 +32,7 @@ def test_the_options_of_several_documents_are_merged_and_the_later_wins() -> Non
         ({"manageNodesWithLabelSelector": "a=b=c"}, "not a selector"),
         ({"manageSingleNode": "../x"}, "not a name of a node"),
         ({"manageAllNodes": "yes"}, "must be true or false"),
-        ({"enableCRDs": "Stage"}, "must be a list of texts"),
+        ({"enableCRDs": "Stage"}, "must be a list of strings"),
     ],
 )
 def test_a_bad_value_is_named_with_its_place(options: dict[str, Any], said: str) -> None:

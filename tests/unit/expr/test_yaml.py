@@ -129,7 +129,7 @@ def test_documents_come_back_one_by_one() -> None:
         ("a: *b", "unknown anchor 'b' at line 1, column 4"),
         ("a: 1\nb:\n  c: 1\n  d: 2\n  c: 3\n", "the key 'c' is repeated at line 5, column 3"),
         ("{1: a, '1': b}", "the key '1' is repeated at line 1, column 8"),
-        ("~: 1", "a mapping key must be a text, not 'None' at line 1, column 1"),
+        ("~: 1", "a mapping key must be a string, not 'None' at line 1, column 1"),
         ("<<: 1", "only mappings can be merged"),
         ("a: .inf", "'.inf' is not a number that JSON can hold at line 1, column 4"),
         ("a: !!int x", "'x' is no int"),

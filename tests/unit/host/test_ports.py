@@ -22,7 +22,7 @@ def listening(address: str = LOCAL, port: int = 0) -> Iterator[int]:
 
 def test_an_address_of_another_machine_is_reported_as_such() -> None:
     for address in ("192.0.2.1", "nonsense"):
-        with pytest.raises(UsageError, match=f"'{address}' is no address of this machine"):
+        with pytest.raises(UsageError, match=f"'{address}' is not an address of this machine"):
             check_local(address)
     check_local("0.0.0.0")
 

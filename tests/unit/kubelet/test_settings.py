@@ -60,7 +60,7 @@ def test_a_document_that_is_wrong_is_refused_at_once(tmp_path: Path) -> None:
         (("--tls-cert-file", "a"), "a certificate needs its key"),
         (("--authorization-mode", "Never"), "invalid choice"),
         (("--manage-single-node", "n"), "exclude each other"),
-        (("--server-address", "here"), "no address to serve"),
+        (("--server-address", "here"), "not an address to serve"),
         (("--enable-crds", "Stage"), "'Stage' says nothing of what a kubelet answers"),
     ],
 )

@@ -28,14 +28,14 @@ To = Annotated[
     typer.Option(
         "--to",
         metavar="DIR",
-        help="Also write them to a folder, with which 'artifacts add' prepares another machine",
+        help="Also copy them to a folder, from which 'artifacts add' prepares another machine",
         parser=folder_to_write("--to"),
     ),
 ]
 For = Annotated[
     str | None,
     runtime_option(
-        "Runtime that --to is for: of docker and kind its images come along [default: binary]"
+        "Runtime to prepare with --to; docker and kind include images [default: binary]"
     ),
 ]
 
@@ -111,7 +111,7 @@ def add(
         str,
         typer.Argument(
             metavar="DIR",
-            help="What 'artifacts pull --to DIR' has written",
+            help="Folder that 'artifacts pull --to DIR' has written",
             parser=folder_to_read("DIR"),
         ),
     ],

@@ -115,22 +115,25 @@ def _building(missing: "Sequence[WantedProgram]") -> str:
 def images(
     call: Invocation,
     *,
-    pull: Annotated[bool, typer.Option("--pull", help="Pull them from their registry")] = False,
+    pull: Annotated[
+        bool, typer.Option("--pull", help="Pull the images from their registry")
+    ] = False,
     build: Annotated[
-        bool, typer.Option("--build", help="Make them from programs, which are built if necessary")
+        bool,
+        typer.Option("--build", help="Make the images from programs, which are built if necessary"),
     ] = False,
     save: Annotated[
         str | None,
         typer.Option(
             "--save",
             metavar="FILE",
-            help="Write them to a file",
+            help="Save the images to a file",
             parser=file_to_write("--save"),
         ),
     ] = None,
     load: Annotated[
         str | None,
-        file_option("--load", "Load them from a file, and get nothing else"),
+        file_option("--load", "Only load the images from a file"),
     ] = None,
     runtime: Annotated[
         str | None,
@@ -223,10 +226,13 @@ def prune(
     *,
     everything: Annotated[
         bool,
-        typer.Option("--all", help="Remove the programs that are in use, too"),
+        typer.Option("--all", help="Also remove programs that are in use"),
     ] = False,
     yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Do not ask; required without a terminal")
+        bool,
+        typer.Option(
+            "--yes", "-y", help="Do not ask for confirmation; required without a terminal"
+        ),
     ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="List what would be removed, and remove nothing")

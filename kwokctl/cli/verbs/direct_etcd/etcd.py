@@ -50,7 +50,7 @@ _Form = Annotated[
         parser=one_of("--output", *FORMS),
     ),
 ]
-_TEXT = "Look at objects in etcd, and change them, past the API server."
+_TEXT = "Read and change objects in etcd directly, past the API server."
 
 
 def register(app: typer.Typer) -> None:
@@ -86,7 +86,7 @@ def get(
         typer.Option(
             "--chunk-size",
             metavar="N",
-            help=f"Read so many at a time [default: {_CHUNK}]",
+            help=f"Keys per request [default: {_CHUNK}]",
             parser=whole_number("--chunk-size", least=1),
         ),
     ] = _CHUNK,
@@ -152,7 +152,7 @@ def delete(
     namespace: _Namespace = "",
     everywhere: _Everywhere = False,
     every: Annotated[
-        bool, typer.Option("--all", help="Delete all that is meant, when no NAME is given")
+        bool, typer.Option("--all", help="Delete all objects that match, when no NAME is given")
     ] = False,
     output: _Form = "key",
     **words: object,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _ENDPOINT = re.compile(r"(https?://)?(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):[0-9]{1,5}/?", re.ASCII)
 _FILES = ("cacert", "cert", "key")
 DEFAULT_ENDPOINT = "127.0.0.1:2379"
-OTHER = "An etcd that is not of a cluster of kwokctl's"
+OTHER = "An etcd of no kwokctl cluster"
 _REGISTRY = "/registry"
 _PATIENCE = 2.0
 _UNSERVED: Mapping[str, object] = {
@@ -49,16 +49,16 @@ def parameters() -> tuple[inspect.Parameter, ...]:
     """Describe the options, those of the original among them that are hidden."""
     shown = (
         _option("endpoints", list[str] | None, "--endpoints", metavar="ADDRESS",
-                help="Addresses, parted by commas, such as https://10.0.0.1:2379; the first that answers "
-                "is used [default: the cluster's]"),
+                help="Addresses, separated by commas, such as https://10.0.0.1:2379; the first "
+                "that answers is used [default: the cluster's]"),
         _file("cert", "Client certificate"),
         _file("key", "Key of the client certificate"),
-        _file("cacert", "Authority of etcd's certificate"),
+        _file("cacert", "CA of etcd's certificate"),
         _option("dial_timeout", float | None, "--dial-timeout", metavar="DURATION",
-                help="How long an address may take to answer [default: 2s]",
+                help="Timeout for connecting to an address [default: 2s]",
                 parser=duration("--dial-timeout")),
         _option("prefix", str | None, "--prefix", metavar="PREFIX",
-                help=f"What all keys begin with [default: the cluster's, else {_REGISTRY}]",
+                help=f"Prefix of all keys [default: the cluster's, else {_REGISTRY}]",
                 parser=checked("--prefix", checks.key_prefix)),
     )  # fmt: skip
     hidden = (_hidden(name, kind) for name, kind in (*_UNSERVED.items(), *_IDLE.items()))

@@ -28,10 +28,10 @@ def doctor(
     *,
     fix: Annotated[
         bool,
-        typer.Option("--fix", help="Remove the causes that can be removed without losing anything"),
+        typer.Option("--fix", help="Repair what can be repaired without losing data"),
     ] = False,
     online: Annotated[
-        bool, typer.Option("--online", help="Also ask the sites of programs and images")
+        bool, typer.Option("--online", help="Also check the download sites of programs and images")
     ] = False,
     output: DataOutput = "",
 ) -> None:
@@ -50,7 +50,7 @@ def doctor(
     repairs = repairs_of(seen.findings)
     if fix and call.is_dry_run:
         titles = "; ".join(each.what for each in repairs)
-        dry_run.remark(call, titles or "There is nothing that can be repaired.", output)
+        dry_run.remark(call, titles or "There is nothing to repair.", output)
         return
     done = call.run(carry_out_repairs, repairs, call.progress) if fix else []
     if done:

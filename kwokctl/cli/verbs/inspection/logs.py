@@ -43,7 +43,7 @@ def logs(
     ],
     follow: Annotated[
         bool,
-        typer.Option("--follow", "-f", help="Keep running, and print what it writes from now on"),
+        typer.Option("--follow", "-f", help="Keep running, and print new lines"),
     ] = False,
     tail: Annotated[
         int | None,
@@ -89,7 +89,8 @@ def export_logs(
         str | None,
         typer.Argument(
             metavar="DIR",
-            help="Write below it, into a folder of the cluster's name [default: the cluster's own]",
+            help="Folder to export to, into a subfolder with the cluster's name [default: the "
+            "cluster's own folder]",
             parser=folder_to_write("DIR"),
         ),
     ] = None,

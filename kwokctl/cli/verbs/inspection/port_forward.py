@@ -35,7 +35,7 @@ def port_forward(
         str,
         typer.Argument(
             metavar="LOCAL:REMOTE",
-            help="A port of this machine, 0 for a free one, and the name or number of the component's",
+            help="Local port (0 for a free one), and the name or number of the component's port",
         ),
     ],
 ) -> None:

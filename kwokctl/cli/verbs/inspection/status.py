@@ -20,7 +20,7 @@ def status(
     call: Invocation,
     *,
     watch: Annotated[
-        bool, typer.Option("--watch", "-w", help="Keep running, and show it again every 2 s")
+        bool, typer.Option("--watch", "-w", help="Keep running, and refresh every 2 s")
     ] = False,
     output: DataOutput = "",
 ) -> None:

@@ -30,20 +30,21 @@ Filter = Annotated[
     typer.Option(
         "--filter",
         metavar="KIND",
-        help="Only these kinds, such as pod or deployment.apps; may be repeated, or parted by commas "
-        "[default: those of workloads, access and storage, and all custom resources]",
+        help="Only these kinds, such as pod or deployment.apps; may be repeated, or a "
+        "comma-separated list [default: those of workloads, access and storage, and all custom "
+        "resources]",
     ),
 ]
 WithSecrets = Annotated[
-    bool, typer.Option("--with-secrets", help="Secrets, too, which are left out otherwise")
+    bool, typer.Option("--with-secrets", help="Include Secrets, which are left out by default")
 ]
 Rules = Annotated[
     str,
     typer.Option(
         "--rules",
         metavar="FILE",
-        help="What becomes of fields before they are written: a file, or 'twin', which hides all names "
-        "and texts of the user, and makes fake nodes of real ones",
+        help="Rules that change objects before they are written: a file, or 'twin', which replaces "
+        "all names and texts of the user, and turns real nodes into fake ones",
         parser=checked("--rules", lambda word: None if word == "twin" else checks.file(word)),
     ),
 ]
@@ -71,20 +72,20 @@ _As = Annotated[
     typer.Option(
         "--as",
         metavar="USER",
-        help="Ask in the place of this user",
+        help="Impersonate this user",
         parser=checked("--as", checks.text),
     ),
 ]
 _AsGroup = Annotated[
     list[str] | None,
-    typer.Option("--as-group", metavar="GROUP", help="And of this group; may be repeated"),
+    typer.Option("--as-group", metavar="GROUP", help="Impersonate this group; may be repeated"),
 ]
 _PageSize = Annotated[
     int,
     typer.Option(
         "--page-size",
         metavar="N",
-        help="Objects to ask for at once; 0 for all [default: 500]",
+        help="Objects per request; 0 for all at once [default: 500]",
         parser=whole_number("--page-size", least=0),
     ),
 ]
@@ -93,7 +94,7 @@ _PagesAhead = Annotated[
     typer.Option(
         "--page-buffer-size",
         metavar="N",
-        help="Pages of a kind to read before they are written [default: 10]",
+        help="Pages of a kind that may wait to be written [default: 10]",
         parser=whole_number("--page-buffer-size", least=0),
     ),
 ]
@@ -102,7 +103,7 @@ _Qps = Annotated[
     typer.Option(
         "--qps",
         metavar="N",
-        help="Requests a second at the most, to spare the API server [default: 0, no bound]",
+        help="Limit of requests per second, to spare the API server [default: 0, no limit]",
         parser=number("--qps", least=0.0, most=10_000.0),
     ),
 ]
@@ -136,7 +137,7 @@ def export(
     pages_ahead: _PagesAhead = 10,
     qps: _Qps = 0.0,
     record: Annotated[
-        bool, typer.Option("--record", help="Go on with what happens, for 'snapshot replay'")
+        bool, typer.Option("--record", help="Keep recording changes, for 'snapshot replay'")
     ] = False,
     seconds: Duration = None,
     output: Output = "",
@@ -181,7 +182,7 @@ def record(
     seconds: Duration = None,
     output: Output = "",
 ) -> None:
-    """Write the objects of a cluster to a file, and then what happens, until Ctrl-C."""
+    """Record the objects of a cluster and all changes to them, until Ctrl-C."""
     from kwokctl.clusters.object_files.exporting.choice import named
     from kwokctl.clusters.object_files.exporting.export import ExportRequest
 
@@ -240,7 +241,7 @@ def _source(kubeconfig: str, user: str, groups: list[str]) -> "ExportSource":
 
 
 def _foreseen(source: str, request: "ExportRequest") -> str:
-    what = ", ".join(request.kinds) or "the usual kinds and all custom resources"
+    what = ", ".join(request.kinds) or "the default kinds and all custom resources"
     return f"Read {what} of {source}, and write them to '{request.path}'."
 
 

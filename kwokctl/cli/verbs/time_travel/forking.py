@@ -22,8 +22,8 @@ From = Annotated[
     typer.Option(
         "--from",
         metavar="CLUSTER|FILE",
-        help="Copy a running cluster: its settings, all its objects, and its authorities; or begin with "
-        "the objects of a snapshot file",
+        help="Copy a running cluster: its settings, all its objects, and its certificate "
+        "authorities; or start with the objects of a snapshot file",
     ),
 ]
 Count = Annotated[
@@ -33,15 +33,16 @@ Count = Annotated[
         metavar="N",
         min=1,
         max=99,
-        help="With --from, make so many: NAME-1, NAME-2 and so on [default: one, NAME]",
+        help="With --from, how many clusters to create: NAME-1, NAME-2 and so on [default: one, "
+        "NAME]",
     ),
 ]
 NewPki = Annotated[
     bool,
     typer.Option(
         "--new-pki",
-        help="With --from, make authorities of its own: tokens and certificates of the other are not "
-        "accepted",
+        help="With --from, create new certificate authorities: tokens and certificates of the "
+        "source cluster are not accepted",
     ),
 ]
 

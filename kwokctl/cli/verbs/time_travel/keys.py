@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kwokctl.clusters.object_files.recording.clock import ReplayClock
 
-HELP = "Space holds it, Enter goes on, U is faster, D slower"
+HELP = "Space pauses, Enter continues, U is faster, D slower"
 
 
 def is_possible() -> bool:

@@ -50,7 +50,8 @@ def mark(
         typer.Option(
             "--max-size",
             metavar="QUANTITY",
-            help="Drop the oldest marks of the cluster if all of them take more [default: 4Gi]",
+            help="Drop the oldest marks of the cluster when all its marks take more than this "
+            "[default: 4Gi]",
             parser=checked("--max-size", quantity),
         ),
     ] = "",
@@ -59,13 +60,13 @@ def mark(
         typer.Option(
             "--max-age",
             metavar="DURATION",
-            help="Drop the marks of the cluster that are older [default: 0s, keep them]",
+            help="Drop the marks of the cluster that are older than this [default: 0s, keep them]",
             parser=duration("--max-age"),
         ),
     ] = None,
     output: Output = "",
 ) -> None:
-    """Remember what is in a running cluster, to go back to it with 'snapshot rewind'."""
+    """Mark the state of a running cluster, to return to it with 'snapshot rewind'."""
     if call.is_dry_run:
         text = f"Read all objects at one revision, and keep them as the mark '{name}'."
         dry_run.remark(call, text, output)
@@ -98,7 +99,7 @@ def rewind(
     ] = False,
     output: Output = "",
 ) -> None:
-    """Take a running cluster back to a mark; API server, etcd and watches go on."""
+    """Return a running cluster to a mark; API server, etcd and watches keep running."""
     from kwokctl.clusters.time_travel.rewind import foreseen, rewind_cluster
 
     if call.is_dry_run:

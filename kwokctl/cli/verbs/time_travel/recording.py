@@ -54,21 +54,22 @@ def replay(
         typer.Option(
             "--speed",
             metavar="N",
-            help="Seconds of the recording in a second, from 0.01 to 1000 [default: 1]",
+            help="Speed of the replay, from 0.01 to 1000 times the original [default: 1]",
             parser=number("--speed", least=0.01, most=1000.0),
         ),
     ] = 1.0,
     snapshot: Annotated[
         bool,
         typer.Option(
-            "--snapshot/--no-snapshot", help="Restore first what there was in the beginning"
+            "--snapshot/--no-snapshot",
+            help="First restore the objects at the start of the recording",
         ),
     ] = True,
     output: Output = "",
 ) -> None:
-    """Do again what was recorded, in its time; scheduler and controllers stand still meanwhile.
+    """Replay recorded changes with their original timing; scheduler and controllers are paused.
 
-    On a terminal Space holds it, Enter goes on, U is faster, D slower.
+    On a terminal Space pauses, Enter continues, U is faster, D slower.
     """
     from kwokctl.cli.verbs.time_travel import keys
     from kwokctl.clusters.object_files.recording.replay import (

@@ -31,8 +31,8 @@ _Format = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT",
-        help="etcd: all of it, as etcd has it; k8s: objects as YAML documents, which any cluster can "
-        "take [default: etcd]",
+        help="etcd: the whole database; k8s: objects as YAML documents, which any cluster can "
+        "restore [default: etcd]",
         parser=one_of("--format", "etcd", "k8s"),
     ),
 ]
@@ -79,7 +79,7 @@ def save(
     rules: Rules = "",
     output: Output = "",
 ) -> None:
-    """Save all that is in etcd, or objects as documents, to a file that only you may read.
+    """Save the etcd database, or objects as documents, to a file that only you may read.
 
     The format etcd holds every Secret, k8s none unless '--with-secrets' is given.
     """
@@ -122,7 +122,7 @@ def restore(
     kinds: Filter = None,
     output: Output = "",
 ) -> None:
-    """Replace all that is in etcd, or create and update the objects of a file.
+    """Replace the etcd database, or create and update the objects of a file.
 
     With '--format k8s' other objects stay, and clients go on; the scheduler and the controllers stand
     still meanwhile.

@@ -34,7 +34,9 @@ def _finding(patient: Patient, component: ComponentStatus, problem: Problem) -> 
         what = f"{problem.what}: the disk of '{folder}' is full"
         return DoctorFinding(what=what, remedy=f"free space there, then {problem.remedy}")
     start = partial(start_cluster, patient.home, patient.name, wait=_PATIENCE)
-    return found(problem, Repair(what=f"Starting what does not run of '{patient.name}'", do=start))
+    return found(
+        problem, Repair(what=f"Starting the stopped components of '{patient.name}'", do=start)
+    )
 
 
 CHECK = Check(name="components", looks_at="whether they run and are ready", look=look)

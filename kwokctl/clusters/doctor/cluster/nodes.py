@@ -44,7 +44,7 @@ async def why_no_stage(patient: Patient, value: Json) -> Iterator[str]:
     return (
         f"Stage '{stage.name}' does not match {called}: {rule}"
         if (rule := first_broken_rule(stage, value))
-        else f"Stage '{stage.name}' matches {called}: the controller is to play it"
+        else f"Stage '{stage.name}' matches {called}: the controller should play it soon"
         for stage in stages
     )
 

@@ -29,4 +29,4 @@ def _taken(patient: Patient, component: Component) -> Iterator[DoctorFinding]:
                 yield DoctorFinding(what=str(e), remedy=remedy)
 
 
-CHECK = Check(name="ports", looks_at="the ports of what does not run", look=look)
+CHECK = Check(name="ports", looks_at="the ports of components that do not run", look=look)

@@ -55,4 +55,4 @@ def _instances(process: Path) -> int:
     return found
 
 
-CHECK = Check(name="inotify", looks_at="how many files programs may have watched", look=look)
+CHECK = Check(name="inotify", looks_at="how many files programs may watch", look=look)

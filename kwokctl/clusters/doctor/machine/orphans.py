@@ -73,7 +73,7 @@ def _of_processes(machine: Machine, name: ClusterName, found: Collection[Process
         what=f"processes of a cluster '{name}' that is gone still run: {ids}",
         remedy="kwokctl doctor --fix ends them",
         repair=Repair(
-            what=f"Ending what runs of '{name}' ({ids})", do=partial(_end, machine, name)
+            what=f"Ending the processes of '{name}' ({ids})", do=partial(_end, machine, name)
         ),
     )
 

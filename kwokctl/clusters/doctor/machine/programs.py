@@ -51,7 +51,7 @@ def _of_missing(missing: list[str], source: ArtifactSource) -> list[DoctorFindin
     names = ", ".join(missing)
     if missing and source is ArtifactSource.OFFLINE:
         what = f"not in the store, and 'offline' gets none: {names}"
-        return [DoctorFinding(what=what, remedy="carry them here: kwokctl artifacts add FOLDER")]
+        return [DoctorFinding(what=what, remedy="copy them here: kwokctl artifacts add FOLDER")]
     if missing and source is ArtifactSource.BUILD and not shutil.which("go"):
         what = f"to be built, and there is no 'go' on PATH: {names}"
         return [DoctorFinding(what=what, remedy="install Go, or take another --artifact-source")]

@@ -14,8 +14,8 @@ from kwokctl.components.plan import selected
 
 _LOCAL = frozenset({"localhost", "127.0.0.1"})
 _REMEDY = (
-    "name a proxy with HTTPS_PROXY, name mirrors (KWOK_KUBE_BINARY_PREFIX, KWOK_KUBE_IMAGE_PREFIX), or "
-    "carry what is needed here: kwokctl artifacts pull --to FOLDER"
+    "name a proxy with HTTPS_PROXY, name mirrors (KWOK_KUBE_BINARY_PREFIX, "
+    "KWOK_KUBE_IMAGE_PREFIX), or prepare a folder elsewhere: kwokctl artifacts pull --to FOLDER"
 )
 
 
@@ -23,7 +23,7 @@ async def look(machine: Machine) -> Report:
     """Ask each site once."""
     sites = sorted({*_sites(machine)})
     if not machine.asks_sites:
-        return Report(state=f"not asked: {', '.join(map(_host, sites))}; '--online' asks them")
+        return Report(state=f"not checked: {', '.join(map(_host, sites))}; '--online' checks them")
     answers = await asyncio.gather(*(asyncio.to_thread(trouble_with, site) for site in sites))
     troubles = [trouble for trouble in answers if trouble]
     return Report(

@@ -42,7 +42,11 @@ class ExportSource:
 
     def __str__(self) -> str:
         """Return how it is called in messages."""
-        return f"the cluster of '{self.kubeconfig}'" if self.kubeconfig else "the usual cluster"
+        return (
+            f"the cluster of '{self.kubeconfig}'"
+            if self.kubeconfig
+            else "the cluster of '~/.kube/config'"
+        )
 
     def access(self) -> Access:
         """Return how to reach it; without a kubeconfig it is the user's, or the pod's own."""

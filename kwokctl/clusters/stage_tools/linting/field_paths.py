@@ -44,7 +44,7 @@ def _wrong(kind: str, path: str, rule: Requirement) -> str:
             return "" if part in _TYPE_FIELDS else _unknown(part, kind, list(known))
         found = known[part]
     if found.kind == "int" and rule.operator in {"In", "NotIn"}:
-        return "never equals a value: it finds a number, and values are texts; add '| tostring'"
+        return "never equals a value: it finds a number, and values are strings; add '| tostring'"
     if found.kind == "bool" and rule.operator == "In" and not rule.values & {"true", "false"}:
         return "never equals a value: it finds true or false, which are written in small letters"
     return ""

@@ -248,7 +248,7 @@ class Checker:
         if whole.kind in {"dyn", "error", "param"}:
             self._bindings.assign([DYN], [whole])
             return DYN
-        self._wrong(node.whole.at, f"a value of the type {whole} cannot be gone through")
+        self._wrong(node.whole.at, f"a value of the type {whole} cannot be iterated over")
         return ERROR
 
 

@@ -60,5 +60,5 @@ def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
 
 def _complaint(character: str) -> str:
     if character in "\"'":
-        return "a quoted text is not closed"
-    return f"'{character}' means nothing here"
+        return "a quoted string is not closed"
+    return f"'{character}' is unexpected here"

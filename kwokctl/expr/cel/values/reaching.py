@@ -44,7 +44,7 @@ def items(value: Json) -> Iterable[Json]:
     """Return the items of a list or the keys of a map."""
     if type(value) is list or type(value) is dict:
         return value
-    raise CelValueError("only a list or a map can be gone through")
+    raise CelValueError("only a list or a map can be iterated over")
 
 
 def either(*parts: Callable[[], Json]) -> bool:

@@ -19,7 +19,7 @@ def text(value: object) -> str:
         return value
     if isinstance(value, str) and not isinstance(value, Number):
         return value
-    raise TemplateError(f"{kind(value)} is not a text")
+    raise TemplateError(f"{kind(value)} is not a string")
 
 
 def listing(value: Any) -> list[Any]:

@@ -49,14 +49,14 @@ def _moment(value: Any) -> Moment:
         except (OverflowError, OSError, ValueError) as e:
             raise TemplateError(f"{kind(value)} is a time outside the years 1 to 9999") from e
     raise TemplateError(
-        f"{kind(value)} is not a time: Sprig would take the time now; use 'toDate' for a text"
+        f"{kind(value)} is not a time: Sprig would take the time now; use 'toDate' for a string"
     )
 
 
 def _strictly(value: object) -> Moment:
     if isinstance(value, Moment):
         return value
-    raise TemplateError(f"{kind(value)} is not a time: use 'toDate' for a text")
+    raise TemplateError(f"{kind(value)} is not a time: use 'toDate' for a string")
 
 
 def _zone(name: Any) -> tzinfo:

@@ -59,7 +59,7 @@ def _initial(values: object) -> list[object]:
 
 def _slice(values: Any, *bounds: Any) -> Any:
     if not is_list(values):
-        raise TemplateError(f"{kind(values)} is not a list: use 'substr' for a text")
+        raise TemplateError(f"{kind(values)} is not a list: use 'substr' for a string")
     if not values:
         return None
     start = whole(bounds[0]) if bounds else 0

@@ -33,7 +33,7 @@ class _Constraint:
     given: int
 
     def holds(self, version: SemanticVersion) -> bool:
-        """Return whether a version is allowed; prereleases must be asked for."""
+        """Return whether a version is allowed; prereleases must be requested."""
         is_exact_unequal = self.sign == "!=" and self.given == 3
         if version.prerelease and not self.version.prerelease and not is_exact_unequal:
             return False

@@ -30,7 +30,7 @@ _NEVER = Moment(1, 1, 1, tzinfo=UTC)
 
 def _text(value: object) -> str:
     if type(value) is not str:
-        raise TypeError("it needs a text")
+        raise TypeError("it needs a string")
     return value
 
 

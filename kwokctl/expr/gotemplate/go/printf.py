@@ -49,7 +49,7 @@ class Form:
 def sprintf(layout: object, *arguments: object) -> str:
     """Return the layout with its verbs filled in; wrong arguments are errors in the text."""
     if not isinstance(layout, str) or isinstance(layout, Number):
-        raise TemplateError("the layout of 'printf' must be a text")
+        raise TemplateError("the layout of 'printf' must be a string")
     written = plain_layouts.filled(layout, arguments)
     return _Printer(arguments).fill(layout) if written is None else written
 

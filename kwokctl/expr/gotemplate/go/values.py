@@ -91,7 +91,7 @@ def items(value: Any) -> Iterable[Any]:
         return list(map(type(value), range(value)))
     if isinstance(value, Iterator):
         return list(value)
-    raise TemplateError(f"'range' cannot go through {kind(value)}")
+    raise TemplateError(f"'range' cannot iterate over {kind(value)}")
 
 
 def pairs(value: object) -> Iterable[tuple[object, object]]:

@@ -108,8 +108,8 @@ def _complain(source: TemplateSource, at: int, start: int) -> NoReturn:
         source.fail(start, "the action is not closed by '}}'")
     character = source.text[at]
     if character in "\"`'":
-        source.fail(at, "a quoted text is not closed")
-    source.fail(at, f"'{character}' means nothing here")
+        source.fail(at, "a quoted string is not closed")
+    source.fail(at, f"'{character}' is unexpected here")
 
 
 class Cursor:

@@ -60,7 +60,7 @@ class Channels:
             while (piece := await self._socket.receive()) is not None:
                 await self._take(piece)
         except binascii.Error as e:
-            log.debug("a client sends what is no base64: %s", e)
+            log.debug("a client sends invalid base64: %s", e)
         finally:
             for inbox in self._inboxes.values():
                 inbox.end()

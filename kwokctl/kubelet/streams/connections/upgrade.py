@@ -83,7 +83,7 @@ def _accepted(protocol: ServerProtocol, request: Request) -> Response:
     protocol.receive_data(_head(request))
     opening = next(iter(protocol.events_received()), None)
     if not isinstance(opening, Opening):
-        raise RefusedError(400, "this is no request for WebSocket")
+        raise RefusedError(400, "this is not a WebSocket request")
     response = protocol.accept(opening)
     if response.status_code != 101:
         raise RefusedError(response.status_code, (response.body or b"").decode().strip())

@@ -67,5 +67,5 @@ def listed_ports(request: Request) -> tuple[int, ...]:
 def _port(word: str) -> int:
     is_port = word.isascii() and word.isdecimal() and len(word) < 6 and 0 < int(word) < 1 << 16
     if not is_port:
-        raise RefusedError(400, f"'{word}' is no port")
+        raise RefusedError(400, f"'{word}' is not a port")
     return int(word)

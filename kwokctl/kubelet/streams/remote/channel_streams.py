@@ -13,7 +13,7 @@ class ChannelStreams:
     """The streams of one command."""
 
     def __init__(self, socket: WebSocketConnection, protocol: str, options: StreamOptions) -> None:
-        """Carry the streams that were asked for, one for errors, and one for sizes."""
+        """Carry the streams that were requested, one for errors, and one for sizes."""
         asked = {
             StreamName.STDIN: options.stdin,
             StreamName.STDOUT: options.stdout,

@@ -18,7 +18,7 @@ class StreamOptions(msgspec.Struct, frozen=True, kw_only=True):
 def read_options(request: Request) -> StreamOptions:
     """Read the parameters of the kubelet, which differ from those of the API server.
 
-    A terminal has no standard error of its own. Raises RefusedError if no stream is asked for, or
+    A terminal has no standard error of its own. Raises RefusedError if no stream is requested, or
     for a command that no program can be given.
     """
     tty = _is_on(request, "tty")
@@ -30,7 +30,7 @@ def read_options(request: Request) -> StreamOptions:
         command=request.parameters("command"),
     )
     if not (options.stdin or options.stdout or options.stderr):
-        raise RefusedError(400, "at least one of stdin, stdout and stderr must be asked for")
+        raise RefusedError(400, "at least one of stdin, stdout and stderr must be requested")
     if any("\0" in word for word in options.command):
         raise RefusedError(400, "a command cannot have a zero byte")
     return options

@@ -18,7 +18,7 @@ class SpdyStreams:
     """The streams of one command."""
 
     def __init__(self, connection: SpdyConnection, protocol: str, options: StreamOptions) -> None:
-        """Expect the streams that were asked for, one for errors, and perhaps one for sizes."""
+        """Expect the streams that were requested, one for errors, and perhaps one for sizes."""
         self._connection = connection
         self._streams: dict[StreamName, SpdyStream] = {}
         asked = (options.stdin, options.stdout, options.stderr)

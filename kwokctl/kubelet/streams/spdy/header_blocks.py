@@ -63,7 +63,7 @@ def _headers(cursor: "_Cursor") -> Iterable[tuple[str, str]]:
     for _ in range(count):
         name, values = cursor.text(), cursor.text()
         if not name or name != name.lower() or name in seen:
-            raise SpdyError(f"'{name[:40]}' is no name of a header, or comes twice")
+            raise SpdyError(f"'{name[:40]}' is not a valid name of a header, or is repeated")
         seen.add(name)
         yield from ((name, value) for value in values.split("\0"))
     cursor.expect_end()
@@ -82,7 +82,7 @@ class _Cursor:
         try:
             return self._take(self.number()).decode("utf-8")
         except UnicodeDecodeError as e:
-            raise SpdyError("a header is no text") from e
+            raise SpdyError("a header is not text") from e
 
     def expect_end(self) -> None:
         if self._at != len(self._block):

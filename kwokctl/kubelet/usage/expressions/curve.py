@@ -23,7 +23,7 @@ def expression_curve(
 
 
 class ExpressionCurve:
-    """The value of an expression, evaluated whenever it is asked for."""
+    """The value of an expression, evaluated whenever it is requested."""
 
     __slots__ = ("_language", "_program", "_started", "_values")
 

@@ -59,7 +59,7 @@ def check_amount(source: str) -> None:
 
 def check_text(source: str) -> None:
     """Raise ValueError for an expression that cannot give a text."""
-    _check(source, _TEXTS, "a text")
+    _check(source, _TEXTS, "a string")
 
 
 def _check(source: str, wanted: frozenset[str], title: str) -> None:
@@ -90,4 +90,4 @@ def text(program: CelProgram, *values: Json) -> str:
     found = program.evaluate(*values)
     if isinstance(found, str):
         return found
-    raise ExpressionError(f"CEL '{program.source}' gives '{found}', not a text")
+    raise ExpressionError(f"CEL '{program.source}' gives '{found}', not a string")

@@ -183,7 +183,7 @@ def _duration(text: str) -> float:
 def _positive(text: str) -> float:
     seconds = _duration(text)
     if seconds <= 0:
-        raise ValueError(f"'{text}' is no time that passes")
+        raise ValueError(f"'{text}' is not a duration")
     return seconds
 
 

@@ -16,7 +16,7 @@ class UsageSubject:
     started: float
     """When it was started, as a POSIX time stamp."""
     number: int
-    """One that is the same whenever it is asked for, and another one for other containers."""
+    """One that is the same whenever it is requested, and another one for other containers."""
     expressed: Callable[[str], Curve]
     """Returns the use that an expression gives."""
 

@@ -72,7 +72,7 @@ def test_what_may_pass_may_be_tried_again(error: Exception, cause: str) -> None:
 def test_an_invalid_address_is_not_retried() -> None:
     trouble = of_error("", requests.exceptions.InvalidURL("no host"))
 
-    assert "cannot be asked (no host)" in str(trouble)
+    assert "cannot be queried (no host)" in str(trouble)
     assert not trouble.passing
 
 

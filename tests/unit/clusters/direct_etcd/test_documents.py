@@ -44,10 +44,10 @@ def test_comments_say_which_were_stored_as_json(tmp_path: Path) -> None:
     ("content", "message"),
     [
         (b"", "holds no object"),
-        (b"- a", "document 1: it is no object"),
+        (b"- a", "document 1: it is not an object"),
         (b"a: [", "line 2"),
-        (b'{"a"', "is not a text of YAML or JSON"),
-        (b"\xff", "is not a text of YAML or JSON"),
+        (b'{"a"', "is not YAML or JSON"),
+        (b"\xff", "is not YAML or JSON"),
     ],
 )
 def test_what_holds_no_objects_is_refused(tmp_path: Path, content: bytes, message: str) -> None:

@@ -83,16 +83,16 @@ async def test_one_bad_object_keeps_all_from_being_written(etcd: RangedEtcd) -> 
     with pytest.raises(ConfigError) as refused:
         await _put(etcd, _pod("a"), _pod("b", spec={"containers": [{"name": 1}]}))
 
-    assert str(refused.value) == "file, document 2: 'spec.containers[0].name' must be a text"
+    assert str(refused.value) == "file, document 2: 'spec.containers[0].name' must be a string"
     assert etcd.stored == {}
 
 
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        ({}, "'apiVersion' must be a text"),
+        ({}, "'apiVersion' must be a string"),
         ({"apiVersion": "v1", "kind": "Pod"}, "'metadata' must be a mapping"),
-        (_pod(""), "'metadata.name' must be a text"),
+        (_pod(""), "'metadata.name' must be a string"),
         (_pod("a/b"), "'metadata.name' cannot be 'a/b'"),
         (_pod(".."), "'metadata.name' cannot be '..'"),
         (
@@ -152,7 +152,7 @@ async def test_a_definition_and_objects_of_its_kind_may_come_together(etcd: Rang
 async def test_the_metadata_of_a_custom_resource_is_checked(etcd: RangedEtcd) -> None:
     widget = {**WIDGET, "metadata": {"name": "w", "labels": {"a": 1}}}
 
-    with pytest.raises(ConfigError, match=r"'metadata\.labels\.a' must be a text"):
+    with pytest.raises(ConfigError, match=r"'metadata\.labels\.a' must be a string"):
         await _put(etcd, DEFINITION, widget)
 
 

@@ -109,7 +109,7 @@ async def test_what_does_not_run_is_started_by_the_repair(tmp_path: Path) -> Non
 
     assert finding.what == "'kube-scheduler' does not run"
     assert finding.repair
-    assert finding.repair.what == "Starting what does not run of 'ill'"
+    assert finding.repair.what == "Starting the stopped components of 'ill'"
 
 
 async def test_a_component_that_a_full_disk_has_ended_is_not_started_again(tmp_path: Path) -> None:

@@ -182,7 +182,8 @@ async def test_ports_that_the_kernel_may_take_are_noted(tmp_path: Path) -> None:
 
 async def test_sites_are_asked_only_on_request(tmp_path: Path) -> None:
     report = await sites.look(machine(tmp_path))
-    assert report.state == "not asked: dl.k8s.io, github.com, registry.k8s.io; '--online' asks them"
+    sites_of_programs = "dl.k8s.io, github.com, registry.k8s.io"
+    assert report.state == f"not checked: {sites_of_programs}; '--online' checks them"
 
 
 @pytest.mark.parametrize(("status", "found"), [(404, []), (503, ["127.0.0.1 answers 503"])])

@@ -83,7 +83,7 @@ async def test_a_socket_that_was_left_behind_is_replaced(home: Home, tmp_path: P
 async def test_a_file_is_not_replaced_by_a_socket(home: Home, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("of the user")
-    with pytest.raises(ConflictError, match="exists, and is no socket"):
+    with pytest.raises(ConflictError, match="exists, and is not a socket"):
         async with serving_marks(home, NAME, file):
             pass
     assert file.read_text() == "of the user"

@@ -144,7 +144,7 @@ GOOD = "apiVersion: v1\nkind: A\nmetadata: {name: a}\n---\n"
     ("content", "message"),
     [
         (GOOD + "a: [1\n", "line 6"),
-        (GOOD + "- a\n", "line 5: this document is no object"),
+        (GOOD + "- a\n", "line 5: this document is not an object"),
         (GOOD + "apiVersion: v1\nkind: B\n", "line 5: .*missing required field 'metadata'"),
         (GOOD + "apiVersion: v1\nkind: B\nmetadata: {}\n", "line 5: .*'name'"),
         (
@@ -152,7 +152,7 @@ GOOD = "apiVersion: v1\nkind: A\nmetadata: {name: a}\n---\n"
             "line 5: .* no apiVersion, kind",
         ),
         (GOOD.encode() + b"\xff\xfe: 1\n", "line 5: .*not UTF-8"),
-        (b"\x00\x00\x00\x00etcd", "is no file of objects"),
+        (b"\x00\x00\x00\x00etcd", "is not a file of objects"),
         (gzip.compress(GOOD.encode() * 9)[:-9], "cut off or damaged"),
     ],
 )

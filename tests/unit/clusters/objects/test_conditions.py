@@ -44,7 +44,7 @@ def test_a_function_decides_by_itself() -> None:
 
 
 def test_what_is_no_condition_is_refused() -> None:
-    with pytest.raises(UsageError, match="'is ready' is no condition"):
+    with pytest.raises(UsageError, match="'is ready' is not a condition"):
         predicate("is ready")
     with pytest.raises(ExpressionError):
         predicate(".status[")

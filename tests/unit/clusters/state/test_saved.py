@@ -98,7 +98,7 @@ def test_a_component_of_the_user_that_is_described_anew_is_a_difference() -> Non
         "components: it has another description of 'web'",
     )
     assert differences(SAVED, asked(of_user()), []) == (
-        "it has no component 'web', which is asked for",
+        "it has no component 'web', which is requested",
     )
 
 
@@ -263,11 +263,11 @@ def test_each_difference_is_named() -> None:
     )
 
     assert found == (
-        "--kube-version: it has 'v1.36.3', asked for 'v1.35.4'",
-        "--etcd-port: it has 2379, asked for 2400",
-        "it has the component 'kube-scheduler', which is not asked for",
-        "--extra-args kube-scheduler=v: it has '4', asked for '6'",
-        "--extra-args etcd=log-level: it has none, asked for 'debug'",
+        "--kube-version: it has 'v1.36.3', requested 'v1.35.4'",
+        "--etcd-port: it has 2379, requested 2400",
+        "it has the component 'kube-scheduler', which is not requested",
+        "--extra-args kube-scheduler=v: it has '4', requested '6'",
+        "--extra-args etcd=log-level: it has none, requested 'debug'",
         "it has other Stage documents",
     )
 
@@ -275,8 +275,12 @@ def test_each_difference_is_named() -> None:
 @pytest.mark.parametrize(
     ("option", "value", "difference"),
     [
-        ("memory_limit", ("4Gi", "etcd=1Gi"), "--memory-limit: it has none, asked for '4Gi,etcd=1Gi'"),
-        ("etcd_tls", False, "--etcd-tls: it has on, asked for off"),
+        (
+            "memory_limit",
+            ("4Gi", "etcd=1Gi"),
+            "--memory-limit: it has none, requested '4Gi,etcd=1Gi'",
+        ),
+        ("etcd_tls", False, "--etcd-tls: it has on, requested off"),
         ("quiet_pull", True, None),
         ("nodes", 10, None),
         ("enable", (), None),

@@ -195,10 +195,7 @@ def test_create_notes_which_stages_are_in_force() -> None:
     assert second.startswith("'node-initialize' is left out, because your 'slow-boot' matches")
     assert "--stage none" in last
     same = stage("pod-complete", "Pod", ".metadata.name In x")
-    assert (
-        said(documents=(same,))[1]
-        == "yours take the place of those of the same name: 'pod-complete'"
-    )
+    assert said(documents=(same,))[1] == "yours replace those of the same name: 'pod-complete'"
 
 
 def test_a_word_is_a_set_or_a_stage_with_a_minus() -> None:

@@ -33,7 +33,7 @@ class Watching(ControllerClient):
 
 
 class Cache(Pool):
-    """An API server whose watch cache has come as far as it is asked for."""
+    """An API server whose watch cache has come as far as it is requested."""
 
     def __init__(self) -> None:
         super().__init__(Access(server="http://127.0.0.1:1"))

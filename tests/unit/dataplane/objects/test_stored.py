@@ -93,11 +93,11 @@ def test_a_time_of_another_zone_is_shown_in_utc() -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ({"containers": [{"image": 3}]}, "'spec.containers[0].image' must be a text"),
+        ({"containers": [{"image": 3}]}, "'spec.containers[0].image' must be a string"),
         ({"containers": [{"imag": "x"}]}, "'spec.containers[0].imag' is no field of Container"),
         ({"containers": {}}, "'spec.containers' must be a list"),
         ({"containers": ["x"]}, "'spec.containers[0]' must be a mapping"),
-        ({"nodeSelector": {"a": 1}}, "'spec.nodeSelector.a' must be a text"),
+        ({"nodeSelector": {"a": 1}}, "'spec.nodeSelector.a' must be a string"),
         ({"nodeSelector": []}, "'spec.nodeSelector' must be a mapping"),
         ({"priority": "1"}, "'spec.priority' must be a whole number of 32 bits"),
         ({"priority": 2**31}, "'spec.priority' must be a whole number of 32 bits"),
@@ -158,7 +158,7 @@ def test_fields_of_a_later_release_are_named() -> None:
     [
         (b"k8s:enc:aescbc:v1:key:x", "it is encrypted"),
         (b"\xff", "it is neither JSON nor a protocol buffer of Kubernetes"),
-        (b"[]", "it is no object"),
+        (b"[]", "it is not an object"),
         (b"k8s\0\x0a\x7f", "its kind is not known"),
         (b"k8s\0\x0a\x09\x0a\x02v9\x12\x03Pod", "the kind 'Pod' of 'v9' is not known"),
         (_value("secrets/default/keys")[:60], "a message is cut"),

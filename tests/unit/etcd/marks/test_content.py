@@ -47,14 +47,14 @@ def test_a_mark_of_nothing_can_be_read(tmp_path: Path) -> None:
 def test_a_file_that_is_cut_is_refused(path: Path, end: int) -> None:
     path.write_bytes(path.read_bytes()[:end])
 
-    with pytest.raises(SnapshotError, match="is damaged, or is no mark"), opened(path):
+    with pytest.raises(SnapshotError, match="is damaged, or is not a mark"), opened(path):
         pass
 
 
 def test_a_file_of_another_kind_is_refused(path: Path) -> None:
     path.write_bytes(b"\0" * 4096)
 
-    with pytest.raises(SnapshotError, match="is damaged, or is no mark"), opened(path):
+    with pytest.raises(SnapshotError, match="is damaged, or is not a mark"), opened(path):
         pass
 
 
@@ -63,7 +63,7 @@ def test_a_value_that_was_altered_is_refused_when_it_is_read(path: Path) -> None
 
     with (
         opened(path) as content,
-        pytest.raises(SnapshotError, match="is damaged, or is no mark"),
+        pytest.raises(SnapshotError, match="is damaged, or is not a mark"),
     ):
         content.find(b"/a")
 

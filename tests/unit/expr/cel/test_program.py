@@ -55,15 +55,15 @@ def test_the_careful_way_gives_the_same_result_as_the_fast_one(name: str) -> Non
         ("has(self)", "'has' tests whether a field is set, as in has(self.metadata), at line 1,"),
         ("v1.Pod{}", "messages such as 'v1.Pod{}' cannot be made, at line 1, column 7"),
         ("self.?spec", "optional values are not known to kwok, at line 1, column 5"),
-        ("'abc", "a quoted text is not closed, at line 1, column 1"),
+        ("'abc", "a quoted string is not closed, at line 1, column 1"),
         ("'\\q'", "the escape '\\q' does not exist, at line 1, column 1"),
-        ("1 $ 2", "'$' means nothing here, at line 1, column 3"),
+        ("1 $ 2", "'$' is unexpected here, at line 1, column 3"),
         ("(1", "')' is missing before the end, at line 1, column 3"),
         ("1 +", "this place cannot have the end, at line 1, column 4"),
         ("let", "'let' is a reserved word, at line 1, column 1"),
         (
             "'a'.all(x, true)",
-            "a value of the type string cannot be gone through, at line 1, column 1",
+            "a value of the type string cannot be iterated over, at line 1, column 1",
         ),
         (
             "self.metadata.name.matches('a(?=b)')",

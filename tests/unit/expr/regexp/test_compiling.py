@@ -12,9 +12,13 @@ from kwokctl.expr.regexp import RegexpError, compile_regexp
         ("a(?=b)", 1, "'(?=' is not supported"),
         ("a(?<!b)", 1, "'(?<' is not supported"),
         ("a++", 2, "'+' follows another repetition"),
-        ("a{1001}", 1, "'{1001}' is no valid number of times"),
+        ("a{1001}", 1, "'{1001}' is not a valid number of repetitions"),
         ("[a", 0, "the bracket is not closed"),
-        (r"\p{Greek}", 0, "'Greek' is no general category of Unicode; scripts are not supported"),
+        (
+            r"\p{Greek}",
+            0,
+            "'Greek' is not a general category of Unicode; scripts are not supported",
+        ),
         ("(" * 2000 + ")" * 2000, 0, "it cannot be used"),
     ],
 )

@@ -25,7 +25,7 @@ async def tell(request: Request) -> Answer:
 
 @asynccontextmanager
 async def serving(folder: Path) -> AsyncIterator[Path]:
-    """Answer with the address that was asked for."""
+    """Answer with the address that was requested."""
     tls = await asyncio.to_thread(kubelet_tls, folder)
     kubelet = KubeletServer(RouteTable([Route(path="/at", answer=tell)]), everybody)
     egress = EgressServer(lambda found, at: kubelet.serve(found, tls, at), KUBELET)

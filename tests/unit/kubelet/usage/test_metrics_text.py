@@ -153,7 +153,7 @@ async def test_a_metric_of_the_users_takes_the_place_of_the_usual_one() -> None:
         ("{name: m, kind: histogram}", "a histogram needs 'buckets'"),
         ("{name: m, kind: gauge, value: '1 +'}", "is not a CEL expression"),
         ("{name: m, kind: gauge, value: '\"a\"'}", "type string, not a number"),
-        ("{name: m, kind: gauge, value: '1', labels: [{name: a, value: '1'}]}", "not a text"),
+        ("{name: m, kind: gauge, value: '1', labels: [{name: a, value: '1'}]}", "not a string"),
         ("{name: m, kind: gauge, value: '1', labels: [{name: a-b, value: '\"\"'}]}", "for a label"),
         (
             "{name: m, kind: histogram, buckets: [{le: 1, value: '1'}, {le: 1, value: '2'}]}",

@@ -155,7 +155,7 @@ spec: {usages: [{containers: [app], usage: {cpu: {value: 3}}}]}
         ("{expression: '\"1\"'}", "gives a value of the type string, not a number"),
         ("{expression: 'pod.spec.priority'}", "reads 'priority', which is not kept of a PodSpec"),
         ("{ramp: {from: 1, to: 2}}", "missing required field 'over'"),
-        ("{ramp: {from: 1, to: 2, over: 0s}}", "'0s' is no time that passes"),
+        ("{ramp: {from: 1, to: 2, over: 0s}}", "'0s' is not a duration"),
         ("{sine: {mean: 1, amplitude: 2, period: 1h}}", "'amplitude' is larger than 'mean'"),
         ("{steps: []}", "length >= 1"),
         ("{steps: [{value: 1, after: 1s, at: '2026-01-01T00:00:00Z'}]}", "not both"),

@@ -145,7 +145,7 @@ def test_yaml_is_written_and_read() -> None:
         ("{{ durationRound now }}", "subtract first"),
         ('{{ urlParse "a%zz" }}', "not a URL"),
         ("{{ call 1 }}", "is not a function"),
-        ('{{ slice "abc" 0 1 }}', "use 'substr' for a text"),
+        ('{{ slice "abc" 0 1 }}', "use 'substr' for a string"),
         ("{{ slice . 2 9 }}", "no part from 2 to 9"),
         ('{{ b32dec "1" }}', "is not base32: .*padding"),
         ('{{ b64dec "/w==" }}', "is not base64"),

@@ -131,11 +131,27 @@ class PodContainer:
         self.due = NEVER
         if not self.running:
             return
-        end = at + min(self._stopping, grace)
+        end, code = self._end_after_signal(at, grace)
         if now < end:
             self.due = end
             return
-        self._end(end, SIGKILL if self._stopping > grace else 0)
+        self._end(end, code)
+
+    def _end_after_signal(self, at: float, grace: float) -> tuple[float, int]:
+        """Return when it ends after a signal at `at`, and with which code."""
+        end = at + min(self._stopping, grace)
+        run = self.program.run
+        if self.program.ignores_signals and run is not None:
+            done = read_moment(self.running["startedAt"]) + run
+            if done <= end:
+                return done, self._own_exit_code()
+        return end, self._exit_code_of_stop(grace)
+
+    def _own_exit_code(self) -> int:
+        return self.program.exit_code(self.status["restartCount"])
+
+    def _exit_code_of_stop(self, grace: float) -> int:
+        return SIGKILL if self._stopping > grace else self.program.stop_code
 
     @property
     def _stopping(self) -> float:
@@ -202,12 +218,11 @@ class PodContainer:
 
     def _next_end(self, started_at: float) -> tuple[float, int]:
         """Return when it ends, by itself or for its probes, and with which code."""
-        stopping = self._stopping
-        killed = started_at + self.probes.killed + min(stopping, self.grace)
+        killed = started_at + self.probes.killed + min(self._stopping, self.grace)
         run = self.program.run
         if run is not None and started_at + run <= killed:
-            return started_at + run, self.program.exit_code(self.status["restartCount"])
-        return killed, SIGKILL if stopping > self.grace else 0
+            return started_at + run, self._own_exit_code()
+        return killed, self._exit_code_of_stop(self.grace)
 
     def _report(self, now: float, started_at: float) -> None:
         """Report the probes that have failed since the last time."""

@@ -1,7 +1,9 @@
 """What the program of a fake container does: how long it runs, with what it exits, when it is ready.
 
 A pod's annotation says so, else the container's own command does where it is one that can be read:
-`sleep 30`, `false`, or `sh -c "sleep 5; exit 3"`.
+`sleep 30`, `false`, or `sh -c "sleep 5; exit 3"`. Programs such as `sleep` and shells handle no signals,
+and Linux delivers none without a handler to the first process of a container (pid_namespaces(7)): they
+run on after SIGTERM, until they are done or killed.
 """
 
 import math
@@ -25,9 +27,12 @@ _FINITE = 1.0
 """Seconds that a program runs of which nothing is known, in a pod that is to end."""
 _BACK_OFFS = {"throughout": True, "late": False}
 _NAMES = (
-    "run, exit, pull, pull-failures, start, started, ready, unready, flap, sick, stop, and "
-    "back-off, which is 'throughout' or 'late'"
+    "run, exit, pull, pull-failures, start, started, ready, unready, flap, sick, stop, stop-exit, "
+    "and back-off, which is 'throughout' or 'late'"
 )
+_TIMES = frozenset(("run", "pull", "start", "started", "ready", "unready", "flap", "sick", "stop"))
+_NUMBERS = {"pull-failures": "pull_failures", "stop-exit": "stop_code"}
+_FOREVER = {"run": None, "stop": math.inf}
 _SHELLS = frozenset(("sh", "bash", "ash", "dash"))
 _BETWEEN = re.compile(r"\s*(?:;|&&|\n)\s*")
 
@@ -61,7 +66,14 @@ class ContainerProgram:
     shows_back_off: bool = False
     """Whether its back-off is shown throughout, as by kubelets before 1.36."""
     stop: float = 0.0
-    """From the signal to end until it has ended."""
+    """From the signal to end until it has ended; infinite if it ignores that."""
+    stop_code: int = 0
+    """Its exit code after that signal."""
+
+    @property
+    def ignores_signals(self) -> bool:
+        """Whether it runs on after the signal to end, until it is done or killed."""
+        return self.stop == math.inf
 
     @property
     def is_healthy(self) -> bool:
@@ -106,8 +118,8 @@ def _read_words(words: Sequence[str]) -> ContainerProgram | None:
         case ["false"]:
             return ContainerProgram(run=0.0, exit_codes=(1,))
         case ["sleep", length]:
-            run = _slept(length)
-            return None if run is None else ContainerProgram(run=run)
+            slept = _slept(length)
+            return None if slept is None else _sleeper(slept)
         case [shell, "-c", script] if shell in _SHELLS:
             return _read_script(script)
     return None
@@ -121,18 +133,25 @@ def _read_script(script: str) -> ContainerProgram | None:
             case ["sleep", length] if (slept := _slept(length)) is not None:
                 run += slept
             case ["exit", number] if number.isdecimal() and int(number) < 256:
-                return ContainerProgram(run=run, exit_codes=(int(number),))
+                return _sleeper(run, int(number))
             case ["true" | "echo", *_]:
                 code = 0
             case ["false"]:
                 code = 1
             case _:
                 return None
-    return ContainerProgram(run=run, exit_codes=(code,))
+    return _sleeper(run, code)
+
+
+def _sleeper(run: float, code: int = 0) -> ContainerProgram:
+    is_endless = run == math.inf
+    return ContainerProgram(run=None if is_endless else run, exit_codes=(code,), stop=math.inf)
 
 
 def _slept(length: str) -> float | None:
-    """Return the seconds of an argument of `sleep`, as coreutils read it; None for no end."""
+    """Return the seconds of an argument of `sleep`, as coreutils read it; None if they do not."""
+    if length in {"inf", "infinity"}:
+        return math.inf
     units = {"s": 1, "m": 60, "h": 3600, "d": 86400}
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]*)?)([smhd]?)", length)
     return float(found[1]) * units[found[2] or "s"] if found else None
@@ -164,18 +183,17 @@ def _pairs(text: str, key: str) -> Iterator[tuple[str, str]]:
 
 def _field(name: str, value: str) -> dict[str, Json]:
     match name:
-        case "run":
-            return {"run": None if value == "forever" else parse_duration(value)}
         case "exit" if value == "oom":
             return {"exit_codes": (SIGKILL,), "is_killed": True}
         case "exit":
             return {"exit_codes": tuple(int(code) for code in value.split(","))}
-        case "pull-failures":
-            return {"pull_failures": int(value)}
         case "back-off" if value in _BACK_OFFS:
             return {"shows_back_off": _BACK_OFFS[value]}
-        case "pull" | "start" | "started" | "ready" | "unready" | "flap" | "sick" | "stop":
+        case "run" | "stop" if value == "forever":
+            return {name: _FOREVER[name]}
+        case _ if name in _NUMBERS:
+            return {_NUMBERS[name]: int(value)}
+        case _ if name in _TIMES:
             return {name: parse_duration(value)}
         case _:
-            pass
-    raise ValueError(f"names are {_NAMES}")
+            raise ValueError(f"names are {_NAMES}")

@@ -165,6 +165,33 @@ def test_a_container_that_ignores_the_signal_is_killed_when_its_grace_is_over() 
     assert life.condition("Ready")["reason"] == "PodFailed"
 
 
+@pytest.mark.parametrize(
+    ("program", "seconds", "code"),
+    [("", 0, 0), ("stop-exit=143", 0, 143), ("stop=5s stop-exit=3", 5, 3), ("stop=1h stop-exit=3", 30, 137)],
+)  # fmt: skip
+def test_a_program_says_its_exit_code_after_the_signal(
+    program: str, seconds: int, code: int
+) -> None:
+    life = Life(pod(annotations={"kwokctl.dev/program": program})).run(10).delete(grace=30)
+    life.run(40)
+    end = life.container()["state"]["terminated"]
+
+    assert end["exitCode"] == code
+    assert end["finishedAt"].endswith(f":{10 + seconds:02}Z")
+
+
+def test_a_sleep_runs_on_after_the_signal_until_it_is_done_or_killed() -> None:
+    containers = [
+        {"name": name, "image": "x", "command": ["sleep", seconds]}
+        for name, seconds in (("short", "20"), ("long", "infinity"))
+    ]
+    life = Life(pod(containers=containers, restartPolicy="Never")).run(10).delete(grace=30).run(40)
+    ends = [each["state"]["terminated"] for each in life.status["containerStatuses"]]
+
+    assert {end["exitCode"] for end in ends} == {0, 137}
+    assert life.status["phase"] == "Failed"
+
+
 def test_a_pod_is_active_no_longer_than_its_deadline() -> None:
     life = Life(pod(activeDeadlineSeconds=30)).run(60)
 

@@ -34,11 +34,23 @@ def test_commands_that_can_be_read(command: list[str], run: float, code: int) ->
 
 @pytest.mark.parametrize(
     "command",
-    [["nginx"], ["sleep", "infinity"], ["sh", "-c", "make; exit 1"], ["sh", "-c", "exit 999"], []],
+    [["nginx"], ["sleep", "long"], ["sh", "-c", "make; exit 1"], ["sh", "-c", "exit 999"], []],
 )
 def test_all_others_run_until_they_are_stopped_or_a_second(command: list[str]) -> None:
     assert program(*command).run is None
     assert program(*command, ends=True).run == 1.0
+
+
+def test_an_endless_sleep_has_no_end_in_any_pod() -> None:
+    assert program("sleep", "infinity", ends=True).run is None
+    assert program("sh", "-c", "sleep inf", ends=True).run is None
+
+
+def test_sleep_and_shells_ignore_the_signal_to_end() -> None:
+    assert program("sleep", "30").ignores_signals
+    assert program("sh", "-c", "sleep 30").ignores_signals
+    assert program("x", annotations={"kwokctl.dev/program": "stop=forever"}).ignores_signals
+    assert not program("nginx").ignores_signals
 
 
 def test_arguments_come_after_the_command() -> None:

@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from kwokctl.cli import app
 from kwokctl.components.catalog import catalog, usual_options
+from kwokctl.config.add_ons.folder import shipped
 from kwokctl.config.declaring import Spelling
 from kwokctl.config.not_served import NOT_SERVED, NotServed
 from kwokctl.config.options import spellings
@@ -62,7 +63,7 @@ def page() -> str:
         (
             "Components",
             ("`--enable`", "what becomes of it"),
-            list(_known(facts["components"], catalog())),
+            list(_known(facts["components"], {*catalog(), *shipped()})),
         ),
     ]
     return "\n".join([_HEAD, *(line for part in parts for line in _part(*part))])

@@ -1,6 +1,6 @@
 """Defines what a cluster is made of: components, programs, ports. Values only."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from graphlib import TopologicalSorter
@@ -146,7 +146,7 @@ class Component:
     certified_names: tuple[str, ...] = ()
     """More names and addresses for its certificate, where the runtime makes that."""
     limits: Limits = Limits()
-    objects: tuple[Mapping[str, Json], ...] = ()
+    objects: Sequence[Mapping[str, Json]] = ()
     """What it needs in the cluster: applied before it starts, once the API server is ready."""
     files: Mapping[Path, str] = field(default_factory=dict)
     """What it reads: written, for its owner only, before it starts."""

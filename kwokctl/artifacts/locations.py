@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
+from kwokctl.artifacts.module_parts import ModulePart, is_module_part, module_part
 from kwokctl.artifacts.pins import pinned
 from kwokctl.artifacts.programs import PROGRAMS, checksums, named
 from kwokctl.artifacts.target import Platform
@@ -31,8 +32,8 @@ class WantedProgram:
     name: str
     version: str
     explicit: str | None = None
-    """A path, a command, an address or `ADDRESS#MEMBER` that the user has given for it; then it
-    may be a program that we know nothing else of."""
+    """A path, a command, an address, `ADDRESS#MEMBER` or a part of a Go module that the user has
+    given for it; then it may be a program that we know nothing else of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +68,8 @@ class Order:
     """What kwokctl knows that it must be."""
     official: bool = True
     """Whether it is the project's own release, so that it may as well be built."""
+    part: ModulePart | None = None
+    """The part of a Go module that it is; then it is at no address."""
 
 
 def place(
@@ -129,6 +132,8 @@ def _sums(name: str, url: str) -> str:
 
 
 def _given(name: str, version: str, value: str) -> Local | Order:
+    if is_module_part(value):
+        return _of_module(name, module_part(value))
     value, sha256 = split_pin(value) if is_url(value) else (value, "")
     url, _, member = value.partition("#")
     seed = url
@@ -151,6 +156,20 @@ def _given(name: str, version: str, value: str) -> Local | Order:
         sums=(_sums(name, url),) if is_url(url) else (),
         sha256=sha256,
         official=False,
+    )
+
+
+def _of_module(name: str, part: ModulePart) -> Order:
+    mark = hashlib.sha256(str(part).encode()).hexdigest()[:16]
+    module = hashlib.sha256(f"{part.module}@{part.version}".encode()).hexdigest()[:16]
+    return Order(
+        name=name,
+        version=part.version,
+        key=f"{part.version}{GIVEN}{mark}",
+        batch=f"module-{module}",
+        url="",
+        official=False,
+        part=part,
     )
 
 

@@ -110,7 +110,7 @@ class _Fetch:
 
         troubles: list[Trouble] = []
         for batch, same in _batches(await self._missing(orders)):
-            if self.source is ArtifactSource.BUILD and same[0].official:
+            if same[0].part or (self.source is ArtifactSource.BUILD and same[0].official):
                 continue
             places[batch].doing(f"downloading {_names(same)}")
             folder = places[batch].folder / "download"
@@ -125,9 +125,10 @@ class _Fetch:
 
     async def _build(self, orders: Sequence[Order], places: Mapping[str, LockedPlace]) -> None:
         from kwokctl.artifacts.builds.build import Build  # not on the way to a full store
+        from kwokctl.artifacts.builds.module_build import ModuleBuild
 
         builds = [
-            Build(
+            (ModuleBuild if same[0].part else Build)(
                 orders=same,
                 target=self.target,
                 cache=self.cache,

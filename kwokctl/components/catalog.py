@@ -7,7 +7,7 @@ from pkgutil import iter_modules
 
 from kwokctl.components import definitions
 from kwokctl.components.definition import Definition
-from kwokctl.components.identities import ADMIN, administrator
+from kwokctl.components.identities import ADMIN, add_on_identity, administrator
 from kwokctl.config.options import ClusterOptions
 from kwokctl.model import ComponentName, Identity
 
@@ -37,9 +37,10 @@ def requested(options: ClusterOptions) -> list[ComponentName]:
     return [*map(ComponentName, (*choice.components, *choice.added)), *by_port]
 
 
-def clients() -> tuple[ComponentName, ...]:
+def clients(options: ClusterOptions) -> tuple[ComponentName, ...]:
     """Return the components that dial the API server, each with a token of its own."""
-    return tuple(each.name for each in catalog().values() if each.is_client)
+    own = (each.name for each in catalog().values() if each.is_client)
+    return (*own, *(each.name for each in options.extras if each.add_on))
 
 
 def identities(options: ClusterOptions) -> tuple[Identity, ...]:
@@ -49,9 +50,10 @@ def identities(options: ClusterOptions) -> tuple[Identity, ...]:
     """
     present = {*usual_options().selection.components, *requested(options)}
     theirs = (each.identities(options) for each in catalog().values() if each.name in present)
-    return (administrator(), *(identity for each in theirs for identity in each))
+    of_add_ons = (add_on_identity(options, each) for each in options.extras if each.add_on)
+    return (administrator(), *(identity for each in theirs for identity in each), *of_add_ons)
 
 
-def token_holders() -> frozenset[str]:
+def token_holders(options: ClusterOptions) -> frozenset[str]:
     """Name the identities that show a token to the API server; a person's kubeconfig has a certificate."""
-    return frozenset({ADMIN, *clients()})
+    return frozenset({ADMIN, *clients(options)})

@@ -1,5 +1,6 @@
 """Describes the components that a user of a cluster has described, as its other components are."""
 
+from kwokctl.components.add_ons import with_add_on_parts
 from kwokctl.components.flags import flags
 from kwokctl.components.metrics_page import MetricsPage
 from kwokctl.components.setting import Setting
@@ -11,8 +12,15 @@ from kwokctl.model import KUBE_APISERVER, Component, OwnManner, Port
 
 
 def extra_component(setting: Setting, extra: ExtraComponent) -> Component:
-    """Describe a component of the user's own."""
-    objects = _objects(extra)
+    """Describe a component of the user's own, or of an add-on."""
+    component = _described(setting, extra)
+    if extra.add_on is None:
+        return component
+    return with_add_on_parts(setting, component, extra.add_on, extra.manifests)
+
+
+def _described(setting: Setting, extra: ExtraComponent) -> Component:
+    objects = () if extra.add_on else _objects(extra)
     needed = extra.links | {KUBE_APISERVER} if objects else extra.links
     return Component(
         name=extra.name,

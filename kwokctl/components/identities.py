@@ -4,6 +4,7 @@ The user and group names are those that Kubernetes' bootstrap policy knows
 (https://kubernetes.io/docs/reference/access-authn-authz/rbac/#core-component-roles).
 """
 
+from kwokctl.config.extras.extra import ExtraComponent
 from kwokctl.config.options import ClusterOptions
 from kwokctl.model import ComponentName, Identity
 
@@ -29,6 +30,24 @@ def administrator() -> Identity:
 def here(options: ClusterOptions) -> tuple[str, ...]:
     """Return the names and addresses at which this host dials components."""
     return tuple(dict.fromkeys((*_LOCAL, options.bind_address)))
+
+
+def add_on_user(name: ComponentName) -> str:
+    """Return the user that a component of an add-on is for the API server."""
+    return f"kwokctl:{name}"
+
+
+def add_on_identity(options: ClusterOptions, extra: ExtraComponent) -> Identity:
+    """Return the identity of a component of an add-on: a client, and a server of webhooks."""
+    parts = extra.add_on
+    services = parts.webhooks.services if parts and parts.webhooks else ()
+    return Identity(
+        name=extra.name,
+        common_name=add_on_user(extra.name),
+        organizations=parts.groups if parts else (),
+        server=True,
+        server_names=(*here(options), extra.name, *services),
+    )
 
 
 def serving(

@@ -7,6 +7,7 @@ from kwokctl.components.catalog import catalog, requested
 from kwokctl.components.extras import extra_component, extra_page
 from kwokctl.components.metrics_page import MetricsPage
 from kwokctl.components.setting import Setting
+from kwokctl.config.add_ons.folder import shipped
 from kwokctl.config.declaring import declared
 from kwokctl.config.groups import SelectionOptions
 from kwokctl.config.limits import parse_limits
@@ -33,10 +34,6 @@ NOT_SERVED = (
     "kueue",
     "kueueviz-frontend",
     "kueueviz-backend",
-    "jobset",
-    "lws",
-    "scheduler-plugins",
-    "descheduler",
     "node-readiness-controller",
 )
 
@@ -144,7 +141,7 @@ def known_limits(options: ClusterOptions) -> Mapping[str, Limits]:
 def _check_extras(options: ClusterOptions, names: Sequence[ComponentName]) -> None:
     """Raise UsageError for a component of the user's own, or a link of one, that cannot be."""
     for extra in options.extras:
-        if extra.name in NOT_SERVED:
+        if extra.name in NOT_SERVED and not extra.add_on:
             raise NotServedError(
                 f"the component '{extra.name}' is not supported yet",
                 hint="under another name it is run as it is described",
@@ -161,8 +158,12 @@ def _check_known(name: str) -> None:
     if name in known:
         return
     if name in NOT_SERVED:
-        raise NotServedError(f"the component '{name}' is not supported yet")
-    hint = did_you_mean(name, known) or f"choose from: {', '.join(known)}"
+        raise NotServedError(
+            f"the component '{name}' does not come with kwokctl",
+            hint="describe it in the folder of an add-on, and give that: --enable ./FOLDER",
+        )
+    names = (*known, *shipped())
+    hint = did_you_mean(name, names) or f"choose from: {', '.join(names)}"
     raise UsageError(f"no component called '{name}'", hint=hint)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from kwokctl.artifacts.locations import split_pin
+from kwokctl.artifacts.module_parts import FORM, is_module_part, module_part
 from kwokctl.artifacts.versions import (
     etcd_release,
     kind_version,
@@ -121,10 +122,10 @@ def archive(word: str) -> InvalidText | None:
 
 
 def program(word: str) -> InvalidText | None:
-    """Accept a program, or an archive and its member, as a path, a command or an address."""
-    if _is_address(word):
-        return _pinned(word)
-    hint = "give the path of a program, a command on PATH, a URL, or URL#MEMBER"
+    """Accept a program: a path, a command, an address, a member of an archive, a part of a module."""
+    if is_module_part(word) or _is_address(word):
+        return (_part_of_module if is_module_part(word) else _pinned)(word)
+    hint = f"give the path of a program, a command on PATH, a URL, URL#MEMBER, or {FORM}"
     if not word.isprintable():
         return InvalidText("not a path", hint)
     archive, sign, _ = word.partition("#")
@@ -137,6 +138,18 @@ def program(word: str) -> InvalidText | None:
     if not os.access(path, os.X_OK):
         return InvalidText("not executable", f"run 'chmod +x {path}' if it is the right file")
     return None
+
+
+def _part_of_module(word: str) -> InvalidText | None:
+    """Accept a program of a Go module."""
+    try:
+        is_program = not module_part(word).is_files
+    except ValueError:
+        is_program = False
+    if is_program:
+        return None
+    hint = f"write {FORM}, such as go:k8s.io/kube-state-metrics/v2@v2.18.0#."
+    return InvalidText("not a program of a Go module", hint)
 
 
 def _pinned(word: str) -> InvalidText | None:

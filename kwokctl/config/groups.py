@@ -89,7 +89,12 @@ class SelectionOptions:
             "kwok-controller",
         ),
     )
-    enable: tuple[str, ...] = option((), "Components to add", group=COMPONENTS, metavar="NAME,…")
+    enable: tuple[str, ...] = option(
+        (),
+        "Components and add-ons to add; a folder such as ./mine is an add-on of your own",
+        group=COMPONENTS,
+        metavar="NAME,…",
+    )
     disable: tuple[str, ...] = option(
         (), "Components to leave out", group=COMPONENTS, metavar="NAME,…"
     )

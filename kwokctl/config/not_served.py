@@ -61,7 +61,11 @@ def _keys(*names: str, reason: str) -> tuple[NotServed, ...]:
 
 def _addon(name: str, *parts: str) -> tuple[NotServed, ...]:
     """Name the options of one add-on that have a variable and a key."""
-    reason = f"clusters do not have the component '{name}' yet"
+    reason = (
+        f"the add-on '{name}' says it in its folder; copy that, and enable the copy"
+        if name in _WITH_FOLDER
+        else f"clusters do not have the component '{name}' yet"
+    )
     return tuple(
         replace(option, type=list if option.key.endswith("Manifests") else str)
         for option in _idle(_keys(*(f"{name}-{part}" for part in parts), reason=reason))
@@ -91,6 +95,8 @@ def _camel(words: str) -> str:
     return first + "".join(word.title() for word in rest)
 
 
+_WITH_FOLDER = ("jobset", "lws", "descheduler", "scheduler-plugins")
+"""The add-ons of the original's that come with kwokctl."""
 _IMAGES = ("version", "image-prefix", "image", "manifests")
 _OWN = "the controller comes with kwokctl, which downloads none"
 _KECTL = "kectl is a part of kwokctl"

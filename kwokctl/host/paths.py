@@ -83,6 +83,18 @@ class ClusterPaths:
         """Return the kubeconfig that carries a component's own identity."""
         return self.root / "kubeconfigs" / f"{name}.yaml"
 
+    def add_on(self, name: ComponentName) -> Path:
+        """Return the folder with the files of a component of an add-on."""
+        return self.root / "add-ons" / name
+
+    def add_on_manifests(self, name: ComponentName) -> Path:
+        """Return the objects that such a component needs, as its module has them."""
+        return self.root / "add-ons" / f"{name}.yaml"
+
+    def webhook_certificates(self, name: ComponentName) -> Path:
+        """Return the folder with the certificate of such a component that serves webhooks."""
+        return self.add_on(name) / "certificates"
+
     @property
     def audit_policy(self) -> Path:
         """The cluster's copy of the audit policy, if it has one."""

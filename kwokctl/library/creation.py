@@ -11,8 +11,8 @@ from kwokctl.clusters.scale import scale
 from kwokctl.clusters.scaling.first_sets import first_sets
 from kwokctl.clusters.state.home import Home
 from kwokctl.components.catalog import usual_options
+from kwokctl.config.add_ons.enabling import resolve_with_add_ons
 from kwokctl.config.documents import latest_of_each, load_documents
-from kwokctl.config.resolve import resolve_options
 from kwokctl.library.options import Option, flags_of
 from kwokctl.model import ClusterName
 
@@ -43,7 +43,8 @@ async def create(home: Home, wanted: CreationRequest) -> bool:
     found = load_documents(paths, default=default, progress=home.progress)
     documents = tuple(latest_of_each(found))
     flags = flags_of(wanted.options)
-    resolved = resolve_options(usual_options(), flags, os.environ, documents)
+    wanted_options = resolve_with_add_ons(usual_options(), flags, os.environ, documents)
+    resolved, documents = wanted_options.resolved, wanted_options.documents
     for warning in resolved.warnings:
         home.progress.warn(warning)
     request = CreateRequest(

@@ -10,6 +10,7 @@ from kwokctl.cli.main import run
 from kwokctl.components.catalog import usual_options
 from kwokctl.components.plan import selected
 from kwokctl.config import checks
+from kwokctl.config.add_ons.enabling import resolve_with_add_ons
 from kwokctl.config.declaring import OptionValue, Spelling
 from kwokctl.config.documents import Document
 from kwokctl.config.not_served import NOT_SERVED
@@ -19,7 +20,6 @@ from kwokctl.errors import NotServedError
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import WorkDir
 from kwokctl.registry import load
-from tests.support.options import changed
 from tests.support.reaching_runner import ReachingRunner
 
 PAGE = Path(__file__).parents[2] / "docs/reference/compatibility.md"
@@ -175,12 +175,13 @@ COMPONENTS = rows("Components")
 
 @pytest.mark.parametrize(("name", "fate"), COMPONENTS, ids=[row[0] for row in COMPONENTS])
 def test_a_component_is_found_or_refused_by_name(name: str, fate: str) -> None:
-    options = changed(usual_options(), enable=(name,))
+    resolved = resolve_with_add_ons(usual_options(), {"enable": (name,)}, {}, ()).resolved
     if fate in SERVED:
-        assert name in selected(options)
+        add_ons = {each.add_on.name for each in resolved.options.extras if each.add_on}
+        assert name in {*selected(resolved.options), *add_ons}
     else:
         with pytest.raises(NotServedError, match=name):
-            selected(options)
+            selected(resolved.options)
 
 
 def test_no_row_is_without_a_fate() -> None:

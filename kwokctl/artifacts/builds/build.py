@@ -4,22 +4,20 @@ The proxy, the checksum database, the caches and further flags are those of the 
 """
 
 import asyncio
-import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from kwokctl.artifacts.build_lock import LockedPlace
 from kwokctl.artifacts.builds import gomod, patches, toolchain
+from kwokctl.artifacts.builds.go_command import GoCommand, counting, documents, saying
 from kwokctl.artifacts.builds.toolchain import Go
 from kwokctl.artifacts.locations import Order
 from kwokctl.artifacts.programs import ETCD, Program, Release, named
 from kwokctl.artifacts.store import ProgramStore
 from kwokctl.artifacts.target import Platform
 from kwokctl.errors import ArtifactError, CommandError
-from kwokctl.host import process
 from kwokctl.host.files import remove_tree, write_atomic
-from kwokctl.json_value import Json
 from kwokctl.progress import Progress, Step
 
 _OLDEST_GO = (1, 24, 0)
@@ -115,7 +113,7 @@ class Build:
         packages = [f"{program.package}@{version}" for program in self._programs]
         with self.progress.step(f"Fetching the dependencies of {self._title}") as step:
             try:
-                await self._go(go, "get", "-tool", *packages, line=_saying(step))
+                await self._go(go, "get", "-tool", *packages, line=saying(step))
             except CommandError as e:
                 if patches.is_lacking(e.detail):
                     others = {path for text in published.values() for path in gomod.staged(text)}
@@ -132,7 +130,7 @@ class Build:
             go, "list", "-m", "-e", "-versions", "-json", *sorted(needed.union(others)),
             accept=(0, 1),
         )  # fmt: skip
-        versions = {each["Path"]: each.get("Versions") or () for each in _documents(listed)}
+        versions = {each["Path"]: each.get("Versions") or () for each in documents(listed)}
         near = patches.nearest(self._module_version, needed, versions)
         see = f"'go list -m -versions {min(needed)}' shows the versions that your GOPROXY has"
         return ArtifactError(
@@ -148,9 +146,9 @@ class Build:
         wanted = [f"{path}@{self._module_version}" for path in paths]
         # A Go that is too old for a module says so and exits with 1, but fetches it all the same.
         answer = await self._go(
-            go, "mod", "download", "-json", *wanted, line=_saying(step), accept=(0, 1)
+            go, "mod", "download", "-json", *wanted, line=saying(step), accept=(0, 1)
         )
-        modules = list(_documents(answer))
+        modules = list(documents(answer))
         texts = await asyncio.to_thread(_texts, modules)
         if any(path not in texts for path in paths):
             why = "\n".join(m["Error"] for m in modules if m.get("Error"))
@@ -171,7 +169,7 @@ class Build:
             if total <= len(packages):
                 step.say("linking")
             out = f"{self._folder / 'out'}/"
-            heard = _counting(step, total)
+            heard = counting(step, total)
             await self._go(go, "build", "-v", *self._linked, "-o", out, *packages, line=heard)
 
     def _publish(self, store: ProgramStore, go: Go) -> None:
@@ -189,46 +187,10 @@ class Build:
         self, go: Go, *words: str,
         line: Callable[[str], None] = lambda _: None, accept: Collection[int] = (0,),
     ) -> str:  # fmt: skip
-        env = {
-            **toolchain.ALONE,
-            "CGO_ENABLED": "0",
-            "GOOS": self.target.os,
-            "GOARCH": self.target.arch,
-            "GOTMPDIR": str(self._folder / "tmp"),
-        }
-        return await process.run_leashed(
-            go.path, *words,
-            env=env, cwd=self._folder, line=line, share=(self.place.lock,), accept=accept,
-        )  # fmt: skip
-
-
-def _saying(step: Step) -> Callable[[str], None]:
-    """Show each line that Go prints."""
-    return lambda line: step.say(line.removeprefix("go: "))
-
-
-def _counting(step: Step, total: int) -> Callable[[str], None]:
-    """Count the packages that Go names as it compiles them; linking, which comes last, is silent."""
-    done = 0
-
-    def hear(line: str) -> None:
-        nonlocal done
-        done += 1
-        step.advance()
-        step.say(line if done < total else "linking")
-
-    return hear
+        command = GoCommand(target=self.target, place=self.place, folder=self._folder)
+        return await command.run(go, *words, line=line, accept=accept)
 
 
 def _texts(modules: Sequence[Mapping[str, str]]) -> dict[str, str]:
     """Return the `go.mod` of each module that has come, by path."""
     return {m["Path"]: Path(m["GoMod"]).read_text("utf-8") for m in modules if m.get("GoMod")}
-
-
-def _documents(text: str) -> Iterator[dict[str, Json]]:
-    """Yield the JSON objects that are written one after the other."""
-    decoder = json.JSONDecoder()
-    position = 0
-    while (position := text.find("{", position)) >= 0:
-        document, position = decoder.raw_decode(text, position)
-        yield document

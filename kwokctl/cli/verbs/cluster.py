@@ -90,11 +90,11 @@ def create(
     from kwokctl.clusters.create import CreateRequest, create_cluster
     from kwokctl.clusters.scaling.first_sets import first_sets
     from kwokctl.components.catalog import usual_options
-    from kwokctl.config.resolve import resolve_options
+    from kwokctl.config.add_ons.enabling import resolve_with_add_ons
 
-    documents = call.documents()
     chosen = chosen_options(words) | ({"verbosity": call.level} if call.level else {})
-    resolved = resolve_options(usual_options(), chosen, os.environ, documents)
+    found = resolve_with_add_ons(usual_options(), chosen, os.environ, call.documents())
+    resolved, documents = found.resolved, found.documents
     for warning in resolved.warnings:
         call.progress.warn(warning)
     request = CreateRequest(

@@ -221,14 +221,14 @@ def _cluster_options(call: Invocation, runtime: str | None) -> "tuple[ClusterOpt
     """
     from kwokctl.clusters.state.saved import load
     from kwokctl.components.catalog import usual_options
-    from kwokctl.config.resolve import resolve_options
+    from kwokctl.config.add_ons.enabling import resolve_with_add_ons
 
     home = call.home
     paths = home.paths(call.cluster)
     if paths.saved.is_file() and runtime is None:
         return load(paths, call.cluster).options, False
     given = {} if runtime is None else {"runtime": runtime}
-    resolved = resolve_options(usual_options(), given, os.environ, call.documents())
+    resolved = resolve_with_add_ons(usual_options(), given, os.environ, call.documents()).resolved
     with resolved.naming("runtime"):
         if resolved.options.runtime:
             home.runtime(resolved.options.runtime)  # raises UsageError if there is none

@@ -151,14 +151,16 @@ def _cluster_options(call: Invocation, given: "dict[str, OptionValue]") -> "Clus
     from kwokctl.components.choose_data_path import choose_data_path
     from kwokctl.components.heartbeat import settle_heartbeat
     from kwokctl.components.plan import SELECTION, selected
+    from kwokctl.config.add_ons.enabling import resolve_with_add_ons
     from kwokctl.config.nodes.options import HeartbeatOptions
     from kwokctl.config.options import with_values
-    from kwokctl.config.resolve import resolve_options
     from kwokctl.model import KUBE_CONTROLLER_MANAGER
 
     paths = call.home.paths(call.cluster)
     if not paths.saved.is_file():
-        resolved = resolve_options(usual_options(), given, os.environ, call.documents())
+        resolved = resolve_with_add_ons(
+            usual_options(), given, os.environ, call.documents()
+        ).resolved
         options = resolved.options
         with resolved.naming(*SELECTION):
             names = selected(options)

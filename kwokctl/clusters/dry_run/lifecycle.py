@@ -15,7 +15,7 @@ from kwokctl.clusters.dry_run.launching import (
     stopping,
     tidied,
 )
-from kwokctl.clusters.dry_run.outline import outline
+from kwokctl.clusters.dry_run.outline import lacking_parts, outline
 from kwokctl.clusters.dry_run.program import plumbing
 from kwokctl.clusters.dry_run.programs import Foreseen, foreseen
 from kwokctl.clusters.launching.drafts import drafted, needed_programs
@@ -173,6 +173,8 @@ class _Launching:
         plan: Plan = saved.plan(self.runtime, self.home.paths(saved.name))
         if not isinstance(self.runtime, WritesScripts):
             return tuple(outline(plan, self.runtime, "create" if is_new else "start"))
+        if lacking := lacking_parts(saved):
+            return (lacking, *outline(plan, self.runtime, "create" if is_new else "start"))
         launch = ScriptedLaunch(
             saved=saved,
             plan=plan,

@@ -11,7 +11,8 @@ from kwokctl.clusters.forking.content import ForkedData, forget_events, snapshot
 from kwokctl.clusters.forking.identity import copy_authorities
 from kwokctl.clusters.forking.mend import mend
 from kwokctl.clusters.launching.launch import Patience, bring_up
-from kwokctl.clusters.launching.ports import held_ports
+from kwokctl.clusters.launching.manifests import copy_manifests
+from kwokctl.clusters.launching.ports import held_ports, without_ports
 from kwokctl.clusters.snapshot import demand_etcd
 from kwokctl.clusters.state.files import write_files
 from kwokctl.clusters.state.home import Home, context_name
@@ -85,6 +86,7 @@ async def _forked(
         async with _undone_on_failure(home, runtime, name):
             with held_ports(home, name, _portless(source.options), source.names) as (options, held):
                 saved = replace(source, name=name, options=options)
+                copy_manifests(home.paths(source.name), paths, options)
                 if not request.has_own_authorities:
                     copy_authorities(home.paths(source.name).pki, paths.pki)
                 plan, _ = await asyncio.gather(
@@ -136,7 +138,7 @@ def _check_runtime(runtime: Runtime) -> None:
 def _check_ports(source: Saved) -> None:
     """Raise NotServedError for a component whose ports kwokctl does not choose: both would have them."""
     for extra in source.options.extras:
-        if extra.ports:
+        if extra.ports and not extra.add_on:
             raise NotServedError(
                 f"'--from' is not supported yet for clusters with the component '{extra.name}': "
                 f"its port {extra.ports[0].port} is fixed, and in use by '{source.name}'",
@@ -151,7 +153,8 @@ def _portless(options: ClusterOptions) -> ClusterOptions:
         replace(each, port=0) if declares(type(each), "port") else each
         for each in options.components
     )
-    return replace(options, components=components)
+    extras = tuple(without_ports(each) if each.add_on else each for each in options.extras)
+    return replace(options, components=components, extras=extras)
 
 
 @asynccontextmanager

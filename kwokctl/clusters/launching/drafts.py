@@ -12,6 +12,7 @@ from kwokctl.clusters.state.saved import Saved
 from kwokctl.clusters.wanted import WantedCluster, check_for_runtime, choose_runtime
 from kwokctl.components.catalog import catalog
 from kwokctl.config.documents import Document
+from kwokctl.config.extras.extra import MANIFESTS
 from kwokctl.config.nodes.options import ObjectOptions
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import Resolved
@@ -87,4 +88,9 @@ def needed_programs(options: ClusterOptions, names: Sequence[ComponentName]) -> 
     required = [options.component(each.name) for each in catalog().values() if each.is_required]
     given = all(each.binary or each.image for each in required)
     tools = [tool for tool in TOOLS if tool != "kubectl" or not shutil.which(tool)]
-    return [*names] if given else [*names, *tools]
+    manifests = [
+        f"{each.name}{MANIFESTS}"
+        for each in options.extras
+        if each.add_on and each.add_on.manifest_source
+    ]
+    return [*names, *manifests] if given else [*names, *manifests, *tools]

@@ -3,16 +3,14 @@
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 
-from kwokctl.clusters.objects.apply import apply_one
+from kwokctl.clusters.objects.apply import apply_all
+from kwokctl.components.add_ons import AUTHORITY
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import load_access
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.model import Component
-
-_AUTHORITY = "CA"
-"""Stands in `caBundle` for the authority of the cluster, which is not known to descriptions."""
 
 
 async def apply_objects(paths: ClusterPaths, components: Iterable[Component]) -> None:
@@ -23,16 +21,20 @@ async def apply_objects(paths: ClusterPaths, components: Iterable[Component]) ->
     objects = [each for component in components for each in component.objects]
     if not objects:
         return
+    bundle = b64encode((paths.pki / "ca.crt").read_bytes()).decode()
     async with Pool(load_access(paths.own_kubeconfig)) as pool:
-        client = Client(pool)
-        for each in objects:
-            bundle = b64encode((paths.pki / "ca.crt").read_bytes()).decode()
-            await apply_one(client, with_authority(each, bundle))
+        await apply_all(Client(pool), [with_authority(each, bundle) for each in objects])
 
 
 def with_authority(body: Mapping[str, Json], bundle: str) -> Mapping[str, Json]:
     """Return an object with the certificate of the cluster's authority where it wants that."""
-    spec = body.get("spec") or {}
-    if spec.get("caBundle") != _AUTHORITY:
-        return body
-    return {**body, "spec": {**spec, "caBundle": bundle}}
+    found: Mapping[str, Json] = _certified(body, bundle)
+    return found
+
+
+def _certified(value: Json, bundle: str) -> Json:
+    if isinstance(value, Mapping):
+        if value.get("caBundle") == AUTHORITY:
+            value = {**value, "caBundle": bundle}
+        return {key: _certified(item, bundle) for key, item in value.items()}
+    return [_certified(item, bundle) for item in value] if isinstance(value, list) else value

@@ -8,6 +8,7 @@ from zlib import crc32
 from kwokctl.clusters.state import saved as saved_clusters
 from kwokctl.clusters.state.home import Home
 from kwokctl.config.declaring import ComponentOptions, declares
+from kwokctl.config.extras.extra import ExtraComponent
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import ComponentError, ConflictError
 from kwokctl.host.ports import HIGHEST, HeldPorts, check_local, check_unused
@@ -32,11 +33,26 @@ def held_ports(
     with HeldPorts(taken=taken, address=options.bind_address, highest=_highest(home)) as held:
         chosen = {each.component: _held(held, each) for each in sorted(wanted, key=_is_free)}
         components = tuple(chosen.get(each.component, each) for each in options.components)
-        yield replace(options, components=components), held
+        extras = tuple(_with_ports(held, each) if each.add_on else each for each in options.extras)
+        yield replace(options, components=components, extras=extras), held
 
 
 def _held(held: HeldPorts, options: ComponentOptions) -> ComponentOptions:
     return replace(options, port=held.hold(options.component, options.port))
+
+
+def without_ports(extra: ExtraComponent) -> ExtraComponent:
+    """Leave the ports of a component of an add-on to choose."""
+    ports = tuple(replace(port, port=0, host_port=0) for port in extra.ports)
+    return replace(extra, ports=ports)
+
+
+def _with_ports(held: HeldPorts, extra: ExtraComponent) -> ExtraComponent:
+    """Choose the ports of a component that are left to choose."""
+    chosen = ((port, port.port or held.hold(extra.name, 0)) for port in extra.ports)
+    return replace(
+        extra, ports=tuple(replace(port, port=number, host_port=number) for port, number in chosen)
+    )
 
 
 def _is_free(options: ComponentOptions) -> bool:

@@ -77,7 +77,7 @@ async def artifacts(
         ]
         engine = runtime.node_images.engine
         found = await _as_images(home, engine, options, choices, settled or {})
-    if given := [n for n in names if n not in found and given_image(options, n)]:
+    if given := [n for n in names if n not in found and _is_image_alone(options, n)]:
         home.progress.warn(
             f"the runtime '{runtime.name}' runs programs: the images given for "
             f"{', '.join(given)} are not used"
@@ -88,6 +88,12 @@ async def artifacts(
             home, runtime, options, rest, settled=settled, is_exact=is_exact
         )
     return found | await programs(home, options, rest)
+
+
+def _is_image_alone(options: ClusterOptions, name: str) -> bool:
+    """Return whether an image was given for a component; an add-on gives a program, too."""
+    extra = options.described(name)
+    return bool(given_image(options, name)) and not (extra and extra.add_on and extra.binary)
 
 
 def _is_own(runtime: BringsKubernetes, options: ClusterOptions, choice: ImageChoice) -> bool:

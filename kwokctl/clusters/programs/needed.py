@@ -11,6 +11,7 @@ from kwokctl.clusters.state.home import Home
 from kwokctl.components.catalog import catalog
 from kwokctl.components.definitions.metrics_server import MetricsServerOptions
 from kwokctl.components.definitions.prometheus import PrometheusOptions
+from kwokctl.config.extras.extra import MANIFESTS
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import UsageError
 from kwokctl.model import ETCD, Artifact, ComponentName
@@ -49,7 +50,7 @@ def addresses(options: ClusterOptions, names: Sequence[str]) -> list[str]:
     """List where the files of the named programs are published; not those given by path."""
     needed = [name for name in names if has_file(options, name)]
     placed = (place(wanted_program(options, name), here(), prefixes(options)) for name in needed)
-    return sorted({found.url for found in placed if isinstance(found, Order)})
+    return sorted({found.url for found in placed if isinstance(found, Order) and found.url})
 
 
 def embedded(options: ClusterOptions, name: str) -> Artifact | None:
@@ -117,6 +118,8 @@ def given_program(options: ClusterOptions, name: str) -> str:
     """Return the program that was given for a component or a tool, or an empty string."""
     if extra := options.described(name):
         return extra.binary
+    if name.endswith(MANIFESTS):
+        return manifest_source(options, name)
     if name in catalog():
         return options.component(ComponentName(name)).binary
     tools = {
@@ -126,6 +129,12 @@ def given_program(options: ClusterOptions, name: str) -> str:
         "kind": options.tools.kind_binary,
     }
     return tools.get(name, "")
+
+
+def manifest_source(options: ClusterOptions, name: str) -> str:
+    """Return where the manifests of a component of an add-on come from, by their name."""
+    extra = options.described(name.removesuffix(MANIFESTS))
+    return extra.add_on.manifest_source if extra and extra.add_on else ""
 
 
 def given_image(options: ClusterOptions, name: str) -> str:

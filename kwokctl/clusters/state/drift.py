@@ -9,6 +9,7 @@ from kwokctl.clusters.state.saved import Saved
 from kwokctl.components.plan import SELECTION, selected
 from kwokctl.components.stage_sets import shipped_sets
 from kwokctl.config.documents import Document
+from kwokctl.config.extras.extra import ExtraComponent
 from kwokctl.config.extras.reader import FIELD as EXTRAS
 from kwokctl.config.groups import ProgramOptions
 from kwokctl.config.nodes.options import ObjectOptions
@@ -87,8 +88,14 @@ def _extra_differences(saved: Saved, asked: Resolved) -> Iterator[str]:
         has = saved.options.described(want.name)
         if has is None:
             yield f"it has no component '{want.name}', which is requested"
-        elif has != want:
+        elif has != _with_ports_of(has, want):
             yield f"{EXTRAS}: it has another description of '{want.name}'"
+
+
+def _with_ports_of(has: ExtraComponent, want: ExtraComponent) -> ExtraComponent:
+    """Let the ports of an add-on be those that were chosen for it, where any will do."""
+    names = [[port.name for port in each.ports] for each in (has, want)]
+    return replace(want, ports=has.ports) if want.add_on and names[0] == names[1] else want
 
 
 def _patch_differences(saved: Saved, asked: Resolved, documents: Sequence[Document]) -> list[str]:

@@ -21,7 +21,7 @@ from kwokctl.host.files import write_atomic
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.host.tokens import ensure_tokens
 from kwokctl.kube.kubeconfig import entries
-from kwokctl.model import Component, Plan
+from kwokctl.model import Component, ComponentName, Plan
 from kwokctl.runtime import Runtime
 from kwokctl.script.steps import FileText, Folder
 
@@ -62,10 +62,20 @@ def write_credentials(home: Home, runtime: Runtime, saved: Saved) -> None:
     remember(home.cache, home.workdir.root)
     known = identities_of(saved.options)
     ensure_pki(paths.pki, known)
-    holders = [identity for identity in known if identity.name in token_holders()]
+    holders = [identity for identity in known if identity.name in token_holders(saved.options)]
     setting = saved.setting(runtime, paths)
     _write_kubeconfigs(setting, saved, ensure_tokens(paths.tokens, holders))
     write_scheduler_config(setting)
+    for extra in saved.options.extras:
+        if extra.add_on and extra.add_on.webhooks:
+            _write_serving_pair(paths, extra.name)
+
+
+def _write_serving_pair(paths: ClusterPaths, name: ComponentName) -> None:
+    """Write the certificate of a server of webhooks under the names that those have by convention."""
+    for end, file in (("crt", "tls.crt"), ("key", "tls.key")):
+        pem = (paths.pki / f"{name}.{end}").read_text("ascii")
+        write_atomic(paths.webhook_certificates(name) / file, pem, mode=0o600)
 
 
 def _write_kubeconfigs(setting: Setting, saved: Saved, tokens: Mapping[str, str]) -> None:
@@ -78,7 +88,7 @@ def _write_kubeconfigs(setting: Setting, saved: Saved, tokens: Mapping[str, str]
     own = entries.by_token(context, server, paths.pki / "ca.crt", tokens[identities.ADMIN])
     write_atomic(paths.own_kubeconfig, own, mode=0o600)
     ca = Path(setting.pki("ca.crt"))
-    for name in (each for each in clients() if each in tokens):
+    for name in (each for each in clients(saved.options) if each in tokens):
         address = kube_apiserver.url(setting, name)
         text = entries.by_token(context, address, ca, tokens[name])
         write_atomic(paths.component_kubeconfig(name), text, mode=0o600)
@@ -86,6 +96,8 @@ def _write_kubeconfigs(setting: Setting, saved: Saved, tokens: Mapping[str, str]
 
 def _own_files(paths: ClusterPaths, component: Component) -> Iterator[Folder | FileText]:
     """Yield what one component reads, and the folders of the cluster that it writes to."""
+    folders = dict.fromkeys(path.parent for path in component.files)
+    yield from (Folder(folder) for folder in folders if folder != paths.root)
     yield from (FileText(path, text, 0o600) for path, text in component.files.items())
     for mount in component.mounts:
         if not mount.read_only and mount.host_path.is_relative_to(paths.root):

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from kwokctl.config.extras.add_on_parts import AddOnParts
 from kwokctl.config.patches.patch import Volume
 from kwokctl.json_value import Json
 from kwokctl.model import ComponentName, Port
@@ -30,7 +31,7 @@ class ExtraComponent:
     name: ComponentName
     version: str = ""
     binary: str = ""
-    """A path, a URL or URL#MEMBER."""
+    """A path, a URL, URL#MEMBER or a part of a Go module."""
     image: str = ""
     command: tuple[str, ...] = ()
     """What the image is started with in place of its own entry point."""
@@ -47,6 +48,8 @@ class ExtraComponent:
     manifests: tuple[str, ...] = ()
     """Objects that the cluster is to have before it starts, as YAML."""
     metric: ExtraMetrics | None = None
+    add_on: AddOnParts | None = None
+    """Given for one of an add-on."""
 
     def to_document(self) -> dict[str, Json]:
         """Write it as a document has it."""
@@ -64,8 +67,13 @@ class ExtraComponent:
             "volumes": [volume.to_document() for volume in self.volumes],
             "manifestContents": list(self.manifests),
             "metric": self.metric and self.metric.to_document(),
+            "addOn": self.add_on and self.add_on.to_document(),
         }
         return {"name": self.name, **{key: part for key, part in parts.items() if part}}
+
+
+MANIFESTS = ".manifests"
+"""Ends the name of the manifests of a component, among programs."""
 
 
 def _port(port: Port) -> dict[str, Json]:

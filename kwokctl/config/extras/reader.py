@@ -10,6 +10,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from kwokctl.config import checks
 from kwokctl.config.documents import Document
+from kwokctl.config.extras.add_on_parts import AddOnPartsShape, add_on_parts
 from kwokctl.config.extras.extra import ExtraComponent, ExtraMetrics
 from kwokctl.config.given import whole_path
 from kwokctl.config.patches.shapes import (
@@ -74,6 +75,7 @@ class ExtraComponentShape(StrictShape):
     metrics_discovery: MetricsShape | None = None
     manifest_contents: tuple[str, ...] = ()
     version: str = ""
+    add_on: AddOnPartsShape | None = None
 
 
 def extras_in(documents: Sequence[Document], known: Collection[str]) -> tuple[ExtraComponent, ...]:
@@ -137,6 +139,9 @@ def _refuse_known(document: Document, known: Collection[str]) -> None:
 
 def _extra(shape: ExtraComponentShape, place: str) -> ExtraComponent:
     _check(shape, place)
+    least = 0 if shape.add_on else 1  # a free one is chosen for 0
+    ports = tuple(_port(each, number, place, least) for number, each in enumerate(shape.ports))
+    names = frozenset(port.name for port in ports)
     return ExtraComponent(
         name=ComponentName(shape.name),
         version=shape.version,
@@ -147,11 +152,12 @@ def _extra(shape: ExtraComponentShape, place: str) -> ExtraComponent:
         user=shape.user,
         work_dir=shape.work_dir,
         links=frozenset(map(ComponentName, shape.links)),
-        ports=tuple(_port(each, number, place) for number, each in enumerate(shape.ports)),
+        ports=ports,
         envs=envs_of(shape.envs),
         volumes=tuple(volume_of(each, place) for each in shape.volumes),
         manifests=tuple(_manifest(each, place) for each in shape.manifest_contents),
         metric=_metrics(shape.metric, place) if shape.metric else None,
+        add_on=add_on_parts(shape.add_on, names, place) if shape.add_on else None,
     )
 
 
@@ -180,11 +186,11 @@ def _check(shape: ExtraComponentShape, place: str) -> None:
         )
 
 
-def _port(shape: PortShape, number: int, place: str) -> Port:
+def _port(shape: PortShape, number: int, place: str, least: int) -> Port:
     if shape.protocol != "TCP":
         raise NotServedError(f"{place}: a port of the protocol '{shape.protocol}' is not supported")
-    for value, least in ((shape.port, 1), (shape.host_port, 0)):
-        if not least <= value <= _HIGHEST:
+    for value, lowest in ((shape.port, least), (shape.host_port, 0)):
+        if not lowest <= value <= _HIGHEST:
             raise ConfigError(f"{place}: {value} is not a port")
     name = shape.name or (f"port-{number}" if number else "port")
     return Port(name=name, port=shape.port, host_port=shape.host_port)

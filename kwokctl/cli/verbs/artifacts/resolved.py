@@ -28,7 +28,8 @@ EtcdVersion = Annotated[
 def resolved_options(call: Invocation, **given: "OptionValue | None") -> "Resolved":
     """Return the options that a cluster made now would have, with those that are given here."""
     from kwokctl.components.catalog import usual_options
-    from kwokctl.config.resolve import resolve_options
+    from kwokctl.config.add_ons.enabling import resolve_with_add_ons
 
     chosen = {name: value for name, value in given.items() if value is not None}
-    return resolve_options(usual_options(), chosen, os.environ, call.documents())
+    found = resolve_with_add_ons(usual_options(), chosen, os.environ, call.documents())
+    return found.resolved

@@ -1,0 +1,1 @@
+"""Add-ons: folders that describe further components of clusters, which `--enable` adds."""

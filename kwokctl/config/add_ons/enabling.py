@@ -1,0 +1,65 @@
+"""Resolves the options of a cluster together with the add-ons that they enable."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kwokctl.config.add_ons.folder import AddOn, folder_of, read_add_on
+from kwokctl.config.declaring import OptionValue
+from kwokctl.config.documents import Document
+from kwokctl.config.options import ClusterOptions
+from kwokctl.config.resolve import Resolved, resolve_options
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolvedWithAddOns:
+    """The options of a cluster, and all documents that count for it."""
+
+    resolved: Resolved
+    documents: tuple[Document, ...]
+    """Those of add-ons, then the user's."""
+
+
+def resolve_with_add_ons(
+    usual: ClusterOptions,
+    flags: Mapping[str, OptionValue],
+    environ: Mapping[str, str],
+    documents: Sequence[Document],
+) -> ResolvedWithAddOns:
+    """Merge what was given in all places, below it what the enabled add-ons configure.
+
+    An add-on is a configuration of kwokctl that comes before the user's, so the user's options,
+    patches and components win. Raises what `resolve_options` does, and ConfigError for an add-on
+    that is wrong.
+    """
+    first = resolve_options(usual, flags, environ, documents)
+    choice = first.options.selection
+    known = {str(each.component) for each in usual.components}
+    words = [word for word in (*choice.components, *choice.enable) if word not in known]
+    found = [(word, read_add_on(folder)) for word in words if (folder := folder_of(word))]
+    if not found:
+        return ResolvedWithAddOns(resolved=first, documents=tuple(documents))
+    wanted = _wanted(found, choice.disable)
+    together = (*(each.document for each in wanted), *documents)
+    resolved = resolve_options(usual, flags, environ, together)
+    return ResolvedWithAddOns(
+        resolved=_without(resolved, {word for word, _ in found}, {each.name for _, each in found}),
+        documents=together,
+    )
+
+
+def _wanted(found: Sequence[tuple[str, AddOn]], disabled: Sequence[str]) -> list[AddOn]:
+    """Return each add-on once, but for those that are disabled again."""
+    by_name = {each.name: each for word, each in found if not {word, each.name} & {*disabled}}
+    return list(by_name.values())
+
+
+def _without(resolved: Resolved, words: set[str], names: set[str]) -> Resolved:
+    """Leave the add-ons out of the selection: their components are in the options by now."""
+    choice = resolved.options.selection
+    selection = replace(
+        choice,
+        components=tuple(each for each in choice.components if each not in words),
+        enable=tuple(each for each in choice.enable if each not in words),
+        disable=tuple(each for each in choice.disable if each not in words | names),
+    )
+    return replace(resolved, options=replace(resolved.options, selection=selection))

@@ -13,6 +13,7 @@ ClusterName = NewType("ClusterName", str)
 ComponentName = NewType("ComponentName", str)
 
 ETCD = ComponentName("etcd")
+JAEGER = ComponentName("jaeger")
 KUBE_APISERVER = ComponentName("kube-apiserver")
 KUBE_APISERVER_INSECURE_PROXY = ComponentName("kube-apiserver-insecure-proxy")
 KUBE_CONTROLLER_MANAGER = ComponentName("kube-controller-manager")

@@ -16,6 +16,7 @@ from kwokctl.clusters.state.scheduler_config import check_scheduler_config
 from kwokctl.clusters.state.stages import stage_remarks, stages_in_force
 from kwokctl.components.choose_data_path import choose_data_path
 from kwokctl.components.definitions.etcd import EtcdOptions
+from kwokctl.components.definitions.jaeger import check_jaeger
 from kwokctl.components.definitions.kube_apiserver import KubeApiserverOptions
 from kwokctl.components.definitions.kube_apiserver_insecure_proxy import InsecureProxyOptions
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
@@ -138,6 +139,7 @@ def _checked(home: Home, resolved: Resolved) -> tuple[ComponentName, ...]:
     options = resolved.options
     with resolved.naming(*SELECTION):
         names = selected(options)
+        check_jaeger(options, names)
     with resolved.naming("memory_limit", "cpu_limit"):
         known_limits(options)
     with resolved.naming("bind_address"):

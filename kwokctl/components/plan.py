@@ -30,7 +30,6 @@ from kwokctl.model import (
 SELECTION = frozenset(each.field for each in declared(SelectionOptions))
 """The options that say which components a cluster has."""
 NOT_SERVED = (
-    "jaeger",
     "kueue",
     "kueueviz-frontend",
     "kueueviz-backend",
@@ -92,7 +91,7 @@ def _described(name: ComponentName, names: Sequence[ComponentName], setting: Set
     pages = {other: page for other, page in found.items() if page}
     return replace(
         component,
-        env={} if definition.embedded else _garbage_environment(setting.options),
+        env={} if definition.embedded else _environment(setting.options, component),
         files={**component.files, **definition.collect(setting, pages)},
     )
 
@@ -167,9 +166,9 @@ def _check_known(name: str) -> None:
     raise UsageError(f"no component called '{name}'", hint=hint)
 
 
-def _garbage_environment(options: ClusterOptions) -> Mapping[str, str]:
-    """Return the variable that sets how much a Go program's heap grows between collections.
+def _environment(options: ClusterOptions, component: Component) -> Mapping[str, str]:
+    """Return its variables, with how much a Go program's heap grows between collections.
 
-    The variable is described in https://pkg.go.dev/runtime.
+    That variable is described in https://pkg.go.dev/runtime.
     """
-    return {"GOGC": str(options.arguments.go_gc)}
+    return {**component.env, "GOGC": str(options.arguments.go_gc)}

@@ -55,9 +55,14 @@ class Setting:
         inside = self.site.bind(name)
         return self.options.bind_address if inside == LOOPBACK else inside
 
-    def address(self, name: ComponentName, *, dialler: ComponentName | None = None) -> str:
-        """Return the `host:port` at which `dialler` finds a component; None is this host."""
-        found = self.site.address(name, self.port(name), dialler=dialler)
+    def address(
+        self, name: ComponentName, *, dialler: ComponentName | None = None, port: int = 0
+    ) -> str:
+        """Return the `host:port` at which `dialler` finds a component; None is this host.
+
+        `port` is one on this host, if not the one that was chosen for the component.
+        """
+        found = self.site.address(name, port or self.port(name), dialler=dialler)
         host, _, number = found.rpartition(":")
         here = dialled(self.options.bind_address)
         return joined(here if host == LOOPBACK else host, int(number))

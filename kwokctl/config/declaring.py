@@ -145,9 +145,10 @@ def declared(owner: type["DataclassInstance"]) -> tuple[Spelling, ...]:
     )
 
 
-def declares(owner: type["DataclassInstance"], attribute: str) -> bool:
-    """Return whether a class declares an option of that name."""
-    return any(each.attribute == attribute for each in declared(owner))
+def ports_of(options: ComponentOptions) -> dict[str, int]:
+    """Return the ports of a component by the names of the options that hold them."""
+    spelled = (each for each in declared(type(options)) if each.is_port)
+    return {each.field: int(getattr(options, each.attribute)) for each in spelled}
 
 
 def _spelling(

@@ -100,7 +100,7 @@ _WITH_FOLDER = ("jobset", "lws", "descheduler", "scheduler-plugins")
 _IMAGES = ("version", "image-prefix", "image", "manifests")
 _OWN = "the controller comes with kwokctl, which downloads none"
 _KECTL = "kectl is a part of kwokctl"
-_NO_JAEGER = "clusters do not have the component 'jaeger' yet"
+_OWN_JAEGER = "the program of 'jaeger' is one of yours: --jaeger-binary or --jaeger-image"
 
 NOT_SERVED: tuple[NotServed, ...] = (
     NotServed(
@@ -127,24 +127,16 @@ NOT_SERVED: tuple[NotServed, ...] = (
         default=0,
         reason="the only member of etcd has no peers and listens for them on no port",
     ),
-    NotServed(
-        key="jaegerOtlpGrpcPort",
-        type=int,
-        is_port=True,
-        is_idle=True,
-        default=0,
-        reason=_NO_JAEGER,
-    ),
-    *_ports("jaeger"),
     *_ports("kueueviz"),
     *_flags(
         "kwok-controller-image",
         reason="the controller is a program of this machine; --kwok-controller-binary replaces it",
     ),
-    *_idle(_flags("jaeger-image", "jaeger-binary", "jaeger-binary-tar", reason=_NO_JAEGER)),
     *_idle(_keys("kwok-version", "kwok-binary-prefix", "kwok-image-prefix", reason=_OWN)),
     *_idle(_keys("kubectl-image", reason="kubectl is a program of this machine")),
-    *_addon("jaeger", "version", "image-prefix", "binary-prefix"),
+    *_idle(
+        _keys("jaeger-version", "jaeger-image-prefix", "jaeger-binary-prefix", reason=_OWN_JAEGER)
+    ),
     *(
         replace(option, type=list, is_idle=True)
         for option in _keys(

@@ -34,6 +34,7 @@ from kwokctl.config.groups import (
 from kwokctl.config.nodes.options import HeartbeatOptions, ObjectOptions
 from kwokctl.config.original import levels
 from kwokctl.config.profiles import PROFILES
+from kwokctl.config.tracing import TracingOptions
 from kwokctl.host.ports import ANY
 from kwokctl.model import ComponentName
 
@@ -132,6 +133,7 @@ class ClusterOptions:
     tools: ToolOptions = field(default_factory=ToolOptions)
     mirrors: MirrorOptions = field(default_factory=MirrorOptions)
     limits: LimitOptions = field(default_factory=LimitOptions)
+    tracing: TracingOptions = field(default_factory=TracingOptions)
     objects: ObjectOptions = field(default_factory=ObjectOptions)
     heartbeat: HeartbeatOptions = field(default_factory=HeartbeatOptions)
 

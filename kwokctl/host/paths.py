@@ -116,6 +116,11 @@ class ClusterPaths:
         return self.root / "egress.json"
 
     @property
+    def tracing(self) -> Path:
+        """Where the API server sends spans, if anywhere."""
+        return self.root / "tracing.json"
+
+    @property
     def own_kubeconfig(self) -> Path:
         """The kubeconfig with which kwokctl itself works in bulk: a token, no certificate."""
         return self.root / "kubeconfigs" / "kwokctl.yaml"

@@ -69,7 +69,7 @@ class HeldPorts:
         self._highest = highest
         self._taken = set(taken)
         self._address = address
-        self._held: dict[str, socket.socket] = {}
+        self._held: dict[str, list[socket.socket]] = {}
 
     def __enter__(self) -> Self:
         """Hold ports until the end of the block."""
@@ -96,12 +96,12 @@ class HeldPorts:
             if held is None:
                 raise in_use(name, wanted)
             self._taken.add(wanted)
-            self._held[name] = held
+            self._held.setdefault(name, []).append(held)
             return wanted
         for port in range(self._highest, LOWEST - 1, -1):
             if port not in self._taken and (held := self._free(port)):
                 self._taken.add(port)
-                self._held[name] = held
+                self._held.setdefault(name, []).append(held)
                 return port
         raise UnavailableError(f"no port between {LOWEST} and {self._highest} is free")
 
@@ -111,18 +111,18 @@ class HeldPorts:
         SO_REUSEADDR allows other programs to bind beside our socket, too.
         """
         for name in names:
-            if held := self._held.get(name):
+            for held in self._held.get(name, ()):
                 check_unused(name, self._address, held.getsockname()[1])
 
     def release(self, *names: str) -> None:
         """Let go of the ports of these programs, which listen on them by now."""
         for name in names:
-            if held := self._held.pop(name, None):
+            for held in self._held.pop(name, ()):
                 held.close()
 
     def _check_own(self, name: str, port: int) -> None:
         for other, held in self._held.items():
-            if held.getsockname()[1] == port:
+            if port in (each.getsockname()[1] for each in held):
                 raise ConflictError(
                     f"port {port} is wanted for '{other}' and for '{name}'",
                     hint="give each a port of its own, or 0 to have one chosen",

@@ -6,7 +6,6 @@ from pathlib import Path
 from kwokctl.controller.flags import parser as controller_parser
 from kwokctl.embedded.flags import SWITCH, FlagParser, RefusedFlag
 
-_NO_TRACING = "leave it out: no spans are exported; /metrics counts what is written"
 _NO_TOKEN_FILE = "leave it out: the server asks for tokens of the cluster"  # noqa: S105 - a remedy
 
 
@@ -52,13 +51,6 @@ def _add_access(made: argparse.ArgumentParser) -> None:
 
 def _refuse(made: argparse.ArgumentParser) -> None:
     """Refuse what has no effect."""
-    for name in ("--tracing-endpoint", "--tracing-sampling-rate-per-million"):
-        made.add_argument(
-            name,
-            action=RefusedFlag,
-            remedy=_NO_TRACING,
-            help="not supported: no spans are exported",
-        )
     made.add_argument(
         "--server-token-file", action=RefusedFlag, remedy=_NO_TOKEN_FILE, help=argparse.SUPPRESS
     )

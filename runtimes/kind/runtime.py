@@ -12,7 +12,7 @@ from kwokctl.host.files import private_folder, remove_tree, write_atomic
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.host.processes.manager import GRACE, Crew
-from kwokctl.model import ETCD, KUBE_APISERVER, ClusterName, Component, ComponentName, Plan, State
+from kwokctl.model import ETCD, KUBE_APISERVER, ClusterName, ComponentName, Plan, State
 from kwokctl.runtime import Site
 from runtimes.engine.addresses import address_of
 from runtimes.engine.client import Container
@@ -26,7 +26,9 @@ from runtimes.kind.nodes.nodes import KindNodes, remains
 from runtimes.kind.pods.kubeadm import MAKES, pod_patch
 from runtimes.kind.pods.placed_pods import PlacedPods
 from runtimes.kind.pods.pod_settings import Manner
+from runtimes.kind.pods.preparation import known_host, make_files
 from runtimes.kind.pods.site import KindSite
+from runtimes.kind.pods.static_pod import knowing
 from runtimes.kind.provider import Provider
 
 _PATCH = "+strategic.yaml"
@@ -205,12 +207,13 @@ class KindRuntime:
         has_cgroup_v1 = (await self._engine.ask("info")).get("CgroupVersion") == "1"
         image = await self._image(plan, plan.maker.image)
         is_bare = await self.node_images.is_bare(image)
+        host = await known_host(self._engine, plan)
         merged = configuration(plan, paths, has_cgroup_v1=has_cgroup_v1, is_bare=is_bare)
         remove_tree(patches)
         for component in placed(plan, on_host=False).components.values():
-            _prepare(component, paths)
+            make_files(component, paths)
             if component.name in MAKES:
-                patch = pod_patch(component, manner=self._manner(plan))
+                patch = knowing(pod_patch(component, manner=self._manner(plan)), host)
                 write_atomic(patches / f"{component.name}{_PATCH}", yaml.dump_all([patch]))
         write_atomic(folder / CONFIGURATION, yaml.dump_all([merged]))
         self._nodes(plan.cluster).prepare(merged, program=plan.maker.command[0], image=image)
@@ -287,14 +290,3 @@ class KindRuntime:
 
     def _crew(self, cluster: ClusterName) -> Crew:
         return Crew(self._paths(cluster), grace=self._grace)
-
-
-def _prepare(component: Component, paths: ClusterPaths) -> None:
-    """Make what a component writes to, so that it is this user's and not root's."""
-    for mount in component.mounts:
-        if not (mount.read_only or mount.host_path.exists()):
-            mount.host_path.mkdir(parents=True, exist_ok=True)
-    for word in component.args:
-        key, _, value = word.partition("=")
-        if key == "--audit-log-path" and Path(value).is_relative_to(paths.logs):
-            Path(value).touch(mode=0o600)

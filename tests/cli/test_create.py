@@ -218,9 +218,9 @@ def test_create_reports_that_the_cluster_existed_already(
 def test_an_option_that_is_not_served_is_refused_before_anything_happens(
     words: Words, runner: RecordingRunner, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert words("create cluster --jaeger-port 1234") == 2
+    assert words("create cluster --kueueviz-port 1234") == 2
     assert runner.calls == []
     assert capfd.readouterr().err == (
-        "error: '--jaeger-port' is not supported yet: clusters do not have the component 'jaeger' "
-        "yet\n"
+        "error: '--kueueviz-port' is not supported yet: clusters do not have the component "
+        "'kueueviz' yet\n"
     )

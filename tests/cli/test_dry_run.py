@@ -117,7 +117,10 @@ def existing(tmp_path: Path) -> Path:
     """A home in which there is a cluster that does not run."""
     name, workdir = cluster_name("kwok"), WorkDir(tmp_path / "kwok")
     options = cluster_options(
-        runtime="binary", kubectl_binary="/bin/true", etcdctl_binary="/bin/true"
+        runtime="binary",
+        kubectl_binary="/bin/true",
+        etcdctl_binary="/bin/true",
+        jaeger_binary="/bin/true",
     )
     save_cluster(workdir, name, options)
     home = Home(workdir=workdir, cache=tmp_path / "cache", load_runtime=load_runtime)

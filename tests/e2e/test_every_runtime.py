@@ -10,11 +10,13 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.support.installed import Installed, listens
+from tests.support.collector import ask_traced, collecting
+from tests.support.installed import Installed, listens, until
 from tests.support.listeners import listeners_of
 from tests.support.node_proxy import answer_of_node_proxy
 from tests.support.on_kind import PATIENCE, fake_nodes
 from tests.support.places import Place, opened
+from tests.support.ports import free_port
 from tests.support.stranger import Stranger, certified
 
 pytestmark = [
@@ -52,6 +54,10 @@ apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
 profiles: [{schedulerName: default-scheduler}, {schedulerName: picky}]
 """
+
+COLLECTOR = free_port()
+"""Where a collector of spans listens, on this machine as the cluster sees it."""
+TRACE = "0af7651916cd43dd8448eb211c80319c"
 
 REQUESTS = (
     "GET /", "GET /healthz", "GET /livez", "GET /readyz", "GET /health", "GET /version",
@@ -106,8 +112,9 @@ def main(place: Place, installed: Installed) -> Iterator[Installed]:
     # On the others containers reach nodes without it; here its socket is one more listener to try.
     node_proxy = () if place.command else ("--node-proxy",)
     place.create(
-        main, "--config", str(documents), "--kube-scheduler-config", str(scheduler), *node_proxy
-    )
+        main, "--config", str(documents), "--kube-scheduler-config", str(scheduler), *node_proxy,
+        "--tracing-endpoint", f"127.0.0.1:{COLLECTOR}", "--tracing-sampling-rate-per-million", "0",
+    )  # fmt: skip
     yield main
     if main.name in main.ok("get", "clusters").split():
         # A step has failed; the engine is another module's next.
@@ -165,6 +172,19 @@ def _stranger(main: Installed, shows: str, folder: Path) -> Stranger:
             return certified(main, folder, "front-proxy-client")
         case _:
             return Stranger()
+
+
+def test_a_request_that_is_traced_has_spans_of_the_api_server_and_of_etcd(
+    place: Place, main: Installed
+) -> None:
+    with collecting(f"{place.host(main)}:{COLLECTOR}") as collector:
+        ask_traced(main, "/api/v1/namespaces/default", TRACE)
+
+        until("both have sent spans", lambda: len({s.service for s in collector.spans()}) > 1)
+    assert {(span.trace, span.cluster, span.service) for span in collector.spans()} == {
+        (TRACE, main.name, "apiserver"),
+        (TRACE, main.name, "etcd"),
+    }
 
 
 def test_nodes_and_pods_come_to_life(place: Place, main: Installed) -> None:

@@ -149,7 +149,6 @@ TAKEN: Mapping[str, Taken] = {
     "--from": _CLUSTER,
     "--group": _visible,
     "--host": _like(r"[A-Za-z0-9.]{0,20}[A-Za-z0-9]"),
-    **dict.fromkeys(("--jaeger-binary", "--jaeger-binary-tar", "--jaeger-image"), _anything),
     "--kube-feature-gates": _empty,
     "--kube-runtime-config": _empty,
     "snapshot export --as": lambda value: value.isprintable() and value.strip() != "",

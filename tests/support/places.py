@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
 
 from kwokctl.errors import KwokctlError
 from runtimes.engine.client import Engine
@@ -55,6 +56,17 @@ class Place:
             return []
         parts = ("control-plane",) if self.has_node else _IN_CONTAINERS
         return sorted(f"kwok-{cluster.name}-{part}" for cluster in clusters for part in parts)
+
+    def host(self, cluster: Installed) -> str:
+        """Return the address at which the API server and etcd of a cluster find this machine."""
+        if self.command is None:
+            return "127.0.0.1"
+        if self.has_node:
+            patch = cluster.workdir / "clusters" / cluster.name / "kind/patches/etcd+strategic.yaml"
+            return str(yaml.safe_load(patch.read_text())["spec"]["hostAliases"][0]["ip"])
+        etcd = f"kwok-{cluster.name}-etcd"
+        hosts = self.command.words("inspect", "--format", "{{.HostConfig.ExtraHosts}}", etcd)
+        return hosts[0].strip("[]").partition(":")[2]
 
     def make_node_as_before(self, cluster: Installed) -> None:
         """Have the etcd of a stopped node as a former kwokctl made it: open to others."""

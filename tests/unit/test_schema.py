@@ -78,7 +78,7 @@ def test_the_schema_is_a_schema() -> None:
         ({"etcdQuotaBackendSize": "lots"}, "$.options.etcdQuotaBackendSize"),
         ({"enableCRDs": ["Stages"]}, "$.options.enableCRDs[0]"),
         ({"dataPath": "disk"}, "$.options.dataPath"),
-        ({"jaegerPort": 5}, "$.options.jaegerPort"),
+        ({"kueuevizPort": 5}, "$.options.kueuevizPort"),
         ({"securePort": False}, "$.options.securePort"),
     ],
 )
@@ -94,7 +94,7 @@ def test_what_kwokctl_refuses_the_schema_does_not_accept(
     "options",
     [
         {"kubeVersion": 1.35, "heartbeatFactor": 2.5, "etcdFsync": False, "nodeHeartbeat": "off"},
-        {"jaegerPort": 0, "jaegerImage": "x", "securePort": True, "enable": None},
+        {"kueuevizPort": 0, "jaegerImage": "x", "securePort": True, "enable": None},
         {"enable": ["metrics-server"], "kubeAuthorization": False},
     ],
 )

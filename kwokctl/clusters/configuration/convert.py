@@ -19,6 +19,7 @@ _ARCHIVES: Mapping[str, Mapping[str, str]] = {
         "etcdutlBinary": "etcdutl",
     },
     "prometheusBinaryTar": {"prometheusBinary": "prometheus"},
+    "jaegerBinaryTar": {"jaegerBinary": "jaeger-all-in-one"},
 }
 """By the key of an archive: the keys of the programs in it, and their names there."""
 

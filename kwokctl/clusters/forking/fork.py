@@ -18,8 +18,8 @@ from kwokctl.clusters.state.files import write_files
 from kwokctl.clusters.state.home import Home, context_name
 from kwokctl.clusters.state.locks import alone, using
 from kwokctl.clusters.state.saved import Saved, load
-from kwokctl.config.declaring import declares
-from kwokctl.config.options import ClusterOptions
+from kwokctl.config.declaring import ports_of
+from kwokctl.config.options import ClusterOptions, with_values
 from kwokctl.errors import ConflictError, NotServedError
 from kwokctl.host.files import remove_private_folder, remove_tree
 from kwokctl.kube.kubeconfig import entries
@@ -149,12 +149,9 @@ def _check_ports(source: Saved) -> None:
 
 def _portless(options: ClusterOptions) -> ClusterOptions:
     """Return the same options with ports to be chosen."""
-    components = tuple(
-        replace(each, port=0) if declares(type(each), "port") else each
-        for each in options.components
-    )
+    held = (field for each in options.components for field in ports_of(each))
     extras = tuple(without_ports(each) if each.add_on else each for each in options.extras)
-    return replace(options, components=components, extras=extras)
+    return replace(with_values(options, dict.fromkeys(held, 0)), extras=extras)
 
 
 @asynccontextmanager

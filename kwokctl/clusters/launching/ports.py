@@ -2,18 +2,26 @@
 
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import replace
+from typing import NamedTuple
 from zlib import crc32
 
 from kwokctl.clusters.state import saved as saved_clusters
 from kwokctl.clusters.state.home import Home
-from kwokctl.config.declaring import ComponentOptions, declares
+from kwokctl.config.declaring import ports_of
 from kwokctl.config.extras.extra import ExtraComponent
-from kwokctl.config.options import ClusterOptions
+from kwokctl.config.options import ClusterOptions, with_values
 from kwokctl.errors import ComponentError, ConflictError
 from kwokctl.host.ports import HIGHEST, HeldPorts, check_local, check_unused
 from kwokctl.model import ClusterName, Component, ComponentName, Plan, State
 from kwokctl.runtime import BringsKubernetes, Runtime
+
+
+class _WantedPort(NamedTuple):
+    component: ComponentName
+    field: str
+    """The option that holds it."""
+    number: int
+    """The port that was chosen; 0 for none."""
 
 
 @contextmanager
@@ -28,17 +36,19 @@ def held_ports(
     check_local(options.bind_address)
     theirs = (port.host_port for extra in options.extras for port in extra.ports)
     taken = saved_clusters.used_ports(home.workdir, but=cluster).union(theirs)
-    named = (each for each in options.components if each.component in names)
-    wanted = [each for each in named if declares(type(each), "port")]
     with HeldPorts(taken=taken, address=options.bind_address, highest=_highest(home)) as held:
-        chosen = {each.component: _held(held, each) for each in sorted(wanted, key=_is_free)}
-        components = tuple(chosen.get(each.component, each) for each in options.components)
+        # Any port that will do must not be one that was chosen for another component.
+        wanted = sorted(_wanted(options, names), key=lambda each: not each.number)
+        chosen = {each.field: held.hold(each.component, each.number) for each in wanted}
         extras = tuple(_with_ports(held, each) if each.add_on else each for each in options.extras)
-        yield replace(options, components=components, extras=extras), held
+        yield replace(with_values(options, chosen), extras=extras), held
 
 
-def _held(held: HeldPorts, options: ComponentOptions) -> ComponentOptions:
-    return replace(options, port=held.hold(options.component, options.port))
+def _wanted(options: ClusterOptions, names: Sequence[ComponentName]) -> Iterator[_WantedPort]:
+    for each in options.components:
+        if each.component in names:
+            for field, number in ports_of(each).items():
+                yield _WantedPort(each.component, field, number)
 
 
 def without_ports(extra: ExtraComponent) -> ExtraComponent:
@@ -53,11 +63,6 @@ def _with_ports(held: HeldPorts, extra: ExtraComponent) -> ExtraComponent:
     return replace(
         extra, ports=tuple(replace(port, port=number, host_port=number) for port, number in chosen)
     )
-
-
-def _is_free(options: ComponentOptions) -> bool:
-    """Return whether any port will do: it must not be one that was asked for another component."""
-    return not options.port
 
 
 def _highest(home: Home) -> int:

@@ -10,6 +10,7 @@ from kwokctl.components.fake_nodes import has_kubelet
 from kwokctl.components.flags import Value, flags
 from kwokctl.components.metrics_page import MetricsPage, relayed_page
 from kwokctl.components.setting import Setting
+from kwokctl.components.tracing import spans
 from kwokctl.config import checks
 from kwokctl.config.declaring import ETCD as PANEL
 from kwokctl.config.declaring import (
@@ -121,10 +122,12 @@ def etcd(setting: Setting) -> Component:
                 "heartbeat-interval": 20,
                 "election-timeout": 100,
                 "unsafe-no-fsync": True if own.fsync == "off" else None,
+                **spans.etcd_flags(setting, version(setting.options)),
                 "log-level": verbosity.in_a_word(setting.options),
             },
             setting.user_args(ETCD),
         ),
+        env=spans.environment(setting, ETCD),
         ports=(Port(name=scheme, port=inside, host_port=own.port),),
         mounts=(
             setting.mount(setting.paths.pki),

@@ -13,6 +13,7 @@ from kwokctl.components.fake_nodes import KUBELET_ADDRESS, NOWHERE, has_kubelet
 from kwokctl.components.flags import Value
 from kwokctl.components.metrics_page import own_page
 from kwokctl.components.setting import Setting
+from kwokctl.components.tracing import spans
 from kwokctl.config import checks
 from kwokctl.config.declaring import (
     SERVER,
@@ -112,7 +113,7 @@ def kube_apiserver(setting: Setting) -> Component:
                 # Empty, it turns all plugins off, also those that are on by default.
                 "admission-control": None if own.admission else "",
                 "runtime-config": own.runtime_config or None,
-                "feature-gates": common.feature_gates or None,
+                **spans.api_server_flags(setting),
                 "v": verbosity.of_kubernetes(setting.options),
                 **_identity(setting),
                 **_own_ways(setting),
@@ -122,11 +123,13 @@ def kube_apiserver(setting: Setting) -> Component:
                 "shutdown-watch-termination-grace-period": "1s",
             },
         ),
+        env=spans.environment(setting, KUBE_APISERVER),
         ports=(Port(name="https", port=inside, host_port=own.port),),
         mounts=_mounts(setting),
         ready=(setting.probe(f"{url(setting)}/readyz"),),
         uses=frozenset({ETCD}),
         certified_names=own.cert_sans,
+        files=spans.api_server_files(setting),
     )
 
 
@@ -174,7 +177,8 @@ def _mounts(setting: Setting) -> tuple[Mount, ...]:
         if setting.options.of(KubeApiserverOptions).audit_policy
         else ()
     )
-    return (setting.mount(paths.pki), setting.mount(paths.sockets), *audit)
+    traced = spans.api_server_mounts(setting)
+    return (setting.mount(paths.pki), setting.mount(paths.sockets), *audit, *traced)
 
 
 def _etcd_identity(setting: Setting) -> dict[str, Value]:

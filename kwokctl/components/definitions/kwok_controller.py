@@ -22,6 +22,7 @@ from kwokctl.components.heartbeat import heartbeat
 from kwokctl.components.metrics_page import MetricsPage, relayed_page
 from kwokctl.components.setting import Setting
 from kwokctl.components.stage_sets import KUBELET_PODS, check_word
+from kwokctl.components.tracing import spans
 from kwokctl.config import checks
 from kwokctl.config.declaring import (
     COMPONENTS,
@@ -121,6 +122,7 @@ def kwok_controller(setting: Setting) -> Component:
                 "server-address": bind if is_ours else listening(setting, KWOK_CONTROLLER, port),
                 # Another controller is a kubelet server, too.
                 **({} if is_ours else _tls(setting)),
+                **({} if is_ours else spans.controller_flags(setting, KWOK_CONTROLLER)),
                 # The same for every cluster: a restarted controller, and the controller of a
                 # cluster restored from another's snapshot, renews the leases instead of waiting
                 # until they expire.

@@ -12,6 +12,7 @@ _ARCHIVES: Mapping[str, Mapping[str, str]] = {
         "etcdutl_binary": "etcdutl",
     },
     "prometheus_binary_tar": {"prometheus_binary": "prometheus"},
+    "jaeger_binary_tar": {"jaeger_binary": "jaeger-all-in-one"},
 }
 """By the option for an archive: the options for the programs in it, and their names there."""
 

@@ -28,6 +28,7 @@ from kwokctl.errors import UsageError
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import WorkDir
 from kwokctl.model import (
+    JAEGER,
     KUBE_APISERVER_INSECURE_PROXY,
     METRICS_SERVER,
     PROMETHEUS,
@@ -95,10 +96,21 @@ def home(tmp_path: Path) -> Home:
     )
 
 
+async def test_a_component_with_two_ports_has_both_held_for_it_and_noted(home: Home) -> None:
+    flags = chosen_options({"enable": ["jaeger"], "jaeger_binary": "/bin/true", **PROGRAMS})
+
+    made = await saved(home, resolve_options(usual_options(), flags, {}, ()))
+
+    ports = {option(made.options, "jaeger_port"), option(made.options, "jaeger_otlp_grpc_port")}
+    assert len(ports - {0}) == 2
+    assert ports <= used_ports(home.workdir, but=cluster_name("other"))
+
+
 def test_every_component_is_required_usual_or_optional() -> None:
     names = set(catalog())
 
     assert set(usual_options().selection.components) == names - {
+        JAEGER,
         KUBE_APISERVER_INSECURE_PROXY,
         METRICS_SERVER,
         PROMETHEUS,

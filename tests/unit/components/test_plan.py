@@ -52,6 +52,8 @@ EVERYTHING_ELSE = changed(
     etcd_fsync="off",
     go_gc=100,
     heartbeat_factor=1,
+    tracing_endpoint="127.0.0.1:4317",
+    tracing_sampling_rate_per_million=100,
 )
 
 
@@ -178,8 +180,8 @@ def test_a_cluster_cannot_be_without_etcd_or_the_api_server(name: str) -> None:
 
 
 def test_a_component_of_the_original_that_is_not_served_yet_is_refused_by_name() -> None:
-    with pytest.raises(NotServedError, match="jaeger"):
-        selected(changed(OPTIONS, enable=("jaeger",)))
+    with pytest.raises(NotServedError, match="kueue"):
+        selected(changed(OPTIONS, enable=("kueue",)))
 
 
 def test_a_misspelt_component_is_refused_with_the_nearest_name() -> None:

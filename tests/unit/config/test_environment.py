@@ -23,19 +23,19 @@ def test_a_variable_of_the_original_without_effect_is_named_with_the_reason(name
     assert said.startswith(f"{name}: without effect, because ")
 
 
-@pytest.mark.parametrize("name", ["KWOK_CONTROLLER_IMAGE", "KWOK_JAEGER_PORT"])
+@pytest.mark.parametrize("name", ["KWOK_CONTROLLER_IMAGE", "KWOK_SECURE_PORT"])
 def test_a_variable_of_the_original_that_asks_for_what_there_is_not_is_refused(name: str) -> None:
     with pytest.raises(NotServedError, match=f"{name} is not supported"):
-        resolve_options(usual_options(), {}, {name: "5"}, [])
+        resolve_options(usual_options(), {}, {name: "false"}, [])
 
 
 def test_variables_without_effect_for_the_same_reason_share_a_line() -> None:
-    environ = {"KWOK_IMAGE_PREFIX": "x", "KWOK_VERSION": "x", "KWOK_JAEGER_IMAGE": "x"}
+    environ = {"KWOK_IMAGE_PREFIX": "x", "KWOK_VERSION": "x", "KWOK_JAEGER_VERSION": "x"}
 
     own, jaeger = sorted(resolve_options(usual_options(), {}, environ, []).warnings)[::-1]
 
     assert own.startswith("KWOK_VERSION, KWOK_IMAGE_PREFIX: ")
-    assert jaeger.startswith("KWOK_JAEGER_IMAGE: ")
+    assert jaeger.startswith("KWOK_JAEGER_VERSION: ")
 
 
 @pytest.mark.parametrize(

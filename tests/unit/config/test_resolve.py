@@ -112,19 +112,20 @@ def test_a_value_of_the_wrong_type_is_named_with_its_place(key: str, value: Any)
 
 
 def test_an_option_that_is_not_served_yet_is_refused_in_documents() -> None:
-    with pytest.raises(NotServedError, match=r"kwok.yaml: options.jaegerPort is not supported yet"):
-        resolve_options({}, {}, [configuration(jaegerPort=9090)])
+    with pytest.raises(
+        NotServedError, match=r"kwok.yaml: options.kueuevizPort is not supported yet"
+    ):
+        resolve_options({}, {}, [configuration(kueuevizPort=9090)])
 
 
 def test_an_option_that_can_change_nothing_is_named_wherever_it_is_given() -> None:
-    flags = {"jaeger_image": "a"}
     environ = {"KWOK_JAEGER_VERSION": "1"}
 
-    (said,) = resolve_options(flags, environ, [configuration(jaegerBinary="b")]).warnings
+    (said,) = resolve_options({}, environ, [configuration(jaegerBinaryPrefix="b")]).warnings
 
     assert said == (
-        "'--jaeger-image', KWOK_JAEGER_VERSION, kwok.yaml: options.jaegerBinary: without effect, "
-        "because clusters do not have the component 'jaeger' yet"
+        "KWOK_JAEGER_VERSION, kwok.yaml: options.jaegerBinaryPrefix: without effect, because the "
+        "program of 'jaeger' is one of yours: --jaeger-binary or --jaeger-image"
     )
 
 

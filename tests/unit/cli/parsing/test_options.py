@@ -48,7 +48,7 @@ def test_an_option_that_is_not_served_is_refused_by_name_or_said_to_have_no_effe
 
 
 def test_an_option_that_is_not_served_may_ask_for_nothing() -> None:
-    words = {"secure_port": True, "jaeger_port": "0"}
+    words = {"secure_port": True, "kueueviz_port": "0"}
     assert resolve_options(usual_options(), chosen_options(words), {}, []).warnings == ()
 
 

@@ -96,7 +96,7 @@ async def test_a_new_cluster_has_its_files_before_its_components(tmp_path: Path)
 
 
 async def test_data_that_a_killed_restore_has_left_are_put_in_order(tmp_path: Path) -> None:
-    options = cluster_options(runtime="binary")
+    options = cluster_options(runtime="binary", jaeger_binary="/bin/true")
     home_with(tmp_path, NAME, options, FakeRuntime())
     home = Home(workdir=WorkDir(tmp_path), cache=tmp_path / "cache", load_runtime=load)
     paths = home.paths(NAME)

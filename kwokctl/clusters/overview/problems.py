@@ -53,14 +53,10 @@ def of_etcd(seen: Overview) -> Iterator[Problem]:
     if store.in_use <= FULL * store.quota:
         yield Problem(
             what=f"{full}, though only {to_text(store.in_use)} are in use",
-            remedy=f"{_command(seen)} etcdctl defrag",
+            remedy=f"{_command(seen)} doctor --fix",
         )
         return
-    yield Problem(
-        what=full,
-        remedy="delete objects, or create the cluster again with a larger "
-        "--etcd-quota-backend-size",
-    )
+    yield Problem(what=full, remedy=f"delete objects, then {_command(seen)} doctor --fix")
 
 
 def of_controller(seen: Overview) -> Iterator[Problem]:

@@ -7,23 +7,21 @@ from kwokctl.clusters.doctor.check import Check, DoctorFinding, Repair, Report, 
 from kwokctl.clusters.doctor.cluster.patient import Patient
 from kwokctl.clusters.overview.problems import of_etcd
 from kwokctl.config.quantity import to_text
+from kwokctl.errors import CapacityError
 from kwokctl.etcd.kv.maintenance import NOSPACE, alarms, defragment, disarm, status
-from kwokctl.model import ETCD
 
 
 async def look(patient: Patient) -> Report:
     """Compare the size of its file with its quota, and ask for its alarms."""
     store = patient.seen.etcd
     if store is None:
-        return Report(state="unknown")
+        return Report(state="not looked at: it does not answer")
     async with patient.etcd() as kv:
         raised = await alarms(kv)
-    has_room = store.in_use <= FULL * store.quota
-    make_room = Repair(
+    repair = Repair(
         what=f"Compacting and defragmenting etcd of '{patient.name}', and taking its alarm back",
-        do=partial(_make_room, patient),
+        do=partial(_make_room, patient, store.quota),
     )
-    repair = make_room if has_room else None
     findings = [found(problem, repair) for problem in of_etcd(patient.seen)]
     if any(each.kind == NOSPACE for each in raised):
         findings.insert(0, _refusing(patient, repair))
@@ -31,21 +29,29 @@ async def look(patient: Patient) -> Report:
     return Report(state=state, findings=tuple(findings))
 
 
-def _refusing(patient: Patient, repair: Repair | None) -> DoctorFinding:
-    command = f"{patient.command} etcdctl"
-    remedy = f"delete objects, then {command} compact, {command} defrag, {command} alarm disarm"
+def _refusing(patient: Patient, repair: Repair) -> DoctorFinding:
+    remedy = f"delete objects, then {patient.command} doctor --fix"
     what = "etcd has reached its quota and refuses every write (alarm NOSPACE)"
     return DoctorFinding(what=what, remedy=remedy, repair=repair)
 
 
-async def _make_room(patient: Patient) -> None:
-    """Give back what is not in use, and let etcd write again."""
+async def _make_room(patient: Patient, quota: int) -> None:
+    """Give back what was overwritten or deleted, and let etcd write again if that leaves room.
+
+    How much that is cannot be known before: what is deleted is in use until etcd compacts it.
+    """
     async with patient.etcd() as kv:
         await kv.compact((await status(kv)).revision)
         await defragment(kv)
+        size = (await status(kv)).db_size
+        if quota and size > FULL * quota:
+            raise CapacityError(
+                f"{to_text(size)} are in use, {size / quota:.0%} of the quota: delete objects first"
+            )
         for alarm in await alarms(kv):
             if alarm.kind == NOSPACE:
                 await disarm(kv, alarm)
 
 
-CHECK = Check(name="etcd", looks_at="its size, its quota and its alarms", look=look, needs=(ETCD,))
+# It needs no etcd that is ready: one with an alarm is not.
+CHECK = Check(name="etcd", looks_at="its size, its quota and its alarms", look=look)

@@ -51,7 +51,7 @@ async def look(patient: Patient) -> Report:
         leaving = [each async for each in _on(pool, pods.leaving)]
     stuck = [each for each in leaving if each.is_deleted_since(patient.wall() - _STUCK)]
     return Report(
-        state=f"{pods.total:,}, of which {pods.leaving.total():,} are being deleted",
+        state=_counts(pods.total, pods.leaving.total()),
         findings=(
             *map(found, of_pods(patient.seen)),
             *_lost(patient, pods.gone, lost),
@@ -124,6 +124,10 @@ def _stuck(patient: Patient, stuck: list[KnownMetadata]) -> tuple[DoctorFinding,
         what += f", which has the finalizers {', '.join(one.finalizers)}"
         remedy = f"see whether their controller runs; else {explain}"
     return (DoctorFinding(what=what, remedy=remedy),)
+
+
+def _counts(total: int, leaving: int) -> str:
+    return f"{total:,}, {leaving:,} of them being deleted" if leaving else f"{total:,}"
 
 
 CHECK = Check(

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from kwokctl.clusters.doctor.check import Repair
 from kwokctl.clusters.doctor.cluster import (
     components,
     controller,
@@ -22,8 +23,10 @@ from kwokctl.clusters.overview.figures import ControllerReport, Nodes, Store
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.clusters.status import ComponentStatus, RunStatus
 from kwokctl.components.catalog import catalog
+from kwokctl.errors import CapacityError
 from kwokctl.etcd.kv import maintenance
 from kwokctl.etcd.kv.kv import Kv
+from kwokctl.etcd.protobuf import VARINT, tag, varint
 from kwokctl.model import ETCD, KUBE_SCHEDULER, State
 from tests.support.examined import GIB, WELL, patient, whats
 from tests.support.fake_api_server import FakeApiServer, Reply, Request, serving
@@ -173,7 +176,7 @@ async def test_pods_of_gone_nodes_and_stuck_ones_are_found_by_their_rows(
 ) -> None:
     report = await pods.look(patient(tmp_path, url=server.url))
 
-    assert report.state == "5, of which 1 are being deleted"
+    assert report.state == "5, 1 of them being deleted"
     assert whats(report) == [
         "2 pods are on nodes that are gone, such as 'gone'",
         "1 pod is being deleted for long, such as 'stuck'",
@@ -211,13 +214,15 @@ class Full(Kv):
         self.channel = self  # type: ignore[assignment]  # all that is called is `call`
         self.asked: list[str] = []
         self.is_raised = True
+        self.left = 0
+        """How large it is once it is compacted and defragmented."""
 
     async def call(self, path: str, message: bytes, *, within: float) -> bytes:
         self.asked.append(path.rpartition("/")[2])
         if path.endswith("/Alarm"):
             self.is_raised &= not message
             return b"\x12\x04\x08\x05\x10\x01" if self.is_raised else b""
-        return b""
+        return tag(3, VARINT) + varint(self.left) if path.endswith("/Status") else b""
 
     async def close(self) -> None:
         """Nothing was dialled."""
@@ -232,21 +237,34 @@ class OfFull(Patient):
         return self.full
 
 
-@pytest.mark.parametrize(("in_use", "is_repaired"), [(GIB, True), (8 * GIB, False)])
-async def test_a_full_etcd_writes_again_where_it_has_room(
-    tmp_path: Path, in_use: int, is_repaired: bool
-) -> None:
-    one = patient(tmp_path, replace(WELL, etcd=Store(size=8 * GIB, in_use=in_use, quota=8 * GIB)))
+async def repair_of_full(tmp_path: Path, *, left: int) -> tuple[Full, Repair]:
+    """Return an etcd whose file is as large as its quota, and how it is repaired."""
+    store = Store(size=8 * GIB, in_use=8 * GIB, quota=8 * GIB)
+    one = patient(tmp_path, replace(WELL, etcd=store))
     ill = OfFull(home=one.home, saved=one.saved, runtime=one.runtime, seen=one.seen)
-    ill.full.is_raised = True
+    ill.full.is_raised, ill.full.left = True, left
     report = await etcd.look(ill)
     assert whats(report)[0] == "etcd has reached its quota and refuses every write (alarm NOSPACE)"
     repair = report.findings[0].repair
-    assert bool(repair) is is_repaired
-    if repair:
+    assert repair is not None
+    return ill.full, repair
+
+
+async def test_a_full_etcd_writes_again_where_compaction_leaves_room(tmp_path: Path) -> None:
+    full, repair = await repair_of_full(tmp_path, left=GIB)
+
+    await repair.do()
+
+    assert await maintenance.alarms(full) == []
+    assert {"Compact", "Defragment"} <= {*full.asked}
+
+
+async def test_an_etcd_that_stays_full_keeps_its_alarm(tmp_path: Path) -> None:
+    full, repair = await repair_of_full(tmp_path, left=7 * GIB)
+
+    with pytest.raises(CapacityError, match="7Gi are in use, 88% of the quota: delete objects"):
         await repair.do()
-        assert await maintenance.alarms(ill.full) == []
-        assert {"Compact", "Defragment"} <= {*ill.full.asked}
+    assert await maintenance.alarms(full) != []
 
 
 def with_stage(path: Path, saved: Saved, one: Patient) -> None:

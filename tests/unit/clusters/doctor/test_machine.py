@@ -1,7 +1,10 @@
 import os
 import socket
+import subprocess
+import sys
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +26,7 @@ from kwokctl.clusters.doctor.machine import (
     store,
 )
 from kwokctl.clusters.doctor.machine.checks import CHECKS
+from kwokctl.clusters.doctor.machine.machine import Machine
 from kwokctl.components.catalog import usual_options
 from kwokctl.errors import UnavailableError
 from kwokctl.model import ClusterName
@@ -31,6 +35,15 @@ from tests.support.fake_api_server import Reply, Request, serving
 from tests.support.fake_runtime import FakeRuntime
 from tests.support.saved_cluster import save_cluster
 
+_ROOT = Path(__file__).parents[4]
+_LIMITED = """
+import asyncio, pathlib, resource
+from kwokctl.clusters.doctor.machine import files
+from tests.support.examined import machine, whats
+resource.setrlimit(resource.RLIMIT_NOFILE, (1_000, 1_000))
+print(*whats(asyncio.run(files.look(machine(pathlib.Path("/nowhere"))))), sep="\\n")
+"""
+"""Prints what is wrong with the limits of a process that has a low one."""
 _MISSING = "not in the store, and 'offline' gets none: "
 
 
@@ -130,6 +143,50 @@ async def test_the_disk_is_measured_and_nothing_stays(tmp_path: Path) -> None:
     assert " free, a write is on the disk after " in report.state
     assert not [*tmp_path.iterdir()]
     assert tmp_path.stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize(("fsync", "is_wrong"), [("on", True), ("off", False)])
+async def test_a_slow_disk_is_wrong_where_etcd_waits_for_it(
+    tmp_path: Path, fsync: str, is_wrong: bool
+) -> None:
+    slow = machine(tmp_path, options={"etcd_fsync": fsync})
+    found = whats(await disk.look(slow, lambda _: 0.045))
+
+    said = "a write takes 45 ms to be on the disk, and etcd waits for it"
+    assert found == ([said] if is_wrong else [])
+
+
+async def test_a_file_system_without_room_is_named(tmp_path: Path) -> None:
+    full = with_cache(tmp_path, Path("/proc"))
+    assert whats(await disk.look(full, lambda _: 0)) == ["only 0 are free at '/proc'"]
+
+
+async def test_a_file_system_from_which_nothing_runs_is_named(tmp_path: Path) -> None:
+    lines = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
+    there = next((line[1] for line in lines if "noexec" in line[3].split(",")), "")
+    if not there:
+        pytest.skip("no file system here is mounted with 'noexec'")
+    found = whats(await folders.look(with_cache(tmp_path, Path(there))))
+    assert f"programs in '{there}' cannot be run: it is mounted with 'noexec'" in found
+
+
+def with_cache(folder: Path, cache: Path) -> Machine:
+    usual = machine(folder)
+    return replace(usual, home=replace(usual.home, cache=cache))
+
+
+def test_a_limit_of_open_files_is_found() -> None:
+    # In a process of its own, for only root could raise it again.
+    found = subprocess.run(
+        [sys.executable, "-c", _LIMITED], cwd=_ROOT, capture_output=True, text=True, check=True
+    )
+    assert found.stdout == "a process may open 1,000 files, and large clusters need 4,096\n"
+
+
+async def test_too_few_free_ports_are_found(tmp_path: Path) -> None:
+    sockets = (f"   0: 0100007F:{port:04X} 00000000:0000 0A" for port in range(10_005, 32_767))
+    write(tmp_path, {"proc/net/tcp": "\n".join(("head", *sockets))})
+    assert whats(await ports.look(machine(tmp_path))) == ["only 5 ports are free"]
 
 
 async def test_a_machine_without_memory_for_a_cluster_is_found(tmp_path: Path) -> None:

@@ -57,12 +57,12 @@ def test_nothing_is_wrong_with_a_cluster_that_is_well() -> None:
         (
             replace(WELL, etcd=Store(size=7 * GIB, in_use=7 * GIB, quota=8 * GIB)),
             "etcd's file of 7Gi is 88% of its quota",
-            "delete objects, or create the cluster again with a larger --etcd-quota-backend-size",
+            "delete objects, then kwokctl --name big doctor --fix",
         ),
         (
             replace(WELL, etcd=Store(size=7 * GIB, in_use=GIB, quota=8 * GIB)),
             "etcd's file of 7Gi is 88% of its quota, though only 1Gi are in use",
-            "kwokctl --name big etcdctl defrag",
+            "kwokctl --name big doctor --fix",
         ),
         (
             replace(WELL, controller=None),

@@ -1,5 +1,6 @@
 """Writes a look at a cluster as text that fits a screen of 80 columns."""
 
+import shutil
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -12,20 +13,28 @@ if TYPE_CHECKING:
     from kwokctl.clusters.overview.figures import Nodes, Overview, Pods, Store
 
 _HEADINGS = ("COMPONENT", "STATUS", "VERSION", "CPU", "MEMORY")
-_UNKNOWN, _STOPPED = "unknown", "Stopped"
+_UNKNOWN, _STOPPED, _READY = "unknown", "Stopped", "Ready"
 _STAGES = 3
 """Names of Stages that are written out."""
 _AGAIN = "\x1b[H\x1b[J"
 """Erases the screen (ECMA-48, CUP and ED)."""
 
 
-def emit_overview(seen: "Overview") -> None:
-    """Write components, objects, and what is wrong."""
+def emit_overview(seen: "Overview", rows: int = 0) -> None:
+    """Write components, objects, and what is wrong.
+
+    On a screen of too few rows, components that are ready are only counted.
+    """
+    components, figures = [*_components(seen)], [*_figures(seen)]
+    if rows and _height(components, figures, seen.problems) >= rows:  # the cursor has a row, too
+        late = [each for each in components if each[1] != _READY]
+        figures.insert(0, ("others", f"{len(components) - len(late)} {_READY}"))
+        components = late
     head = f"{seen.name}: {seen.status}, Kubernetes {seen.kube_version}, runtime {seen.runtime}"
     results.emit(head + "\n\n")
-    results.emit_table(_HEADINGS, [*_components(seen)])
-    figures = [*_figures(seen)]
-    results.emit("\n")
+    if components:
+        results.emit_table(_HEADINGS, components)
+        results.emit("\n")
     results.emit_table((), figures, widths=(max(len(name) for name, _ in figures), 0))
     for problem in seen.problems:
         mark = encodable("✗", sys.stdout.encoding)
@@ -40,7 +49,13 @@ async def emit_overviews(looks: AsyncIterator["Overview"], output: str) -> None:
             results.emit_data(seen, output)
             continue
         results.emit_bytes(_AGAIN.encode() if sys.stdout.isatty() else b"\n")
-        emit_overview(seen)
+        emit_overview(seen, shutil.get_terminal_size().lines if sys.stdout.isatty() else 0)
+
+
+def _height(*parts: Sequence[object]) -> int:
+    """Return how many rows a look takes: the head, two tables, and three rows for each problem."""
+    components, figures, problems = map(len, parts)
+    return 2 + 1 + components + 1 + figures + 3 * problems
 
 
 def _components(seen: "Overview") -> Iterator[tuple[str, ...]]:

@@ -58,6 +58,19 @@ watch       0.01 s behind what is written
 """)
 
 
+@pytest.mark.parametrize(("rows", "is_whole"), [(17, True), (16, False), (0, True)])
+def test_on_a_small_screen_components_that_are_ready_are_only_counted(
+    capfd: pytest.CaptureFixture[str], rows: int, is_whole: bool
+) -> None:
+    emit_overview(SEEN, rows)
+    lines = capfd.readouterr().out.splitlines()
+
+    assert ("others      1 Ready" in lines) is not is_whole
+    assert any(line.startswith("etcd  ") and "80Mi" in line for line in lines) is is_whole
+    assert any(line.startswith("kube-apiserver   Stopped") for line in lines)
+    assert lines[-1] == "  kwokctl stage explain node/x"
+
+
 def test_what_is_not_known_says_so(capfd: pytest.CaptureFixture[str]) -> None:
     emit_overview(replace(SEEN, nodes=None, pods=None, etcd=None, controller=None, problems=()))
     assert capfd.readouterr().out == snapshot("""\

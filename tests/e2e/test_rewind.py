@@ -3,8 +3,10 @@
 import asyncio
 import json
 import os
+import random
 import signal
 import subprocess
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from http import HTTPStatus
@@ -12,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from kwokctl import Cluster
 from kwokctl.clusters.time_travel.scope import RewindScope
+from kwokctl.json_value import Json
 from kwokctl.kube.collections.paging import ListQuery
 from kwokctl.kube.kubeconfig.access import load_access
 from kwokctl.kube.resource import CONFIG_MAPS
@@ -33,6 +37,19 @@ State = Mapping[bytes, bytes]
 """What a rewind puts back: values by key."""
 OLD, NEW = [f"old-{n}" for n in range(30)], [f"new-{n}" for n in range(10)]
 CHANGED, DELETED = OLD[:20], OLD[20:]
+BUSY: Json = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "busy"},
+    "spec": {
+        "replicas": 60,
+        "selector": {"matchLabels": {"app": "busy"}},
+        "template": {
+            "metadata": {"labels": {"app": "busy"}},
+            "spec": {"containers": [{"name": "busy", "image": "busy"}]},
+        },
+    },
+}
 WORLD = Path(__file__).parent / "rewind" / "world.yaml"
 OBJECTS = Path(__file__).parent / "rewind" / "objects.yaml"
 
@@ -176,10 +193,13 @@ def test_a_watch_goes_on_and_sees_each_change_once(cluster: Installed) -> None:
     assert asyncio.run(watched()) == 2 * number
 
 
-def test_a_rewind_that_was_killed_is_done_again(cluster: Installed) -> None:
-    before = _state(cluster)
-    for after in (0.25, 0.5, 0.75):
-        cluster.kubectl("label", "configmaps", "--all", "touched=yes")
+def test_a_rewind_that_was_killed_at_any_moment_is_done_again(cluster: Installed) -> None:
+    before, began = _state(cluster), time.monotonic()
+    cluster.ok("snapshot", "rewind")
+    whole = time.monotonic() - began
+    moments = [random.uniform(0.4, 1) * whole for _ in range(3)]
+    for number, after in enumerate(moments):
+        cluster.kubectl("label", "--overwrite", "configmaps", "--all", f"touched={number}")
         running = cluster.start("snapshot", "rewind")
         try:
             running.wait(after)
@@ -189,8 +209,33 @@ def test_a_rewind_that_was_killed_is_done_again(cluster: Installed) -> None:
 
     cluster.ok("snapshot", "rewind")
 
-    assert _differences(before, _resting(cluster)) == []
+    assert _differences(before, _resting(cluster)) == [], moments
     assert cluster.statuses() == {"Ready"}
+
+
+def test_controllers_that_were_at_work_at_a_mark_finish_it_after_the_rewind(
+    cluster: Installed,
+) -> None:
+    there = Cluster.open(cluster.name, workdir=cluster.workdir)
+    there.apply(BUSY)
+    there.mark("busy")
+    there.wait_for("deployment/busy", "Available", timeout=120)
+    assert any(each.key.startswith("pods/default/busy-") for each in there.changes("busy"))
+    # The scheduler does not bear each rewind of pods that it has bound.
+    for _ in range(3):
+        there.remove("deployment/busy")
+        there.wait_for("pods", "deleted", selector="app=busy", timeout=120)
+        there.rewind("busy")
+        there.wait_for("deployment/busy", "Available", timeout=120)
+    there.mark("done", rest=1)
+    assert len(there.find("pods", selector="app=busy")) == 60
+    [owner] = there.find("replicasets", selector="app=busy")
+    assert owner["status"]["replicas"] == owner["status"]["readyReplicas"] == 60
+    assert cluster.statuses() == {"Ready"}
+    there.rewind("rest")
+    for name in ("busy", "done"):
+        there.drop(name)
+    there.close()
 
 
 def test_a_mark_is_good_after_a_restore(cluster: Installed) -> None:

@@ -1,7 +1,8 @@
 """Takes a cluster back to a mark while etcd and the API server run, and every watch goes on."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 import msgspec
@@ -16,10 +17,12 @@ from kwokctl.clusters.time_travel.reach import Reach, reached
 from kwokctl.clusters.time_travel.settling import Settled, Settling, delete_events
 from kwokctl.errors import ConflictError, UnavailableError
 from kwokctl.etcd.marks.content import opened
-from kwokctl.model import KUBE_CONTROLLER_MANAGER, ClusterName
+from kwokctl.model import KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER, ClusterName
 
 PAUSED = (KUBE_CONTROLLER_MANAGER,)
 """What would answer each write with others."""
+_PAUSED_FOR_PODS = (KUBE_SCHEDULER,)
+"""It ends when a pod that it has bound is on another node, or on none: it takes its cache for corrupt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +56,9 @@ async def rewind_cluster(
                 is_known = await has_same_history(reach, mark)
                 if not is_known:
                     home.progress.note("etcd was restored since the mark: all of it is compared")
-                async with paused(reach.runtime, reach.saved, reach.marks.paths, PAUSED):
-                    settled = await Settling(reach, mark, content, in_all=not is_known).run()
+                async with _paused(reach) as stop_scheduler:
+                    settling = Settling(reach, mark, content, in_all=not is_known)
+                    settled = await settling.run(before_pods=stop_scheduler)
                     events = 0 if keep_events else await delete_events(reach, mark)
                     if not settled.unsettled:
                         await _advanced(reach, mark, settled)
@@ -65,6 +69,11 @@ async def rewind_cluster(
         events=events,
         unsettled=tuple(key.decode(errors="replace") for key in settled.unsettled),
     )
+
+
+def _paused(reach: Reach) -> AbstractAsyncContextManager[Callable[[], Awaitable[None]]]:
+    paths = reach.marks.paths
+    return paused(reach.runtime, reach.saved, paths, PAUSED, later=_PAUSED_FOR_PODS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ _LEFT_ALONE = (
 """What programs that run renew all the time: an old state of it would make them look dead."""
 _DEFINITIONS = "apiextensions.k8s.io/customresourcedefinitions/"
 _SERVICES = "services/specs/"
+_PODS = "pods/"
 _RESTLESS = (_DEFINITIONS, "apiregistration.k8s.io/", _SERVICES, "ipaddresses/", "servicecidrs/")
 """What controllers within the API server keep in step: they may answer a write with another."""
 _ORDER: tuple[tuple[str, bool | None], ...] = (
@@ -28,9 +29,9 @@ _ORDER: tuple[tuple[str, bool | None], ...] = (
     (_SERVICES, None),
     ("ipaddresses/", None),
     ("ranges/", None),
-    ("pods/", False),
+    (_PODS, False),
     ("", True),
-    ("pods/", True),
+    (_PODS, True),
     ("", False),
     ("namespaces/", False),
     (_DEFINITIONS, False),
@@ -62,6 +63,11 @@ class RewindScope:
     def is_definition(self, key: bytes) -> bool:
         """Tell whether a key is that of a CustomResourceDefinition."""
         return key.startswith(self._folder(_DEFINITIONS))
+
+    def puts_pods(self, writes: Iterable[Write]) -> bool:
+        """Tell whether pods are put back, rather than deleted."""
+        pods = self._folder(_PODS)
+        return any(w.value is not None and w.key.startswith(pods) for w in writes)
 
     def is_restless(self, writes: Iterable[Write]) -> bool:
         """Tell whether the API server itself may change more when these have been written."""

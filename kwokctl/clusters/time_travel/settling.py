@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from kwokctl.clusters.time_travel.api_view import ApiView
@@ -61,14 +61,19 @@ class Settling:
             found = await present_since(self._reach.kv, self._content, ranges, self._mark.baseline)
         return found.revision, list(difference(self._content, found.changed, found.missing))
 
-    async def run(self) -> Settled:
-        """Write until two looks in a row agree that all is as marked, or objects do not stay so."""
+    async def run(self, *, before_pods: Callable[[], Awaitable[None]]) -> Settled:
+        """Write until two looks in a row agree that all is as marked, or objects do not stay so.
+
+        `before_pods` is called before pods are put back.
+        """
         with self._reach.home.progress.step(f"Going back to '{self._mark.name}'") as step:
             view = ApiView(self._reach.client, self._reach.scope)
             writer = DifferenceWriter(self._reach.kv, view, self._reach.scope, step)
             revision, writes = await self.look()
             rests = self._reach.scope.is_restless(writes)
             while due := [write for write in writes if self._tries[write.key] < _TRIES]:
+                if self._reach.scope.puts_pods(due):
+                    await before_pods()
                 await writer.write(due)
                 self._note(due)
                 revision, writes = await self.look()

@@ -51,7 +51,12 @@ async def _marked(reach: Reach) -> Mark:
 async def _settled(reach: Reach, mark: Mark) -> Settled:
     with opened(reach.marks.content(mark)) as content:
         is_known = await has_same_history(reach, mark)
-        return await Settling(reach, mark, content, in_all=not is_known, rest=0).run()
+        settling = Settling(reach, mark, content, in_all=not is_known, rest=0)
+        return await settling.run(before_pods=_nothing)
+
+
+async def _nothing() -> None:
+    pass
 
 
 def _values(kv: RangedEtcd) -> dict[bytes, bytes]:
@@ -78,6 +83,23 @@ class AnsweringEtcd(RangedEtcd):
         done = await super().txn(txn)
         next(self.answers, lambda _: None)(self)
         return done
+
+
+class KilledError(Exception):
+    """What ends a rewind in the middle."""
+
+
+class DyingEtcd(RangedEtcd):
+    """Carries out so many transactions, and no more."""
+
+    left: int | None = None
+
+    async def txn(self, txn: Txn, *, within: float = 0) -> TxnAnswer:
+        if self.left == 0:
+            raise KilledError
+        if self.left is not None:
+            self.left -= 1
+        return await super().txn(txn)
 
 
 async def test_after_any_changes_all_is_as_marked(home: Home) -> None:
@@ -111,6 +133,25 @@ async def test_after_a_restore_all_is_as_marked(home: Home) -> None:
         assert (_values(kv), settled.unsettled) == (marked, ())
 
 
+async def test_killed_after_any_write_it_is_done_again_and_completes(home: Home) -> None:
+    kv, choose = DyingEtcd(), Random(18)
+    _change(kv, choose)
+    reach, marked = reach_of(home, NAME, kv), _values(kv)
+    mark = await _marked(reach)
+
+    for number in range(20):
+        for key in KEYS:
+            kv.put(key, b"changed")
+        kv.left = number
+        with pytest.raises(KilledError):
+            await _settled(reach, mark)
+        assert _values(kv) != marked
+        kv.left = None
+        settled = await _settled(reach, mark)
+
+        assert (_values(kv), settled.unsettled) == (marked, ())
+
+
 async def test_what_is_written_first_is_answered_and_written_again(home: Home) -> None:
     repairs = iter([lambda kv: kv.delete(POD)])
     kv = AnsweringEtcd(iter(()))
@@ -124,6 +165,26 @@ async def test_what_is_written_first_is_answered_and_written_again(home: Home) -
 
     assert _values(kv) == {POD: b"1"}
     assert (settled.written, settled.deleted, settled.unsettled) == (1, 0, ())
+
+
+@pytest.mark.parametrize(("changed", "calls"), [(POD, 1), (POD + b"0", 0), (KEYS[0], 0)])
+async def test_the_scheduler_is_stopped_before_pods_are_put_back(
+    home: Home, changed: bytes, calls: int
+) -> None:
+    kv, called = RangedEtcd(), []
+    for key in (POD, KEYS[0]):
+        kv.put(key, b"1")
+    reach = reach_of(home, NAME, kv)
+    mark = await _marked(reach)
+    kv.put(changed, b"2")
+
+    async def stop() -> None:
+        called.append(kv.stored[changed].value)
+
+    with opened(reach.marks.content(mark)) as content:
+        await Settling(reach, mark, content, in_all=False, rest=0).run(before_pods=stop)
+
+    assert called == [b"2"] * calls
 
 
 async def test_what_never_settles_is_named_and_the_rest_is_as_marked(home: Home) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kwokctl.clusters.forking.content import ForkedData, forget_events, snapshot_of
 from kwokctl.clusters.forking.identity import copy_authorities
-from kwokctl.clusters.forking.mend import mend
+from kwokctl.clusters.forking.mend import mend, wait_served
 from kwokctl.clusters.launching.launch import Patience, bring_up
 from kwokctl.clusters.launching.manifests import copy_manifests
 from kwokctl.clusters.launching.ports import held_ports, without_ports
@@ -111,6 +111,7 @@ async def _forked(
 async def _prepare(home: Home, request: ForkRequest, source: Saved, fork: Saved) -> None:
     """Correct the objects before controllers see them."""
     runtime = home.runtime(source.options.runtime)
+    await wait_served(home, fork)
     settings = [each.setting(runtime, home.paths(each.name)) for each in (source, fork)]
     await forget_events(settings[1])
     await mend(*settings, has_own_authorities=request.has_own_authorities)

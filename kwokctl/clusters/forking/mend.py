@@ -4,6 +4,9 @@ from functools import partial
 
 import msgspec
 
+from kwokctl.clusters.launching.readiness import wait_ready
+from kwokctl.clusters.state.home import Home
+from kwokctl.clusters.state.saved import Saved
 from kwokctl.components.setting import Setting
 from kwokctl.errors import ApiError
 from kwokctl.json_value import Json
@@ -24,6 +27,16 @@ _MISSING = 404
 class _Node(msgspec.Struct):
     metadata: dict[str, Json]
     status: dict[str, Json]
+
+
+async def wait_served(home: Home, saved: Saved) -> None:
+    """Return when the API server can be asked: a launch does not wait for its last components.
+
+    Those are the first ones in a cluster without controllers.
+    """
+    runtime = home.runtime(saved.options.runtime)
+    first = next(iter(saved.plan(runtime, home.paths(saved.name)).waves()))
+    await wait_ready(runtime, saved.name, first)
 
 
 async def mend(source: Setting, fork: Setting, *, has_own_authorities: bool) -> None:

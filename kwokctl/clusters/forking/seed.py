@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from kwokctl.clusters.forking.content import ForkedData, forget_events
-from kwokctl.clusters.forking.mend import mend_foreign
+from kwokctl.clusters.forking.mend import mend_foreign, wait_served
 from kwokctl.clusters.programs.needed import programs
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved
@@ -40,6 +40,7 @@ async def seed(home: Home, saved: Saved, path: Path) -> Callable[[], Awaitable[N
     data.put_in_place(setting.paths)
 
     async def correct() -> None:
+        await wait_served(home, saved)
         await forget_events(setting)
         await mend_foreign(setting)
 

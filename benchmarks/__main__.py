@@ -22,6 +22,7 @@ _NAMES = (
     "controller",
     "snapshot",
     "rewind",
+    "example",
     "fleet",
     "stages",
     "lifecycle",

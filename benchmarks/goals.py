@@ -114,6 +114,8 @@ ROWS: Mapping[str, Row] = {
     "rewind-beside": Row(
         "a rewind of 100 changed objects beside {count} pods on {nodes} nodes", "s", 100_000, nodes=1_000, goal=2
     ),
+    "test": Row("a test of the example project, which changes {count} objects", "s", 50, goal=0.6),
+    "test-rewind": Row("the same: the rewind before it", "s", 50, goal=0.25),
     "soak": Row(
         "memory of the controller after {count} s of 100 pods a second, beside minute 10",
         "%", 1_800, goal=5,

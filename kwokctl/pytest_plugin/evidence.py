@@ -15,6 +15,10 @@ _SHOWN = 50
 """Objects and Events that are listed."""
 _INFORMATION = re.compile(r'I\d{4} |\{"level":"(?:info|debug)"')
 """The beginning of a line of Kubernetes' components, and of etcd, that is no warning."""
+_OF_ETCD_ITSELF = re.compile(
+    r"addrConn\.createTransport|rejected connection .*tls: bad certificate"
+)
+"""What every etcd says that demands certificates: its gateway tries to reach it without one."""
 Section = tuple[str, str]
 """The title and the text of a part of a report."""
 
@@ -33,9 +37,13 @@ def _log_of(cluster: "Cluster", component: str, lines: int, since: datetime) -> 
 
     def read() -> str:
         said = cluster.logs(component, since=since).splitlines()
-        return "\n".join([line for line in said if not _INFORMATION.match(line)][-lines:])
+        return "\n".join(list(filter(_is_warning, said))[-lines:])
 
     return read
+
+
+def _is_warning(line: str) -> bool:
+    return not (_INFORMATION.match(line) or _OF_ETCD_ITSELF.search(line))
 
 
 def _section(title: str, read: Callable[[], str]) -> Iterator[Section]:

@@ -44,9 +44,6 @@ def _joined(own: tuple[Path, ...], more: tuple[Path, ...]) -> tuple[Path, ...]:
     return (*own, *(each for each in more if each not in own))
 
 
-NO_NEEDS = Needs()
-
-
 def needs_of(words: Mapping[str, object], folder: Path, place: str) -> Needs:
     """Read the words of a marker or of a configuration; paths are relative to `folder`.
 

@@ -2,7 +2,8 @@
 
 import uuid
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,7 +13,7 @@ from kwokctl.json_value import Json
 from kwokctl.pytest_plugin import settings
 from kwokctl.pytest_plugin.needs import MARKER, Needs, needs_of
 from kwokctl.pytest_plugin.session import RunPlan, delete_all_of, session_cluster
-from kwokctl.pytest_plugin.states import ClusterStates, Paused
+from kwokctl.pytest_plugin.states import ClusterStates, Paused, Prepared, borrowed
 from kwokctl.pytest_plugin.webhooks import WebhookServer, localized, webhook_server
 
 if TYPE_CHECKING:
@@ -104,13 +105,15 @@ def kwok_cluster(
     kwok_options: Mapping[str, Json],
     kwok_setup: "Callable[[Cluster], object]",
 ) -> "Iterator[Cluster]":
-    """The cluster of the run, or the fork of this worker."""
+    """The cluster of the run, or the fork of this worker, with the kinds of the configuration file."""
     from kwokctl.library.cluster import Cluster
 
     plan = _plan(request, kwok_options)
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if plan.worker else base
-    with session_cluster(plan, shared, kwok_setup, Cluster) as cluster:
+    with session_cluster(plan, shared, kwok_setup, Cluster) as cluster, _kept(plan, cluster):
+        # An operator that is started with this cluster needs its kinds.
+        cluster.apply(_localizing(request)(settings.needs_of_all(request.config).crds))
         yield cluster
 
 
@@ -128,16 +131,29 @@ def kwok_states(
     request: pytest.FixtureRequest, kwok_cluster: "Cluster", kwok_paused: Paused
 ) -> Iterator[ClusterStates]:
     """The marks of the cluster."""
-
-    def webhooks(paths: Sequence[Path]) -> list[dict[str, Json]]:
-        return localized(paths, request.getfixturevalue("kwok_webhook_server")) if paths else []
-
-    rest = settings.rest_of(request.config)
-    states = ClusterStates(kwok_cluster, paused=kwok_paused, rest=rest, webhooks=webhooks)
+    states = ClusterStates(
+        kwok_cluster,
+        paused=kwok_paused,
+        rest=settings.rest_of(request.config),
+        common=settings.needs_of_all(request.config),
+        localized=_localizing(request),
+    )
     request.session.stash[_STATES] = states
     yield states
     if request.config.getoption("kwok_cluster"):
         states.end()
+
+
+def _kept(plan: RunPlan, cluster: "Cluster") -> AbstractContextManager[None]:
+    return borrowed(cluster) if cluster.name == plan.used else nullcontext()
+
+
+def _localizing(request: pytest.FixtureRequest) -> Callable[[Sequence[Path]], Prepared]:
+    def read(paths: Sequence[Path]) -> Prepared:
+        server = partial(request.getfixturevalue, "kwok_webhook_server")
+        return localized(paths, server) if paths else []
+
+    return read
 
 
 def _plan(request: pytest.FixtureRequest, options: Mapping[str, Json]) -> RunPlan:

@@ -1,8 +1,9 @@
 """Makes the cluster of a test run, or of one of its workers, and takes it away in the end."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -99,14 +100,22 @@ def _made(
 
 
 def delete_all_of(plan: RunPlan) -> None:
-    """Delete what workers of a run have left: the cluster of which they had forks, and their own."""
+    """Delete what workers of a run have left: the cluster of which they had forks, and their own.
+
+    One that cannot be deleted does not keep the others; its error is raised in the end.
+    """
     from kwokctl.clusters.state.saved import cluster_names
     from kwokctl.host.paths import WorkDir, default_workdir
     from kwokctl.library.cluster import Cluster
 
-    for name in cluster_names(WorkDir(default_workdir())):
-        if name == plan.base or name.startswith(f"{plan.base}-"):
-            Cluster.open(name).delete()
+    with ExitStack() as every:
+        for name in cluster_names(WorkDir(default_workdir())):
+            if name == plan.base or name.startswith(f"{plan.base}-"):
+                every.callback(partial(_delete, Cluster, name))
+
+
+def _delete(clusters: "type[Cluster]", name: str) -> None:
+    clusters.open(name).delete()
 
 
 @contextmanager

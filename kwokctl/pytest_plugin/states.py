@@ -1,16 +1,18 @@
 """Gives each test the state that it needs: prepared once, marked, and rewound to from then on."""
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
 from kwokctl.json_value import Json
-from kwokctl.pytest_plugin.needs import NO_NEEDS, Needs
+from kwokctl.pytest_plugin.needs import Needs
 
 BASE = "pytest"
 """The mark of what every test finds."""
+BEFORE = "before-pytest"
+"""The mark of a cluster that is not the run's own."""
 Paused = Callable[[], AbstractContextManager[object]]
 Prepared = Sequence[Path | dict[str, Json]]
 
@@ -48,13 +50,15 @@ class ClusterStates:
         *,
         paused: Paused,
         rest: float,
-        webhooks: Callable[[Sequence[Path]], Prepared],
+        common: Needs,
+        localized: Callable[[Sequence[Path]], Prepared],
     ) -> None:
-        """`webhooks` makes the configurations of webhooks lead to the server under test."""
+        """Every test has `common` needs; `localized` makes webhooks lead to the server under test."""
         self._cluster = cluster
         self._paused = paused
         self._rest = rest
-        self._webhooks = webhooks
+        self._common = common
+        self._localized = localized
         self._marks: dict[Needs, str] = {}
         self._now: Needs | None = None
         """What the cluster holds, if no test has touched it since."""
@@ -63,28 +67,19 @@ class ClusterStates:
 
     def begin(self, needs: Needs) -> None:
         """Let the cluster hold what a test needs, and nothing of the tests before."""
-        self._mark_base()
-        if needs not in self._marks:
-            self._go_to(NO_NEEDS)
-            self._prepare(needs)
+        for each in (self._common, needs):
+            if each not in self._marks:
+                self._prepare(each)
         self._go_to(needs)
         self.mark = self._marks[needs]
         self._now = None
         self.began = datetime.now(UTC)
 
     def end(self) -> None:
-        """Take the cluster back to what it was before any test, and forget the marks."""
-        if NO_NEEDS in self._marks:
-            self._go_to(NO_NEEDS)
+        """Forget the marks."""
         for name in self._marks.values():
             self._cluster.drop(name)
         self._marks.clear()
-
-    def _mark_base(self) -> None:
-        if NO_NEEDS not in self._marks:
-            self._cluster.mark(BASE, rest=self._rest)
-            self._marks[NO_NEEDS] = BASE
-            self._now = NO_NEEDS
 
     def _go_to(self, needs: Needs) -> None:
         if self._now != needs:
@@ -93,14 +88,27 @@ class ClusterStates:
             self._now = needs
 
     def _prepare(self, needs: Needs) -> None:
+        if self._marks:
+            self._go_to(self._common)
         self._now = None
-        self._cluster.apply([*needs.crds, *needs.stages])
+        self._cluster.apply([*self._localized(needs.crds), *needs.stages])
         for kind, number in (("node", needs.nodes), ("pod", needs.pods)):
             if number is not None:
                 self._cluster.scale(kind, number)
         self._cluster.apply([*needs.objects])
-        self._cluster.apply(self._webhooks(needs.webhooks))
-        name = f"{BASE}-{needs.key}"
+        self._cluster.apply(self._localized(needs.webhooks))
+        name = f"{BASE}-{needs.key}" if self._marks else BASE
         self._cluster.mark(name, rest=self._rest)
         self._marks[needs] = name
         self._now = needs
+
+
+@contextmanager
+def borrowed(cluster: StateHolder) -> Iterator[None]:
+    """Take a cluster back, in the end, to what it is now: the programs under test have ended then."""
+    cluster.mark(BEFORE, rest=0)
+    try:
+        yield
+    finally:
+        cluster.rewind(BEFORE, paused=nullcontext)
+        cluster.drop(BEFORE)

@@ -2,7 +2,7 @@
 
 import socket
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,15 +45,28 @@ def webhook_server(folder: Path) -> WebhookServer:
     return WebhookServer(host=_HOST, port=port, folder=folder, ca=cert_pem(authority.cert))
 
 
-def localized(paths: Sequence[Path], server: WebhookServer) -> list[dict[str, Json]]:
-    """Return the objects of files; webhooks that name a Service lead to `server` instead."""
+def localized(paths: Sequence[Path], server: Callable[[], WebhookServer]) -> list[dict[str, Json]]:
+    """Return the objects of files; webhooks that name a Service lead to a `server` instead.
+
+    Those are the webhooks of admission, and of the conversion between versions of a kind.
+    """
     from kwokctl.clusters.objects.manifests import objects_of
 
     objects = objects_of(list(paths))
-    for each in (webhook for obj in objects for webhook in obj.get("webhooks") or ()):
+    for each in (webhook for obj in objects for webhook in _webhooks(obj)):
         config = each.get("clientConfig") or {}
         if service := config.get("service"):
-            path = str(service.get("path") or "/")
-            bundle = b64encode(server.ca).decode()
-            each["clientConfig"] = {"url": f"{server.url}{path}", "caBundle": bundle}
+            each["clientConfig"] = _on_this_machine(service, server())
     return objects
+
+
+def _webhooks(obj: Mapping[str, Json]) -> Iterator[dict[str, Json]]:
+    yield from obj.get("webhooks") or ()
+    if obj["kind"] == "CustomResourceDefinition":
+        conversion = (obj.get("spec") or {}).get("conversion") or {}
+        yield conversion.get("webhook") or {}
+
+
+def _on_this_machine(service: Mapping[str, Json], server: WebhookServer) -> Json:
+    path = str(service.get("path") or "/")
+    return {"url": f"{server.url}{path}", "caBundle": b64encode(server.ca).decode()}

@@ -20,7 +20,7 @@ from kwokctl.errors import TimedOutError
 from kwokctl.json_value import Json
 
 pytestmark = [pytest.mark.e2e, pytest.mark.components]
-EXAMPLE = Path(__file__).parents[2] / "examples" / "pytest"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 WEB: Json = {
     "apiVersion": "apps/v1",
     "kind": "Deployment",
@@ -135,27 +135,48 @@ def test_a_cluster_begins_with_a_snapshot_file(cluster: Cluster, folder: Path) -
         seeded.delete()
 
 
-def test_the_example_runs_and_a_failure_shows_what_was_there(
-    cluster: Cluster, folder: Path
-) -> None:
-    project = folder / "project"
-    shutil.copytree(EXAMPLE, project, ignore=shutil.ignore_patterns("__pycache__"))
-    fails = "def test_fails(kwok):\n    kwok.apply('widgets.yaml')\n    kwok.scale('node', 4)\n    assert 0\n"
-    (project / "test_failing.py").write_text(fails)
-    chosen = "[0] or [1] or fails"
-    words = ["-q", "-p", "no:cacheprovider", "--kwok-cluster", "door", "-k", chosen]
+def _example(name: str, folder: Path) -> Path:
+    return shutil.copytree(
+        EXAMPLES / name, folder / name, ignore=shutil.ignore_patterns("__pycache__")
+    )
+
+
+def _pytest(project: Path, *words: str) -> str:
+    """Run a project in the cluster that is there; return what pytest says."""
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *words],
-        env=os.environ | {"KWOK_WORKDIR": str(folder)},
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words],
+        env=os.environ | {"KWOK_WORKDIR": str(project.parent)},
         cwd=project,
         capture_output=True,
         text=True,
         timeout=200,
         check=False,
     )
+    return done.stdout + done.stderr
 
-    assert "1 failed, 2 passed" in done.stdout, done.stdout + done.stderr
-    assert "kwok: objects changed by the test" in done.stdout
-    assert re.search("^created minions/node-00000", done.stdout, re.MULTILINE)
+
+def test_the_example_runs_and_a_failure_shows_what_was_there(
+    cluster: Cluster, folder: Path
+) -> None:
+    project = _example("pytest", folder)
+    fails = "def test_fails(kwok):\n    kwok.apply('widgets.yaml')\n    kwok.scale('node', 4)\n    assert 0\n"
+    (project / "test_failing.py").write_text(fails)
+
+    said = _pytest(project, "--kwok-cluster", "door", "-k", "[0] or [1] or fails")
+
+    assert "1 failed, 2 passed" in said, said
+    assert "kwok: objects changed by the test" in said
+    assert re.search("^created minions/node-00000", said, re.MULTILINE)
     assert cluster.marks() == []
     assert len(cluster.find("nodes")) == 2
+
+
+def test_an_operator_with_webhooks_is_tested_and_a_rewind_does_not_confuse_it(
+    cluster: Cluster, folder: Path
+) -> None:
+    said = _pytest(_example("operator", folder), "--kwok-cluster", "door")
+
+    assert "7 passed" in said, said
+    assert cluster.marks() == []
+    assert cluster.find("validatingwebhookconfigurations") == []
+    assert not [each for each in cluster.find("crds") if "shelves" in each["metadata"]["name"]]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.errors import UsageError
-from kwokctl.pytest_plugin.needs import NO_NEEDS, Needs, needs_of
+from kwokctl.pytest_plugin.needs import Needs, needs_of
 
 
 def test_paths_are_relative_to_the_file_of_the_test(tmp_path: Path) -> None:
@@ -42,4 +42,4 @@ def test_the_closest_number_counts_and_files_of_both() -> None:
 
 
 def test_the_same_needs_have_the_same_key() -> None:
-    assert Needs(nodes=3).key == NO_NEEDS.joined(Needs(nodes=3)).key != NO_NEEDS.key
+    assert Needs(nodes=3).key == Needs().joined(Needs(nodes=3)).key != Needs().key

@@ -7,6 +7,11 @@ from pathlib import Path
 CONFTEST = """
 import pytest
 
+OF_ETCD = (
+    '{"level":"warn","msg":"rejected connection on client endpoint","error":"tls: bad certificate"}\\n'
+    "2026/11/23 07:24:52 WARNING: [core] grpc: addrConn.createTransport failed to connect\\n"
+)
+
 class FakeCluster:
     name = "fake"
     components = ("etcd", "kube-scheduler")
@@ -20,7 +25,7 @@ class FakeCluster:
         event = {"metadata": {}, "involvedObject": about, "type": "Warning"}
         return [event | {"reason": "Failed", "message": "no image", "lastTimestamp": "9999-01-01"}]
     def logs(self, component, *, since):
-        return "I1123 03:50:04 all is well\\nW1123 03:50:04 not so well\\n"
+        return "I1123 03:50:04 all is well\\nW1123 03:50:04 not so well\\n" + OF_ETCD
 
 @pytest.fixture(scope="session")
 def kwok_cluster():
@@ -74,6 +79,8 @@ def test_each_test_gets_what_its_markers_say_and_a_failure_shows_what_was_there(
     assert "- kwok: warnings of kube-scheduler -" in said
     assert "W1123 03:50:04 not so well" in said
     assert "all is well" not in said
+    assert "bad certificate" not in said
+    assert "createTransport" not in said
     assert "objects changed" not in said
 
 

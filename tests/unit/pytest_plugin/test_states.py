@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from kwokctl.pytest_plugin.needs import NO_NEEDS, Needs
-from kwokctl.pytest_plugin.states import ClusterStates, Paused, Prepared
+from kwokctl.pytest_plugin.needs import Needs
+from kwokctl.pytest_plugin.states import ClusterStates, Paused, Prepared, borrowed
 
-MORE = Needs(nodes=5, pods=0, crds=(Path("crd.yaml"),), webhooks=(Path("hook.yaml"),))
+COMMON = Needs(nodes=2, crds=(Path("crd.yaml"),))
+MORE = COMMON.joined(Needs(nodes=5, pods=0, webhooks=(Path("hook.yaml"),)))
 MARK = f"pytest-{MORE.key}"
 
 
@@ -42,24 +43,25 @@ def _states(cluster: RecordingCluster) -> ClusterStates:
         yield
         cluster.done.append("continue")
 
-    def webhooks(paths: Sequence[Path]) -> Prepared:
+    def localized(paths: Sequence[Path]) -> Prepared:
         return [Path("here") / path for path in paths]
 
-    return ClusterStates(cluster, paused=paused, rest=0.5, webhooks=webhooks)
+    return ClusterStates(cluster, paused=paused, rest=0.5, common=COMMON, localized=localized)
 
 
 def _steps(*marks: str) -> list[str]:
     return [step for mark in marks for step in ("pause", f"rewind {mark}", "continue")]
 
 
-def test_the_first_test_finds_the_cluster_as_it_was_made() -> None:
+def test_what_every_test_finds_is_prepared_for_the_first() -> None:
     cluster = RecordingCluster()
     states = _states(cluster)
 
-    states.begin(NO_NEEDS)
-    assert cluster.done == ["mark pytest 0.5"]
-    states.begin(NO_NEEDS)
-    assert cluster.done[1:] == _steps("pytest")
+    states.begin(COMMON)
+    assert cluster.done == ["apply here/crd.yaml", "scale node 2", "mark pytest 0.5"]
+    cluster.done.clear()
+    states.begin(COMMON)
+    assert cluster.done == _steps("pytest")
 
 
 def test_what_tests_need_is_prepared_once() -> None:
@@ -67,8 +69,10 @@ def test_what_tests_need_is_prepared_once() -> None:
     states = _states(cluster)
     states.begin(MORE)
     assert cluster.done == [
+        "apply here/crd.yaml",
+        "scale node 2",
         "mark pytest 0.5",
-        "apply crd.yaml",
+        "apply here/crd.yaml",
         "scale node 5",
         "scale pod 0",
         "apply here/hook.yaml",
@@ -77,7 +81,7 @@ def test_what_tests_need_is_prepared_once() -> None:
     cluster.done.clear()
 
     states.begin(MORE)
-    states.begin(NO_NEEDS)
+    states.begin(COMMON)
     states.begin(MORE)
 
     assert cluster.done == _steps(MARK, "pytest", MARK)
@@ -90,18 +94,19 @@ def test_other_needs_begin_with_what_every_test_finds() -> None:
     states.begin(MORE)
     cluster.done.clear()
 
-    states.begin(Needs(nodes=1))
+    states.begin(COMMON.joined(Needs(nodes=1)))
 
-    assert cluster.done[:4] == [*_steps("pytest"), "scale node 1"]
+    assert cluster.done[:5] == [*_steps("pytest"), "apply here/crd.yaml", "scale node 1"]
 
 
-def test_in_the_end_the_cluster_is_as_it_was_and_without_marks() -> None:
+def test_a_cluster_that_was_there_is_as_it_was_in_the_end_and_without_marks() -> None:
     cluster = RecordingCluster()
-    states = _states(cluster)
-    states.begin(MORE)
-    cluster.done.clear()
+    with borrowed(cluster):
+        states = _states(cluster)
+        states.begin(MORE)
+        cluster.done.clear()
+        states.end()
+        states.end()
 
-    states.end()
-    states.end()
-
-    assert cluster.done == [*_steps("pytest"), "drop pytest", f"drop {MARK}"]
+    marks = ["drop pytest", f"drop {MARK}"]
+    assert cluster.done == [*marks, "rewind before-pytest", "drop before-pytest"]

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from kwokctl.expr import yaml
-from kwokctl.pytest_plugin.webhooks import localized, webhook_server
+from kwokctl.pytest_plugin.webhooks import WebhookServer, localized, webhook_server
 
 HOOK = {
     "apiVersion": "admissionregistration.k8s.io/v1",
@@ -17,6 +17,12 @@ HOOK = {
         {"name": "b", "clientConfig": {"url": "https://example.com/x"}},
     ],
 }
+KIND = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "widgets.example.com"},
+    "spec": {"conversion": {"strategy": "None"}},
+}
 
 
 def test_a_webhook_of_a_service_is_asked_on_this_machine(tmp_path: Path) -> None:
@@ -24,12 +30,35 @@ def test_a_webhook_of_a_service_is_asked_on_this_machine(tmp_path: Path) -> None
     file.write_text(yaml.dump(HOOK))
     server = webhook_server(tmp_path)
 
-    [found] = localized([file], server)
+    [found] = localized([file], lambda: server)
 
     first, second = (each["clientConfig"] for each in found["webhooks"])
     assert first["url"] == f"https://127.0.0.1:{server.port}/validate"
     assert b64decode(first["caBundle"]) == server.ca
     assert second == {"url": "https://example.com/x"}
+
+
+def test_so_is_the_webhook_that_converts_the_versions_of_a_kind(tmp_path: Path) -> None:
+    file = tmp_path / "kind.yaml"
+    service = {"name": "s", "namespace": "n", "path": "/convert"}
+    conversion = {"strategy": "Webhook", "webhook": {"clientConfig": {"service": service}}}
+    file.write_text(yaml.dump(KIND | {"spec": {"conversion": conversion}}))
+    server = webhook_server(tmp_path)
+
+    [found] = localized([file], lambda: server)
+
+    config = found["spec"]["conversion"]["webhook"]["clientConfig"]
+    assert config["url"] == f"https://127.0.0.1:{server.port}/convert"
+
+
+def test_objects_without_webhooks_need_no_server(tmp_path: Path) -> None:
+    file = tmp_path / "kind.yaml"
+    file.write_text(yaml.dump(KIND))
+
+    def no_server() -> WebhookServer:
+        raise AssertionError
+
+    assert localized([file], no_server) == [KIND]
 
 
 def test_the_certificate_is_that_of_the_server(tmp_path: Path) -> None:

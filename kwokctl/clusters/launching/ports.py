@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from typing import NamedTuple
 from zlib import crc32
 

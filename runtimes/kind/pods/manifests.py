@@ -28,12 +28,20 @@ for family in 4 6; do
   printf %s "$now" >"$stopped/address$family"
 done
 for name; do
-  if [ -e "$from/$name.yaml" ]; then mv "$from/$name.yaml" "$to/"; fi
+  if [ ! -e "$from/$name.yaml" ]; then continue; fi
+  if [ "$from" = "$stopped" ]; then
+    uid=$(tr -d - </proc/sys/kernel/random/uuid)
+    sed -i -e '/^  uid:/d' -e "s/^metadata:\\$/&\\n  uid: $uid/" "$from/$name.yaml"
+  fi
+  mv "$from/$name.yaml" "$to/"
 done
 """
 """Ends and begins static pods by moving their manifests. An engine may give a node another address whenever
 it starts. kind looks after the manifests in their usual place then, and does not know of those that
-are put aside: they follow when any is moved."""
+are put aside: they follow when any is moved.
+
+What begins again is another pod, by its uid: the kubelet takes the end of a pod that it knows for a
+crash, and lets it wait ten seconds and more."""
 PODS_LOGS = "/var/log/pods"
 _RUN, _STOPPED = f"{KUBERNETES}/manifests", f"{KUBERNETES}/stopped"
 _PODS = "/var/lib/kubelet/pods"
@@ -63,11 +71,21 @@ for folder in "$run" "$stopped"; do
   done
 done
 """
+# A pod that kubeadm has made has no uid in its manifest, but in the name of its logs.
 _IS_KNOWN = (
     """\
 holds() { [ -e "$place/$id" ]; }
+logs=$1
+shift
 """
     + _WHICH
+    + """\
+for name; do
+  for log in "$logs/kube-system_$name-$(hostname)_"*; do
+    if [ -e "$place/${log##*_}" ]; then echo "$name"; fi
+  done
+done
+"""
 )
 # While a pod is begun there is its sandbox; when its only program has ended, that is ended, too. Of
 # one that is revived there is then a second log.
@@ -100,6 +118,18 @@ def taking_up(
 ) -> tuple[str, ...]:
     """Return the command after which the kubelet begins these pods."""
     return ("sh", "-c", _SCRIPT, "sh", str(folder), "stopped", "manifests", *names)
+
+
+def asking_which_are_known(
+    names: Collection[ComponentName],
+    folder: PurePosixPath = KUBERNETES,
+    *,
+    logs: PurePosixPath | str = PODS_LOGS,
+    pods: PurePosixPath | str = _PODS,
+) -> tuple[str, ...]:
+    """Return the command that names those of some pods that the kubelet is not done with."""
+    folders = (logs, folder / "manifests", folder / "stopped", pods)
+    return ("sh", "-c", _IS_KNOWN, "sh", *map(str, folders), *names)
 
 
 class Manifests:
@@ -143,14 +173,12 @@ class Manifests:
 
     async def ended(self, names: Collection[ComponentName]) -> set[str]:
         """Name those placed pods whose programs have been run, and have ended."""
-        return await self._named(_HAS_ENDED, names, PODS_LOGS)
+        said = await self._script(_HAS_ENDED, _RUN, _STOPPED, PODS_LOGS, *names)
+        return set(said.split())
 
     async def known(self, names: Collection[ComponentName]) -> set[str]:
-        """Name those placed pods that the kubelet is not done with."""
-        return await self._named(_IS_KNOWN, names, _PODS)
-
-    async def _named(self, script: str, names: Collection[ComponentName], place: str) -> set[str]:
-        return set((await self._script(script, _RUN, _STOPPED, place, *names)).split())
+        """Name those withdrawn pods that the kubelet is not done with."""
+        return set((await self._inside.run(*asking_which_are_known(names))).split())
 
     async def _script(self, script: str, *words: str) -> str:
         return await self._inside.run("sh", "-c", script, "sh", *words)

@@ -1,4 +1,5 @@
 import os
+import socket
 import subprocess
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
@@ -6,7 +7,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from kwokctl.model import ETCD, KUBE_SCHEDULER
-from runtimes.kind.pods.manifests import putting_aside, taking_up
+from runtimes.kind.pods.manifests import asking_which_are_known, putting_aside, taking_up
 
 GETENT = """\
 #!/bin/sh
@@ -67,3 +68,39 @@ def test_what_is_put_aside_follows_the_node_to_another_address(
     run(taking_up([ETCD], here), address="10.89.0.6")
 
     assert "at: 10.89.0.6:1, not: 10.89.0.41" in (at / "manifests" / "etcd.yaml").read_text()
+
+
+def test_a_pod_that_begins_again_is_another_one_to_the_kubelet(
+    at: Path, run: Callable[..., None]
+) -> None:
+    here, manifest = PurePosixPath(at), at / "manifests" / "etcd.yaml"
+    text = "kind: Pod\nmetadata:\n  name: etcd\nspec: {}\n"
+    manifest.write_text(text)
+    uids = []
+    for _ in range(2):
+        run(putting_aside([ETCD], here))
+        run(taking_up([ETCD], here))
+        lines = manifest.read_text().splitlines(keepends=True)
+        uids.append(lines.pop(2))
+        assert "".join(lines) == text
+
+    assert all(line.startswith("  uid: ") for line in uids)
+    assert uids[0] != uids[1]
+
+
+def test_a_pod_is_known_by_the_uid_in_the_name_of_its_logs(at: Path) -> None:
+    logs, pods = at / "logs", at / "pods"
+    for name, uid in ((ETCD, "1a"), (KUBE_SCHEDULER, "2b")):
+        (logs / f"kube-system_{name}-{socket.gethostname()}_{uid}").mkdir(parents=True)
+    (pods / "1a").mkdir(parents=True)
+
+    command = asking_which_are_known(
+        [ETCD, KUBE_SCHEDULER],
+        PurePosixPath(at),
+        logs=PurePosixPath(logs),
+        pods=PurePosixPath(pods),
+    )
+
+    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout.split() == [
+        ETCD
+    ]

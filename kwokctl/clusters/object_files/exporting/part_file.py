@@ -68,7 +68,8 @@ class PartFile:
         """Open the file behind what is in it already."""
         with self._explained():
             descriptor = os.open(self._part, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            self._file = os.fdopen(descriptor, "r+b")
+            # Without a buffer: what could not be written must not be written later.
+            self._file = os.fdopen(descriptor, "r+b", buffering=0)
             self._file.truncate(self.journal.size)
             self._file.seek(self.journal.size)
         return self
@@ -103,14 +104,23 @@ class PartFile:
         before = SEPARATOR if self.journal.size else b""
         text = before + SEPARATOR.join(documents)
         data = gzip.compress(text, _LEVEL, mtime=0) if self._is_compressed else text
-        assert self._file is not None
-        with self._explained():
-            self._file.write(data)
-            self._file.flush()
+        self._put(data)
         journal = self.journal
         self.journal = msgspec.structs.replace(
             journal, size=journal.size + len(data), objects=journal.objects + len(documents)
         )
+
+    def cut(self) -> None:
+        """Remove what a write has left that failed."""
+        assert self._file is not None
+        self._file.truncate(self.journal.size)
+
+    def _put(self, data: bytes) -> None:
+        assert self._file is not None
+        left = memoryview(data)
+        with self._explained():
+            while left:
+                left = left[self._file.write(left) :]
 
     def keep(self, place: PagePlace) -> None:
         """Note how far reading has come, for a later run."""
@@ -131,7 +141,6 @@ class PartFile:
         """Give the file its name; return its size."""
         assert self._file is not None
         with self._explained():
-            self._file.flush()
             os.fsync(self._file.fileno())
             self._part.replace(self.path)
         self._note.unlink(missing_ok=True)
@@ -158,4 +167,7 @@ class PartFile:
         try:
             yield
         except OSError as e:
-            raise UnavailableError(f"'{self._part}' cannot be written: {e.strerror}") from e
+            raise UnavailableError(
+                f"'{self._part}' cannot be written: {e.strerror}",
+                hint="free space there, or choose another --path",
+            ) from e

@@ -13,6 +13,7 @@ from kwokctl.clusters.object_files.recording.recorder import Recorder
 from kwokctl.clusters.object_files.times import relative
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.time_travel.reach import reached
+from kwokctl.errors import KwokctlError
 from kwokctl.kube.client import Client
 from kwokctl.kube.served_kinds import served_kinds
 from kwokctl.kube.transport.pool import Pool
@@ -57,6 +58,7 @@ class _Recording:
         self._request = request
         self._progress = progress
         self._objects = self._changes = 0
+        self._has_begun = False
 
     async def run(self, seconds: float | None) -> Recorded:
         request = self._request
@@ -66,7 +68,11 @@ class _Recording:
         )
         file = PartFile(request.path, "", force=request.force, resumes=False)
         with file, self._progress.step("Recording", unit="changes") as step:
-            await self._until_its_end(file, choice, step, seconds)
+            try:
+                await self._until_its_end(file, choice, step, seconds)
+            except KwokctlError:
+                self._keep(file)
+                raise
             size = file.finish()
         return Recorded(
             path=request.path,
@@ -76,6 +82,15 @@ class _Recording:
             unknown=tuple(choice.unknown),
             lacks_secrets=choice.lacks_secrets,
         )
+
+    def _keep(self, file: PartFile) -> None:
+        """Keep what was recorded before an error, if all objects of the beginning are in it."""
+        if not self._has_begun:
+            return
+        file.cut()
+        file.finish()
+        parts = f"{self._objects:,} objects, then {self._changes:,} changes"
+        self._progress.note(f"what was recorded before is in '{self._request.path}' ({parts})")
 
     async def _until_its_end(
         self, file: PartFile, choice: ChosenKinds, step: Step, seconds: float | None
@@ -104,6 +119,7 @@ class _Recording:
                 kinds -= 1
                 self._objects += len(documents)
                 if not kinds:
+                    self._has_begun = True
                     self._progress.note(f"recording {self._objects:,} objects; end it with Ctrl-C")
             else:
                 self._changes += len(documents)

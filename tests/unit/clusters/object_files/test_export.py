@@ -14,10 +14,12 @@ from kwokctl.clusters.object_files.exporting.export import (
     ObjectExport,
 )
 from kwokctl.clusters.object_files.exporting.listing import ReadingManner, Turns
+from kwokctl.clusters.object_files.exporting.part_file import PartFile
 from kwokctl.clusters.object_files.rules.schema import FieldRule, SnapshotRules, load_rules
 from kwokctl.errors import ApiError, ConflictError, NotFoundError, UnavailableError
 from kwokctl.kube.client import Client
 from kwokctl.progress import Silent
+from tests.support.full_disk import full_disk
 from tests.support.object_server import ObjectServer, object_server
 from tests.support.virtual_time import run as run_virtually
 
@@ -193,3 +195,16 @@ async def test_words_are_the_same_after_an_interruption(tmp_path: Path) -> None:
     nodes = [e["spec"]["nodeName"] for e in yaml.safe_load_all((tmp_path / "a").read_bytes())]
     assert len(nodes) == 3
     assert len(set(nodes)) == 1
+
+
+def test_what_a_full_disk_has_refused_is_not_in_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "objects.yaml"
+    with PartFile(path, "", resumes=False) as file:
+        file.write([b"kind: A"])
+        with full_disk(), pytest.raises(UnavailableError, match="cannot be written") as refused:
+            file.write([b"kind: B"])
+        file.cut()
+        file.finish()
+
+    assert refused.value.hint == "free space there, or choose another --path"
+    assert path.read_bytes() == b"kind: A"

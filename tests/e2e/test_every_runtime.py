@@ -18,6 +18,7 @@ from tests.support.node_proxy import answer_of_node_proxy
 from tests.support.on_kind import PATIENCE, fake_nodes
 from tests.support.places import Place, opened
 from tests.support.ports import free_port
+from tests.support.snapshot_verbs import VERBS, changes_are_rewound
 from tests.support.stranger import Stranger, certified
 
 pytestmark = [
@@ -321,19 +322,12 @@ def test_the_node_proxy_tells_what_the_node_in_question_uses(place: Place, main:
 
 
 def test_what_has_changed_since_a_mark_is_as_it_was(main: Installed) -> None:
-    main.ok("snapshot", "mark")
-    kept = json.loads(main.ok("etcd", "get", "no", "node-000001", "-o", "json"))
-    main.kubectl("create", "namespace", "new")
-    main.kubectl("delete", "node", "node-000001")
+    changes_are_rewound(main)
 
-    main.ok("snapshot", "rewind", timeout=PATIENCE)
 
-    back = json.loads(main.ok("etcd", "get", "no", "node-000001", "-o", "json"))
-    assert back["metadata"]["uid"] == kept["metadata"]["uid"]
-    assert fake_nodes(main) == NODES
-    assert "new" not in main.kubectl("get", "namespaces", "-o", "name")
-    assert main.statuses() == {"Ready"}
-    main.ok("snapshot", "drop", "--all")
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_snapshot_of_objects_is_taken_and_played(main: Installed, verb: str) -> None:
+    VERBS[verb](main)
 
 
 def test_what_was_lost_comes_back_from_a_snapshot(main: Installed) -> None:

@@ -17,6 +17,9 @@ ODD = [
     "yes", "null", "0x1f", "1e3", "2021-01-01", "a: b", "- a", "# no comment", "'", '"', "\\", "",
     " spaces ", "two\nlines\n", "---\nkind: x", "\t", "é😀", "\x7f", "\u0085", "\ufeff", "\u2028", "<<",
 ]  # fmt: skip
+RECORDED = Path(__file__).parents[3] / "golden" / "original-recording.yaml"
+"""What kwokctl v0.8.0 wrote for `snapshot export --record --filter priorityclass.scheduling.k8s.io`."""
+RECORDED_AT = 1_767_225_600 * 10**9
 ORIGINAL = """\
 apiVersion: v1
 kind: Namespace
@@ -70,6 +73,20 @@ def _objects(folder: Path, content: bytes | str) -> list[FileObject]:
     path = folder / "objects.yaml"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return list(ObjectFile(path).objects(0))
+
+
+def test_what_the_original_has_recorded_is_read() -> None:
+    file = ObjectFile(RECORDED)
+
+    objects = [(each.kind, each.name) for each in file.objects(RECORDED_AT)]
+    assert objects == [
+        ("PriorityClass", "system-cluster-critical"),
+        ("PriorityClass", "system-node-critical"),
+    ]
+    made, patched, deleted = (action for _, action in file.actions(RECORDED_AT))
+    assert [each["method"] for each in (made, patched, deleted)] == ["create", "patch", "delete"]
+    assert made["template"]["metadata"]["creationTimestamp"] == "2026-01-01T00:00:03.488193Z"
+    assert patched["template"]["metadata"]["labels"] == {"a": "b"}
 
 
 def test_a_file_of_the_original_is_read_up_to_its_first_change(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ _NAMES = (
     "snapshot",
     "rewind",
     "example",
+    "documents",
     "fleet",
     "stages",
     "lifecycle",

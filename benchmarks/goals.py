@@ -116,6 +116,16 @@ ROWS: Mapping[str, Row] = {
     ),
     "test": Row("a test of the example project, which changes {count} objects", "s", 50, goal=0.6),
     "test-rewind": Row("the same: the rewind before it", "s", 50, goal=0.25),
+    "documents-save": Row(
+        "`snapshot save --format k8s` of {count} pods on {nodes} nodes", "s", 10_000, nodes=100
+    ),
+    "documents-restore": Row(
+        "`snapshot restore --format k8s` of {count} pods on {nodes} nodes, to all Running",
+        "s", 10_000, nodes=100,
+    ),
+    "documents-ratio": Row(
+        "both together, in times of what `scale` takes for as many", "", 10_000, nodes=100, goal=2
+    ),
     "soak": Row(
         "memory of the controller after {count} s of 100 pods a second, beside minute 10",
         "%", 1_800, goal=5,

@@ -29,7 +29,7 @@ class ShapeError(ConfigError):
 
 def encoded(of: ApiType, document: Json, place: str = "") -> bytes:
     """Return a message; ShapeError for what is not of its type."""
-    _check(of, document, place)
+    check(of, document, place)
     return b"".join(_fields(of, document, place))
 
 
@@ -42,7 +42,8 @@ def field_names(of: ApiType) -> Iterator[str]:
             yield from field_names(api_type(each.of))
 
 
-def _check(of: ApiType, document: Json, place: str) -> None:
+def check(of: ApiType, document: Json, place: str) -> None:
+    """Raise ShapeError unless a document is a mapping with fields of a type only."""
     if not isinstance(document, Mapping):
         raise ShapeError(place, "must be a mapping")
     known = list(field_names(of))
@@ -55,13 +56,14 @@ def _check(of: ApiType, document: Json, place: str) -> None:
 def _fields(of: ApiType, document: Mapping[str, Json], place: str) -> Iterator[bytes]:
     for each in sorted(of.fields, key=lambda each: each.number):
         if each.name:
-            yield _written(each, document.get(each.name), f"{place}{_dot(place)}{each.name}")
+            yield written(each, document.get(each.name), f"{place}{_dot(place)}{each.name}")
         else:
             inner = b"".join(_fields(api_type(each.of), document, place))
             yield sized(tag(each.number, LENGTH), inner)
 
 
-def _written(each: ApiField, value: Json, place: str) -> bytes:
+def written(each: ApiField, value: Json, place: str) -> bytes:
+    """Return a field with its value, of which `place` is the path for errors."""
     match each.many:
         case Many.ONE:
             return _always(each, value, place)

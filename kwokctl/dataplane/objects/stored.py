@@ -5,11 +5,11 @@ custom resources, their definitions and APIServices are JSON.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from kwokctl.dataplane.copies.protobuf_stamp import PREFIX
-from kwokctl.dataplane.objects.api_types import type_of_kind
+from kwokctl.dataplane.objects.api_types import ApiType, type_of_kind
 from kwokctl.dataplane.objects.decoding import ObjectDecoder
 from kwokctl.dataplane.objects.encoding import encoded
 from kwokctl.dataplane.objects.stored_kind import StoredKind, stored_kind
@@ -57,7 +57,9 @@ def decoded(value: bytes) -> StoredObject:
     return StoredObject(document=document, media_type=JSON, unknown=frozenset())
 
 
-def value_with(document: Mapping[str, Json]) -> bytes:
+def value_with(
+    document: Mapping[str, Json], encode: Callable[[ApiType, Json], bytes] = encoded
+) -> bytes:
     """Return the value that the API server stores for an object of a built-in kind.
 
     Raises ShapeError, with the field, for what is not of the kind's type.
@@ -67,7 +69,7 @@ def value_with(document: Mapping[str, Json]) -> bytes:
     if of is None:
         raise UndecodableError(f"the kind '{kind.kind}' of '{kind.api_version}' is not known")
     body = {name: each for name, each in document.items() if name not in ("apiVersion", "kind")}
-    raw = encoded(of, body)
+    raw = encode(of, body)
     if kind.api_version.partition("/")[0] in _STORED_AS_JSON:
         return json_value(document)
     head = sized(_API_VERSION, kind.api_version.encode()) + sized(_KIND, kind.kind.encode())

@@ -67,6 +67,12 @@ class ObjectLoader:
         """
         await for_each(items, self._load, at_once=AT_ONCE)
 
+    def note_created(self, item: RestoreItem, uid: str) -> None:
+        """Count an object that was created otherwise, and note its new uid."""
+        self.counts.created += 1
+        self._uids.note(item.object.uid, uid)
+        self._step.advance()
+
     async def _load(self, item: RestoreItem) -> None:
         try:
             await self._decide(item)

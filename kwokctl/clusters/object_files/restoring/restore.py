@@ -9,6 +9,7 @@ from pathlib import Path
 from kwokctl.clusters.launching.pausing import paused
 from kwokctl.clusters.object_files.reading import ObjectFile
 from kwokctl.clusters.object_files.restoring.checking import RestoreItem, checked
+from kwokctl.clusters.object_files.restoring.direct import DirectPods
 from kwokctl.clusters.object_files.restoring.identities import NewUids
 from kwokctl.clusters.object_files.restoring.loading import LoadCounts, ObjectLoader
 from kwokctl.clusters.object_files.restoring.order import in_order
@@ -89,9 +90,10 @@ async def load_items(reach: Reach, items: Sequence[RestoreItem], uids: NewUids) 
     title = "Restoring objects"
     with reach.home.progress.step(title, total=len(items), unit="objects") as step:
         loader = ObjectLoader(reach.client, uids, step)
+        direct = DirectPods(reach, loader, uids)
         for group in in_order(items):
             step.say(group[0].resource.plural)
-            await loader.load(group)
+            await direct.load(group)
             defined = (item.object.body for item in group if item.is_definition)
             await view.wait_established([Write(b"", body, 0) for body in defined])
     return loader.counts

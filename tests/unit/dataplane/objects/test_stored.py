@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.dataplane.objects.encoding import ShapeError
+from kwokctl.dataplane.objects.repeated import RepeatedParts
 from kwokctl.dataplane.objects.stored import JSON, PROTOBUF, UndecodableError, decoded, value_with
 from kwokctl.json_value import Json
 
@@ -38,6 +39,20 @@ def test_a_stored_object_is_read_as_the_api_server_shows_it(key: str) -> None:
 @pytest.mark.parametrize("key", RECORDED)
 def test_an_object_is_written_as_the_api_server_stores_it(key: str) -> None:
     assert value_with(RECORDED[key]["document"]) == _value(key)
+
+
+def test_parts_that_are_remembered_come_out_the_same() -> None:
+    parts = RepeatedParts()
+    for _ in range(2):
+        for key, each in RECORDED.items():
+            assert value_with(each["document"], parts.encoded) == _value(key)
+
+
+def test_a_fault_is_named_where_parts_are_remembered_too() -> None:
+    spec = {"containers": [{"name": "c", "imag": "x"}]}
+
+    with pytest.raises(ShapeError, match=r"spec\.containers\[0\]\.imag"):
+        value_with({**POD, "spec": spec}, RepeatedParts().encoded)
 
 
 def test_built_in_kinds_are_protocol_buffers_and_definitions_are_json() -> None:

@@ -1,0 +1,185 @@
+"""Writes pods of a file to etcd, past the API server, where it would store them as they are.
+
+Of pods that are alike the first goes through the API. If it is stored as the file has it, so would the
+others be. What cannot be written so goes through the API as well.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from kwokctl.clusters.object_files.restoring.bodies import sent
+from kwokctl.clusters.object_files.restoring.checking import RestoreItem
+from kwokctl.clusters.object_files.restoring.identities import NewUids
+from kwokctl.clusters.object_files.restoring.likeness import is_sound, likeness
+from kwokctl.clusters.object_files.restoring.loading import ObjectLoader
+from kwokctl.clusters.scaling.admission import SetAdmission, watched
+from kwokctl.clusters.time_travel.api_view import ApiView
+from kwokctl.clusters.time_travel.reach import Reach
+from kwokctl.config.data_path import Choice
+from kwokctl.dataplane.keys import Keys
+from kwokctl.dataplane.objects.encoding import ShapeError
+from kwokctl.dataplane.objects.repeated import RepeatedParts
+from kwokctl.dataplane.objects.stored import UndecodableError, decoded, value_with
+from kwokctl.dataplane.port import WORTH
+from kwokctl.etcd.kv.kv import Compare, Put, Txn
+from kwokctl.etcd.marks.difference import Write
+from kwokctl.json_value import Json
+from kwokctl.kube.names import new_uid
+from kwokctl.kube.resource import NAMESPACES, PODS
+from kwokctl.tasks import for_each
+
+_TOGETHER = 32
+"""Pods after which the API server is asked whether its watches show them."""
+_AT_ONCE = 3
+"""So many times as many writes may be unseen: the API server ends watches that fall behind."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pod:
+    item: RestoreItem
+    value: dict[str, Json]
+
+
+class DirectPods:
+    """Restores groups of objects, pods of a namespace together where they are many."""
+
+    def __init__(self, reach: Reach, loader: ObjectLoader, uids: NewUids) -> None:
+        """Leave to `loader` what goes through the API."""
+        self._reach = reach
+        self._loader = loader
+        self._uids = uids
+        self._keys = Keys(reach.prefix)
+        self._parts = RepeatedParts()
+        self._view = ApiView(reach.client, reach.scope)
+        options = reach.saved.options.data_path
+        self._insists = options.path == "etcd"
+        self._is_allowed = reach.saved.data_path().path == "etcd"
+
+    async def load(self, items: Sequence[RestoreItem]) -> None:
+        """Write objects that need nothing of each other."""
+        of = defaultdict(list)
+        for item in items:
+            of[item.object.namespace if item.resource == PODS else ""].append(item)
+        for namespace, together in of.items():
+            if namespace and self._is_allowed and len(together) >= WORTH:
+                await self._in_namespace(namespace, together)
+            else:
+                await self._loader.load(together)
+
+    async def _in_namespace(self, namespace: str, items: Sequence[RestoreItem]) -> None:
+        admission = SetAdmission(
+            self._reach.client.pool,
+            PODS,
+            namespace,
+            insists=self._insists,
+            leave=lambda _: None,
+            report=self._note_api,
+        )
+        rest = [item for item in items if not self._is_owned(item)]
+        async with watched(admission):
+            if admission.why is not None:
+                self._note_api(admission.why)
+            for alike in self._alike(items):
+                rest += await self._written(alike, admission)
+        await self._loader.load(rest)
+
+    def _note_api(self, why: str) -> None:
+        self._reach.home.progress.note(str(Choice(path="api", why=why)))
+
+    def _is_owned(self, item: RestoreItem) -> bool:
+        return not self._uids.missing(owner.uid for owner in item.object.owners)
+
+    def _alike(self, items: Sequence[RestoreItem]) -> Iterator[list[_Pod]]:
+        """Yield the pods whose owners are there, those that are alike together."""
+        found: defaultdict[bytes, list[_Pod]] = defaultdict(list)
+        for item in items:
+            if self._is_owned(item):
+                value = sent(self._uids.followed(item.object.body))
+                found[likeness(value) if is_sound(value) else b""].append(_Pod(item, value))
+        yield from found.values()
+
+    async def _written(self, alike: list[_Pod], admission: SetAdmission) -> list[RestoreItem]:
+        """Write pods; return those that must go through the API."""
+        is_left = admission.why is not None or not is_sound(alike[0].value)
+        if is_left or len(alike) < WORTH:
+            return [pod.item for pod in alike]
+        first, *others = alike
+        before = self._loader.counts.created
+        await self._loader.load([first.item])
+        is_new = self._loader.counts.created > before
+        proven = await self._proven(first) if is_new else None
+        if proven is None:
+            return [pod.item for pod in others]
+        left: list[RestoreItem] = []
+
+        async def write(pods: Sequence[_Pod]) -> None:
+            left.extend(await self._together(pods, proven, admission))
+
+        parts = (others[start : start + _TOGETHER] for start in range(0, len(others), _TOGETHER))
+        await for_each(parts, write, at_once=_AT_ONCE)
+        return left
+
+    async def _proven(self, pod: _Pod) -> Mapping[str, Json] | None:
+        """Return the metadata of a pod that is stored as the file has it; None for another one."""
+        found = await self._reach.kv.get(self._key(pod))
+        if found is None:
+            return None
+        with suppress(ShapeError, UndecodableError):
+            metadata: Mapping[str, Json] = decoded(found.value).document["metadata"]
+            whole = _whole(
+                pod.value, metadata, uid=metadata["uid"], now=metadata["creationTimestamp"]
+            )
+            whole["metadata"]["managedFields"] = metadata.get("managedFields", [])
+            if value_with(whole) == found.value:
+                return metadata
+        return None
+
+    async def _together(
+        self, pods: Sequence[_Pod], proven: Mapping[str, Json], admission: SetAdmission
+    ) -> list[RestoreItem]:
+        """Write pods at once, and wait until the API server shows them; return those not written."""
+        writes = await asyncio.gather(*(self._one(pod, proven, admission) for pod in pods))
+        await self._view.wait_shown([each for each in writes if each])
+        return [pod.item for pod, write in zip(pods, writes, strict=True) if not write]
+
+    async def _one(
+        self, pod: _Pod, proven: Mapping[str, Json], admission: SetAdmission
+    ) -> tuple[Write, int] | None:
+        """Write a pod that is not there yet, as long as nothing speaks against it."""
+        uid, now = new_uid(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        try:
+            whole = _whole(pod.value, proven, uid=uid, now=now)
+            value = value_with(whole, self._parts.encoded)
+        except ShapeError:
+            return None
+        if admission.why is not None:
+            return None
+        key = self._key(pod)
+        space = self._keys.key(NAMESPACES, None, pod.item.object.namespace)
+        given = (
+            Compare(key, 0, of_creation=True),
+            # What is written to a namespace once it has gone would never be collected.
+            Compare(space, admission.namespace_version),
+        )
+        answer = await self._reach.kv.txn(Txn(given, (Put(key, value),)))
+        if not answer.succeeded:
+            return None
+        self._loader.note_created(pod.item, uid)
+        return Write(key, value, 0), answer.revision
+
+    def _key(self, pod: _Pod) -> bytes:
+        return self._keys.key(PODS, pod.item.object.namespace, pod.item.object.name)
+
+
+def _whole(
+    value: Mapping[str, Json], proven: Mapping[str, Json], *, uid: str, now: str
+) -> dict[str, Json]:
+    """Return an object with the metadata that the API server gives it."""
+    metadata = {**value["metadata"], "uid": uid, "creationTimestamp": now}
+    if "generation" in proven:
+        metadata["generation"] = proven["generation"]
+    return {**value, "metadata": metadata}

@@ -2,7 +2,8 @@
 
 `go:MODULE@VERSION#PACKAGE` is the program of a package of the module, such as
 `go:k8s.io/kube-state-metrics/v2@v2.18.0#.`; `go-files:MODULE@VERSION#GLOB,GLOB` is one text of the
-YAML files that match.
+YAML files that match. A version may be followed by versions of required modules that others take the
+place of: `go:MODULE@VERSION;v0.34.7=v0.34.4#PACKAGE`.
 """
 
 import re
@@ -12,7 +13,8 @@ PROGRAM, FILES = "go:", "go-files:"
 FORM = f"{PROGRAM}MODULE@VERSION#PACKAGE"
 _NAMED = re.compile(
     r"(?P<kind>go|go-files):(?P<module>[A-Za-z0-9.~_-]+(?:/[A-Za-z0-9.~_-]+)*)"
-    r"@(?P<version>v[0-9][A-Za-z0-9.+-]*)#(?P<part>[A-Za-z0-9._/*,-]+)"
+    r"@(?P<version>v[0-9][A-Za-z0-9.+-]*)(?P<instead>(?:;v[0-9][A-Za-z0-9.+-]*=v[0-9][A-Za-z0-9.+-]*)*)"
+    r"#(?P<part>[A-Za-z0-9._/*,-]+)"
 )
 
 
@@ -26,6 +28,8 @@ class ModulePart:
     part: str
     """The path of a package in the module, or patterns of files, with commas between them."""
     is_files: bool
+    instead: tuple[tuple[str, str], ...] = ()
+    """Versions of modules that it requires, each with the one that is taken in its place."""
 
     @property
     def patterns(self) -> list[str]:
@@ -40,7 +44,8 @@ class ModulePart:
     def __str__(self) -> str:
         """Return it as a user names it."""
         kind = FILES if self.is_files else PROGRAM
-        return f"{kind}{self.module}@{self.version}#{self.part}"
+        instead = "".join(f";{old}={new}" for old, new in self.instead)
+        return f"{kind}{self.module}@{self.version}{instead}#{self.part}"
 
 
 def is_module_part(text: str) -> bool:
@@ -53,9 +58,11 @@ def module_part(text: str) -> ModulePart:
     found = _NAMED.fullmatch(text)
     if found is None or ".." in found["part"].split("/") or found["part"].startswith("/"):
         raise ValueError(text)
+    pairs = (pair.partition("=") for pair in found["instead"].split(";")[1:])
     return ModulePart(
         module=found["module"],
         version=found["version"],
         part=found["part"],
         is_files=found["kind"] == "go-files",
+        instead=tuple((old, new) for old, _, new in pairs),
     )

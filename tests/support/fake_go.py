@@ -1,7 +1,7 @@
 """A Go toolchain that publishes modules and builds programs without a compiler.
 
 Copied as `go` into a folder of PATH by `install_go`. Its configuration lies beside it: `release`,
-`modules/PATH@VERSION.mod`, `lacking`, which is what it says when it lacks a module, and `hold`, a file for whose disappearance a build waits. Each call is
+`modules/PATH@VERSION.mod`, beside it a folder `PATH@VERSION` with the files of a module, `lacking`, which is what it says when it lacks a module, and `hold`, a file for whose disappearance a build waits. Each call is
 written down in `calls`.
 """
 
@@ -33,6 +33,17 @@ def publish_module(folder: Path, module: str, version: str, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
+def publish_files(folder: Path, module: str, version: str, files: dict[str, str]) -> None:
+    """Let the fake's proxy have a module with these files, which cannot be written, as Go's cache has it."""
+    publish_module(folder, module, version, files["go.mod"])
+    root = folder / "modules" / f"{module}@{version}"
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        path.chmod(0o444)
+
+
 def calls(folder: Path) -> list[str]:
     """Return what the fake was asked, a line a call."""
     path = folder / "calls"
@@ -47,6 +58,8 @@ def download(modules: list[str]) -> int:
         answer = {"Path": path, "Version": version}
         if text.exists():
             answer["GoMod"] = str(text)
+            if (files := text.with_suffix("")).is_dir():
+                answer["Dir"] = str(files)
         else:
             answer["Error"] = f"{module}: not found"
             status = 1
@@ -67,8 +80,10 @@ def versions(module: str) -> list[str]:
 
 
 def build(words: list[str]) -> int:
-    out = Path(words[words.index("-o") + 1])
-    out.mkdir()
+    folder = words[words.index("-o") + 1]
+    out = Path(folder)
+    if folder.endswith("/"):
+        out.mkdir()
     packages = words[words.index("-o") + 2 :]
     print("k8s.io/example/one", file=sys.stderr, flush=True)
     while (HERE / "hold").exists():
@@ -79,7 +94,8 @@ def build(words: list[str]) -> int:
     for package in packages:
         print(package, file=sys.stderr, flush=True)
         name = package.removesuffix("/v3").rpartition("/")[2]
-        (out / name).write_text(f"#!/bin/sh\necho {name}\n", encoding="utf-8")
+        program = out / name if out.is_dir() else out
+        program.write_text(f"#!/bin/sh\necho {name}\n", encoding="utf-8")
     return 0
 
 
@@ -99,6 +115,7 @@ def main(words: list[str]) -> int:
             for module in modules:
                 print(json.dumps({"Path": module, "Versions": versions(module)}))
         case ["list", *_]:
+            (HERE / "main").write_text(Path("go.mod").read_text())
             print("k8s.io/example/one\nk8s.io/example/two")
         case ["build", *_]:
             return build(words)

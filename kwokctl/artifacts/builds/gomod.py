@@ -10,6 +10,7 @@ _GO = re.compile(r"^go (\S+)", re.MULTILINE)
 _STAGED = re.compile(r"^\s*(?:require\s+)?(\S+) v0\.0\.0\s*(?://.*)?$", re.MULTILINE)
 _GODEBUG_LINE = re.compile(r"^godebug (\w+=\S+)", re.MULTILINE)
 _GODEBUG_BLOCK = re.compile(r"^godebug \((.*?)^\)", re.MULTILINE | re.DOTALL)
+_VERSION = re.compile(r"(?<=\s)v[0-9]\S*")
 _RELEASE = re.compile(r"(?:go)?(\d+)\.(\d+)(?:\.(\d+))?(rc|beta|alpha)?")
 
 Release = tuple[int, int, int]
@@ -56,6 +57,11 @@ def scratch(published: Mapping[str, str], *, version: str) -> str:
     for path in sorted({path for text in texts for path in staged(text)}):
         lines.append(f"replace {path} => {path} {_staged_version(version)}")
     return "\n".join(lines) + "\n"
+
+
+def with_versions(published: str, instead: Mapping[str, str]) -> str:
+    """Put other versions into a `go.mod`, wherever it has one of these."""
+    return _VERSION.sub(lambda found: instead.get(found[0], found[0]), published)
 
 
 def linker_flags(version: str, stamped: Iterable[str]) -> str:

@@ -105,11 +105,19 @@ class ModuleBuild:
                     f"the Go proxy does not have {self._title}", detail=found.get("Error") or None
                 )
             await asyncio.to_thread(_copied, Path(found["Dir"]), self._source)
-        needed = gomod.needed((self._source / "go.mod").read_text("utf-8"))
+        needed = gomod.needed(self._changed())
         is_built = any(not self._part(order).is_files for order in self.orders)
         if is_built and go.release < needed:
             return await toolchain.find(self.cache, needed, self.progress)
         return go
+
+    def _changed(self) -> str:
+        """Put the versions into its `go.mod` that are to be taken, and return that."""
+        instead = dict(pair for order in self.orders for pair in self._part(order).instead)
+        file = self._source / "go.mod"
+        text = gomod.with_versions(file.read_text("utf-8"), instead)
+        file.write_text(text, encoding="utf-8")
+        return text
 
     def _collect(self, order: Order) -> None:
         """Write the files as one text of documents, each file under its name."""

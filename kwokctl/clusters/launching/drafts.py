@@ -5,14 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kwokctl.clusters.launching.profile import profile_notes
-from kwokctl.clusters.programs.needed import TOOLS
+from kwokctl.clusters.programs.needed import TOOLS, manifest_names
 from kwokctl.clusters.state.documents import kept_documents, remarks, runtime_documents
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.clusters.wanted import WantedCluster, check_for_runtime, choose_runtime
 from kwokctl.components.catalog import catalog
 from kwokctl.config.documents import Document
-from kwokctl.config.extras.extra import MANIFESTS
 from kwokctl.config.nodes.options import ObjectOptions
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import Resolved
@@ -88,9 +87,5 @@ def needed_programs(options: ClusterOptions, names: Sequence[ComponentName]) -> 
     required = [options.component(each.name) for each in catalog().values() if each.is_required]
     given = all(each.binary or each.image for each in required)
     tools = [tool for tool in TOOLS if tool != "kubectl" or not shutil.which(tool)]
-    manifests = [
-        f"{each.name}{MANIFESTS}"
-        for each in options.extras
-        if each.add_on and each.add_on.manifest_source
-    ]
+    manifests = manifest_names(options)
     return [*names, *manifests] if given else [*names, *manifests, *tools]

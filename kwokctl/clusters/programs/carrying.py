@@ -18,6 +18,7 @@ from kwokctl.clusters.programs.needed import (
     TOOLS,
     given_program,
     is_embedded,
+    manifest_names,
     prefixes,
     source_of,
     version_of,
@@ -141,12 +142,13 @@ def _wanted(home: Home, options: ClusterOptions) -> list[WantedProgram]:
 
 def _names(runtime: Runtime, options: ClusterOptions) -> list[str]:
     """Name the programs that a cluster needs in the store: components, tools, what the runtime runs."""
+    files = [*manifest_names(options), *TOOLS]
     if isinstance(runtime, RunsImages):
-        return [*TOOLS]
+        return files
     own = [name for name in selected(options) if not is_embedded(options, name)]
     if isinstance(runtime, BringsKubernetes):
-        return [*(name for name in own if name not in runtime.brings), runtime.maker, *TOOLS]
-    return [*own, *TOOLS]
+        return [*(name for name in own if name not in runtime.brings), runtime.maker, *files]
+    return [*own, *files]
 
 
 def _runtime(home: Home, options: ClusterOptions) -> Runtime:

@@ -91,9 +91,8 @@ async def artifacts(
 
 
 def _is_image_alone(options: ClusterOptions, name: str) -> bool:
-    """Return whether an image was given for a component; an add-on gives a program, too."""
-    extra = options.described(name)
-    return bool(given_image(options, name)) and not (extra and extra.add_on and extra.binary)
+    """Return whether an image was given for a component, and no program, as add-ons give it, too."""
+    return bool(given_image(options, name)) and not given_program(options, name)
 
 
 def _is_own(runtime: BringsKubernetes, options: ClusterOptions, choice: ImageChoice) -> bool:

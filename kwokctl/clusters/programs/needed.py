@@ -131,6 +131,15 @@ def given_program(options: ClusterOptions, name: str) -> str:
     return tools.get(name, "")
 
 
+def manifest_names(options: ClusterOptions) -> list[str]:
+    """Name the manifests that components of add-ons take from Go modules, whatever the runtime."""
+    return [
+        f"{each.name}{MANIFESTS}"
+        for each in options.extras
+        if each.add_on and each.add_on.manifest_source
+    ]
+
+
 def manifest_source(options: ClusterOptions, name: str) -> str:
     """Return where the manifests of a component of an add-on come from, by their name."""
     extra = options.described(name.removesuffix(MANIFESTS))

@@ -37,6 +37,14 @@ class ModuleShape(StrictShape):
 
     module: str
     version: str
+    instead: dict[str, str] = {}  # noqa: RUF012 - msgspec copies it
+    """Versions in its `go.mod`, each with the one that is taken in its place."""
+
+    @property
+    def programs(self) -> str:
+        """Return how programs of the module are named, but for the package."""
+        instead = "".join(f";{old}={new}" for old, new in self.instead.items())
+        return f"{PROGRAM}{self.module}@{self.version}{instead}"
 
 
 class ManifestShape(StrictShape):
@@ -162,8 +170,7 @@ def _component(
     if (package := given.get("package")) is not None:
         if spec.source is None:
             raise ConfigError(f"{place} has a 'package', and there is no 'spec.source'")
-        source = spec.source
-        entry["binary"] = f"{PROGRAM}{source.module}@{source.version}#{package}"
+        entry["binary"] = f"{spec.source.programs}#{package}"
     entry.setdefault("version", spec.version)
     if str(entry.get("binary", "")).startswith(("./", "../")):
         entry["binary"] = str((folder / entry["binary"]).resolve())
@@ -207,7 +214,7 @@ def _filled(value: Json, spec: AddOnSpecShape, folder: Path) -> Json:
     """Put the folder and the module into an option: `{folder}/FILE`, `{source}#PACKAGE`."""
     if not isinstance(value, str):
         return value
-    module = f"{PROGRAM}{spec.source.module}@{spec.source.version}" if spec.source else ""
+    module = spec.source.programs if spec.source else ""
     return value.replace("{folder}", str(folder.resolve())).replace("{source}", module)
 
 

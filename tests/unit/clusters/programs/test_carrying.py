@@ -5,11 +5,14 @@ import pytest
 
 from kwokctl.artifacts.resolve import store_of
 from kwokctl.artifacts.target import here
-from kwokctl.clusters.programs.carrying import carry, fetch, take_in
+from kwokctl.clusters.programs.carrying import carry, fetch, missing, take_in
 from kwokctl.clusters.state.home import Home
+from kwokctl.config.extras.add_on_parts import AddOnParts
+from kwokctl.config.extras.extra import ExtraComponent
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import ArtifactError, UsageError
 from kwokctl.host.paths import WorkDir
+from kwokctl.model import ComponentName
 from tests.support.fake_runtime import BringingRuntime, FakeEngineRuntime, FakeRuntime
 from tests.support.options import cluster_options
 from tests.support.recorded_messages import RecordedMessages
@@ -56,6 +59,17 @@ async def test_what_is_carried_in_a_folder_is_all_that_another_machine_needs(
     assert {entry.name for entry in entries} == {*COMPONENTS, *TOOLS}
     assert {(entry.source, entry.checksum) for entry in entries} == {("download", "published")}
     assert (await take_in(other, OPTIONS, tmp_path / "folder")).programs == ()
+
+
+async def test_what_an_add_on_takes_from_its_module_is_carried_with_every_runtime(
+    tmp_path: Path,
+) -> None:
+    source = "go-files:example.com/one@v1.0.0#crds/*.yaml"
+    parts = AddOnParts(name="one", manifest_source=source)
+    extra = ExtraComponent(name=ComponentName("one"), binary="/bin/true", add_on=parts)
+    options = replace(OPTIONS, extras=(extra,))
+    for runtime in (FakeRuntime(), FakeEngineRuntime(), BringingRuntime(name="kind")):
+        assert "one.manifests v1.0.0" in missing(home(tmp_path, runtime), options)
 
 
 async def test_a_program_that_changed_on_the_way_is_refused(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ KUBE_VERSION ?=
 ETCD_VERSION ?=
 E2E = $(if $(findstring tests/e2e,$(T)),,tests/e2e)
 
-.PHONY: help demo dev fmt check unit contract e2e smoke framework test bench golden oracle docs build image image-all components clean
+.PHONY: help demo dev fmt check unit contract e2e smoke framework addons test bench golden oracle docs build image image-all components clean
 
 help: # lists what stands behind the double hash below
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -65,6 +65,10 @@ smoke: $(VENV)/made ## the wheel, installed alone and through pipx
 # Not a part of `make test`: building its modules takes two minutes of a processor.
 framework: $(VENV)/made components ## sigs.k8s.io/e2e-framework with its own provider for kwok; needs Go
 	cd tests/support/e2e_framework && PATH="$(abspath $(BIN)):$$PATH" go test -count=1 .
+
+# Not a part of `make test`: building their programs takes a quarter of an hour of a processor.
+addons: $(VENV)/made components ## the add-ons that come with kwokctl, built and at work; needs Go
+	KWOKCTL_TEST_ADD_ONS=1 $(BIN)/python -m pytest tests/e2e/test_add_ons_at_work.py $(T)
 
 # The tests come last: their summary is the last line.
 test: $(VENV)/made check components ## everything that can run on this machine, in lanes side by side

@@ -30,10 +30,8 @@ from kwokctl.model import (
 SELECTION = frozenset(each.field for each in declared(SelectionOptions))
 """The options that say which components a cluster has."""
 NOT_SERVED = (
-    "kueue",
     "kueueviz-frontend",
     "kueueviz-backend",
-    "node-readiness-controller",
 )
 
 

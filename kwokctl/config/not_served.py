@@ -95,7 +95,14 @@ def _camel(words: str) -> str:
     return first + "".join(word.title() for word in rest)
 
 
-_WITH_FOLDER = ("jobset", "lws", "descheduler", "scheduler-plugins")
+_WITH_FOLDER = (
+    "jobset",
+    "lws",
+    "descheduler",
+    "scheduler-plugins",
+    "kueue",
+    "node-readiness-controller",
+)
 """The add-ons of the original's that come with kwokctl."""
 _IMAGES = ("version", "image-prefix", "image", "manifests")
 _OWN = "the controller comes with kwokctl, which downloads none"

@@ -139,6 +139,6 @@ def test_a_link_to_what_the_cluster_does_not_have_is_refused() -> None:
 
 
 def test_the_name_of_a_component_that_is_to_come_is_refused() -> None:
-    with pytest.raises(NotServedError, match="'kueue' is not supported yet") as refused:
-        selected(options(replace(EXTRA, name=ComponentName("kueue"))))
+    with pytest.raises(NotServedError, match="'kueueviz-backend' is not supported yet") as refused:
+        selected(options(replace(EXTRA, name=ComponentName("kueueviz-backend"))))
     assert refused.value.hint == "under another name it is run as it is described"

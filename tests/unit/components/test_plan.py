@@ -180,8 +180,8 @@ def test_a_cluster_cannot_be_without_etcd_or_the_api_server(name: str) -> None:
 
 
 def test_a_component_of_the_original_that_is_not_served_yet_is_refused_by_name() -> None:
-    with pytest.raises(NotServedError, match="kueue"):
-        selected(changed(OPTIONS, enable=("kueue",)))
+    with pytest.raises(NotServedError, match="kueueviz-backend"):
+        selected(changed(OPTIONS, enable=("kueueviz-backend",)))
 
 
 def test_a_misspelt_component_is_refused_with_the_nearest_name() -> None:

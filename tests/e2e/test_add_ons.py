@@ -1,0 +1,109 @@
+"""An add-on of the user's own in a cluster: its identity, objects, webhook and patch, and its life."""
+
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.installed import Installed
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.components,
+    pytest.mark.timeout(600, func_only=True),
+]
+
+FOLDER = Path(__file__).parents[1] / "support" / "greeter_add_on"
+CREATE = ("create", "cluster", "--enable", str(FOLDER), "--disable", "kube-scheduler", "--wait")
+
+
+@pytest.fixture(scope="module")
+def cluster(installed: Installed) -> Iterator[Installed]:
+    """Share a cluster that was made with the add-on."""
+    installed.ok(*CREATE, "180s")
+    yield installed
+    installed.run("delete", "cluster")
+
+
+def test_it_runs_as_a_component_with_rights_of_its_own(cluster: Installed) -> None:
+    greeter = _greeter(cluster)
+    port = next(each["hostPort"] for each in greeter["ports"] if each["name"] == "http")
+    user = ("--as", "kwokctl:greeter")
+
+    assert greeter["status"] == "Ready"
+    assert _page(port) == "hello from kwok\n"
+    assert cluster.kubectl("auth", "can-i", "list", "greetings.example.com", *user) == "yes\n"
+    assert cluster.run("kubectl", "auth", "can-i", "list", "secrets", *user).out == "no\n"
+
+
+def test_its_objects_follow_their_definition(cluster: Installed) -> None:
+    text = cluster.ok("kubectl", "get", "greetings", "first", "-o", "jsonpath={.spec.text}")
+
+    assert text == "hello from kwok"
+
+
+def test_the_api_server_calls_its_webhook(cluster: Installed) -> None:
+    _refuses(cluster)
+
+
+def test_it_patches_other_components(cluster: Installed) -> None:
+    state = (cluster.workdir / "clusters" / "kwok" / "kwok.yaml").read_text(encoding="utf-8")
+
+    assert "--concurrent-job-syncs=20" in state
+
+
+def test_its_files_are_those_of_their_owner_alone(cluster: Installed) -> None:
+    folder = cluster.workdir / "clusters" / "kwok" / "add-ons" / "greeter"
+    files = [path for path in folder.rglob("*") if path.is_file()]
+
+    assert {path.name for path in files} == {"greeting", "tls.crt", "tls.key"}
+    assert [path for path in files if path.stat().st_mode & 0o077] == []
+
+
+def test_the_same_request_again_differs_in_nothing(cluster: Installed) -> None:
+    again = cluster.run(*CREATE, "180s", "--fail-on-drift")
+
+    assert (again.code, "other settings" in again.err) == (0, False)
+
+
+def test_a_fork_has_one_at_ports_of_its_own(cluster: Installed) -> None:
+    fork = cluster.called("fork")
+    fork.ok("create", "cluster", "--from", "kwok", "--wait", "180s")
+    try:
+        assert _ports(fork).isdisjoint(_ports(cluster))
+        _refuses(fork)
+    finally:
+        fork.ok("delete", "cluster")
+
+
+def test_it_stops_and_starts_with_the_cluster(cluster: Installed) -> None:
+    cluster.ok("stop", "cluster")
+    cluster.ok("start", "cluster", "--wait", "180s")
+
+    assert _greeter(cluster)["status"] == "Ready"
+    _refuses(cluster)
+
+
+def _refuses(cluster: Installed) -> None:
+    """Demand that the webhook of a cluster refuses a config map where it is asked."""
+    cluster.run("kubectl", "create", "namespace", "greeted")
+    cluster.ok("kubectl", "label", "namespace", "greeted", "greeted=true", "--overwrite")
+    refused = cluster.run("kubectl", "create", "configmap", "x", "--namespace", "greeted")
+
+    assert (refused.code, "no greeting" in refused.err) == (1, True)
+
+
+def _greeter(cluster: Installed) -> dict[str, Any]:
+    return cluster.components()["greeter"]
+
+
+def _ports(cluster: Installed) -> set[int]:
+    return {port["hostPort"] for port in _greeter(cluster)["ports"]}
+
+
+def _page(port: int) -> str:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz") as answer:
+        text: str = answer.read().decode()
+    return text

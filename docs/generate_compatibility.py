@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from kwokctl.cli import app
 from kwokctl.components.catalog import catalog, usual_options
-from kwokctl.config.add_ons.folder import shipped
+from kwokctl.config.add_ons.folder import of_components, shipped
 from kwokctl.config.declaring import Spelling
 from kwokctl.config.not_served import NOT_SERVED, NotServed
 from kwokctl.config.options import spellings
@@ -39,7 +39,6 @@ kwokctl](../how-to/come-from-the-go-kwokctl.md) says how to switch.
 | in part | the last column says which part |
 | other default | it does the same; without it something else happens |
 | no effect | accepted with a warning: it can change nothing here |
-| later | refused for now |
 | refused | refused for the reason in the last column |
 """
 Row = tuple[str, ...]
@@ -63,7 +62,7 @@ def page() -> str:
         (
             "Components",
             ("`--enable`", "what becomes of it"),
-            list(_known(facts["components"], {*catalog(), *shipped()})),
+            list(_known(facts["components"], {*catalog(), *shipped(), *of_components()})),
         ),
     ]
     return "\n".join([_HEAD, *(line for part in parts for line in _part(*part))])
@@ -137,7 +136,7 @@ def _served(spelling: Spelling, facts: Mapping[str, Any]) -> Row:
 
 
 def _not_served(option: NotServed) -> Row:
-    fate = "no effect" if option.is_idle else "later" if option.is_later else "refused"
+    fate = "no effect" if option.is_idle else "refused"
     return _cells(option.key, option.flag, option.env, fate, option.reason)
 
 
@@ -152,7 +151,7 @@ def _runtimes(names: list[str]) -> Iterator[Row]:
 
 def _known(names: list[str], known: Mapping[Any, object]) -> Iterator[Row]:
     for name in names:
-        yield _code(name), "same" if name in known else "later"
+        yield _code(name), "same" if name in known else "refused"
 
 
 def _text(value: object) -> str:

@@ -60,7 +60,7 @@ def _not_served() -> Iterator[str]:
     yield "| key | flag | variable | what happens | because |"
     yield "|---|---|---|---|---|"
     for option in NOT_SERVED:
-        fate = "no effect" if option.is_idle else "refused, later" if option.is_later else "refused"
+        fate = "no effect" if option.is_idle else "refused"
         names = " | ".join(map(_code, (option.key, option.flag, option.env)))
         yield f"| {names} | {fate} | {option.reason} |"
 

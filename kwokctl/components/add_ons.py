@@ -16,6 +16,7 @@ from kwokctl.config.extras.add_on_parts import AddOnParts, Webhooks
 from kwokctl.config.extras.extra import MANIFESTS
 from kwokctl.errors import ConfigError
 from kwokctl.expr import yaml
+from kwokctl.host.ports import dialled, joined
 from kwokctl.json_value import Json
 from kwokctl.model import KUBE_APISERVER, Component, ComponentName, HttpProbe, Port
 
@@ -89,6 +90,7 @@ class _Words:
             "certificates": str(setting.site.path(setting.paths.webhook_certificates(name))),
             **{f"port.{port.name}": str(port.port) for port in self.component.ports},
             **{f"file.{file}": self._file(file) for file in self.parts.files},
+            **dict(self._hosts()),
         }
         if word not in values:
             raise ConfigError(
@@ -97,6 +99,13 @@ class _Words:
                 hint=f"words in braces are: {', '.join(sorted(values))}",
             )
         return values[word]
+
+    def _hosts(self) -> Iterator[tuple[str, str]]:
+        """Yield where this machine reaches components of add-ons."""
+        at = dialled(self.setting.options.bind_address)
+        for extra in self.setting.options.extras:
+            for port in extra.ports:
+                yield f"host.{extra.name}.{port.name}", joined(at, port.host_port or port.port)
 
     def _file(self, file: str) -> str:
         return str(self.setting.site.path(self.setting.paths.add_on(self.component.name) / file))

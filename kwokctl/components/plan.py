@@ -14,7 +14,7 @@ from kwokctl.config.limits import parse_limits
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.patches.patch import ComponentPatch
-from kwokctl.errors import NotServedError, UsageError
+from kwokctl.errors import UsageError
 from kwokctl.model import (
     KUBE_CONTROLLER_MANAGER,
     KUBE_SCHEDULER,
@@ -29,10 +29,6 @@ from kwokctl.model import (
 
 SELECTION = frozenset(each.field for each in declared(SelectionOptions))
 """The options that say which components a cluster has."""
-NOT_SERVED = (
-    "kueueviz-frontend",
-    "kueueviz-backend",
-)
 
 
 def selected(options: ClusterOptions) -> tuple[ComponentName, ...]:
@@ -138,11 +134,6 @@ def known_limits(options: ClusterOptions) -> Mapping[str, Limits]:
 def _check_extras(options: ClusterOptions, names: Sequence[ComponentName]) -> None:
     """Raise UsageError for a component of the user's own, or a link of one, that cannot be."""
     for extra in options.extras:
-        if extra.name in NOT_SERVED and not extra.add_on:
-            raise NotServedError(
-                f"the component '{extra.name}' is not supported yet",
-                hint="under another name it is run as it is described",
-            )
         if missing := sorted(extra.links.intersection(catalog()).difference(names)):
             raise UsageError(
                 f"'{extra.name}' has a link to '{missing[0]}', which the cluster does not have",
@@ -154,11 +145,6 @@ def _check_known(name: str) -> None:
     known = catalog()
     if name in known:
         return
-    if name in NOT_SERVED:
-        raise NotServedError(
-            f"the component '{name}' does not come with kwokctl",
-            hint="describe it in the folder of an add-on, and give that: --enable ./FOLDER",
-        )
     names = (*known, *shipped())
     hint = did_you_mean(name, names) or f"choose from: {', '.join(names)}"
     raise UsageError(f"no component called '{name}'", hint=hint)

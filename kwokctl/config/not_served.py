@@ -26,8 +26,6 @@ class NotServed:
     """Whether it holds a port of this machine."""
     is_idle: bool = False
     """Whether it can change nothing here, so that it is accepted with a warning."""
-    is_later: bool = False
-    """Whether it will be served."""
     default: object = ""
     """The original's default; it asks for nothing. Empty where the original computes it."""
 
@@ -44,7 +42,7 @@ class NotServed:
 
     def refusal(self, place: str) -> str:
         """Write the message that refuses it at the place where it is given."""
-        return f"{place} is not supported{' yet' if self.is_later else ''}: {self.reason}"
+        return f"{place} is not supported: {self.reason}"
 
 
 def _flags(*names: str, reason: str) -> tuple[NotServed, ...]:
@@ -61,11 +59,7 @@ def _keys(*names: str, reason: str) -> tuple[NotServed, ...]:
 
 def _addon(name: str, *parts: str) -> tuple[NotServed, ...]:
     """Name the options of one add-on that have a variable and a key."""
-    reason = (
-        f"the add-on '{name}' says it in its folder; copy that, and enable the copy"
-        if name in _WITH_FOLDER
-        else f"clusters do not have the component '{name}' yet"
-    )
+    reason = f"the add-on '{name}' says it in its folder; copy that, and enable the copy"
     return tuple(
         replace(option, type=list if option.key.endswith("Manifests") else str)
         for option in _idle(_keys(*(f"{name}-{part}" for part in parts), reason=reason))
@@ -74,15 +68,6 @@ def _addon(name: str, *parts: str) -> tuple[NotServed, ...]:
 
 def _idle(options: tuple[NotServed, ...]) -> tuple[NotServed, ...]:
     return tuple(replace(option, is_idle=True) for option in options)
-
-
-def _ports(name: str) -> tuple[NotServed, ...]:
-    """Name the port with which an add-on is enabled."""
-    reason = f"clusters do not have the component '{name}' yet"
-    return tuple(
-        replace(option, type=int, is_port=True, is_later=True, default=0)
-        for option in _flags(f"{name}-port", reason=reason)
-    )
 
 
 def _variable(words: str) -> str:
@@ -95,15 +80,6 @@ def _camel(words: str) -> str:
     return first + "".join(word.title() for word in rest)
 
 
-_WITH_FOLDER = (
-    "jobset",
-    "lws",
-    "descheduler",
-    "scheduler-plugins",
-    "kueue",
-    "node-readiness-controller",
-)
-"""The add-ons of the original's that come with kwokctl."""
 _IMAGES = ("version", "image-prefix", "image", "manifests")
 _OWN = "the controller comes with kwokctl, which downloads none"
 _KECTL = "kectl is a part of kwokctl"
@@ -134,7 +110,12 @@ NOT_SERVED: tuple[NotServed, ...] = (
         default=0,
         reason="the only member of etcd has no peers and listens for them on no port",
     ),
-    *_ports("kueueviz"),
+    *(
+        replace(option, type=int, is_port=True, default=0)
+        for option in _flags(
+            "kueueviz-port", reason="'--enable kueue,kueueviz' adds it, and chooses its port"
+        )
+    ),
     *_flags(
         "kwok-controller-image",
         reason="the controller is a program of this machine; --kwok-controller-binary replaces it",
@@ -157,7 +138,7 @@ NOT_SERVED: tuple[NotServed, ...] = (
         _keys(
             "kueueviz-backend-image",
             "kueueviz-frontend-image",
-            reason="clusters do not have the component 'kueueviz' yet",
+            reason="the add-on 'kueueviz' says it in its folder; copy that, and enable the copy",
         )
     ),
     *_addon("jobset", *_IMAGES),

@@ -221,6 +221,6 @@ def test_an_option_that_is_not_served_is_refused_before_anything_happens(
     assert words("create cluster --kueueviz-port 1234") == 2
     assert runner.calls == []
     assert capfd.readouterr().err == (
-        "error: '--kueueviz-port' is not supported yet: clusters do not have the component "
-        "'kueueviz' yet\n"
+        "error: '--kueueviz-port' is not supported: '--enable kueue,kueueviz' adds it, and chooses "
+        "its port\n"
     )

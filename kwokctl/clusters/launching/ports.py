@@ -54,15 +54,21 @@ def _wanted(options: ClusterOptions, names: Sequence[ComponentName]) -> Iterator
 
 def without_ports(extra: ExtraComponent) -> ExtraComponent:
     """Leave the ports of a component of an add-on to choose."""
-    ports = tuple(replace(port, port=0, host_port=0) for port in extra.ports)
+    ports = tuple(
+        replace(port, port=0 if port.port == port.host_port else port.port, host_port=0)
+        for port in extra.ports
+    )
     return replace(extra, ports=ports)
 
 
 def _with_ports(held: HeldPorts, extra: ExtraComponent) -> ExtraComponent:
-    """Choose the ports of a component that are left to choose."""
-    chosen = ((port, port.port or held.hold(extra.name, 0)) for port in extra.ports)
+    """Choose the ports of a component that are left to choose: that of this machine, and its own."""
+    chosen = ((port, port.host_port or held.hold(extra.name, 0)) for port in extra.ports)
     return replace(
-        extra, ports=tuple(replace(port, port=number, host_port=number) for port, number in chosen)
+        extra,
+        ports=tuple(
+            replace(port, port=port.port or number, host_port=number) for port, number in chosen
+        ),
     )
 
 

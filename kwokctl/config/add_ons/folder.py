@@ -90,6 +90,15 @@ def shipped() -> list[str]:
     return sorted(path.parent.name for path in assets.path(SHIPPED).glob(f"*/{FILE}"))
 
 
+def of_components() -> dict[str, str]:
+    """Return the add-on of each component of those that come with kwokctl."""
+    return {
+        str(component["name"]): name
+        for name in shipped()
+        for component in read_add_on(assets.path(SHIPPED) / name).document.body["components"]
+    }
+
+
 def folder_of(word: str) -> Path | None:
     """Return the folder that a word of `--enable` names; None if it names none.
 
@@ -97,7 +106,8 @@ def folder_of(word: str) -> Path | None:
     """
     if "/" in word or word.startswith("."):
         return _checked(Path(word).expanduser(), word)
-    return assets.path(SHIPPED) / word if word in shipped() else None
+    name = word if word in shipped() else of_components().get(word)
+    return assets.path(SHIPPED) / name if name else None
 
 
 def _checked(folder: Path, word: str) -> Path:

@@ -9,7 +9,7 @@ from kwokctl.components.setting import Setting
 from kwokctl.config.extras.extra import ExtraComponent, ExtraMetrics
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.patches.patch import ComponentPatch, Volume
-from kwokctl.errors import NotServedError, UsageError
+from kwokctl.errors import UsageError
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import (
     KUBE_APISERVER,
@@ -136,9 +136,3 @@ def test_a_link_to_what_the_cluster_does_not_have_is_refused() -> None:
 
     with pytest.raises(UsageError, match="link to 'kube-scheduler', which the cluster does not"):
         selected(options(extra, disable=("kube-scheduler",)))
-
-
-def test_the_name_of_a_component_that_is_to_come_is_refused() -> None:
-    with pytest.raises(NotServedError, match="'kueueviz-backend' is not supported yet") as refused:
-        selected(options(replace(EXTRA, name=ComponentName("kueueviz-backend"))))
-    assert refused.value.hint == "under another name it is run as it is described"

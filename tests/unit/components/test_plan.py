@@ -8,7 +8,7 @@ from kwokctl.components.setting import Setting
 from kwokctl.config.options import ClusterOptions, spellings
 from kwokctl.config.original import compat
 from kwokctl.config.patches.patch import Patches
-from kwokctl.errors import NotServedError, UsageError
+from kwokctl.errors import UsageError
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import (
     ETCD,
@@ -177,11 +177,6 @@ def test_a_disabled_component_is_left_out(options: ClusterOptions, left: Compone
 def test_a_cluster_cannot_be_without_etcd_or_the_api_server(name: str) -> None:
     with pytest.raises(UsageError, match=name):
         selected(changed(OPTIONS, disable=(name,)))
-
-
-def test_a_component_of_the_original_that_is_not_served_yet_is_refused_by_name() -> None:
-    with pytest.raises(NotServedError, match="kueueviz-backend"):
-        selected(changed(OPTIONS, enable=("kueueviz-backend",)))
 
 
 def test_a_misspelt_component_is_refused_with_the_nearest_name() -> None:

@@ -22,6 +22,8 @@ PATHS = ClusterPaths(Path("/home/me/.kwok/clusters/dev"))
 SITES = (HostLikeSite(), ContainerLikeSite())
 WORD = re.compile(r"\{[a-z]+(\.[a-z]+)?\}")
 CONFIGURATIONS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+IMAGES_ALONE = ("kueueviz",)
+"""Add-ons whose programs are not in a module, so that they are for containers."""
 REACHED = {
     "jobset": ["https://127.0.0.1:20000", "https://jobset:20000"],
     "kueue": ["https://127.0.0.1:20000", "https://kueue:20000"],
@@ -74,12 +76,15 @@ def test_it_has_an_image_for_containers_and_a_program_of_a_module_for_this_host(
     for extra in options(name).extras:
         assert extra.image.startswith("registry.k8s.io/")
         assert extra.image.endswith(f":{extra.version}")
+        if name in IMAGES_ALONE:
+            assert extra.binary == ""
+            continue
         part = module_part(extra.binary)
         assert (part.version, part.is_files) == (extra.version, False)
 
 
 @pytest.mark.parametrize("site", SITES)
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", [name for name in shipped() if name not in IMAGES_ALONE])
 def test_it_is_waited_for_and_has_rights_of_its_own(name: str, site: Site) -> None:
     for component in own(options(name), site):
         assert len(component.ready) == 1
@@ -100,6 +105,13 @@ def test_its_webhooks_are_reached_at_the_component_itself(name: str) -> None:
         for site in SITES
     ]
     assert [address for each in reached for address in each] == REACHED.get(name, [])
+
+
+def test_the_dashboard_s_frontend_knows_where_its_backend_is() -> None:
+    backend, frontend = own(options("kueueviz"), SITES[1])
+
+    assert backend.env["KUBECONFIG"].endswith("kueueviz-backend.yaml")
+    assert frontend.env["REACT_APP_WEBSOCKET_URL"] == "ws://127.0.0.1:20000"
 
 
 def test_the_scheduler_with_plugins_takes_the_place_of_the_usual_one() -> None:

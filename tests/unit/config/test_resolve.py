@@ -112,9 +112,7 @@ def test_a_value_of_the_wrong_type_is_named_with_its_place(key: str, value: Any)
 
 
 def test_an_option_that_is_not_served_yet_is_refused_in_documents() -> None:
-    with pytest.raises(
-        NotServedError, match=r"kwok.yaml: options.kueuevizPort is not supported yet"
-    ):
+    with pytest.raises(NotServedError, match=r"kwok.yaml: options.kueuevizPort is not supported"):
         resolve_options({}, {}, [configuration(kueuevizPort=9090)])
 
 

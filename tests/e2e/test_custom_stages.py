@@ -45,7 +45,9 @@ FOR_WIDGETS["spec"]["resourceRef"]["apiGroup"] = "example.com/v1"
 
 @pytest.fixture(scope="module")
 def cluster(installed: Installed) -> Installed:
-    installed.ok("create", "cluster", "--wait", "--enable-crds", "Stage")
+    installed.ok(
+        "create", "cluster", "--wait", "--enable-crds", "Stage", "--disable", "kube-scheduler"
+    )
     until("the account for pods is there", lambda: installed.objects("serviceaccounts"))
     apply(installed, {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-0"}})
     return installed

@@ -18,6 +18,7 @@ from kwokctl.expr.duration import format_time
 from kwokctl.json_value import Json
 from kwokctl.kube.collections.watch import watch
 from kwokctl.kube.resource import EVENTS, NODES, PODS, Resource
+from tests.support.direct import ONLY_STORAGE
 from tests.support.installed import PATIENCE, Installed
 from tests.support.planes import KEYS, Reached, reached
 
@@ -32,7 +33,7 @@ pytestmark = [
 def cluster(installed: Installed) -> Iterator[Installed]:
     """A cluster whose Events live for 20 minutes."""
     words = ("--extra-args", "kube-apiserver=event-ttl=20m", "--etcd-fsync", "off")
-    installed.ok("create", "cluster", "--wait", *words)
+    installed.ok("create", "cluster", "--wait", *words, *ONLY_STORAGE)
     yield installed
     installed.ok("delete", "cluster")
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.direct import PODS_ON_NODES
 from tests.support.installed import Finished, Installed, end, until
 from tests.support.speaking import WAYS, speaking
 
@@ -51,8 +52,11 @@ def cluster(installed: Installed) -> Iterator[Installed]:
     documents.write_text(DOCUMENTS.replace("FOLDER", str(installed.folder)))
     (installed.folder / "attached.log").touch()
     words = ("--config", str(documents), "--etcd-fsync", "off", "--wait", "180s")
-    installed.ok("create", "cluster", *words)
-    installed.ok("scale", "node", "--replicas", "2", "--wait", "180s")
+    installed.ok("create", "cluster", *words, *PODS_ON_NODES)
+    installed.kubectl("create", "serviceaccount", "default")
+    installed.ok("scale", "node", "--replicas", "2")
+    # What is declared before a node is Ready would be overwritten.
+    installed.kubectl("wait", "node", "--all", "--for=condition=Ready", "--timeout=180s")
     nodes = (node["metadata"]["name"] for node in installed.objects("nodes"))
     for (pod, features), node in zip(NODES.items(), nodes, strict=True):
         _declare(installed, node, features)

@@ -51,7 +51,9 @@ def test_without_heartbeats_nodes_are_ready_and_free_of_taints_and_hold_no_lease
     installed: Installed,
 ) -> None:
     still = installed.called("still")
-    still.ok("create", "cluster", "--wait", "--node-heartbeat", "off")
+    still.ok(
+        "create", "cluster", "--wait", "--node-heartbeat", "off", "--disable", "kube-scheduler"
+    )
 
     still.ok("scale", "node", "--replicas", "3", "--wait")
 

@@ -42,9 +42,9 @@ def cluster(installed: Installed) -> Iterator[Installed]:
     documents = installed.folder / "logs.yaml"
     documents.write_text(DOCUMENTS.replace("FOLDER", str(installed.folder)))
     words = ("--config", str(documents), "--etcd-fsync", "off", "--wait", "180s")
-    installed.ok("create", "cluster", *words)
+    installed.ok("create", "cluster", *words, "--disable", "kube-scheduler")
     installed.ok("scale", "node", "--replicas", "2", "--wait", "180s")
-    installed.ok("scale", "pod", "--replicas", "2", "--wait", "180s")
+    installed.ok("scale", "pod", "--replicas", "2", "--on-nodes", "type=kwok", "--wait", "180s")
     yield installed
     installed.ok("delete", "cluster")
 
@@ -90,7 +90,8 @@ def test_a_log_is_followed_line_by_line(cluster: Installed) -> None:
 
 
 def test_following_ends_with_the_pod(cluster: Installed) -> None:
-    cluster.kubectl("run", "short", "--image", "busybox")
+    on_node = json.dumps({"spec": {"nodeName": "node-000000"}})
+    cluster.kubectl("run", "short", "--image", "busybox", "--overrides", on_node)
     cluster.kubectl("wait", "--for=condition=Ready", "pod/short", "--timeout=120s")
     follower = cluster.start("kubectl", "logs", "--follow", "short")
     assert follower.stdout

@@ -15,17 +15,20 @@ pytestmark = [
     pytest.mark.components,
     pytest.mark.timeout(600, func_only=True),
 ]
+OURS = "made-by=missing-rights"
 READING = (
     ("list,watch,get", "nodes,pods,leases.coordination.k8s.io"),
     ("create,update", "leases.coordination.k8s.io"),
 )
 
 
-@pytest.fixture(scope="module")
-def cluster(installed: Installed) -> Installed:
-    done = installed.run("create", "cluster", "--wait", "--disable", "kwok-controller")
-    assert done.code == 0, done.err
-    return installed
+@pytest.fixture
+def cluster(storage: Installed) -> Iterator[Installed]:
+    """The cluster that others share, which knows neither the nodes nor the rights afterwards."""
+    yield storage
+    storage.kubectl("delete", "nodes", "--all")
+    storage.kubectl("delete", "leases", "--all", "--namespace", "kube-node-lease")
+    storage.kubectl("delete", "clusterrolebindings,clusterroles", "--selector", OURS)
 
 
 @pytest.fixture
@@ -72,6 +75,7 @@ def test_missing_rights_are_named_once_with_the_remedy_and_used_when_they_are_gr
 def grant(cluster: Installed, name: str, verbs: str, resources: str) -> None:
     cluster.kubectl("create", "clusterrole", name, f"--verb={verbs}", f"--resource={resources}")
     cluster.kubectl("create", "clusterrolebinding", name, f"--clusterrole={name}", "--user=kubelet")
+    cluster.kubectl("label", f"clusterrole/{name}", f"clusterrolebinding/{name}", OURS)
 
 
 def node(name: str) -> str:

@@ -17,6 +17,9 @@ T = TypeVar("T")
 
 ONLY_STORAGE = ("--components", "etcd,kube-apiserver")
 """For a cluster in which only the test changes objects."""
+PODS_ON_NODES = ("--disable", "kube-scheduler,kube-controller-manager")
+"""For a cluster whose tests name the node of each pod, make the account that pods need, and do not
+wait for nodes: their first taint stays."""
 
 
 def ask(cluster: Installed, questions: Callable[[Client], Awaitable[T]]) -> T:

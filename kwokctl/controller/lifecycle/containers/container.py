@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kwokctl.controller.lifecycle.containers import restarts
+from kwokctl.controller.lifecycle.containers.ending import Ending
 from kwokctl.controller.lifecycle.containers.probes import ALL_WELL, ProbeFindings
 from kwokctl.controller.lifecycle.containers.program import SIGKILL, ContainerProgram
 from kwokctl.controller.lifecycle.containers.pulling import (
@@ -131,33 +132,16 @@ class PodContainer:
         self.due = NEVER
         if not self.running:
             return
-        end, code = self._end_after_signal(at, grace)
+        end, code = self._ending.after_signal(at, grace)
         if now < end:
             self.due = end
             return
         self._end(end, code)
 
-    def _end_after_signal(self, at: float, grace: float) -> tuple[float, int]:
-        """Return when it ends after a signal at `at`, and with which code."""
-        end = at + min(self._stopping, grace)
-        run = self.program.run
-        if self.program.ignores_signals and run is not None:
-            done = read_moment(self.running["startedAt"]) + run
-            if done <= end:
-                return done, self._own_exit_code()
-        return end, self._exit_code_of_stop(grace)
-
-    def _own_exit_code(self) -> int:
-        return self.program.exit_code(self.status["restartCount"])
-
-    def _exit_code_of_stop(self, grace: float) -> int:
-        return SIGKILL if self._stopping > grace else self.program.stop_code
-
     @property
-    def _stopping(self) -> float:
-        """How long its hook and its program take to stop."""
-        hook = ((self.spec.get("lifecycle") or {}).get("preStop") or {}).get("sleep") or {}
-        return float(hook.get("seconds") or 0) + self.program.stop
+    def _ending(self) -> Ending:
+        started_at = read_moment(self.running["startedAt"])
+        return Ending(self.program, self.spec, started_at, self.status["restartCount"])
 
     def note_stopping(self) -> None:
         """Report that it has got the signal."""
@@ -201,7 +185,7 @@ class PodContainer:
     def _run_on(self, now: float) -> None:
         started_at = read_moment(self.running["startedAt"])
         self._report(now, started_at)
-        end, code = self._next_end(started_at)
+        end, code = self._ending.by_itself(started_at + self.probes.killed, self.grace)
         if now >= end:
             is_killed = end >= started_at + self.probes.killed
             self._end(end, code)
@@ -215,14 +199,6 @@ class PodContainer:
         can_be_ready = self.is_sidecar or not self.is_init
         self.status["ready"] = can_be_ready and self.probes.is_ready(after)
         self.due = min(end, started_at + self.probes.next_change(after))
-
-    def _next_end(self, started_at: float) -> tuple[float, int]:
-        """Return when it ends, by itself or for its probes, and with which code."""
-        killed = started_at + self.probes.killed + min(self._stopping, self.grace)
-        run = self.program.run
-        if run is not None and started_at + run <= killed:
-            return started_at + run, self._own_exit_code()
-        return killed, self._exit_code_of_stop(self.grace)
 
     def _report(self, now: float, started_at: float) -> None:
         """Report the probes that have failed since the last time."""

@@ -1,0 +1,51 @@
+"""When a running container ends, and with which exit code: by itself, after a signal, or killed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kwokctl.controller.lifecycle.containers.program import SIGKILL, ContainerProgram
+from kwokctl.json_value import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How one run of a container ends. Times are seconds since 1970."""
+
+    program: ContainerProgram
+    spec: Mapping[str, Json]
+    started_at: float
+    restarts: int
+
+    def by_itself(self, killed_at: float, grace: float) -> tuple[float, int]:
+        """Return when it ends and with which code, if its probes have it killed at a time."""
+        end = killed_at + min(self._stopping, grace)
+        done = self._done
+        if done is not None and done <= end:
+            return done, self._own_code
+        return end, self._code_of_stop(grace)
+
+    def after_signal(self, at: float, grace: float) -> tuple[float, int]:
+        """Return when it ends and with which code after the signal to end."""
+        end = at + min(self._stopping, grace)
+        done = self._done
+        if self.program.ignores_signals and done is not None and done <= end:
+            return done, self._own_code
+        return end, self._code_of_stop(grace)
+
+    @property
+    def _done(self) -> float | None:
+        run = self.program.run
+        return None if run is None else self.started_at + run
+
+    @property
+    def _own_code(self) -> int:
+        return self.program.exit_code(self.restarts)
+
+    def _code_of_stop(self, grace: float) -> int:
+        return SIGKILL if self._stopping > grace else self.program.stop_code
+
+    @property
+    def _stopping(self) -> float:
+        """How long its hook and its program take to stop."""
+        hook = ((self.spec.get("lifecycle") or {}).get("preStop") or {}).get("sleep") or {}
+        return float(hook.get("seconds") or 0) + self.program.stop

@@ -3,7 +3,6 @@
 Words in braces stand for what is known only of one cluster: `{kubeconfig}`, `{port.NAME}` and so on.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,6 +11,7 @@ from typing import overload
 
 from kwokctl.components.identities import add_on_user
 from kwokctl.components.setting import Setting
+from kwokctl.config.add_ons.words import WORD
 from kwokctl.config.extras.add_on_parts import AddOnParts, Webhooks
 from kwokctl.config.extras.extra import MANIFESTS
 from kwokctl.errors import ConfigError
@@ -22,7 +22,6 @@ from kwokctl.model import KUBE_APISERVER, Component, ComponentName, HttpProbe, P
 
 AUTHORITY = "CA"
 """Stands in `caBundle` for the authority of the cluster, which is not known to descriptions."""
-_WORD = re.compile(r"\{([a-z]+(?:\.[A-Za-z0-9._-]+)?)\}")
 _RBAC = "rbac.authorization.k8s.io"
 
 
@@ -76,7 +75,7 @@ class _Words:
 
     def fill(self, text: str) -> str:
         """Put in what the words stand for; other braces stay."""
-        return _WORD.sub(lambda found: self._value(found[1]), text)
+        return WORD.sub(lambda found: self._value(found[1]), text)
 
     def _value(self, word: str) -> str:
         name, setting = self.component.name, self.setting

@@ -24,7 +24,8 @@ def cluster(installed: Installed) -> Iterator[Installed]:
     """Share a cluster that was made with the add-on."""
     installed.ok(*CREATE, "180s")
     yield installed
-    installed.run("delete", "cluster")
+    installed.ok("delete", "cluster")
+    assert not (installed.workdir / "clusters" / "kwok").exists()
 
 
 def test_it_runs_as_a_component_with_rights_of_its_own(cluster: Installed) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kwokctl.config.add_ons.folder import AddOn, folder_of, read_add_on
+from kwokctl.config.add_ons.words import check_words
 from kwokctl.config.declaring import OptionValue
 from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions
@@ -41,6 +42,9 @@ def resolve_with_add_ons(
     wanted = _wanted(found, choice.disable)
     together = (*(each.document for each in wanted), *documents)
     resolved = resolve_options(usual, flags, environ, together)
+    for extra in resolved.options.extras:
+        if extra.add_on:
+            check_words(extra)
     return ResolvedWithAddOns(
         resolved=_without(resolved, {word for word, _ in found}, {each.name for _, each in found}),
         documents=together,

@@ -131,6 +131,7 @@ def read_add_on(folder: Path) -> AddOn:
         raise ConfigError(f"{place}: '{name}' cannot be the name of an add-on", hint=LABEL_RULE)
     if not spec.components:
         raise ConfigError(f"{place}: 'spec.components' is empty: an add-on has one at least")
+    _check_names(spec, place)
     first, *others = spec.components
     components = [
         _component(shape, folder, first, **_manifests(spec, folder)),
@@ -151,6 +152,12 @@ def read_add_on(folder: Path) -> AddOn:
         source=place,
     )
     return AddOn(name=name, about=spec.about, version=spec.version, document=document)
+
+
+def _check_names(spec: AddOnSpecShape, place: str) -> None:
+    names = [str(each.get("name")) for each in spec.components]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ConfigError(f"{place}: two components have the name '{twice[0]}'")
 
 
 def _shape(text: str, place: str) -> AddOnShape:
@@ -184,9 +191,13 @@ def _component(
     entry.setdefault("version", spec.version)
     if str(entry.get("binary", "")).startswith(("./", "../")):
         entry["binary"] = str((folder / entry["binary"]).resolve())
+    if "addOn" in given:
+        raise ConfigError(f"{place}: 'addOn' is not a field of a component")
+    named = given.get("files") or {}
+    if not isinstance(named, Mapping):
+        raise ConfigError(f"{place}: 'files' must be a mapping")
     files = [
-        {"name": name, "content": _text(_inside(folder, path, place))}
-        for name, path in (given.get("files") or {}).items()
+        {"name": name, "content": _content(folder, path, place)} for name, path in named.items()
     ]
     add_on = {
         "name": shape.metadata.name,
@@ -201,9 +212,9 @@ def _component(
 def _manifests(spec: AddOnSpecShape, folder: Path) -> dict[str, Json]:
     """Return the manifests of the folder as texts, and those of the module as their source."""
     place = f"{folder / FILE}: 'spec.manifests'"
-    texts = [
-        _text(_inside(folder, each, place)) for each in spec.manifests if isinstance(each, str)
-    ]
+    texts = [_content(folder, each, place) for each in spec.manifests if isinstance(each, str)]
+    if any(isinstance(each, ManifestShape) and not each.module for each in spec.manifests):
+        raise ConfigError(f"{place}: 'module' is empty")
     patterns = [
         pattern
         for each in spec.manifests
@@ -226,6 +237,15 @@ def _filled(value: Json, spec: AddOnSpecShape, folder: Path) -> Json:
         return value
     module = spec.source.programs if spec.source else ""
     return value.replace("{folder}", str(folder.resolve())).replace("{source}", module)
+
+
+def _content(folder: Path, name: Json, place: str) -> str:
+    """Return the content of a file of the folder, naming the place where it is wanted if it has none."""
+    path = _inside(folder, name, place)
+    try:
+        return _text(path)
+    except ConfigError as e:
+        raise ConfigError(f"{place}: {e}") from e
 
 
 def _inside(folder: Path, name: Json, place: str) -> Path:

@@ -13,9 +13,10 @@ from kwokctl.components.catalog import clients, identities, usual_options
 from kwokctl.components.plan import build_plan, selected
 from kwokctl.components.setting import Setting
 from kwokctl.config.add_ons.enabling import resolve_with_add_ons
-from kwokctl.config.extras.add_on_parts import AddOnParts
+from kwokctl.config.extras.add_on_parts import AddOnParts, Readiness
 from kwokctl.config.options import ClusterOptions
 from kwokctl.errors import ConfigError
+from kwokctl.expr import yaml
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import Artifact, ClusterName, Component, ComponentName
 from tests.support.sites import HostLikeSite
@@ -79,6 +80,51 @@ def test_its_webhooks_are_called_at_the_component() -> None:
     client = objects["ValidatingWebhookConfiguration"]["webhooks"][0]["clientConfig"]
 
     assert client == {"url": "https://127.0.0.1:8002/validate", "caBundle": "CA"}
+
+
+def test_a_conversion_of_its_kinds_is_called_there_too() -> None:
+    wanted = options()
+    conversion = {"webhook": {"clientConfig": {"service": {"name": "greeter", "path": "/convert"}}}}
+    other = {"webhook": {"clientConfig": {"service": {"name": "another"}}}}
+    bodies = [
+        {"apiVersion": "v1", "kind": "X", "metadata": {"name": "x"}, "spec": {"conversion": each}}
+        for each in (conversion, other)
+    ]
+    extra = replace(wanted.extras[0], manifests=(yaml.dump_all(bodies),))
+    found = [
+        body for body in component(replace(wanted, extras=(extra,))).objects if body["kind"] == "X"
+    ]
+
+    assert found[0]["spec"]["conversion"]["webhook"]["clientConfig"] == {
+        "url": "https://127.0.0.1:8002/convert",
+        "caBundle": "CA",
+    }
+    assert found[1]["spec"]["conversion"] == other
+
+
+def test_an_https_page_is_read_with_the_administrator_s_certificate() -> None:
+    wanted = options()
+    parts = wanted.extras[0].add_on
+    assert parts is not None
+    secure = replace(parts, readiness=Readiness(port="http", path="/readyz", scheme="https"))
+    [probe] = component(replace(wanted, extras=(replace(wanted.extras[0], add_on=secure),))).ready
+
+    assert (probe.url, probe.cert) == (
+        "https://127.0.0.1:8001/readyz",
+        Path("/clusters/dev/pki/admin.crt"),
+    )
+
+
+def test_it_sees_no_keys_but_its_own() -> None:
+    mounts = {str(mount.host_path) for mount in component(options()).mounts}
+
+    assert mounts == {
+        "/clusters/dev/pki/ca.crt",
+        "/clusters/dev/pki/greeter.crt",
+        "/clusters/dev/pki/greeter.key",
+        "/clusters/dev/kubeconfigs/greeter.yaml",
+        "/clusters/dev/add-ons/greeter",
+    }
 
 
 def test_the_authority_is_put_in_wherever_it_is_wanted() -> None:

@@ -95,6 +95,12 @@ def test_a_path_without_an_add_on_is_refused(word: str) -> None:
         ({"manifests": ["none.yaml"]}, "there is no file '.*none.yaml'"),
         ({"manifests": [{"module": ["*.yaml"]}]}, "there is no 'spec.source'"),
         ({"components": [{"name": "greeter", "package": "."}]}, "has a 'package', and there is no"),
+        ({"components": [{"name": "a", "files": ["b"]}]}, "'files' must be a mapping"),
+        ({"components": [{"name": "a", "files": {"b": "."}}]}, "'a': cannot read"),
+        ({"components": [{"name": "a", "addOn": {}}]}, "'addOn' is not a field"),
+        ({"components": [{"name": "a"}, {"name": "a"}]}, "two components have the name 'a'"),
+        ({"manifests": [{"module": []}]}, "'module' is empty"),
+        ({"manifests": ["."]}, "'spec.manifests': cannot read"),
         (
             {"components": [{"name": "greeter", "binary": "./greeter", "files": {"a": "../b"}}]},
             "'../b' is not in the folder",
@@ -118,6 +124,9 @@ def test_what_is_wrong_is_named_with_its_place(
         ({"webhooks": {"port": "x"}}, "missing required field 'services'"),
         ({"colour": "red"}, "unknown field 'colour'"),
         ({"ports": [{"port": -1}]}, "-1 is not a port"),
+        ({"args": ["--x={colour}"]}, r"'\{colour\}' in the component 'greeter'"),
+        ({"args": ["--x={port.http}"]}, r"'\{port.http\}'"),
+        ({"readiness": {"port": "http", "scheme": "ftp"}}, "scheme"),
     ],
 )
 def test_a_component_of_it_is_checked_as_the_user_s_are(

@@ -33,8 +33,7 @@ KINDS: Mapping[str, tuple[Resource, str | None]] = {"pod": (PODS, "default"), "n
 def cluster(installed: Installed) -> Iterator[Installed]:
     """A cluster whose components are launched again when they die."""
     words = ("--restart", "on-failure", "--etcd-fsync", "off", "--node-heartbeat", "real")
-    # Each pod is made on a node.
-    installed.ok("create", "cluster", "--wait", *words, "--disable", "kube-scheduler")
+    installed.ok("create", "cluster", "--wait", *words)
     installed.ok("scale", "node", "--replicas", str(NODE_NUMBER), "--wait")
     yield installed
     installed.ok("delete", "cluster")

@@ -83,7 +83,7 @@ def _camel(words: str) -> str:
 _IMAGES = ("version", "image-prefix", "image", "manifests")
 _OWN = "the controller comes with kwokctl, which downloads none"
 _KECTL = "kectl is a part of kwokctl"
-_OWN_JAEGER = "the program of 'jaeger' is one of yours: --jaeger-binary or --jaeger-image"
+_OWN_JAEGER = "'jaeger' is given with --jaeger-binary or --jaeger-image"
 
 NOT_SERVED: tuple[NotServed, ...] = (
     NotServed(

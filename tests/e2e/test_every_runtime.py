@@ -6,14 +6,13 @@ import shutil
 import signal
 import ssl
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
 
-from tests.support.collector import Collector, ask_traced, collecting
+from tests.support.collector import collecting, traced_by
 from tests.support.installed import Installed, listens, until
 from tests.support.listeners import listeners_of
 from tests.support.node_proxy import answer_of_node_proxy
@@ -182,21 +181,12 @@ def test_a_request_that_is_traced_has_spans_of_the_api_server_and_of_etcd(
     place: Place, main: Installed
 ) -> None:
     with collecting(f"{place.host(main)}:{COLLECTOR}") as collector:
-        until("both have sent spans", partial(_traced_by_both, main, collector))
+        until(
+            "both have sent spans",
+            partial(traced_by, ("apiserver", "etcd"), main, collector, TRACE),
+        )
     found = {(span.trace, span.cluster, span.service) for span in collector.spans()}
     assert found == {(TRACE, main.name, service) for service in ("apiserver", "etcd")}
-
-
-def _traced_by_both(main: Installed, collector: Collector) -> bool:
-    """Ask again while spans are missing: those of the time before there was a collector are lost."""
-    ask_traced(main, "/api/v1/namespaces/default", TRACE)
-    with suppress(AssertionError):
-        until("both have sent", lambda: len(_services(collector)) > 1, patience=10.0)
-    return len(_services(collector)) > 1
-
-
-def _services(collector: Collector) -> set[str]:
-    return {span.service for span in collector.spans()}
 
 
 def test_nodes_and_pods_come_to_life(place: Place, main: Installed) -> None:

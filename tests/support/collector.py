@@ -6,15 +6,15 @@ The messages are those of https://github.com/open-telemetry/opentelemetry-proto,
 import ssl
 import threading
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import grpc
 
 from kwokctl.etcd.protobuf import LENGTH, fields, mark
-from tests.support.installed import Installed
+from tests.support.installed import Installed, until
 
 _SERVICE = "opentelemetry.proto.collector.trace.v1.TraceService"
 
@@ -62,6 +62,23 @@ def collecting(address: str) -> Iterator[Collector]:
         yield collector
     finally:
         server.stop(grace=None).wait()
+
+
+def traced_by(
+    services: Iterable[str], cluster: Installed, collector: Collector, trace: str
+) -> bool:
+    """Ask the API server, and return whether spans of all services have come.
+
+    To be repeated while some are missing: those of the time before there was a collector are lost.
+    """
+
+    def are_here() -> bool:
+        return {*services} <= {span.service for span in collector.spans()}
+
+    ask_traced(cluster, "/api/v1/namespaces/default", trace)
+    with suppress(AssertionError):
+        until("all have sent spans", are_here, patience=10.0)
+    return are_here()
 
 
 def ask_traced(cluster: Installed, path: str, trace: str) -> None:

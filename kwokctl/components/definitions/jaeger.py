@@ -38,7 +38,7 @@ def check_jaeger(options: ClusterOptions, names: Collection[ComponentName]) -> N
     own = options.of(JaegerOptions)
     if not own.binary and not own.image:
         raise UsageError(
-            f"'{JAEGER}' is a program of yours, and none is given",
+            f"'{JAEGER}' needs a program or an image, and none is given",
             hint=f"give --jaeger-binary {PROGRAM} or, for containers, --jaeger-image "
             "docker.io/jaegertracing/all-in-one:1.76.0; or run any collector and name it with "
             "--tracing-endpoint",

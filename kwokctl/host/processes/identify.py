@@ -16,7 +16,7 @@ def find_process(launches: Launches, name: ComponentName) -> Process | None:
 
 
 def _without_pid_file(launches: Launches, name: ComponentName) -> Process | None:
-    """Return a process that was launched as this component, and that no pid file of ours tells of.
+    """Return a process that was launched as this component, and that no pid file names.
 
     Each works in its cluster's folder. What only works there, such as a user's shell, runs
     something else.

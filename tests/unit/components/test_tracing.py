@@ -200,7 +200,7 @@ def test_a_cluster_without_jaeger_needs_no_program_of_it() -> None:
 
 
 def test_jaeger_without_a_program_is_refused_with_the_ways_to_have_one() -> None:
-    with pytest.raises(UsageError, match="'jaeger' is a program of yours") as refused:
+    with pytest.raises(UsageError, match="'jaeger' needs a program or an image") as refused:
         check_jaeger(changed(WITH_JAEGER, jaeger_binary=""), (JAEGER,))
     assert "--tracing-endpoint" in (refused.value.hint or "")
 

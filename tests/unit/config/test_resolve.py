@@ -122,8 +122,8 @@ def test_an_option_that_can_change_nothing_is_named_wherever_it_is_given() -> No
     (said,) = resolve_options({}, environ, [configuration(jaegerBinaryPrefix="b")]).warnings
 
     assert said == (
-        "KWOK_JAEGER_VERSION, kwok.yaml: options.jaegerBinaryPrefix: without effect, because the "
-        "program of 'jaeger' is one of yours: --jaeger-binary or --jaeger-image"
+        "KWOK_JAEGER_VERSION, kwok.yaml: options.jaegerBinaryPrefix: without effect, because "
+        "'jaeger' is given with --jaeger-binary or --jaeger-image"
     )
 
 

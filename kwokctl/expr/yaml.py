@@ -107,7 +107,7 @@ def _either(words: Iterable[str]) -> "re.Pattern[str]":
 
 
 def documents(text: str) -> Iterator[Json]:
-    """Yield the documents of `text`; raise ConfigError, with line and column, for what is none."""
+    """Yield the documents of `text`; raise ConfigError, with line and column, for an invalid one."""
     import yaml  # not needed by commands that read no file
 
     try:

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 
 from kwokctl.controller.context import ControllerContext
-from kwokctl.controller.engine.circles import CircleGuard
+from kwokctl.controller.engine.circles import SHORTEST, CircleGuard
 from kwokctl.controller.engine.object_state import ObjectState
 from kwokctl.controller.engine.setbacks import Setbacks
+from kwokctl.controller.plans.plans import Plans
+from kwokctl.controller.plans.views import View
 from kwokctl.controller.stages.choice import Basis, basis_of_sound, grounds, pick, seconds
 from kwokctl.controller.stages.matcher import Matcher
 from kwokctl.controller.stages.model import Stage
@@ -17,8 +19,15 @@ from kwokctl.kube.resource import Resource
 class StageChooser:
     """Judges the objects of a kind; a Stage that cannot be judged is reported and left out."""
 
-    def __init__(self, resource: Resource, context: ControllerContext, errors: ErrorLog) -> None:
-        """Report errors of expressions to `errors`."""
+    def __init__(
+        self,
+        resource: Resource,
+        context: ControllerContext,
+        errors: ErrorLog,
+        plans: Plans | None = None,
+    ) -> None:
+        """Report errors of expressions to `errors`; objects that are alike are known to `plans`."""
+        self._plans = plans
         self._context = context
         self._errors = errors
         self._guard = CircleGuard(resource, context)
@@ -26,6 +35,10 @@ class StageChooser:
 
     def grounds(self, stages: Sequence[Stage], state: ObjectState) -> Basis:
         """Return the Stages that match an object as it is now, and what the choice depends on."""
+        self._liken(state)
+        view = self._view(stages, state)
+        if view is not None:
+            return view.basis
         value = state.opened()
         try:
             return grounds(self._matcher_of(stages).matches(value), value)
@@ -59,13 +72,29 @@ class StageChooser:
         state.tries = state.setbacks.failures - 1
         return state.setbacks.outcome
 
-    def delay(self, state: ObjectState, stage: Stage) -> float:
+    def delay(self, stages: Sequence[Stage], state: ObjectState, stage: Stage) -> float:
         """Return how long an object waits for a Stage, in seconds."""
         context = self._context
-        delay = seconds(stage.delay, state.opened(), context.wall(), context.random)
-        if delay > 0 or state.tries:  # it has waited, too, after an error
+        view = self._view(stages, state)
+        if view is not None and stage in view.delays:
+            delay = seconds(view.delays[stage], None, context.wall(), context.random)
+        else:
+            delay = seconds(stage.delay, state.opened(), context.wall(), context.random)
+        if delay >= SHORTEST or state.tries:  # it has waited, too, after an error
             state.plays_at_once = 0
-        return delay if delay > 0 else self._guard.wait_before(state, stage)
+        return delay if delay >= SHORTEST else max(delay, self._guard.wait_before(state, stage))
+
+    def _view(self, stages: Sequence[Stage], state: ObjectState) -> View | None:
+        """Return what Stages see in an object like others; None if it must be looked at by itself."""
+        if self._plans is None or state.form is None:
+            return None
+        return self._plans.view(state.form, stages)
+
+    def _liken(self, state: ObjectState) -> None:
+        """Find out whether an object is like others."""
+        if self._plans is not None and state.form is None and state.raw is not None:
+            words = state.name, state.uid, state.node
+            state.form = self._plans.form(state.raw, words, state.version)
 
     def _matcher_of(self, stages: Sequence[Stage]) -> Matcher:
         if self._matcher.stages is not stages:

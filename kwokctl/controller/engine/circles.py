@@ -14,10 +14,12 @@ from kwokctl.retry import backoff
 log = logging.getLogger(__name__)
 
 _AT_ONCE = 16
-"""Stages that may follow each other on an object without any delay."""
+"""Stages that may follow each other on an object without delay."""
+SHORTEST = 0.1
+"""The seconds from which on a delay is one: below them an object is changed without rest all the same."""
 _QUIET = 1.0
 """Seconds without a play after which an object is taken to have come to rest."""
-_FIRST, _MOST = 0.1, 60.0
+_FIRST, _MOST = SHORTEST, 60.0
 _MOST_NAMED = 100
 _REASON = "StageCircle"
 _REMEDY = "give one of them a delay, or a selector that does not match the result"
@@ -27,7 +29,7 @@ class CircleGuard:
     """Counts for each object the Stages that follow each other without delay.
 
     An object that does not come to rest has to wait before each further Stage, longer each time.
-    Cycles with a delay, such as heartbeats, are not touched.
+    Cycles with a delay of at least `SHORTEST`, such as heartbeats, are not touched.
     """
 
     def __init__(self, resource: Resource, context: ControllerContext) -> None:

@@ -14,7 +14,8 @@ from kwokctl.controller.engine.chooser import StageChooser
 from kwokctl.controller.engine.decoded import UNKNOWN, Decoded, key_of, version_of
 from kwokctl.controller.engine.hooks import Hooks
 from kwokctl.controller.engine.object_state import ObjectState
-from kwokctl.controller.engine.step_player import StepPlayer
+from kwokctl.controller.engine.stage_player import StagePlayer
+from kwokctl.controller.plans.plans import Plans
 from kwokctl.controller.scheduling.worker_queue import work_queue
 from kwokctl.controller.stages.choice import pick
 from kwokctl.controller.stages.model import Stage
@@ -35,18 +36,22 @@ class StageEngine:
         context: ControllerContext,
         *,
         players: int,
+        plans: Plans | None = None,
     ) -> None:
-        """Play `stages` on the objects of `resource`, `players` objects at a time."""
+        """Play `stages` on the objects of `resource`, `players` objects at a time.
+
+        Those that are alike are played by `plans`.
+        """
         self.resource = resource
         self.stages = tuple(stages)
         self._hooks = hooks
         self._context = context
-        self._step_player = StepPlayer(context.plane, context.reader, context.metrics, context.wall)
+        self._player = StagePlayer(resource, context, plans)
         self._states: dict[str, ObjectState] = {}
         self._queue = work_queue(self._work, players)
         self._players = players
         self._errors = ErrorLog(resource.kind)
-        self._chooser = StageChooser(resource, context, self._errors)
+        self._chooser = StageChooser(resource, context, self._errors, plans)
 
     def __len__(self) -> int:
         """Count the objects."""
@@ -93,7 +98,7 @@ class StageEngine:
         if state.parked:
             self._stop(state)
             return
-        state.raw, state.value = raw, None
+        state.show(raw)
         if state.busy:
             state.news = True
         elif self._hooks.is_ready(state):
@@ -165,7 +170,7 @@ class StageEngine:
         self._begin(state, stage)
 
     def _begin(self, state: ObjectState, stage: Stage) -> None:
-        delay = self._chooser.delay(state, stage)
+        delay = self._chooser.delay(self.stages, state, stage)
         state.stage, state.step, state.tries = stage, 0, 0
         if delay > 0 or len(self._queue) >= self._players:
             state.fold()
@@ -215,16 +220,7 @@ class StageEngine:
         return stage in self.stages
 
     async def _play(self, state: ObjectState, stage: Stage) -> None:
-        """Do the remaining steps, each on the result of the previous one."""
-        functions = self._hooks.functions(state)
-        target = ObjectKey(self.resource, state.namespace or None, state.name)
-        value = state.opened()
-        while steps := stage.steps[state.step :]:
-            done, answer = await self._step_player.play(steps, target, value, functions)
-            if answer is not None:
-                value = answer
-                state.take(value)
-            state.step += done
+        await self._player.play(state, stage, self._hooks.functions(state))
 
     def _after(self, state: ObjectState, stage: Stage, version: int) -> None:
         """Judge the object again if it is another one now, or if the stage asks for it."""

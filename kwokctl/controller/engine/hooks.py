@@ -1,4 +1,4 @@
-"""What is special about nodes and pods: who may write to them, and their addresses."""
+"""What is special about nodes and pods: which clients may write to them, and their addresses."""
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -126,7 +126,9 @@ class NodeHooks:
         cidrs = tuple(spec.pod_cidrs or ((spec.pod_cidr,) if spec.pod_cidr else ()))
         node = self._nodes.get(state.name)
         if node is not None and node.uid == state.uid:
-            node.cidrs, node.addresses, node.facts = cidrs, _addresses(seen), _facts(seen)
+            if cidrs != node.cidrs:
+                self._nodes.move(node, cidrs)
+            node.addresses, node.facts = _addresses(seen), _facts(seen)
             return node.hold is not Hold.FOREIGN
         node = ManagedNode(state.name, state.uid, cidrs, _addresses(seen), facts=_facts(seen))
         self._nodes.put(node)

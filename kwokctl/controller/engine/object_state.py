@@ -6,6 +6,7 @@ import orjson
 
 from kwokctl.controller.engine.decoded import UNKNOWN
 from kwokctl.controller.engine.setbacks import Setbacks
+from kwokctl.controller.plans.shape import ObjectForm
 from kwokctl.controller.stages.choice import Basis
 from kwokctl.controller.stages.model import Stage
 from kwokctl.json_value import Json
@@ -29,6 +30,7 @@ class ObjectState:
         "due",
         "engine",
         "followed",
+        "form",
         "key",
         "life",
         "name",
@@ -62,6 +64,8 @@ class ObjectState:
         """The object as JSON; None at rest, and as long as only `value` is of this version."""
         self.value: Json = None
         """The same decoded, while it is looked at and played."""
+        self.form: ObjectForm | None = None
+        """The same as what it has in common with others, and its own; None if it is like no others."""
         self.basis: Basis | None = None
         self.stage: Stage | None = None
         """What is to be played next; None at rest."""
@@ -76,20 +80,26 @@ class ObjectState:
         """When the stage is due, or when the last one was played."""
         self.busy = self.news = False
         """Whether a player is at work on it, and whether it was changed, or woken, meanwhile."""
-        self.queued = False
-        self.parked = False
-        """Not looked at, because this controller may not write to it."""
+        self.queued = self.parked = False
+        """Whether it is in the queue, and whether it is not looked at: this controller may not write to it."""
 
     @property
     def is_known(self) -> bool:
         """Whether there is an object to look at: none is kept at rest."""
-        return self.raw is not None or self.value is not None
+        return self.raw is not None or self.value is not None or self.form is not None
 
     def opened(self) -> Json:
         """Return the object decoded; it is kept so, too, until it is folded or rests."""
         if self.value is None:
-            self.value = orjson.loads(self.raw or b"{}")
+            if self.raw is None and self.form is not None:
+                self.value = self.form.opened(self.version)
+            else:
+                self.value = orjson.loads(self.raw or b"{}")
         return self.value
+
+    def show(self, raw: bytes) -> None:
+        """Continue with the object as its JSON shows it."""
+        self.raw, self.value, self.form = raw, None, None
 
     def waits_for(self, stage: Stage | None, found: Basis) -> bool:
         """Tell whether it waits for a stage already, until the same time."""
@@ -100,23 +110,31 @@ class ObjectState:
         version = int(value["metadata"].get("resourceVersion", UNKNOWN))
         if version <= self.version:
             return False
-        self.version, self.raw, self.value = version, None, value
+        self.version, self.raw, self.value, self.form = version, None, value, None
         return True
 
+    def follow(self, form: ObjectForm, version: int) -> None:
+        """Do the same with the object as a plan has changed it."""
+        if version > self.version:
+            self.version, self.form = version, form
+            self.raw = self.value = None
+
     def fold(self) -> None:
-        """Keep the object as JSON alone, since it has to wait: decoded it takes far more memory.
+        """Keep the object as JSON or as a form, since it has to wait: decoded it takes far more memory.
 
         The encoded JSON is at the front of a larger piece of memory that was cut off: the rest is
         too small for the next one, so that thousands that are kept take three times their size. A
         copy takes no more than it needs.
         """
-        if self.raw is None and self.value is not None:
+        if self.form is not None:
+            self.raw = None
+        elif self.raw is None and self.value is not None:
             self.raw = bytes(memoryview(orjson.dumps(self.value)))
         self.value = None
 
     def rest(self) -> None:
         """Do nothing with it until it is seen again."""
-        self.raw = self.value = self.basis = self.stage = self.setbacks = None
+        self.raw = self.value = self.form = self.basis = self.stage = self.setbacks = None
         self.step = self.tries = 0
 
     def on_due(self) -> None:

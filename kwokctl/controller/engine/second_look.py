@@ -88,7 +88,7 @@ class SecondLook:
         value = orjson.loads(raw)
         if any(_may_be_for(stage, value) for stage in new):
             if not state.busy:
-                state.raw = raw
+                state.show(raw)
             self._engine.wake(key)
 
 

@@ -6,8 +6,8 @@ import orjson
 
 from kwokctl.controller.engine import patches
 from kwokctl.controller.engine.conditions import ConditionComposer
+from kwokctl.controller.engine.stage_events import about
 from kwokctl.controller.object_reader import ObjectReader
-from kwokctl.controller.object_warnings import COMPONENT
 from kwokctl.controller.stages.model import (
     ApplyStep,
     DeleteStep,
@@ -172,18 +172,7 @@ class StepPlayer:
 
     def _about(self, step: EventStep, target: ObjectKey, value: Json) -> ObjectEvent:
         metadata = value["metadata"]
-        return ObjectEvent(
-            resource=target.resource,
-            about_namespace=target.namespace or "",
-            about=target.name,
-            uid=metadata["uid"],
-            version=metadata["resourceVersion"],
-            type=step.type or "Normal",
-            reason=step.reason,
-            message=step.message,
-            component=COMPONENT,
-            at=self._wall(),
-        )
+        return about(step, target, metadata["uid"], metadata["resourceVersion"], self._wall())
 
     async def _apply(
         self, step: ApplyStep, target: ObjectKey, value: Json, functions: Mapping[str, object]

@@ -5,22 +5,19 @@ that is not certain NotSymbolicError is raised, and each object must be played b
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from kwokctl.controller.engine.conditions import ConditionComposer
 from kwokctl.controller.in_memory.at_once import is_at_once
+from kwokctl.controller.stages import symbolic
 from kwokctl.controller.stages.choice import Basis
 from kwokctl.controller.stages.model import Delay, ObjectTemplate, Stage
-from kwokctl.controller.stages.selectors import FieldQuery
 from kwokctl.expr.duration import format_time
 from kwokctl.expr.gotemplate.go.formatting import quotable
 from kwokctl.expr.gotemplate.symbols import Symbol, holds_symbol, refuse, stripped
-from kwokctl.expr.jq import JqQuery
-from kwokctl.expr.jq.reach import reaches
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
-from kwokctl.kube.patching.equality import is_same
 
 _PLAYED_AT = 1_234_567_890.0
 """A time used as "now". All objects are played as they are created, so that for a condition
@@ -65,7 +62,7 @@ class AllObjects:
 
     def surely_differ(self, before: Json, after: Json) -> bool:
         """Return whether a status is another one for all objects."""
-        if _surely_differ(before, after):
+        if symbolic.surely_differ(before, after):
             return True
         return refuse() if before is not after else False
 
@@ -113,46 +110,6 @@ def guarded(stages: Sequence[Stage]) -> Sequence[Stage]:
 
 
 def _guarded(stage: Stage) -> Stage:
-    selector = stage.selector
-    if selector is not None:
-        conditions = tuple(
-            replace(each, query=_Guarded(each.query)) for each in selector.conditions
-        )
-        expressions = tuple(_Refused(each.source) for each in selector.expressions)
-        selector = replace(selector, conditions=conditions, expressions=expressions)
+    selector = stage.selector and symbolic.guarded(stage.selector)
     delay = None if is_at_once(stage) else _LATER
     return replace(stage, selector=selector, weight_from=None, delay=delay)
-
-
-@dataclass(frozen=True, slots=True)
-class _Guarded:
-    query: FieldQuery
-
-    def values(self, value: Json, /) -> Sequence[Json]:
-        query = self.query
-        if not isinstance(query, JqQuery) or reaches(query.source, value, holds_symbol):
-            refuse()
-        return query.values(value)
-
-
-@dataclass(frozen=True, slots=True)
-class _Refused:
-    """A condition in CEL; it is not known which values it reads."""
-
-    source: str
-
-    def holds(self, value: Json, /) -> bool:
-        return refuse()
-
-
-def _surely_differ(before: Json, after: Json) -> bool:
-    if isinstance(before, Symbol) or isinstance(after, Symbol):
-        return False
-    if isinstance(before, dict) and isinstance(after, dict):
-        names = before.keys() | after.keys()
-        return before.keys() != after.keys() or any(
-            _surely_differ(before[name], after[name]) for name in names
-        )
-    if isinstance(before, list) and isinstance(after, list):
-        return len(before) != len(after) or any(map(_surely_differ, before, after))
-    return not is_same(before, after)

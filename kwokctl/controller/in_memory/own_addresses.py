@@ -16,12 +16,14 @@ class OwnAddresses:
         self._uid: Json = ""
         self._node: Json = ""
         self._own = OwnValues(now="")
+        self._is_on_host = False
 
     def of(self, body: Json, own: OwnValues) -> None:
         """Return the addresses of this object from now on."""
         self._uid = body["metadata"].get("uid")
         self._node = (body.get("spec") or {}).get("nodeName")
         self._own = own
+        self._is_on_host = bool((body.get("spec") or {}).get("hostNetwork"))
 
     def of_node(self, name: Json) -> Sequence[Json]:
         """Return the addresses of the pod's node."""
@@ -38,8 +40,12 @@ class OwnAddresses:
         return self.pod_ips()
 
     def pod_ips(self) -> Sequence[Json]:
-        """Return the addresses of the pod in a network of its own."""
-        if not self._own.pod_ips:
+        """Return the addresses of the pod in a network of its own.
+
+        For a pod in its node's network none is reserved: where a Stage asks for one all the same, the
+        controller allocates it.
+        """
+        if self._is_on_host or not self._own.pod_ips:
             raise ExpressionError("no address has been requested")
         return self._own.pod_ips
 

@@ -93,6 +93,16 @@ def pick(found: Basis, random: Random) -> Stage | None:
     return random.choices([s for s, _ in weighted], [max(w, 0) for _, w in weighted])[0]
 
 
+def possible(found: Basis) -> Sequence[Stage]:
+    """Return the stages that may be picked."""
+    matches, weights = found.matches, found.weights
+    weighted = [(s, w) for s, w in zip(matches, weights, strict=False) if w is not None]
+    if not weighted:
+        return matches
+    is_uniform = sum(weight for _, weight in weighted) <= 0
+    return [stage for stage, weight in weighted if is_uniform or weight > 0]
+
+
 def seconds(delay: Delay | None, value: Json, now: float, random: Random) -> float:
     """Compute how long to wait, in seconds; `now` is the time of day as a POSIX time stamp."""
     least, most = seconds_range(delay, value, now)

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
+from kwokctl.controller.stages.places import FieldEvaluationError, StagePlace
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.cel import CelProgram, StructKind, analysis, compile_cel
 from kwokctl.expr.cel.values.scalars import CelDuration, CelTime
@@ -26,11 +27,12 @@ _DELAY = frozenset({"double", "duration", "dyn", "int", "string", "uint"})
 class CelCondition:
     """A condition of a Stage's selector."""
 
-    __slots__ = ("_program",)
+    __slots__ = ("_place", "_program")
 
-    def __init__(self, program: CelProgram) -> None:
-        """Keep the program."""
+    def __init__(self, program: CelProgram, place: StagePlace) -> None:
+        """Keep the program, and where it is."""
         self._program = program
+        self._place = place
 
     @property
     def source(self) -> str:
@@ -39,10 +41,13 @@ class CelCondition:
 
     def holds(self, value: Json) -> bool:
         """Return whether it holds; raise ExpressionError if it cannot be evaluated."""
-        found = self._program.evaluate(value)
-        if found is True or found is False:
-            return found is True
-        raise _unfit(self._program, found, "true or false")
+        try:
+            found = self._program.evaluate(value)
+            if found is True or found is False:
+                return found is True
+            raise _unfit(self._program, found, "true or false")
+        except ExpressionError as e:
+            raise FieldEvaluationError(e, self._place.field) from e
 
     def fixed_truth(self) -> bool | None:
         """Return whether it holds for every object; None if that depends on the object."""
@@ -56,28 +61,33 @@ class CelCondition:
 class CelWeight:
     """The weight of a Stage."""
 
-    __slots__ = ("_program",)
+    __slots__ = ("_place", "_program")
 
-    def __init__(self, program: CelProgram) -> None:
-        """Keep the program."""
+    def __init__(self, program: CelProgram, place: StagePlace) -> None:
+        """Keep the program, and where it is."""
         self._program = program
+        self._place = place
 
     def values(self, value: Json) -> Sequence[Json]:
         """Return the weight alone; raise ExpressionError if there is none."""
-        found = self._program.evaluate(value)
-        if isinstance(found, CelTime) or not isinstance(found, int | float):
-            raise _unfit(self._program, found, "a number")
-        return [_whole(self._program, found)]
+        try:
+            found = self._program.evaluate(value)
+            if isinstance(found, CelTime) or not isinstance(found, int | float):
+                raise _unfit(self._program, found, "a number")
+            return [_whole(self._program, found)]
+        except ExpressionError as e:
+            raise FieldEvaluationError(e, self._place.field) from e
 
 
 class CelDelay:
     """The delay of a Stage, or its upper bound."""
 
-    __slots__ = ("_is_logged", "_program")
+    __slots__ = ("_is_logged", "_place", "_program")
 
-    def __init__(self, program: CelProgram) -> None:
-        """Keep the program."""
+    def __init__(self, program: CelProgram, place: StagePlace) -> None:
+        """Keep the program, and where it is."""
         self._program = program
+        self._place = place
         self._is_logged = False
 
     def values(self, value: Json) -> Sequence[Json]:
@@ -86,7 +96,7 @@ class CelDelay:
             return [self._delay(self._program.evaluate(value))]
         except ExpressionError as e:
             if not self._is_logged:
-                log.warning("%s; there is no delay then (logged once)", e)
+                log.warning("%s: %s; there is no delay then (logged once)", self._place, e)
             self._is_logged = True
             return [timedelta()]
 
@@ -105,17 +115,17 @@ class CelExpressions:
         """Compile for objects of a kind that CEL knows as a struct, None for all others."""
         self._struct = struct
 
-    def condition(self, source: str) -> CelCondition:
+    def condition(self, source: str, place: StagePlace) -> CelCondition:
         """Return a condition of a selector."""
-        return CelCondition(self._program(source, _BOOLEAN))
+        return CelCondition(self._program(source, _BOOLEAN), place)
 
-    def weight(self, source: str) -> CelWeight:
+    def weight(self, source: str, place: StagePlace) -> CelWeight:
         """Return a weight."""
-        return CelWeight(self._program(source, _INTEGER))
+        return CelWeight(self._program(source, _INTEGER), place)
 
-    def delay(self, source: str) -> CelDelay:
+    def delay(self, source: str, place: StagePlace) -> CelDelay:
         """Return a delay or its upper bound."""
-        return CelDelay(self._program(source, _DELAY))
+        return CelDelay(self._program(source, _DELAY), place)
 
     def _program(self, source: str, wanted: frozenset[str]) -> CelProgram:
         program = compile_cel(source, self._struct)

@@ -43,6 +43,10 @@ POD_NAMES = NAMES | {
     "PodIPsWith",
 }
 """The functions for pods."""
+OF_THE_MOMENT = frozenset({"NodeIPWith", "NodeIPsWith", "Now", "PodIP", "PodIPWith", "PodIPsWith"})
+"""Those whose results depend on more than what they are called with."""
+PURE = POD_NAMES - OF_THE_MOMENT
+"""Those that return the same for the same values, as long as the controller runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

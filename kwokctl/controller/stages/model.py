@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from kwokctl.controller.stages.places import StagePlace
 from kwokctl.controller.stages.selectors import FieldQuery, Known, Selector
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
@@ -101,7 +102,7 @@ class Delay:
     bound_from: FieldQuery | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
 class Stage:
     """One step in the life of the objects of one kind."""
 
@@ -120,6 +121,10 @@ class Stage:
         """Return where the template of a step is in the document; empty for a step without one."""
         found = self.steps[step] if step < len(self.steps) else None
         return found.field if isinstance(found, PatchStep | ApplyStep) else ""
+
+    def place(self, field: str) -> StagePlace:
+        """Return where one of its fields is; without a name, where the Stage is."""
+        return StagePlace(self.name, self.source, field)
 
     @property
     def deletes(self) -> bool:

@@ -20,6 +20,7 @@ from kwokctl.controller.stages.model import (
     Stage,
     Step,
 )
+from kwokctl.controller.stages.places import StagePlace
 from kwokctl.controller.stages.selectors import Condition, FieldQuery, Requirement, Selector
 from kwokctl.errors import ExpressionError
 from kwokctl.expr import gotemplate, jq
@@ -158,8 +159,12 @@ class _Reader:
             return self._source(shape, path)
         return self._cel(shape.cel, _cel(kind).delay, path)
 
-    def _cel(self, shape: schema.CelShape, compile_: Callable[[str], T], path: str) -> T:
-        return self._compiled(lambda: compile_(shape.expression), f"{path}.cel.expression")
+    def _cel(
+        self, shape: schema.CelShape, compile_: Callable[[str, StagePlace], T], path: str
+    ) -> T:
+        field = f"{path}.cel.expression"
+        place = StagePlace(self._name, self._document.source, field)
+        return self._compiled(lambda: compile_(shape.expression, place), field)
 
     def _source(self, shape: schema.SourceShape | None, path: str) -> FieldQuery | None:
         if shape is None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.cel.checking.checker import Checked, Checker, by_name
@@ -12,6 +12,7 @@ from kwokctl.expr.cel.kinds.cel_type import CelType
 from kwokctl.expr.cel.syntax.nodes import CelCall, CelNode, CelSelect
 from kwokctl.expr.cel.syntax.parser import parse
 from kwokctl.expr.cel.writing.dispatch import dispatchers
+from kwokctl.expr.cel.writing.places import place_of
 from kwokctl.expr.cel.writing.writer import CelWriter
 from kwokctl.expr.line_column import line_and_column
 from kwokctl.json_value import Json
@@ -28,6 +29,7 @@ _FAULTS = (
 """What the fast way may end in."""
 _TOO_DEEP = (RecursionError, MemoryError, SyntaxError)
 """Python's message for code that is nested too deeply."""
+_FILE = "<CEL>"
 
 
 class CelEnvironment:
@@ -49,6 +51,13 @@ class CelEnvironment:
         return dispatchers(self.functions)
 
 
+class _Written(NamedTuple):
+    """An expression as a function, and the Python that it was made from."""
+
+    function: Callable[..., Any]
+    text: str
+
+
 class CelProgram:
     """An expression; evaluate it on a value for each variable of its environment."""
 
@@ -58,7 +67,7 @@ class CelProgram:
         self._environment = environment
         try:
             self.tree, self._checked = _checked(source, environment)
-            self._fast = self._written(is_fast=True)
+            self._fast = self._written(is_fast=True).function
         except CelSourceError as e:
             place = line_and_column(source, e.at)
             raise ExpressionError(
@@ -89,7 +98,7 @@ class CelProgram:
         """Return the value of a part that depends on no variable; None if its evaluation fails."""
         writer = CelWriter(self._checked, self._environment.dispatchers, is_fast=False)
         try:
-            return eval(writer.boxed(node), writer.names)  # noqa: S307 - made from a tree, texts by repr
+            return eval(f"({writer.boxed(node)})", writer.names)  # noqa: S307 - made from a tree, texts by repr
         except (*_TOO_DEEP, *_FAULTS):
             return None
 
@@ -116,23 +125,26 @@ class CelProgram:
 
     def _evaluate_carefully(self, values: tuple[Json, ...]) -> Any:
         try:
-            return self._careful(*values)
+            return self._careful.function(*values)
         except _TOO_DEEP as e:
             raise ExpressionError(f"CEL '{self.source}': it is nested too deeply") from e
         except _FAULTS as e:
-            raise ExpressionError(f"CEL '{self.source}': {e}") from e
+            at = place_of(self._careful.text, _FILE, e.__traceback__)
+            place = "" if at is None else f", at {line_and_column(self.source, at)}"
+            raise ExpressionError(f"CEL '{self.source}': {e}{place}") from e
 
     @cached_property
-    def _careful(self) -> Callable[..., Any]:
+    def _careful(self) -> _Written:
         return self._written(is_fast=False)
 
-    def _written(self, *, is_fast: bool) -> Callable[..., Any]:
+    def _written(self, *, is_fast: bool) -> _Written:
         environment = self._environment
         writer = CelWriter(self._checked, environment.dispatchers, is_fast=is_fast)
         parameters = ", ".join(f"v_{name}" for name in environment.variables)
-        written = f"lambda {parameters}: {writer.boxed(self.tree)}"
-        function: Callable[..., Any] = eval(written, writer.names)  # noqa: S307 - made from a tree, texts by repr
-        return function
+        written = f"lambda {parameters}: ({writer.boxed(self.tree)})"
+        code = compile(written, _FILE, "eval")
+        function: Callable[..., Any] = eval(code, writer.names)  # noqa: S307 - made from a tree, texts by repr
+        return _Written(function, written)
 
 
 def _checked(source: str, environment: CelEnvironment) -> tuple[CelNode, Checked]:

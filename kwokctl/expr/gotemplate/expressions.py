@@ -16,6 +16,7 @@ from itertools import count
 from typing import Any, ClassVar, NamedTuple, assert_never
 
 from kwokctl.expr.gotemplate.functions import BUILT_IN, COUNTING, TIMELY, takes
+from kwokctl.expr.gotemplate.functions.random import RANDOM
 from kwokctl.expr.gotemplate.functions.refused import REFUSED
 from kwokctl.expr.gotemplate.go import values
 from kwokctl.expr.gotemplate.go.go_types import UntypedConstant, exact
@@ -214,7 +215,7 @@ class Expressions:
         codes = list(map(self.exact, arguments))
         if name in TIMELY:
             self._required.setdefault("Now", function.at)
-            codes = ["fn['Now']()", *codes]
+            codes = ["(fn.get('now') or fn['Now'])()", *codes]
         elif name in REFUSED:
             self._source.fail(function.at, f"Sprig's '{name}' is not supported: {REFUSED[name]}")
         elif name not in BUILT_IN:
@@ -222,7 +223,8 @@ class Expressions:
             called = f"fn[{name!r}]({', '.join(codes)})"
             return Written(f"deepcopy({called})" if self._changes_maps else called)
         self._check(function, len(codes))
-        return Written(f"{PREFIX}{name}({', '.join(codes)})")
+        called = f"fn.get({name!r}, {PREFIX}{name})" if name in RANDOM else f"{PREFIX}{name}"
+        return Written(f"{called}({', '.join(codes)})")
 
     def _check(self, function: Function, count: int) -> None:
         if not takes(function.name, count):

@@ -11,14 +11,16 @@ IsUnknown = Callable[[Any], bool]
 """Returns whether a value, or anything in it, is not known."""
 
 
-def reaches(source: str, value: Any, is_unknown: IsUnknown) -> bool:
+def reaches(
+    source: str, value: Any, is_unknown: IsUnknown, in_result: IsUnknown | None = None
+) -> bool:
     """Return whether the program may read, or return, something of `value` that is not known.
 
-    Errs on the side of yes: for a program that the compiler does not know, and for what comes after
-    a `select` that lets nothing through.
+    Of a result `in_result` decides that, if it is given. Errs on the side of yes: for a program that
+    the compiler does not know, and for what comes after a `select` that lets nothing through.
     """
     steps = _steps(source)
-    return steps is None or _reaches(steps, value, is_unknown)
+    return steps is None or _reaches(steps, value, is_unknown, in_result or is_unknown)
 
 
 @lru_cache(maxsize=1024)
@@ -29,17 +31,18 @@ def _steps(source: str) -> Steps | None:
         return None
 
 
-def _reaches(steps: Steps, value: Any, is_unknown: IsUnknown) -> bool:
+def _reaches(steps: Steps, value: Any, is_unknown: IsUnknown, in_result: IsUnknown) -> bool:
     if not steps:
-        return is_unknown(value)
+        return in_result(value)
     if not isinstance(value, Mapping | list):
         return is_unknown(value)  # what is known gives null, or an error
     step, rest = steps[0], steps[1:]
-    if isinstance(step, Select) and _reaches(step.path, value, is_unknown):
+    if isinstance(step, Select) and _reaches(step.path, value, is_unknown, is_unknown):
         return True
     if isinstance(step, Either):
-        return any(_reaches(branch + rest, value, is_unknown) for branch in step.branches)
-    return any(_reaches(rest, each, is_unknown) for each in _next(step, value))
+        branches = [branch + rest for branch in step.branches]
+        return any(_reaches(branch, value, is_unknown, in_result) for branch in branches)
+    return any(_reaches(rest, each, is_unknown, in_result) for each in _next(step, value))
 
 
 def _next(step: Step, value: Mapping[str, Any] | list[Any]) -> Collection[Any]:

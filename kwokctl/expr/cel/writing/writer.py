@@ -29,6 +29,7 @@ from kwokctl.expr.cel.writing.calls import call
 from kwokctl.expr.cel.writing.dispatch import type_of
 from kwokctl.expr.cel.writing.operators import OPERATORS
 from kwokctl.expr.cel.writing.parts import Parts
+from kwokctl.expr.cel.writing.places import mark
 
 _NAMES: Mapping[str, Any] = {
     "amount": structs.amount,
@@ -66,7 +67,10 @@ class CelWriter(Parts):
         super().__init__(checked, dispatchers, _NAMES, is_fast=is_fast)
 
     def write(self, node: CelNode) -> str:
-        """Return the Python for a part."""
+        """Return the Python for a part; in the careful way its line is preceded by where the part is."""
+        return self._of(node) if self.is_fast else f"{mark(node.at)}{self._of(node)}"
+
+    def _of(self, node: CelNode) -> str:
         match node:
             case CelSelect():
                 return self._select(node)

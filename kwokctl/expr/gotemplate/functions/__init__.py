@@ -61,7 +61,7 @@ so `must…` is but another name."""
 BUILT_IN |= {f"must{name[0].upper()}{name[1:]}": BUILT_IN[name] for name in _MUST}
 
 TIMELY: dict[str, Callable[..., object]] = {"now": current, "ago": ago}
-"""Functions to which what the caller's `Now` returns is given as first value."""
+"""Functions to which what the caller's `now`, or else its `Now`, returns is given as first value."""
 
 
 @lru_cache(maxsize=1024)

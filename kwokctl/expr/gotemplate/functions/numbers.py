@@ -4,7 +4,6 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from decimal import ROUND_HALF_UP, Decimal, localcontext
-from random import SystemRandom
 
 from kwokctl.expr.gotemplate.fault import TemplateError
 from kwokctl.expr.gotemplate.functions.arguments import count, real, text, whole
@@ -133,12 +132,6 @@ def _atoi(value: object) -> int:
     return int(text(value)) if re.match(r"[-+]?[0-9]+\Z", text(value)) else 0
 
 
-def _random(low: object, high: object) -> int:
-    if count(high) <= count(low):
-        raise TemplateError("'randInt' needs a lower and a higher bound")
-    return SystemRandom().randrange(count(low), count(high))
-
-
 def _all_whole(values: Iterable[object]) -> list[int]:
     return [whole(value) for value in values]
 
@@ -170,7 +163,6 @@ NUMBERS: dict[str, Callable[..., object]] = {
     "mod": _rest,
     "mul": _product,
     "mulf": _exactly(Decimal.__mul__),
-    "randInt": _random,
     "round": _rounded,
     "seq": _sequence,
     "sub": lambda first, second: _int64(whole(first) - whole(second)),

@@ -1,4 +1,4 @@
-"""Sprig's functions that return another value each time."""
+"""Sprig's functions that return another value each time; the caller's own of their names take their place."""
 
 import string
 from base64 import b64encode
@@ -29,6 +29,12 @@ def _bytes(number: object) -> str:
     return b64encode(_SYSTEM.randbytes(count(number))).decode()
 
 
+def _integer(low: object, high: object) -> int:
+    if count(high) <= count(low):
+        raise TemplateError("'randInt' needs a lower and a higher bound")
+    return _SYSTEM.randrange(count(low), count(high))
+
+
 def _shuffled(value: Any) -> str:
     return "".join(_SYSTEM.sample(text(value), k=len(value)))
 
@@ -44,6 +50,7 @@ RANDOM: dict[str, Callable[..., object]] = {
     "randAlphaNum": _random(string.ascii_letters + string.digits),
     "randAscii": _random("".join(map(chr, range(0x20, 0x7F)))),
     "randBytes": _bytes,
+    "randInt": _integer,
     "randNumeric": _random(string.digits),
     "shuffle": _shuffled,
     "uuidv4": _uuid,

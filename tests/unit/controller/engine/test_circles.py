@@ -50,6 +50,23 @@ def test_two_stages_that_undo_each_other_are_slowed_down_and_named_once(
     assert "are slowed down: 'there', 'back' (logged once)" in message
 
 
+def test_a_delay_too_short_for_rest_does_not_hide_a_circle() -> None:
+    brief = Delay(base=0.001)
+    there = stage(
+        "there", [has("status.phase", "Pending")], patch({"phase": "Running"}), delay=brief
+    )
+
+    @story(there, BACK)
+    async def _(rig: Rig) -> None:
+        rig.cluster.put(PODS, pod())
+        await asyncio.sleep(3600)
+
+        assert len(rig.cluster.writes) < 100
+        [(about, message)] = circle_events(rig)
+        assert about == "p"
+        assert "'there', 'back'" in message or "'back', 'there'" in message
+
+
 def test_each_object_of_a_circle_gets_an_event_each_time_that_it_is_slowed_down() -> None:
     @story(THERE, BACK)
     async def _(rig: Rig) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from kwokctl.controller.stages.expressions import CelCondition, CelWeight
 from kwokctl.controller.stages.model import EventStep, Kind, Stage
+from kwokctl.controller.stages.places import StagePlace
 from kwokctl.controller.stages.selectors import Selector
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.errors import ApiError, ExpressionError
@@ -181,11 +182,16 @@ def test_a_conflict_that_cannot_be_looked_into_is_tried_again_all_the_same() -> 
         assert rig.phase() == "Running"
 
 
+CONDITION = StagePlace(
+    "painted", "painted.yaml document 1", "spec.selector.matchExpressions[0].cel.expression"
+)
 PAINTED = Stage(
     name="painted",
     kind=Kind("v1", "Pod"),
     selector=Selector(
-        expressions=(CelCondition(cel.compile_cel("self.metadata.labels.colour == 'red'", "Pod")),)
+        expressions=(
+            CelCondition(cel.compile_cel("self.metadata.labels.colour == 'red'", "Pod"), CONDITION),
+        )
     ),
     steps=(patch({"phase": "Running"}),),
     source="painted.yaml document 1",
@@ -215,13 +221,15 @@ def test_a_condition_in_cel_that_fails_leaves_out_its_stage_for_this_object_alon
 
     [record] = [r for r in caplog.records if r.levelno == logging.ERROR]
     assert record.getMessage() == (
-        "stage 'painted' (painted.yaml document 1) is not for Pod 'ns/plain': "
-        "CEL 'self.metadata.labels.colour == 'red'': there is no field 'colour' (logged once)"
+        "stage 'painted' (painted.yaml document 1, spec.selector.matchExpressions[0].cel.expression) "
+        "is not for Pod 'ns/plain': CEL 'self.metadata.labels.colour == 'red'': "
+        "there is no field 'colour', at line 1, column 21 (logged once)"
     )
 
 
 def test_a_weight_in_cel_that_fails_leaves_out_its_stage_for_this_object_alone() -> None:
-    weight = CelWeight(cel.compile_cel("int(self.metadata.annotations['w'])", "Pod"))
+    program = cel.compile_cel("int(self.metadata.annotations['w'])", "Pod")
+    weight = CelWeight(program, StagePlace("heavy", "heavy.yaml", "spec.weightFrom.cel.expression"))
     pending = [has("status.phase", "Pending")]
     heavy = stage("heavy", pending, patch({"phase": "Heavy"}), weight_from=weight)
     light = stage("light", pending, patch({"phase": "Light"}), weight=0)

@@ -113,6 +113,16 @@ def test_random_stages_mostly_do_the_same_with_all() -> None:
     assert refused < 20
 
 
+def test_a_text_is_there_whatever_it_is() -> None:
+    named = {"jq": {"key": ".metadata.name", "operator": "Exists"}}
+    is_there = stage("a", template="phase: Running", selector={"matchExpressions": [named]})
+
+    found = pattern(read([is_there]))
+
+    assert found is not None
+    assert found.status["phase"] == "Running"
+
+
 @pytest.mark.parametrize(
     "more",
     [
@@ -132,7 +142,9 @@ def test_random_stages_mostly_do_the_same_with_all() -> None:
         {
             "template": "phase: Running",
             "selector": {
-                "matchExpressions": [{"jq": {"key": ".metadata.name", "operator": "Exists"}}]
+                "matchExpressions": [
+                    {"jq": {"key": ".metadata.name", "operator": "NotIn", "values": ["o-1"]}}
+                ]
             },
         },
         {

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.controller.stages.choice import basis, pick, seconds
+from kwokctl.controller.stages.choice import basis, pick, possible, seconds
 from kwokctl.controller.stages.model import Delay, DeleteStep, Kind, Stage
 from kwokctl.controller.stages.selectors import Selector
 
@@ -83,6 +83,18 @@ def test_a_stage_whose_weight_is_unreadable_is_left_out_unless_all_are() -> None
 
     assert set(chosen(lost, stage("a"))) == {"a"}
     assert set(chosen(lost, stage("a", weight_from=Finds(("",))))) == {"lost", "a"}
+
+
+@pytest.mark.parametrize(
+    "weights", [(), (0,), (0, 0), (1, 0), (1, 3), (-5, 1), (2, None), (0, None), (None, None)]
+)
+def test_what_is_possible_is_chosen_sometimes(weights: tuple[int | None, ...]) -> None:
+    stages = [
+        stage(str(n), weight_from=Finds(("many",) if weight is None else (weight,)))
+        for n, weight in enumerate(weights)
+    ]
+
+    assert {each.name for each in possible(basis(stages, {}))} == set(chosen(*stages))
 
 
 @pytest.mark.parametrize(

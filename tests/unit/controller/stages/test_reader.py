@@ -14,8 +14,9 @@ from kwokctl.controller.stages.model import (
     PatchStep,
     Stage,
 )
+from kwokctl.controller.stages.places import FieldEvaluationError
 from kwokctl.controller.stages.reader import read_stages
-from kwokctl.errors import ConfigError, ExpressionError
+from kwokctl.errors import ConfigError
 from kwokctl.kube.client import PatchType
 
 
@@ -26,6 +27,10 @@ def document(spec: dict[str, Any], *, name: str = "s") -> Document:
 
 def spec(kind: str = "Pod", **fields: Any) -> dict[str, Any]:
     return {"resourceRef": {"kind": kind}, "selector": {}, "steps": [{"delete": True}], **fields}
+
+
+def matching(*conditions: dict[str, Any]) -> dict[str, Any]:
+    return {"selector": {"matchExpressions": list(conditions)}}
 
 
 def read(spec: dict[str, Any]) -> Stage:
@@ -357,28 +362,33 @@ def test_the_error_of_a_delay_in_cel_is_logged_once(caplog: pytest.LogCaptureFix
     for _ in range(2):
         assert seconds(stage.delay, {}, 0.0, Random(1)) == 0.0
 
-    assert caplog.messages == [
-        "CEL 'self.metadata.annotations['x']': there is no key 'x'; there is no delay then (logged once)"
-    ]
+    [message] = caplog.messages
+    assert message == (
+        "stage 's' (f.yaml, document 1, spec.delay.durationFrom.cel.expression): "
+        "CEL 'self.metadata.annotations['x']': there is no key 'x', at line 1, column 26; "
+        "there is no delay then (logged once)"
+    )
 
 
 @pytest.mark.parametrize(
-    "fields",
+    ("field", "fields"),
     [
-        {"selector": {"matchExpressions": [cel("self.metadata.labels.a == 'b'")]}},
-        {"selector": {"matchExpressions": [cel("dyn(self.metadata.name)")]}},
-        {"weightFrom": cel("int(self.metadata.labels.a)")},
-        {"weightFrom": cel("dyn(self.metadata.name)")},
-        {"weightFrom": cel("1.0 / 0.0")},
+        ("selector.matchExpressions[0]", matching(cel("self.metadata.labels.a == 'b'"))),
+        ("selector.matchExpressions[0]", matching(cel("dyn(self.metadata.name)"))),
+        ("weightFrom", {"weightFrom": cel("int(self.metadata.labels.a)")}),
+        ("weightFrom", {"weightFrom": cel("dyn(self.metadata.name)")}),
+        ("weightFrom", {"weightFrom": cel("1.0 / 0.0")}),
     ],
 )
 def test_no_stage_can_be_chosen_if_a_condition_or_a_weight_in_cel_fails(
-    fields: dict[str, Any],
+    field: str, fields: dict[str, Any]
 ) -> None:
     stage = read(spec(**fields))
 
-    with pytest.raises(ExpressionError, match=r"^CEL '"):
+    with pytest.raises(FieldEvaluationError, match=r"^CEL '") as caught:
         basis([read(spec()), stage], {"metadata": {"name": "a"}})
+
+    assert caught.value.field == f"spec.{field}.cel.expression"
 
 
 @pytest.mark.parametrize("word", ["..", "apps/", "/v1", "a/b/v1", "Apps/v1", "v1 "])

@@ -36,7 +36,9 @@ def test_the_careful_way_gives_the_same_result_as_the_fast_one(name: str) -> Non
         if "type" in case and "Now" not in case["text"] and "Rand" not in case["text"]:
             kind = case["kind"] if case["kind"] in {"Node", "Pod"} else None
             program, value = cel.compile_cel(case["text"], kind), golden["objects"][case["kind"]]
-            assert plain(program._careful(value)) == plain(program.evaluate(value)), case["text"]
+            assert plain(program._careful.function(value)) == plain(program.evaluate(value)), case[
+                "text"
+            ]
 
 
 @pytest.mark.parametrize(
@@ -106,6 +108,25 @@ def test_a_runtime_error_is_reported_with_the_expression(text: str, said: str) -
         evaluate(text)
 
     assert str(caught.value).startswith(f"CEL '{text}': {said}")
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("self.a == 1 &&\n  self.b.c == 'x'", "line 2, column 9"),
+        ("self.a / self.zero == 1", "line 1, column 8"),
+        ("[0, 1].all(each, self.list[each] > 0)", "line 1, column 27"),
+        ("self.list.map(each, each.name)", "line 1, column 25"),
+        ("'#1' + self.text + self.a", "line 1, column 18"),
+    ],
+)
+def test_a_runtime_error_is_reported_with_the_part_that_fails(text: str, place: str) -> None:
+    value = {"a": 1, "b": {}, "list": [1], "zero": 0, "text": "#2"}
+
+    with pytest.raises(ExpressionError) as caught:
+        evaluate(text, value)
+
+    assert str(caught.value).endswith(f", at {place}")
 
 
 @pytest.mark.parametrize(

@@ -193,6 +193,7 @@ def test_symbols_in_the_data_are_passed_through() -> None:
         "a: {{ Quote (has .x .l) }}",
         "a: {{ Quote (Twice .l) }}",
         "a: {{ uuidv4 }}",
+        "a: {{ randInt 1 1000 }}",
         "{{ Quote .x }}: b",
     ],
 )

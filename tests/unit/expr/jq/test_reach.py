@@ -44,3 +44,22 @@ def is_unknown(value: Any) -> bool:
 )
 def test_a_program_reaches_what_it_may_look_at(source: str, answer: bool) -> None:
     assert reaches(source, POD, is_unknown) is answer
+
+
+@pytest.mark.parametrize(
+    ("source", "answer"),
+    [
+        (".metadata.name", False),
+        (".spec.containers[].name", False),
+        (".metadata.labels", False),
+        (".status.phase, .metadata.name", False),
+        (".metadata.name.first", True),
+        ('.metadata | select(.name == "p")', True),
+        ('.metadata | select(.name == "p") | .name', True),
+        (".metadata.labels | length", True),
+    ],
+)
+def test_what_is_not_known_may_be_a_result_where_only_its_presence_counts(
+    source: str, answer: bool
+) -> None:
+    assert reaches(source, POD, is_unknown, lambda _: False) is answer

@@ -1,0 +1,75 @@
+"""Plays steps of a Stage by the plans for objects that are alike."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from kwokctl.controller.engine.object_state import ObjectState
+from kwokctl.controller.engine.stage_events import about
+from kwokctl.controller.plans.plan import StagePlan
+from kwokctl.controller.plans.plans import Plans
+from kwokctl.controller.plans.shape import ObjectForm
+from kwokctl.controller.stages.model import Stage
+from kwokctl.dataplane.events.object_event import ObjectEvent
+from kwokctl.dataplane.port import KubeletWriter, ObjectKey
+from kwokctl.embedded.metrics import Metrics
+
+
+class Planned(NamedTuple):
+    """What has been done by a plan."""
+
+    form: ObjectForm
+    """The object as it is now."""
+    version: int
+    steps: int
+
+
+class PlanPlayer:
+    """Writes what a plan gives for an object."""
+
+    def __init__(
+        self, plans: Plans, plane: KubeletWriter, metrics: Metrics, wall: Callable[[], float]
+    ) -> None:
+        """Write through `plane`; `wall` is the time of day for Events."""
+        self._plans = plans
+        self._plane = plane
+        self._metrics = metrics
+        self._wall = wall
+
+    async def play(
+        self,
+        stage: Stage,
+        state: ObjectState,
+        target: ObjectKey,
+        seen: tuple[ObjectForm, int],
+        functions: Mapping[str, Any],
+    ) -> Planned | None:
+        """Do the next steps of a Stage; None, with nothing done, if they must be played one by one.
+
+        `seen` is the object as it is now, with its version. Raises RequestError when the cluster refuses.
+        """
+        form, version = seen
+        try:
+            found = self._plans.planned(form, stage, state.step, functions)
+        except Exception:  # whatever it is, it comes again when the object is played by itself
+            return None
+        if found is None:
+            return None
+        plan, after = found
+        event = self._about(plan, state, target, version)
+        revision = await self._plane.store_whole(target, after.stored(), version, event)
+        if revision is None:
+            return None
+        self._count(plan)
+        return Planned(after, revision, plan.steps)
+
+    def _count(self, plan: StagePlan) -> None:
+        if plan.event is not None:
+            self._metrics.count("kwok_controller_writes_total", verb="event")
+        self._metrics.count("kwok_controller_writes_total", verb="patch")
+
+    def _about(
+        self, plan: StagePlan, state: ObjectState, target: ObjectKey, version: int
+    ) -> ObjectEvent | None:
+        if plan.event is None:
+            return None
+        return about(plan.event, target, state.uid, str(version), self._wall())

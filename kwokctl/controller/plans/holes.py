@@ -1,0 +1,79 @@
+"""Places in an object where those that are alike differ: texts, which symbols represent."""
+
+import re
+from collections.abc import Callable
+from enum import Enum
+from secrets import token_hex
+
+from kwokctl.expr.gotemplate.symbols import Symbol, TextSymbol
+from kwokctl.json_value import Json
+
+_NONCE = f"hole-{token_hex(8)}-"
+"""What no object has in it: users cannot know it."""
+TOKENS = re.compile(f"{_NONCE}([0-9]{{3}})")
+_MOST = 1000
+_PLAIN = re.compile(r"[ !#-\[\]-~]+")
+"""What JSON writes as it is."""
+
+
+class HoleContent(Enum):
+    """What the texts in a hole are."""
+
+    TEXT = "\u2603 is neither a number, a time, an amount nor an address"
+    TIME = "2026-01-01T00:00:00.000000000Z"
+    ADDRESS = "10.0.0.1"
+
+    @property
+    def example(self) -> str:
+        """A text that an API server decodes only where it decodes all of them."""
+        return self.value
+
+
+class Hole(TextSymbol):
+    """A text, not empty and plain in JSON, that is another one for each object."""
+
+    __slots__ = ("content", "number")
+
+    def __init__(self, number: int, content: HoleContent = HoleContent.TEXT) -> None:
+        """Be the hole with this number."""
+        super().__init__(f"hole {number}")
+        self.number = number
+        self.content = content
+
+
+class LooseHole(Hole):
+    """The same, taken to differ from all other values, but not usable as a key.
+
+    That is how patches are applied: whether a value that replaces another is equal does not matter.
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether it is the very same."""
+        return self is other
+
+    __hash__ = Symbol.__hash__
+
+
+def token(number: int) -> str:
+    """Return the text that stands for a hole; ValueError for too high a number."""
+    if number >= _MOST:
+        raise ValueError("too many holes")
+    return f"{_NONCE}{number:03d}"
+
+
+def is_plain(text: str) -> bool:
+    """Return whether JSON writes a text as it is; an empty one does not count."""
+    return _PLAIN.fullmatch(text) is not None
+
+
+def mapped(value: Json, change: Callable[[Symbol], Json]) -> Json:
+    """Return a value with its symbols changed."""
+    if isinstance(value, Symbol):
+        return change(value)
+    if isinstance(value, dict):
+        return {name: mapped(each, change) for name, each in value.items()}
+    if isinstance(value, list):
+        return [mapped(each, change) for each in value]
+    return value

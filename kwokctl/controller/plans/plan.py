@@ -1,0 +1,119 @@
+"""Proves for all objects of a shape what a Stage's patch of their status does to them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from kwokctl.controller.plans.holes import Hole, LooseHole, mapped
+from kwokctl.controller.plans.shape import ObjectForm, Shape
+from kwokctl.controller.plans.source import Compute, Functions, Source
+from kwokctl.controller.stages import symbolic
+from kwokctl.controller.stages.model import EventStep, PatchStep, Step
+from kwokctl.dataplane.shapes import check_status
+from kwokctl.dataplane.status_change import is_of_status
+from kwokctl.errors import ExpressionError
+from kwokctl.expr.gotemplate.symbols import Symbol, refuse
+from kwokctl.json_value import Json
+from kwokctl.kube.client import PatchType
+from kwokctl.kube.patching.apply import apply_patch
+from kwokctl.kube.resource import Resource
+
+_TYPES = frozenset({PatchType.STRATEGIC, PatchType.MERGE})
+
+
+@dataclass(frozen=True, slots=True)
+class StagePlan:
+    """What becomes of all objects of a shape."""
+
+    event: EventStep | None
+    """What is recorded together with the patch."""
+    steps: int
+    """How many steps of the Stage that does."""
+    shape: Shape
+    """The one that objects have afterwards."""
+    compute: Compute
+
+    def form(self, form: ObjectForm, functions: Functions) -> ObjectForm:
+        """Return an object as it is afterwards; MisfitError, or another error, if it must be played."""
+        return ObjectForm(self.shape, self.compute(form.holes, functions))
+
+
+def plan_of(
+    resource: Resource,
+    steps: Sequence[Step],
+    form: ObjectForm,
+    functions: Functions,
+    known: Callable[[Shape], Shape],
+) -> StagePlan | None:
+    """Return the plan for the next of some steps, an Event and the patch after it being one.
+
+    `form` is one of the objects, and `functions` are those for its templates. `known` returns the
+    shape that is known already for an equal one. None if nothing is certain.
+    """
+    event = steps[0] if isinstance(steps[0], EventStep) else None
+    step = steps[0] if event is None else next(iter(steps[1:]), None)
+    if not isinstance(step, PatchStep) or not _is_plain(step):
+        return None
+    try:
+        source = Source(form.shape.holes, form.holes, functions)
+        after = Shape(resource, _after(resource, step, form.shape, source))
+        compute = source.compute(after.sources)
+    except (ExpressionError, TypeError, ValueError, AttributeError):
+        return None
+    return StagePlan(event, 1 + (event is not None), known(after), compute)
+
+
+def _is_plain(step: PatchStep) -> bool:
+    return step.subresource == "status" and not step.as_user and step.type in _TYPES
+
+
+def _after(resource: Resource, step: PatchStep, shape: Shape, source: Source) -> Json:
+    """Return the object after a patch; NotSymbolicError, or another error, if that is not certain."""
+    calls = source.functions(step.template.required)
+    rendered = mapped(step.template.render_symbols(shape.value, calls, ()), source.hole)
+    document = {step.root: rendered} if step.root else rendered
+    loose = _Loosened()
+    before = mapped(shape.value, loose)
+    after = apply_patch(before, mapped(document, loose), step.type, resource.kind)
+    if not _is_certain(resource, before, after):
+        refuse()
+    return mapped(after, loose.back)
+
+
+def _is_certain(resource: Resource, before: Json, after: Json) -> bool:
+    """Return whether a write surely changes the status, nothing else, and to what can be decoded."""
+    known, status = before.get("status"), after.get("status")
+    return (
+        symbolic.surely_differ(known, status)
+        and is_of_status(before, after)
+        and _is_decodable(resource, known or {}, status or {})
+    )
+
+
+class _Loosened:
+    """Exchanges holes for loose ones, and back."""
+
+    def __init__(self) -> None:
+        self._loose: dict[int, LooseHole] = {}
+        self._tight: dict[int, Symbol] = {}
+
+    def __call__(self, symbol: Symbol) -> Symbol:
+        if not isinstance(symbol, Hole):
+            return symbol
+        number = symbol.number
+        self._tight[number] = symbol
+        return self._loose.setdefault(number, LooseHole(number, symbol.content))
+
+    def back(self, symbol: Symbol) -> Symbol:
+        return self._tight[symbol.number] if isinstance(symbol, LooseHole) else symbol
+
+
+def _is_decodable(resource: Resource, before: Json, after: Json) -> bool:
+    """Return whether the API server decodes what has changed in a status, whatever is in its holes."""
+    news = {name: value for name, value in after.items() if value is not before.get(name)}
+    return check_status(resource, orjson.dumps(mapped(news, _anything))) is None
+
+
+def _anything(symbol: Symbol) -> str:
+    return symbol.content.example if isinstance(symbol, Hole) else refuse()

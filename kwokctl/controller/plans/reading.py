@@ -1,0 +1,82 @@
+"""Makes shapes of the outlines of real objects."""
+
+import re
+from collections.abc import Callable
+from itertools import count
+from operator import itemgetter
+from typing import NamedTuple
+
+import orjson
+
+from kwokctl.controller.plans.holes import TOKENS, Hole, HoleContent, token
+from kwokctl.controller.plans.outline import MARKS, TIME, VERSION, Outline
+from kwokctl.controller.plans.shape import VERSION as VERSION_SYMBOL
+from kwokctl.controller.plans.shape import Holes, Shape
+from kwokctl.errors import ExpressionError
+from kwokctl.expr.gotemplate.symbols import Symbol, refuse
+from kwokctl.json_value import Json
+from kwokctl.kube.resource import Resource
+
+
+class OutlineReading(NamedTuple):
+    """How objects with the same outline are read."""
+
+    shape: Shape
+    holes: Callable[[Holes], Holes]
+    """Returns the texts of an object in the order of the shape's holes, given those of the outline."""
+
+
+def reading_of(
+    resource: Resource, outline: Outline, known: Callable[[Shape], Shape]
+) -> OutlineReading | None:
+    """Return how objects with this outline are read; None if it is not certain what differs.
+
+    `known` returns the shape that is known already for an equal one.
+    """
+    try:
+        shape = Shape(resource, _Holes(outline).value)
+    except (ExpressionError, ValueError, TypeError, KeyError):
+        return None
+    order = [hole.number for hole in shape.sources]
+    return OutlineReading(known(shape), _picking(order)) if order else None
+
+
+def _picking(order: list[int]) -> Callable[[Holes], Holes]:
+    if len(order) == 1:
+        return lambda texts: (texts[order[0]],)
+    return itemgetter(*order)
+
+
+class _Holes:
+    """Reads an outline, with holes where its marks are."""
+
+    def __init__(self, outline: Outline) -> None:
+        self._symbols: dict[str, Symbol] = {}
+        self._numbers = count(len(outline.holes))
+        self._first_time = len(outline.holes) - outline.text.count(TIME)
+        self._times = count(self._first_time)
+        text = MARKS.sub(self._named, outline.text)
+        self.value = self._with_symbols(orjson.loads(text))
+        if self._symbols:
+            refuse()  # one is within a longer text
+        if "managedFields" in self.value["metadata"]:
+            refuse()
+
+    def _named(self, found: re.Match[bytes]) -> bytes:
+        mark = found[1][0]
+        name = token(next(self._numbers))
+        if mark == VERSION:
+            self._symbols[name] = VERSION_SYMBOL
+        else:
+            number = mark - 1 if mark else next(self._times)
+            content = HoleContent.TIME if number >= self._first_time else HoleContent.TEXT
+            self._symbols[name] = Hole(number, content)
+        return f'"{name}"'.encode()
+
+    def _with_symbols(self, value: Json) -> Json:
+        if isinstance(value, dict):
+            return {name: self._with_symbols(each) for name, each in value.items()}
+        if isinstance(value, list):
+            return [self._with_symbols(each) for each in value]
+        is_hole = isinstance(value, str) and TOKENS.fullmatch(value)
+        return self._symbols.pop(value) if is_hole else value

@@ -1,0 +1,47 @@
+"""A table of what is worth the work only for keys that come again and again."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+_WORTH = 8
+"""How often a key must come: what is made for it costs as much as some dozen plays."""
+
+
+class Ripening(Generic[K, V]):
+    """Makes a value for a key when it comes the eighth time; the least recently used are forgotten."""
+
+    __slots__ = ("_made", "_most", "_seen")
+
+    def __init__(self, most: int) -> None:
+        """Keep so many values at most, and count as many keys."""
+        self._most = most
+        self._made: OrderedDict[K, V | None] = OrderedDict()
+        self._seen: OrderedDict[K, int] = OrderedDict()
+
+    def get(self, key: K, make: Callable[[], V | None]) -> V | None:
+        """Return the value for a key; None if there is none yet, or if `make` has returned None."""
+        try:
+            found = self._made[key]
+        except KeyError:
+            return self._count(key, make)
+        self._made.move_to_end(key)
+        return found
+
+    def _count(self, key: K, make: Callable[[], V | None]) -> V | None:
+        seen = self._seen.pop(key, 0) + 1
+        if seen < _WORTH:
+            self._seen[key] = seen
+            _bound(self._seen, self._most)
+            return None
+        made = self._made[key] = make()
+        _bound(self._made, self._most)
+        return made
+
+
+def _bound(table: "OrderedDict[K, V]", most: int) -> None:
+    if len(table) > most:
+        table.popitem(last=False)

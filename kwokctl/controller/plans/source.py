@@ -1,0 +1,170 @@
+"""Writes the function that computes what is another one for each object of a shape."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from kwokctl.controller.plans.holes import Hole, HoleContent, is_plain
+from kwokctl.controller.plans.shape import Holes
+from kwokctl.controller.stages.functions import OF_THE_MOMENT, PURE
+from kwokctl.dataplane.shapes.leaves import is_address
+from kwokctl.expr.gotemplate.go.formatting import quotable
+from kwokctl.expr.gotemplate.symbolic import quoted_text
+from kwokctl.expr.gotemplate.symbols import Symbol, TextSymbol, for_symbols, refuse, stripped
+from kwokctl.json_value import Json
+
+Functions = Mapping[str, Callable[..., Any]]
+Compute = Callable[[Holes, Functions], Holes]
+"""Returns the texts of an object after a play, given those before, and the functions for its templates.
+
+Raises MisfitError, and whatever the functions raise.
+"""
+
+_TEXTS = (quotable, quoted_text)
+"""Functions of templates that leave a text as it is."""
+_LITERALS = (str, int, bool, type(None))
+
+
+class MisfitError(Exception):
+    """An object is not like the one with which a play was proven: it must be played by itself."""
+
+
+class Source:
+    """The code for one play, written while the templates are rendered with symbols."""
+
+    def __init__(self, holes: Sequence[Hole], sample: Holes, functions: Functions) -> None:
+        """Begin with the holes of a shape, an object's texts, and the functions for its templates."""
+        self._holes = holes
+        self._sample = sample
+        self._given = functions
+        self._names: dict[str, Any] = {
+            "addresses": _addresses,
+            "checked": _checked,
+            "counted": _counted,
+        }
+        self._lines: list[str] = []
+        self._code = {f"hole {number}": f"h{number}" for number in range(len(sample))}
+        self._results: dict[str, Json] = {}
+        self._made: dict[str, Hole] = {}
+        """The holes that have been made, by the code of their texts."""
+        self._contents: dict[str, HoleContent] = {
+            f"h{number}": hole.content for number, hole in enumerate(holes)
+        }
+
+    def functions(self, required: Collection[str]) -> Functions:
+        """Return what templates are to call, by name.
+
+        Raises NotSymbolicError for a function of which it is not known what it depends on.
+        """
+        found: dict[str, Callable[..., Any]] = {}
+        for name in required:
+            if name in PURE:
+                found[name] = self._given[name]
+            elif name in OF_THE_MOMENT:
+                found[name] = self._calling(name)
+            else:
+                refuse()
+        return found
+
+    def hole(self, symbol: Symbol) -> Hole:
+        """Return the hole that a symbol fills: one of the shape's if it is that.
+
+        Raises NotSymbolicError for a symbol that is no text of the object.
+        """
+        bare = stripped(symbol, _TEXTS)
+        code = self._written(bare if isinstance(bare, TextSymbol) else symbol)
+        if code[:1] == "h" and code[1:].isdecimal():
+            return self._holes[int(code[1:])]
+        if code not in self._made:
+            number = len(self._sample) + len(self._made)
+            self._made[code] = Hole(number, self._contents.get(code, HoleContent.TEXT))
+        return self._made[code]
+
+    def compute(self, holes: Sequence[Hole]) -> Compute:
+        """Return the function for the texts of these holes, in this order."""
+        codes = {hole.number: f"v{n}" for n, hole in enumerate(self._made.values())}
+        lines = [f"{codes[hole.number]} = {code}" for code, hole in self._made.items()]
+        given = [f"h{number}" for number in range(len(self._sample))]
+        head = [f"{', '.join(given)}, = holes"] if given else []
+        check = [f"checked({', '.join(codes.values())})"] if codes else []
+        texts = [codes.get(hole.number, f"h{hole.number}") for hole in holes]
+        result = [f"return ({''.join(f'{text}, ' for text in texts)})"]
+        body = [*head, *self._lines, *lines, *check, *result]
+        exec("def run(holes, functions):\n " + "\n ".join(body), self._names)  # noqa: S102 - written here, texts by repr
+        compute: Compute = self._names["run"]
+        return compute
+
+    def _calling(self, name: str) -> Callable[..., Any]:
+        def call(*arguments: object) -> Json:
+            code = f"functions[{name!r}]({', '.join(map(self._argument, arguments))})"
+            if code not in self._results:
+                self._results[code] = self._first_call(name, code)
+            return self._results[code]
+
+        return for_symbols(call)
+
+    def _first_call(self, name: str, code: str) -> Json:
+        """Call a function for the sample: what it returns for others must be of the same kind."""
+        result = eval(code, {**self._names, "functions": self._given, **self._texts()})  # noqa: S307 - written here, texts by repr
+        variable = f"c{len(self._results)}"
+        self._lines.append(f"{variable} = {code}")
+        if name == "Now":
+            return self._text(variable, HoleContent.TIME)
+        if isinstance(result, str):
+            self._lines.append(f"addresses({variable})")
+            return self._text(variable, HoleContent.ADDRESS)
+        if not isinstance(result, list | tuple):
+            refuse()
+        codes = [f"{variable}[{number}]" for number in range(len(result))]
+        self._lines += [f"counted({variable}, {len(result)})", f"addresses({', '.join(codes)})"]
+        return [self._text(code, HoleContent.ADDRESS) for code in codes]
+
+    def _texts(self) -> dict[str, str]:
+        return {f"h{number}": text for number, text in enumerate(self._sample)}
+
+    def _text(self, code: str, content: HoleContent) -> TextSymbol:
+        self._code[code] = code
+        self._contents[code] = content
+        return TextSymbol(code)
+
+    def _argument(self, value: object) -> str:
+        if isinstance(value, Symbol):
+            return self._written(value)
+        if type(value) in _LITERALS:
+            return repr(value)
+        return self._name(value)
+
+    def _written(self, symbol: Symbol) -> str:
+        function = symbol.function
+        if isinstance(function, str):
+            return self._code.get(function) or refuse()
+        arguments = ", ".join(map(self._argument, symbol.arguments))
+        return f"{self._name(function)}({arguments})"
+
+    def _name(self, value: object) -> str:
+        """Return the name by which the code has a value, the same one for the same value."""
+        for name, known in self._names.items():
+            if known is value:
+                return name
+        name = f"n{len(self._names)}"
+        self._names[name] = value
+        return name
+
+
+def _counted(found: Sequence[object], count: int) -> None:
+    """Make sure that a function has returned so many values."""
+    if len(found) != count:
+        raise MisfitError
+
+
+def _addresses(*texts: object) -> None:
+    """Make sure of texts that are addresses."""
+    for text in texts:
+        if type(text) is not str or not is_address(text):
+            raise MisfitError
+
+
+def _checked(*texts: object) -> None:
+    """Make sure of texts that JSON writes as they are."""
+    for text in texts:
+        if type(text) is not str or not is_plain(text):
+            raise MisfitError

@@ -1,0 +1,70 @@
+"""What Stages see in all objects of a shape: which of them match, and what their delays come from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from kwokctl.controller.plans.shape import Shape
+from kwokctl.controller.stages import symbolic
+from kwokctl.controller.stages.choice import Basis, basis
+from kwokctl.controller.stages.model import Delay, Stage
+from kwokctl.controller.stages.selectors import FieldQuery
+from kwokctl.errors import ExpressionError
+from kwokctl.json_value import Json
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What some Stages see in a shape."""
+
+    basis: Basis
+    delays: dict[Stage, Delay | None]
+    """Those of the Stages that match, with what their expressions find."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What an expression finds in all objects of a shape."""
+
+    found: Sequence[Json]
+
+    def values(self, value: Json, /) -> Sequence[Json]:
+        return self.found
+
+
+def view_of(shape: Shape, stages: Sequence[Stage]) -> View | None:
+    """Return what Stages see in a shape; None where that may be another thing in each object."""
+    guards = [_guarded(stage) for stage in stages]
+    try:
+        found = basis(guards, shape.value)
+        matches = tuple(
+            [s for s, guard in zip(stages, guards, strict=True) if guard in found.matches]
+        )
+        delays = {stage: _settled(stage.delay, shape.value) for stage in matches}
+    except (ExpressionError, TypeError, AttributeError):
+        return None
+    return View(Basis(matches, found.weights, found.times), delays)
+
+
+def _settled(delay: Delay | None, value: Json) -> Delay | None:
+    if delay is None:
+        return None
+    base, bound = [
+        query and _Found(symbolic.GuardedQuery(query).values(value))
+        for query in (delay.base_from, delay.bound_from)
+    ]
+    return replace(delay, base_from=base, bound_from=bound)
+
+
+def _guarded(stage: Stage) -> Stage:
+    selector, delay = stage.selector, stage.delay
+    return replace(
+        stage,
+        selector=selector and symbolic.guarded(selector),
+        weight_from=_guard(stage.weight_from),
+        delay=delay
+        and replace(delay, base_from=_guard(delay.base_from), bound_from=_guard(delay.bound_from)),
+    )
+
+
+def _guard(query: FieldQuery | None) -> FieldQuery | None:
+    return query and symbolic.GuardedQuery(query)

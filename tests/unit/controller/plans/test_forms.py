@@ -1,0 +1,91 @@
+"""Objects that are alike have one shape, and each comes out of it as it went in."""
+
+from random import Random
+from typing import Any
+
+import orjson
+import pytest
+
+from kwokctl.controller.plans.plans import Plans
+from kwokctl.controller.plans.shape import ObjectForm
+from kwokctl.kube.resource import PODS
+from tests.support.etcd_of_pods import with_version
+from tests.support.pods_in_etcd import pod
+
+
+def forms(*pods: Any, plans: Plans | None = None) -> list[ObjectForm | None]:
+    """Return the forms of pods, after many that were like the first of them."""
+    plans = Plans(PODS) if plans is None else plans
+    return [form_of(plans, each) for each in [pods[0]] * 8 + list(pods)][8:]
+
+
+def form_of(plans: Plans, body: Any) -> ObjectForm | None:
+    metadata = body["metadata"]
+    words = metadata["name"], metadata["uid"], body["spec"]["nodeName"]
+    return plans.form(orjson.dumps(with_version(body, 7)), words, 7)
+
+
+def plain(number: int, **metadata: Any) -> Any:
+    body = pod(number, Random(1))
+    body["metadata"] = {**body["metadata"], "name": f"pod-{number}", "annotations": {}, **metadata}
+    return body
+
+
+def test_pods_of_one_template_have_one_shape() -> None:
+    first, second = forms(plain(1), plain(2, creationTimestamp="2027-02-03T04:05:06Z"))
+
+    assert first is not None
+    assert second is not None
+    assert first.shape is second.shape
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"labels": {"kube": "other"}},
+        {"annotations": {"since": "2026-01-01T00:00:00Z"}},
+        {"finalizers": ["pod-2"]},
+    ],
+)
+def test_a_pod_that_has_more_is_not_like_the_others(metadata: Any) -> None:
+    assert forms(plain(1), plain(2, **metadata))[1] is None
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {},
+        {"labels": {"pod": "pod-1", "uid": "pod-10"}},
+        {"annotations": {"text": 'a "pod-1" and 2026-01-01T00:00:00Z', "umlaut": "ü\n"}},
+        {"annotations": {"at": "2026-01-01T00:00:00.123456789Z"}},
+    ],
+)
+def test_a_pod_comes_out_as_it_went_in(metadata: Any) -> None:
+    body = plain(1, **metadata)
+    [form] = forms(body)
+
+    assert form is not None
+    assert form.opened(8) == with_version(body, 8)
+    assert orjson.loads(form.stored()) == body
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"annotations": {"pod-1": "a key"}},
+        {"annotations": {"quoted": '"pod-1'}},
+        {"name": "pod 1"},
+        {"uid": 'u"1'},
+        {"annotations": {"at": "2026-13-01T00:00:00Z"}},
+        {"managedFields": [{"manager": "me"}]},
+    ],
+)
+def test_a_pod_of_which_it_is_not_certain_what_is_its_own_has_no_form(metadata: Any) -> None:
+    assert forms(plain(1, **metadata)) == [None]
+
+
+def test_a_version_within_the_object_is_not_its_own() -> None:
+    body = plain(1)
+    body["spec"]["other"] = {"resourceVersion": "7"}
+
+    assert forms(body) == [None]

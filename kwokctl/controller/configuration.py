@@ -32,43 +32,50 @@ def _node_name(text: str) -> checks.InvalidText | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Option:
+class ControllerOption:
+    """An option of the controller."""
+
     default: Json
     check: checks.Check = checks.text
     within: tuple[int, int] = (0, _MOST_AT_ONCE)
-    supported: bool = True
-    """Whether the embedded controller does anything with it."""
+    missing: str = ""
+    """Why the embedded components do nothing with it; empty if they do."""
+    original: Json = None
+    """The original's default where that is another one."""
 
 
-_OPTIONS: Mapping[str, _Option] = {
-    "kubeconfig": _Option(""),
-    "cidr": _Option("10.0.0.0/24", checks.network),
-    "nodeIP": _Option("", checks.address),
-    "nodeName": _Option("", checks.host_name),
-    "nodePort": _Option(0, within=checks.PORTS),
-    "tlsCertFile": _Option(""),
-    "tlsPrivateKeyFile": _Option(""),
-    "manageSingleNode": _Option("", _node_name),
-    "manageAllNodes": _Option(False),
-    "manageNodesWithAnnotationSelector": _Option("", _selector),
-    "manageNodesWithLabelSelector": _Option("", _selector),
-    "disregardStatusWithAnnotationSelector": _Option("", _selector),
-    "disregardStatusWithLabelSelector": _Option("", _selector),
-    "serverAddress": _Option(""),
-    "nodeLeaseDurationSeconds": _Option(0, within=checks.INT32),
-    "podPlayStageParallelism": _Option(0),
-    "nodePlayStageParallelism": _Option(0),
-    "nodeLeaseParallelism": _Option(0),
-    "podsOnNodeSyncParallelism": _Option(0),
-    _CRDS: _Option([], checks.resource_kind),
-    "enableContentionProfiling": _Option(False, supported=False),
-    "enableDebuggingHandlers": _Option(True),
-    "enablePodsOnNodeSyncListPager": _Option(True, supported=False),
-    "enablePodsOnNodeSyncStreamWatch": _Option(False, supported=False),
-    "enableProfilingHandler": _Option(True, supported=False),
+_NO_CONTENTION = "the embedded components run on one thread, which contends with no other"
+_ONE_WAY = "how the pods of a node are listed cannot be chosen"
+WITHOUT_SPANS = "the embedded components send no spans; --tracing-endpoint has the API server and etcd send theirs"
+OPTIONS: Mapping[str, ControllerOption] = {
+    "kubeconfig": ControllerOption(""),
+    "cidr": ControllerOption("10.0.0.0/24", checks.network),
+    "nodeIP": ControllerOption("", checks.address),
+    "nodeName": ControllerOption("", checks.host_name),
+    "nodePort": ControllerOption(0, within=checks.PORTS),
+    "tlsCertFile": ControllerOption(""),
+    "tlsPrivateKeyFile": ControllerOption(""),
+    "manageSingleNode": ControllerOption("", _node_name),
+    "manageAllNodes": ControllerOption(False),
+    "manageNodesWithAnnotationSelector": ControllerOption("", _selector),
+    "manageNodesWithLabelSelector": ControllerOption("", _selector),
+    "disregardStatusWithAnnotationSelector": ControllerOption("", _selector),
+    "disregardStatusWithLabelSelector": ControllerOption("", _selector),
+    "serverAddress": ControllerOption(""),
+    "nodeLeaseDurationSeconds": ControllerOption(0, within=checks.INT32),
+    "podPlayStageParallelism": ControllerOption(0, original=4),
+    "nodePlayStageParallelism": ControllerOption(0, original=4),
+    "nodeLeaseParallelism": ControllerOption(0, original=4),
+    "podsOnNodeSyncParallelism": ControllerOption(0, original=1),
+    _CRDS: ControllerOption([], checks.resource_kind),
+    "enableContentionProfiling": ControllerOption(False, missing=_NO_CONTENTION),
+    "enableDebuggingHandlers": ControllerOption(True),
+    "enablePodsOnNodeSyncListPager": ControllerOption(True, missing=_ONE_WAY),
+    "enablePodsOnNodeSyncStreamWatch": ControllerOption(False, missing=_ONE_WAY),
+    "enableProfilingHandler": ControllerOption(False, original=True),
 }
 
-DEFAULTS: Mapping[str, Json] = {name: option.default for name, option in _OPTIONS.items()}
+DEFAULTS: Mapping[str, Json] = {name: option.default for name, option in OPTIONS.items()}
 SELECTING = (
     "manageSingleNode",
     "manageAllNodes",
@@ -92,21 +99,19 @@ def given_options(documents: Sequence[Document]) -> dict[str, Json]:
     return options
 
 
-def without_effect(documents: Sequence[Document]) -> list[str]:
-    """Name the options that the embedded components ignore."""
-    options = [
-        f"'{KIND}.options.{name}'"
+def without_effect(documents: Sequence[Document]) -> dict[str, str]:
+    """Return what the embedded components do nothing with, by its place, with the reason."""
+    options = {
+        f"'{KIND}.options.{name}'": OPTIONS[name].missing
         for name, value in given_options(documents).items()
-        if not _OPTIONS[name].supported and value != _OPTIONS[name].default
-    ]
-    tracing = [
-        f"'{KIND}.tracing'" for each in documents if each.kind == KIND and each.body.get("tracing")
-    ]
-    return list(dict.fromkeys([*options, *tracing]))
+        if OPTIONS[name].missing and value != OPTIONS[name].default
+    }
+    is_traced = any(each.kind == KIND and each.body.get("tracing") for each in documents)
+    return {**options, **({f"'{KIND}.tracing'": WITHOUT_SPANS} if is_traced else {})}
 
 
 def check_custom_kinds(kinds: Iterable[str]) -> None:
-    """Raise UsageError for a kind that is none of a custom resource."""
+    """Raise UsageError for a kind that cannot be a custom resource."""
     for kind in sorted(set(kinds)):
         if found := checks.resource_kind(kind):
             raise UsageError(f"'{kind}' cannot be enabled: {found.problem}", hint=found.hint)
@@ -120,13 +125,13 @@ def _checked_options(document: Document) -> dict[str, Json]:
     return {
         name: _checked(document, name, value)
         for name, value in options.items()
-        if value is not None or name not in _OPTIONS
+        if value is not None or name not in OPTIONS
     }
 
 
 def fault(name: str, value: Json) -> checks.InvalidText | None:
     """Return what is wrong with a value of the right type for the option called `name`."""
-    option = _OPTIONS[name]
+    option = OPTIONS[name]
     if isinstance(value, int) and not isinstance(value, bool):
         least, most = option.within
         if least <= value <= most:
@@ -139,10 +144,10 @@ def fault(name: str, value: Json) -> checks.InvalidText | None:
 
 def _checked(document: Document, name: str, value: Json) -> Json:
     field = f"options.{name}"
-    option = _OPTIONS.get(name)
+    option = OPTIONS.get(name)
     if option is None:
         raise document.fault(
-            field, "is not an option of the controller", hint=did_you_mean(name, _OPTIONS)
+            field, "is not an option of the controller", hint=did_you_mean(name, OPTIONS)
         )
     if type(value) is not type(option.default):
         raise document.fault(field, f"must be {_WORDS[type(option.default)]}, not '{value}'")

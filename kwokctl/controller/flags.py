@@ -7,7 +7,7 @@ from pathlib import Path
 from kwokctl import __version__
 from kwokctl.embedded.flags import SWITCH, FlagParser, RefusedFlag, log_level, switch, whole
 
-_NO_TRACING = "leave it out: no spans are exported; /metrics counts what is written"
+NO_TRACING = "leave it out: no spans are exported; /metrics counts what is written"
 
 
 def parser() -> FlagParser:
@@ -50,9 +50,9 @@ def parser() -> FlagParser:
     add("--enable-crds", action="append", default=[], metavar="KIND,…",
         help="kinds of documents that are read from the cluster as custom resources, too: Stage")  # fmt: skip
     add("--pods", choices=("stages", "kubelet"), default="stages",
-        help="what pods live by: Stages, or the rules of a kubelet, with restarts, back-off and sidecars (default: stages)")  # fmt: skip
+        help="what drives pods: Stages, or the rules of a kubelet, with restarts, back-off and sidecars (default: stages)")  # fmt: skip
     for name in ("--tracing-endpoint", "--tracing-sampling-rate-per-million"):
-        add(name, action=RefusedFlag, remedy=_NO_TRACING,
+        add(name, action=RefusedFlag, remedy=NO_TRACING,
             help="not supported: no spans are exported")  # fmt: skip
     add("-v", "--v", type=log_level, default=0, help="log level: a number or a name")
     add("--version", action="version", version=f"kwok version {__version__}")

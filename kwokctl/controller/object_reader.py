@@ -36,7 +36,7 @@ class ObjectReader(Protocol):
         ...
 
     async def resolve(self, api_version: str, kind: str) -> Resource:
-        """Find the resource that serves a kind; NotFoundError if there is none."""
+        """Find the resource that serves a kind; NotFoundError without one."""
         ...
 
 
@@ -79,7 +79,7 @@ class ApiObjectReader:
             yield [bytes(item) for item in page.objects]
 
     async def resolve(self, api_version: str, kind: str) -> Resource:
-        """Find the resource that serves a kind; NotFoundError if there is none."""
+        """Find the resource that serves a kind; NotFoundError without one."""
         return await self._client.resource_for(api_version, kind)
 
     async def _pages(self, query: ListQuery) -> AsyncIterator[Sequence[bytes]]:

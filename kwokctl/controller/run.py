@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from errno import EADDRINUSE
 from itertools import count
 from random import Random
 
@@ -32,7 +31,7 @@ from kwokctl.dataplane.open_plane import open_plane
 from kwokctl.dataplane.port import DataPlane
 from kwokctl.dataplane.scale_protocol import KubeletEndpoint
 from kwokctl.dataplane.store import ObjectStore
-from kwokctl.embedded.cluster_access import cluster_access, keep_token
+from kwokctl.embedded.cluster_access import cluster_access, keep_credential, with_credential
 from kwokctl.embedded.documents.custom_resources import CustomResources
 from kwokctl.embedded.documents.verdicts import Verdicts
 from kwokctl.embedded.process import (
@@ -48,6 +47,7 @@ from kwokctl.embedded.process import (
 )
 from kwokctl.errors import KwokctlError, UnavailableError
 from kwokctl.etcd.kv.kv import Kv
+from kwokctl.host.ports import is_taken
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.terminated_watchers import NAME, EndedWatches
 from kwokctl.kube.kubeconfig.access import Access
@@ -82,7 +82,7 @@ async def serve(settings: Settings, access: Access, holder: str) -> None:
     """Play nodes and pods until SIGTERM or SIGINT; the cluster may come and go meanwhile."""
     end_at_signals()
     try:
-        await play(settings, access, holder)
+        await play(settings, await with_credential(access), holder)
     except asyncio.CancelledError:
         log.info("received a signal to end")
 
@@ -100,7 +100,7 @@ async def play(
     """Play nodes and pods until cancelled; `publish` gets what can be answered of the controller."""
     pool = Pool(access, connections=_CONNECTIONS, user_agent=f"kwok/{__version__}")
     try:
-        async with beside(keep_token(pool, access)):
+        async with beside(keep_credential(pool, access)):
             await _serve(settings, pool, holder, publish)
     finally:
         await pool.close()
@@ -207,8 +207,7 @@ async def _listen(server: Server, host: str, port: int, *, moves: bool) -> None:
     try:
         await server.start(host, port)
     except UnavailableError as e:
-        is_taken = isinstance(e.__cause__, OSError) and e.__cause__.errno == EADDRINUSE
-        if not (moves and is_taken):
+        if not (moves and is_taken(e)):
             raise
         await server.start(host, 0)
         log.warning("port %d is taken: health and metrics are at port %d", port, server.port)

@@ -10,6 +10,7 @@ from kwokctl.controller import configuration
 from kwokctl.controller.configuration import DEFAULTS, given_options, without_effect
 from kwokctl.controller.flags import parser
 from kwokctl.controller.stages.functions import Kubelet
+from kwokctl.controller.stages.lives import LIFE, STAGES
 from kwokctl.controller.stages.model import POD, Stage
 from kwokctl.controller.stages.reader import read_stages
 from kwokctl.embedded.flags import parse_address
@@ -59,7 +60,7 @@ class Settings:
     custom_kinds: frozenset[str] = frozenset()
     """Kinds of documents that are read from the cluster, too."""
     has_kubelet_pods: bool = False
-    """Whether pods live by the rules of a kubelet, and not by Stages."""
+    """Whether pods follow the rules of a kubelet, and not by Stages."""
     cidr: str
     kubelet: Kubelet
     server: tuple[str, int] | None
@@ -109,7 +110,7 @@ def options_of(flags: argparse.Namespace, documents: Sequence[Document]) -> dict
 
 
 def custom_kinds_of(flags: argparse.Namespace, options: Mapping[str, Json]) -> frozenset[str]:
-    """Return the kinds of documents that are custom resources; UsageError for what is none."""
+    """Return the kinds of documents that are custom resources; UsageError for an invalid one."""
     flagged = [kind for words in flags.enable_crds for kind in words.split(",") if kind]
     kinds = frozenset([*flagged, *map(str, options["enableCRDs"])])
     configuration.check_custom_kinds(kinds)
@@ -121,21 +122,21 @@ def settings_of(
 ) -> Settings:
     """Return what flags and documents give; raises what `read_settings` does."""
     options = options_of(flags, documents)
-    for name in without_effect(documents):
-        progress.note(f"{name} is not supported yet and is left out")
+    for place, reason in without_effect(documents).items():
+        progress.note(f"{place} is left out: {reason}")
     custom_kinds = custom_kinds_of(flags, options) & configuration.CUSTOM_KINDS
     stages = read_stages(documents)
-    if flags.pods == "kubelet":
-        _check_no_pod_stages(stages)
-    if not stages and "Stage" not in custom_kinds:
+    if flags.pods == "kubelet" and (found := _names_of_pod_stages(stages)):
+        progress.note(f"for pods with the annotation '{LIFE}: {STAGES}' alone: {', '.join(found)}")
+    if not stages and "Stage" not in custom_kinds and flags.pods != "kubelet":
         raise ConfigError(
             "there is no Stage: nothing would happen to any node or pod",
             hint="give a file with Stage documents with --config, or read them from the cluster with "
             "--enable-crds Stage",
         )
-    found = tuple(document.body for document in documents if document.kind == "Stage")
+    bodies = tuple(document.body for document in documents if document.kind == "Stage")
     settings = _settings(flags, options, stages)
-    return replace(settings, stage_documents=found, custom_kinds=custom_kinds)
+    return replace(settings, stage_documents=bodies, custom_kinds=custom_kinds)
 
 
 def _settings(
@@ -175,12 +176,8 @@ def _settings(
     )
 
 
-def _check_no_pod_stages(stages: Sequence[Stage]) -> None:
-    if found := [stage.name for stage in stages if stage.kind == POD]:
-        raise ConfigError(
-            f"Stages for pods have no effect with '--pods kubelet': {', '.join(found)}",
-            hint="leave them out, or take '--pods stages'",
-        )
+def _names_of_pod_stages(stages: Sequence[Stage]) -> list[str]:
+    return [stage.name for stage in stages if stage.kind == POD]
 
 
 def _shares(flags: argparse.Namespace, options: dict[str, Json]) -> bool:

@@ -3,8 +3,10 @@
 import logging
 from enum import Enum
 from random import Random
+from weakref import WeakKeyDictionary
 
 from kwokctl.controller.stages.model import Stage
+from kwokctl.controller.stages.places import FieldEvaluationError
 from kwokctl.errors import ExpressionError, KwokctlError, RequestError
 from kwokctl.kube.transport.rights import MissingRight, missing_right
 from kwokctl.retry import backoff, may_pass
@@ -13,7 +15,8 @@ log = logging.getLogger(__name__)
 
 _CONFLICTS_AT_ONCE = 3
 _MOST = 30.0
-_MOST_TEXTS = 100
+_MOST_TEXTS = 5
+"""Errors that are logged of a field of a Stage: texts that name the object differ for each."""
 _LASTING_FIRST, _LASTING_MOST = 5.0, 600.0
 _FORBIDDEN_MOST = 60.0
 SOONEST = 1.0
@@ -89,17 +92,17 @@ class ErrorLog:
     def __init__(self, kind: str) -> None:
         """Log what goes wrong with the objects of a kind."""
         self._kind = kind
-        self._logged: set[tuple[str, ...]] = set()
+        self._rights = RightsLog()
+        self._logged: WeakKeyDictionary[Stage, dict[str, set[str]]] = WeakKeyDictionary()
 
     def log_once(self, stage: Stage, step: int, key: str, error: Exception) -> None:
         """Log an error of the step of a Stage, the first time that there is an error of its kind."""
-        if self._is_known(_mark(stage, error)):
-            return
         field = stage.field_of(step)
+        if self._is_known(stage, field, error):
+            return
         log.error(
-            "stage %r%s on %s %r%s: %s%s (logged once; retried with increasing delays)",
-            stage.name,
-            _place(stage, field),
+            "%s on %s %r%s: %s%s (logged once; retried with increasing delays)",
+            stage.place(field),
             self._kind,
             key,
             f", sent to {error.path}" if isinstance(error, RequestError) else "",
@@ -110,33 +113,33 @@ class ErrorLog:
 
     def log_unmatched(self, stage: Stage, key: str, error: ExpressionError) -> None:
         """Log why a Stage is not for an object, each text once."""
-        if not self._is_known((stage.name, "selector", str(error))):
+        field = error.field if isinstance(error, FieldEvaluationError) else ""
+        if not self._is_known(stage, field, error):
             log.error(
-                "stage %r%s is not for %s %r: %s (logged once)",
-                stage.name,
-                _place(stage, ""),
+                "%s is not for %s %r: %s (logged once)",
+                stage.place(field),
                 self._kind,
                 key,
                 error,
             )
 
-    def _is_known(self, mark: tuple[str, ...]) -> bool:
-        """Tell whether an error has been logged, or too many of others."""
-        if mark in self._logged or len(self._logged) >= _MOST_TEXTS:
+    def _is_known(self, stage: Stage, field: str, error: Exception) -> bool:
+        """Tell whether an error is not to be logged; say so, the first time that one is too many."""
+        if isinstance(error, RequestError) and missing_right(error):
+            return self._rights.is_known(error)
+        texts = self._logged.setdefault(stage, {}).setdefault(field, set())
+        mark = _mark(error)
+        if mark in texts or len(texts) > _MOST_TEXTS:
             return True
-        self._logged.add(mark)
-        return False
+        texts.add(mark)
+        if len(texts) <= _MOST_TEXTS:
+            return False
+        log.error("%s: more of its errors are not logged", stage.place(field))
+        return True
 
 
-def _mark(stage: Stage, error: Exception) -> tuple[str, ...]:
+def _mark(error: Exception) -> str:
     """Return what errors have in common of which only one is logged."""
-    if isinstance(error, RequestError) and (right := missing_right(error)):
-        return (right.verb, right.resource)
     if isinstance(error, ExpressionError):
-        return (stage.name, "template", str(error))
-    return (stage.name, type(error).__name__, str(getattr(error, "reason", "")))
-
-
-def _place(stage: Stage, field: str) -> str:
-    place = ", ".join(filter(None, (stage.source, field)))
-    return f" ({place})" if place else ""
+        return str(error)
+    return f"{type(error).__name__} {getattr(error, 'reason', '')}"

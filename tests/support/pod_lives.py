@@ -60,6 +60,10 @@ class Life:
         self.now = end
         return self
 
+    def step(self) -> None:
+        """Look once, and let time pass until something is due."""
+        self.now = max(self.now, self._sync().due)
+
     def note(self) -> None:
         """Take note that the status has become another one."""
 

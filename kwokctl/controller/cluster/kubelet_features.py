@@ -1,7 +1,8 @@
-"""Finds what nodes declare of their kubelet: what the API server wants to know, and nothing else.
+"""Finds what nodes declare of their kubelet: what the API server and the scheduler want to know.
 
 With `ExtendWebSocketsToKubelet`, from Kubernetes 1.36 on, the API server passes WebSocket on to nodes that
-declare it, and speaks SPDY to others. Where the gate is off the API server would not have stored it.
+declare it, and speaks SPDY to others. Pods with a rule that restarts the whole pod are bound to nodes only that
+declare `RestartAllContainersOnContainerExits`. Where a gate is off the API server would not have stored it.
 """
 
 import logging
@@ -18,8 +19,8 @@ log = logging.getLogger(__name__)
 
 _FIELD = "NodeDeclaredFeatures"
 """The gate of the field in the node's status."""
-_KNOWN = ("ExtendWebSocketsToKubelet",)
-"""What the kubelet server can do, by the gates; sorted, as the API server demands."""
+_KNOWN = ("ExtendWebSocketsToKubelet", "RestartAllContainersOnContainerExits")
+"""What fake kubelets can do, by the gates; sorted, as the API server demands."""
 
 
 async def with_features(kubelet: Kubelet, pool: Pool, random: Random) -> Kubelet:

@@ -106,7 +106,7 @@ class LeaseKeeper:
             self._context.delay_queue.forget(node_lease)
 
     def look_again(self) -> None:
-        """Look at the leases of others: one of them has gone, and the others share its nodes out."""
+        """Look at the leases of others: one of them was deleted, and the others share its nodes out."""
         self._sightings.ask_all()
 
     def heard(self, stored: StoredLease) -> None:

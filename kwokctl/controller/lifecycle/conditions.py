@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kwokctl.controller.lifecycle import whole_restart
 from kwokctl.controller.lifecycle.containers.container import PodContainer
 from kwokctl.controller.lifecycle.moments import write_moment
 from kwokctl.json_value import Json
 
 TERMINAL = {"Succeeded": "PodCompleted", "Failed": "PodFailed"}
 """What conditions of readiness say of a pod with this phase."""
-_OWN = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
+_OWN = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled", whole_restart.RESTARTING)  # fmt: skip
 _Finding = tuple[bool, str, str]
 """Whether a condition holds, the reason and the message."""
 _HOLDS: _Finding = (True, "", "")
@@ -22,8 +23,12 @@ def conditions_of(
     now: float,
     *,
     has_sandbox: bool,
+    is_restarting: bool | None = None,
 ) -> list[Json]:
-    """Return all conditions of a pod: those of others as they are, then the kubelet's own."""
+    """Return all conditions of a pod: those of others as they are, then the kubelet's own.
+
+    `is_restarting` says whether it is restarted as a whole; None if it cannot be.
+    """
     before = {each["type"]: each for each in pod["status"].get("conditions") or ()}
     others = [each for name, each in before.items() if name not in _OWN]
     ready = _containers_ready(containers, phase)
@@ -35,7 +40,9 @@ def conditions_of(
         "PodScheduled": _HOLDS,
     }
     generation = pod["metadata"].get("generation")
-    own = [_written(name, found[name], before.get(name), generation, now) for name in _OWN]
+    if is_restarting is not None:
+        found[whole_restart.RESTARTING] = (is_restarting, TERMINAL.get(phase, ""), "")
+    own = [_written(name, each, before.get(name), generation, now) for name, each in found.items()]
     return others + own
 
 
@@ -85,6 +92,9 @@ def _written(
     holds, reason, message = found
     status = "True" if holds else "False"
     is_same = before is not None and before["status"] == status
+    if is_same and _is_said(before, reason, message, generation):
+        known: dict[str, Json] = before
+        return known
     written: dict[str, Json] = {"type": name, "status": status}
     if before is not None and "lastProbeTime" in before:
         written["lastProbeTime"] = before["lastProbeTime"]
@@ -96,3 +106,9 @@ def _written(
     if message:
         written["message"] = message
     return written
+
+
+def _is_said(before: Json, reason: str, message: str, generation: int | None) -> bool:
+    """Return whether a condition says the same already."""
+    said = before.get("reason", ""), before.get("message", ""), before.get("observedGeneration")
+    return said == (reason, message, generation)

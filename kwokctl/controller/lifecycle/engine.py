@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kwokctl.controller.context import ControllerContext
-from kwokctl.controller.engine import patches
 from kwokctl.controller.engine.decoded import UNKNOWN
 from kwokctl.controller.engine.engine import StageEngine
 from kwokctl.controller.engine.hooks import Hooks
@@ -19,7 +18,9 @@ from kwokctl.controller.lifecycle.event_counts import EventCounts
 from kwokctl.controller.lifecycle.events import PodEvent
 from kwokctl.controller.lifecycle.outcome import FINAL, NodeOffer, PodMemory, PodOutcome
 from kwokctl.controller.lifecycle.pod import sync
+from kwokctl.controller.lifecycle.statuses import status_patch
 from kwokctl.controller.nodes.registry import NodeRegistry
+from kwokctl.controller.plans.plans import Plans
 from kwokctl.controller.stages.lives import KUBELET
 from kwokctl.controller.stages.model import POD, Stage
 from kwokctl.controller.write_errors import ErrorKind
@@ -27,7 +28,6 @@ from kwokctl.dataplane.events.object_event import ObjectEvent
 from kwokctl.dataplane.port import ObjectKey, Patch
 from kwokctl.errors import ExpressionError
 from kwokctl.json_value import Json
-from kwokctl.kube.client import PatchType
 from kwokctl.kube.resource import PODS
 
 _LIFE = Stage(name="kubelet", kind=POD, selector=None, steps=())
@@ -56,7 +56,8 @@ class PodEngine(StageEngine):
 
         `usual` is how pods without an annotation live: KUBELET, or by `stages`.
         """
-        super().__init__(PODS, stages, hooks, context, players=players)
+        plans = Plans(PODS) if context.plane.past_api else None
+        super().__init__(PODS, stages, hooks, context, players=players, plans=plans)
         self._usual = usual
         self._room = NodeRoom(nodes)
         self._memories: dict[str, PodMemory] = {}
@@ -64,6 +65,8 @@ class PodEngine(StageEngine):
         self._evictions: dict[str, Eviction] = {}
         self._found: dict[str, tuple[int, PodOutcome]] = {}
         """What has come out of the last look at a pod that is to be written at once, by its version."""
+        self._written: dict[str, tuple[int, PodOutcome]] = {}
+        """When a pod that has just been written is due next, by its version."""
 
     def _remove(self, state: ObjectState) -> None:
         self._memories.pop(state.uid, None)
@@ -118,16 +121,20 @@ class PodEngine(StageEngine):
             self._errors.log_unmatched(_LIFE, state.key, e)
             self._stop(state)
             return
+        if self._await(state, outcome) == 0:
+            self._found[state.uid] = state.version, outcome
+
+    def _await(self, state: ObjectState, outcome: PodOutcome) -> float:
+        """Wait until something is due; return how long that is."""
         delay = self._delay(state, outcome)
         if delay == NEVER:
             self._stop(state)
-            return
+            return delay
         state.stage = _LIFE
         if delay > 0:
             state.fold()
-        else:
-            self._found[state.uid] = state.version, outcome
         self._soon(state, delay)
+        return delay
 
     def _delay(self, state: ObjectState, outcome: PodOutcome) -> float:
         wait = outcome.due - self._context.wall()
@@ -149,10 +156,11 @@ class PodEngine(StageEngine):
             outcome = self._outcome(state)
         target = ObjectKey(PODS, state.namespace or None, state.name)
         value = state.opened()
+        is_as_written = True
         if outcome.status is not None:
-            answer = await self._context.plane.patch(
-                target, _patch(value, outcome.status), current=value
-            )
+            patch = status_patch(value, outcome.status)
+            answer = await self._context.plane.patch(target, patch, current=value)
+            is_as_written = _is_result(answer, patch)
             self._context.metrics.count("kwok_controller_writes_total", verb="patch")
             if answer is not None:
                 value = answer
@@ -162,6 +170,8 @@ class PodEngine(StageEngine):
         if outcome.deletes:
             await self._context.plane.delete(target, grace_seconds=0, uid=state.uid, current=value)
             state.rest()
+        elif is_as_written:
+            self._written[state.uid] = state.version, PodOutcome(due=outcome.due)
 
     def _remember(self, state: ObjectState, outcome: PodOutcome) -> None:
         memory = outcome.memory
@@ -171,13 +181,21 @@ class PodEngine(StageEngine):
             self._memories.pop(state.uid, None)
 
     def _after(self, state: ObjectState, stage: Stage, version: int) -> None:
-        """Look again: the end of one change is the time from which the next one counts."""
+        """Wait for what is due next; look again if the pod is not what was written.
+
+        The end of one change is the time from which the next one counts.
+        """
+        written, outcome = self._written.pop(state.uid, (UNKNOWN, None))
         if stage is not _LIFE:
             super()._after(state, stage, version)
         elif self._is_ours(state):
             state.due = self._context.delay_queue.now()
             state.stage, state.setbacks = None, None
-            self._look(state)
+            if outcome is None or state.news or written != state.version:
+                self._look(state)
+                return
+            self._count_in(state)
+            self._await(state, outcome)
 
     def _try_next(self, state: ObjectState) -> None:
         """Try the same again: there are no other Stages."""
@@ -198,7 +216,7 @@ class PodEngine(StageEngine):
         is_new = not _has_started(value)
         return NodeOffer(
             host_ips=functions["NodeIPsWith"](state.node),
-            pod_ips=functions["PodIPsWith"](*pod),
+            pod_ips=_own_ips(value, is_host=is_host) or functions["PodIPsWith"](*pod),
             refusal=self._room.refusal(state.node, state.uid, value) if is_new else None,
             eviction=self._evictions.get(state.uid),
         )
@@ -244,14 +262,18 @@ def _key(pod: Json) -> str:
     return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
 
 
+def _is_result(answer: Json, patch: Patch) -> bool:
+    """Return whether a pod is exactly what a patch was to make of it, and not what a server says."""
+    result = patch.result or {}
+    return answer is not None and answer.get("status") is result.get("status")
+
+
+def _own_ips(value: Json, *, is_host: bool) -> Sequence[str]:
+    """Return the addresses that a pod has, and keeps; none for one with those of its node."""
+    if is_host:
+        return ()
+    return [each["ip"] for each in (value.get("status") or {}).get("podIPs") or ()]
+
+
 def _has_started(value: Json) -> bool:
     return "startTime" in (value.get("status") or {})
-
-
-def _patch(value: Json, status: Json) -> Patch:
-    """Replace the parts of the status that are others now."""
-    before = value.get("status") or {}
-    changed = {name: part for name, part in status.items() if before.get(name) != part}
-    document = patches.with_uid({"status": changed}, value["metadata"]["uid"], PatchType.MERGE)
-    result = patches.result_of(value, {"status": changed}, PatchType.MERGE, PODS.kind)
-    return Patch(document=document, type=PatchType.MERGE, subresource="status", result=result)

@@ -28,10 +28,12 @@ class NodeOffer:
 class PodMemory(NamedTuple):
     """What a status does not say; another controller that takes the pod over goes on without."""
 
-    levels: Mapping[str, int]
-    """How many starts the back-off of each container counts."""
     at: float
     """Up to when Events have been reported, as a POSIX time stamp."""
+    levels: Mapping[str, int] = {}
+    """How many starts the back-off of a container counts, where that is not its restart count."""
+    arrived: Mapping[str, float] = {}
+    """When each ephemeral container was first seen that has not been started yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,13 +5,11 @@ containers is in the status, so that any controller can go on with a pod.
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 
+from kwokctl.controller.lifecycle import whole_restart
 from kwokctl.controller.lifecycle.conditions import TERMINAL, conditions_of
-from kwokctl.controller.lifecycle.containers import restarts
-from kwokctl.controller.lifecycle.containers.container import NEVER, PodContainer
-from kwokctl.controller.lifecycle.containers.probes import findings_of
-from kwokctl.controller.lifecycle.containers.program import program_of
+from kwokctl.controller.lifecycle.containers.container import NEVER
+from kwokctl.controller.lifecycle.containers.parts import EPHEMERAL
 from kwokctl.controller.lifecycle.ends import (
     EVICTED,
     Eviction,
@@ -24,8 +22,9 @@ from kwokctl.controller.lifecycle.events import PodEvent
 from kwokctl.controller.lifecycle.moments import read_moment, write_moment
 from kwokctl.controller.lifecycle.outcome import FINAL, NodeOffer, PodMemory, PodOutcome
 from kwokctl.controller.lifecycle.phase import phase_of
-from kwokctl.controller.lifecycle.resizing import resize
-from kwokctl.controller.lifecycle.statuses import addresses_of, fresh_status
+from kwokctl.controller.lifecycle.pod_containers import PodContainers
+from kwokctl.controller.lifecycle.resizing import let_replace, resize
+from kwokctl.controller.lifecycle.statuses import addresses_of
 from kwokctl.json_value import Json
 
 _SANDBOX = 0.5
@@ -41,8 +40,8 @@ def sync(pod: Json, memory: PodMemory | None, now: float, place: NodeOffer) -> P
     is_deleted = "deletionTimestamp" in pod["metadata"]
     if "startTime" not in status:
         return PodOutcome(deletes=True) if is_deleted else _admit(pod, now, place)
-    life = _Life({**pod, "status": status}, memory or PodMemory({}, now), now)
-    if status.get("phase") in FINAL and not life.any_running():
+    life = _Life({**pod, "status": status}, memory or PodMemory(at=now), now)
+    if status.get("phase") in FINAL and not life.containers.any_running():
         return PodOutcome(deletes=is_deleted)
     life.go_on(place.eviction)
     return life.outcome(place)
@@ -60,9 +59,9 @@ def _admit(pod: Json, now: float, place: NodeOffer) -> PodOutcome:
         status = {**before, **observed, **start, **failed, "conditions": []}
         return PodOutcome(status=status, events=(event,))
     admitted = {**pod, "status": {**before, **start}}
-    life = _Life(admitted, PodMemory({}, now), now)
+    life = _Life(admitted, PodMemory(at=now), now)
     life.go_on()
-    return replace(life.outcome(place), status=life.status(place))
+    return life.outcome(place)
 
 
 class _Life:
@@ -71,47 +70,55 @@ class _Life:
     def __init__(self, pod: Json, memory: PodMemory, now: float) -> None:
         self.pod, self.now, self.reported = pod, now, memory.at
         self.spec, self.meta, self.before = pod["spec"], pod["metadata"], pod["status"]
-        self.policy = self.spec.get("restartPolicy") or "Always"
         self.grace = float(self.spec.get("terminationGracePeriodSeconds", 30))
         self.events: list[PodEvent] = []
         self.end: PodEnd | None = None
-        self.has_ended = self.resizing = False
-        init = self._containers("initContainers", "initContainerStatuses", memory)
-        self.init = init
-        self.regular = self._containers("containers", "containerStatuses", memory)
-        self.all = [*init, *self.regular]
-
-    def any_running(self) -> bool:
-        """Return whether a container runs."""
-        return any(each.running for each in self.all)
+        self.has_ended = self.resizing = self.restarting = False
+        self.restartable = whole_restart.may_happen(self.spec)
+        self.containers = PodContainers(pod, memory, now)
 
     def go_on(self, eviction: Eviction | None = None) -> None:
         """Let happen what is due."""
-        self.end = self._ended_by(eviction) or self._ended_by_itself()
+        is_restarting = self._is_restarted()
+        self.end = self._ended_by(eviction)
+        if self.end is None and not is_restarting:
+            self.end = self._ended_by_init() or self._ended_by_itself()
         if self.end is not None:
             self._stop(self.end)
             return
-        since: float | None = read_moment(self.before["startTime"])
-        for each in self.init:
-            each.advance(self.now, since)
-            since = each.done_at if since is not None and each.is_done else None
-        if self._has_begun():
-            since = read_moment(self.before["startTime"]) if since is None else since
-        for each in self.regular:
-            each.advance(self.now, since)
-        if (end := self._ended_by_itself()) is not None:
+        if is_restarting:
+            whole_restart.begin_anew(self.containers)
+            return
+        let_replace(self.containers.all, self.before.get("conditions") or ())
+        self._advance(whole_restart.begin_of(self.before) if self.restartable else self._begin())
+        if self.restartable and whole_restart.is_asked_for(self.containers):
+            whole_restart.kill_all(self.containers, self.now)
+            self.restarting = True
+        elif (end := self._ended_by_itself()) is not None:
             self.end = end
             self._stop(end)
+
+    def _advance(self, begin: float) -> None:
+        since: float | None = begin
+        for each in self.containers.init:
+            each.advance(self.now, since)
+            since = each.done_at if since is not None and each.is_done else None
+        if self.containers.has_begun():
+            since = begin if since is None else since
+        for each in self.containers.regular:
+            each.advance(self.now, since)
+        for each in self.containers.debuggers if self._sandbox_at() <= self.now else ():
+            each.advance(self.now, self.containers.arrived[each.name] - each.program.start)
 
     def outcome(self, place: NodeOffer) -> PodOutcome:
         """Return what has become of it."""
         status = self.status(place)
-        events = (*self.events, *(event for each in self.all for event in each.events))
+        events = (*self.events, *(event for each in self.containers.every for event in each.events))
         return PodOutcome(
             status=None if status == self.before else status,
             due=min(self._dues(status)),
             events=events,
-            memory=PodMemory(self._levels(), self.now),
+            memory=self.containers.memory(self.now),
         )
 
     def status(self, place: NodeOffer) -> Json:
@@ -122,33 +129,43 @@ class _Life:
             status["observedGeneration"] = generation
         status["phase"] = self._visible(phase, is_last=is_last)
         has_sandbox = not is_last and self._has_sandbox(phase)
-        conditions = conditions_of(self.pod, self.all, phase, self.now, has_sandbox=has_sandbox)
+        conditions = conditions_of(
+            self.pod,
+            self.containers.all,
+            phase,
+            self.now,
+            has_sandbox=has_sandbox,
+            is_restarting=self.restarting if self.restartable else None,
+        )
         status["conditions"] = conditions
         if is_last:
             self._conclude(status)
-        resizing = resize(self.all, conditions, self.meta, self.now)
+        resizing = resize(self.containers.all, conditions, self.meta, self.now)
         self.events += resizing.events
         status["conditions"] = resizing.conditions
         status |= addresses_of(place, has_pod=self._has_address())
-        status["containerStatuses"] = [resizing.status(each) for each in self.regular]
-        if self.init:
-            status["initContainerStatuses"] = [resizing.status(each) for each in self.init]
-        self.resizing = resizing.is_in_progress
+        status["containerStatuses"] = [resizing.status(each) for each in self.containers.regular]
+        if self.containers.init:
+            status["initContainerStatuses"] = [
+                resizing.status(each) for each in self.containers.init
+            ]
+        if debuggers := self.containers.debuggers:
+            status[EPHEMERAL.statuses] = [each.status for each in debuggers]
+        self.resizing = resizing.is_in_progress and not resizing.waits
         return status
-
-    def _levels(self) -> dict[str, int]:
-        """Return the levels that are others than the status lets a controller think."""
-        counts = ((each, each.status["restartCount"]) for each in self.all)
-        return {each.name: each.level for each, count in counts if each.level != count}
 
     def _found_phase(self) -> str:
         """Return the phase that follows from the containers, and from why the pod ends."""
         reason = self.end.reason if self.end is not None else ""
-        if reason == EVICTED and self.any_running():
+        if reason == EVICTED and self.containers.any_running():
             return str(self.before.get("phase") or "Pending")
-        found = phase_of(self.all, has_ended=self.has_ended)
+        found = phase_of(self.containers.all, has_ended=self.has_ended)
         if reason == EVICTED:
             return found if found == "Succeeded" else "Failed"
+        if self.before.get("phase") == "Running" and found == "Pending":
+            return "Running"  # restarted as a whole
+        if self.restarting:
+            return str(self.before.get("phase") or "Pending")
         return "Failed" if reason or self.before.get("phase") == "Failed" else found
 
     def _visible(self, phase: str, *, is_last: bool) -> str:
@@ -159,7 +176,7 @@ class _Life:
 
     def _is_last(self) -> bool:
         """Return whether the pod comes to its end now: one write after its conditions said so."""
-        if not self.has_ended or self.any_running():
+        if not self.has_ended or self.containers.any_running():
             return False
         return self.end is not None and (not self.end.is_natural or self._is_announced())
 
@@ -169,13 +186,17 @@ class _Life:
         return any(each.get("reason") in TERMINAL.values() for each in conditions)
 
     def _has_sandbox(self, phase: str) -> bool:
-        if phase in FINAL and not self.any_running() and any(each.is_sidecar for each in self.init):
+        if (
+            phase in FINAL
+            and not self.containers.any_running()
+            and any(each.is_sidecar for each in self.containers.init)
+        ):
             return False
-        return self._sandbox_at() <= self.now or self._any_begun()
+        return self._sandbox_at() <= self.now or self.containers.any_begun()
 
     def _has_address(self) -> bool:
         is_known = "podIP" in self.before or bool(self.spec.get("hostNetwork"))
-        return is_known or any(each.has_tried for each in self.all)
+        return is_known or any(each.has_tried for each in self.containers.all)
 
     def _conclude(self, status: Json) -> None:
         """Write what a pod says that does not run any more."""
@@ -184,83 +205,52 @@ class _Life:
         if self.end is not None and self.end.reason == EVICTED:
             at = write_moment(self.now)
             status["conditions"].append(disruption(self.end, self.meta.get("generation"), at))
-        if self._is_initialized():
-            for each in self.regular:
+        if self.containers.is_initialized():
+            for each in self.containers.regular:
                 each.give_up()
-
-    def _is_initialized(self) -> bool:
-        return all(each.is_done or (each.is_sidecar and each.last_end) for each in self.init)
 
     def _dues(self, status: Json) -> Iterable[float]:
         yield NEVER
-        yield from (each.due for each in self.all)
+        yield from (each.due for each in self.containers.every)
         if status["phase"] in FINAL:
-            if not self.any_running() and "deletionTimestamp" in self.meta:
+            if not self.containers.any_running() and "deletionTimestamp" in self.meta:
                 yield self.now
             return
         if self._sandbox_at() > self.now:
             yield self._sandbox_at()
-        if self.resizing or (self.has_ended and not self.any_running()):
+        is_between = self.resizing or self.restarting or self._is_restarted()
+        if is_between or (self.has_ended and not self.containers.any_running()):
             yield self.now
         deadline = deadline_of(self.pod, self.before)
         if deadline is not None and deadline > self.now:
             yield deadline
 
-    def _containers(self, part: str, statuses: str, memory: PodMemory) -> list[PodContainer]:
-        is_init = part == "initContainers"
-        known = {each["name"]: each for each in self.before.get(statuses) or ()}
-        has_init = bool(self.spec.get("initContainers"))
-        annotations = self.meta.get("annotations") or {}
-        found = []
-        for spec in self.spec.get(part) or ():
-            sidecar = is_init and restarts.is_sidecar(spec)
-            ends = not sidecar and (is_init or self.policy != "Always")
-            status = dict(known.get(spec["name"]) or fresh_status(spec, has_init=has_init))
-            program = program_of(spec, annotations, ends=ends)
-            found.append(
-                PodContainer(
-                    spec=spec,
-                    program=program,
-                    probes=findings_of(spec, program),
-                    grace=self.grace,
-                    reported=memory.at,
-                    pod=self.meta,
-                    policy=self.policy,
-                    status=status,
-                    is_init=is_init,
-                    level=memory.levels.get(spec["name"], status["restartCount"]),
-                )
-            )
-        return found
+    def _begin(self) -> float:
+        return read_moment(self.before["startTime"])
 
-    def _has_begun(self) -> bool:
-        return any(each.running or each.last_end for each in self.regular)
-
-    def _any_begun(self) -> bool:
-        return any(each.running or each.last_end for each in self.all)
+    def _is_restarted(self) -> bool:
+        return self.restartable and whole_restart.is_under_way(self.before)
 
     def _sandbox_at(self) -> float:
-        return read_moment(self.before["startTime"]) + _SANDBOX
-
-    def _over_at(self) -> float:
-        """Return when the last regular container has ended."""
-        ends = [each.ended.get("finishedAt") for each in self.regular if each.ended]
-        return max((read_moment(end) for end in ends if end), default=self.now)
+        return self._begin() + _SANDBOX
 
     def _ended_by(self, eviction: Eviction | None) -> PodEnd | None:
         """Return why all containers have got the signal to end; None if they have not."""
         end = end_of(self.pod, self.before, self.now, self.grace, eviction)
         if end is not None:
             self._report(end)
-            return end
-        if any(each.is_over and not each.is_done and not each.is_sidecar for each in self.init):
+        return end
+
+    def _ended_by_init(self) -> PodEnd | None:
+        first = [each for each in self.containers.init if not each.is_sidecar]
+        if any(each.is_over and not each.is_done for each in first):
             return PodEnd(at=self.now, grace=self.grace, is_natural=True)
         return None
 
     def _ended_by_itself(self) -> PodEnd | None:
-        if not all(each.is_over for each in self.regular):
+        if not all(each.is_over for each in self.containers.regular):
             return None
-        return PodEnd(at=self._over_at(), grace=self.grace, is_natural=True)
+        return PodEnd(at=self.containers.over_at(self.now), grace=self.grace, is_natural=True)
 
     def _report(self, end: PodEnd) -> None:
         """Report once why it ends, and that its containers have to."""
@@ -268,7 +258,7 @@ class _Life:
             self.events.append(end.event)
         elif end.reason or self.before.get("observedGeneration") == self.meta.get("generation"):
             return
-        for each in self.all:
+        for each in self.containers.every:
             each.note_stopping()
 
     def _stop(self, end: PodEnd) -> None:
@@ -276,19 +266,25 @@ class _Life:
 
         A kubelet writes nothing meanwhile: what has ended is shown when all have.
         """
-        shown = [dict(each.status) for each in self.all]
-        for each in self.all:
+        shown = [dict(each.status) for each in self.containers.every]
+        for each in self.containers.every:
             if not each.is_sidecar:
                 each.stop(self.now, end.at, end.grace)
-        if not any(each.running for each in self.regular):
-            self._stop_sidecars(max(end.at, self._over_at() if self._has_begun() else end.at), end)
-        self.has_ended = not self.any_running()
+        if not any(each.running for each in self.containers.regular):
+            self._stop_sidecars(
+                max(
+                    end.at,
+                    self.containers.over_at(self.now) if self.containers.has_begun() else end.at,
+                ),
+                end,
+            )
+        self.has_ended = not self.containers.any_running()
         if not self.has_ended:
-            for each, status in zip(self.all, shown, strict=True):
+            for each, status in zip(self.containers.every, shown, strict=True):
                 each.status = status
 
     def _stop_sidecars(self, at: float, end: PodEnd) -> None:
-        for each in reversed([each for each in self.init if each.is_sidecar]):
+        for each in reversed([each for each in self.containers.init if each.is_sidecar]):
             if end.is_natural and each.reported <= end.at <= self.now:
                 each.note_stopping()
             each.stop(self.now, at, end.grace)

@@ -8,7 +8,7 @@ import orjson
 
 from kwokctl.controller.lifecycle.containers.container import PodContainer
 from kwokctl.controller.lifecycle.events import PodEvent
-from kwokctl.controller.lifecycle.moments import write_moment
+from kwokctl.controller.lifecycle.moments import read_moment, write_moment
 from kwokctl.json_value import Json
 
 _IN_PROGRESS = "PodResizeInProgress"
@@ -20,6 +20,8 @@ class Resize:
 
     conditions: list[Json]
     is_in_progress: bool = False
+    waits: bool = False
+    """Whether that goes on until containers have been restarted."""
     events: tuple[PodEvent, ...] = ()
 
     def status(self, container: PodContainer) -> dict[str, Json]:
@@ -41,6 +43,8 @@ def resize(
     """Return what is written of the resources of a pod with these conditions."""
     others = [each for each in conditions if each["type"] != _IN_PROGRESS]
     if len(others) < len(conditions):
+        if any(_is_replaced(each) for each in containers):
+            return Resize(conditions, is_in_progress=True, waits=True)
         return Resize(others, events=(_event("ResizeCompleted", "completed", containers, meta),))
     if not any(_differs(each) for each in containers):
         return Resize(conditions)
@@ -51,8 +55,40 @@ def resize(
         "lastProbeTime": None,
         "lastTransitionTime": write_moment(now),
     }
+    for each in containers:
+        if _is_replaced(each):
+            each.report_killing("resize requires restart")
     started = _event("ResizeStarted", "started", containers, meta)
     return Resize([*others, condition], is_in_progress=True, events=(started,))
+
+
+def let_replace(containers: Sequence[PodContainer], conditions: Sequence[Json]) -> None:
+    """Let those containers end and start again whose resources are changed by a restart only."""
+    found = next((each for each in conditions if each["type"] == _IN_PROGRESS), None)
+    if found is None:
+        return
+    for each in containers:
+        if _is_replaced(each):
+            each.replaced_at = read_moment(found["lastTransitionTime"])
+
+
+def _is_replaced(container: PodContainer) -> bool:
+    """Return whether a resource differs that its `resizePolicy` changes by a restart."""
+    if not _differs(container):
+        return False
+    known, wanted = container.status["resources"], _wanted(container)
+    return any(
+        policy.get("restartPolicy") == "RestartContainer"
+        and _amounts(known, policy["resourceName"]) != _amounts(wanted, policy["resourceName"])
+        for policy in container.spec.get("resizePolicy") or ()
+    )
+
+
+def _amounts(resources: Mapping[str, Any], name: str) -> tuple[Json, Json]:
+    return (
+        (resources.get("requests") or {}).get(name),
+        (resources.get("limits") or {}).get(name),
+    )
 
 
 def _differs(container: PodContainer) -> bool:
@@ -71,8 +107,7 @@ def _event(
 ) -> PodEvent:
     summary: dict[str, Json] = {}
     for each in containers:
-        part = "initContainers" if each.is_init else "containers"
         body = {"name": each.name, "resources": dict(each.spec.get("resources") or {})}
-        summary.setdefault(part, []).append(body)
+        summary.setdefault(each.part.spec, []).append(body)
     summary["generation"] = meta.get("generation")
     return PodEvent(reason=reason, message=f"Pod resize {word}: {orjson.dumps(summary).decode()}")

@@ -1,39 +1,9 @@
-"""The status of a container before it runs, and the addresses of a pod."""
-
-from collections.abc import Mapping
-from typing import Any
+"""The addresses in the status of a pod, and how a status is written."""
 
 from kwokctl.controller.lifecycle.outcome import NodeOffer
+from kwokctl.dataplane.port import Patch
 from kwokctl.json_value import Json
-
-
-def fresh_status(spec: Mapping[str, Any], *, has_init: bool) -> dict[str, Json]:
-    """Return the status of a container that waits for its first start."""
-    reason = "PodInitializing" if has_init else "ContainerCreating"
-    status: dict[str, Json] = {
-        "name": spec["name"],
-        "image": spec.get("image", ""),
-        "imageID": "",
-        "ready": False,
-        "started": False,
-        "restartCount": 0,
-        "state": {"waiting": {"reason": reason}},
-        "lastState": {},
-    }
-    if mounts := spec.get("volumeMounts"):
-        status["volumeMounts"] = [_mount(each) for each in mounts]
-    return status
-
-
-def _mount(mount: Mapping[str, Any]) -> dict[str, Json]:
-    found: dict[str, Json] = {"name": mount["name"], "mountPath": mount["mountPath"]}
-    if mount.get("readOnly"):
-        is_recursive = mount.get("recursiveReadOnly") in {"Enabled", "IfPossible"}
-        found |= {
-            "readOnly": True,
-            "recursiveReadOnly": "Enabled" if is_recursive else "Disabled",
-        }
-    return found
+from kwokctl.kube.client import PatchType
 
 
 def addresses_of(place: NodeOffer, *, has_pod: bool) -> dict[str, Json]:
@@ -46,3 +16,19 @@ def addresses_of(place: NodeOffer, *, has_pod: bool) -> dict[str, Json]:
         found["podIP"] = place.pod_ips[0]
         found["podIPs"] = [{"ip": ip} for ip in place.pod_ips]
     return found
+
+
+def status_patch(pod: Json, status: Json) -> Patch:
+    """Replace the parts of a pod's status that are others now; none is ever left out.
+
+    The result is certain, also with the nulls that the API server shows within conditions: they are
+    what they have been before. It shares with the pod what is equal, which is not checked again then.
+    """
+    before = pod.get("status") or {}
+    changed = {name: part for name, part in status.items() if before.get(name) != part}
+    return Patch(
+        document={"metadata": {"uid": pod["metadata"]["uid"]}, "status": changed},
+        type=PatchType.MERGE,
+        subresource="status",
+        result={**pod, "status": {**before, **changed}},
+    )

@@ -1,4 +1,4 @@
-"""Writes a lease that is not a node's: a member's, or that of the one who plays other kinds."""
+"""Writes a lease that is not a node's: that of a member, or of the controller that plays other kinds."""
 
 from collections.abc import Mapping
 

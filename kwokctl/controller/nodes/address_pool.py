@@ -16,6 +16,8 @@ OVERFLOW = {4: "100.64.0.0/10", 6: "fd00:64::/64"}
 
 _V6 = 1 << 128
 """Added to the integers of IPv6 addresses, so that one table holds both families."""
+_WHOLE = (0, 1)
+"""The only share of one."""
 
 
 @dataclass(slots=True)
@@ -24,16 +26,30 @@ class _Pool:
 
     cidr: str
     family: int
-    first: int
-    upcoming: int
+    least: int
     last: int
-    step: int = 1
-    """Every so manieth address from the first one on belongs to this controller."""
+    share: tuple[int, int] = _WHOLE
+    """Which one of how many shares is handed out: the others are those of other controllers."""
+    upcoming: int = 0
     freed: list[int] = field(default_factory=list)
 
-    def holds(self, number: int) -> bool:
-        """Return whether an address belongs to this pool."""
-        return self.first <= number <= self.last and (number - self.first) % self.step == 0
+    def __post_init__(self) -> None:
+        self.divide(self.share)
+
+    def divide(self, share: tuple[int, int]) -> None:
+        """Hand out only this share from now on, all of which is free but for what is taken."""
+        self.share = share
+        self.upcoming = self.least + share[0]
+        self.freed.clear()
+
+    def covers(self, number: int) -> bool:
+        """Return whether an address is in the CIDR."""
+        return self.least <= number <= self.last
+
+    def is_behind(self, number: int) -> bool:
+        """Return whether an address belongs to the share, and was passed on the way through it."""
+        place, shares = self.share
+        return number < self.upcoming and (number - self.least) % shares == place
 
 
 class AddressPool:
@@ -48,23 +64,22 @@ class AddressPool:
         self._pools: dict[str, _Pool] = {}
         self._taken: dict[int, _Pool | None] = {}
         self._warned = False
-        self._divided: dict[str, tuple[int, int]] = {}
+        self._share = _WHOLE
 
-    def divide(self, cidrs: Iterable[str], share: int, shares: int) -> None:
-        """Hand out only one share of the addresses of `cidrs`: other controllers have the others."""
-        divided = dict.fromkeys(cidrs, (share, shares))
-        if divided != self._divided:
-            self._divided = divided
-            for cidr in divided:
-                self._pools.pop(cidr, None)
+    def divide(self, share: int, shares: int) -> None:
+        """Hand out only one share of common CIDRs: other controllers have the others."""
+        self._share = (share, shares)
 
     def __len__(self) -> int:
         """Count the addresses in use."""
         return len(self._taken)
 
-    def allocate(self, cidr: str) -> str:
-        """Hand out a free address of `cidr`, such as "10.0.0.1/24"; ValueError if it is no CIDR."""
-        pool = self._pool(cidr)
+    def allocate(self, cidr: str, *, is_common: bool = False) -> str:
+        """Hand out a free address of `cidr`, such as "10.0.0.1/24"; ValueError if it is no CIDR.
+
+        Other controllers hand out addresses of a common one, too.
+        """
+        pool = self._divided_pool(cidr, self._share if is_common else _WHOLE)
         number = self._next(pool)
         if number is None:
             pool, number = self._overflow(pool)
@@ -90,7 +105,7 @@ class AddressPool:
         for address in addresses:
             number = _number(address)
             pool = self._taken.pop(number, None)
-            if pool is not None and number < pool.upcoming:
+            if pool is not None and pool.is_behind(number):
                 heapq.heappush(pool.freed, number)
 
     def _pool(self, cidr: str) -> _Pool:
@@ -98,17 +113,21 @@ class AddressPool:
         if pool is None:
             number, last = _range(cidr)
             family = 6 if number >= _V6 else 4
-            share, shares = self._divided.get(cidr, (0, 1))
-            first = number + 1 + share
-            self._pools[cidr] = pool = _Pool(cidr, family, first, first, last, shares)
+            self._pools[cidr] = pool = _Pool(cidr, family, number + 1, last)
+        return pool
+
+    def _divided_pool(self, cidr: str, share: tuple[int, int]) -> _Pool:
+        pool = self._pool(cidr)
+        if pool.share != share:
+            pool.divide(share)
         return pool
 
     def _holder(self, number: int, cidrs: Iterable[str]) -> _Pool | None:
         for cidr in cidrs:
-            if (pool := self._pool(cidr)).holds(number):
+            if (pool := self._pool(cidr)).covers(number):
                 return pool
         pool = self._pool(OVERFLOW[6 if number >= _V6 else 4])
-        return pool if pool.holds(number) else None
+        return pool if pool.covers(number) else None
 
     def _next(self, pool: _Pool) -> int | None:
         taken = self._taken
@@ -117,10 +136,11 @@ class AddressPool:
             if number not in taken:
                 return number
         number = pool.upcoming
+        _, shares = pool.share
         while number in taken:
-            number += pool.step
+            number += shares
         # One that is used up stays so: it must not grow beyond all numbers.
-        pool.upcoming = min(number, pool.last) + pool.step
+        pool.upcoming = min(number, pool.last) + shares
         return number if number <= pool.last else None
 
     def _overflow(self, full: _Pool) -> tuple[_Pool, int]:
@@ -131,7 +151,7 @@ class AddressPool:
                 full.cidr,
                 OVERFLOW[full.family],
             )
-        pool = self._pool(OVERFLOW[full.family])
+        pool = self._divided_pool(OVERFLOW[full.family], self._share)
         number = self._next(pool)
         if number is None:
             raise ValueError(f"no pod address is left in {full.cidr!r} and {pool.cidr!r}")
@@ -193,8 +213,8 @@ class PodIPs:
         return len(self._reserved)
 
     def divide(self, share: int, shares: int) -> None:
-        """Hand out only one share of the addresses that pods of all nodes may get."""
-        self._pool.divide((*self._default, *OVERFLOW.values()), share, shares)
+        """Hand out only one share of the addresses that pods of several nodes may get."""
+        self._pool.divide(share, shares)
 
     def families(self, node: str) -> int | None:
         """Return how many addresses a pod of a node has; None if the node is not played here."""
@@ -216,7 +236,7 @@ class PodIPs:
             return self.of_node(node)
         owned = self._owned.get(uid)
         if owned is None:
-            owned = tuple(map(self._pool.allocate, self._cidrs(node)))
+            owned = tuple(map(self._allocated, self._cidrs(node)))
             self._owned[uid] = owned
         return owned
 
@@ -236,7 +256,7 @@ class PodIPs:
         Those that no pod has been seen with by the time `until` can be taken back by `expire`.
         """
         cidrs = self._cidrs(node)
-        found = [tuple(map(self._pool.allocate, cidrs)) for _ in range(number)]
+        found = [tuple(map(self._allocated, cidrs)) for _ in range(number)]
         self._reserved.update((address, until) for addresses in found for address in addresses)
         return found
 
@@ -250,6 +270,10 @@ class PodIPs:
             del self._reserved[address]
         self._pool.release(late)
         return min(self._reserved.values(), default=None)
+
+    def _allocated(self, cidr: str) -> str:
+        is_common = cidr in self._default or self._nodes.is_common(cidr)
+        return self._pool.allocate(cidr, is_common=is_common)
 
     def _take(self, address: str, cidrs: Sequence[str]) -> bool:
         if self._reserved.pop(address, None) is not None:

@@ -1,6 +1,6 @@
 """The nodes that this controller plays, the pods on each, and which of the nodes it may write to."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -53,6 +53,8 @@ class NodeRegistry:
         self._nodes: dict[str, ManagedNode] = {}
         self._pods: defaultdict[str, set[str]] = defaultdict(set)
         self._listeners: list[HoldListener] = []
+        self._with_cidr: Counter[str] = Counter()
+        """How many nodes have a CIDR."""
 
     def __len__(self) -> int:
         """Count the managed nodes."""
@@ -68,7 +70,20 @@ class NodeRegistry:
 
     def put(self, node: ManagedNode) -> None:
         """Add or replace a managed node."""
+        if (former := self._nodes.get(node.name)) is not None:
+            self._uncount(former.cidrs)
         self._nodes[node.name] = node
+        self._with_cidr.update(node.cidrs)
+
+    def move(self, node: ManagedNode, cidrs: tuple[str, ...]) -> None:
+        """Take note of where the pods of a managed node get their addresses from."""
+        self._uncount(node.cidrs)
+        self._with_cidr.update(cidrs)
+        node.cidrs = cidrs
+
+    def is_common(self, cidr: str) -> bool:
+        """Tell whether several nodes have the same CIDR."""
+        return self._with_cidr[cidr] > 1
 
     def listen(self, listener: HoldListener) -> None:
         """Call `listener` from now on."""
@@ -84,7 +99,8 @@ class NodeRegistry:
 
     def remove(self, name: str) -> None:
         """Forget a node; its pods stay known."""
-        self._nodes.pop(name, None)
+        if (node := self._nodes.pop(name, None)) is not None:
+            self._uncount(node.cidrs)
         for listener in self._listeners:
             listener.gone(name)
 
@@ -104,3 +120,9 @@ class NodeRegistry:
         keys.discard(key)
         if not keys:
             del self._pods[name]
+
+    def _uncount(self, cidrs: tuple[str, ...]) -> None:
+        self._with_cidr.subtract(cidrs)
+        for cidr in cidrs:
+            if not self._with_cidr[cidr]:
+                del self._with_cidr[cidr]

@@ -1,16 +1,11 @@
-"""What a watcher sees of a pod, as lines that are the same for each run: without times and identifiers."""
+"""What a watcher sees of a pod, as lines that are the same for each run: without its artefacts."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from tests.support.kubelet_recordings.artefacts import artefacts
+
 View = tuple[str, ...]
-_UID = re.compile(r"\([0-9a-f-]{36}\)|\(u-1\)")
-_AMOUNTS = re.compile(r"(used: |capacity: |was using )\w+")
-_THRESHOLD = re.compile(r"Threshold quantity: \w+, available: \w+\. ")
-"""What only a node that has limits and something to measure can say."""
-_VARYING = frozenset(("ErrImagePull", "ImagePullBackOff", "Error"))
-"""Reasons whose message says what the registry, or the node, has answered."""
 
 
 def view_of(pod: Mapping[str, Any]) -> View:
@@ -47,16 +42,11 @@ def _pod_words(pod: Mapping[str, Any], status: Mapping[str, Any]) -> Iterator[st
     yield str(status.get("phase"))
     for name in ("reason", "message"):
         if name in status:
-            text = _without_amounts(status[name])
-            yield f"{name}={text!r}"
+            yield f"{name}={artefacts().without(status[name])!r}"
     yield from (name for name in ("hostIP", "podIP", "startTime") if name in status)
     yield from _generation(pod, status)
     if "deletionTimestamp" in pod["metadata"]:
         yield "deleted"
-
-
-def _without_amounts(text: str) -> str:
-    return _AMOUNTS.sub(r"\1N", _THRESHOLD.sub("", text))
 
 
 def _generation(pod: Mapping[str, Any], observed: Mapping[str, Any]) -> Iterator[str]:
@@ -70,7 +60,7 @@ def _conditions(status: Mapping[str, Any]) -> Iterator[str]:
         words = [
             f"{each['type']}={each['status']}",
             each.get("reason"),
-            _without_amounts(each.get("message") or ""),
+            artefacts().without(each.get("message") or ""),
         ]
         seen = "" if "observedGeneration" in each else "?"
         yield ":".join(word for word in words if word) + seen
@@ -102,6 +92,6 @@ def _code(of: Mapping[str, Any]) -> str:
 
 
 def _message(of: Mapping[str, Any]) -> str:
-    if of.get("reason") in _VARYING:
+    if of.get("reason") in artefacts().answers:
         return ""
-    return _UID.sub("(UID)", of.get("message", ""))
+    return artefacts().without(of.get("message", ""))

@@ -51,14 +51,14 @@ def test_a_misspelt_option_is_named_with_the_nearest() -> None:
 
 def test_what_the_controller_does_nothing_with_is_named_once() -> None:
     documents = [
-        configuration(options={"enableProfilingHandler": False, "enableDebuggingHandlers": True}),
+        configuration(options={"enableContentionProfiling": True, "enableProfilingHandler": True}),
         configuration(tracing={"endpoint": "localhost:4317"}),
         configuration(tracing={"endpoint": "localhost:4318"}),
         configuration("ResourceUsage"),
         configuration("Stage"),
     ]
 
-    assert without_effect(documents) == [
-        "'KwokConfiguration.options.enableProfilingHandler'",
+    assert [*without_effect(documents)] == [
+        "'KwokConfiguration.options.enableContentionProfiling'",
         "'KwokConfiguration.tracing'",
     ]

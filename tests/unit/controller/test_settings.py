@@ -1,10 +1,13 @@
+import json
 from pathlib import Path
 
 import pytest
 
+from kwokctl.clusters.in_cluster.stages import chosen_stages
 from kwokctl.controller.settings import Settings, read_settings
 from kwokctl.errors import ConfigError, UsageError
 from kwokctl.progress import Silent
+from tests.support.recorded_messages import RecordedMessages
 
 STAGE = """
 apiVersion: kwok.x-k8s.io/v1alpha1
@@ -116,6 +119,27 @@ def test_stages_may_be_custom_resources_and_other_kinds_are_the_kubelet_servers(
     assert several.custom_kinds == {"Stage"}
     with pytest.raises(UsageError, match="'Stages' cannot be enabled"):
         read(tmp_path, "--manage-all-nodes", "--enable-crds=Stages")
+
+
+def test_stages_beside_pods_as_on_a_kubelet_are_for_pods_with_an_annotation(
+    tmp_path: Path,
+) -> None:
+    path, progress = tmp_path / "kwok.yaml", RecordedMessages()
+    bodies = chosen_stages(("pod-kubelet", "pod-chaos"), ())
+    path.write_text("\n---\n".join(map(json.dumps, bodies)))
+    words = [f"--config={path}", "--manage-all-nodes", "--pods=kubelet"]
+    settings = read_settings(words, progress)
+
+    assert settings.has_kubelet_pods
+    assert "pod-container-running-failed" in {stage.name for stage in settings.stages}
+    [note] = progress.lines
+    assert "'kwokctl.dev/life: stages' alone: pod-container-running-failed" in note
+
+
+def test_pods_as_on_a_kubelet_need_no_stage_at_all(tmp_path: Path) -> None:
+    settings = read(tmp_path, "--manage-all-nodes", "--pods=kubelet", text="")
+
+    assert not settings.stages
 
 
 def test_an_unknown_flag_is_wrong_usage(tmp_path: Path) -> None:

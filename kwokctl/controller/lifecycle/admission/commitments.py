@@ -1,8 +1,27 @@
 """What the pods of each node request together, kept up as pods come and go."""
 
 from collections import Counter, defaultdict
+from dataclasses import dataclass, field
 
 from kwokctl.controller.lifecycle.admission.requests import Amounts
+
+
+@dataclass(slots=True)
+class _NodePods:
+    """The pods of one node, and their sum."""
+
+    requests: dict[str, Amounts] = field(default_factory=dict)
+    """By the uid of the pod."""
+    used: Counter[str] = field(default_factory=Counter)
+
+    def add(self, uid: str, requests: Amounts) -> None:
+        self.requests[uid] = requests
+        self.used.update(_counted(requests))
+
+    def remove(self, uid: str) -> None:
+        requests = self.requests.pop(uid, None)
+        if requests is not None:
+            self.used.subtract(_counted(requests))
 
 
 class Commitments:
@@ -10,29 +29,38 @@ class Commitments:
 
     def __init__(self) -> None:
         """Begin without pods."""
-        self._nodes: defaultdict[str, dict[str, Amounts]] = defaultdict(dict)
+        self._nodes: defaultdict[str, _NodePods] = defaultdict(_NodePods)
 
     def take(self, node: str, uid: str, requests: Amounts) -> None:
-        """Count a pod, or count it anew."""
-        self._nodes[node][uid] = requests
+        """Count a pod, or count it again."""
+        pods = self._nodes[node]
+        pods.remove(uid)
+        pods.add(uid, requests)
 
     def counts(self, node: str, uid: str) -> bool:
         """Return whether a pod is counted."""
-        return node in self._nodes and uid in self._nodes[node]
+        return node in self._nodes and uid in self._nodes[node].requests
 
     def release(self, node: str, uid: str) -> None:
         """Do not count a pod any more."""
         pods = self._nodes.get(node)
         if pods is None:
             return
-        pods.pop(uid, None)
-        if not pods:
+        pods.remove(uid)
+        if not pods.requests:
             del self._nodes[node]
 
     def used(self, node: str, *, without: str) -> dict[str, int]:
         """Return what the pods of a node request, without one of them, and under "pods" their number."""
-        total: Counter[str] = Counter()
-        for uid, requests in self._nodes.get(node, {}).items():
-            if uid != without:
-                total.update({"pods": 1, **dict(requests)})
+        pods = self._nodes.get(node)
+        if pods is None:
+            return {}
+        total = pods.used.copy()
+        own = pods.requests.get(without)
+        if own is not None:
+            total.subtract(_counted(own))
         return total
+
+
+def _counted(requests: Amounts) -> dict[str, int]:
+    return {"pods": 1, **dict(requests)}

@@ -1,9 +1,11 @@
 """When a running container ends, and with which exit code: by itself, after a signal, or killed."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from kwokctl.controller.lifecycle.containers.program import SIGKILL, ContainerProgram
+from kwokctl.controller.lifecycle.containers.program import SIGKILL, ContainerProgram, read_words
 from kwokctl.json_value import Json
 
 
@@ -47,5 +49,13 @@ class Ending:
     @property
     def _stopping(self) -> float:
         """How long its hook and its program take to stop."""
-        hook = ((self.spec.get("lifecycle") or {}).get("preStop") or {}).get("sleep") or {}
-        return float(hook.get("seconds") or 0) + self.program.stop
+        hook = (self.spec.get("lifecycle") or {}).get("preStop")
+        return self.program.stop + (_length(hook) if hook else 0.0)
+
+
+def _length(hook: Mapping[str, Any]) -> float:
+    """Return how long a hook takes: as it says, or as its command does if that can be read."""
+    if "exec" in hook:
+        program = read_words(hook["exec"].get("command") or ())
+        return 0.0 if program is None else math.inf if program.run is None else program.run
+    return float((hook.get("sleep") or {}).get("seconds") or 0)

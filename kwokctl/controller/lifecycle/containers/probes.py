@@ -12,6 +12,8 @@ from typing import Any
 from kwokctl.controller.lifecycle.containers.program import ContainerProgram
 
 _NEVER = math.inf
+_KINDS = ("startup", "readiness", "liveness")
+_PROBES = frozenset(f"{kind}Probe" for kind in _KINDS)
 _PERIOD, _FAILURES = 10.0, 3
 """What the API server sets where a probe does not say it."""
 _REPORTED = 25
@@ -29,6 +31,8 @@ class Probe:
     successes: int
     finding: str
     """What it says when it fails."""
+    grace: float | None = None
+    """Seconds that the container has to end if it is killed for it; None for those of its pod."""
 
     def first(self, at: float) -> float:
         """Return when it is made first, at a moment or after it."""
@@ -62,6 +66,8 @@ class ProbeFindings:
     killed: float = _NEVER
     killer: str = ""
     """The kind of the probe for which it is killed."""
+    grace: float | None = None
+    """How long it may take to end then; None for as long as its pod says."""
     failing: tuple[tuple[Probe, float, float], ...] = ()
     """Probes that fail, from when and until when."""
 
@@ -95,15 +101,14 @@ ALL_WELL = ProbeFindings()
 
 def findings_of(spec: Mapping[str, Any], program: ContainerProgram) -> ProbeFindings:
     """Return what the probes of a container find."""
-    startup, readiness, liveness = (
-        _probe(spec, kind) for kind in ("startup", "readiness", "liveness")
-    )
-    if startup is readiness is liveness is None and program.is_healthy:
+    if program.is_healthy and spec.keys().isdisjoint(_PROBES):
         return ALL_WELL
+    startup, readiness, liveness = (_probe(spec, kind) for kind in _KINDS)
     started, given_up = _startup(startup, program)
     ready = _from(readiness, max(started, program.ready))
     unready = _until(readiness, program.unready)
     sick = _until(liveness or _usual("liveness"), max(program.sick, started))
+    killer = startup if given_up <= sick else liveness
     return ProbeFindings(
         started=started,
         ready=ready,
@@ -111,6 +116,7 @@ def findings_of(spec: Mapping[str, Any], program: ContainerProgram) -> ProbeFind
         flap=program.flap,
         killed=min(given_up, sick),
         killer="startup" if given_up <= sick else "liveness",
+        grace=killer.grace if killer is not None else None,
         failing=tuple(_failing(startup, readiness, liveness, program, started)),
     )
 
@@ -162,8 +168,10 @@ def _probe(spec: Mapping[str, Any], kind: str) -> Probe | None:
     given = spec.get(f"{kind}Probe")
     if given is None:
         return None
+    grace = given.get("terminationGracePeriodSeconds")
     return Probe(
         kind=kind,
+        grace=None if grace is None else float(grace),
         delay=float(given.get("initialDelaySeconds") or 0),
         period=float(given.get("periodSeconds") or _PERIOD),
         failures=int(given.get("failureThreshold") or _FAILURES),

@@ -104,14 +104,15 @@ def program_of(
 def _program(
     words: Sequence[str], own: str, for_all: str | None, for_one: str | None, *, ends: bool
 ) -> ContainerProgram:
-    program = _read_words(words) or ContainerProgram(run=_FINITE if ends else None)
+    program = read_words(words) or ContainerProgram(run=_FINITE if ends else None)
     for key, text in ((ANNOTATION, for_all), (own, for_one)):
         if text:
             program = _changed(program, text, key)
     return program
 
 
-def _read_words(words: Sequence[str]) -> ContainerProgram | None:
+def read_words(words: Sequence[str]) -> ContainerProgram | None:
+    """Return what a command does; None for one of which nothing is known."""
     match [word.rpartition("/")[2] if at == 0 else word for at, word in enumerate(words)]:
         case ["true"]:
             return ContainerProgram(run=0.0)

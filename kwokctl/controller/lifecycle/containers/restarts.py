@@ -11,8 +11,14 @@ from kwokctl.controller.lifecycle.moments import read_moment
 
 FIRST, LONGEST = 10.0, 300.0
 """Seconds: the back-off after the second failure in a row, and the longest."""
+ALL = "RestartAllContainers"
+"""The action of a rule that restarts the whole pod (`RestartAllContainersOnContainerExits`)."""
+END_SHOWN = 1.0
+"""Seconds for which earlier kubelets show the end before the back-off."""
+_SHOWN = 0.2
+"""Seconds before a start in which kubelet 1.36 shows CrashLoopBackOff instead of the end."""
 _GOOD = 2 * LONGEST
-"""Seconds that a container has to run for its back-off to begin anew."""
+"""Seconds that a container has to run for its back-off to begin again."""
 
 
 def is_sidecar(container: Mapping[str, Any]) -> bool:
@@ -22,11 +28,24 @@ def is_sidecar(container: Mapping[str, Any]) -> bool:
 
 def restarts(container: Mapping[str, Any], pod_policy: str, exit_code: int) -> bool:
     """Return whether a container that has exited is started again: by its own rules first."""
-    for rule in container.get("restartPolicyRules") or ():
-        if _applies(rule.get("exitCodes") or {}, exit_code):
-            return True
+    if action_after(container, exit_code):
+        return True
     policy = container.get("restartPolicy") or pod_policy
     return policy == "Always" or (policy == "OnFailure" and exit_code != 0)
+
+
+def restarts_init(container: Mapping[str, Any], pod_policy: str, exit_code: int) -> bool:
+    """Return the same of an init container: one that has succeeded is not run again."""
+    policy = "OnFailure" if pod_policy == "Always" else pod_policy
+    return exit_code != 0 and restarts(container, policy, exit_code)
+
+
+def action_after(container: Mapping[str, Any], exit_code: int) -> str:
+    """Return what the first of a container's own rules says that applies; empty if none does."""
+    for rule in container.get("restartPolicyRules") or ():
+        if _applies(rule.get("exitCodes") or {}, exit_code):
+            return str(rule.get("action") or "Restart")
+    return ""
 
 
 def pause(level: int, length: float) -> float:
@@ -38,6 +57,11 @@ def pause(level: int, length: float) -> float:
     if level == 0 or length > _GOOD:
         return 0.0
     return min(FIRST * 2.0 ** min(level - 1, 10), LONGEST)
+
+
+def shown(wait: float, *, throughout: bool) -> float:
+    """Return for how many seconds before a start its back-off is shown."""
+    return wait - END_SHOWN if throughout else _SHOWN
 
 
 def level_after(level: int, length: float) -> int:

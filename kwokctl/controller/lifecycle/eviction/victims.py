@@ -24,7 +24,7 @@ _NANOS = 10**9
 
 
 def victim_of(pods: Sequence[Json], pressures: Sequence[str]) -> tuple[Json, str] | None:
-    """Return the pod that is evicted first, and the message; None if there is none to evict."""
+    """Return the pod that is evicted first, and the message; None if no pod can be evicted."""
     resource = next((_RESOURCES[each] for each in _RESOURCES if each in pressures), None)
     candidates = [pod for pod in pods if not is_critical(pod)]
     if resource is None or not candidates:

@@ -11,6 +11,7 @@ from kwokctl.kube.transport.pool import Pool
 from tests.support.fake_api_server import Reply, Request, serving
 
 FEATURE = "ExtendWebSocketsToKubelet"
+RESTARTS = "RestartAllContainersOnContainerExits"
 OURS = Kubelet(address="127.0.0.1")
 
 
@@ -35,6 +36,7 @@ async def declared(kubelet: Kubelet, text: bytes, *, status: int = 200) -> tuple
     [
         ({"NodeDeclaredFeatures": 1, FEATURE: 1}, (FEATURE,)),
         ({"NodeDeclaredFeatures": 1, FEATURE: 0}, ()),
+        ({"NodeDeclaredFeatures": 1, RESTARTS: 1, FEATURE: 1}, (FEATURE, RESTARTS)),
         ({"NodeDeclaredFeatures": 0, FEATURE: 1}, ()),
         ({"NodeDeclaredFeatures": 1, f"{FEATURE}Too": 1}, ()),
         ({}, ()),

@@ -2,6 +2,7 @@
 
 import re
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -180,6 +181,41 @@ def test_a_program_says_its_exit_code_after_the_signal(
     assert end["finishedAt"].endswith(f":{10 + seconds:02}Z")
 
 
+@pytest.mark.parametrize(
+    ("hook", "seconds"),
+    [
+        ({"sleep": {"seconds": 4}}, 4),
+        ({"exec": {"command": ["sleep", "7"]}}, 7),
+        ({"exec": {"command": ["sh", "-c", "echo bye; sleep 5"]}}, 5),
+        ({"exec": {"command": ["sleep", "infinity"]}}, 30),
+        ({"exec": {"command": ["/bin/drain"]}}, 0),
+        ({"httpGet": {"port": 80}}, 0),
+    ],
+)
+def test_a_hook_is_waited_for_before_the_end(hook: dict[str, Any], seconds: int) -> None:
+    body = pod({"name": "main", "image": "x", "lifecycle": {"preStop": hook}})
+    life = Life(body).run(10).delete(grace=30).run(40)
+    end = life.container()["state"]["terminated"]
+
+    assert end["finishedAt"].endswith(f":{10 + seconds:02}Z")
+    assert end["exitCode"] == (137 if seconds == 30 else 0)
+
+
+@pytest.mark.parametrize(("kind", "program"), [("liveness", "sick=1s"), ("startup", "started=1h")])
+def test_a_probe_has_a_grace_period_of_its_own(kind: str, program: str) -> None:
+    probe = {"periodSeconds": 1, "failureThreshold": 1, "terminationGracePeriodSeconds": 3}
+    life = Life(
+        pod(
+            {"name": "main", "image": "x", f"{kind}Probe": {**probe, "initialDelaySeconds": 2}},
+            annotations={"kwokctl.dev/program": f"{program} stop=forever"},
+        )
+    )
+    end = life.run(8).container()["lastState"]["terminated"]
+
+    assert end["exitCode"] == 137
+    assert end["finishedAt"].endswith(":06Z")
+
+
 def test_a_sleep_runs_on_after_the_signal_until_it_is_done_or_killed() -> None:
     containers = [
         {"name": name, "image": "x", "command": ["sleep", seconds]}
@@ -261,6 +297,38 @@ def test_resources_are_those_of_the_spec_while_it_runs() -> None:
     assert life.container()["resources"] == {"requests": {"cpu": "3"}}
 
 
+@pytest.mark.parametrize("policy", ["Always", "OnFailure"])
+def test_a_resize_restarts_a_container_whose_policy_for_the_resource_says_so(policy: str) -> None:
+    resources = {"requests": {"cpu": "1", "memory": "1Gi"}}
+    policies = [
+        {"resourceName": "cpu", "restartPolicy": "NotRequired"},
+        {"resourceName": "memory", "restartPolicy": "RestartContainer"},
+    ]
+    main = {"name": "main", "image": "x", "resources": resources, "resizePolicy": policies}
+    program = {"kwokctl.dev/program": "run=forever stop=3s stop-exit=0"}
+    other = {"name": "other", "image": "x"}
+    life = Life(pod(main, other, annotations=program, restartPolicy=policy)).run(5)
+
+    life.pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "2", "memory": "1Gi"}}
+    life.run(5)
+    assert life.container()["restartCount"] == 0
+    assert life.container()["resources"]["requests"]["cpu"] == "2"
+
+    life.pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "2", "memory": "2Gi"}}
+    life.run(1)
+    assert life.condition("PodResizeInProgress")["status"] == "True"
+    assert life.container()["resources"]["requests"]["memory"] == "1Gi"
+
+    life.run(5)
+    assert life.container()["restartCount"] == 1
+    assert life.container()["state"]["running"]["startedAt"].endswith(":13Z")
+    assert life.container()["resources"]["requests"]["memory"] == "2Gi"
+    assert life.container("other")["restartCount"] == 0
+    assert life.reasons()[-6:] == [
+        "ResizeStarted", "Killing", "ResizeCompleted", "Pulled", "Created", "Started",
+    ]  # fmt: skip
+
+
 def test_rules_of_a_container_come_before_its_policy() -> None:
     rules = [{"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}}]
     container = {
@@ -315,3 +383,96 @@ def test_a_pod_that_is_deleted_while_it_is_created_has_failed() -> None:
     assert life.is_gone
     assert life.status["phase"] == "Failed"
     assert life.container()["state"]["terminated"]["reason"] == "ContainerStatusUnknown"
+
+
+def test_an_ephemeral_container_runs_as_soon_as_it_is_there_and_ends_with_the_pod() -> None:
+    life = Life(pod()).run(10)
+    life.pod["spec"]["ephemeralContainers"] = [{"name": "debug", "image": "x"}]
+    life.run(5)
+    [debugger] = life.status["ephemeralContainerStatuses"]
+    assert debugger["state"]["running"]["startedAt"].endswith(":10Z")
+    assert life.condition("Ready")["status"] == "True"
+    assert life.events[-1].field == "spec.ephemeralContainers{debug}"
+
+    life.delete().run(1)
+    assert life.is_gone
+
+
+def test_an_ephemeral_container_that_ends_is_not_restarted_and_ends_no_pod() -> None:
+    body = pod(annotations={"program.kwokctl.dev/debug": "pull=5s run=2s exit=1"})
+    body["spec"]["ephemeralContainers"] = [{"name": "debug", "image": "x"}]
+    life = Life(body).run(4)
+    [debugger] = life.status["ephemeralContainerStatuses"]
+    assert "waiting" in debugger["state"]
+
+    life.run(60)
+    [debugger] = life.status["ephemeralContainerStatuses"]
+    assert debugger["state"]["terminated"]["exitCode"] == 1
+    assert debugger["restartCount"] == 0
+    assert life.status["phase"] == "Running"
+
+
+def test_an_ephemeral_container_ends_with_the_containers_of_its_pod() -> None:
+    life = Life(
+        pod({"name": "main", "image": "x", "command": ["sleep", "20"]}, restartPolicy="Never")
+    )
+    life.run(5)
+    life.pod["spec"]["ephemeralContainers"] = [{"name": "debug", "image": "x"}]
+    life.run(40)
+
+    assert life.status["phase"] == "Succeeded"
+    [debugger] = life.status["ephemeralContainerStatuses"]
+    assert debugger["state"]["terminated"]["exitCode"] == 0
+
+
+def with_rule(name: str, **spec: Any) -> dict[str, Any]:
+    codes = {"operator": "In", "values": [88]}
+    rule = {"action": "RestartAllContainers", "exitCodes": codes}
+    return {"name": name, "image": "x", "restartPolicyRules": [rule], **spec}
+
+
+def test_a_rule_of_one_container_restarts_all_of_its_pod_in_order() -> None:
+    body = pod(
+        {"name": "main", "image": "x", "lifecycle": {"preStop": {"sleep": {"seconds": 9}}}},
+        with_rule("watcher", restartPolicy="Never"),
+        init=[{"name": "first", "image": "x"}],
+        annotations={"program.kwokctl.dev/watcher": "run=10s exit=88,0"},
+    )
+    life = Life(body).run(12)
+    assert life.condition("AllContainersRestarting")["status"] == "False"
+    address, started = life.status["podIP"], life.container()["state"]["running"]["startedAt"]
+
+    life.run(8)
+    assert life.condition("AllContainersRestarting")["status"] == "False"
+    assert {life.container(name)["restartCount"] for name in ("first", "main", "watcher")} == {1}
+    assert life.container()["lastState"]["terminated"]["exitCode"] == 137
+    assert life.container("watcher")["lastState"]["terminated"]["exitCode"] == 88
+    again = life.container("first")["state"]["terminated"]
+    assert started < again["startedAt"] < life.container()["state"]["running"]["startedAt"]
+    assert (life.status["phase"], life.status["podIP"]) == ("Running", address)
+    assert "PodInitializing" in life.words()[life.words().index("Running") :]
+
+    life.run(60)
+    assert life.container("watcher")["state"]["terminated"]["exitCode"] == 0
+    assert {life.container(name)["restartCount"] for name in ("first", "main", "watcher")} == {1}
+
+
+def test_another_controller_goes_on_with_the_restart_of_a_whole_pod() -> None:
+    annotations = {"program.kwokctl.dev/main": "run=5s exit=88"}
+    life = Life(pod(with_rule("main"), annotations=annotations))
+    while not any(
+        each["type"] == "AllContainersRestarting" and each["status"] == "True"
+        for each in life.status["conditions"]
+    ):
+        life.step()
+    second = Life(life.pod, now=life.now).run(3)
+
+    assert second.container()["restartCount"] == 1
+    assert "running" in second.container()["state"]
+
+
+def test_a_pod_that_is_deleted_while_it_is_restarted_ends() -> None:
+    annotations = {"program.kwokctl.dev/main": "run=5s exit=88"}
+    life = Life(pod(with_rule("main"), annotations=annotations)).run(6.1).delete().run(5)
+
+    assert life.is_gone

@@ -1,6 +1,6 @@
 """The function, compared with what a real kubelet has made of the same pods.
 
-A recording holds what was seen of a pod in several runs. A kubelet writes together what happens within
+A recording holds what was seen of a pod in several runs, but for what `artefacts.yaml` lists. A kubelet writes together what happens within
 moments of each other, differently in each run; so a change of the function's is permitted if it was seen,
 or if it is several in a row that were seen.
 """
@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from kwokctl.controller.lifecycle.events import PodEvent
+from tests.support.kubelet_recordings.artefacts import artefacts
 from tests.support.kubelet_recordings.cases import Case, cases
 from tests.support.kubelet_recordings.playing import PlayedCase
 
@@ -63,6 +64,14 @@ def test_the_events_of_a_pod_are_those_that_a_kubelet_reports(case: Case) -> Non
     mine = {_line(each) for each in PlayedCase(case).events}
 
     assert mine <= {*recorded(case.recording)["events"]}
+
+
+@every_case
+def test_each_event_that_a_kubelet_reports_of_a_pod_is_reported(case: Case) -> None:
+    mine = {_line(each) for each in PlayedCase(case).events}
+    missing = {*recorded(case.recording)["events"]} - mine
+
+    assert missing == artefacts().events.get(case.name, set())
 
 
 def _line(event: PodEvent) -> str:

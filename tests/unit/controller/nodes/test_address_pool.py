@@ -2,7 +2,8 @@ import logging
 
 import pytest
 
-from kwokctl.controller.nodes.address_pool import AddressPool
+from kwokctl.controller.nodes.address_pool import AddressPool, PodIPs
+from kwokctl.controller.nodes.registry import ManagedNode, NodeRegistry
 
 
 def test_the_first_address_is_the_one_after_the_address_of_the_cidr() -> None:
@@ -112,8 +113,8 @@ def test_controllers_with_different_shares_never_hand_out_the_same_address() -> 
     given: list[str] = []
     for share in range(4):
         book = AddressPool()
-        book.divide(("10.0.0.0/28", "100.64.0.0/10"), share, 4)
-        given += [book.allocate("10.0.0.0/28") for _ in range(20)]
+        book.divide(share, 4)
+        given += [book.allocate("10.0.0.0/28", is_common=True) for _ in range(20)]
 
     assert len(set(given)) == len(given) == 80
     assert sum(address.startswith("10.0.0.") for address in given) == 14
@@ -121,17 +122,67 @@ def test_controllers_with_different_shares_never_hand_out_the_same_address() -> 
 
 def test_an_address_of_another_share_is_not_handed_out_when_it_is_freed() -> None:
     book = AddressPool()
-    book.divide(("10.0.0.0/28",), 1, 4)
-    first = book.allocate("10.0.0.0/28")
+    book.divide(1, 4)
+    first = book.allocate("10.0.0.0/28", is_common=True)
     assert book.take("10.0.0.1", ["10.0.0.0/28"])
 
     book.release(["10.0.0.1", first])
 
-    assert [book.allocate("10.0.0.0/28") for _ in range(2)] == [first, "10.0.0.6"]
+    given = [book.allocate("10.0.0.0/28", is_common=True) for _ in range(2)]
+    assert given == [first, "10.0.0.6"]
 
 
 def test_networks_of_single_nodes_are_not_divided() -> None:
     book = AddressPool()
-    book.divide(("10.0.0.0/24",), 3, 4)
+    book.divide(3, 4)
 
     assert book.allocate("10.1.0.0/24") == "10.1.0.1"
+
+
+def test_no_address_is_lost_when_a_network_becomes_common() -> None:
+    book = AddressPool()
+    book.divide(0, 2)
+    alone = [book.allocate("10.0.0.0/29") for _ in range(3)]
+    assert book.allocate("10.0.0.0/29", is_common=True) == "10.0.0.5"
+
+    book.release(alone)
+
+    given = [book.allocate("10.0.0.0/29", is_common=True) for _ in range(3)]
+    assert given == ["10.0.0.1", "10.0.0.3", "100.64.0.1"]
+
+
+def pod_addresses(share: int, *networks: str) -> tuple[NodeRegistry, PodIPs]:
+    """Return what a controller with a share knows of nodes with these networks."""
+    nodes = NodeRegistry()
+    for number, network in enumerate(networks):
+        nodes.put(ManagedNode(f"n{number}", f"uid{number}", (network,), ()))
+    addresses = PodIPs(nodes, default_cidr="10.0.0.0/24", node_ip="")
+    addresses.divide(share, 2)
+    return nodes, addresses
+
+
+def test_pods_of_nodes_with_one_network_have_different_addresses_from_two_controllers() -> None:
+    given = []
+    for share in range(2):
+        _, addresses = pod_addresses(share, "10.9.0.0/24", "10.9.0.0/24")
+        given += [
+            addresses.of_pod(f"p{number}", f"n{share}", host_network=False) for number in range(10)
+        ]
+
+    assert len(set(given)) == 20
+    assert all(address.startswith("10.9.0.") for (address,) in given)
+
+
+def test_a_network_is_common_as_long_as_several_nodes_have_it() -> None:
+    nodes, addresses = pod_addresses(1, "10.9.0.0/24", "10.9.0.0/24", "10.8.0.0/24")
+    [first, other] = (nodes.get(name) for name in ("n0", "n2"))
+    assert first is not None
+    assert other is not None
+
+    nodes.remove("n1")
+    assert addresses.of_pod("p0", "n0", host_network=False) == ("10.9.0.1",)
+    nodes.move(other, first.cidrs)
+    assert addresses.of_pod("p1", "n0", host_network=False) == ("10.9.0.2",)
+    nodes.put(ManagedNode("n2", "uid", ("10.7.0.0/24",), ()))
+    assert addresses.of_pod("p2", "n0", host_network=False) == ("10.9.0.3",)
+    assert not nodes.is_common("10.8.0.0/24")

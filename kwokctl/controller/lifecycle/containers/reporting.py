@@ -1,0 +1,52 @@
+"""What a kubelet reports of one container."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kwokctl.controller.lifecycle.containers.parts import REGULAR, Part
+from kwokctl.controller.lifecycle.events import PodEvent
+
+
+@dataclass(slots=True, kw_only=True)
+class ReportedContainer:
+    """A container, and the Events about it that are to be written."""
+
+    spec: Mapping[str, Any]
+    pod: Mapping[str, Any]
+    """The metadata of its pod."""
+    part: Part = REGULAR
+    reported: float = 0.0
+    """Up to when its Events have been written, as a POSIX time stamp."""
+    events: list[PodEvent] = field(default_factory=list)
+
+    @property
+    def pod_name(self) -> str:
+        """The name of its pod as messages have it."""
+        return f"{self.pod['name']}_{self.pod['namespace']}({self.pod['uid']})"
+
+    def report(self, reason: str, message: str, type_: str = "Normal") -> None:
+        """Report that something happens to it."""
+        place = f"spec.{self.part.spec}{{{self.spec['name']}}}"
+        self.events.append(PodEvent(type=type_, reason=reason, message=message, field=place))
+
+    def report_all(self, events: Iterable[tuple[str, str, str]]) -> None:
+        """Report several things: type, reason and message of each."""
+        for type_, reason, message in events:
+            self.report(reason, message, type_)
+
+    def report_start(self) -> None:
+        """Report that it runs."""
+        self.report("Created", "Container created")
+        self.report("Started", "Container started")
+
+    def report_killing(self, why: str) -> None:
+        """Report that it gets the signal to end."""
+        self.report("Killing", f"Container {self.spec['name']} {why}")
+
+    def report_back_off(self, now: float, at: float) -> None:
+        """Report once, when its time has come, that it is not started again yet."""
+        if self.reported < at <= now:
+            name = self.spec["name"]
+            text = f"Back-off restarting failed container {name} in pod {self.pod_name}"
+            self.report("BackOff", text, "Warning")

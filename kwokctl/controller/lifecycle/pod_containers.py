@@ -1,0 +1,95 @@
+"""The containers of a pod by what they are for, and what follows from all of them together."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from kwokctl.controller.lifecycle.containers import restarts
+from kwokctl.controller.lifecycle.containers.container import PodContainer
+from kwokctl.controller.lifecycle.containers.parts import EPHEMERAL, INIT, REGULAR, Part
+from kwokctl.controller.lifecycle.containers.probes import findings_of
+from kwokctl.controller.lifecycle.containers.program import program_of
+from kwokctl.controller.lifecycle.containers.states import fresh_status
+from kwokctl.controller.lifecycle.moments import read_moment
+from kwokctl.controller.lifecycle.outcome import PodMemory
+from kwokctl.json_value import Json
+
+
+class PodContainers:
+    """All containers of a pod, while it is looked at."""
+
+    def __init__(self, pod: Json, memory: PodMemory, now: float) -> None:
+        """Read them from the spec and the status of a pod."""
+        read = _reader(pod, memory)
+        self.init = read(INIT)
+        self.regular = read(REGULAR)
+        self.debuggers = read(EPHEMERAL)
+        """Ephemeral containers: they decide nothing about the pod, but end with it."""
+        self.all = [*self.init, *self.regular]
+        self.arrived = {each.name: memory.arrived.get(each.name, now) for each in self.debuggers}
+        self.every = [*self.all, *self.debuggers] if self.debuggers else self.all
+
+    def any_running(self) -> bool:
+        """Return whether one runs."""
+        return any(each.running for each in self.every)
+
+    def has_begun(self) -> bool:
+        """Return whether a regular one has been started."""
+        return any(each.running or each.last_end for each in self.regular)
+
+    def any_begun(self) -> bool:
+        """Return whether one has been started."""
+        return any(each.running or each.last_end for each in self.all)
+
+    def is_initialized(self) -> bool:
+        """Return whether nothing is left to be done before the regular ones."""
+        return all(each.is_done or (each.is_sidecar and each.last_end) for each in self.init)
+
+    def over_at(self, now: float) -> float:
+        """Return when the last regular one has ended."""
+        ends = [each.ended.get("finishedAt") for each in self.regular if each.ended]
+        return max((read_moment(end) for end in ends if end), default=now)
+
+    def memory(self, now: float) -> PodMemory:
+        """Return what the status does not say of them."""
+        counts = ((each, each.status["restartCount"]) for each in self.every)
+        levels = {each.name: each.level for each, count in counts if each.level != count}
+        waiting = [each.name for each in self.debuggers if not (each.running or each.last_end)]
+        return PodMemory(now, levels, {name: self.arrived[name] for name in waiting})
+
+
+def _reader(pod: Json, memory: PodMemory) -> Callable[[Part], list[PodContainer]]:
+    spec, meta, before = pod["spec"], pod["metadata"], pod["status"]
+    policy = spec.get("restartPolicy") or "Always"
+    grace = float(spec.get("terminationGracePeriodSeconds", 30))
+    annotations: Mapping[str, str] = meta.get("annotations") or {}
+    has_init = bool(spec.get("initContainers"))
+
+    def read(part: Part) -> list[PodContainer]:
+        bodies: Iterable[Mapping[str, Any]] = spec.get(part.spec) or ()
+        known = {each["name"]: each for each in before.get(part.statuses) or ()} if bodies else {}
+        return [made(part, body, known.get(body["name"])) for body in bodies]
+
+    def made(part: Part, body: Mapping[str, Any], known: Json) -> PodContainer:
+        status = dict(known or fresh_status(body, has_init=has_init))
+        program = program_of(body, annotations, ends=_ends(part, body, policy))
+        return PodContainer(
+            spec=body,
+            part=part,
+            program=program,
+            probes=findings_of(body, program),
+            grace=grace,
+            reported=memory.at,
+            pod=meta,
+            policy="Never" if part is EPHEMERAL else policy,
+            status=status,
+            level=memory.levels.get(body["name"], status["restartCount"]),
+        )
+
+    return read
+
+
+def _ends(part: Part, body: Mapping[str, Any], policy: str) -> bool:
+    """Return whether a program of which nothing is known ends by itself."""
+    if part is INIT:
+        return not restarts.is_sidecar(body)
+    return part is REGULAR and policy != "Always"

@@ -93,6 +93,12 @@ class ApiPlane:
         """Return None: a request is for one object."""
         return None
 
+    async def store_whole(
+        self, target: ObjectKey, value: bytes, version: int, event: ObjectEvent | None = None
+    ) -> int | None:
+        """Return None: the API server applies patches."""
+        return None
+
     async def renew(self, renewals: Sequence[Renewal]) -> Sequence[Renewed]:
         """Write leases of nodes, each by a request of its own."""
         return await asyncio.gather(*map(self._renew, renewals))

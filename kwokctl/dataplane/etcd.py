@@ -137,6 +137,25 @@ class EtcdPlane:
         )
         return as_of(changed, revision) if revision else None
 
+    async def store_whole(
+        self, target: ObjectKey, value: bytes, version: int, event: ObjectEvent | None = None
+    ) -> int | None:
+        """Store an object of a kind of which patches were found to go to etcd."""
+        resource = target.resource
+        if not self._proven.get(resource) or self._is_left(resource):
+            return None
+        key = self._keys.key(resource, target.namespace, target.name)
+        window = self.windows[resource]
+        if event is None:
+            return await window.write(partial(self._store.change, key, value, version))
+        if self._is_left(EVENTS):
+            return None
+        both = partial(self._store.change_and_add, Put(key, value), version)
+        revision = await self._events.record_with(
+            event, lambda new, unchanged: window.write(partial(both, new, unchanged))
+        )
+        return revision or None
+
     async def renew(self, renewals: Sequence[Renewal]) -> Sequence[Renewed]:
         """Write leases of nodes together."""
         if self._is_left(LEASES):

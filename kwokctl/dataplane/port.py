@@ -181,6 +181,11 @@ class KubeletWriter(Protocol):
 
     leases_at_once: int
     """How many renewals go together best."""
+    past_api: bool
+    """Whether it writes past the API server's admission.
+
+    Its user then watches webhooks and policies, and calls `leave` for the kinds that they admit.
+    """
 
     async def create(
         self, resource: Resource, namespace: str | None, body: bytes, *, as_user: str = ""
@@ -200,6 +205,17 @@ class KubeletWriter(Protocol):
         self, target: ObjectKey, patch: Patch, event: ObjectEvent, *, current: Json
     ) -> Json | None:
         """Patch one object and create an Event in one step; None if that cannot be, with neither done."""
+        ...
+
+    async def store_whole(
+        self, target: ObjectKey, value: bytes, version: int, event: ObjectEvent | None = None
+    ) -> int | None:
+        """Store a whole object of which only the status is new, and with it an Event, in one step.
+
+        `value` is as etcd has it, and certainly what a patch would make of the object as it was in
+        `version`. Returns the revision of the write; None, with nothing done, where the object must
+        be patched.
+        """
         ...
 
     async def renew(self, renewals: Sequence[Renewal]) -> Sequence[Renewed]:
@@ -248,12 +264,6 @@ class BulkWriter(Protocol):
 
 class DataPlane(KubeletWriter, BulkWriter, Protocol):
     """What every adapter serves; callers do not depend on which one it is."""
-
-    past_api: bool
-    """Whether it writes past the API server's admission.
-
-    Its user then watches webhooks and policies, and calls `leave` for the kinds that they admit.
-    """
 
     def leave(self, resources: Collection[Resource]) -> None:
         """Write objects of these kinds, and of no others, through the API from now on."""

@@ -212,13 +212,17 @@ def _container(random: Random, name: str) -> Json:
         **_some(
             random,
             args=_subset(random, "abc"),
-            env=[{"name": v, "value": random.choice(_TEXTS)} for v in _subset(random, "ABCDE")],
+            env=[
+                {"name": v, "value": random.choice(_TEXTS), "valueFrom": None}
+                for v in _subset(random, "ABCDE")
+            ],
             ports=[{"containerPort": port} for port in _subset(random, range(1000, 1005))],
             volumeMounts=[
                 {"name": "scratch", "mountPath": f"/{path}"} for path in _subset(random, "abcd")
             ],
             resources={"limits": {"cpu": random.choice([*_QUANTITIES, None])}},
             livenessProbe=random.choice([None, {"exec": {"command": ["a"]}, "periodSeconds": 3}]),
+            securityContext={"runAsUser": random.choice([None, 5]), "capabilities": None},
         ),
     }
 
@@ -230,8 +234,21 @@ def _container_status(random: Random, name: str) -> Json:
         "imageID": "",
         "ready": random.choice([True, False]),
         "restartCount": random.randint(0, 3),
-        "state": {"running": {"startedAt": random.choice(_TIMES)}},
+        "state": {"running": {"startedAt": random.choice([*_TIMES, None])}},
+        **_some(
+            random,
+            started=random.choice([True, None]),
+            lastState=random.choice([None, {"terminated": None}, {"terminated": _ended(random)}]),
+            allocatedResources=random.choice([{"cpu": "1"}, {"cpu": None}]),
+            user={"linux": random.choice([None, {"uid": 1, "gid": 2, "supplementalGroups": None}])},
+            volumeMounts=[{"name": "v", "mountPath": "/a", "recursiveReadOnly": None}],
+        ),
     }
+
+
+def _ended(random: Random) -> Json:
+    times = {"startedAt": random.choice([_TIMES[0], None]), "finishedAt": None}
+    return {"exitCode": random.choice([3, None]), "reason": None, **times}
 
 
 def _conditions(random: Random, time: str) -> Json:
@@ -240,7 +257,10 @@ def _conditions(random: Random, time: str) -> Json:
             "type": kind,
             "status": random.choice(["True", "False", "Unknown"]),
             **_some(
-                random, message=random.choice(_TEXTS), **{time: random.choice([*_TIMES, None])}
+                random,
+                message=random.choice(_TEXTS),
+                **{time: random.choice([*_TIMES, None])},
+                **({"lastProbeTime": None} if time == "lastTransitionTime" else {}),
             ),
             **({"reason": None} if random.random() < 0.1 else {}),
         }

@@ -2,7 +2,7 @@
 
     python tests/support/types_of_kubernetes.py templates/kubernetes
 
-writes the table with which `kwokctl/etcd/objects/` reads stored objects. The sources are Go modules, which
+writes the tables with which `kwokctl/dataplane/objects/` reads stored objects. The sources are Go modules, which
 `go mod download` fetches. Later releases keep the numbers of fields, so the newest one has precedence, and
 older ones add types and fields that were removed since.
 """
@@ -54,6 +54,9 @@ _TYPE = re.compile(r"^type (\w+) (.+?)( \{)?$")
 _FIELD = re.compile(r"^\t(?:(\w+)\s+)?(\S+)\s+`([^`]+)`")
 _JSON = re.compile(r'json:"([^",]*)([^"]*)"')
 _NUMBER = re.compile(r'protobuf:"\w+,(\d+)')
+_STRATEGY = re.compile(r'patchStrategy:"([^"]*)"')
+_MERGE_KEY = re.compile(r'patchMergeKey:"([^"]*)"')
+_MERGED = "merge"
 _GROUP = re.compile(r'GroupName = "([^"]*)"')
 
 
@@ -66,6 +69,8 @@ class Declared:
     """The types that are no structs."""
     structs: dict[str, dict[str, str]] = field(default_factory=dict)
     """Fields as the table has them, by their numbers, by the name of the type."""
+    merged: dict[tuple[str, str], str] = field(default_factory=dict)
+    """By type and field: what identifies the items of a list that patches are merged with."""
 
 
 def main(folder: Path) -> None:
@@ -78,6 +83,7 @@ def main(folder: Path) -> None:
     kinds = {(row[0].replace("-", ""), row[1]) for row in rows if row and row[0] != "#"}
     reached = _reached(found, _roots(found, kinds))
     (folder / "types.txt").write_text("\n".join(_written(found, reached)) + "\n")
+    (folder / "merged_lists.txt").write_text("\n".join(_lists(found, reached)) + "\n")
 
 
 def _read(declared: Declared, folder: Path) -> None:
@@ -94,7 +100,7 @@ def _read_types(declared: Declared, text: str, here: str) -> None:
     imports = {alias or path.rpartition("/")[2]: path for alias, path in _IMPORT.findall(text)}
     known = set(declared.structs)
     fields: dict[str, str] | None = None
-    is_old = False
+    is_old, of_type = False, ""
     for line in text.splitlines():
         if line.startswith("}"):
             fields = None
@@ -102,6 +108,7 @@ def _read_types(declared: Declared, text: str, here: str) -> None:
             name, what, opens = found.groups()
             if what == "struct" and opens:
                 fields, is_old = declared.structs.setdefault(name, {}), name in known
+                of_type = name
             elif what == "struct{}":
                 declared.structs.setdefault(name, {})
             else:
@@ -110,6 +117,7 @@ def _read_types(declared: Declared, text: str, here: str) -> None:
             name, what, tags = found.groups()
             of = _type(what, imports, here)
             _add_field(fields, name, of, tags, is_gone=is_old)
+            _add_list(declared, of_type, tags)
 
 
 def _add_field(
@@ -127,6 +135,13 @@ def _add_field(
     of = f"*{of}" if is_gone and of[0] not in "*[{" else of
     shown = spelled or ("" if name is None or "inline" in options else name)
     fields[number[1]] = f"{shown}{mark if shown else ''}:{number[1]}:{of}"
+
+
+def _add_list(declared: Declared, of_type: str, tags: str) -> None:
+    """Note that a strategic merge patch is merged with the items of a list."""
+    strategy, key, json_tag = (each.search(tags) for each in (_STRATEGY, _MERGE_KEY, _JSON))
+    if strategy and json_tag and _MERGED in strategy[1].split(","):
+        declared.merged.setdefault((of_type, json_tag[1]), key[1] if key else "-")
 
 
 def _type(what: str, imports: Mapping[str, str], here: str) -> str:
@@ -176,7 +191,7 @@ def _resolved(found: Mapping[str, Declared], what: str) -> str:
     if not package or (package in found and name in found[package].structs):
         return what
     if package not in found or name not in found[package].others:
-        return f"{before}str{after}"  # `types.UID` and the like
+        return f"{before}str{after}"  # `types.UID` and similar
     other = _resolved(found, found[package].others[name])
     # A protocol buffer has no list of lists, and no map of them: Go's tools put a message around.
     is_wrapped = other.startswith("[") or (other.startswith("{") and before)
@@ -203,6 +218,16 @@ def _written(found: Mapping[str, Declared], reached: set[str]) -> Iterator[str]:
                 break_long_words=False,
                 break_on_hyphens=False,
             )
+
+
+def _lists(found: Mapping[str, Declared], reached: set[str]) -> Iterator[str]:
+    yield "# Written by tests/support/types_of_kubernetes.py from the sources of Kubernetes (Apache-2.0)."
+    yield "# Lists with which a strategic merge patch is merged: type, field, and what identifies"
+    yield '# an item; "-" where items are plain values. All others are replaced.'
+    for package, declared in sorted(found.items()):
+        for (of_type, name), key in sorted(declared.merged.items()):
+            if f"{package}.{of_type}" in reached:
+                yield f"{package}.{of_type} {name} {key}"
 
 
 def _word(found: Mapping[str, Declared], word: str, package: str) -> str:

@@ -147,7 +147,7 @@ class CopyWriter:
             raise _NotWrittenError(f"{new.resource.plural} are left to the API")
         given: tuple[Compare, ...] = ()
         if self._namespace_key:
-            # What is written to a namespace once it has gone would never be collected.
+            # What is written to a namespace after its deletion would never be collected.
             given = (Compare(self._namespace_key, new.namespace_version()),)
         try:
             return await retried(partial(self._access.store.add, (stored,), given))

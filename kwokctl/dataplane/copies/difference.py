@@ -9,7 +9,7 @@ Same = Callable[[Path, Json, Json], bool]
 
 
 def difference(first: Json, second: Json, same: Same, path: Path = ()) -> Path | None:
-    """Return the path to the first difference; None if there is none.
+    """Return the path to the first difference; None if equal.
 
     `same` is called with values that are not equal, and not both maps or both lists of one length.
     """

@@ -23,7 +23,7 @@ What is the object's very name need not be among them.
 """
 
 MANAGED_FIELDS: Path = ("metadata", "managedFields")
-"""Where an object says who has written which of its fields."""
+"""Where an object records which client owns which of its fields."""
 
 _AROUND_CREATION = (-5.0, 60.0)
 """Seconds from the creation of an object within which a time is that of its creation."""

@@ -64,9 +64,15 @@ def api_type(full_name: str) -> ApiType:
 
 def type_of_kind(api_version: str, kind: str) -> ApiType | None:
     """Return the type of the objects of a built-in kind; None if it is not known."""
+    name = name_of_kind(api_version, kind)
+    return api_type(name) if name else None
+
+
+def name_of_kind(api_version: str, kind: str) -> str:
+    """Return the full name of the type of a built-in kind; empty if it is not known."""
     table = _table()
     name = f"{table.packages.get(api_version, '')}.{kind}"
-    return api_type(name) if name in table.lines else None
+    return name if name in table.lines else ""
 
 
 def versions_of_kind(group: str, kind: str) -> tuple[str, ...]:

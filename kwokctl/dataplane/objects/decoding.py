@@ -23,7 +23,7 @@ class ObjectDecoder:
     """Numbers of fields that the table lacks, with the type that has them."""
 
     def read(self, of: ApiType, at: int, end: int) -> dict[str, Json]:
-        """Return the message in `data[at:end]`; MessageError for what is none."""
+        """Return the message in `data[at:end]`; MessageError for an invalid one."""
         places: dict[int, list[_Place]] = {}
         for number, value, stop in fields(self.data, at, end):
             places.setdefault(number >> 3, []).append((value, stop))

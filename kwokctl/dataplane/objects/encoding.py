@@ -50,7 +50,9 @@ def check(of: ApiType, document: Json, place: str) -> None:
     for name in document:
         if name not in known:
             near = did_you_mean(str(name), known)
-            raise ShapeError(f"{place}{_dot(place)}{name}", f"is no field of {of.name}", hint=near)
+            raise ShapeError(
+                f"{place}{_dot(place)}{name}", f"is not a field of {of.name}", hint=near
+            )
 
 
 def _fields(of: ApiType, document: Mapping[str, Json], place: str) -> Iterator[bytes]:

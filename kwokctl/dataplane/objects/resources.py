@@ -16,6 +16,7 @@ from kwokctl.dataplane.objects.api_types import versions_of_kind
 from kwokctl.errors import NotFoundError
 from kwokctl.json_value import Json
 
+DEFINITION = "CustomResourceDefinition"
 DEFINITIONS = "apiextensions.k8s.io/customresourcedefinitions/"
 """The folder of what defines other kinds."""
 
@@ -80,6 +81,11 @@ class StoredResources:
             )
         return found
 
+    def defining(self, definitions: Iterable[Mapping[str, Json]]) -> "StoredResources":
+        """Return these with what CustomResourceDefinitions define, in place of what they did before."""
+        custom = (each for each in self.all if each.is_custom)
+        return StoredResources((*resources_with(definitions).all, *custom))
+
     def namespace_of(self, key: str) -> str | None:
         """Return the namespace in a key, given without the prefix; None if it is in none."""
         for each in self.all:
@@ -94,6 +100,16 @@ def resources_with(definitions: Iterable[Mapping[str, Json]]) -> StoredResources
     """Return the built-in kinds, and those that CustomResourceDefinitions define."""
     custom = (found for each in definitions for found in _defined(each))
     return StoredResources((*_built_in(), *custom))
+
+
+def is_built_in(group: str, kind: str) -> bool:
+    """Tell whether an API server has a kind without any definition."""
+    return (group, kind) in _built_in_kinds()
+
+
+@cache
+def _built_in_kinds() -> frozenset[tuple[str, str]]:
+    return frozenset((each.group, each.kind) for each in _built_in())
 
 
 @cache

@@ -116,3 +116,8 @@ def leaf_of(leaf: type[Any], value: Json) -> Leaf:
 _ACCEPTS: dict[type[Leaf], Callable[[str], bool]] = {
     leaf: lru_cache(_REMEMBERED)(leaf.accepts) for leaf in LEAVES
 }
+
+
+def is_address(text: str) -> bool:
+    """Return whether a text is an IP address that the API server certainly decodes."""
+    return _ACCEPTS[Address](text)

@@ -4,15 +4,21 @@ Only what is certain: on UnknownPatchError the caller sends the patch to the API
 or says what is wrong with it.
 """
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 from kwokctl.json_value import Json
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.patching import json_patch, strategic_merge
 from kwokctl.kube.patching.equality import is_same
 from kwokctl.kube.patching.merge_keys import LISTS, NOTHING
+from kwokctl.kube.patching.nulls import replaced
 from kwokctl.kube.patching.unknown_patch import UnknownPatchError
 
 __all__ = ["UnknownPatchError", "apply_patch"]
 
+_Replace: TypeAlias = Callable[[Json, list[Json], str], Json]
+"""Returns what becomes of a list, its own name the last argument, where a patch has another one."""
 
 _FIXED = (
     "name", "generateName", "namespace", "uid", "resourceVersion", "generation", "selfLink",
@@ -53,23 +59,22 @@ def _patched(current: Json, patch: Json, patch_type: PatchType, kind: str) -> Js
     if not isinstance(patch, dict):
         raise UnknownPatchError("a patch is not an object")
     if patch_type is PatchType.MERGE:
-        return _merge(current, patch)
+        return _merge(current, patch, replaced if kind in LISTS else _unless_null)
     merged = strategic_merge.merge(current, patch, LISTS.get(kind, NOTHING))
     if merged is not current and kind not in LISTS:
         raise UnknownPatchError(f"the lists of kind '{kind}' are not known")
     return merged
 
 
-def _merge(current: dict[str, Json], patch: dict[str, Json]) -> dict[str, Json]:
+def _merge(current: dict[str, Json], patch: dict[str, Json], replace: _Replace) -> dict[str, Json]:
     """Return `current` with a JSON merge patch (RFC 7386) merged into it; what did not change is shared.
 
-    If nothing changes that is `current` itself. Raises UnknownPatchError for a null within a list:
-    implementations differ.
+    If nothing changes that is `current` itself. `replace` decides about lists.
     """
     result = current
     for name, wanted in patch.items():
         known = current.get(name)
-        value = None if wanted is None else _value(known, wanted, name)
+        value = None if wanted is None else _value(known, wanted, name, replace)
         if value is known and (value is not None or name not in current):
             continue
         if result is current:
@@ -81,12 +86,18 @@ def _merge(current: dict[str, Json], patch: dict[str, Json]) -> dict[str, Json]:
     return result
 
 
-def _value(known: Json, wanted: Json, name: str) -> Json:
+def _value(known: Json, wanted: Json, name: str, replace: _Replace) -> Json:
     """Return what becomes of a field's value, which is `known` if it stays as it is."""
     if isinstance(wanted, dict):
-        return _merge(known if isinstance(known, dict) else {}, wanted)
+        return _merge(known if isinstance(known, dict) else {}, wanted, replace)
     if isinstance(wanted, list):
-        _refuse_nulls(wanted, name)
+        return replace(known, wanted, name)
+    return known if is_same(known, wanted) else wanted
+
+
+def _unless_null(known: Json, wanted: list[Json], name: str) -> Json:
+    """Return a list that takes the place of another one; its structs and maps are not known."""
+    _refuse_nulls(wanted, name)
     return known if is_same(known, wanted) else wanted
 
 

@@ -6,6 +6,7 @@ from operator import is_
 from kwokctl.json_value import Json
 from kwokctl.kube.patching.equality import is_same
 from kwokctl.kube.patching.merge_keys import NOTHING, Fields, ListRule, Rule
+from kwokctl.kube.patching.nulls import kept_if_same, without_nulls
 from kwokctl.kube.patching.unknown_patch import UnknownPatchError
 
 
@@ -28,7 +29,7 @@ def merge(current: dict[str, Json], patch: dict[str, Json], fields: Fields) -> d
             value = known
         elif wanted is not None and isinstance(known, (dict, list)):
             raise _misfit(name)
-        if value is known and (value is not None or name not in current):
+        if value is known:  # a null of the API server's is no value, too
             continue
         if result is current:
             result = current.copy()
@@ -57,12 +58,11 @@ def _list(known: Json, wanted: list[Json], rule: Rule | None, name: str) -> Json
     if known is not None and type(known) is not list:
         raise _misfit(name)
     if rule.key is None or not known:
-        wanted = [_new_item(item, name) for item in wanted]
-        return known if is_same(known, wanted) else wanted
+        return kept_if_same(known, _taken(wanted, name), name)
     if not wanted:
         return known
     if not rule.key:
-        merged = _in_order(_unique(known, name), _unique(wanted, name))
+        merged = in_order(_unique(known, name), _unique(wanted, name))
         return known if merged == known else merged
     try:
         before = {item[rule.key]: item for item in known}
@@ -71,7 +71,7 @@ def _list(known: Json, wanted: list[Json], rule: Rule | None, name: str) -> Json
         raise UnknownPatchError(f"an item of '{name}' has no '{rule.key}'") from None
     if len(before) != len(known) or len(after) != len(wanted):
         raise UnknownPatchError(f"items of '{name}' have the same '{rule.key}'")
-    merged = _in_order(
+    merged = in_order(
         before, {key: _item(before.get(key), after[key], rule, name) for key in after}
     )
     is_unchanged = len(merged) == len(known) and all(map(is_, merged, known))
@@ -79,22 +79,14 @@ def _list(known: Json, wanted: list[Json], rule: Rule | None, name: str) -> Json
 
 
 def _item(known: Json, wanted: Json, rule: ListRule, name: str) -> Json:
-    return _new_item(wanted, name) if known is None else merge(known, wanted, rule.fields)
+    if known is not None:
+        return merge(known, wanted, rule.fields)
+    return _taken([wanted], name)[0]
 
 
-def _new_item(item: Json, name: str) -> Json:
-    """Return an item of a list that is taken as it is.
-
-    All lists of nodes and pods are lists of plain values or of structs. A null in a field of a
-    struct is what the API server reads as no value, so it is left out.
-    """
-    if type(item) is dict:
-        for value in item.values():
-            if value is None:
-                item = {field: value for field, value in item.items() if value is not None}
-                break
-    _check_new(item, name)
-    return item
+def _taken(items: list[Json], name: str) -> list[Json]:
+    """Return items that are not merged with others."""
+    return without_nulls(items, name) if _hold_null(items) else items
 
 
 def _unique(values: list[Json], name: str) -> dict[Json, Json]:
@@ -107,7 +99,7 @@ def _unique(values: list[Json], name: str) -> dict[Json, Json]:
     return unique
 
 
-def _in_order(before: Mapping[Json, Json], after: Mapping[Json, Json]) -> list[Json]:
+def in_order(before: Mapping[Json, Json], after: Mapping[Json, Json]) -> list[Json]:
     """Return the items of both, in the API server's order.
 
     Items of the patch keep the patch's order. An item that the patch does not name comes before the
@@ -131,20 +123,30 @@ def _in_order(before: Mapping[Json, Json], after: Mapping[Json, Json]) -> list[J
     return ordered
 
 
-def _check_new(value: Json, place: str) -> None:
-    """Refuse directives and nulls in a list's items that are taken as they are."""
-    if type(value) is dict:
-        for name, inner in value.items():
-            if "$" in name:
-                raise _directive(name)
-            kind = type(inner)
-            if kind is dict or kind is list or inner is None:
-                _check_new(inner, place)
-    elif type(value) is list:
-        for inner in value:
-            _check_new(inner, place)
-    elif value is None:
-        raise UnknownPatchError(f"a null within the list '{place}' has no certain meaning")
+def _hold_null(items: list[Json]) -> bool:
+    """Return whether there are nulls within items; refuses directives."""
+    found = False
+    for item in items:
+        if type(item) is dict:
+            found = _holds_null(item) or found
+        elif item is None or type(item) is list:
+            found = item is None or _hold_null(item) or found
+    return found
+
+
+def _holds_null(item: dict[str, Json]) -> bool:
+    found = False
+    for name, value in item.items():
+        if "$" in name:
+            raise _directive(name)
+        kind = type(value)
+        if kind is dict:
+            found = _holds_null(value) or found
+        elif kind is list:
+            found = _hold_null(value) or found
+        elif value is None:
+            found = True
+    return found
 
 
 def _directive(name: str) -> UnknownPatchError:

@@ -176,3 +176,29 @@ async def test_an_event_and_a_status_go_through_the_api_one_by_one() -> None:
 
     assert await rig.api.patch_and_record(POD, RUNNING, event(1), current=rig.seen) is None
     assert rig.api.recorded == []
+
+
+async def test_a_planned_object_is_stored_together_with_its_event() -> None:
+    rig = Rig()
+    await rig.plane.record(event(0))
+    answer = await rig.both(1)
+    version = int(answer["metadata"]["resourceVersion"])
+
+    revision = await rig.plane.store_whole(POD, b"planned", version, event(2))
+
+    assert rig.etcd.stored[POD_KEY].value == b"planned"
+    assert rig.revisions(2) == (revision, revision)
+
+
+async def test_a_planned_object_is_not_stored_without_its_event() -> None:
+    rig = Rig()
+    await rig.plane.record(event(0))
+    answer = await rig.both(1)
+    version = int(answer["metadata"]["resourceVersion"])
+
+    rig.etcd.put(NAMESPACE, b"terminating")
+    assert await rig.plane.store_whole(POD, b"planned", version, event(2)) is None
+
+    rig.plane.leave({EVENTS})
+    assert await rig.plane.store_whole(POD, b"planned", version, event(3)) is None
+    assert rig.revisions(2) == (version, 0)

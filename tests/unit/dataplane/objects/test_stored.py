@@ -109,7 +109,7 @@ def test_a_time_of_another_zone_is_shown_in_utc() -> None:
     ("spec", "message"),
     [
         ({"containers": [{"image": 3}]}, "'spec.containers[0].image' must be a string"),
-        ({"containers": [{"imag": "x"}]}, "'spec.containers[0].imag' is no field of Container"),
+        ({"containers": [{"imag": "x"}]}, "'spec.containers[0].imag' is not a field of Container"),
         ({"containers": {}}, "'spec.containers' must be a list"),
         ({"containers": ["x"]}, "'spec.containers[0]' must be a mapping"),
         ({"nodeSelector": {"a": 1}}, "'spec.nodeSelector.a' must be a string"),

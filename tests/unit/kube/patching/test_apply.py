@@ -51,12 +51,63 @@ def test_nulls_of_a_new_map_are_left_out(patch_type: PatchType) -> None:
     assert result["metadata"]["annotations"] == {"x": "y"}
 
 
-@both_merges
-def test_a_null_within_a_list_is_not_certain(patch_type: PatchType) -> None:
-    statuses = [{"name": "c", "lastState": {"running": [{"startedAt": None}]}}]
+STATUS_WITH_NULLS = {
+    "conditions": [{"type": "A", "status": "True", "lastProbeTime": None}],
+    "containerStatuses": [
+        {
+            "name": "c",
+            "restartCount": None,
+            "state": {"running": {"startedAt": None}},
+            "lastState": {"terminated": None},
+        }
+    ],
+}
+STATUS_WITHOUT = {
+    "conditions": [{"type": "A", "status": "True"}],
+    "containerStatuses": [{"name": "c", "state": {"running": {}}, "lastState": {}}],
+}
 
-    with pytest.raises(UnknownPatchError, match="null within the list"):
-        patched({"status": {"containerStatuses": statuses}}, patch_type)
+
+@both_merges
+def test_nulls_of_structs_within_lists_are_left_out_at_any_depth(patch_type: PatchType) -> None:
+    status = patched({"status": STATUS_WITH_NULLS}, patch_type)["status"]
+
+    assert status == {"phase": "Pending", "message": "m", "qosClass": "BestEffort"} | STATUS_WITHOUT
+
+
+@both_merges
+@pytest.mark.parametrize("stored", [STATUS_WITH_NULLS, STATUS_WITHOUT])
+@pytest.mark.parametrize("wanted", [STATUS_WITH_NULLS, STATUS_WITHOUT])
+def test_lists_that_differ_in_nulls_only_are_the_same(
+    patch_type: PatchType, stored: Any, wanted: Any
+) -> None:
+    pod = {"status": stored}
+
+    assert apply_patch(pod, {"status": wanted}, patch_type, "Pod") is pod
+
+
+@both_merges
+@pytest.mark.parametrize(
+    "status",
+    [
+        {"containerStatuses": [{"name": "c", "allocatedResources": {"cpu": None}}]},
+        {"containerStatuses": [{"name": "c", "resources": {"limits": {"cpu": None}}}]},
+        {"containerStatuses": [None]},
+        {"containerStatuses": [{"name": "c", "user": {"linux": {"supplementalGroups": [None]}}}]},
+    ],
+)
+def test_nulls_of_maps_and_of_lists_themselves_are_not_certain_within_a_list(
+    patch_type: PatchType, status: Any
+) -> None:
+    with pytest.raises(UnknownPatchError, match="null"):
+        patched({"status": status}, patch_type)
+
+
+def test_a_null_within_a_list_of_another_kind_is_not_certain() -> None:
+    patch = {"status": {"items": [{"name": None}]}}
+
+    with pytest.raises(UnknownPatchError, match="null within the list 'items'"):
+        apply_patch({"status": {}}, patch, PatchType.MERGE, "Widget")
 
 
 @pytest.mark.parametrize("patch_type", PatchType)

@@ -132,10 +132,3 @@ def test_a_null_takes_a_field_out_of_an_item() -> None:
     patch = {"status": {"conditions": [{"type": "B", "status": None, "reason": None}]}}
 
     assert merged(NODE, patch)["status"]["conditions"][1] == {"type": "B"}
-
-
-def test_a_null_deeper_in_a_new_item_is_not_certain() -> None:
-    patch = {"status": {"conditions": [{"type": "N", "unknown": {"a": None}}]}}
-
-    with pytest.raises(UnknownPatchError, match="null within the list"):
-        merged(NODE, patch)

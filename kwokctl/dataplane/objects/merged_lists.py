@@ -1,0 +1,75 @@
+"""Which lists of the Kubernetes API a strategic merge patch is merged with, and by what.
+
+They are read from the table `kubernetes/merged_lists.txt`. All other lists are replaced, as are those of
+custom resources.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from kwokctl import assets
+from kwokctl.dataplane.objects.api_types import SCALARS, Many, api_type, name_of_kind
+
+_PLAIN_VALUES = "-"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergedLists:
+    """What is known of an object, or of a field of one."""
+
+    of: str = ""
+    """The full name of its type, or of the type of its items; empty if that has no fields."""
+    merge_key: str | None = None
+    """What identifies the items of a list; empty for plain values, None if the list is replaced."""
+    is_map: bool = False
+    """Whether it is a map whose values have the type."""
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether the items of the list are merged with those that are there."""
+        return self.merge_key is not None
+
+    @property
+    def item(self) -> "MergedLists":
+        """Return what is known of an item of the list."""
+        return MergedLists(of=self.of)
+
+    def field(self, name: str) -> "MergedLists":
+        """Return what is known of a field, or of the values of a map."""
+        if self.is_map or not self.of:
+            return self.item if self.is_map else UNKNOWN
+        return _fields(self.of).get(name, UNKNOWN)
+
+
+UNKNOWN = MergedLists()
+
+
+def lists_of_kind(api_version: str, kind: str) -> MergedLists:
+    """Return what is known of a kind."""
+    return MergedLists(of=name_of_kind(api_version, kind))
+
+
+@cache
+def _fields(of: str) -> Mapping[str, MergedLists]:
+    return dict(_read(of))
+
+
+def _read(of: str) -> Iterator[tuple[str, MergedLists]]:
+    for each in api_type(of).fields:
+        below = "" if each.of in SCALARS else each.of
+        if not each.name:  # its fields are among those of the type itself
+            yield from _read(below)
+            continue
+        key = _keys().get((of, each.name))
+        yield each.name, MergedLists(of=below, merge_key=key, is_map=each.many is Many.MAP)
+
+
+@cache
+def _keys() -> Mapping[tuple[str, str], str]:
+    found: dict[tuple[str, str], str] = {}
+    for line in assets.text("kubernetes/merged_lists.txt").splitlines():
+        if not line.startswith("#"):
+            of, name, key = line.split()
+            found[of, name] = "" if key == _PLAIN_VALUES else key
+    return found

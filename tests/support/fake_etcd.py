@@ -36,7 +36,7 @@ class FakeEtcd:
         self.stalls = False
         """Whether a snapshot never ends after its parts."""
         self.left = threading.Event()
-        """Set when the reader of a stalled snapshot has gone."""
+        """Set when the reader of a stalled snapshot has disconnected."""
 
     def status(self, request: Any, context: grpc.ServicerContext) -> Any:
         rpc = shim.load().etcdrpc
@@ -50,7 +50,7 @@ class FakeEtcd:
         if self.breaks:
             context.abort(grpc.StatusCode.DATA_LOSS, "the disk is gone")
         if self.stalls:
-            if not context.add_callback(self.left.set):  # It has gone already.
+            if not context.add_callback(self.left.set):  # It has disconnected already.
                 self.left.set()
             self.left.wait()
 

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -34,6 +34,11 @@ class EtcdLogin:
     ca: Path | None = None
     cert: Path | None = None
     key: Path | None = None
+    accepts_any: bool = False
+    """Whether TLS is used with whatever certificate etcd shows."""
+    user: str = ""
+    """A user of etcd; empty if it is used without one, or the client certificate names it."""
+    password: str = field(default="", repr=False)
     patience: float
     """Seconds that each may take to answer."""
 
@@ -86,6 +91,8 @@ async def other_objects(login: EtcdLogin, prefix: str) -> AsyncIterator[ObjectAc
     """Connect to the first etcd that answers; EtcdGoneError if none does."""
     kv = await _answering(login)
     try:
+        if login.user:
+            await kv.log_in(login.user, login.password)
         yield await _access(kv, prefix, None)
     finally:
         await kv.close()
@@ -106,11 +113,13 @@ async def _answering(login: EtcdLogin) -> Kv:
 
 
 def _dialled(login: EtcdLogin, endpoint: str) -> Kv:
-    is_secure = endpoint.startswith(_SECURE) or (login.ca and not endpoint.startswith(_PLAIN))
-    if is_secure and login.ca is None:
+    wants_tls = login.ca is not None or login.accepts_any
+    is_secure = endpoint.startswith(_SECURE) or (wants_tls and not endpoint.startswith(_PLAIN))
+    if is_secure and not wants_tls:
         raise UsageError(
             f"'--cacert' is needed for '{endpoint}'",
-            hint="give the authority whose certificate etcd shows",
+            hint="give the authority whose certificate etcd shows, or, where nothing else can be "
+            "reached, --insecure-skip-tls-verify",
         )
     target = endpoint.removeprefix(_SECURE).removeprefix(_PLAIN).rstrip("/")
     return Kv(
@@ -118,6 +127,7 @@ def _dialled(login: EtcdLogin, endpoint: str) -> Kv:
         ca=login.ca if is_secure else None,
         cert=login.cert if is_secure else None,
         key=login.key if is_secure else None,
+        accepts_any=is_secure and login.accepts_any,
     )
 
 

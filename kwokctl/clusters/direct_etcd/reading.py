@@ -7,7 +7,7 @@ from kwokctl.clusters.direct_etcd.access import ObjectAccess
 from kwokctl.dataplane.objects.resources import StoredResource
 from kwokctl.errors import NotFoundError
 from kwokctl.etcd.kv.kv import Delete, KeyValue, Txn, prefix_end
-from kwokctl.etcd.marks.present import current_revision, pages_of
+from kwokctl.etcd.marks.present import Range, current_revision, pages_of
 from kwokctl.tasks import for_each
 
 AT_ONCE = 16
@@ -37,7 +37,9 @@ async def read_objects(
     Raises NotFoundError for a name that there is not.
     """
     number = 0
-    async for page in _pages(access, wanted, chunk=chunk, keys_only=keys_only):
+    revision = await current_revision(access.kv)
+    pages = pages_at(access, wanted, revision, chunk=chunk, keys_only=keys_only)
+    async for page in pages:
         for item in page:
             take(item)
         number += len(page)
@@ -61,15 +63,25 @@ async def delete_objects(
     return found
 
 
-async def _pages(
-    access: ObjectAccess, wanted: WantedObjects, *, chunk: int, keys_only: bool
+async def pages_at(
+    access: ObjectAccess,
+    wanted: WantedObjects,
+    revision: int,
+    *,
+    chunk: int,
+    keys_only: bool = False,
 ) -> AsyncIterator[Sequence[KeyValue]]:
-    folder = _folder(access, wanted).encode()
-    end = prefix_end(folder) if folder.endswith(b"/") else b""
-    revision = await current_revision(access.kv)
-    pages = pages_of(access.kv, folder, end, revision=revision, keys_only=keys_only, limit=chunk)
+    """Yield the objects that are wanted as they were at a revision, many at a time."""
+    start, end = range_of(access, wanted)
+    pages = pages_of(access.kv, start, end, revision=revision, keys_only=keys_only, limit=chunk)
     async for page in pages:
-        yield [item for item in page.items if _is_wanted(access, wanted, item.key.decode())]
+        yield [item for item in page.items if is_wanted(access, wanted, item.key)]
+
+
+def range_of(access: ObjectAccess, wanted: WantedObjects) -> Range:
+    """Return a range that holds the objects that are wanted; without an end it is one key."""
+    folder = _folder(access, wanted).encode()
+    return folder, prefix_end(folder) if folder.endswith(b"/") else b""
 
 
 def _folder(access: ObjectAccess, wanted: WantedObjects) -> str:
@@ -91,7 +103,9 @@ def namespace_for(resource: StoredResource, wanted: WantedObjects) -> str:
     return wanted.namespace or DEFAULT_NAMESPACE
 
 
-def _is_wanted(access: ObjectAccess, wanted: WantedObjects, key: str) -> bool:
+def is_wanted(access: ObjectAccess, wanted: WantedObjects, item_key: bytes) -> bool:
+    """Tell whether an object in the range is one of those that are wanted."""
+    key = item_key.decode()
     if wanted.name and key.rpartition("/")[2] != wanted.name:
         return False
     if wanted.resource or not wanted.namespace or wanted.is_everywhere:

@@ -10,7 +10,7 @@ from kwokctl.clusters.direct_etcd.reading import AT_ONCE, DEFAULT_NAMESPACE, Wan
 from kwokctl.dataplane.keys import is_readable
 from kwokctl.dataplane.objects.api_types import api_type
 from kwokctl.dataplane.objects.encoding import ShapeError, encoded
-from kwokctl.dataplane.objects.resources import StoredResource, resources_with
+from kwokctl.dataplane.objects.resources import DEFINITION, StoredResource
 from kwokctl.dataplane.objects.stored import json_value, value_with
 from kwokctl.dataplane.objects.stored_kind import stored_kind
 from kwokctl.errors import ApiError, ConfigError, ConflictError, KwokctlError, NotFoundError
@@ -18,17 +18,18 @@ from kwokctl.etcd.kv.kv import Compare, Get, KeyValue, Put, Txn, prefix_end
 from kwokctl.json_value import Json
 from kwokctl.tasks import for_each
 
-_DEFINITION = "CustomResourceDefinition"
 _NAMED_WITH_DOT = "APIService"
 """A kind whose names are taken apart (`kube-aggregator`, `APIServiceNameToGroupVersion`)."""
-_NEVER_SERVED = frozenset({"RangeAllocation", _DEFINITION})
+_NEVER_SERVED = frozenset({"RangeAllocation", DEFINITION})
 """Kinds of which API servers serve other versions than those that they keep."""
-_DROPPED = frozenset({"resourceVersion", "selfLink"})
+DROPPED = frozenset({"resourceVersion", "selfLink"})
 """What etcd's revision says, and what API servers have no more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Prepared:
+class PreparedObject:
+    """An object that the API server can read, and the key that it has."""
+
     place: str
     resource: StoredResource
     api_version: str
@@ -36,7 +37,7 @@ class _Prepared:
     value: bytes
     document: Mapping[str, Json]
 
-    def as_json(self) -> "_Prepared":
+    def as_json(self) -> "PreparedObject":
         """Return the same in the encoding that it had, which keeps parts of seconds."""
         return replace(self, value=json_value(self.document))
 
@@ -54,27 +55,36 @@ async def put_objects(
     Raises ConfigError, with place and field, before anything is written if one of them is not what
     the API server can read; one such value breaks every list of its kind.
     """
-    access = _with_definitions(access, given.all)
-    prepared = list(_prepared(access, given, wanted, now))
-    await _check_kept(access, prepared)
+    prepared = await prepared_objects(access, given, wanted, now=now)
     if not is_dry_run:
-        await for_each(prepared, lambda each: _put(access, each), at_once=AT_ONCE)
+        await write_objects(access, prepared)
     return [KeyValue(each.key, each.value, 0) for each in prepared]
 
 
-def _with_definitions(access: ObjectAccess, given: Iterable[GivenObject]) -> ObjectAccess:
+async def prepared_objects(
+    access: ObjectAccess, given: GivenObjects, wanted: WantedObjects, *, now: str
+) -> list[PreparedObject]:
+    """Check objects, and return what is to be written; ConfigError as `put_objects` raises it."""
+    access = with_definitions(access, (each.document for each in given.all))
+    prepared = list(_prepared(access, given, wanted, now))
+    await _check_kept(access, prepared)
+    return prepared
+
+
+async def write_objects(access: ObjectAccess, prepared: Iterable[PreparedObject]) -> None:
+    """Write objects, each in a revision of its own."""
+    await for_each(prepared, lambda each: write_object(access, each), at_once=AT_ONCE)
+
+
+def with_definitions(access: ObjectAccess, documents: Iterable[Mapping[str, Json]]) -> ObjectAccess:
     """Know the kinds, too, whose definitions are among the objects."""
-    new = [each.document for each in given if each.document.get("kind") == _DEFINITION]
-    custom = [each for each in access.resources.all if each.is_custom]
-    if not new:
-        return access
-    defined = resources_with(new).all
-    return replace(access, resources=replace(access.resources, all=(*defined, *custom)))
+    new = [each for each in documents if each.get("kind") == DEFINITION]
+    return replace(access, resources=access.resources.defining(new)) if new else access
 
 
 def _prepared(
     access: ObjectAccess, given: GivenObjects, wanted: WantedObjects, now: str
-) -> Iterator[_Prepared]:
+) -> Iterator[PreparedObject]:
     only = access.resources.find(wanted.resource) if wanted.resource else None
     for each in given.all:
         try:
@@ -87,7 +97,7 @@ def _prepared(
 
 def _one(
     access: ObjectAccess, given: GivenObject, wanted: WantedObjects, now: str
-) -> _Prepared | None:
+) -> PreparedObject | None:
     api_version, kind = (_text(given.document, each) for each in ("apiVersion", "kind"))
     resource = access.resources.of_kind(api_version, kind)
     metadata = _metadata(resource, given.document, wanted, now)
@@ -97,7 +107,7 @@ def _one(
     document = {**given.document, "metadata": metadata}
     below = f"{namespace}/" if namespace else ""
     value = _custom_value(document) if resource.is_custom else value_with(document)
-    return _Prepared(
+    return PreparedObject(
         place=given.place,
         resource=resource,
         api_version=api_version,
@@ -114,7 +124,7 @@ def _metadata(
     found = document.get("metadata")
     if not isinstance(found, Mapping):
         raise ShapeError("metadata", "must be a mapping")
-    metadata = {name: value for name, value in found.items() if name not in _DROPPED}
+    metadata = {name: value for name, value in found.items() if name not in DROPPED}
     name = _text(metadata, "name", "metadata.name")
     if resource.kind == _NAMED_WITH_DOT and "." not in name:
         raise ShapeError("metadata.name", "must be VERSION.GROUP: other names crash the API server")
@@ -151,7 +161,7 @@ def _text(document: Mapping[str, Json], name: str, place: str = "") -> str:
     return value
 
 
-async def _check_kept(access: ObjectAccess, prepared: Iterable[_Prepared]) -> None:
+async def _check_kept(access: ObjectAccess, prepared: Iterable[PreparedObject]) -> None:
     """Raise an error for what the API server might not read, judged by what it keeps beside it."""
     firsts = {(each.resource.folder, each.api_version): each for each in prepared}
     for (folder, api_version), each in firsts.items():
@@ -167,7 +177,7 @@ async def _check_kept(access: ObjectAccess, prepared: Iterable[_Prepared]) -> No
             await _check_served(access, each)
 
 
-async def _check_served(access: ObjectAccess, each: _Prepared) -> None:
+async def _check_served(access: ObjectAccess, each: PreparedObject) -> None:
     """Raise ConfigError for a version that the API server does not have, if it can be asked."""
     is_unasked = each.resource.is_custom or each.resource.kind in _NEVER_SERVED
     if access.api is None or is_unasked:
@@ -180,7 +190,7 @@ async def _check_served(access: ObjectAccess, each: _Prepared) -> None:
         return  # it does not answer now
 
 
-async def _put(access: ObjectAccess, each: _Prepared) -> None:
+async def write_object(access: ObjectAccess, each: PreparedObject) -> None:
     """Write one object; what expires with a lease of etcd still does."""
     is_new = Compare(each.key, 0, of_creation=True)
     answer = await access.kv.txn(Txn((is_new,), (Put(each.key, each.value),), (Get(each.key),)))

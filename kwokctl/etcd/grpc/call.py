@@ -1,8 +1,10 @@
-"""Represents calls under way: their headers, those of the answer, and their deadlines."""
+"""Represents calls under way: their headers, what is answered, and their deadlines."""
 
 import asyncio
 import struct
+from collections import deque
 from collections.abc import Callable
+from typing import ClassVar
 from urllib.parse import unquote
 
 from kwokctl.etcd.grpc import hpack
@@ -10,6 +12,8 @@ from kwokctl.etcd.grpc.frames import DATA, END_HEADERS, END_STREAM, HEAD, HEADER
 
 PREFIX = struct.Struct(">BI")
 """Stands before each message of gRPC: whether it is compressed, and its length."""
+_TOKEN = b"token"
+"""The header with what etcd's Authenticate has returned."""
 
 
 class Opening:
@@ -17,8 +21,8 @@ class Opening:
 
     __slots__ = ("_block", "_first", "_pack_whole")
 
-    def __init__(self, path: str, authority: str, *, is_secure: bool) -> None:
-        """Encode the headers of a request."""
+    def __init__(self, path: str, authority: str, *, is_secure: bool, token: str = "") -> None:
+        """Encode the headers of a request; `token` says which user of etcd makes it."""
         self._block = hpack.encode(
             [
                 (b":method", b"POST"),
@@ -28,6 +32,7 @@ class Opening:
                 (b"content-type", b"application/grpc"),
                 (b"te", b"trailers"),
                 (b"user-agent", b"kwokctl"),
+                *([(_TOKEN, token.encode())] if token else []),
             ]
         )
         self._first = len(self._block) << 8 | HEADERS
@@ -66,6 +71,14 @@ class RpcCall:
         self.heard = 0
         """How often the connection had received something when the call began."""
 
+    is_stream: ClassVar[bool] = False
+    """Whether any number of messages may come as the answer."""
+
+    def take(self, payload: bytes) -> bool:
+        """Keep a piece of the answer; return whether it can be part of one."""
+        self.pieces.append(payload)
+        return True
+
     def fail(self, error: Exception) -> None:
         """Give the error to the caller, unless it no longer waits."""
         if not self.answer.done():
@@ -83,6 +96,63 @@ class RpcCall:
         if not self.answer.done():
             self.answer.set_result(body[PREFIX.size :])
         return True
+
+
+class StreamCall(RpcCall):
+    """A call whose answer is any number of messages; `answer` is done when no more will come."""
+
+    __slots__ = ("_arrived", "_messages", "_rest")
+
+    is_stream = True
+
+    def __init__(self, opening: Opening, message: bytes, answer: asyncio.Future[bytes]) -> None:
+        """Keep what is to be sent; there is no deadline."""
+        super().__init__(opening, message, float("inf"), answer)
+        self._rest = b""
+        self._messages: deque[bytes] = deque()
+        self._arrived = asyncio.Event()
+        answer.add_done_callback(self._on_end)
+
+    def take(self, payload: bytes) -> bool:
+        """Keep the messages that are whole now; a compressed one cannot be read."""
+        data = self._rest + payload
+        at = 0
+        while len(data) - at >= PREFIX.size:
+            compressed, length = PREFIX.unpack_from(data, at)
+            if compressed:
+                return False
+            end = at + PREFIX.size + length
+            if end > len(data):
+                break
+            self._messages.append(data[at + PREFIX.size : end])
+            at = end
+        self._rest = data[at:]
+        if self._messages:
+            self._arrived.set()
+        return True
+
+    def succeed(self) -> bool:
+        """End the answer; return whether its last message is whole."""
+        if self._rest:
+            return False
+        if not self.answer.done():
+            self.answer.set_result(b"")
+        return True
+
+    def _on_end(self, answer: asyncio.Future[bytes]) -> None:
+        if not answer.cancelled():
+            answer.exception()  # which a reader that has stopped will not ask for
+        self._arrived.set()
+
+    async def next(self) -> bytes | None:
+        """Wait for the next message; None at the end, or the error that ended the call."""
+        while not self._messages:
+            if self.answer.done():
+                self.answer.result()
+                return None
+            self._arrived.clear()
+            await self._arrived.wait()
+        return self._messages.popleft()
 
 
 class RpcOutcome:

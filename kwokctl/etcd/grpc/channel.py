@@ -1,9 +1,10 @@
 """gRPC calls to one etcd, over one connection at a time that is dialled when it is needed."""
 
 import asyncio
+from collections.abc import AsyncGenerator
 
 from kwokctl.errors import EtcdGoneError, UnavailableError
-from kwokctl.etcd.grpc.call import Opening, RpcCall
+from kwokctl.etcd.grpc.call import Opening, RpcCall, StreamCall
 from kwokctl.etcd.grpc.connection import GrpcConnection
 from kwokctl.etcd.grpc.dial import EtcdAddress, dial
 from kwokctl.etcd.grpc.errors import NotProcessedError, gone, unreachable
@@ -28,6 +29,12 @@ class Channel:
         self._attempts = 0
         self._failure: EtcdGoneError | UnavailableError | None = None
         self._is_closed = False
+        self._token = ""
+
+    def authorize(self, token: str) -> None:
+        """Make all later calls as the user to whom etcd has given this token."""
+        self._token = token
+        self._openings.clear()
 
     async def call(self, path: str, message: bytes, *, within: float) -> bytes:
         """Call a method, such as `/etcdserverpb.KV/Txn`, and return the message it answers with.
@@ -56,6 +63,32 @@ class Channel:
                 raise
         raise unreachable(self._address.target, "it takes no more calls")
 
+    async def stream(
+        self, path: str, message: bytes, *, within: float
+    ) -> AsyncGenerator[bytes, None]:
+        """Call a method that answers with any number of messages, and yield each of them.
+
+        Raises what `call` does; `within` bounds the time until a connection is there. Close it, by
+        `contextlib.aclosing`, to cancel the call at etcd.
+        """
+        loop = asyncio.get_running_loop()
+        opening = self._openings.get(path) or self._learn(path)
+        for _ in range(_TRIES):
+            connection = self._connection
+            if connection is None or not connection.is_usable:
+                connection = await self._connected(loop.time() + within)
+            call = StreamCall(opening, message, loop.create_future())
+            connection.start(call)
+            try:
+                while (found := await call.next()) is not None:
+                    yield found
+            except NotProcessedError:
+                continue
+            finally:
+                connection.cancel(call)
+            return
+        raise unreachable(self._address.target, "it takes no more calls")
+
     async def close(self) -> None:
         """Let the connection go; calls under way fail."""
         self._is_closed = True
@@ -68,7 +101,10 @@ class Channel:
 
     def _learn(self, path: str) -> Opening:
         opening = self._openings[path] = Opening(
-            path, self._address.authority, is_secure=self._address.is_secure
+            path,
+            self._address.authority,
+            is_secure=self._address.is_secure,
+            token=self._token,
         )
         return opening
 

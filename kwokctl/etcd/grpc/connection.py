@@ -81,7 +81,7 @@ class GrpcConnection(asyncio.Protocol):
         self._transport.write(frames.OPENING)
 
     def data_received(self, data: bytes) -> None:
-        """Take what has come."""
+        """Take the received bytes."""
         self._heard += 1
         try:
             self._receiver.feed(data)
@@ -106,7 +106,13 @@ class GrpcConnection(asyncio.Protocol):
         if call is None:
             self._check_known(stream)
             return
-        call.pieces.append(payload)
+        if not call.take(payload):
+            call.fail(gone(self._target, "its answer is compressed"))
+            self.cancel(call)
+            return
+        if call.is_stream:
+            # Its window would be used up some day.
+            self._sender.put(frames.window_update(stream, size))
         if ends:
             self._finish(call, refused(_UNKNOWN, "its answer has no status"))
 

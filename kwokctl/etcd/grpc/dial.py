@@ -27,12 +27,22 @@ class EtcdAddress:
     host: str
     port: int
     ca: Path | None
-    """Without it the connection is plain."""
+    """Without it the connection is plain, unless every certificate is accepted."""
     cert: Path | None
     key: Path | None
+    accepts_any: bool = False
+    """Whether TLS is used with a server whose certificate nothing vouches for."""
 
     @classmethod
-    def of(cls, target: str, *, ca: Path | None, cert: Path | None, key: Path | None) -> Self:
+    def of(
+        cls,
+        target: str,
+        *,
+        ca: Path | None,
+        cert: Path | None,
+        key: Path | None,
+        accepts_any: bool = False,
+    ) -> Self:
         """Read `unix:/…/etcd.sock` or `host:port`. Raises ConfigError when it is neither."""
         socket, host, port = None, "localhost", "0"
         if target.startswith(_UNIX):
@@ -45,7 +55,14 @@ class EtcdAddress:
                 f"'{target}' is not an address of etcd", hint="write 'host:port' or 'unix:/path'"
             )
         return cls(
-            target=target, socket=socket, host=host, port=int(port), ca=ca, cert=cert, key=key
+            target=target,
+            socket=socket,
+            host=host,
+            port=int(port),
+            ca=ca,
+            cert=cert,
+            key=key,
+            accepts_any=accepts_any,
         )
 
     @property
@@ -56,7 +73,7 @@ class EtcdAddress:
     @property
     def is_secure(self) -> bool:
         """Whether TLS is used."""
-        return self.ca is not None
+        return self.ca is not None or self.accepts_any
 
 
 async def dial(address: EtcdAddress) -> GrpcConnection:
@@ -109,12 +126,16 @@ def _keep_alive(transport: asyncio.BaseTransport) -> None:
 
 
 def _context(address: EtcdAddress) -> ssl.SSLContext:
-    """Build what TLS needs: only our authority is trusted, only HTTP/2 is offered."""
+    """Build what TLS needs: only our authority is trusted, if any is named; only HTTP/2 is offered."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols([_ALPN])
+    if address.accepts_any:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
     try:
-        context.load_verify_locations(address.ca)
+        if address.ca is not None:
+            context.load_verify_locations(address.ca)
         if address.cert is not None:
             # An encrypted key would otherwise ask for its password on the terminal.
             context.load_cert_chain(address.cert, address.key, password=_no_password)

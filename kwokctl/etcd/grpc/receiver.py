@@ -63,7 +63,7 @@ class Receiver:
         """A block of headers to be continued: its stream, whether that ends, and its bytes."""
 
     def feed(self, data: bytes) -> None:
-        """Take what has come; what is not a whole frame yet is kept."""
+        """Take the received bytes; an incomplete frame is kept."""
         if self._rest:
             data = self._rest + data
         at, end = 0, len(data)

@@ -13,7 +13,14 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from kwokctl.errors import EtcdGoneError
-from kwokctl.etcd.kv.operations import Answer, KeyPage, KeyValue, TxnAnswer
+from kwokctl.etcd.kv.operations import (
+    Answer,
+    KeyChange,
+    KeyPage,
+    KeyValue,
+    TxnAnswer,
+    WatchAnswer,
+)
 from kwokctl.etcd.protobuf import LENGTH, VARINT, MessageError, fields, mark
 
 # Of every response, and of its ResponseHeader.
@@ -32,6 +39,13 @@ _MODIFIED, _LEASE = mark(3, VARINT), mark(6, VARINT)
 
 # LeaseGrantResponse, LeaseTimeToLiveResponse.
 _LEASE_ID, _GRANTED_SECONDS = mark(2, VARINT), mark(4, VARINT)
+# WatchResponse; Event, whose kind DELETE is 1.
+_CANCELED, _COMPACTED = mark(4, VARINT), mark(5, VARINT)
+_REASON, _EVENT = mark(6, LENGTH), mark(11, LENGTH)
+_EVENT_KIND, _EVENT_ITEM = mark(1, VARINT), mark(2, LENGTH)
+
+# AuthenticateResponse.
+_TOKEN = mark(2, LENGTH)
 
 _NUMBER = rb"[\x80-\xff]*[\x00-\x7f]"
 _USUAL_HEADER = re.compile(
@@ -77,6 +91,11 @@ def read_count(data: bytes) -> int:
     return _found(data, 0, len(data), _COUNT)
 
 
+def read_deleted(data: bytes) -> int:
+    """Return the number of keys that a DeleteRangeResponse counts."""
+    return _found(data, 0, len(data), _DELETED)
+
+
 def read_granted(data: bytes) -> int:
     """Return the number of the lease in a LeaseGrantResponse."""
     return _found(data, 0, len(data), _LEASE_ID)
@@ -85,6 +104,33 @@ def read_granted(data: bytes) -> int:
 def read_granted_seconds(data: bytes) -> int:
     """Return for how long a lease was made, from a LeaseTimeToLiveResponse."""
     return _found(data, 0, len(data), _GRANTED_SECONDS)
+
+
+def read_watch(data: bytes) -> WatchAnswer:
+    """Decode a WatchResponse."""
+    revision = compacted = 0
+    is_canceled, reason = False, ""
+    changes: list[KeyChange] = []
+    for field, value, stop in fields(data, 0, len(data)):
+        if field == _HEADER:
+            revision = header_revision(data, value, stop)
+        elif field == _EVENT:
+            changes.append(_change(data, value, stop))
+        elif field == _CANCELED:
+            is_canceled = value != 0
+        elif field == _COMPACTED:
+            compacted = value
+        elif field == _REASON:
+            reason = data[value:stop].decode(errors="replace")
+    return WatchAnswer(revision, changes, compacted, reason if is_canceled else None)
+
+
+def read_token(data: bytes) -> str:
+    """Return the token in an AuthenticateResponse."""
+    for field, value, stop in fields(data, 0, len(data)):
+        if field == _TOKEN:
+            return data[value:stop].decode()
+    raise MessageError("an answer lacks the token")
 
 
 def first(page: KeyPage) -> KeyValue | None:
@@ -175,6 +221,17 @@ def _unusual_item(data: bytes, at: int, end: int) -> KeyValue:
         elif field == _LEASE:
             lease = value
     return KeyValue(key, content, modified, lease)
+
+
+def _change(data: bytes, at: int, end: int) -> KeyChange:
+    """Decode an Event."""
+    item, kind = KeyValue(b"", b"", 0), 0
+    for field, value, stop in fields(data, at, end):
+        if field == _EVENT_ITEM:
+            item = _item(data, value, stop)
+        elif field == _EVENT_KIND:
+            kind = value
+    return KeyChange(item, kind != 0)
 
 
 def _number(digits: bytes) -> int:

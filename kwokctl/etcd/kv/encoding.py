@@ -26,6 +26,10 @@ _WRITTEN_SINCE, _CREATED_SINCE = (tag(n, VARINT) for n in (10, 12))
 # LeaseGrantRequest: for how long; LeaseTimeToLiveRequest: which.
 _LEASE_NUMBER = tag(1, VARINT)
 
+# WatchRequest: to create one; WatchCreateRequest.
+_CREATE = tag(1, LENGTH)
+_SINCE = tag(3, VARINT)
+
 # CompactionRequest.
 _COMPACTED_TO, _PHYSICAL = tag(1, VARINT), tag(2, VARINT) + varint(1)
 
@@ -73,9 +77,25 @@ def created_request(start: bytes, end: bytes, *, since: int) -> bytes:
     return range_request(start, end, keys_only=True) + _CREATED_SINCE + varint(since)
 
 
+def deletion_request(start: bytes, end: bytes) -> bytes:
+    """Encode a DeleteRangeRequest."""
+    return sized(_FIRST, start) + sized(_SECOND, end)
+
+
 def compaction_request(revision: int) -> bytes:
     """Encode a CompactionRequest that is answered when the space is free."""
     return _COMPACTED_TO + varint(revision) + _PHYSICAL
+
+
+def watch_request(start: bytes, end: bytes, *, since: int) -> bytes:
+    """Encode a WatchRequest for what is written at a revision or later."""
+    range_ = sized(_FIRST, start) + (sized(_SECOND, end) if end else b"")
+    return sized(_CREATE, range_ + _SINCE + varint(since))
+
+
+def login_request(user: str, password: str) -> bytes:
+    """Encode an AuthenticateRequest."""
+    return sized(_FIRST, user.encode()) + sized(_SECOND, password.encode())
 
 
 def lease_request(number: int) -> bytes:

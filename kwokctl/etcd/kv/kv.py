@@ -1,5 +1,6 @@
 """Client of etcd's key-value service, fast enough to write thousands of keys per second."""
 
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Self
 
@@ -11,6 +12,7 @@ from kwokctl.etcd.kv.operations import (
     Compare,
     Delete,
     Get,
+    KeyChange,
     KeyPage,
     KeyValue,
     Operation,
@@ -18,12 +20,14 @@ from kwokctl.etcd.kv.operations import (
     Txn,
     TxnAnswer,
 )
+from kwokctl.etcd.kv.watching import followed
 
 __all__ = [
     "Answer",
     "Compare",
     "Delete",
     "Get",
+    "KeyChange",
     "KeyPage",
     "KeyValue",
     "Kv",
@@ -35,8 +39,10 @@ __all__ = [
 ]  # fmt: skip
 
 _RANGE = "/etcdserverpb.KV/Range"
+_DELETE_RANGE = "/etcdserverpb.KV/DeleteRange"
 _TXN = "/etcdserverpb.KV/Txn"
 _COMPACT = "/etcdserverpb.KV/Compact"
+_AUTHENTICATE = "/etcdserverpb.Auth/Authenticate"
 _GRANT = "/etcdserverpb.Lease/LeaseGrant"
 _TIME_TO_LIVE = "/etcdserverpb.Lease/LeaseTimeToLive"
 
@@ -59,12 +65,15 @@ class Kv:
         ca: Path | None = None,
         cert: Path | None = None,
         key: Path | None = None,
+        accepts_any: bool = False,
     ) -> None:
         """Dial `unix:/…/etcd.sock` or `host:port` when it is first asked, with TLS if `ca` is given.
 
-        `cert` and `key` are the client certificate.
+        `cert` and `key` are the client certificate. With `accepts_any` TLS needs no `ca`, and
+        proves nothing.
         """
-        self.channel = Channel(EtcdAddress.of(target, ca=ca, cert=cert, key=key))
+        address = EtcdAddress.of(target, ca=ca, cert=cert, key=key, accepts_any=accepts_any)
+        self.channel = Channel(address)
         """For other services of the same etcd."""
 
     async def get(self, key: bytes) -> KeyValue | None:
@@ -112,11 +121,35 @@ class Kv:
         answer = await self.channel.call(_RANGE, request, within=_WITHIN)
         return decoding.answer_by(decoding.read_page, answer).items
 
+    async def delete_all(self, start: bytes, end: bytes) -> int:
+        """Delete the keys from `start` up to, without, `end`, in one revision; return their number."""
+        request = encoding.deletion_request(start, end)
+        answer = await self.channel.call(_DELETE_RANGE, request, within=_WITHIN)
+        return decoding.answer_by(decoding.read_deleted, answer)
+
     async def txn(self, txn: Txn, *, within: float = _WITHIN) -> TxnAnswer:
         """Do a transaction: all of it, or what it has for the other case."""
         request = encoding.txn_request(txn)
         answer = await self.channel.call(_TXN, request, within=within)
         return decoding.answer_by(decoding.read_txn, answer)
+
+    def watch(
+        self, start: bytes, end: bytes, *, since: int
+    ) -> AsyncGenerator[list[KeyChange], None]:
+        """Yield what is written to a range at a revision or later, without an end to a key.
+
+        What comes together is yielded together. A connection that is lost is made again, and the
+        watch goes on where it was; EtcdGoneError if etcd stays away. EtcdRefusedError with code 11
+        (OUT_OF_RANGE) means that what is next has been compacted; ConflictError that etcd has
+        another history now. Close it, by `contextlib.aclosing`, to end the watch at etcd.
+        """
+        return followed(self.channel, start, end, since=since)
+
+    async def log_in(self, user: str, password: str) -> None:
+        """Make all later calls as a user of etcd."""
+        request = encoding.login_request(user, password)
+        answer = await self.channel.call(_AUTHENTICATE, request, within=_WITHIN)
+        self.channel.authorize(decoding.answer_by(decoding.read_token, answer))
 
     async def compact(self, revision: int) -> None:
         """Forget what was overwritten or deleted before a revision; wait until that is done."""

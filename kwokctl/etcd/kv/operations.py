@@ -70,6 +70,26 @@ class TxnAnswer(msgspec.Struct, frozen=True, gc=False):
     what was read or None, what a nested transaction did."""
 
 
+class KeyChange(msgspec.Struct, frozen=True, gc=False):
+    """A key that was written or deleted."""
+
+    item: KeyValue
+    """As it is now; without a value if it was deleted."""
+    is_deleted: bool
+
+
+class WatchAnswer(msgspec.Struct, frozen=True, gc=False):
+    """What a watch says at once."""
+
+    revision: int
+    """The store's."""
+    changes: list[KeyChange]
+    compacted: int = 0
+    """The revision up to which all was compacted, if the watch wants an earlier one."""
+    refusal: str | None = None
+    """Why the watch ends; None if it goes on."""
+
+
 Answer = None | int | KeyValue | TxnAnswer
 
 

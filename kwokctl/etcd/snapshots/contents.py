@@ -36,10 +36,20 @@ def look(path: Path, prefix: str) -> tuple[str, ...] | None:
     return tuple(sorted(others))
 
 
+def has_key(path: Path, key: str) -> bool:
+    """Return whether a file has ever had a key, as far as its history reaches.
+
+    Raises DamagedFileError if that cannot be read.
+    """
+    wanted = key.encode()
+    with path.open("rb") as file:
+        return wanted in _keys(Bolt.of(file))
+
+
 def last_revision(path: Path) -> int:
     """Return the revision of the last change that a file has; 0 if it has none.
 
-    An etcd that was killed may have more in its log. Raises DamagedFileError for what is no database.
+    An etcd that was killed may have more in its log. Raises DamagedFileError for a file that is not a database.
     """
     with path.open("rb") as file:
         last = Bolt.of(file).last(_BUCKET)

@@ -20,7 +20,7 @@ from kwokctl.errors import CommandError, ConflictError, SnapshotError, Unavailab
 from kwokctl.etcd import member
 from kwokctl.etcd.client import EtcdClient
 from kwokctl.etcd.snapshots.bolt import MAGIC, DamagedFileError
-from kwokctl.etcd.snapshots.contents import look
+from kwokctl.etcd.snapshots.contents import has_key, look
 from kwokctl.host import process
 from kwokctl.progress import Progress, Step
 
@@ -79,10 +79,7 @@ def check_objects(path: Path, prefix: str) -> None:
     try:
         others = look(path, prefix)
     except DamagedFileError as e:
-        raise SnapshotError(
-            f"'{path}' is damaged, although its checksum is right: {e}",
-            hint="use another copy of the file",
-        ) from e
+        raise _damaged(path, e) from e
     if others is None:
         return
     raise SnapshotError(
@@ -90,6 +87,24 @@ def check_objects(path: Path, prefix: str) -> None:
         hint=f"restore it into a cluster that was created with '--etcd-prefix {others[0]}'"
         if others
         else "use a file that 'kwokctl snapshot save' has written",
+    )
+
+
+def holds(path: Path, key: str) -> bool:
+    """Return whether the file has ever had a key, as far as its history reaches.
+
+    Raises SnapshotError if it cannot be read.
+    """
+    try:
+        return has_key(path, key)
+    except DamagedFileError as e:
+        raise _damaged(path, e) from e
+
+
+def _damaged(path: Path, error: DamagedFileError) -> SnapshotError:
+    return SnapshotError(
+        f"'{path}' is damaged, although its checksum is right: {error}",
+        hint="use another copy of the file",
     )
 
 

@@ -9,14 +9,16 @@ from kwokctl.cli import dry_run
 from kwokctl.cli.invocation import Invocation
 from kwokctl.cli.parsing import commands
 from kwokctl.cli.parsing.values import checked, namespace_name, one_of, whole_number
-from kwokctl.cli.verbs import unserved
-from kwokctl.cli.verbs.direct_etcd import login
+from kwokctl.cli.verbs.direct_etcd import login, snapshots
 from kwokctl.cli.verbs.direct_etcd.forms import FORMS, ObjectPrinter
-from kwokctl.errors import NotServedError, UsageError
+from kwokctl.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from kwokctl.clusters.direct_etcd.access import ObjectAccess
     from kwokctl.clusters.direct_etcd.reading import WantedObjects
-    from kwokctl.etcd.kv.kv import KeyValue
+    from kwokctl.etcd.kv.kv import KeyChange, KeyValue
 
 _CHUNK = 500
 _Resource = Annotated[
@@ -71,12 +73,13 @@ def _register_words(below: typer.Typer) -> None:
     commands.command(below, "get", examples=reading, adds=adds)(get)
     commands.command(below, "put", examples=writing, adds=adds)(put)
     commands.command(below, "delete", examples=deleting, adds=adds)(delete)
+    snapshots.register(below)
 
 
 def get(
     call: Invocation,
     resource: _Resource = "",
-    name: _Name = "",
+    named: _Name = "",
     *,
     namespace: _Namespace = "",
     everywhere: _Everywhere = False,
@@ -90,24 +93,30 @@ def get(
             parser=whole_number("--chunk-size", least=1),
         ),
     ] = _CHUNK,
-    watch: Annotated[bool, typer.Option("--watch", "-w", hidden=True)] = False,
-    watch_only: Annotated[bool, typer.Option("--watch-only", hidden=True)] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", "-w", help="Then print what changes, until Ctrl-C")
+    ] = False,
+    watch_only: Annotated[
+        bool, typer.Option("--watch-only", help="Print only what changes, until Ctrl-C")
+    ] = False,
     **words: object,
 ) -> None:
     """Print the keys of objects as they are in etcd, or the objects themselves.
 
     raw prints a value as it is, after its key. Protocol buffers are decoded for yaml and json.
     """
-    if watch or watch_only:
-        raise NotServedError(
-            "'--watch' is not supported yet",
-            hint=f"'{call.itself} kubectl get --watch' follows changes",
-        )
     from kwokctl.clusters.direct_etcd.access import with_objects
     from kwokctl.clusters.direct_etcd.reading import read_objects
 
-    wanted = _wanted(resource, name, namespace, everywhere=everywhere)
+    wanted = _wanted(resource, named, namespace, everywhere=everywhere)
     printer = ObjectPrinter(output)
+    if watch or watch_only:
+        call.run(
+            with_objects,
+            login.opened(call, words),
+            _following(call, printer, wanted, chunk_size, only_changes=watch_only),
+        )
+        return
     work = partial(
         read_objects, wanted=wanted, take=printer.write, chunk=chunk_size, keys_only=output == "key"
     )
@@ -118,7 +127,7 @@ def get(
 def put(
     call: Invocation,
     resource: _Resource = "",
-    name: _Name = "",
+    named: _Name = "",
     *,
     path: Annotated[
         str,
@@ -129,16 +138,16 @@ def put(
     output: _Form = "key",
     **words: object,
 ) -> None:
-    """Write objects into etcd as the API server does; what it could not read is refused.
+    """Write objects into etcd as the API server does; objects that it could not decode are rejected.
 
-    Only those of RESOURCE and NAME are written, if these are given. What exists is replaced.
+    Only those of RESOURCE and NAME are written, if these are given. Existing objects are replaced.
     """
     from kwokctl.clusters.direct_etcd.access import with_objects
     from kwokctl.clusters.direct_etcd.documents import given_objects
     from kwokctl.clusters.direct_etcd.writing import put_objects
 
     door = login.opened(call, words)
-    wanted = _wanted(resource, name, namespace, everywhere=everywhere)
+    wanted = _wanted(resource, named, namespace, everywhere=everywhere)
     given = given_objects(path)
     work = partial(put_objects, given=given, wanted=wanted, now=_now(), is_dry_run=call.is_dry_run)
     _written(call, "put", call.run(with_objects, door, work), output)
@@ -147,7 +156,7 @@ def put(
 def delete(
     call: Invocation,
     resource: _Resource = "",
-    name: _Name = "",
+    named: _Name = "",
     *,
     namespace: _Namespace = "",
     everywhere: _Everywhere = False,
@@ -157,8 +166,8 @@ def delete(
     output: _Form = "key",
     **words: object,
 ) -> None:
-    """Delete objects from etcd: finalizers and grace periods do not count, dependents stay."""
-    if every == bool(name):
+    """Delete objects from etcd: finalizers and grace periods are ignored, dependents stay."""
+    if every == bool(named):
         raise UsageError(
             f"'{call.itself} {call.command}' needs either a NAME or '--all'",
             hint=f"see what there is with: {call.itself} etcd get {resource}".rstrip(),
@@ -166,7 +175,7 @@ def delete(
     from kwokctl.clusters.direct_etcd.access import with_objects
     from kwokctl.clusters.direct_etcd.reading import delete_objects
 
-    wanted = _wanted(resource, name, namespace, everywhere=everywhere)
+    wanted = _wanted(resource, named, namespace, everywhere=everywhere)
     work = partial(delete_objects, wanted=wanted, chunk=_CHUNK, is_dry_run=call.is_dry_run)
     _written(call, "delete", call.run(with_objects, login.opened(call, words), work), output)
 
@@ -175,10 +184,6 @@ def kectl(call: Invocation, words: list[str]) -> None:
     """Do what 'etcd' does, in the original's words."""
     below = commands.root(_TEXT)
     _register_words(below)
-    refused = unserved.refusing(
-        "kectl snapshot", "'kwokctl snapshot record' and 'replay' do it through the API server"
-    )
-    commands.raw_command(below, "snapshot", hidden=True)(refused)
     from typer.main import get_command
 
     tree: Any = get_command(below)
@@ -196,7 +201,41 @@ def common_last(words: list[str]) -> list[str]:
             del left[:1]
     if left[:1] == ["del"]:
         left[0] = "delete"
-    return [*left[:1], *leading, *left[1:]]
+    depth = 2 if left[:1] == [snapshots.GROUP] else 1
+    return [*left[:depth], *leading, *left[depth:]]
+
+
+def _following(
+    call: Invocation,
+    printer: ObjectPrinter,
+    wanted: "WantedObjects",
+    chunk: int,
+    *,
+    only_changes: bool,
+) -> "Callable[[ObjectAccess], Awaitable[None]]":
+    """Return what prints objects as they come, and what cannot be shown at once, too."""
+    from kwokctl.clusters.direct_etcd.following import follow_objects
+
+    def warn() -> None:
+        while printer.faults:
+            call.console.warn(printer.faults.pop(0))
+
+    def take(item: "KeyValue") -> None:
+        printer.write(item)
+        warn()
+
+    def take_change(change: "KeyChange") -> None:
+        printer.write_change(change)
+        warn()
+
+    return partial(
+        follow_objects,
+        wanted=wanted,
+        take=take,
+        take_change=take_change,
+        chunk=chunk,
+        only_changes=only_changes,
+    )
 
 
 def _wanted(resource: str, name: str, namespace: str, *, everywhere: bool) -> "WantedObjects":

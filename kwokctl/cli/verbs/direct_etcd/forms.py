@@ -7,7 +7,7 @@ from kwokctl.cli.output import results
 
 if TYPE_CHECKING:
     from kwokctl.dataplane.objects.stored import StoredObject
-    from kwokctl.etcd.kv.kv import KeyValue
+    from kwokctl.etcd.kv.kv import KeyChange, KeyValue
 
 FORMS = ("key", "yaml", "json", "raw", "none")
 
@@ -17,6 +17,7 @@ class ObjectPrinter:
 
     def __init__(self, form: str) -> None:
         """Write in one of `FORMS`."""
+        self._form = form
         self.faults: list[str] = []
         self.write: Callable[[KeyValue], None] = {
             "key": self._key,
@@ -24,6 +25,17 @@ class ObjectPrinter:
             "json": self._json,
             "raw": self._raw,
         }.get(form, self._nothing)
+
+    def write_change(self, change: "KeyChange") -> None:
+        """Write an object that was written; of one that was deleted, say that it is gone."""
+        if not change.is_deleted:
+            self.write(change.item)
+        elif self._form == "yaml":
+            results.emit(f"---\n# {change.item.key.decode(errors='replace')} | deleted\n")
+        elif self._form == "json":
+            self.faults.append(f"'{change.item.key.decode(errors='replace')}' was deleted")
+        else:
+            self.write(change.item)
 
     def _nothing(self, _item: "KeyValue") -> None:
         return

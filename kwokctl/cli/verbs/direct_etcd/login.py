@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kwokctl.cli.invocation import Invocation
+from kwokctl.cli.invocation import DEFAULT_NAME, Invocation
 from kwokctl.cli.parsing.values import checked, duration
 from kwokctl.config import checks
 from kwokctl.errors import NotServedError, UsageError
@@ -18,17 +18,13 @@ if TYPE_CHECKING:
 
 _ENDPOINT = re.compile(r"(https?://)?(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):[0-9]{1,5}/?", re.ASCII)
 _FILES = ("cacert", "cert", "key")
+_ELSEWHERE = (*_FILES, "insecure_skip_tls_verify", "user", "password", "dial_timeout")
+"""Options that say how to reach an etcd that is not a cluster's."""
 DEFAULT_ENDPOINT = "127.0.0.1:2379"
 OTHER = "An etcd of no kwokctl cluster"
 _REGISTRY = "/registry"
 _PATIENCE = 2.0
-_UNSERVED: Mapping[str, object] = {
-    "user": str,
-    "password": str,
-    "discovery_srv": str,
-    "discovery_srv_name": str,
-    "insecure_skip_tls_verify": bool,
-}
+_UNSERVED: Mapping[str, object] = {"discovery_srv": str, "discovery_srv_name": str}
 """Options of the original's that are refused."""
 _IDLE: Mapping[str, object] = {
     "command_timeout": str,
@@ -38,10 +34,9 @@ _IDLE: Mapping[str, object] = {
     "insecure_discovery": bool,
 }
 """Options of the original's that nothing depends on."""
+_SKIP = "--insecure-skip-tls-verify"
 SWITCHES = frozenset(
-    f"--{name.replace('_', '-')}"
-    for name, kind in (*_UNSERVED.items(), *_IDLE.items())
-    if kind is bool
+    (_SKIP, *(f"--{name.replace('_', '-')}" for name, kind in _IDLE.items() if kind is bool))
 )
 
 
@@ -54,6 +49,12 @@ def parameters() -> tuple[inspect.Parameter, ...]:
         _file("cert", "Client certificate"),
         _file("key", "Key of the client certificate"),
         _file("cacert", "CA of etcd's certificate"),
+        _option("insecure_skip_tls_verify", bool | None, _SKIP,
+                help="Use TLS, and accept any certificate that etcd shows"),
+        _option("user", str | None, "--user", metavar="NAME[:PASSWORD]",
+                help="User of an etcd with authentication"),
+        _option("password", str | None, "--password", metavar="PASSWORD",
+                help="The password of --user"),
         _option("dial_timeout", float | None, "--dial-timeout", metavar="DURATION",
                 help="Timeout for connecting to an address [default: 2s]",
                 parser=duration("--dial-timeout")),
@@ -74,6 +75,7 @@ def opened(
     _check(words)
     prefix: str = words["prefix"] or ""
     if endpoints := _endpoints(words["endpoints"] or []):
+        _check_unnamed(call)
         return _other(endpoints, words, prefix or _REGISTRY)
     return own_objects(call.home, call.cluster, prefix)
 
@@ -85,18 +87,37 @@ def _other(
     from kwokctl.host.paths import expanded
 
     files = {name: expanded(words[name]) if words[name] else None for name in _FILES}
+    user, password = _user(words["user"] or "", words["password"])
     login = EtcdLogin(
         endpoints=endpoints,
         ca=files["cacert"],
         cert=files["cert"],
         key=files["key"],
+        accepts_any=bool(words["insecure_skip_tls_verify"]),
+        user=user,
+        password=password,
         patience=words["dial_timeout"] or _PATIENCE,
     )
     return other_objects(login, prefix)
 
 
+def _user(given: str, password: str | None) -> tuple[str, str]:
+    """Return a name and its password; UsageError if there is one without the other, or two."""
+    user, separator, own = given.partition(":")
+    if not user:
+        if password is None and not given:
+            return "", ""
+        raise UsageError("'--password' is for the '--user' that it lacks", hint="name the user")
+    if bool(separator) is (password is not None):
+        raise UsageError(
+            f"'--user {user}' needs one password",
+            hint="write --user NAME:PASSWORD, or --user NAME --password PASSWORD",
+        )
+    return user, own if password is None else password
+
+
 def _endpoints(words: list[str]) -> tuple[str, ...]:
-    """Part the addresses; UsageError for what is none."""
+    """Split the addresses; UsageError for an invalid one."""
     found = tuple(each.strip() for word in words for each in word.split(",") if each.strip())
     for each in found:
         if not _ENDPOINT.fullmatch(each):
@@ -107,13 +128,25 @@ def _endpoints(words: list[str]) -> tuple[str, ...]:
     return found
 
 
+def _check_unnamed(call: Invocation) -> None:
+    if call.name != DEFAULT_NAME:
+        raise UsageError(
+            "'--name' and '--endpoints' exclude each other",
+            hint="a cluster's own etcd is used without '--endpoints'",
+        )
+
+
 def _check(words: Mapping[str, Any]) -> None:
     for name in _UNSERVED:
         if words[name]:
             flag = f"--{name.replace('_', '-')}"
-            hint = "etcd is reached with a client certificate, or without any"
+            hint = "nothing is looked up in DNS: name the addresses with --endpoints"
             raise NotServedError(f"'{flag}' is not supported", hint=hint)
-    given = [name for name in (*_FILES, "dial_timeout") if words[name]]
+    given = [name for name in _ELSEWHERE if words[name]]
+    if words["cacert"] and words["insecure_skip_tls_verify"]:
+        raise UsageError(
+            f"'--cacert' and '{_SKIP}' exclude each other", hint="leave out one of them"
+        )
     if given and not words["endpoints"]:
         flag = f"--{given[0].replace('_', '-')}"
         raise UsageError(

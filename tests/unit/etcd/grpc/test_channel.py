@@ -26,8 +26,8 @@ def socket() -> Iterator[Path]:
 
 
 def channel_to(target: str, **files: Path) -> Channel:
-    known = {"ca": None, "cert": None, "key": None} | files
-    return Channel(EtcdAddress.of(target, **known))
+    ca, cert, key = (files.get(name) for name in ("ca", "cert", "key"))
+    return Channel(EtcdAddress.of(target, ca=ca, cert=cert, key=key))
 
 
 def silent(session: Session, stream: int, content: bytes) -> bytes:
@@ -298,6 +298,15 @@ async def test_a_server_of_another_authority_is_not_trusted(socket: Path, tmp_pa
         channel = channel_to(target, **pem(tmp_path))
         with pytest.raises(EtcdGoneError, match="cannot be trusted"):
             await ask(channel)
+        await channel.close()
+
+
+async def test_a_server_of_another_authority_is_accepted_if_that_is_asked(socket: Path) -> None:
+    context = certificates("other").server_context()
+    async with Server().listening(socket, context) as target:
+        address = EtcdAddress.of(target, ca=None, cert=None, key=None, accepts_any=True)
+        channel = Channel(address)
+        assert await ask(channel, b"hello") == b"hello"
         await channel.close()
 
 

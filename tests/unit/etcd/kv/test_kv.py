@@ -88,6 +88,14 @@ async def test_keys_are_counted_without_being_sent(kv: Kv, etcd: Scripted, rpc: 
     assert (asked.revision, asked.count_only, asked.keys_only) == (9, True, False)
 
 
+async def test_a_range_is_deleted_at_once(kv: Kv, etcd: Scripted, rpc: Any) -> None:
+    etcd.answer = rpc.DeleteRangeResponse(deleted=70_000).SerializeToString()
+
+    assert await kv.delete_all(b"/a", b"/b") == 70_000
+    asked = rpc.DeleteRangeRequest.FromString(etcd.asked)
+    assert (asked.key, asked.range_end, asked.prev_kv) == (b"/a", b"/b", False)
+
+
 async def test_what_was_written_or_made_since_a_revision_is_requested(
     kv: Kv, etcd: Scripted, rpc: Any
 ) -> None:

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.etcd.snapshots.bolt import DamagedFileError
-from kwokctl.etcd.snapshots.contents import last_revision, look
+from kwokctl.etcd.snapshots.contents import has_key, last_revision, look
 from tests.support.bolt_file import PAGE, database
 
 KUBERNETES = ["/registry/namespaces/kube-system", "/registry/pods/default/a", "/registry/x"]
@@ -28,6 +28,13 @@ def test_what_was_only_deleted_is_not_there(path: Path) -> None:
 
     assert look(path, "/registry") == ()
     assert last_revision(path) == 2
+
+
+def test_a_key_is_found_by_its_whole_name(path: Path) -> None:
+    path.write_bytes(database(KUBERNETES))
+
+    assert has_key(path, "/registry/pods/default/a")
+    assert not has_key(path, "/registry/pods/default")
 
 
 def test_an_etcd_without_keys_has_no_revision(path: Path) -> None:

@@ -1,0 +1,79 @@
+"""Does the changes of a recording in etcd."""
+
+from collections.abc import Mapping
+
+from kwokctl.clusters.direct_etcd.access import ObjectAccess
+from kwokctl.clusters.direct_etcd.writing import DROPPED, PreparedObject, write_object
+from kwokctl.clusters.object_files.recording.actions import Method, ReplayAction
+from kwokctl.dataplane.objects.merged_lists import lists_of_kind
+from kwokctl.dataplane.objects.stored import JSON, decoded, json_value, value_with
+from kwokctl.errors import EtcdGoneError, EtcdRefusedError, KwokctlError, NotFoundError
+from kwokctl.etcd.kv.kv import Compare, Delete, KeyValue, Put, Txn
+from kwokctl.json_value import Json
+from kwokctl.kube.patching.directed_merge import directed_merge
+from kwokctl.progress import Step
+
+
+class StoredPlayer:
+    """Plays changes to one etcd."""
+
+    def __init__(
+        self, access: ObjectAccess, created: Mapping[int, PreparedObject], step: Step
+    ) -> None:
+        """Write to an etcd; `created` is what changes create, by their lines, and `step` counts."""
+        self.done = 0
+        self.failed: list[str] = []
+        self._access = access
+        self._created = created
+        self._step = step
+
+    async def do(self, action: ReplayAction) -> None:
+        """Do one change; what cannot be done is noted, unless etcd itself refuses."""
+        try:
+            await self._do(action)
+            self.done += 1
+        except (EtcdGoneError, EtcdRefusedError):
+            raise
+        except KwokctlError as e:
+            self.failed.append(f"line {action.line}, {action.label}: {e}")
+        self._step.advance()
+
+    async def _do(self, action: ReplayAction) -> None:
+        match action.action.method:
+            case Method.CREATE:
+                await write_object(self._access, self._created[action.line])
+            case Method.PATCH:
+                await self._patch(action)
+            case Method.DELETE:
+                delete = Delete(key_of(self._access, action))
+                await self._access.kv.txn(Txn((), (delete,)))
+
+    async def _patch(self, action: ReplayAction) -> None:
+        """Write what a patch makes of an object, as it is now."""
+        key, kv = key_of(self._access, action), self._access.kv
+        is_written = False
+        while not is_written:
+            found = await kv.get(key)
+            if found is None:
+                raise NotFoundError("there is no such object in etcd")
+            put = Put(key, patched_value(found, action.action.template or {}), found.lease)
+            unchanged = Compare(key, found.mod_revision)
+            is_written = (await kv.txn(Txn((unchanged,), (put,)))).succeeded
+
+
+def patched_value(item: KeyValue, patch: Mapping[str, Json]) -> bytes:
+    """Return the value that an object has after a strategic merge patch, in the same encoding."""
+    stored = decoded(item.value)
+    kind = (str(stored.document["apiVersion"]), str(stored.document["kind"]))
+    document = directed_merge(stored.document, patch, lists_of_kind(*kind))
+    metadata = document.get("metadata") or {}
+    document["metadata"] = {name: each for name, each in metadata.items() if name not in DROPPED}
+    return json_value(document) if stored.media_type == JSON else value_with(document)
+
+
+def key_of(access: ObjectAccess, action: ReplayAction) -> bytes:
+    """Return where the object of a change is."""
+    target, resource = action.action.target, action.kind.resource
+    folder = access.resources.of_kind(resource.api_version, resource.kind).folder
+    below = f"{target.namespace}/" if target.namespace else ""
+    return f"{access.prefix}{folder}/{below}{target.name}".encode()

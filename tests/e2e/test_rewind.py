@@ -7,24 +7,32 @@ import random
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from http import HTTPStatus
 from pathlib import Path
 
 import pytest
 
 from kwokctl import Cluster
-from kwokctl.clusters.time_travel.scope import RewindScope
+from kwokctl.etcd.kv.kv import Kv
 from kwokctl.json_value import Json
 from kwokctl.kube.collections.paging import ListQuery
-from kwokctl.kube.kubeconfig.access import load_access
 from kwokctl.kube.resource import CONFIG_MAPS
-from kwokctl.kube.transport.pool import Pool
+from tests.support.etcd_alarms import disarm, refuse_writes
 from tests.support.eventually import eventually
 from tests.support.followers import Event, Follower, Manner
 from tests.support.installed import Installed, until
-from tests.support.planes import connected, paths, reached
+from tests.support.planes import answer_to_token, connected, paths, reached
+from tests.support.rewinding import (
+    CHANGES,
+    differences,
+    disturb,
+    forget_history,
+    opened,
+    resting,
+    state,
+)
 
 pytestmark = [
     pytest.mark.e2e,
@@ -33,8 +41,6 @@ pytestmark = [
     pytest.mark.timeout(600, func_only=True),
 ]
 
-State = Mapping[bytes, bytes]
-"""What a rewind puts back: values by key."""
 OLD, NEW = [f"old-{n}" for n in range(30)], [f"new-{n}" for n in range(10)]
 CHANGED, DELETED = OLD[:20], OLD[20:]
 BUSY: Json = {
@@ -52,6 +58,7 @@ BUSY: Json = {
 }
 WORLD = Path(__file__).parent / "rewind" / "world.yaml"
 OBJECTS = Path(__file__).parent / "rewind" / "objects.yaml"
+KINDS = OBJECTS.with_name("kinds.yaml")
 
 
 @pytest.fixture(scope="module")
@@ -60,11 +67,14 @@ def cluster(installed: Installed) -> Iterator[Installed]:
     installed.ok("create", "cluster", "--wait", "180s", "--etcd-fsync", "off", "--nodes", "3")
     installed.kubectl("apply", "-f", str(WORLD))
     installed.kubectl("wait", "crd/widgets.example.com", "--for=condition=Established")
-    installed.kubectl("apply", "-f", str(OBJECTS))
+    installed.kubectl("apply", "-f", str(OBJECTS), "-f", str(KINDS))
     _create(installed, OLD)
-    installed.kubectl("rollout", "status", "deployment/web", "--timeout=120s")
+    for each in ("deployment/web", "statefulset/store", "daemonset/agent"):
+        installed.kubectl("rollout", "status", each, "--timeout=120s")
     installed.kubectl("wait", "job/work", "--for=condition=Complete", "--timeout=120s")
     installed.kubectl("wait", "pvc/data", "--for=jsonpath={.status.phase}=Bound", "--timeout=120s")
+    # It is first looked at after a quarter of a minute.
+    installed.kubectl("wait", "hpa/web", "--for=condition=ScalingActive=False", "--timeout=120s")
     yield installed
     installed.ok("delete", "cluster")
 
@@ -79,69 +89,70 @@ def _create(cluster: Installed, names: Sequence[str]) -> None:
     )
 
 
-def _state(cluster: Installed) -> State:
-    """Return what is stored, without what a rewind leaves alone."""
-
-    async def read() -> State:
-        async with reached(cluster) as there:
-            pages = [await there.kv.page(*each) for each in RewindScope("/registry").ranges]
-            return {item.key: item.value for page in pages for item in page.items}
-
-    return asyncio.run(read())
-
-
-def _differences(one: State, other: State) -> list[str]:
-    return sorted(
-        key.decode() for key in one.keys() | other.keys() if one.get(key) != other.get(key)
-    )
-
-
-def _resting(cluster: Installed) -> State:
-    """Return what is stored when two looks in a row find the same."""
-    seen: list[State] = [{}]
-
-    def rests() -> bool:
-        seen.append(_state(cluster))
-        return not _differences(seen[-1], seen[-2])
-
-    until("the cluster rests", rests)
-    return seen[-1]
-
-
-def _disturb(cluster: Installed) -> None:
-    """Change something of everything, and leave it half done."""
-    cluster.kubectl("delete", "--wait=false", "crd/widgets.example.com")
-    cluster.kubectl("delete", "--wait=false", "namespace/full", "pvc/data", "pv/disk")
-    cluster.kubectl("delete", "deployment/web", "job/work", "service/web", "service/port")
-    cluster.kubectl("delete", "node", "node-000000")
-    cluster.kubectl("delete", "--wait=false", "configmap/held")
-    cluster.kubectl("create", "namespace", "new")
-    cluster.kubectl("create", "deployment", "other", "--image=x", "--replicas=7")
-    cluster.kubectl("create", "service", "clusterip", "other", "--tcp=80")
-    cluster.kubectl("label", "nodes", "--all", "touched=yes")
-
-
 def test_a_mark_is_listed(cluster: Installed) -> None:
-    _resting(cluster)
+    resting(cluster)
     assert cluster.run("snapshot", "mark", "rest").code == 0
 
     assert cluster.ok("snapshot", "list").splitlines()[1].startswith("rest ")
 
 
 def test_whatever_has_changed_is_as_it_was_at_the_mark(cluster: Installed) -> None:
-    before = _state(cluster)
-    _disturb(cluster)
+    before = state(cluster)
+    disturb(cluster)
     assert "put back" in cluster.ok("snapshot", "rewind", "--dry-run")
 
     done = cluster.run("snapshot", "rewind")
 
     assert done.code == 0, done.err
     assert "again and again" not in done.err
-    assert _differences(before, _state(cluster)) == []
+    assert differences(before, state(cluster)) == []
     cluster.kubectl("create", "deployment", "alive", "--image=x")
     cluster.kubectl("rollout", "status", "deployment/alive", "--timeout=60s")
+    cluster.ok("snapshot", "rewind", "--keep-events")
+    assert any(map(_is_of_alive, cluster.objects("events")))
     cluster.ok("snapshot", "rewind")
-    assert _differences(before, _resting(cluster)) == []
+    assert not any(map(_is_of_alive, cluster.objects("events")))
+    assert differences(before, resting(cluster)) == []
+
+
+def _is_of_alive(event: Mapping[str, Json]) -> bool:
+    return str(event["involvedObject"]["name"]).startswith("alive")
+
+
+def test_any_changes_are_taken_back_though_etcd_forgets_what_there_was(cluster: Installed) -> None:
+    before, choose = state(cluster), random.Random(18)
+    with opened(cluster) as there:
+        for number in range(5):
+            changes = choose.sample(CHANGES, 6)
+            disturb(cluster, changes)
+            if number == 0:
+                asyncio.run(forget_history(cluster))
+
+            done = there.rewind("rest")
+
+            assert (differences(before, state(cluster)), done.unsettled) == ([], ()), changes
+        assert differences(before, resting(cluster)) == []
+
+
+def test_a_namespace_that_was_ending_at_the_mark_ends_after_the_rewind(cluster: Installed) -> None:
+    cluster.kubectl("create", "namespace", "ending")
+    held = {"name": "held", "namespace": "ending", "finalizers": ["example.com/hold"]}
+    head: Json = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": held}
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(head))
+    cluster.kubectl("delete", "--wait=false", "namespace/ending")
+    with opened(cluster) as there:
+        there.wait_for("namespace/ending", "NamespaceFinalizersRemaining", timeout=60)
+        there.mark("ending", rest=1)
+        before = state(cluster)
+        for _ in range(2):
+            cluster.kubectl(
+                "-n", "ending", "patch", "configmap/held", "-p", '{"metadata":{"finalizers":null}}'
+            )
+            there.wait_for("namespace/ending", "deleted", timeout=120)
+            there.rewind("ending")
+            assert differences(before, resting(cluster)) == []
+        there.rewind("rest")
+        there.drop("ending")
 
 
 def test_a_damaged_mark_is_refused_before_anything_stops(cluster: Installed) -> None:
@@ -155,6 +166,28 @@ def test_a_damaged_mark_is_refused_before_anything_stops(cluster: Installed) -> 
 
     assert cluster.pids() == pids
     cluster.ok("snapshot", "drop", "spoiled")
+
+
+def test_with_an_etcd_that_takes_no_writes_nothing_is_stopped(cluster: Installed) -> None:
+    pids = cluster.pids()
+    _with_etcd(cluster, refuse_writes)
+
+    try:
+        said = cluster.refused("snapshot", "rewind", "rest")
+    finally:
+        _with_etcd(cluster, disarm)
+
+    assert "alarm NOSPACE" in said
+    assert "doctor --fix" in said
+    assert cluster.pids() == pids
+
+
+def _with_etcd(cluster: Installed, do: Callable[[Kv], Awaitable[None]]) -> None:
+    async def main() -> None:
+        async with reached(cluster) as there:
+            await do(there.kv)
+
+    asyncio.run(main())
 
 
 class Witness(Follower):
@@ -194,23 +227,62 @@ def test_a_watch_goes_on_and_sees_each_change_once(cluster: Installed) -> None:
 
 
 def test_a_rewind_that_was_killed_at_any_moment_is_done_again(cluster: Installed) -> None:
-    before, began = _state(cluster), time.monotonic()
-    cluster.ok("snapshot", "rewind")
-    whole = time.monotonic() - began
-    moments = [random.uniform(0.4, 1) * whole for _ in range(3)]
-    for number, after in enumerate(moments):
-        cluster.kubectl("label", "--overwrite", "configmaps", "--all", f"touched={number}")
-        running = cluster.start("snapshot", "rewind")
-        try:
-            running.wait(after)
-        except subprocess.TimeoutExpired:
-            os.killpg(running.pid, signal.SIGKILL)
-        running.communicate()
+    before = state(cluster)
+    for change in (CHANGES[:3], CHANGES[3:6], CHANGES[6:]):
+        disturb(cluster, change)
+        after = _killed(cluster, "snapshot", "rewind", "rest")
+        disturb(cluster, CHANGES[-4:])
 
-    cluster.ok("snapshot", "rewind")
+        cluster.ok("snapshot", "rewind", "rest")
 
-    assert _differences(before, _resting(cluster)) == [], moments
+        assert differences(before, resting(cluster)) == [], after
     assert cluster.statuses() == {"Ready"}
+
+
+def test_what_else_was_killed_is_done_again(cluster: Installed) -> None:
+    before = state(cluster)
+    file, recording = cluster.folder / "objects.yaml", cluster.folder / "recording.yaml"
+    cluster.ok("snapshot", "save", "--format", "k8s", "--path", str(file))
+    changes = [json.dumps(_recorded(number, name)) for number, name in enumerate(OLD)]
+    recording.write_text("\n---\n".join([file.read_text(), *changes]))
+    for words in (
+        ("snapshot", "mark", "rest"),
+        ("snapshot", "restore", "--format", "k8s", "--path", str(file)),
+        ("snapshot", "replay", "--path", str(recording)),
+    ):
+        after = _killed(cluster, *words)
+
+        done = cluster.run(*words)
+
+        assert done.code == 0, (after, done.err)
+        assert cluster.statuses() == {"Ready"}, after
+    cluster.ok("snapshot", "rewind", "rest")
+    assert differences(before, resting(cluster)) == []
+
+
+def _killed(cluster: Installed, *words: str) -> float:
+    """Kill a command at some moment, unless it ends before; return the seconds until then."""
+    after = random.uniform(0.3, 1.5)
+    running = cluster.start(*words)
+    try:
+        running.wait(after)
+    except subprocess.TimeoutExpired:
+        os.killpg(running.pid, signal.SIGKILL)
+    running.communicate()
+    return after
+
+
+def _recorded(number: int, name: str) -> Json:
+    """Return a change of a recording, twenty milliseconds after the one before."""
+    return {
+        "apiVersion": "action.kwok.x-k8s.io/v1alpha1",
+        "kind": "ResourcePatch",
+        "resource": {"group": "", "version": "v1", "resource": "configmaps"},
+        "target": {"name": name, "namespace": "default"},
+        "durationNanosecond": number * 20_000_000,
+        "method": "patch",
+        "template": {"data": {"value": "replayed"}},
+    }
 
 
 def test_controllers_that_were_at_work_at_a_mark_finish_it_after_the_rewind(
@@ -239,7 +311,7 @@ def test_controllers_that_were_at_work_at_a_mark_finish_it_after_the_rewind(
 
 
 def test_a_mark_is_good_after_a_restore(cluster: Installed) -> None:
-    before = _state(cluster)
+    before = state(cluster)
     file = cluster.folder / "later.db"
     cluster.kubectl("label", "configmaps", "--all", "touched=yes")
     cluster.ok("snapshot", "save", "--path", str(file))
@@ -250,35 +322,86 @@ def test_a_mark_is_good_after_a_restore(cluster: Installed) -> None:
 
     assert done.code == 0, done.err
     assert "all of it is compared" in done.err
-    assert _differences(before, _resting(cluster)) == []
+    assert differences(before, resting(cluster)) == []
 
 
-def test_a_fork_begins_with_what_there_was_and_accepts_its_tokens(cluster: Installed) -> None:
+def test_forks_with_other_authorities_have_all_but_what_the_source_accepts(
+    cluster: Installed,
+) -> None:
     token = cluster.kubectl("create", "token", "default").strip()
-    cluster.ok("create", "cluster", "--name", "twin", "--from", "kwok", "--wait", "180s")
-    twin = cluster.called("twin")
+    cluster.kubectl("create", "deployment", "seen", "--image=x")
+    until("there are Events", lambda: _uids(cluster))
+    cluster.ok(
+        "create", "cluster", "--name", "twin", "--from", "kwok", "--count", "2", "--new-pki", "--wait", "180s",
+    )  # fmt: skip
+    twins = [cluster.called("twin-1"), cluster.called("twin-2")]
+    for twin in twins:
+        assert _names(twin, "widgets") == _names(cluster, "widgets")
+        assert _names(twin, "nodes") == _names(cluster, "nodes")
+        assert asyncio.run(answer_to_token(twin, token)) == HTTPStatus.UNAUTHORIZED
+        authority = (paths(twin).pki / "ca.crt").read_text()
+        until("the API server says whom it trusts", lambda: _trusted(twin) == authority)  # noqa: B023 - called here
+        assert not _uids(twin) & _uids(cluster)
+        service = json.loads(twin.kubectl("get", "service/kubernetes", "-o", "json"))
+        assert service["spec"]["ports"][0]["targetPort"] in twin.ports()
+        assert twin.statuses() == {"Ready"}
+        _create(twin, [twin.name])
+    assert [_names(each, "configmaps").count("twin-1") for each in (*twins, cluster)] == [1, 0, 0]
+    for twin in twins:
+        twin.ok("delete", "cluster")
+    cluster.ok("snapshot", "rewind", "rest")
 
-    assert _names(twin, "widgets") == _names(cluster, "widgets")
-    assert _names(twin, "nodes") == _names(cluster, "nodes")
-    assert asyncio.run(_status(twin, token)) == HTTPStatus.CREATED
-    assert twin.statuses() == {"Ready"}
-    port = json.loads(twin.kubectl("get", "service/kubernetes", "-o", "json"))["spec"]["ports"][0]
-    assert port["targetPort"] in twin.ports()
-    twin.ok("delete", "cluster")
+
+def _uids(cluster: Installed) -> set[str]:
+    """Return which Events there are."""
+    return {each["metadata"]["uid"] for each in cluster.objects("events", "--all-namespaces")}
+
+
+def _trusted(cluster: Installed) -> str:
+    """Return the authority that the API server tells extensions to trust."""
+    found = cluster.run(
+        "kubectl", "-n", "kube-system", "get", "configmap", "extension-apiserver-authentication", "-o", "json",
+    )  # fmt: skip
+    return str(json.loads(found.out)["data"].get("client-ca-file")) if found.code == 0 else ""
 
 
 def _names(cluster: Installed, kind: str) -> list[str]:
     return [each["metadata"]["name"] for each in cluster.objects(kind)]
 
 
-async def _status(cluster: Installed, token: str) -> int:
-    """Return what an API server answers to a token when it is asked who that is."""
-    access = await asyncio.to_thread(load_access, paths(cluster).kubeconfig)
-    review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
-    only_token = replace(access, token=token, cert=None, key=None)
-    async with Pool(only_token) as pool:
-        path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
-        return (await pool.request("POST", path, body=json.dumps(review).encode())).status
+def test_what_is_older_than_a_minute_stays_as_it_was_for_longer_than_a_minute(
+    cluster: Installed,
+) -> None:
+    # The API server's own controllers look each minute, and only at what is older than a minute.
+    with opened(cluster) as there:
+        there.rewind("rest")
+        text = there.get("service/web")["metadata"]["creationTimestamp"]
+        made = datetime.fromisoformat(text).timestamp()
+        there.mark("old", rest=1)
+        before = state(cluster)
+        until("all is older than a minute", lambda: time.time() - made > 62)
+        disturb(cluster)
+
+        there.rewind("old")
+        assert differences(before, state(cluster)) == []
+        there.mark("later", rest=70)
+
+        assert differences(before, state(cluster)) == []
+        for name in ("door", "gate", "hatch"):
+            cluster.kubectl("create", "service", "nodeport", name, "--tcp=80")
+        services = cluster.objects("services", "--all-namespaces")
+        given = [(each["spec"]["clusterIP"], _node_ports(each)) for each in services]
+        assert len({ip for ip, _ in given}) == len(given)
+        doors = [port for _, ports in given for port in ports]
+        assert len(doors) == len(set(doors)) == 4
+        for mark in ("old", "later"):
+            there.rewind(mark)
+            there.drop(mark)
+        assert differences(before, resting(cluster)) == []
+
+
+def _node_ports(service: Mapping[str, Json]) -> list[int]:
+    return [port["nodePort"] for port in service["spec"]["ports"] if "nodePort" in port]
 
 
 def test_a_dropped_mark_is_gone(cluster: Installed) -> None:

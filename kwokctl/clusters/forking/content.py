@@ -1,12 +1,11 @@
 """Copies what one etcd holds into the data of another."""
 
-import asyncio
-import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from kwokctl.clusters.forking.scratch import snapshot_folder
 from kwokctl.clusters.programs.needed import programs
 from kwokctl.clusters.snapshot import MARGIN, check_room, last_revision_of
 from kwokctl.clusters.state.home import Home
@@ -15,13 +14,11 @@ from kwokctl.clusters.time_travel.scope import RewindScope
 from kwokctl.components.definitions import etcd, kube_apiserver
 from kwokctl.components.setting import Setting
 from kwokctl.etcd.client import EtcdClient
-from kwokctl.etcd.kv.kv import Delete, Kv, Txn
+from kwokctl.etcd.kv.kv import Kv
 from kwokctl.etcd.snapshots import snapshot
 from kwokctl.host.files import private_folder, remove_tree
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.runtime import Runtime
-
-_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +50,8 @@ async def snapshot_of(home: Home, saved: Saved, runtime: Runtime) -> AsyncIterat
     setting = saved.setting(runtime, home.paths(saved.name))
     etcdutl = (await programs(home, saved.options, ["etcdutl"]))["etcdutl"]
     at = etcd.target(setting)
-    with tempfile.TemporaryDirectory(prefix="fork-", dir=home.workdir.root) as folder:
-        file = Path(folder) / "source.db"
+    with snapshot_folder(home.workdir.root) as folder:
+        file = folder / "source.db"
         client = EtcdClient(at.address, ca=at.ca, cert=at.cert, key=at.key)
         async with client:
             await snapshot.save(client, file, force=False, progress=home.progress)
@@ -67,7 +64,5 @@ async def forget_events(setting: Setting) -> None:
     at = etcd.target(setting)
     start, end = RewindScope(kube_apiserver.prefix(setting)).events
     async with Kv(at.address, ca=at.ca, cert=at.cert, key=at.key) as kv:
-        keys = [item.key for item in (await kv.page(start, end, keys_only=True)).items]
-        for first in range(0, len(keys), _AT_ONCE):
-            part = keys[first : first + _AT_ONCE]
-            await asyncio.gather(*(kv.txn(Txn((), (Delete(key),))) for key in part))
+        # In one revision: the API server keeps no cache of Events, which could miss some of them.
+        await kv.delete_all(start, end)

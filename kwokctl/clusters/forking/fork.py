@@ -3,28 +3,33 @@
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from kwokctl.clusters.forking.content import ForkedData, forget_events, snapshot_of
 from kwokctl.clusters.forking.identity import copy_authorities
-from kwokctl.clusters.forking.mend import mend, wait_served
+from kwokctl.clusters.forking.kubelets import server_of
+from kwokctl.clusters.forking.memory import demand_memory, needs_of_forks
+from kwokctl.clusters.forking.mend import Corrections, mend, registered, wait_served
+from kwokctl.clusters.forking.target import ForkPlace, at_its_place, check_place
 from kwokctl.clusters.launching.launch import Patience, bring_up
 from kwokctl.clusters.launching.manifests import copy_manifests
 from kwokctl.clusters.launching.ports import held_ports, without_ports
 from kwokctl.clusters.snapshot import demand_etcd
 from kwokctl.clusters.state.files import write_files
+from kwokctl.clusters.state.half_copies import begin_copy, complete_copy, demand_whole
 from kwokctl.clusters.state.home import Home, context_name
 from kwokctl.clusters.state.locks import alone, using
 from kwokctl.clusters.state.saved import Saved, load
 from kwokctl.config.declaring import ports_of
 from kwokctl.config.options import ClusterOptions, with_values
-from kwokctl.errors import ConflictError, NotServedError
+from kwokctl.errors import ConflictError
 from kwokctl.host.files import remove_private_folder, remove_tree
 from kwokctl.kube.kubeconfig import entries
 from kwokctl.model import ClusterName, ComponentName
-from kwokctl.runtime import BringsKubernetes, RunsImages, Runtime
+from kwokctl.progress import Silent
+from kwokctl.runtime import Runtime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +43,21 @@ class ForkRequest:
     """The file that receives the contexts; None leaves all alone."""
     has_own_authorities: bool = False
     """Whether to make new certificate authorities rather than copy those of the source."""
+    place: ForkPlace = field(default_factory=ForkPlace)
+    ignores_memory: bool = False
+    """Whether to make them where this machine seems to have too little memory."""
     patience: Patience
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Origin:
+    """What forks are made of."""
+
+    source: Saved
+    """As it runs."""
+    here: Saved
+    """As it would be at the place of the forks."""
+    data: ForkedData
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,18 +74,24 @@ class Forked:
 async def fork_cluster(home: Home, request: ForkRequest) -> tuple[Forked, ...]:
     """Create clusters that begin with what the source holds now, or undo what this run made.
 
-    They have its settings, and ports of their own; the source runs on.
+    They have its settings, and ports of their own; the source runs on. Raises CapacityError, before
+    anything is made, if this machine has not the memory for them.
     """
     for name in request.names:
-        _check_free(home, request, name)
+        check_free(home, name, request.kubeconfig)
     with using(home.workdir, request.source):
         saved = load(home.paths(request.source), request.source)
         runtime = home.runtime(saved.options.runtime)
-        _check_runtime(runtime)
-        _check_ports(saved)
+        await check_place(home, saved, request.place, request.names[0])
         await demand_etcd(runtime, request.source)
+        needs = await needs_of_forks(runtime, saved, len(request.names))
+        demand_memory(needs, home.progress, is_ignored=request.ignores_memory)
+        here = await at_its_place(home, saved, request.place)
         async with snapshot_of(home, saved, runtime) as data:
-            made = [_forked(home, request, saved, name, data) for name in request.names]
+            origin = _Origin(source=saved, here=here, data=data)
+            # Lines of several clusters at once would not say which they are of.
+            each = home if len(request.names) == 1 else replace(home, progress=Silent())
+            made = [_forked(each, request, origin, name) for name in request.names]
             return tuple(await _together(made))
 
 
@@ -77,31 +102,32 @@ async def _together(made: Sequence[Coroutine[object, None, Forked]]) -> list[For
     return [task.result() for task in tasks]
 
 
-async def _forked(
-    home: Home, request: ForkRequest, source: Saved, name: ClusterName, data: ForkedData
-) -> Forked:
-    runtime, paths = home.runtime(source.options.runtime), home.paths(name)
+async def _forked(home: Home, request: ForkRequest, origin: _Origin, name: ClusterName) -> Forked:
+    here, paths = origin.here, home.paths(name)
+    runtime = home.runtime(here.options.runtime)
     with alone(home.workdir, name):
-        _check_free(home, request, name)
+        check_free(home, name, request.kubeconfig)
         async with _undone_on_failure(home, runtime, name):
-            with held_ports(home, name, _portless(source.options), source.names) as (options, held):
-                saved = replace(source, name=name, options=options)
-                copy_manifests(home.paths(source.name), paths, options)
+            with held_ports(home, name, _portless(here.options), here.names) as (options, held):
+                fork = replace(here, name=name, options=options)
+                begin_copy(paths)
+                copy_manifests(home.paths(request.source), paths, options)
                 if not request.has_own_authorities:
-                    copy_authorities(home.paths(source.name).pki, paths.pki)
+                    copy_authorities(home.paths(request.source).pki, paths.pki)
                 plan, _ = await asyncio.gather(
-                    asyncio.to_thread(write_files, home, runtime, saved), data.restore(paths)
+                    asyncio.to_thread(write_files, home, runtime, fork), origin.data.restore(paths)
                 )
-                data.put_in_place(paths)
+                origin.data.put_in_place(paths)
                 await runtime.install(plan)
-                prepare = partial(_prepare, home, request, source, saved)
+                prepare = partial(_prepare, home, request, origin.source, fork)
                 started = await bring_up(home, runtime, plan, held, request.patience, prepare)
+                complete_copy(paths)
         if request.kubeconfig:
             context = context_name(name)
             await entries.merge_context(request.kubeconfig, paths.kubeconfig, context)
     return Forked(
         name=name,
-        source=source.name,
+        source=request.source,
         context=context_name(name),
         kubeconfig=request.kubeconfig or paths.kubeconfig,
         started=started,
@@ -110,42 +136,33 @@ async def _forked(
 
 async def _prepare(home: Home, request: ForkRequest, source: Saved, fork: Saved) -> None:
     """Correct the objects before controllers see them."""
-    runtime = home.runtime(source.options.runtime)
     await wait_served(home, fork)
-    settings = [each.setting(runtime, home.paths(each.name)) for each in (source, fork)]
-    await forget_events(settings[1])
-    await mend(*settings, has_own_authorities=request.has_own_authorities)
+    runtimes = [home.runtime(each.options.runtime) for each in (source, fork)]
+    former, setting = (
+        each.setting(runtime, home.paths(each.name))
+        for each, runtime in zip((source, fork), runtimes, strict=True)
+    )
+    await forget_events(setting)
+    wanted = Corrections(
+        setting=setting,
+        former=server_of(former),
+        has_other_authorities=request.has_own_authorities,
+        nodes=registered(runtimes[1], fork),
+    )
+    await mend(wanted)
 
 
-def _check_free(home: Home, request: ForkRequest, name: ClusterName) -> None:
+def check_free(home: Home, name: ClusterName, kubeconfig: Path | None) -> None:
+    """Raise ConflictError for a cluster that exists, and for a kubeconfig that cannot take its context."""
     paths = home.paths(name)
     if paths.saved.is_file():
+        demand_whole(paths, name)
         raise ConflictError(
             f"the cluster '{name}' exists",
             hint=f"choose another --name, or remove it with: kwokctl --name {name} delete cluster",
         )
-    if request.kubeconfig:
-        entries.check_mergeable(request.kubeconfig, context_name(name), paths.root)
-
-
-def _check_runtime(runtime: Runtime) -> None:
-    if isinstance(runtime, RunsImages | BringsKubernetes):
-        raise NotServedError(
-            f"'--from' is not supported yet for clusters on the runtime '{runtime.name}'",
-            hint="save the cluster with 'kwokctl snapshot save', create another, and restore it there",
-        )
-
-
-def _check_ports(source: Saved) -> None:
-    """Raise NotServedError for a component whose ports kwokctl does not choose: both would have them."""
-    for extra in source.options.extras:
-        if extra.ports and not extra.add_on:
-            raise NotServedError(
-                f"'--from' is not supported yet for clusters with the component '{extra.name}': "
-                f"its port {extra.ports[0].port} is fixed, and in use by '{source.name}'",
-                hint="save the cluster with 'kwokctl snapshot save', create another with other ports "
-                "in its 'components', and restore it there",
-            )
+    if kubeconfig:
+        entries.check_mergeable(kubeconfig, context_name(name), paths.root)
 
 
 def _portless(options: ClusterOptions) -> ClusterOptions:

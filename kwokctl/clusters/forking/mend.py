@@ -1,9 +1,12 @@
 """Corrects what objects of a fork say of the cluster that it was made from."""
 
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import msgspec
 
+from kwokctl.clusters.forking import real_nodes
+from kwokctl.clusters.forking.kubelets import ForkedNode, KubeletPlace, Move, server_of
 from kwokctl.clusters.launching.readiness import wait_ready
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved
@@ -15,18 +18,26 @@ from kwokctl.kube.collections.paging import ListQuery, list_pages
 from kwokctl.kube.kubeconfig.access import load_access
 from kwokctl.kube.resource import CONFIG_MAPS, NODES, SERVICES
 from kwokctl.kube.transport.pool import Pool
-from kwokctl.model import KUBE_APISERVER, KWOK_KUBELET, ComponentName
-from kwokctl.tasks import for_each
+from kwokctl.model import AUTHORITY, KUBE_APISERVER
+from kwokctl.runtime import RegistersNodes, Runtime
 
 _AUTHENTICATION = "extension-apiserver-authentication"
 """Where extensions of the API server find the authorities that it trusts."""
-_AT_ONCE = 32
 _MISSING = 404
 
 
-class _Node(msgspec.Struct):
-    metadata: dict[str, Json]
-    status: dict[str, Json]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corrections:
+    """What is to be corrected."""
+
+    setting: Setting
+    """That of the fork."""
+    former: KubeletPlace | None = None
+    """The kubelet server of the source; None if that is not known."""
+    has_other_authorities: bool = False
+    """Whether the API server trusts other authorities than that of the source."""
+    nodes: Sequence[Mapping[str, Json]] = field(default=())
+    """The real nodes of the fork, as they were registered."""
 
 
 async def wait_served(home: Home, saved: Saved) -> None:
@@ -39,30 +50,26 @@ async def wait_served(home: Home, saved: Saved) -> None:
     await wait_ready(runtime, saved.name, first)
 
 
-async def mend(source: Setting, fork: Setting, *, has_own_authorities: bool) -> None:
-    """Put ports of the fork where objects have those of the source."""
-    async with Pool(load_access(fork.paths.own_kubeconfig)) as pool:
+def registered(runtime: Runtime, fork: Saved) -> Sequence[Mapping[str, Json]]:
+    """Return the real nodes that a fork has of its own."""
+    return runtime.registered(fork.name) if isinstance(runtime, RegistersNodes) else ()
+
+
+async def mend(wanted: Corrections) -> None:
+    """Let objects say of the fork what they say of its source."""
+    async with Pool(load_access(wanted.setting.paths.own_kubeconfig)) as pool:
         client = Client(pool)
-        await _point_service(client, _inside(fork, KUBE_APISERVER))
-        if has_own_authorities:
+        await _point_service(client, wanted.setting)
+        if wanted.has_other_authorities:
             await _forget_authorities(client)
-        if KWOK_KUBELET in fork.artifacts:
-            ports = (_port(source, KWOK_KUBELET), _port(fork, KWOK_KUBELET))
-            await _move_kubelets(client, *ports)
+        foreign = await _correct_nodes(client, wanted)
+        await _replace_nodes(client, wanted, foreign)
 
 
-async def mend_foreign(setting: Setting) -> None:
-    """Correct the same where nothing is known of the cluster whose objects they were."""
-    async with Pool(load_access(setting.paths.own_kubeconfig)) as pool:
-        client = Client(pool)
-        await _point_service(client, _inside(setting, KUBE_APISERVER))
-        await _forget_authorities(client)
-        if KWOK_KUBELET in setting.artifacts:
-            await _move_kubelets(client, None, _port(setting, KWOK_KUBELET))
-
-
-async def _point_service(client: Client, port: int) -> None:
-    """Let the Service of the API server lead to its port."""
+async def _point_service(client: Client, setting: Setting) -> None:
+    """Let the Service of the API server lead to the port at which it listens."""
+    chosen = setting.options.component(KUBE_APISERVER).port
+    port = setting.site.port(KUBE_APISERVER, chosen)
     path = SERVICES.path("default", "kubernetes")
     body = {"spec": {"ports": [{"port": 443, "targetPort": port}]}}
     await client.call("PATCH", path, msgspec.json.encode(body), content_type=PatchType.STRATEGIC)
@@ -77,31 +84,29 @@ async def _forget_authorities(client: Client) -> None:
             raise
 
 
-async def _move_kubelets(client: Client, former: int | None, port: int) -> None:
-    """Let each node whose kubelet had a port, any if that is None, have this server."""
+async def _correct_nodes(client: Client, wanted: Corrections) -> Mapping[str, str]:
+    """Move the kubelets of fake nodes; return the real nodes of other clusters, with their clusters."""
+    own = {node["metadata"]["name"] for node in wanted.nodes}
+    now = server_of(wanted.setting)
+    foreign: dict[str, str] = {}
     async for page in list_pages(client.pool, ListQuery(resource=NODES)):
-        nodes = [msgspec.json.decode(each, type=_Node) for each in page.objects]
-        found = [n for n in nodes if _kubelet_port(n) not in (0, port)]
-        names = [n.metadata["name"] for n in found if former in (None, _kubelet_port(n))]
-        await for_each(names, partial(_move_kubelet, client, port), at_once=_AT_ONCE)
+        nodes = [msgspec.json.decode(each, type=ForkedNode) for each in page.objects]
+        real = {node.name: made for node in nodes if (made := real_nodes.maker_of(node))}
+        if now:
+            move = Move(former=wanted.former, now=now)
+            await move.of(client, [node for node in nodes if node.name not in real])
+        foreign |= {name: made for name, made in real.items() if name not in own}
+    return foreign
 
 
-async def _move_kubelet(client: Client, port: int, name: str) -> None:
-    body = {"status": {"daemonEndpoints": {"kubeletEndpoint": {"Port": port}}}}
-    path = NODES.path(None, name, "status")
-    await client.call("PATCH", path, msgspec.json.encode(body), content_type=PatchType.MERGE)
-
-
-def _kubelet_port(node: _Node) -> int:
-    endpoints = node.status.get("daemonEndpoints") or {}
-    port: int = (endpoints.get("kubeletEndpoint") or {}).get("Port", 0)
-    return port
-
-
-def _port(setting: Setting, name: ComponentName) -> int:
-    return setting.options.component(name).port
-
-
-def _inside(setting: Setting, name: ComponentName) -> int:
-    """Return the port at which a component listens."""
-    return setting.site.port(name, _port(setting, name))
+async def _replace_nodes(client: Client, wanted: Corrections, foreign: Mapping[str, str]) -> None:
+    """Put the real nodes of the fork, if it has any, in place of those of other clusters."""
+    for name in foreign:
+        await real_nodes.forget(client, name)
+    for node in wanted.nodes:
+        await real_nodes.register(client, node)
+    if wanted.nodes:
+        first = msgspec.convert(wanted.nodes[0], type=ForkedNode)
+        authority = (wanted.setting.paths.pki / f"{AUTHORITY}.crt").read_bytes()
+        former = sorted(set(foreign.values()))
+        await real_nodes.rename(client, former, real_nodes.maker_of(first), authority)

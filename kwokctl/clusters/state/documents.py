@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from kwokctl.config.documents import Document
 from kwokctl.config.kinds import CONFIGURATION, FOR_KUBELET
 from kwokctl.config.options import ClusterOptions
-from kwokctl.controller.configuration import KIND, without_effect
+from kwokctl.controller.configuration import KIND
 from kwokctl.errors import UsageError
 from kwokctl.host.paths import expanded
 from kwokctl.json_value import Json
@@ -26,7 +26,7 @@ _USUAL_PARALLELISM: Mapping[str, int] = {
 }
 """The parallelism of the original controller. It is written out for a controller given by the user:
 0, which means a default to the embedded one, may mean nothing at all to another."""
-_SETTLED_BY_CLUSTER = {
+SETTLED_BY_CLUSTER = {
     "kubeconfig": "the cluster's own",
     "nodeLeaseDurationSeconds": "--node-lease-duration-seconds",
     "nodePort": "--kubelet-port",
@@ -35,6 +35,7 @@ _SETTLED_BY_CLUSTER = {
     "tlsPrivateKeyFile": "the cluster's own",
 }
 """Options of the controller that every cluster passes as flags, and what decides them."""
+_FOR_SCALE = "KwokctlResource"
 FOR_RUNTIME = "Cluster"
 """The kind of document that is for the program with which a runtime makes clusters."""
 
@@ -63,23 +64,17 @@ def is_kept(body: Mapping[str, Json]) -> bool:
     return body.get("kind") not in {"Stage", FOR_RUNTIME}
 
 
-def remarks(options: ClusterOptions, documents: Sequence[Document]) -> Iterator[str]:
+def remarks(documents: Sequence[Document]) -> Iterator[str]:
     """List, a line each, the documents and options that a new cluster's controller ignores."""
     given = {name for each in documents if each.kind == KIND for name in _options_of(each)}
-    for name, decider in _SETTLED_BY_CLUSTER.items():
+    for name, decider in SETTLED_BY_CLUSTER.items():
         if name in given:
             yield f"'{KIND}.options.{name}' is ignored: the cluster sets it ({decider})"
-    if not options.component(KWOK_CONTROLLER).binary and (found := without_effect(documents)):
+    if any(document.kind == _FOR_SCALE for document in documents):
         yield (
-            f"{', '.join(found)}: kept in the cluster's kwok.yaml, but not supported yet by the "
-            "embedded components"
+            f"documents of kind '{_FOR_SCALE}' are not part of a cluster: give them to 'scale' with "
+            "--config"
         )
-    for kind, use in (
-        ("KwokctlResource", "give them to 'scale' with --config"),
-        ("ResourcePatch", "they are for recordings"),
-    ):
-        if any(document.kind == kind for document in documents):
-            yield f"documents of kind '{kind}' are not part of a cluster: {use}"
 
 
 def _merged(documents: Sequence[Document], *, own: bool) -> dict[str, Json]:

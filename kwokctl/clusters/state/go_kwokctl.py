@@ -8,14 +8,15 @@ from pathlib import Path
 from kwokctl.errors import ConflictError
 from kwokctl.expr import yaml
 from kwokctl.host.paths import ClusterPaths
+from kwokctl.host.platforms import is_linux
 from kwokctl.model import ClusterName
 
 
 async def take_down(paths: ClusterPaths, name: ClusterName, *, force: bool) -> None:
     """Stop the processes of an original's cluster of the binary runtime, as it does itself.
 
-    Raises ConflictError without `force`, and for a cluster in containers, which only the original
-    knows how to remove.
+    Raises ConflictError without `force`, and for a cluster in containers or on another platform than
+    Linux, which only the original knows how to remove.
     """
     if not force:
         raise ConflictError(
@@ -23,7 +24,7 @@ async def take_down(paths: ClusterPaths, name: ClusterName, *, force: bool) -> N
             hint=f"delete it with that program, or with: kwokctl delete cluster --force --name {name}",
         )
     runtime = original(paths.saved).runtime
-    if runtime != "binary":
+    if runtime != "binary" or not is_linux():
         raise ConflictError(
             f"the cluster '{name}' was made by the original kwokctl on the runtime '{runtime}'",
             hint="delete it with that program",

@@ -9,6 +9,7 @@ from kwokctl import registry
 from kwokctl.errors import UsageError
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import ClusterPaths, WorkDir
+from kwokctl.host.platforms import check_platform
 from kwokctl.model import ClusterName
 from kwokctl.progress import Progress, Silent
 from kwokctl.runtime import Runtime
@@ -30,7 +31,8 @@ class Home:
         return self.workdir.cluster(name)
 
     def runtime(self, kind: str) -> Runtime:
-        """Load a runtime by name."""
+        """Load a runtime by name; UnavailableError where no cluster can be, whatever the folder holds."""
+        check_platform()
         return self.load_runtime(kind, Host(self.workdir))
 
 

@@ -19,8 +19,8 @@ from kwokctl.config.data_path import Choice
 from kwokctl.config.extras.reader import GIVEN, read_extras
 from kwokctl.config.keys import options_from_document, options_to_document
 from kwokctl.config.nearest import did_you_mean
-from kwokctl.config.not_served import NOT_SERVED
 from kwokctl.config.options import ClusterOptions, spellings, with_values
+from kwokctl.config.original.not_served import NOT_SERVED
 from kwokctl.config.patches.patch import Patches, joined
 from kwokctl.config.patches.reader import FIELD, read_patches
 from kwokctl.errors import ConfigError, ConflictError, NotFoundError
@@ -121,7 +121,7 @@ def load(paths: ClusterPaths, name: ClusterName) -> Saved:
 
 
 def existing(paths: ClusterPaths, name: ClusterName) -> str:
-    """Name the clusters that exist to a user who has named one that does not; empty if none does."""
+    """Name the clusters that exist for an error about one that does not; empty if there are none."""
     others = sorted(file.parent.name for file in paths.root.parent.glob("*/kwok.yaml"))
     clusters = f"the clusters are: {', '.join(others)}" if others else ""
     return did_you_mean(name, others) or clusters

@@ -1,7 +1,8 @@
 """Which Stages a cluster has: those of the sets that are in force, and the user's own."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kwokctl import assets
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
@@ -14,14 +15,14 @@ from kwokctl.components.stage_sets import (
     sets_in_force,
 )
 from kwokctl.config.documents import Document
+from kwokctl.config.kinds import STAGE
 from kwokctl.config.options import ClusterOptions
-from kwokctl.controller.stages.model import Stage
-from kwokctl.controller.stages.reader import read_stages
 from kwokctl.errors import ExpressionError, UsageError
 from kwokctl.expr import yaml
 from kwokctl.json_value import Json
 
-_KIND = "Stage"
+if TYPE_CHECKING:
+    from kwokctl.controller.stages.model import Stage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,8 +52,8 @@ def stages_in_force(options: ClusterOptions, documents: Sequence[Document]) -> S
     Raises UsageError for `pod-kubelet` with a controller that does not have it.
     """
     controller, beat = options.of(KwokControllerOptions), heartbeat(options)
-    own = [document for document in documents if document.kind == _KIND]
-    if controller.binary and _KIND in controller.enable_crds:
+    own = [document for document in documents if document.kind == STAGE]
+    if controller.binary and STAGE in controller.enable_crds:
         return StagesInForce(sets=(), own=(), displaced={})
     bodies = tuple(document.body for document in own)
     if own and controller.binary and not controller.stages:
@@ -60,12 +61,35 @@ def stages_in_force(options: ClusterOptions, documents: Sequence[Document]) -> S
     sets = sets_in_force(controller.stages, beat)
     shipped = documents_of(sets, controller.stages, beat)
     usual = _usual(sets, controller.stages)
-    rivals = () if controller.binary else read_stages(own)
+    rivals = () if controller.binary else _read(own)
     displaced = _displaced(shipped, own, usual, rivals) if own else {}
     kept = tuple(body for body in shipped if _name(body) not in displaced)
     if KUBELET_PODS in controller.stages:
         _check_kubelet_pods(controller)
     return StagesInForce(sets=sets, shipped=kept, own=bodies, displaced=displaced)
+
+
+def demand_stages(
+    stages: StagesInForce, controller: KwokControllerOptions, custom_kinds: Collection[str]
+) -> None:
+    """Raise UsageError for a new cluster whose controller would have no Stage and get none later."""
+    lives = KUBELET_PODS in controller.stages or STAGE in custom_kinds
+    if stages.documents or lives or controller.binary:
+        return
+    raise UsageError(
+        "with '--stage none' and no Stage of your own nothing would happen to any node or pod",
+        hint="give Stages with --config, read them from the cluster with --enable-crds Stage, or leave "
+        "the controller out with --disable kwok-controller",
+    )
+
+
+def _read(documents: Sequence[Document]) -> Sequence["Stage"]:
+    """Return what documents say; without any, the compilers of their expressions are not loaded."""
+    if not documents:
+        return ()
+    from kwokctl.controller.stages.reader import read_stages  # a sixth of the start
+
+    return read_stages(documents)
 
 
 def _check_kubelet_pods(controller: KwokControllerOptions) -> None:
@@ -107,17 +131,17 @@ def _displaced(
     shipped: Sequence[Mapping[str, Json]],
     own: Sequence[Document],
     usual: set[str],
-    rivals: Sequence[Stage],
+    rivals: Sequence["Stage"],
 ) -> dict[str, str]:
     found = {document.name: document.name for document in own}
     names = [_name(body) for body in shipped]
-    for stage in read_stages(_document(body) for body in shipped):
+    for stage in _read([_document(body) for body in shipped]):
         if stage.name in usual and (rival := _rival(stage, rivals)):
             found.setdefault(stage.name, rival)
     return {name: rival for name, rival in found.items() if name in names}
 
 
-def _rival(stage: Stage, others: Sequence[Stage]) -> str:
+def _rival(stage: "Stage", others: Sequence["Stage"]) -> str:
     """Return the name of a Stage that is for all objects that this one is known to be for."""
     objects = [each for each in _examples() if _is_for(stage, each)]
     rivals = (
@@ -126,7 +150,7 @@ def _rival(stage: Stage, others: Sequence[Stage]) -> str:
     return next(rivals, "")
 
 
-def _is_for(stage: Stage, value: Json) -> bool:
+def _is_for(stage: "Stage", value: Json) -> bool:
     kind = stage.kind
     if (kind.api_version, kind.name) != (value["apiVersion"], value["kind"]):
         return False
@@ -146,7 +170,7 @@ def _examples() -> list[Json]:
 
 def _document(body: Mapping[str, Json]) -> Document:
     name = _name(body)
-    return Document(kind=_KIND, api_version="", name=name, body=dict(body), source=name)
+    return Document(kind=STAGE, api_version="", name=name, body=dict(body), source=name)
 
 
 def _name(body: Mapping[str, Json]) -> str:

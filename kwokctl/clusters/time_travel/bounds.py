@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kwokctl.clusters.time_travel.marks import Mark
-from kwokctl.config.quantity import to_text
+from kwokctl.config.values.quantity import to_text
 from kwokctl.errors import CapacityError
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import msgspec
 
-from kwokctl.clusters.launching.pausing import paused
+from kwokctl.clusters.etcd_quota import demand_writable
+from kwokctl.clusters.launching.pausing import answering, paused
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.locks import alone
 from kwokctl.clusters.time_travel.changes import ChangedObject, changed_objects
@@ -20,7 +21,7 @@ from kwokctl.etcd.marks.content import opened
 from kwokctl.model import KUBE_CONTROLLER_MANAGER, KUBE_SCHEDULER, ClusterName
 
 PAUSED = (KUBE_CONTROLLER_MANAGER,)
-"""What would answer each write with others."""
+"""What would answer each write with others, beside what the user has added."""
 _PAUSED_FOR_PODS = (KUBE_SCHEDULER,)
 """It ends when a pod that it has bound is on another node, or on none: it takes its cache for corrupt."""
 
@@ -45,7 +46,8 @@ async def rewind_cluster(
 ) -> Rewound:
     """Put everything back as it was at a mark, the latest without a name.
 
-    Killed at any moment, it can be done again, and completes.
+    It ends when the controller-manager answers again. That acts on new objects, and a scheduler binds pods, when
+    they have filled their caches: some tenths of a second later, seconds with 100,000 pods. Killed at any moment, it can be done again, and completes.
     """
     with alone(home.workdir, cluster):
         async with reached(home, cluster) as reach:
@@ -56,6 +58,7 @@ async def rewind_cluster(
                 is_known = await has_same_history(reach, mark)
                 if not is_known:
                     home.progress.note("etcd was restored since the mark: all of it is compared")
+                await demand_writable(reach.kv, cluster)
                 async with _paused(reach) as stop_scheduler:
                     settling = Settling(reach, mark, content, in_all=not is_known)
                     settled = await settling.run(before_pods=stop_scheduler)
@@ -72,8 +75,8 @@ async def rewind_cluster(
 
 
 def _paused(reach: Reach) -> AbstractAsyncContextManager[Callable[[], Awaitable[None]]]:
-    paths = reach.marks.paths
-    return paused(reach.runtime, reach.saved, paths, PAUSED, later=_PAUSED_FOR_PODS)
+    wanted = (*PAUSED, *answering(reach.saved.options, needs_webhooks=False))
+    return paused(reach.runtime, reach.saved, reach.marks.paths, wanted, later=_PAUSED_FOR_PODS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

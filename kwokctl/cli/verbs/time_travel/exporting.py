@@ -29,14 +29,18 @@ Filter = Annotated[
     list[str] | None,
     typer.Option(
         "--filter",
-        metavar="KIND",
+        metavar="KIND,…",
         help="Only these kinds, such as pod or deployment.apps; may be repeated, or a "
         "comma-separated list [default: those of workloads, access and storage, and all custom "
         "resources]",
     ),
 ]
 WithSecrets = Annotated[
-    bool, typer.Option("--with-secrets", help="Include Secrets, which are left out by default")
+    bool | None,
+    typer.Option(
+        "--with-secrets/--no-with-secrets",
+        help="Include Secrets, which are left out by default; KWOK_COMPAT=kwokctl includes them",
+    ),
 ]
 Rules = Annotated[
     str,
@@ -80,6 +84,7 @@ _AsGroup = Annotated[
     list[str] | None,
     typer.Option("--as-group", metavar="GROUP", help="Impersonate this group; may be repeated"),
 ]
+_PAGE_SIZE, _PAGES_AHEAD = 500, 10
 _PageSize = Annotated[
     int,
     typer.Option(
@@ -129,12 +134,12 @@ def export(
     path: _Path,
     kubeconfig: _Kubeconfig = "",
     kinds: Filter = None,
-    with_secrets: WithSecrets = False,
+    with_secrets: WithSecrets = None,
     rules: Rules = "",
     as_user: _As = "",
     as_groups: _AsGroup = None,
-    page_size: _PageSize = 500,
-    pages_ahead: _PagesAhead = 10,
+    page_size: _PageSize = _PAGE_SIZE,
+    pages_ahead: _PagesAhead = _PAGES_AHEAD,
     qps: _Qps = 0.0,
     record: Annotated[
         bool, typer.Option("--record", help="Keep recording changes, for 'snapshot replay'")
@@ -144,7 +149,7 @@ def export(
 ) -> None:
     """Write the objects of any cluster to a file that 'snapshot restore --format k8s' takes.
 
-    Interrupted, the same command goes on where it was.
+    After an interruption the same command continues where it stopped.
     """
     from kwokctl.clusters.object_files.exporting.choice import named
     from kwokctl.clusters.object_files.exporting.export import ExportRequest, export_objects
@@ -152,14 +157,14 @@ def export(
     from kwokctl.clusters.object_files.rules.schema import load_rules
 
     if record:
-        _refuse_for_records(rules=rules, qps=qps)
+        _refuse_for_records(page_size=page_size, pages_ahead=pages_ahead, qps=qps)
     elif seconds is not None:
         raise UsageError("'--duration' needs '--record'", hint="add '--record'")
     source = _source(kubeconfig, as_user, as_groups or [])
     request = ExportRequest(
         path=Path(path),
         kinds=named(kinds),
-        with_secrets=with_secrets,
+        with_secrets=_has_secrets(call, kinds, with_secrets),
         rules=load_rules(rules) if rules else None,
         manner=ReadingManner(page_size=page_size, pages_ahead=pages_ahead, qps=qps),
     )
@@ -178,15 +183,22 @@ def record(
     *,
     path: _Path,
     kinds: Filter = None,
-    with_secrets: WithSecrets = False,
+    with_secrets: WithSecrets = None,
+    rules: Rules = "",
     seconds: Duration = None,
     output: Output = "",
 ) -> None:
     """Record the objects of a cluster and all changes to them, until Ctrl-C."""
     from kwokctl.clusters.object_files.exporting.choice import named
     from kwokctl.clusters.object_files.exporting.export import ExportRequest
+    from kwokctl.clusters.object_files.rules.schema import load_rules
 
-    request = ExportRequest(path=Path(path), kinds=named(kinds), with_secrets=with_secrets)
+    request = ExportRequest(
+        path=Path(path),
+        kinds=named(kinds),
+        with_secrets=_has_secrets(call, kinds, with_secrets),
+        rules=load_rules(rules) if rules else None,
+    )
     if call.is_dry_run:
         dry_run.remark(call, _foreseen(f"the cluster '{call.name}'", request), output)
         return
@@ -198,7 +210,7 @@ def save(
     path: Path,
     kinds: list[str] | None,
     *,
-    with_secrets: bool,
+    with_secrets: bool | None,
     rules: str,
     force: bool,
     output: str,
@@ -211,7 +223,7 @@ def save(
     request = ExportRequest(
         path=path,
         kinds=named(kinds),
-        with_secrets=with_secrets,
+        with_secrets=_has_secrets(call, kinds, with_secrets),
         rules=load_rules(rules) if rules else None,
         force=force,
         resumes=False,
@@ -223,10 +235,20 @@ def save(
     _conclude(call, f"the cluster '{call.name}'", done, output, cluster=call.name)
 
 
-def _refuse_for_records(*, rules: str, qps: float) -> None:
-    """Refuse what recording does not do: what happens is watched, and written as it is."""
-    for flag, value in (("--rules", rules), ("--qps", qps)):
-        if value:
+def _has_secrets(call: Invocation, kinds: list[str] | None, asked: bool | None) -> bool:
+    """Return whether Secrets are written beside the kinds that are named."""
+    return not kinds and call.acts_as_original if asked is None else asked
+
+
+def _refuse_for_records(*, page_size: int, pages_ahead: int, qps: float) -> None:
+    """Refuse what sets how pages are read: a recording watches, and reads each kind only once."""
+    given = (
+        ("--page-size", page_size != _PAGE_SIZE),
+        ("--page-buffer-size", pages_ahead != _PAGES_AHEAD),
+        ("--qps", qps > 0),
+    )
+    for flag, is_given in given:
+        if is_given:
             raise UsageError(f"'{flag}' is not for '--record'", hint=f"leave out '{flag}'")
 
 

@@ -1,7 +1,7 @@
 """`create cluster --from`: clusters that begin with what another one holds."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +15,9 @@ from kwokctl.config.checks import is_file
 from kwokctl.errors import UsageError
 
 if TYPE_CHECKING:
+    from kwokctl.clusters.create import CreateRequest
     from kwokctl.clusters.forking.fork import ForkRequest
+    from kwokctl.clusters.scaling.request import ScaleRequest
 
 From = Annotated[
     str | None,
@@ -45,6 +47,20 @@ NewPki = Annotated[
         "source cluster are not accepted",
     ),
 ]
+IgnoreMemory = Annotated[
+    bool,
+    typer.Option(
+        "--ignore-memory",
+        help="With --from, create the clusters even where this machine seems to have too little "
+        "memory for them",
+    ),
+]
+_PLACE = {
+    "runtime": "runtime",
+    "kind_node_image": "node_image",
+    "artifact_source": "artifact_source",
+}
+"""The options of clusters that a fork may have of its own: where it runs, and of what."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,17 +70,28 @@ class WantedForks:
     source: str
     count: int | None
     new_pki: bool
+    ignores_memory: bool
     output: str
 
+    @property
+    def is_wanted(self) -> bool:
+        """Whether something is said of forks alone."""
+        return bool(self.count or self.new_pki or self.ignores_memory)
 
-def snapshot_of(source: str | None, *, is_fork: bool) -> Path | None:
-    """Return the file that a source is, None if it is a cluster; `is_fork` if more is said of forks."""
+
+def snapshot_of(source: str | None, wanted: WantedForks) -> Path | None:
+    """Return the file that a source is, None if it is a cluster."""
     if source is None or not (source.endswith(".db") or "/" in source):
         return None
-    if is_fork:
+    if wanted.new_pki:
         raise UsageError(
-            "'--count' and '--new-pki' are for '--from' with a cluster, not with a file",
-            hint="leave them out",
+            "'--new-pki' is for '--from' with a cluster: one from a file always has new authorities",
+            hint="leave it out",
+        )
+    if wanted.ignores_memory and not wanted.count:
+        raise UsageError(
+            "'--ignore-memory' is for several clusters from a file: the memory for one is not checked",
+            hint="leave it out, or add --count",
         )
     if not is_file(source):
         raise UsageError(
@@ -74,13 +101,50 @@ def snapshot_of(source: str | None, *, is_fork: bool) -> Path | None:
     return Path(source).absolute()
 
 
-def show_seed(call: Invocation, snapshot: Path, output: str) -> None:
+def show_seed(call: Invocation, snapshot: Path, wanted: WantedForks) -> None:
     """Say what `create` would do with a file; SnapshotError if it is no snapshot."""
     from kwokctl.etcd.snapshots.snapshot import verify
 
     verify(snapshot)
-    text = f"Create the cluster '{call.name}' with the objects of '{snapshot}', and start it."
-    dry_run.remark(call, text, output)
+    names = ", ".join(f"'{name}'" for name in _numbered(call, wanted))
+    text = f"Create the cluster {names} with the objects of '{snapshot}', and start it."
+    if wanted.count:
+        text = f"Create {names} with the objects of '{snapshot}' each, and start them."
+    dry_run.remark(call, text, wanted.output)
+
+
+def create_from_file(
+    call: Invocation,
+    request: "CreateRequest",
+    objects: "Sequence[ScaleRequest]",
+    wanted: WantedForks,
+) -> None:
+    """Create clusters with the settings of a request, each of which begins with the objects of a file."""
+    from kwokctl.clusters.create_several import create_several
+    from kwokctl.clusters.state.home import cluster_name
+
+    if objects:
+        raise UsageError(
+            "first nodes and pods are not for '--from' with '--count'",
+            hint="leave them out, and scale each cluster with: kwokctl --name NAME scale",
+        )
+    names = [cluster_name(name) for name in _numbered(call, wanted)]
+    requests = [replace(request, name=name) for name in names]
+    made = call.run(create_several, call.home, requests, ignores_memory=wanted.ignores_memory)
+    said = ", ".join(f"'{name}'" for name in names)
+    outcome = Outcome(
+        message=f"{said} {'is' if len(names) == 1 else 'are'} made from '{wanted.source}'",
+        lead="Now you can",
+        then=tuple(f"kubectl --context {each.context} get nodes" for each in made[:1]),
+        cluster=call.name,
+        result={"clusters": made},
+    )
+    conclude(call, outcome, wanted.output)
+
+
+def _numbered(call: Invocation, wanted: WantedForks) -> list[str]:
+    """Return the names of the clusters to create."""
+    return [f"{call.name}-{n}" for n in range(1, (wanted.count or 0) + 1)] or [call.name]
 
 
 def create(
@@ -91,17 +155,17 @@ def create(
 ) -> None:
     """Create the clusters; `shared` are kubeconfig, wait and timeout."""
     _check(call, wanted, options)
-    request = _request(call, wanted, shared)
+    place = {_PLACE[name]: str(options[name]) for name in _PLACE.keys() & options}
+    request = _request(call, wanted, shared, place)
     names = ", ".join(f"'{name}'" for name in request.names)
     if call.is_dry_run:
-        text = f"Copy the cluster '{wanted.source}' as it is now to {names}, and start that."
+        where = f" on the runtime '{place['runtime']}'" if "runtime" in place else ""
+        text = f"Copy the cluster '{wanted.source}' as it is now to {names}, and start that{where}."
         dry_run.remark(call, text, wanted.output)
         return
     from kwokctl.clusters.forking.fork import fork_cluster
 
-    # Lines of several clusters at once would not say which they are of.
-    quiet = call.quietly(unless=len(request.names) == 1)
-    forks = quiet.run(fork_cluster, quiet.home, request)
+    forks = call.run(fork_cluster, call.home, request)
     outcome = Outcome(
         message=f"{names} {'is' if len(forks) == 1 else 'are'} made from '{wanted.source}'",
         lead="Now you can",
@@ -118,27 +182,33 @@ def _check(call: Invocation, wanted: WantedForks, options: Mapping[str, object])
             "'--from' is needed for a fork, and names the cluster to begin with",
             hint="for example: --from kwok",
         )
-    if options or call.config:
+    if options.keys() - _PLACE.keys() or call.config:
         raise UsageError(
-            f"the new cluster has the settings of '{wanted.source}': '--from' allows no others",
+            f"the new cluster has the settings of '{wanted.source}': '--from' allows no others than "
+            "its --runtime",
             hint="leave the other options out, or create the cluster without --from",
         )
 
 
 def _request(
-    call: Invocation, wanted: WantedForks, shared: tuple[str | None, float | None, float | None]
+    call: Invocation,
+    wanted: WantedForks,
+    shared: tuple[str | None, float | None, float | None],
+    place: Mapping[str, str],
 ) -> "ForkRequest":
     from kwokctl.clusters.forking.fork import ForkRequest
+    from kwokctl.clusters.forking.target import ForkPlace
     from kwokctl.clusters.launching.launch import Patience
     from kwokctl.clusters.state.home import cluster_name
 
     kubeconfig, wait, timeout = shared
-    many = range(1, (wanted.count or 0) + 1)
-    names = tuple(cluster_name(f"{call.name}-{n}") for n in many) or (call.cluster,)
+    names = tuple(cluster_name(name) for name in _numbered(call, wanted))
     return ForkRequest(
         source=cluster_name(wanted.source),
         names=names,
         kubeconfig=kubeconfig_path(kubeconfig),
         has_own_authorities=wanted.new_pki,
+        place=ForkPlace(**place),
+        ignores_memory=wanted.ignores_memory,
         patience=Patience(timeout or None, wait or None),
     )

@@ -41,7 +41,7 @@ def register(below: typer.Typer) -> None:
 
 def mark(
     call: Invocation,
-    name: Annotated[
+    named: Annotated[
         str, typer.Argument(metavar="NAME", help="Name of the mark; one of that name is replaced")
     ] = "mark",
     *,
@@ -68,15 +68,15 @@ def mark(
 ) -> None:
     """Mark the state of a running cluster, to return to it with 'snapshot rewind'."""
     if call.is_dry_run:
-        text = f"Read all objects at one revision, and keep them as the mark '{name}'."
+        text = f"Read all objects at one revision, and keep them as the mark '{named}'."
         dry_run.remark(call, text, output)
         return
     from kwokctl.clusters.time_travel.bounds import MarkBounds
     from kwokctl.clusters.time_travel.mark import mark_cluster
-    from kwokctl.config.quantity import to_bytes
+    from kwokctl.config.values.quantity import to_bytes
 
     bounds = MarkBounds(size=to_bytes(max_size or _MAX_SIZE), age=max_age or 0)
-    made = call.run(mark_cluster, call.home, call.cluster, name, bounds)
+    made = call.run(mark_cluster, call.home, call.cluster, named, bounds)
     what = f"{amount(made.objects, 'objects')}, {amount(made.size, 'B')}"
     outcome = Outcome(
         message=f"marked the cluster '{call.name}' as '{made.name}' ({what})",
@@ -90,7 +90,7 @@ def mark(
 
 def rewind(
     call: Invocation,
-    name: Annotated[
+    named: Annotated[
         str, typer.Argument(metavar="NAME", help="Name of the mark [default: the latest]")
     ] = "",
     *,
@@ -103,10 +103,10 @@ def rewind(
     from kwokctl.clusters.time_travel.rewind import foreseen, rewind_cluster
 
     if call.is_dry_run:
-        outlook = call.run(foreseen, call.home, call.cluster, name)
+        outlook = call.run(foreseen, call.home, call.cluster, named)
         dry_run.remark(call, _expected(outlook), output)
         return
-    done = call.run(rewind_cluster, call.home, call.cluster, name, keep_events=keep_events)
+    done = call.run(rewind_cluster, call.home, call.cluster, named, keep_events=keep_events)
     counts = f"{amount(done.written, 'objects')} put back, {done.deleted:,} deleted"
     outcome = Outcome(
         message=f"cluster '{call.name}' is back at '{done.mark}' ({counts})",
@@ -145,24 +145,24 @@ def list_all(call: Invocation, *, output: DataOutput = "") -> None:
 
 def drop(
     call: Invocation,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the mark")] = "",
+    named: Annotated[str, typer.Argument(metavar="NAME", help="Name of the mark")] = "",
     *,
     every: Annotated[bool, typer.Option("--all", help="Remove all marks")] = False,
     output: Output = "",
 ) -> None:
     """Remove a mark; the cluster stays as it is."""
-    if every == bool(name):
+    if every == bool(named):
         raise UsageError(
             "'kwokctl snapshot drop' needs either a name or '--all'",
             hint="see the names with: kwokctl snapshot list",
         )
     if call.is_dry_run:
-        what = "all marks" if every else f"the mark '{name}'"
+        what = "all marks" if every else f"the mark '{named}'"
         dry_run.remark(call, f"Remove {what}; the cluster stays as it is.", output)
         return
     from kwokctl.clusters.time_travel.mark import drop_marks
 
-    dropped = call.run(drop_marks, call.home, call.cluster, name, every=every)
+    dropped = call.run(drop_marks, call.home, call.cluster, named, every=every)
     outcome = Outcome(
         message=f"{amount(len(dropped), 'marks')} of the cluster '{call.name}' removed",
         cluster=call.name,

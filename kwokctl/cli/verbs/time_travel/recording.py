@@ -1,6 +1,7 @@
 """`snapshot record`, `export --record` and `replay`: what happens in a cluster, and once more."""
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +18,6 @@ from kwokctl.cli.parsing.values import duration, file_to_write, number
 if TYPE_CHECKING:
     from kwokctl.clusters.object_files.exporting.export import ExportRequest, ExportSource
     from kwokctl.clusters.object_files.recording.record import Recorded
-    from kwokctl.clusters.object_files.recording.replay import Replayed
 
 Duration = Annotated[
     float | None,
@@ -26,6 +26,15 @@ Duration = Annotated[
         metavar="DURATION",
         help="How long to record, such as 10m [default: until Ctrl-C]",
         parser=duration("--duration"),
+    ),
+]
+Speed = Annotated[
+    float,
+    typer.Option(
+        "--speed",
+        metavar="N",
+        help="Speed of the replay, from 0.01 to 1000 times the original [default: 1]",
+        parser=number("--speed", least=0.01, most=1000.0),
     ),
 ]
 _Path = Annotated[
@@ -49,15 +58,7 @@ def replay(
     call: Invocation,
     *,
     path: _Path,
-    speed: Annotated[
-        float,
-        typer.Option(
-            "--speed",
-            metavar="N",
-            help="Speed of the replay, from 0.01 to 1000 times the original [default: 1]",
-            parser=number("--speed", least=0.01, most=1000.0),
-        ),
-    ] = 1.0,
+    speed: Speed = 1.0,
     snapshot: Annotated[
         bool,
         typer.Option(
@@ -92,7 +93,7 @@ def replay(
     outcome = Outcome(
         message=f"replayed '{path}' in the cluster '{call.name}' "
         f"({amount(done.objects, 'objects')}, {amount(done.changes, 'changes')})",
-        remark=_faults(done),
+        remark=refused_text(done.failed),
         cluster=call.name,
         result=done,
     )
@@ -138,10 +139,11 @@ def _conclude(
     conclude(call, outcome, output)
 
 
-def _faults(done: "Replayed") -> str:
-    if not done.failed:
+def refused_text(failed: Sequence[str]) -> str:
+    """Return a sentence about the changes that were refused; empty without any."""
+    if not failed:
         return ""
-    shown = [f"  {fault}" for fault in done.failed[:_NAMED]]
-    more = len(done.failed) - _NAMED
+    shown = [f"  {fault}" for fault in failed[:_NAMED]]
+    more = len(failed) - _NAMED
     rest = [f"  and {more:,} more: see them with -o json"] if more > 0 else []
-    return "\n".join([f"{len(done.failed):,} refused:", *shown, *rest])
+    return "\n".join([f"{len(failed):,} refused:", *shown, *rest])

@@ -75,7 +75,7 @@ def save(
     ] = False,
     file_format: _Format = _ETCD,
     kinds: Filter = None,
-    with_secrets: WithSecrets = False,
+    with_secrets: WithSecrets = None,
     rules: Rules = "",
     output: Output = "",
 ) -> None:
@@ -124,8 +124,8 @@ def restore(
 ) -> None:
     """Replace the etcd database, or create and update the objects of a file.
 
-    With '--format k8s' other objects stay, and clients go on; the scheduler and the controllers stand
-    still meanwhile.
+    With '--format k8s' other objects stay, and clients go on; the scheduler and the controllers are
+    paused meanwhile.
     """
     if file_format != _ETCD:
         _restore_objects(call, Path(path), kinds, output)
@@ -152,11 +152,11 @@ def restore(
 
 
 def _refuse_for_etcd(
-    kinds: list[str] | None, *, with_secrets: bool = False, rules: str = ""
+    kinds: list[str] | None, *, with_secrets: bool | None = None, rules: str = ""
 ) -> None:
     given = {"--filter": kinds, "--with-secrets": with_secrets, "--rules": rules}
     for flag, value in given.items():
-        if value:
+        if value not in (None, [], ""):
             raise UsageError(
                 f"'{flag}' is for '--format k8s': an etcd snapshot holds all there is",
                 hint=f"leave out '{flag}', or add '--format k8s'",

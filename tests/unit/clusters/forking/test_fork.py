@@ -5,13 +5,26 @@ from pathlib import Path
 
 import pytest
 
+from kwokctl.clusters.create import CreateRequest, create_cluster
 from kwokctl.clusters.forking.fork import ForkRequest, fork_cluster
+from kwokctl.clusters.forking.target import ForkPlace
 from kwokctl.clusters.launching.launch import Patience
+from kwokctl.clusters.start import start_cluster
+from kwokctl.clusters.state.half_copies import begin_copy, complete_copy
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.config.extras.extra import ExtraComponent
-from kwokctl.errors import ComponentError, ConflictError, NotFoundError, NotServedError
-from kwokctl.model import ComponentName, Port
-from tests.support.fake_runtime import BringingRuntime, FakeRuntime
+from kwokctl.config.options import with_values
+from kwokctl.config.resolve import Resolved
+from kwokctl.errors import (
+    CapacityError,
+    ComponentError,
+    ConflictError,
+    NotFoundError,
+    NotServedError,
+    UsageError,
+)
+from kwokctl.model import ETCD, ComponentName, Port, State
+from tests.support.fake_runtime import BringingRuntime, FakeEngineRuntime, FakeRuntime, SeenRuntime
 from tests.support.options import cluster_options
 from tests.support.saved_cluster import home_with, save_cluster
 
@@ -34,6 +47,31 @@ async def test_a_cluster_that_exists_is_not_replaced(tmp_path: Path) -> None:
 
     with pytest.raises(ConflictError, match="the cluster 'fork' exists"):
         await fork_cluster(home, _request())
+
+
+async def test_what_a_killed_fork_has_left_is_neither_started_nor_gone_on_with(
+    tmp_path: Path,
+) -> None:
+    home = _home(tmp_path, FakeRuntime())
+    save_cluster(home.workdir, FORK, cluster_options())
+    begin_copy(home.paths(FORK))
+
+    with pytest.raises(ConflictError, match="the cluster 'fork' is half made") as caught:
+        await fork_cluster(home, _request())
+    assert "kwokctl --name fork delete cluster" in str(caught.value.hint)
+    with pytest.raises(ConflictError, match="half made"):
+        await start_cluster(home, FORK, wait=None)
+    with pytest.raises(ConflictError, match="half made"):
+        await create_cluster(home, _creation())
+
+    complete_copy(home.paths(FORK))
+    with pytest.raises(ConflictError, match="the cluster 'fork' exists"):
+        await fork_cluster(home, _request())
+
+
+def _creation() -> CreateRequest:
+    resolved = Resolved(options=cluster_options(), chosen=frozenset(), warnings=())
+    return CreateRequest(name=FORK, resolved=resolved, kubeconfig=None)
 
 
 async def test_a_source_that_is_stopped_is_to_be_started(tmp_path: Path) -> None:
@@ -61,8 +99,36 @@ async def test_a_component_with_a_fixed_port_is_named(tmp_path: Path) -> None:
     assert not home.paths(FORK).root.exists()
 
 
-async def test_a_runtime_that_cannot_fork_is_named(tmp_path: Path) -> None:
-    home = _home(tmp_path, BringingRuntime())
+async def test_a_cluster_without_objects_of_the_maker_is_not_forked_to_its_runtime(
+    tmp_path: Path,
+) -> None:
+    runtimes = {"": FakeRuntime(), "bringing": BringingRuntime()}
+    home = replace(_home(tmp_path, FakeRuntime()), load_runtime=lambda kind, _host: runtimes[kind])
+    request = replace(_request(), place=ForkPlace(runtime="bringing"))
 
-    with pytest.raises(NotServedError, match="on the runtime 'bringing'"):
+    with pytest.raises(
+        NotServedError, match="on the runtime 'fake' cannot be forked to 'bringing'"
+    ):
+        await fork_cluster(home, request)
+    assert not home.paths(FORK).root.exists()
+
+
+async def test_settings_that_the_other_runtime_does_not_support_are_named(tmp_path: Path) -> None:
+    options = with_values(cluster_options(), {"memory_limit": ("4Gi",)})
+    runtimes = {"": FakeEngineRuntime(), "fake": FakeRuntime()}
+    home = replace(
+        home_with(tmp_path, SOURCE, options, FakeRuntime()),
+        load_runtime=lambda kind, _host: runtimes[kind],
+    )
+
+    with pytest.raises(UsageError, match="processes of this machine on the runtime 'fake'"):
+        await fork_cluster(home, replace(_request(), place=ForkPlace(runtime="fake")))
+
+
+async def test_forks_that_this_machine_has_no_memory_for_are_not_begun(tmp_path: Path) -> None:
+    runtime = SeenRuntime(found={ETCD: State.RUNNING}, times=20_000)
+    home = _home(tmp_path, runtime)
+
+    with pytest.raises(CapacityError, match="1 fork takes at most"):
         await fork_cluster(home, _request())
+    assert not home.paths(FORK).root.exists()

@@ -20,8 +20,8 @@ from kwokctl.components.catalog import usual_options
 from kwokctl.components.plan import selected
 from kwokctl.config.documents import Document
 from kwokctl.config.extras.extra import ExtraComponent
-from kwokctl.config.not_served import NOT_SERVED
 from kwokctl.config.options import ClusterOptions
+from kwokctl.config.original.not_served import NOT_SERVED
 from kwokctl.config.resolve import Resolved
 from kwokctl.errors import ConfigError, ConflictError, NotFoundError
 from kwokctl.expr import yaml

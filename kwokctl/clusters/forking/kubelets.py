@@ -1,0 +1,120 @@
+"""Gives the fake nodes of a fork the kubelet server of the fork, in place of the source's."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import msgspec
+
+from kwokctl.components.fake_nodes import KUBELET_ADDRESS
+from kwokctl.components.setting import Setting
+from kwokctl.errors import ConfigError
+from kwokctl.host.paths import ClusterPaths
+from kwokctl.host.processes.launches import Launches
+from kwokctl.json_value import Json
+from kwokctl.kube.client import Client, PatchType
+from kwokctl.kube.resource import NODES
+from kwokctl.model import KWOK_CONTROLLER, KWOK_KUBELET
+from kwokctl.tasks import for_each
+
+_INTERNAL = "InternalIP"
+_FLAGS = {KUBELET_ADDRESS: "--kubelet-address=", _INTERNAL: "--node-ip="}
+"""By type of a node's address: the argument of the controller with the one that nodes get."""
+_AT_ONCE = 32
+
+
+class ForkedNode(msgspec.Struct):
+    """What is looked at of a node."""
+
+    metadata: dict[str, Json]
+    spec: dict[str, Json] = {}
+    status: dict[str, Json] = {}
+
+    @property
+    def name(self) -> str:
+        """The name of the node."""
+        return str(self.metadata["name"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KubeletPlace:
+    """Where a cluster has the kubelet of its fake nodes."""
+
+    port: int
+    addresses: Mapping[str, str]
+    """By the types that nodes have them under."""
+
+
+def server_of(setting: Setting) -> KubeletPlace | None:
+    """Return the kubelet server of a cluster that has one, as it was given to its controller.
+
+    A runtime may know an address only once there is a network, so this is what it has written.
+    """
+    if KWOK_KUBELET not in setting.artifacts:
+        return None
+    words = _words(setting.paths)
+    found = {
+        kind: word.removeprefix(flag)
+        for kind, flag in _FLAGS.items()
+        for word in words
+        if word.startswith(flag)
+    }
+    return KubeletPlace(port=setting.options.component(KWOK_KUBELET).port, addresses=found)
+
+
+def _words(paths: ClusterPaths) -> list[str]:
+    try:
+        return Launches(paths).read(KWOK_CONTROLLER).argv
+    except ConfigError:  # a cluster without controller
+        return []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """From where to where kubelets move."""
+
+    former: KubeletPlace | None
+    """None for any."""
+    now: KubeletPlace
+
+    async def of(self, client: Client, nodes: list[ForkedNode]) -> None:
+        """Let each of some nodes that had the former server have the one of now."""
+        changes = [(node.name, status) for node in nodes if (status := self.change_of(node))]
+        await for_each(changes, partial(_patch, client), at_once=_AT_ONCE)
+
+    def change_of(self, node: ForkedNode) -> dict[str, Json]:
+        """Return what of the status of a node is to change; nothing for one of another server."""
+        port = _port(node)
+        if port == 0 or (self.former and port != self.former.port):
+            return {}
+        addresses = [*self._addresses(node)]
+        changed: dict[str, Json] = {}
+        if port != self.now.port:
+            changed["daemonEndpoints"] = {"kubeletEndpoint": {"Port": self.now.port}}
+        if addresses != (node.status.get("addresses") or []):
+            changed["addresses"] = addresses
+        return changed
+
+    def _addresses(self, node: ForkedNode) -> Iterator[dict[str, Json]]:
+        for each in node.status.get("addresses") or ():
+            now = self.now.addresses.get(each["type"], "")
+            yield {**each, "address": now} if now and self._is_former(each) else each
+
+    def _is_former(self, address: Mapping[str, str]) -> bool:
+        """Tell whether an address is one of the former server, not one of the node's own."""
+        if self.former is None:
+            return address["type"] == KUBELET_ADDRESS
+        return address["address"] == self.former.addresses.get(address["type"])
+
+
+async def _patch(client: Client, change: tuple[str, dict[str, Json]]) -> None:
+    name, status = change
+    path = NODES.path(None, name, "status")
+    body = msgspec.json.encode({"status": status})
+    await client.call("PATCH", path, body, content_type=PatchType.MERGE)
+
+
+def _port(node: ForkedNode) -> int:
+    endpoints = node.status.get("daemonEndpoints") or {}
+    port: int = (endpoints.get("kubeletEndpoint") or {}).get("Port", 0)
+    return port

@@ -49,7 +49,7 @@ class Client:
     async def find(
         self, resource: Resource, namespace: str | None, name: str
     ) -> dict[str, Json] | None:
-        """Return one object, or None if there is none."""
+        """Return one object, or None if it does not exist."""
         try:
             return await self.get(resource, namespace, name)
         except ApiError as e:

@@ -51,7 +51,7 @@ LAMP = {
     "apiVersion": "example.net/v1",
     "kind": "Lamp",
     "metadata": {"name": "hall", "namespace": SPACE},
-    "spec": {"watts": 7},
+    "spec": {"watts": 7, "owners": {"gladys": "gladys"}},
 }
 STATUS = {"status": {"phase": "Running", "podIP": "10.0.0.9", "podIPs": [{"ip": "10.0.0.9"}]}}
 
@@ -72,18 +72,30 @@ def _own(cluster: Installed, what: str, by: str) -> None:
     cluster.kubectl("-n", SPACE, "patch", what, "--type=merge", "-p", json.dumps(patch))
 
 
-def _forget(cluster: Installed) -> None:
-    """Take all of it away, as controllers would that do not run here."""
+def _forget(cluster: Installed, space: str = SPACE) -> None:
+    """Take all in a namespace away, as controllers would that do not run here."""
     patch = '{"metadata":{"finalizers":null}}'
-    for what in ("pvc/data", "pv/disk", "pod/front-1-a"):
-        cluster.kubectl("-n", SPACE, "patch", what, "-p", patch, "--type=merge")
+    named = cluster.kubectl("-n", space, "get", "pvc,pods", "-o", "name").split()
+    volumes = [volume for volume in _volumes(cluster) if volume["space"] == space]
+    for what in (*named, *(volume["name"] for volume in volumes)):
+        cluster.kubectl("-n", space, "patch", what, "-p", patch, "--type=merge")
     kinds = "lamps,pods,replicasets,deployments,jobs,services,configmaps,secrets,pvc,sa"
-    cluster.kubectl("-n", SPACE, "delete", kinds, "--all", "--force", "--grace-period=0")
-    cluster.kubectl("delete", "pv/disk", "crd/lamps.example.net")
-    cluster.kubectl("delete", "namespace", SPACE, "--wait=false")
-    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}}
-    path = f"/api/v1/namespaces/{SPACE}/finalize"
-    cluster.kubectl("replace", "--raw", path, "-f", "-", stdin=json.dumps(space))
+    cluster.kubectl("-n", space, "delete", kinds, "--all", "--force", "--grace-period=0")
+    cluster.kubectl("delete", *(volume["name"] for volume in volumes))
+    if space == SPACE:
+        cluster.kubectl("delete", "crd/lamps.example.net")
+    cluster.kubectl("delete", "namespace", space, "--wait=false")
+    wanted = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}}
+    path = f"/api/v1/namespaces/{space}/finalize"
+    cluster.kubectl("replace", "--raw", path, "-f", "-", stdin=json.dumps(wanted))
+
+
+def _volumes(cluster: Installed) -> list[dict[str, str]]:
+    found = json.loads(cluster.kubectl("get", "pv", "-o", "json"))["items"]
+    return [
+        {"name": f"pv/{v['metadata']['name']}", "space": v["spec"]["claimRef"]["namespace"]}
+        for v in found
+    ]
 
 
 def _without_identity(value: Json) -> Json:
@@ -175,6 +187,30 @@ def test_any_cluster_is_exported_by_its_kubeconfig_page_by_page(cluster: Install
     )
     assert refused.code == 1
     assert "nobody-known" in refused.err
+
+
+def test_a_twin_has_the_shape_of_the_cluster_and_none_of_its_words(cluster: Installed) -> None:
+    path = _file(cluster, "twin-of-it.yaml")
+    config = str(cluster.workdir / "clusters" / cluster.name / "kubeconfig.yaml")
+    kinds = f"{KINDS},secret"
+    cluster.ok(
+        "snapshot", "export", "--kubeconfig", config, "--path", str(path), "--rules", "twin",
+        "--filter", kinds,
+    )  # fmt: skip
+    text = path.read_text()
+    for word in ("hush", "gladys", "front", "nginx", "somewhere", "disk", "hall", f'"{SPACE}"'):
+        assert word not in text, word
+
+    done = cluster.run("snapshot", "restore", "--format", "k8s", "--path", str(path))
+
+    assert done.code == 0, done.err
+    assert "refused" not in done.err
+    lamps = json.loads(cluster.kubectl("get", "lamps", "-A", "-o", "json"))["items"]
+    lamp = next(each for each in lamps if each["metadata"]["name"] != "hall")
+    assert lamp["spec"]["watts"] == 7
+    (key,) = lamp["spec"]["owners"]
+    assert lamp["spec"]["owners"] == {key: key}
+    _forget(cluster, lamp["metadata"]["namespace"])
 
 
 def test_what_happens_is_recorded_and_done_again(cluster: Installed) -> None:

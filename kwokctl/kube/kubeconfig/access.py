@@ -4,12 +4,14 @@ import base64
 import binascii
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from kwokctl.errors import ConfigError, KwokctlError, NotFoundError, UsageError
 from kwokctl.expr import yaml
 from kwokctl.json_value import Json
+from kwokctl.kube.kubeconfig.credential_plugin import CredentialPlugin, read_plugin
 
 Entry = Mapping[str, Json]
 
@@ -26,6 +28,10 @@ class Access:
     token: str | None = None
     token_file: Path | None = None
     """Where the token was read from: a newer one may come."""
+    plugin: CredentialPlugin | None = None
+    """What is run for a credential."""
+    expires: datetime | None = None
+    """When the credential of the plug-in ends to be valid, if it said so."""
     basic: tuple[str, str] | None = None
     """A name and a password, for a proxy before the API server that asks for them."""
     insecure: bool = False
@@ -47,14 +53,16 @@ class Access:
         return None
 
 
-def load_access(kubeconfig: Path, context: str | None = None) -> Access:
+def load_access(
+    kubeconfig: Path, context: str | None = None, *, with_plugins: bool = False
+) -> Access:
     """Read how to reach the cluster of a context, by default the current one.
 
-    Raises ConfigError, with the file and the key, for what cannot be understood; NotFoundError for
+    The caller runs the plug-in of a user that has one, and says so by `with_plugins`. Raises ConfigError, with the file and the key, for what cannot be understood; NotFoundError for
     a context that is not there; UsageError for what is valid but cannot be used here.
     """
     try:
-        return _Reader(kubeconfig).read(context)
+        return _Reader(kubeconfig, with_plugins=with_plugins).read(context)
     except UnicodeDecodeError as e:
         raise ConfigError(f"the kubeconfig '{kubeconfig}' is not text") from e
 
@@ -62,8 +70,9 @@ def load_access(kubeconfig: Path, context: str | None = None) -> Access:
 class _Reader:
     """Reads one kubeconfig, and can say where in it something is wrong."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, with_plugins: bool) -> None:
         self._path = path
+        self._with_plugins = with_plugins
 
     def read(self, context: str | None) -> Access:
         document = self._document()
@@ -98,6 +107,7 @@ class _Reader:
             key=key,
             token=self._token(user, in_user),
             token_file=self._token_file(user, in_user),
+            plugin=self._plugin(cluster, user, in_user),
             basic=self._basic(user, in_user),
             insecure=insecure,
             tls_server_name=self._text(cluster, "tls-server-name", in_cluster) or None,
@@ -136,11 +146,10 @@ class _Reader:
         )
 
     def _refuse(self, cluster: Entry, in_cluster: str, user: Entry, in_user: str) -> None:
-        for key in ("exec", "auth-provider"):
+        for key in ("auth-provider",) if self._with_plugins else ("exec", "auth-provider"):
             if user.get(key):
                 raise UsageError(
-                    f"'{in_user}.{key}' of '{self._path}' is not supported: "
-                    "kwokctl runs no credential plug-ins",
+                    f"'{in_user}.{key}' of '{self._path}' is not supported here",
                     hint="create a token, such as by 'kubectl create token NAME', and use a "
                     "kubeconfig whose user has it as 'token'",
                 )
@@ -180,6 +189,13 @@ class _Reader:
     def _token_file(self, user: Entry, where: str) -> Path | None:
         file = self._text(user, "tokenFile", where)
         return self._path.absolute().parent / file if file else None
+
+    def _plugin(self, cluster: Entry, user: Entry, where: str) -> CredentialPlugin | None:
+        entry = user.get("exec")
+        if not entry:
+            return None
+        folder = self._path.absolute().parent
+        return read_plugin(entry, cluster, folder, f"'{self._path}'", f"{where}.exec")
 
     def _basic(self, user: Entry, where: str) -> tuple[str, str] | None:
         name = self._text(user, "username", where)

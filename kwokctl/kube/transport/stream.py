@@ -63,7 +63,7 @@ class Stream(Wire):
             self._timer = loop.call_later(seconds, self._check_silence, seconds)
 
     async def read(self) -> bytes:
-        """Return what has come since the last call, at least a byte; empty at the end."""
+        """Return the data received since the last call, at least a byte; empty at the end."""
         while not self._chunks:
             if self._ended:
                 return b""

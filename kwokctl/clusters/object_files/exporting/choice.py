@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import msgspec
 
 from kwokctl.errors import ApiError, NotFoundError, UsageError
+from kwokctl.json_value import Json
 from kwokctl.kube.client import Client
 from kwokctl.kube.resource import SECRETS
 from kwokctl.kube.served_kinds import ServedKind, ServedKinds
@@ -65,7 +66,7 @@ async def chosen_kinds(
 
 
 def named(words: Iterable[str] | None) -> tuple[str, ...]:
-    """Return the kinds in words that may each name several, parted by commas.
+    """Return the kinds in words that may each name several, separated by commas.
 
     UsageError for a word that no kind can have.
     """
@@ -85,30 +86,24 @@ def _listable(served: ServedKinds, word: str) -> ServedKind | None:
     return kind if kind is not None and "list" in kind.verbs else None
 
 
-class _Named(msgspec.Struct):
-    name: str
+_DEFINITIONS_PAGE = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
-class _Definition(msgspec.Struct):
-    metadata: _Named
-
-
-class _Definitions(msgspec.Struct):
-    items: list[_Definition] = []
-
-
-_METADATA_PAGE = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+async def definitions_of(client: Client, served: ServedKinds) -> list[dict[str, Json]]:
+    """Return all CustomResourceDefinitions; none if the caller may not see them."""
+    if served.find(DEFINITIONS) is None:
+        return []
+    try:
+        answer = await client.call("GET", _DEFINITIONS_PAGE)
+    except ApiError as e:
+        if e.status == 403:
+            return []
+        raise
+    items: list[dict[str, Json]] = msgspec.json.decode(answer).get("items") or []
+    return items
 
 
 async def _custom_kinds(client: Client, served: ServedKinds) -> Iterator[str]:
     """Return the names of definitions, which are those of their kinds: `widgets.example.com`."""
-    if served.find(DEFINITIONS) is None:
-        return iter(())
-    try:
-        answer = await client.call("GET", _METADATA_PAGE)
-    except ApiError as e:
-        if e.status == 403:
-            return iter(())
-        raise
-    definitions = msgspec.json.decode(answer, type=_Definitions).items
-    return iter(sorted(each.metadata.name for each in definitions))
+    definitions = await definitions_of(client, served)
+    return iter(sorted(str(each["metadata"]["name"]) for each in definitions))

@@ -1,8 +1,8 @@
 """Writes the objects of a cluster to a file, as documents."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,11 +14,12 @@ from kwokctl.clusters.object_files.documents import (
 from kwokctl.clusters.object_files.exporting.choice import ChosenKinds, chosen_kinds
 from kwokctl.clusters.object_files.exporting.listing import KindPage, Listing, ReadingManner
 from kwokctl.clusters.object_files.exporting.part_file import PartFile
+from kwokctl.clusters.object_files.exporting.scrubbing import scrubber_of
 from kwokctl.clusters.object_files.rules.applying import Scrubber
 from kwokctl.clusters.object_files.rules.schema import SnapshotRules
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.time_travel.reach import reached
-from kwokctl.embedded.cluster_access import cluster_access
+from kwokctl.embedded.cluster_access import cluster_access, keep_credential, with_credential
 from kwokctl.errors import NotFoundError
 from kwokctl.kube.client import Client
 from kwokctl.kube.kubeconfig.access import Access
@@ -26,6 +27,7 @@ from kwokctl.kube.served_kinds import served_kinds
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.model import ClusterName
 from kwokctl.progress import Progress
+from kwokctl.tasks import beside
 
 CONNECTIONS = 8
 _TIMEOUT = 60.0
@@ -52,6 +54,16 @@ class ExportSource:
         """Return how to reach it; without a kubeconfig it is the user's, or the pod's own."""
         found = cluster_access(self.kubeconfig, "")
         return replace(found, as_user=self.as_user, as_groups=self.as_groups)
+
+    @asynccontextmanager
+    async def connected(self) -> AsyncIterator[tuple[Access, Pool]]:
+        """Yield how it is reached, and connections whose credential is kept valid."""
+        access = await with_credential(self.access())
+        async with (
+            Pool(access, connections=CONNECTIONS, timeout=_TIMEOUT) as pool,
+            beside(keep_credential(pool, access)),
+        ):
+            yield access, pool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +99,7 @@ async def export_objects(
     source: ExportSource, request: ExportRequest, progress: Progress
 ) -> ExportedObjects:
     """Write the objects of any cluster; interrupted, the same request goes on with it."""
-    access = source.access()
-    async with Pool(access, connections=CONNECTIONS, timeout=_TIMEOUT) as pool:
+    async with source.connected() as (access, pool):
         who = (access.server, access.as_user, *access.as_groups)
         return await ObjectExport(Client(pool), who, request, progress).run()
 
@@ -125,7 +136,8 @@ class ObjectExport:
             resumes=request.resumes,
         )
         with file, self._explaining(file):
-            await self._fill(file, choice)
+            scrubber = await scrubber_of(self._client, served, request.rules, file.journal.salt)
+            await self._fill(file, choice, scrubber)
             size = file.finish()
         return ExportedObjects(
             path=request.path,
@@ -135,11 +147,9 @@ class ObjectExport:
             lacks_secrets=choice.lacks_secrets,
         )
 
-    async def _fill(self, file: PartFile, choice: ChosenKinds) -> None:
+    async def _fill(self, file: PartFile, choice: ChosenKinds, scrubber: Scrubber | None) -> None:
         if file.journal.objects:
             self._progress.note(f"going on after {file.journal.objects:,} objects")
-        rules = self._request.rules
-        scrubber = Scrubber(rules, file.journal.salt) if rules else None
         listing = Listing(self._client.pool, choice.kinds, self._request.manner)
         with self._progress.step("Reading objects", unit="objects") as step:
             step.advance(file.journal.objects)

@@ -85,7 +85,7 @@ class Listing:
         """Yield the pages of all kinds in their order, from a place on; the next ones are on their way.
 
         A page that is the first of its kind may come again: when reading took so long that the rest
-        has been forgotten, the kind is read anew.
+        has been forgotten, the kind is read again.
         """
         numbers = range(start.kind, len(self._kinds))
         queues = [asyncio.Queue[KindPage](max(1, self._manner.pages_ahead)) for _ in numbers]

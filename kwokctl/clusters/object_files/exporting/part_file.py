@@ -88,7 +88,7 @@ class PartFile:
             self._part.unlink(missing_ok=True)
 
     def begin_kind(self) -> None:
-        """Note that a kind begins, or begins anew: what was written of it is dropped."""
+        """Note that a kind begins, or begins again: what was written of it is dropped."""
         journal = self.journal
         assert self._file is not None
         self._file.truncate(journal.kind_size)

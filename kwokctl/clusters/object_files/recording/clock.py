@@ -1,4 +1,4 @@
-"""The time of a recording that is replayed: it can stand still, and run faster or slower."""
+"""The time of a recording that is replayed: it can be paused, and run faster or slower."""
 
 import asyncio
 from collections.abc import Callable
@@ -30,7 +30,7 @@ class ReplayClock:
 
     @property
     def speed(self) -> float:
-        """Seconds of the recording in a second; 0 while it stands still."""
+        """Seconds of the recording in a second; 0 while it is paused."""
         return 0.0 if self._is_paused else self._speed
 
     def pause(self) -> None:
@@ -70,7 +70,7 @@ class ReplayClock:
             self._position, self._since = due + _MOST_LAG, self._clock()
 
     def _settle(self) -> None:
-        """Begin to count anew from here, and wake what waits."""
+        """Restart the count from here, and wake what waits."""
         self._position = self.position
         self._since = self._clock()
         self._changed.set()

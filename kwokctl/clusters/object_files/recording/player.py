@@ -10,6 +10,7 @@ import orjson
 from kwokctl.clusters.object_files.reading import FileObject, Owner
 from kwokctl.clusters.object_files.recording.actions import Method, ReplayAction
 from kwokctl.clusters.object_files.recording.clock import ReplayClock
+from kwokctl.clusters.object_files.recording.playing import play_in_time
 from kwokctl.clusters.object_files.restoring.bodies import NOT_SENT
 from kwokctl.clusters.object_files.restoring.checking import RestoreItem
 from kwokctl.clusters.object_files.restoring.identities import NewUids
@@ -22,9 +23,6 @@ from kwokctl.kube.transport.request import JSON
 from kwokctl.progress import Step
 from kwokctl.retry import may_pass
 
-_WORKERS = 16
-_AHEAD = 8
-"""Changes that wait for a worker: more would hide that the cluster cannot keep up."""
 _TRIES, _PAUSE = 8, 0.05
 """How often an owner is looked for, with a pause that grows by so many seconds."""
 _QUERY = f"?fieldManager={FIELD_MANAGER}&fieldValidation=Ignore"
@@ -51,26 +49,17 @@ class RecordingPlayer:
 
     async def play(self, actions: Sequence[ReplayAction]) -> None:
         """Do each change when its time has come, after the former one of the same object."""
-        queues = [asyncio.Queue[ReplayAction | None](_AHEAD) for _ in range(_WORKERS)]
-        async with asyncio.TaskGroup() as workers:
-            for queue in queues:
-                workers.create_task(self._work(queue))
-            for action in actions:
-                await self._clock.wait(action.action.seconds)
-                await queues[hash(action.path) % _WORKERS].put(action)
-            for queue in queues:
-                await queue.put(None)
+        await play_in_time(actions, self._clock, self._try)
 
-    async def _work(self, queue: asyncio.Queue[ReplayAction | None]) -> None:
-        while (action := await queue.get()) is not None:
-            try:
-                await self._do(action)
-                self.counts.done += 1
-            except ApiError as e:
-                if may_pass(e):
-                    raise
-                self.counts.failed.append(f"line {action.line}, {action.label}: {e}")
-            self._step.advance()
+    async def _try(self, action: ReplayAction) -> None:
+        try:
+            await self._do(action)
+            self.counts.done += 1
+        except ApiError as e:
+            if may_pass(e):
+                raise
+            self.counts.failed.append(f"line {action.line}, {action.label}: {e}")
+        self._step.advance()
 
     async def _do(self, action: ReplayAction) -> None:
         match action.action.method:

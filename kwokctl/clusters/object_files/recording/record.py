@@ -1,22 +1,23 @@
 """Records a cluster: what there is, and then what happens, until it is interrupted."""
 
-import asyncio
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from kwokctl.clusters.object_files.exporting.choice import ChosenKinds, chosen_kinds
-from kwokctl.clusters.object_files.exporting.export import CONNECTIONS, ExportRequest, ExportSource
+from kwokctl.clusters.object_files.exporting.export import ExportRequest, ExportSource
 from kwokctl.clusters.object_files.exporting.part_file import PartFile
+from kwokctl.clusters.object_files.exporting.scrubbing import scrubber_of
+from kwokctl.clusters.object_files.recording.ending import until_its_end
 from kwokctl.clusters.object_files.recording.patch_lists import patch_schemas
-from kwokctl.clusters.object_files.recording.recorder import Recorder
+from kwokctl.clusters.object_files.recording.recorder import Recorder, unchanged
+from kwokctl.clusters.object_files.rules.applying import Scrubber
 from kwokctl.clusters.object_files.times import relative
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.time_travel.reach import reached
 from kwokctl.errors import KwokctlError
 from kwokctl.kube.client import Client
 from kwokctl.kube.served_kinds import served_kinds
-from kwokctl.kube.transport.pool import Pool
 from kwokctl.model import ClusterName
 from kwokctl.progress import Progress, Step
 
@@ -40,7 +41,7 @@ async def record_objects(
     source: ExportSource, request: ExportRequest, seconds: float | None, progress: Progress
 ) -> Recorded:
     """Record any cluster for so many seconds, without them until the task is cancelled."""
-    async with Pool(source.access(), connections=CONNECTIONS) as pool:
+    async with source.connected() as (_, pool):
         return await _Recording(Client(pool), request, progress).run(seconds)
 
 
@@ -69,7 +70,10 @@ class _Recording:
         file = PartFile(request.path, "", force=request.force, resumes=False)
         with file, self._progress.step("Recording", unit="changes") as step:
             try:
-                await self._until_its_end(file, choice, step, seconds)
+                salt = file.journal.salt
+                scrubber = await scrubber_of(self._client, served, request.rules, salt)
+                work = self._record(file, choice, scrubber, step)
+                await until_its_end(work, seconds, has_begun=lambda: self._objects > 0)
             except KwokctlError:
                 self._keep(file)
                 raise
@@ -92,26 +96,14 @@ class _Recording:
         parts = f"{self._objects:,} objects, then {self._changes:,} changes"
         self._progress.note(f"what was recorded before is in '{self._request.path}' ({parts})")
 
-    async def _until_its_end(
-        self, file: PartFile, choice: ChosenKinds, step: Step, seconds: float | None
+    async def _record(
+        self, file: PartFile, choice: ChosenKinds, scrubber: Scrubber | None, step: Step
     ) -> None:
-        """Record until the time is over; an interrupt is the usual end of it."""
-        try:
-            async with asyncio.timeout(seconds):
-                await self._record(file, choice, step)
-        except TimeoutError:
-            return
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if not self._objects or task is None:
-                raise
-            task.uncancel()
-
-    async def _record(self, file: PartFile, choice: ChosenKinds, step: Step) -> None:
         resources = [kind.resource for kind in choice.kinds]
         schemas = await patch_schemas(self._client, resources)
         start = time.time_ns()
-        recorder = Recorder(self._client.pool, resources, schemas, time.monotonic_ns)
+        scrub = scrubber.scrubbed if scrubber else unchanged
+        recorder = Recorder(self._client.pool, resources, schemas, scrub, time.monotonic_ns)
         kinds = len(resources)
         async for documents in recorder.documents():
             file.write([relative(document, start) for document in documents])

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from kwokctl.clusters.object_files.documents import document_of, listed_object
 from kwokctl.clusters.object_files.recording.actions import Method, action_of
 from kwokctl.clusters.object_files.recording.patch_lists import UNKNOWN, PatchSchema
-from kwokctl.clusters.object_files.recording.two_way import two_way_patch
+from kwokctl.clusters.object_files.recording.two_way import KnownLists, two_way_patch
 from kwokctl.json_value import Json
 from kwokctl.kube.collections.known_objects import metadata_of
 from kwokctl.kube.collections.watch import Event, EventType, watch
@@ -17,14 +17,22 @@ from kwokctl.kube.transport.pool import Pool
 from kwokctl.tasks import beside
 
 _Key = tuple[str, str]
+Scrub = Callable[[dict[str, Json]], dict[str, Json] | None]
+"""Makes of an object what may be written; None if nothing may."""
+
+
+def unchanged(value: dict[str, Json]) -> dict[str, Json]:
+    """Return an object as it is."""
+    return value
 
 
 @dataclass(slots=True)
 class KindHistory:
-    """The objects of a kind as they were last seen."""
+    """The objects of a kind as they were last seen, and may be written."""
 
     resource: Resource
-    schema: PatchSchema = UNKNOWN
+    schema: KnownLists = UNKNOWN
+    scrub: Scrub = unchanged
     objects: dict[_Key, dict[str, Json]] = field(default_factory=dict)
 
     def document(self, event: Event[object], since: int) -> bytes | None:
@@ -33,7 +41,9 @@ class KindHistory:
         key = (seen.namespace, seen.name)
         if event.type is EventType.DELETED:
             return self._deleted(key, since)
-        value, before = listed_object(event.raw, self.resource), self.objects.get(key)
+        value, before = self.scrub(listed_object(event.raw, self.resource)), self.objects.get(key)
+        if value is None:
+            return None
         self.objects[key] = value
         if before is None:
             return self._changed(value, Method.CREATE, value, since)
@@ -41,10 +51,11 @@ class KindHistory:
         return self._changed(value, Method.PATCH, patch, since) if patch else None
 
     def _deleted(self, key: _Key, since: int) -> bytes | None:
-        if self.objects.pop(key, None) is None:
+        before = self.objects.pop(key, None)
+        if before is None:
             return None
-        target = {"namespace": key[0], "name": key[1]}
-        return document_of(action_of(self.resource, target, Method.DELETE, since).document())
+        action = action_of(self.resource, before["metadata"], Method.DELETE, since)
+        return document_of(action.document())
 
     def _changed(
         self, value: Mapping[str, Json], method: Method, template: dict[str, Json], since: int
@@ -61,11 +72,12 @@ class Recorder:
         pool: Pool,
         resources: Sequence[Resource],
         schemas: Mapping[Resource, PatchSchema],
+        scrub: Scrub,
         now: Callable[[], int],
     ) -> None:
         """Watch through `pool`; `now` returns nanoseconds, from any beginning."""
         self._pool = pool
-        self._kinds = [KindHistory(each, schemas.get(each, UNKNOWN)) for each in resources]
+        self._kinds = [KindHistory(each, schemas.get(each, UNKNOWN), scrub) for each in resources]
         self._now = now
         self._start = now()
         self._begun = asyncio.Event()

@@ -7,14 +7,14 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from kwokctl.clusters.launching.pausing import paused
+from kwokctl.clusters.etcd_quota import demand_writable
 from kwokctl.clusters.object_files.reading import ObjectFile
 from kwokctl.clusters.object_files.recording.actions import ReplayAction, checked_actions, in_time
 from kwokctl.clusters.object_files.recording.clock import ReplayClock
 from kwokctl.clusters.object_files.recording.player import RecordingPlayer
 from kwokctl.clusters.object_files.restoring.checking import RestoreItem, checked, kinds_of
 from kwokctl.clusters.object_files.restoring.identities import NewUids
-from kwokctl.clusters.object_files.restoring.restore import PAUSED, load_items
+from kwokctl.clusters.object_files.restoring.restore import controllers_paused, load_items
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.locks import alone
 from kwokctl.clusters.time_travel.reach import Reach, reached
@@ -51,14 +51,15 @@ class Replayed:
 async def replay_recording(
     home: Home, name: ClusterName, request: ReplayRequest, controls: Controls
 ) -> Replayed:
-    """Do again what was recorded; scheduler and controllers stand still until its end.
+    """Do again what was recorded; scheduler and controllers are paused until its end.
 
     All of the file is read and checked before anything is touched.
     """
     with alone(home.workdir, name):
         async with reached(home, name) as reach:
             items, actions = await _read(reach, request)
-            async with paused(reach.runtime, reach.saved, reach.marks.paths, PAUSED):
+            await demand_writable(reach.kv, name)
+            async with controllers_paused(reach):
                 return await _replay(reach, request, items, actions, controls)
 
 

@@ -1,16 +1,27 @@
 """The patch that makes one object of another. Pure."""
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol, Self
 
-from kwokctl.clusters.object_files.recording.patch_lists import PatchSchema
 from kwokctl.json_value import Json
 
 _REPLACE = {"$patch": "replace"}
 _REMOVED = "$deleteFromPrimitiveList/"
 
 
+class KnownLists(Protocol):
+    """What is known of the lists of an object."""
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether the items of this list are merged with those that are there."""
+
+    def field(self, name: str) -> Self:
+        """Return what is known of a field, or of the values of a map."""
+
+
 def two_way_patch(
-    old: Mapping[str, Json], new: Mapping[str, Json], schema: PatchSchema
+    old: Mapping[str, Json], new: Mapping[str, Json], schema: KnownLists
 ) -> dict[str, Json]:
     """Return the strategic merge patch from `old` to `new`, empty if they are equal.
 

@@ -162,7 +162,7 @@ class DirectPods:
         space = self._keys.key(NAMESPACES, None, pod.item.object.namespace)
         given = (
             Compare(key, 0, of_creation=True),
-            # What is written to a namespace once it has gone would never be collected.
+            # What is written to a namespace after its deletion would never be collected.
             Compare(space, admission.namespace_version),
         )
         answer = await self._reach.kv.txn(Txn(given, (Put(key, value),)))

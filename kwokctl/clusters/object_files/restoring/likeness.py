@@ -37,7 +37,7 @@ def likeness(pod: Mapping[str, Json]) -> bytes:
     metadata, spec = pod["metadata"], {**pod.get("spec", {}), "nodeName": ""}
     if spec.get("hostname") == metadata["name"]:
         spec["hostname"] = ""
-    told = {
+    compared = {
         "version": pod["apiVersion"],
         "namespace": metadata.get("namespace"),
         "metadata": {name: metadata[name] for name in _SETTLED if name in metadata},
@@ -45,7 +45,7 @@ def likeness(pod: Mapping[str, Json]) -> bytes:
         "spec": spec,
         "status": _without_own(pod.get("status", {})),
     }
-    text = orjson.dumps(told, option=orjson.OPT_SORT_KEYS)
+    text = orjson.dumps(compared, option=orjson.OPT_SORT_KEYS)
     token = _token_of(spec)
     return text.replace(token.encode(), _TOKEN.encode()) if token else text
 
@@ -86,8 +86,8 @@ def _has_sound_addresses(status: Mapping[str, Json]) -> bool:
 
 def _agree(first: str | None, others: Sequence[Mapping[str, Json]]) -> bool:
     """Tell whether addresses are some, and the one that stands alone is the first of them."""
-    told = [each.get("ip", "") for each in others]
-    return all(map(_is_address, told)) and first in (told[0] if told else None, None)
+    reported = [each.get("ip", "") for each in others]
+    return all(map(_is_address, reported)) and first in (reported[0] if reported else None, None)
 
 
 def _is_address(text: str) -> bool:

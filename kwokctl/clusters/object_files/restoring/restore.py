@@ -2,11 +2,13 @@
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from kwokctl.clusters.launching.pausing import paused
+from kwokctl.clusters.etcd_quota import demand_writable
+from kwokctl.clusters.launching.pausing import answering, paused
 from kwokctl.clusters.object_files.reading import ObjectFile
 from kwokctl.clusters.object_files.restoring.checking import RestoreItem, checked
 from kwokctl.clusters.object_files.restoring.direct import DirectPods
@@ -27,8 +29,9 @@ from kwokctl.model import (
     ClusterName,
 )
 
-PAUSED = (KUBE_SCHEDULER, KUBE_CONTROLLER_MANAGER, KWOK_CONTROLLER)
-"""What would answer each object with others, and change it, before all are there."""
+_PAUSED = (KUBE_SCHEDULER, KUBE_CONTROLLER_MANAGER, KWOK_CONTROLLER)
+"""What would answer each object with others, and change it, before all are there; beside what the user
+has added."""
 _SHOWN = 5
 
 
@@ -52,13 +55,14 @@ async def restore_objects(
 ) -> RestoredObjects:
     """Create the objects of a file, and update those that exist; of `kinds`, if there are any.
 
-    The file is read and checked before anything is touched. Scheduler and controllers stand still
+    The file is read and checked before anything is touched. Scheduler and controllers are paused
     meanwhile. Raises SnapshotError if the cluster took none of the objects.
     """
     with alone(home.workdir, name):
         async with reached(home, name) as reach:
             items = await _items(reach, path, kinds)
-            async with paused(reach.runtime, reach.saved, reach.marks.paths, PAUSED):
+            await demand_writable(reach.kv, name)
+            async with controllers_paused(reach):
                 counts = await load_items(reach, items, NewUids())
     if items and not counts.created + counts.updated + counts.left:
         raise SnapshotError(
@@ -82,6 +86,12 @@ async def foreseen_objects(
     async with reached(home, name) as reach:
         items = await _items(reach, path, kinds)
     return Counter(item.resource.plural for item in items)
+
+
+def controllers_paused(reach: Reach) -> AbstractAsyncContextManager[Callable[[], Awaitable[None]]]:
+    """Let nothing answer objects that are written through the API server, as long as a block runs."""
+    wanted = (*_PAUSED, *answering(reach.saved.options, needs_webhooks=True))
+    return paused(reach.runtime, reach.saved, reach.marks.paths, wanted)
 
 
 async def load_items(reach: Reach, items: Sequence[RestoreItem], uids: NewUids) -> LoadCounts:

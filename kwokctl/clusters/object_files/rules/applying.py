@@ -3,14 +3,19 @@
 import secrets
 from collections.abc import Callable, Sequence
 
+from kwokctl.clusters.object_files.rules.field_names import CustomFields, DeclaredFields
 from kwokctl.clusters.object_files.rules.pseudonyms import Pseudonyms
 from kwokctl.clusters.object_files.rules.schema import FieldAction, FieldRule, SnapshotRules
-from kwokctl.clusters.object_files.rules.twin import RuleSubject, hides, twin_action
+from kwokctl.clusters.object_files.rules.twin import (
+    SELECTOR,
+    USER_MAPS,
+    RuleSubject,
+    hides,
+    twin_action,
+)
 from kwokctl.json_value import Json
 
 _Path = tuple[str, ...]
-_LABELS = frozenset(("labels", "matchLabels", "nodeSelector"))
-"""Maps whose keys are words of the user."""
 _PORTS = (("ports", "name"), ("ports", "targetPort"))
 """Names of ports, which may have 15 letters."""
 _FAKE = {"kwok.x-k8s.io/node": "fake"}
@@ -20,20 +25,22 @@ _ANY, _SOME = "*", "**"
 class Scrubber:
     """Makes of objects what may leave their cluster."""
 
-    def __init__(self, rules: SnapshotRules, salt: str) -> None:
-        """Use the salt of the rules, or else this one."""
+    def __init__(self, rules: SnapshotRules, salt: str, custom: CustomFields | None = None) -> None:
+        """Use the salt of the rules, or else this one; `custom` are the fields of custom resources."""
         self._rules = rules
+        self._custom = custom or {}
         self._names = Pseudonyms(rules.salt or salt)
         self._known: dict[tuple[RuleSubject, _Path], FieldAction | None] = {}
 
     def scrubbed(self, value: dict[str, Json]) -> dict[str, Json] | None:
         """Return an object as it may be written; None if it may not."""
-        kind, group = str(value["kind"]), str(value["apiVersion"]).rpartition("/")[0]
-        subject = RuleSubject(kind, "." in group and not group.endswith(".k8s.io"))
+        api_version, kind = str(value["apiVersion"]), str(value["kind"])
+        subject = RuleSubject.of(api_version, kind)
         if any(rule.drop for rule in self._of(kind)):
             return None
         head = {name: value[name] for name in ("apiVersion", "kind")}
-        found = head | _Walk(subject, self._action, self._text(subject)).fields(value, ())
+        walk = _Walk(subject, self._action, self._text(subject))
+        found = head | walk.fields(value, (), self._fields_of(subject, api_version))
         for rule in self._of(kind):
             for path, wanted in rule.set.items():
                 _put(found, path.split("."), wanted)
@@ -43,6 +50,12 @@ class Scrubber:
         if kind == "PersistentVolume" and self._rules.base == "twin":
             found["spec"].setdefault("hostPath", {"path": "/twin"})
         return found
+
+    def _fields_of(self, subject: RuleSubject, api_version: str) -> DeclaredFields | None:
+        """Return the fields of a custom resource, of which a twin hides all that is no field."""
+        if not subject.is_custom or self._rules.base != "twin":
+            return None
+        return self._custom.get((api_version, subject.kind), DeclaredFields(is_object=True))
 
     def _of(self, kind: str) -> list[FieldRule]:
         return [rule for rule in self._rules.rules if not rule.kinds or kind in rule.kinds]
@@ -65,7 +78,7 @@ class Scrubber:
         is_twin = self._rules.base == "twin"
 
         def text(value: str, path: _Path, is_hashed: bool) -> str:  # noqa: FBT001 - a callback
-            if not is_hashed and not (is_twin and hides(subject, path)):
+            if not is_hashed and not (is_twin and hides(subject, path, value)):
                 return value
             return self._names.whole(value) if path[-2:] in _PORTS else self._names.word(value)
 
@@ -86,7 +99,12 @@ class _Walk:
         self._text = text
 
     def fields(
-        self, value: dict[str, Json], path: _Path, *, is_hashed: bool = False
+        self,
+        value: dict[str, Json],
+        path: _Path,
+        declared: DeclaredFields | None,
+        *,
+        is_hashed: bool = False,
     ) -> dict[str, Json]:
         is_map = bool(path) and _is_map(path[-1], value)
         found: dict[str, Json] = {}
@@ -97,15 +115,20 @@ class _Walk:
                 found[name] = each
             elif action is not FieldAction.STRIP:
                 hashed = is_hashed or action is FieldAction.HASH
-                key = self._text(name, path, hashed) if is_map else name
-                found[key] = self._value(each, below, is_hashed=hashed)
+                is_key = is_map or (declared is not None and not declared.declares(name))
+                key = self._text(name, path, hashed) if is_key else name
+                inner = declared.below(name) if declared else None
+                found[key] = self._value(each, below, inner, is_hashed=hashed)
         return found
 
-    def _value(self, value: Json, path: _Path, *, is_hashed: bool) -> Json:
+    def _value(
+        self, value: Json, path: _Path, declared: DeclaredFields | None, *, is_hashed: bool
+    ) -> Json:
         if isinstance(value, dict):
-            return self.fields(value, path, is_hashed=is_hashed)
+            return self.fields(value, path, declared, is_hashed=is_hashed)
         if isinstance(value, list):
-            return [self._value(each, path, is_hashed=is_hashed) for each in value]
+            inner = declared.item() if declared else None
+            return [self._value(each, path, inner, is_hashed=is_hashed) for each in value]
         return self._text(value, path, is_hashed) if isinstance(value, str) else value
 
 
@@ -115,9 +138,9 @@ def fresh_salt() -> str:
 
 
 def _is_map(name: str, value: dict[str, Json]) -> bool:
-    if name in _LABELS:
+    if name in USER_MAPS:
         return True
-    return name == "selector" and all(isinstance(each, str) for each in value.values())
+    return name == SELECTOR and all(isinstance(each, str) for each in value.values())
 
 
 def _matches(pattern: Sequence[str], path: Sequence[str]) -> bool:

@@ -31,7 +31,7 @@ _SYSTEM = re.compile(r"system:[-a-z:]+", re.ASCII)
 
 
 class Pseudonyms:
-    """Words that only one who has the salt can find the originals of, by trying."""
+    """Words whose originals only a holder of the salt can find, by trying."""
 
     def __init__(self, salt: str) -> None:
         """With another salt all words are others."""

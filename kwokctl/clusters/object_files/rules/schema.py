@@ -23,7 +23,7 @@ class FieldAction(StrEnum):
 
 
 class FieldRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What becomes of fields; paths are names parted by dots, `*` is any one, `**` any number."""
+    """What becomes of fields; paths are names separated by dots, `*` is any one, `**` any number."""
 
     kinds: tuple[str, ...] = ()
     """Kinds as objects have them, such as `Pod`; without any, all."""
@@ -55,7 +55,7 @@ class SnapshotRules(
 def load_rules(word: str) -> SnapshotRules:
     """Read the file of rules, or return those that a word stands for.
 
-    Raises ConfigError, with the place, for what is none.
+    Raises ConfigError, with the place, for an invalid one.
     """
     if word == TWIN:
         return SnapshotRules(base="twin", nodes="fake")

@@ -3,9 +3,11 @@
 What is not known here is hidden: a new field of a new release can give nothing away.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
+from kwokctl.clusters.object_files.rules.defined_texts import is_defined
 from kwokctl.clusters.object_files.rules.schema import FieldAction
+from kwokctl.dataplane.objects.resources import is_built_in
 
 STRIPPED = frozenset(
     (
@@ -22,7 +24,7 @@ KEPT = frozenset(
         "accessModes", "action", "allocatable", "allocatedResourceStatuses",
         "allocatedResources", "allocatedResourcesStatus", "apiGroup", "apiGroups",
         "apiVersion", "capacity", "clusterIP", "clusterIPs", "completedIndexes",
-        "completionMode", "concurrencyPolicy", "conditionType", "declaredFeatures",
+        "completionMode", "concurrencyPolicy", "declaredFeatures",
         "default", "defaultRequest", "dnsPolicy", "effect", "externalTrafficPolicy",
         "failedIndexes", "finalizers", "hard", "hostIP", "hostIPs", "imagePullPolicy",
         "internalTrafficPolicy", "ip", "ipFamilies", "ipFamilyPolicy", "kind", "limits",
@@ -30,15 +32,19 @@ KEPT = frozenset(
         "minAvailable", "nodeAffinityPolicy", "nodeTaintsPolicy", "operator", "overhead",
         "pathType", "persistentVolumeReclaimPolicy", "phase", "podCIDR", "podCIDRs",
         "podIP", "podIPs", "podManagementPolicy", "podReplacementPolicy", "policyTypes",
-        "preemptionPolicy", "protocol", "qosClass", "reason", "reclaimPolicy", "requests",
+        "preemptionPolicy", "protocol", "qosClass", "reclaimPolicy", "requests",
         "resourceName", "resources", "restartPolicy", "schedule", "scope", "scopeName",
         "scopes", "sessionAffinity", "status", "stopSignal", "terminationMessagePolicy",
-        "timeZone", "trafficDistribution", "type", "uid", "unhealthyPodEvictionPolicy",
+        "timeZone", "trafficDistribution", "uid", "unhealthyPodEvictionPolicy",
         "used", "verbs", "volumeBindingMode", "volumeMode", "whenDeleted", "whenScaled",
         "whenUnsatisfiable",
     )
 )  # fmt: skip
 """Fields whose texts the API defines, or that are amounts and addresses."""
+USER_MAPS = frozenset(("attributes", "labels", "matchLabels", "nodeSelector"))
+"""Maps of the API whose keys users choose: a key that reads like a field says nothing of its value."""
+SELECTOR = "selector"
+"""Such a map, too, where it is not a selector with expressions."""
 _VOLUMES = "volumes"
 _OF_VOLUMES = frozenset(("name", "persistentVolumeClaim"))
 _OF_A_CLASS = frozenset(("provisioner", "handler"))
@@ -62,7 +68,7 @@ _VOLUME_KEPT = frozenset(
 """All of a volume but where it really is."""
 _DEFINITION = "CustomResourceDefinition"
 _OF_A_SCHEMA = frozenset(("default", "description", "example", "externalDocs", "title"))
-_IDENTITY = (("metadata", "uid"), ("apiVersion",), ("kind",))
+_IDENTITY = (("apiVersion",), ("kind",))
 _FINALIZERS = ("metadata", "finalizers")
 
 
@@ -73,25 +79,36 @@ class RuleSubject(NamedTuple):
     is_custom: bool
     """Whether its fields are the user's own: no name of a field says what it holds."""
 
+    @classmethod
+    def of(cls, api_version: str, kind: str) -> Self:
+        """Return that of an object; every kind that Kubernetes does not have is custom."""
+        return cls(kind, not is_built_in(api_version.rpartition("/")[0], kind))
+
+    def has_own(self, path: tuple[str, ...]) -> bool:
+        """Tell whether the user has defined what is at a path: all of a custom resource but its metadata."""
+        return self.is_custom and path[:1] != ("metadata",)
+
 
 def twin_action(subject: RuleSubject, path: tuple[str, ...]) -> FieldAction | None:
     """Return what becomes of a field; None if that is decided by what it holds."""
-    kind, field = subject.kind, path[-1]
-    if kind == _DEFINITION and path[0] == "spec":
-        is_text = field in _OF_A_SCHEMA and path[-2] != "properties"
+    if subject.kind == _DEFINITION and path[0] == "spec":
+        is_text = path[-1] in _OF_A_SCHEMA and path[-2] != "properties"
         return FieldAction.STRIP if is_text else None
     if path == _FINALIZERS:
         return FieldAction.STRIP  # what would remove them does not run in a twin
-    if subject.is_custom:
-        is_annotation = path == ("metadata", "annotations") or field == "managedFields"
-        return (
-            FieldAction.STRIP if is_annotation else FieldAction.KEEP if path in _IDENTITY else None
-        )
-    if field in STRIPPED or _is_elsewhere(kind, path):
-        return FieldAction.STRIP
-    if field == "status" and len(path) == 1:
+    if subject.has_own(path):
+        return FieldAction.KEEP if path in _IDENTITY else None
+    return _of_the_api(subject.kind, path)
+
+
+def _of_the_api(kind: str, path: tuple[str, ...]) -> FieldAction | None:
+    """Return what becomes of a field that Kubernetes defines."""
+    is_key = len(path) > 1 and (path[-2] in USER_MAPS or path[-2] == SELECTOR)
+    if is_key or path == ("status",):
         return None
-    return FieldAction.KEEP if field in KEPT else None
+    if path[-1] in STRIPPED or _is_elsewhere(kind, path):
+        return FieldAction.STRIP
+    return FieldAction.KEEP if path[-1] in KEPT else None
 
 
 def _is_elsewhere(kind: str, path: tuple[str, ...]) -> bool:
@@ -103,8 +120,10 @@ def _is_elsewhere(kind: str, path: tuple[str, ...]) -> bool:
     return len(path) > 1 and path[-2] == _VOLUMES and path[-1] not in _OF_VOLUMES
 
 
-def hides(subject: RuleSubject, path: tuple[str, ...]) -> bool:
-    """Tell whether texts at a path become others."""
+def hides(subject: RuleSubject, path: tuple[str, ...], text: str) -> bool:
+    """Tell whether a text at a path becomes another one."""
     if subject.kind == _DEFINITION:
         return path[0] not in ("spec", "status") and path != ("metadata", "name")
-    return subject.is_custom or path[-1] not in _OF_A_CLASS
+    if subject.has_own(path):
+        return True
+    return path[-1] not in _OF_A_CLASS and not is_defined(path[-1], text)

@@ -6,16 +6,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import yaml
 
 from kwokctl.clusters.object_files.reading import ObjectFile
 from kwokctl.clusters.object_files.recording.actions import checked_actions, in_time
 from kwokctl.clusters.object_files.recording.patch_lists import UNKNOWN, PatchSchema, patch_schemas
-from kwokctl.clusters.object_files.recording.recorder import Recorder
+from kwokctl.clusters.object_files.recording.recorder import KindHistory, Recorder, unchanged
 from kwokctl.clusters.object_files.recording.two_way import two_way_patch
+from kwokctl.clusters.object_files.rules.applying import Scrubber
+from kwokctl.clusters.object_files.rules.pseudonyms import Pseudonyms
+from kwokctl.clusters.object_files.rules.schema import load_rules
 from kwokctl.errors import SnapshotError
 from kwokctl.kube.client import Client
+from kwokctl.kube.collections.watch import Event, EventType
 from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.resource import CONFIG_MAPS, PODS
 from kwokctl.kube.served_kinds import served_kinds
@@ -139,7 +144,7 @@ async def test_first_there_is_what_there_was_then_what_happens() -> None:
     times = iter(range(0, 10**6, 10))
     found: list[Any] = []
     async with serving(answer) as server, Pool(Access(server=server.url)) as pool:
-        recorder = Recorder(pool, [PODS], {PODS: POD}, lambda: next(times))
+        recorder = Recorder(pool, [PODS], {PODS: POD}, unchanged, lambda: next(times))
         async for documents in recorder.documents():
             found += [yaml.safe_load(each) for each in documents]
             go_on.set()
@@ -160,6 +165,20 @@ async def test_first_there_is_what_there_was_then_what_happens() -> None:
     assert "resourceVersion" not in created["template"]["metadata"]
     assert (deleted["method"], "template" in deleted) == ("delete", False)
     assert changed["durationNanosecond"] < created["durationNanosecond"]
+
+
+def test_a_recording_with_rules_holds_only_what_they_leave() -> None:
+    names = Pseudonyms("salt")
+    history = KindHistory(PODS, POD, Scrubber(load_rules("twin"), "salt").scrubbed)
+    found = []
+    for kind, more in (("ADDED", {}), ("MODIFIED", {"nodeName": "hunter2"}), ("DELETED", {})):
+        raw = msgspec.json.encode(_pod("hunter2", **more)).replace(b'"uid":"hunter2"', b'"uid":"u"')
+        found.append(history.document(Event(EventType(kind), None, raw), 1))
+    created, changed, deleted = (yaml.safe_load(each or b"") for each in found)
+    assert b"hunter2" not in b"".join(filter(None, found))
+    assert created["template"]["metadata"]["name"] == names.word("hunter2")
+    assert changed["template"] == {"spec": {"nodeName": names.word("hunter2")}}
+    assert deleted["target"]["name"] == names.word("hunter2")
 
 
 def _action(number: int, method: str = "create", **more: Any) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kwokctl.clusters.object_files.rules.applying import Scrubber
+from kwokctl.clusters.object_files.rules.field_names import custom_fields
 from kwokctl.clusters.object_files.rules.pseudonyms import Pseudonyms
 from kwokctl.clusters.object_files.rules.schema import FieldRule, SnapshotRules, load_rules
 from kwokctl.errors import ConfigError
@@ -33,7 +34,7 @@ POD: Object = {
         "name": "USER-web-0",
         "namespace": "USER",
         "generateName": "USER-",
-        "labels": {"USER": "USER"},
+        "labels": {"USER": "USER", "kind": "USER", "type": "USER", "status": "USER"},
         "annotations": {"USER": "USER"},
         "finalizers": ["USER.example.com/x"],
         "managedFields": [{"manager": "USER"}],
@@ -43,6 +44,7 @@ POD: Object = {
         "nodeName": "USER-node",
         "nodeSelector": {"USER": "USER", "kubernetes.io/os": "linux"},
         "serviceAccountName": "USER",
+        "readinessGates": [{"conditionType": "USER.example.com/ready"}],
         "hostname": "USER",
         "priorityClassName": "USER",
         "imagePullSecrets": [{"name": "USER"}],
@@ -70,7 +72,11 @@ POD: Object = {
     "status": {
         "phase": "Running",
         "message": "USER",
-        "conditions": [{"type": "Ready", "status": "True", "message": "USER"}],
+        "reason": "USER",
+        "conditions": [
+            {"type": "Ready", "status": "True", "message": "USER", "reason": "USER"},
+            {"type": "USER.example.com/ready", "status": "True"},
+        ],
         "containerStatuses": [{"name": "USER", "image": "USER", "imageID": "USER", "ready": True}],
     },
 }
@@ -100,8 +106,27 @@ WORLD: tuple[Object, ...] = (
         "apiVersion": "acme.example.com/v1",
         "kind": "Widget",
         "metadata": {"name": "USER", "annotations": {"USER": "USER"}},
-        "spec": {"reason": "USER", "default": "USER", "nested": {"list": ["USER"]}},
+        "spec": {
+            "reason": "USER",
+            "default": "USER",
+            "nested": {"list": ["USER"]},
+            "users": {"USER": "x", "of": [{"USER": 1}]},
+            "template": {"metadata": {"labels": {"USER": "x"}, "annotations": {"USER": "x"}}},
+        },
         "status": {"phase": "USER", "conditions": [{"type": "USER", "reason": "USER"}]},
+    },
+    {
+        "apiVersion": "gateway.networking.k8s.io/v1",
+        "kind": "Gateway",
+        "metadata": {"name": "USER"},
+        "spec": {"ip": "USER", "default": "USER", "type": "USER"},
+        "status": {"reason": "USER", "conditions": [{"type": "USER"}]},
+    },
+    {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceSlice",
+        "metadata": {"name": "USER"},
+        "spec": {"devices": [{"name": "USER", "attributes": {"USER": {"string": "USER"}}}]},
     },
     {
         "kind": "PersistentVolume",
@@ -132,6 +157,9 @@ def test_a_twin_keeps_what_a_scheduler_looks_at() -> None:
         "key": "", "operator": "Exists", "effect": "NoSchedule",
     }  # fmt: skip
     assert pod["status"]["phase"] == "Running"
+    ready, own = pod["status"]["conditions"]
+    assert ready["type"] == "Ready"
+    assert spec["readinessGates"] == [{"conditionType": own["type"]}]
     assert list(spec["volumes"][0]) == ["name", "persistentVolumeClaim"]
     assert list(spec["volumes"][1]) == ["name"]
 
@@ -171,6 +199,60 @@ def test_a_definition_keeps_its_schema_without_its_prose() -> None:
     assert found["spec"]["versions"] == [
         {"name": "v1", "schema": {"properties": {"description": {"type": "string"}}}}
     ]
+
+
+WIDGETS: Object = {
+    "spec": {
+        "group": "acme.example.com",
+        "names": {"kind": "Widget"},
+        "versions": [
+            {
+                "name": "v1",
+                "schema": {
+                    "openAPIV3Schema": {
+                        "properties": {
+                            "spec": {
+                                "properties": {
+                                    "users": {"additionalProperties": {"properties": {"age": {}}}},
+                                    "parts": {"items": {"properties": {"size": {}}}},
+                                    "free": {"x-kubernetes-preserve-unknown-fields": True},
+                                    "pod": {"x-kubernetes-embedded-resource": True},
+                                }
+                            }
+                        }
+                    }
+                },
+            }
+        ],
+    }
+}
+
+
+def test_names_that_a_definition_declares_stay_and_all_others_become_words() -> None:
+    value = {
+        "apiVersion": "acme.example.com/v1",
+        "kind": "Widget",
+        "metadata": {
+            "name": "a",
+            "ownerReferences": [{"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "u"}],
+        },
+        "spec": {
+            "users": {"me": {"age": 3, "name": 1}},
+            "parts": [{"size": 1}],
+            "free": {"size": 2},
+            "pod": {"kind": "K", "metadata": {"labels": {"team": "x"}}},
+        },
+    }
+    found = Scrubber(TWIN, "salt", custom_fields([WIDGETS])).scrubbed(value)
+    word = Pseudonyms("salt").word
+    assert found is not None
+    assert found["spec"] == {
+        "users": {word("me"): {"age": 3, word("name"): 1}},
+        "parts": [{"size": 1}],
+        "free": {word("size"): 2},
+        "pod": {"kind": word("K"), "metadata": {"labels": {word("team"): word("x")}}},
+    }
+    assert found["metadata"]["ownerReferences"][0]["kind"] == "Node"
 
 
 def test_what_every_cluster_has_keeps_its_name() -> None:

@@ -11,42 +11,79 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from kwokctl import __version__
-from kwokctl.clusters.in_cluster.configuration import FILE
+from kwokctl.clusters.in_cluster.accounts import cluster_rights, rules
+from kwokctl.clusters.in_cluster.configuration import FILE, LEASE_SECONDS, settings
 from kwokctl.clusters.in_cluster.manifest import manifest
-from kwokctl.clusters.in_cluster.request import IMAGE, ManifestRequest
-from kwokctl.clusters.in_cluster.stages import chosen_stages
+from kwokctl.clusters.in_cluster.request import IMAGE, NAME, ManifestRequest
+from kwokctl.clusters.in_cluster.sizing import Size
+from kwokctl.clusters.in_cluster.stages import chosen_stages, has_kubelet_pods
 from kwokctl.clusters.in_cluster.steering import steering
+from kwokctl.components.heartbeat import usual_heartbeat
+from kwokctl.components.stage_sets import KUBELET_PODS, documents_of, sets_in_force, shipped_sets
 from kwokctl.config.kinds import KINDS, KWOK
 from kwokctl.expr import yaml
 from kwokctl.json_value import Json
 
 CHART = Path(__file__).parents[1] / "charts" / "kwok"
+_HELPERS = Path(__file__).parent / "chart" / "_helpers.tpl"
 _WRITTEN = "# Written by docs/generate_chart.py; `make docs` writes it again.\n"
 _REPLICAS = 987654321
+_CHOSEN = ("affinity", "nodeSelector", "tolerations", "imagePullSecrets")
+"""Fields of the pod's specification that are values of the same name."""
 _PLACES: Mapping[str, str] = {
     str(_REPLICAS): "{{ .Values.replicas }}",
     "PLACE-OF-NAMESPACE": "{{ .Release.Namespace }}",
     "PLACE-OF-IMAGE": '"{{ .Values.image.repository }}:{{ .Values.image.tag }}"',
     "PLACE-OF-RESOURCES": "{{ toJson .Values.resources }}",
-    "PLACE-OF-NODE-IP": '--node-ip=$({{ if eq .Values.kubeletThrough "pod" }}POD_IP'
-    "{{ else }}KWOK_CONTROLLER_SERVICE_HOST{{ end }})",
+    "PLACE-OF-POD-SECURITY": "{{ toJson .Values.podSecurityContext }}",
+    "PLACE-OF-SECURITY": "{{ toJson .Values.securityContext }}",
+    "PLACE-OF-NODE-IP": '--node-ip=$({{ include "kwok.address" . }})',
+    "PLACE-OF-STEERING": '{{ include "kwok.steering" . }}',
+    "PLACE-OF-DIGEST": 'sha256-{{ include "kwok.configuration" . | sha256sum | trunc 12 }}',
+    NAME: '{{ include "kwok.name" . }}',
 }
 """What is in the objects, and what takes its place in the chart."""
+_LINES: Mapping[str, str] = {
+    "      PLACE-OF-CHOSEN: ''\n": "".join(
+        f"      {{{{- with .Values.{name} }}}}\n      {name}: {{{{ toJson . }}}}\n      {{{{- end }}}}\n"
+        for name in _CHOSEN
+    ),
+    "        imagePullPolicy: PLACE-OF-POLICY\n": """\
+        {{- with .Values.image.pullPolicy }}
+        imagePullPolicy: {{ . }}
+        {{- end }}
+""",
+    "        - PLACE-OF-PODS\n": f"""\
+        {{{{- if has "{KUBELET_PODS}" .Values.stages }}}}
+        - --pods=kubelet
+        {{{{- end }}}}
+""",
+    "        - PLACE-OF-API-SERVER\n": """\
+        {{- if .Values.apiServer.host }}
+        - name: KUBERNETES_SERVICE_HOST
+          value: {{ .Values.apiServer.host | quote }}
+        - name: KUBERNETES_SERVICE_PORT
+          value: {{ .Values.apiServer.port | quote }}
+        {{- end }}
+""",
+}
+"""Lines of the objects, and the lines that take their place."""
 _CONFIGURATION = f"""\
 data:
   {FILE}: |
-{{{{ .Files.Get "files/{FILE}" | indent 4 }}}}
+{{{{ include "kwok.configuration" . | indent 4 }}}}
 """
 
 
-def request() -> ManifestRequest:
+def request(*sets: str) -> ManifestRequest:
     """Return the controller of the chart, with marks for what users choose."""
     return ManifestRequest(
-        stages=chosen_stages((), ()),
+        stages=chosen_stages(sets, ()),
         custom_kinds=KINDS[KWOK],
         namespace="PLACE-OF-NAMESPACE",
-        replicas=_REPLICAS,
+        size=Size(replicas=_REPLICAS),
         image="PLACE-OF-IMAGE",
+        has_kubelet_pods=has_kubelet_pods(sets),
     )
 
 
@@ -56,16 +93,19 @@ def files() -> Mapping[Path, str]:
     definitions = [each for each in found if each["kind"] == "CustomResourceDefinition"]
     # Helm makes the namespace, and applies definitions before all else from a folder of their own.
     objects = [each for each in found if each not in definitions and each["kind"] != "Namespace"]
-    resources = _container(objects)["resources"]
-    steered = yaml.dump_all(list(steering())).rstrip("\n")
+    values = _values(_pod(objects))
+    steered = yaml.dump_all(list(steering("PLACE-OF-STEERING"))).rstrip("\n")
     return {
         CHART / "Chart.yaml": _WRITTEN + yaml.dump(_description()),
-        CHART / "values.yaml": _WRITTEN + yaml.dump(_values(resources)),
+        CHART / "values.yaml": _WRITTEN + yaml.dump(values),
         CHART / "crds" / "crds.yaml": _WRITTEN + yaml.dump_all(definitions),
-        CHART / "files" / FILE: _configuration(objects),
+        CHART / "files" / FILE: _options(),
+        CHART / "files" / "sets.yaml": _WRITTEN + yaml.dump({"sets": list(_sets())}),
+        **{CHART / "files" / "stages" / f"{name}.yaml": text for name, text in _stages()},
+        CHART / "templates" / "_helpers.tpl": _HELPERS.read_text(encoding="utf-8"),
         CHART / "templates" / "controller.yaml": _WRITTEN + "---\n".join(_templates(objects)),
         CHART / "templates" / "steering.yaml": f"{_WRITTEN}{{{{- if .Values.steerPods }}}}\n"
-        f"{steered}\n{{{{- end }}}}\n",
+        f"{_placed(steered)}\n{{{{- end }}}}\n",
     }
 
 
@@ -80,39 +120,86 @@ def _description() -> Json:
     }
 
 
-def _values(resources: Json) -> Json:
+def _values(pod: Mapping[str, Json]) -> Json:
+    """Return the usual values: with them the chart is the manifest."""
     repository, _, tag = IMAGE.rpartition(":")
+    [container] = pod["containers"]
     return {
         "replicas": 1,
-        "image": {"repository": repository, "tag": tag},
-        "kubeletThrough": "service",
+        "image": {"repository": repository, "tag": tag, "pullPolicy": ""},
+        "imagePullSecrets": [],
+        "nameOverride": "",
+        "fullnameOverride": NAME,
+        "stages": [],
         "steerPods": False,
-        "resources": resources,
+        "kubeletThrough": "service",
+        "apiServer": {"host": "", "port": 443},
+        "podSecurityContext": pod["securityContext"],
+        "securityContext": container["securityContext"],
+        "nodeSelector": {},
+        "affinity": pod["affinity"],
+        "tolerations": [],
+        "resources": container["resources"],
     }
 
 
-def _container(objects: list[Mapping[str, Json]]) -> dict[str, Json]:
+def _pod(objects: list[Mapping[str, Json]]) -> dict[str, Json]:
     [deployment] = [each for each in objects if each["kind"] == "Deployment"]
-    container: dict[str, Json] = deployment["spec"]["template"]["spec"]["containers"][0]
-    return container
+    specification: dict[str, Json] = deployment["spec"]["template"]["spec"]
+    return specification
 
 
-def _configuration(objects: list[Mapping[str, Json]]) -> str:
-    [found] = [each for each in objects if each["kind"] == "ConfigMap"]
+def _options() -> str:
+    """Return the configuration without Stages, whose sets are files of their own."""
+    found = settings(ManifestRequest(stages=(), custom_kinds=KINDS[KWOK]))
     return str(found["data"][FILE])
+
+
+def _sets() -> Iterator[Json]:
+    """Yield what a template must know of each set; rights only beyond those of the usual sets."""
+    usual = {each.name for each in sets_in_force((), usual_heartbeat(LEASE_SECONDS))}
+    given = cluster_rights(request())
+    for each in shipped_sets().values():
+        more = cluster_rights(request(each.name)) - given
+        described = {"name": each.name, "part": each.part, "usual": each.name in usual}
+        yield {**described, **({"rules": rules(more)} if more else {})}
+
+
+def _stages() -> Iterator[tuple[str, str]]:
+    beat = usual_heartbeat(LEASE_SECONDS)
+    for each in shipped_sets().values():
+        documents = documents_of([each], (), beat)
+        yield each.name, "".join(f"---\n{yaml.dump(body)}" for body in documents)
 
 
 def _templates(objects: list[Mapping[str, Json]]) -> Iterator[str]:
     """Yield the objects as Helm reads them; Stages hold templates of their own, so are no part."""
-    container = _container(objects)
-    container["resources"] = "PLACE-OF-RESOURCES"
-    container["args"] = [_argument(each) for each in container["args"]]
+    _mark(objects)
     for each in objects:
+        text = _placed(yaml.dump({key: value for key, value in each.items() if key != "data"}))
         if each["kind"] == "ConfigMap":
-            body = {key: value for key, value in each.items() if key != "data"}
-            yield _placed(yaml.dump(body)) + _CONFIGURATION
-        else:
-            yield _placed(yaml.dump(dict(each)))
+            text += _CONFIGURATION
+        if each["kind"] == "ClusterRole":
+            text = text.rstrip("\n") + '\n{{- include "kwok.rules" . }}\n'
+        yield text
+
+
+def _mark(objects: list[Mapping[str, Json]]) -> None:
+    """Mark in the Deployment what users choose."""
+    [deployment] = [each for each in objects if each["kind"] == "Deployment"]
+    template = deployment["spec"]["template"]
+    template["metadata"]["annotations"] = {"kwokctl.dev/configuration": "PLACE-OF-DIGEST"}
+    pod = template["spec"]
+    del pod["affinity"]
+    pod |= {"PLACE-OF-CHOSEN": "", "securityContext": "PLACE-OF-POD-SECURITY"}
+    [container] = pod["containers"]
+    container["args"] = [*map(_argument, container["args"]), "PLACE-OF-PODS"]
+    container["env"].append("PLACE-OF-API-SERVER")
+    container |= {
+        "imagePullPolicy": "PLACE-OF-POLICY",
+        "resources": "PLACE-OF-RESOURCES",
+        "securityContext": "PLACE-OF-SECURITY",
+    }
 
 
 def _argument(text: str) -> str:
@@ -120,7 +207,7 @@ def _argument(text: str) -> str:
 
 
 def _placed(text: str) -> str:
-    for mark, template in _PLACES.items():
+    for mark, template in (*_LINES.items(), *_PLACES.items()):
         text = text.replace(mark, template)
     return text
 

@@ -11,12 +11,13 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from docs import compatibility_of_documents
 from kwokctl.cli import app
 from kwokctl.components.catalog import catalog, usual_options
 from kwokctl.config.add_ons.folder import of_components, shipped
 from kwokctl.config.declaring import Spelling
-from kwokctl.config.not_served import NOT_SERVED, NotServed
 from kwokctl.config.options import spellings
+from kwokctl.config.original.not_served import NOT_SERVED, NotServed
 from kwokctl.expr import yaml
 from kwokctl.registry import BUILTIN, REFUSED
 
@@ -28,9 +29,10 @@ _HEAD = """\
 
 <!-- Written by docs/generate_compatibility.py from docs/original-kwokctl.yaml; `make docs` writes it again. -->
 
-The original is [kwok](https://github.com/kubernetes-sigs/kwok) at 172defa5 (version 0.9.0 alpha). Whatever is refused is
+The original is [kwok](https://github.com/kubernetes-sigs/kwok) at 172defa5 (version 0.9.0 alpha). What is refused is
 refused by name, with the reason, before anything is made. [Coming from the Go
-kwokctl](../how-to/come-from-the-go-kwokctl.md) says how to switch.
+kwokctl](../how-to/come-from-the-go-kwokctl.md) says how to switch. Each part names the test that exercises its rows; what a
+command does is also shown by the test that [the facts](../original-kwokctl.yaml) name with it.
 
 | word | meaning |
 |---|---|
@@ -38,9 +40,9 @@ kwokctl](../how-to/come-from-the-go-kwokctl.md) says how to switch.
 | better | it does the same, and what the last column says |
 | in part | the last column says which part |
 | other default | it does the same; without it something else happens |
-| no effect | accepted with a warning: it can change nothing here |
-| refused | refused for the reason in the last column |
+| refused | refused by name for the reason in the last column: by an error, or by a warning where nothing depends on it |
 """
+_TESTS = "tests/cli/test_compatibility.py::"
 Row = tuple[str, ...]
 
 
@@ -48,28 +50,38 @@ def page() -> str:
     """Return the text of the page."""
     facts = yaml.load(FACTS.read_text(encoding="utf-8"))
     parts = [
-        ("Commands", ("command", "what becomes of it", "remark"), list(_commands(facts))),
+        (
+            "Commands",
+            f"{_TESTS}test_a_command_and_its_flags_are_read_or_refused_by_name",
+            ("command", "what becomes of it", "remark"),
+            list(_commands(facts)),
+        ),
         (
             "Options of clusters",
+            f"{_TESTS}test_an_option_is_read_or_refused_wherever_it_is_given",
             ("key", "flag", "variable", "what becomes of it", "remark"),
             list(_options(facts)),
         ),
         (
             "Runtimes",
+            f"{_TESTS}test_a_runtime_is_found_or_refused_by_name_with_the_reason",
             ("`--runtime`", "what becomes of it", "remark"),
             list(_runtimes(facts["runtimes"])),
         ),
         (
             "Components",
-            ("`--enable`", "what becomes of it"),
-            list(_known(facts["components"], {*catalog(), *shipped(), *of_components()})),
+            f"{_TESTS}test_a_component_is_found_or_refused_by_name",
+            ("`--enable`", "what becomes of it", "remark"),
+            list(_components(facts)),
         ),
+        *compatibility_of_documents.parts(facts),
     ]
     return "\n".join([_HEAD, *(line for part in parts for line in _part(*part))])
 
 
-def _part(title: str, head: Row, rows: list[Row]) -> Iterator[str]:
+def _part(title: str, test: str, head: Row, rows: list[Row]) -> Iterator[str]:
     yield f"## {title}\n"
+    yield f"Each row is exercised by `{test}`.\n"
     for row in (head, tuple("---" for _ in head), *rows):
         yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
     yield ""
@@ -77,8 +89,9 @@ def _part(title: str, head: Row, rows: list[Row]) -> Iterator[str]:
 
 def _commands(facts: Mapping[str, Any]) -> Iterator[Row]:
     tree = app.build()
-    for flag, better in facts["everywhere"].items():
-        yield _code(f"kwokctl {flag}"), *_flag(tree, flag, better)
+    for flag, fact in facts["everywhere"].items():
+        part = fact.get("part")
+        yield _code(f"kwokctl {flag}"), *(("in part", part) if part else _flag(tree, flag))
     for words, fact in facts["commands"].items():
         command = _found(tree, words)
         if command is None:
@@ -89,7 +102,7 @@ def _commands(facts: Mapping[str, Any]) -> Iterator[Row]:
         yield _code(words), "better" if better else "same", better
         for flag in fact.get("flags") or ():
             part = (fact.get("parts") or {}).get(flag)
-            row = ("in part", part) if part else _flag(command, flag, "")
+            row = ("in part", part) if part else _flag(command, flag)
             yield _code(f"{words} {flag}"), *row
 
 
@@ -104,11 +117,9 @@ def _found(tree: Any, words: str) -> Any:
     return None if command.hidden else command
 
 
-def _flag(command: Any, flag: str, better: str) -> Row:
+def _flag(command: Any, flag: str) -> Row:
     param = next((each for each in command.params if flag in each.opts), None)
-    if param is None or param.hidden:
-        return "later", ""
-    return ("better" if better else "same"), better
+    return "later" if param is None or param.hidden else "same", ""
 
 
 def _options(facts: Mapping[str, Any]) -> Iterator[Row]:
@@ -136,8 +147,8 @@ def _served(spelling: Spelling, facts: Mapping[str, Any]) -> Row:
 
 
 def _not_served(option: NotServed) -> Row:
-    fate = "no effect" if option.is_idle else "refused"
-    return _cells(option.key, option.flag, option.env, fate, option.reason)
+    said = f"{option.outcome}: {option.reason}"
+    return _cells(option.key, option.flag, option.env, "refused", said)
 
 
 def _cells(key: str, flag: str, env: str, fate: str, remark: str) -> Row:
@@ -149,9 +160,11 @@ def _runtimes(names: list[str]) -> Iterator[Row]:
         yield _code(name), "same" if name in BUILTIN else "refused", REFUSED.get(name, "")
 
 
-def _known(names: list[str], known: Mapping[Any, object]) -> Iterator[Row]:
-    for name in names:
-        yield _code(name), "same" if name in known else "refused"
+def _components(facts: Mapping[str, Any]) -> Iterator[Row]:
+    known = {*catalog(), *shipped(), *of_components()}
+    for name in facts["components"]:
+        part = facts["component_parts"].get(name, "")
+        yield _code(name), ("in part" if part else "same") if name in known else "refused", part
 
 
 def _text(value: object) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from docs.generate_options import filled
-from kwokctl.controller.configuration import DEFAULTS
+from kwokctl.controller.configuration import DEFAULTS, OPTIONS
 from kwokctl.embedded.flags import DescribedFlag
 from kwokctl.kwok.flags import parser
 
@@ -42,12 +42,16 @@ def _spelt(flag: DescribedFlag) -> str:
 
 def _keys() -> Iterator[str]:
     flags = {flag.key for flag in parser().described()}
-    yield "| key | default |"
-    yield "|---|---|"
-    for name, default in DEFAULTS.items():
+    yield "| key | default | of the original |"
+    yield "|---|---|---|"
+    for name, option in OPTIONS.items():
         if name not in flags:
-            written = str(default).lower() if isinstance(default, bool) else str(default)
-            yield f"| `{name}` | `{written}` |"
+            original = "" if option.original is None else f"`{_written(option.original)}`"
+            yield f"| `{name}` | `{_written(option.default)}` | {original} |"
+
+
+def _written(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def main() -> int:

@@ -13,11 +13,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from kwokctl.clusters.configuration.schema import schema
+from kwokctl.clusters.json_schema.documents import schema
 from kwokctl.components.catalog import usual_options
 from kwokctl.config.declaring import Spelling
-from kwokctl.config.not_served import NOT_SERVED
 from kwokctl.config.options import spellings
+from kwokctl.config.original.not_served import NOT_SERVED
 
 REFERENCE = Path(__file__).parent / "reference"
 ENVIRONMENT = REFERENCE / "environment.md"
@@ -60,9 +60,8 @@ def _not_served() -> Iterator[str]:
     yield "| key | flag | variable | what happens | because |"
     yield "|---|---|---|---|---|"
     for option in NOT_SERVED:
-        fate = "no effect" if option.is_idle else "refused"
         names = " | ".join(map(_code, (option.key, option.flag, option.env)))
-        yield f"| {names} | {fate} | {option.reason} |"
+        yield f"| {names} | {option.outcome} | {option.reason} |"
 
 
 def default_of(spelling: Spelling) -> str:

@@ -14,27 +14,15 @@ from urllib.parse import urlsplit
 
 from kwokctl.artifacts.locations import split_pin
 from kwokctl.artifacts.module_parts import FORM, is_module_part, module_part
-from kwokctl.artifacts.versions import (
-    etcd_release,
-    kind_version,
-    kube_version,
-    metrics_server_version,
-    prometheus_version,
-)
 from kwokctl.config.kinds import KINDS, KWOK
 from kwokctl.config.nearest import did_you_mean
-from kwokctl.config.quantity import to_bytes
+from kwokctl.config.values.quantity import to_bytes
 from kwokctl.errors import KwokctlError, UnavailableError
 from kwokctl.host.paths import expanded
 from kwokctl.kube.names import is_subdomain
 
 PORTS = (0, 65535)
 INT32 = (0, 2**31 - 1)
-OLDEST_MINOR = 22
-"""The first release of Kubernetes that has etcd 3.5: whose API server's client of etcd is of 3.5
-(k8s.io/apiserver@v0.22.0/go.mod), as is the oldest etcdutl, with which snapshots are restored."""
-OLDEST_ETCD = (3, 5)
-"""The first release of etcd that has etcdutl (https://github.com/etcd-io/etcd/blob/main/CHANGELOG/CHANGELOG-3.5.md)."""
 
 _REFERENCE = re.compile(
     r"(?:\[[0-9a-f:]+\](?::[0-9]+)?/)?[A-Za-z0-9]+(?:[._:/-]+[A-Za-z0-9]+)*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?"
@@ -227,57 +215,6 @@ def resource_kind(word: str) -> InvalidText | None:
         return None
     hint = did_you_mean(word, KINDS[KWOK]) or f"kinds are: {', '.join(KINDS[KWOK])}"
     return InvalidText("not a kind of custom resource", hint)
-
-
-def kubernetes(word: str) -> InvalidText | None:
-    """Accept a version of Kubernetes whose components understand the arguments they are given."""
-    hint = f"Kubernetes 1.{OLDEST_MINOR} and later are supported; for example: v1.36.3"
-    try:
-        major, minor, _ = kube_version(word)[1:].split(".", 2)
-    except KwokctlError:
-        return InvalidText("not a Kubernetes version of three numbers, the first of them 1", hint)
-    if major != "1" or int(minor) < OLDEST_MINOR:
-        return InvalidText("a Kubernetes version that is not supported", hint)
-    return None
-
-
-def etcd(word: str) -> InvalidText | None:
-    """Accept a version of etcd that has etcdutl."""
-    fault = _version(word, etcd_release, "3.6.16")
-    if fault or _numbers(etcd_release(word)) >= OLDEST_ETCD:
-        return fault
-    return InvalidText(
-        "an etcd version that is not supported",
-        "etcd 3.5 and later are: snapshots are restored with etcdutl, which older releases do not have",
-    )
-
-
-def kind(word: str) -> InvalidText | None:
-    """Accept a version of kind."""
-    return _version(word, kind_version, "v0.33.0")
-
-
-def metrics_server(word: str) -> InvalidText | None:
-    """Accept a version of metrics-server."""
-    return _version(word, metrics_server_version, "v0.9.0")
-
-
-def prometheus(word: str) -> InvalidText | None:
-    """Accept a version of Prometheus."""
-    return _version(word, prometheus_version, "v3.12.0")
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    """Return the first two numbers of a version."""
-    return tuple(int(number) for number in version.split(".")[:2])
-
-
-def _version(word: str, read: Callable[[str], str], example: str) -> InvalidText | None:
-    try:
-        read(word)
-    except KwokctlError:
-        return InvalidText("not a version with three numbers", f"for example: {example}")
-    return None
 
 
 def is_file(word: str) -> bool:

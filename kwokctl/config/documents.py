@@ -1,4 +1,4 @@
-"""Reads the YAML documents that configure kwokctl: options, resource templates, Stages and the like.
+"""Reads the YAML documents that configure kwokctl: options, resource templates, Stages and similar.
 
 One file may hold many documents, distinguished by their `kind`. Only the outer structure is checked
 here (apiVersion, kind, metadata); the fields are checked by the modules that use them.

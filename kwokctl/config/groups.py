@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kwokctl.artifacts.node_images import PREFIX as NODE_IMAGE_PREFIX
 from kwokctl.artifacts.versions import DEFAULT_KIND_VERSION
-from kwokctl.config import checks
+from kwokctl.config import checks, version_checks
 from kwokctl.config.declaring import (
     COMPONENTS,
     GENERAL,
@@ -192,7 +192,7 @@ class ToolOptions:
     )
     kind_binary: str = binary_option("kind")
     kind_version: str = version_option(
-        "kind", DEFAULT_KIND_VERSION, checks.kind, original="v0.32.0"
+        "kind", DEFAULT_KIND_VERSION, version_checks.kind, original="v0.32.0"
     )
     kind_binary_prefix: str = option(
         "",

@@ -7,13 +7,14 @@ from typing import Any, get_origin
 from kwokctl.config.declaring import OptionValue, Spelling
 from kwokctl.config.documents import Document
 from kwokctl.config.given import Given
+from kwokctl.config.kinds import OF_CLUSTERS
 from kwokctl.config.nearest import did_you_mean
-from kwokctl.config.not_served import NOT_SERVED
 from kwokctl.config.options import ClusterOptions, spellings, value_of
+from kwokctl.config.original.not_served import NOT_SERVED
 from kwokctl.errors import ConfigError
 from kwokctl.json_value import Json
 
-KIND = "KwokctlConfiguration"
+KIND = OF_CLUSTERS
 _WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a string"}
 _ON_OFF = {True: "on", False: "off"}
 _FIELDS = ("options", "components", "componentsPatches", "status")

@@ -1,12 +1,14 @@
 """Lists the kinds of documents that kwokctl supports, with their apiVersion."""
 
 CONFIGURATION = "config.kwok.x-k8s.io/v1alpha1"
+OF_CLUSTERS = "KwokctlConfiguration"
+"""The kind of document that has the options of clusters."""
 KWOK = "kwok.x-k8s.io/v1alpha1"
 
 KINDS = {
     CONFIGURATION: (
         "KwokConfiguration",
-        "KwokctlConfiguration",
+        OF_CLUSTERS,
         "KwokctlResource",
     ),
     KWOK: (
@@ -27,7 +29,10 @@ KINDS = {
     "kind.x-k8s.io/v1alpha4": ("Cluster",),
 }
 
-FOR_KUBELET = frozenset(KINDS[KWOK]) - {"Stage"}
+STAGE = "Stage"
+RECORDED = "ResourcePatch"
+"""The kind of document that is a part of recordings."""
+FOR_KUBELET = frozenset(KINDS[KWOK]) - {STAGE}
 """The kinds that say what the kubelet of fake nodes answers."""
 
 API_VERSIONS = {kind: version for version, kinds in KINDS.items() for kind in kinds}

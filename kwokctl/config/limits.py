@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.options import ClusterOptions
-from kwokctl.config.quantity import to_bytes
+from kwokctl.config.values.quantity import to_bytes
 from kwokctl.errors import ConfigError, UsageError
 from kwokctl.model import Limits
 
@@ -69,7 +69,7 @@ _EXAMPLES = {"--memory-limit": "4Gi, or etcd=1Gi", "--cpu-limit": "2, or kube-sc
 def _memory(text: str) -> int:
     size = to_bytes(text)
     if not _LEAST_MEMORY <= size < 2**63:
-        raise ConfigError(f"no program can have '{text}'")
+        raise ConfigError(f"'{text}' is not a valid limit")
     return size
 
 

@@ -11,7 +11,8 @@ from functools import cache
 from typing import Any, TypeVar
 
 from kwokctl.artifacts.versions import DEFAULT_KUBE_VERSION
-from kwokctl.config import checks
+from kwokctl.config import checks, version_checks
+from kwokctl.config.add_on_images import AddOnImageOptions
 from kwokctl.config.declaring import (
     GENERAL,
     PANELS,
@@ -81,7 +82,7 @@ class ClusterOptions:
         "Version of Kubernetes",
         group=GENERAL,
         metavar="VERSION",
-        check=checks.kubernetes,
+        check=version_checks.kubernetes,
         original="v1.36.1",
     )
     programs: ProgramOptions = field(default_factory=ProgramOptions)
@@ -132,6 +133,7 @@ class ClusterOptions:
     """The components that its user describes, all of which the cluster has."""
     tools: ToolOptions = field(default_factory=ToolOptions)
     mirrors: MirrorOptions = field(default_factory=MirrorOptions)
+    add_on_images: AddOnImageOptions = field(default_factory=AddOnImageOptions)
     limits: LimitOptions = field(default_factory=LimitOptions)
     tracing: TracingOptions = field(default_factory=TracingOptions)
     objects: ObjectOptions = field(default_factory=ObjectOptions)
@@ -146,7 +148,7 @@ class ClusterOptions:
         return next(each for each in self.components if each.component == name)
 
     def described(self, name: str) -> ExtraComponent | None:
-        """Return a component that its user describes; None if there is none of that name."""
+        """Return a component that its user describes; None if no component has that name."""
         return next((each for each in self.extras if each.name == name), None)
 
 

@@ -1,6 +1,7 @@
-"""Profiles: options that belong together for clusters of a size. What is given by itself wins.
+"""Profiles: options that belong together for clusters of a size. Explicit options take precedence.
 
-The sizes of etcd's quota, and what each needs, follow from the figures of `clusters/capacity.py`.
+The sizes of etcd's quota, and what each needs, follow from the figures of `clusters/capacity.py`. Where
+the profiles do not differ, docs/how-to/scale-to-ten-thousand-nodes.md says why.
 """
 
 from collections.abc import Mapping
@@ -49,11 +50,12 @@ PROFILES: Mapping[str, Profile] = {
         pods=100_000,
         values=_values(quota="8Gi", heartbeat="real", go_gc=200, parallelism=64),
     ),
-    # 5,000 renewals a second would keep etcd and the API server busy with nothing else.
+    # 5,000 renewals a second would keep etcd and the API server busy with nothing else. Memory is
+    # what such a cluster lacks first, so garbage is collected as early as Go does by itself.
     "50k": Profile(
         nodes=50_000,
         pods=200_000,
-        values=_values(quota="16Gi", heartbeat="stretched", go_gc=100, parallelism=128),
+        values=_values(quota="16Gi", heartbeat="stretched", go_gc=100, parallelism=64),
     ),
 }
 

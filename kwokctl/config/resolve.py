@@ -1,6 +1,6 @@
 """Merges flags, environment variables and configuration documents into one checked value.
 
-A flag wins over an environment variable, that over the configuration documents (the later one
+A flag overrides an environment variable, that over the configuration documents (the later one
 wins), and those over the built-in default. What cannot be read, or cannot be right, is an error
 that names the place.
 """
@@ -16,9 +16,9 @@ from kwokctl.config.extras.reader import extras_in, repeated
 from kwokctl.config.given import Given
 from kwokctl.config.keys import KIND, from_document, options_of
 from kwokctl.config.nearest import did_you_mean
-from kwokctl.config.not_served import NOT_SERVED
 from kwokctl.config.options import ClusterOptions, spellings, with_values
 from kwokctl.config.original import compat, old_names, unserved
+from kwokctl.config.original.not_served import NOT_SERVED
 from kwokctl.errors import KwokctlError
 
 _AUTO = "auto"
@@ -64,7 +64,8 @@ def resolve_options(
     """
     configurations = [each for each in documents if each.kind == KIND]
     by_field = {spelling.field: spelling for spelling in spellings(usual)}
-    idle = tuple(unserved.refuse_or_remark(_not_served(flags, environ, configurations)))
+    requests = not_served(flags, environ, configurations)
+    idle = tuple(unserved.refuse_or_remark(requests))
     given: dict[str, Given] = {}
     for document in configurations:
         given.update(from_document(document, usual))
@@ -79,9 +80,9 @@ def resolve_options(
     if values.get("runtime") == _AUTO:
         del values["runtime"]
     known = {each.component for each in usual.components}
-    options = with_values(
-        usual, {**compat.defaults(spellings(usual), values), **profiles.defaults(values), **values}
-    )
+    flagged = {name for name, each in given.items() if each.is_flag}
+    theirs = compat.defaults(by_field.values(), values, flagged)
+    options = with_values(usual, {**theirs, **profiles.defaults(values), **values})
     return Resolved(
         options=replace(options, extras=extras_in(configurations, known)),
         chosen=frozenset(values),
@@ -90,15 +91,15 @@ def resolve_options(
     )
 
 
-def _not_served(
-    flags: Mapping[str, OptionValue],
-    environ: Mapping[str, str],
-    configurations: Sequence[Document],
+def not_served(
+    flags: Mapping[str, OptionValue], environ: Mapping[str, str], documents: Iterable[Document]
 ) -> Iterator[unserved.Unserved]:
+    """Yield the original's options that kwokctl does not serve, of any place where they are given."""
     yield from unserved.in_words(flags)
     yield from unserved.in_environment(environ)
-    for document in configurations:
-        yield from unserved.in_document(options_of(document), f"{document.source}: options")
+    for document in documents:
+        if document.kind == KIND:
+            yield from unserved.in_document(options_of(document), f"{document.source}: options")
 
 
 def _from_flags(
@@ -120,7 +121,7 @@ def from_environment(environ: Mapping[str, str], usual: ClusterOptions) -> dict[
 
 
 def warnings(environ: Mapping[str, str], usual: ClusterOptions) -> Iterator[str]:
-    """Name each variable that begins as ours do and is none of them."""
+    """Name each variable that begins as ours do and is unknown."""
     known = {spelling.env for spelling in spellings(usual) if spelling.env}
     known |= {option.env for option in NOT_SERVED if option.env} | {*_OTHERS}
     for name, text in environ.items():

@@ -25,7 +25,7 @@ def collector_address(word: str) -> InvalidText | None:
 
 
 def host_and_port(word: str) -> tuple[str, int]:
-    """Part an address; ValueError for what is none."""
+    """Split an address; ValueError for an invalid one."""
     parts = urlsplit(f"//{word}")
     if parts.netloc != word or "@" in word:
         raise ValueError(word)
@@ -47,8 +47,8 @@ class TracingOptions:
     )
     rate: int = option(
         ALL,
-        "Sampled requests in a million; 0 for those alone whose client sends the header "
-        "'traceparent', which always counts",
+        "Sampled requests in a million; 0 for only those whose client sends the header "
+        "'traceparent', which are always sampled",
         group=TRACING,
         metavar="N",
         name="tracing_sampling_rate_per_million",

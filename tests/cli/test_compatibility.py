@@ -1,6 +1,5 @@
 """Each row of the page of compatibility: what is served is read, what is refused is refused by name."""
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -9,21 +8,20 @@ import pytest
 from kwokctl.cli.main import run
 from kwokctl.components.catalog import usual_options
 from kwokctl.components.plan import selected
-from kwokctl.config import checks
+from kwokctl.config import checks, version_checks
 from kwokctl.config.add_ons.enabling import resolve_with_add_ons
 from kwokctl.config.declaring import OptionValue, Spelling
 from kwokctl.config.documents import Document
-from kwokctl.config.not_served import NOT_SERVED
 from kwokctl.config.options import spellings, value_of
+from kwokctl.config.original.not_served import NOT_SERVED
 from kwokctl.config.resolve import Resolved, resolve_options
 from kwokctl.errors import NotServedError
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import WorkDir
 from kwokctl.registry import load
+from tests.support.compatibility_page import SERVED, rows
 from tests.support.reaching_runner import ReachingRunner
 
-PAGE = Path(__file__).parents[2] / "docs/reference/compatibility.md"
-SERVED = {"same", "better", "in part", "other default"}
 _LISTS = {
     "components": usual_options().selection.components,
     "enable_crds": ("Stage",),
@@ -48,19 +46,9 @@ _CHECKED: dict[checks.Check, str] = {
     checks.feature_gates: "A=true",
     checks.image: "example.com/images",
     checks.key_prefix: "/other",
-    checks.kubernetes: "v1.35.4",
+    version_checks.kubernetes: "v1.35.4",
     checks.runtime_config: "api/all=true",
 }
-
-
-def rows(title: str) -> list[tuple[str, ...]]:
-    """Return the rows of a table of the page, without code marks."""
-    part = PAGE.read_text("utf-8").partition(f"## {title}\n")[2].partition("\n## ")[0]
-    lines = [line for line in part.splitlines() if line.startswith("|")][2:]
-    return [
-        tuple(re.fullmatch(r"`?(.*?)`?", cell.strip())[1] for cell in line.split("|")[1:-1])  # type: ignore[index]  # it matches everything
-        for line in lines
-    ]
 
 
 def sample(spelling: Spelling) -> OptionValue:
@@ -126,7 +114,7 @@ def test_an_option_is_read_or_refused_wherever_it_is_given(
     (option,) = [each for each in NOT_SERVED if each.key == key]
     asked = (not option.default) if option.type is bool else 5 if option.type is int else "x"
     for given in places((key, flag, env), option.field, asked):
-        if fate == "no effect":
+        if option.is_idle:
             (said,) = resolved(*given).warnings
             assert option.reason in said
         else:
@@ -173,8 +161,8 @@ def test_a_runtime_is_found_or_refused_by_name_with_the_reason(
 COMPONENTS = rows("Components")
 
 
-@pytest.mark.parametrize(("name", "fate"), COMPONENTS, ids=[row[0] for row in COMPONENTS])
-def test_a_component_is_found_or_refused_by_name(name: str, fate: str) -> None:
+@pytest.mark.parametrize(("name", "fate", "remark"), COMPONENTS, ids=[row[0] for row in COMPONENTS])
+def test_a_component_is_found_or_refused_by_name(name: str, fate: str, remark: str) -> None:
     resolved = resolve_with_add_ons(usual_options(), {"enable": (name,)}, {}, ()).resolved
     if fate in SERVED:
         add_ons = {each.add_on.name for each in resolved.options.extras if each.add_on}
@@ -187,5 +175,5 @@ def test_a_component_is_found_or_refused_by_name(name: str, fate: str) -> None:
 def test_no_row_is_without_a_fate() -> None:
     fates = {row[1] for row in (*COMMANDS, *RUNTIMES, *COMPONENTS)} | {row[3] for row in OPTIONS}
 
-    assert fates <= SERVED | {"later", "refused", "no effect"}
+    assert fates <= SERVED | {"later", "refused"}
     assert (len(OPTIONS), len(COMMANDS) > 50) == (119, True)

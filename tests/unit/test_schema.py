@@ -2,6 +2,7 @@
 
 import json
 import re
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from kwokctl.clusters.configuration.schema import schema
-from kwokctl.config.kinds import API_VERSIONS
+from kwokctl.clusters.json_schema.documents import schema
 from kwokctl.errors import ConfigError
 from kwokctl.expr import yaml
 
@@ -21,8 +21,14 @@ FILES = [
     *sorted((ROOT / "templates/stages").rglob("*.yaml")),
     *sorted((ROOT / "templates/objects").rglob("*.yaml")),
     *sorted((ROOT / "templates/metrics").rglob("*.yaml")),
+    *sorted((ROOT / "templates/addons").rglob("addon.yaml")),
 ]
-VALIDATOR = Draft202012Validator(schema())
+SCHEMA = schema()
+KINDS = SCHEMA["properties"]["kind"]["enum"]
+VALIDATOR = Draft202012Validator(SCHEMA)
+
+
+FENCE = re.compile(r"^([ ]*)```(sh|ya?ml)\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 
 
 def documents(text: str) -> Iterator[dict[str, Any]]:
@@ -32,15 +38,22 @@ def documents(text: str) -> Iterator[dict[str, Any]]:
     except ConfigError:
         return  # a part of a file
     for body in found:
-        if isinstance(body, dict) and body.get("kind") in API_VERSIONS:
+        if isinstance(body, dict) and body.get("kind") in KINDS:
             yield body
 
 
 def blocks(page: Path) -> Iterator[str]:
     """Yield the examples in YAML that a page shows, also those that a shell writes into a file."""
-    text = page.read_text("utf-8")
-    yield from re.findall(r"^```ya?ml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    for shell in re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+    yield from fenced(page.read_text("utf-8"))
+
+
+def fenced(text: str) -> Iterator[str]:
+    """Yield the examples in YAML of a text; in a list they are indented."""
+    for _, language, block in FENCE.findall(text):
+        if language != "sh":
+            yield textwrap.dedent(block)
+            continue
+        shell = textwrap.dedent(block)
         yield from re.findall(r"<<'?EOF'?[^\n]*\n(.*?)^EOF", shell, re.MULTILINE | re.DOTALL)
 
 
@@ -88,6 +101,46 @@ def test_what_kwokctl_refuses_the_schema_does_not_accept(
     (fault,) = faults({"kind": "KwokctlConfiguration", "options": options})
 
     assert fault.startswith(f"{place}: ")
+
+
+@pytest.mark.parametrize(
+    ("options", "place"),
+    [
+        ({"nodePort": 70_000}, "$.options.nodePort"),
+        ({"nodeLeaseParallelism": -1}, "$.options.nodeLeaseParallelism"),
+        ({"cidr": "10.0.0.0"}, "$.options.cidr"),
+        ({"enableCRDs": ["Stages"]}, "$.options.enableCRDs[0]"),
+        ({"manageAllNodes": "yes"}, "$.options.manageAllNodes"),
+    ],
+)
+def test_of_the_controllers_options_the_schema_knows_the_ranges(
+    options: dict[str, Any], place: str
+) -> None:
+    (fault,) = faults({"kind": "KwokConfiguration", "options": options})
+
+    assert fault.startswith(f"{place}: ")
+
+
+def test_the_schema_has_the_kinds_that_are_files_of_their_own() -> None:
+    rules = {"kind": "SnapshotRules", "apiVersion": "kwokctl.dev/v1alpha1"}
+    spec = {"about": "It.", "components": [{"name": "it"}]}
+    add_on = {
+        "kind": "AddOn",
+        "apiVersion": "kwokctl.dev/v1alpha1",
+        "metadata": {"name": "it"},
+        "spec": spec,
+    }
+
+    assert faults(rules) == faults(add_on) == []
+    assert faults({**rules, "nodes": "both"})
+    assert faults({**add_on, "spec": {**spec, "colour": "red"}})
+    assert faults({**add_on, "apiVersion": "v1"})
+
+
+def test_an_example_in_a_list_is_found() -> None:
+    text = "1. So:\n\n   ```yaml\n   kind: Stage\n   spec: {}\n   ```\n\n```sh\ncat <<EOF\na: 1\nEOF\n```\n"
+
+    assert [*fenced(text)] == ["kind: Stage\nspec: {}\n", "a: 1\n"]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from kwokctl.runtime import Runtime
 def wanted_patches(options: ClusterOptions, documents: Sequence[Document]) -> Patches:
     """Return what documents and, over them, `--extra-args` change about components.
 
-    Raises UsageError and ConfigError for what is no patch, or is for an unknown component.
+    Raises UsageError and ConfigError for an invalid patch, or one for an unknown component.
     """
     known = (*catalog(), *(extra.name for extra in options.extras))
     given = patches_in(documents)

@@ -3,12 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from kwokctl.config.add_on_images import AddOnImageOptions, with_images
 from kwokctl.config.add_ons.folder import AddOn, folder_of, read_add_on
 from kwokctl.config.add_ons.words import check_words
 from kwokctl.config.declaring import OptionValue
 from kwokctl.config.documents import Document
+from kwokctl.config.groups import SelectionOptions
 from kwokctl.config.options import ClusterOptions
-from kwokctl.config.resolve import Resolved, resolve_options
+from kwokctl.config.original import unserved
+from kwokctl.config.resolve import Resolved, not_served, resolve_options
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,17 +33,20 @@ def resolve_with_add_ons(
 
     An add-on is a configuration of kwokctl that comes before the user's, so the user's options,
     patches and components win. Raises what `resolve_options` does, and ConfigError for an add-on
-    that is wrong.
+    that is wrong, and NotServedError for an option of the original about an add-on that is enabled.
     """
     first = resolve_options(usual, flags, environ, documents)
     choice = first.options.selection
     known = {str(each.component) for each in usual.components}
     words = [word for word in (*choice.components, *choice.enable) if word not in known]
     found = [(word, read_add_on(folder)) for word in words if (folder := folder_of(word))]
+    wanted = _wanted(found, choice.disable)
+    enabled = _versions(choice, wanted)
+    unserved.refuse_for(enabled, not_served(flags, environ, documents))
     if not found:
         return ResolvedWithAddOns(resolved=first, documents=tuple(documents))
-    wanted = _wanted(found, choice.disable)
-    together = (*(each.document for each in wanted), *documents)
+    images = first.options.add_on_images
+    together = (*(_document(each, images) for each in wanted), *documents)
     resolved = resolve_options(usual, flags, environ, together)
     for extra in resolved.options.extras:
         if extra.add_on:
@@ -49,6 +55,17 @@ def resolve_with_add_ons(
         resolved=_without(resolved, {word for word, _ in found}, {each.name for _, each in found}),
         documents=together,
     )
+
+
+def _versions(choice: SelectionOptions, wanted: Sequence[AddOn]) -> dict[str, str]:
+    """Return the version of each add-on that is enabled, and none of each component that is."""
+    words = {*choice.components, *choice.added}.difference(choice.disable)
+    return dict.fromkeys(words, "") | {each.name: each.version for each in wanted}
+
+
+def _document(add_on: AddOn, images: AddOnImageOptions) -> Document:
+    body = with_images(add_on.name, add_on.document.body, images)
+    return replace(add_on.document, body=body)
 
 
 def _wanted(found: Sequence[tuple[str, AddOn]], disabled: Sequence[str]) -> list[AddOn]:

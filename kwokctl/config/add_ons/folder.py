@@ -130,7 +130,7 @@ def read_add_on(folder: Path) -> AddOn:
     if not is_label(name):
         raise ConfigError(f"{place}: '{name}' cannot be the name of an add-on", hint=LABEL_RULE)
     if not spec.components:
-        raise ConfigError(f"{place}: 'spec.components' is empty: an add-on has one at least")
+        raise ConfigError(f"{place}: 'spec.components' is empty: an add-on needs at least one")
     _check_names(spec, place)
     first, *others = spec.components
     components = [

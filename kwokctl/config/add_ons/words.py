@@ -13,7 +13,7 @@ _OTHERS = "host."
 
 
 def check_words(extra: ExtraComponent) -> None:
-    """Raise ConfigError for a word in a component of an add-on that stands for nothing."""
+    """Raise ConfigError for an unknown placeholder in a component of an add-on."""
     known = {*_USUAL, *_own_words(extra)}
     for text in _texts(extra):
         for word in WORD.findall(text):
@@ -21,7 +21,7 @@ def check_words(extra: ExtraComponent) -> None:
                 name = extra.add_on.name if extra.add_on else ""
                 raise ConfigError(
                     f"the add-on '{name}' has '{{{word}}}' in the component '{extra.name}', which "
-                    "stands for nothing",
+                    "is not a known placeholder",
                     hint=f"words in braces are: {', '.join(sorted(known))}, {_OTHERS}COMPONENT.PORT",
                 )
 

@@ -11,6 +11,7 @@ from kwokctl.errors import ConfigError
 from kwokctl.json_value import Json
 
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
+_READING = frozenset({"get", "list", "watch"})
 
 
 class ReadinessShape(StrictShape):
@@ -86,6 +87,12 @@ class AddOnParts:
     manifest_source: str = ""
     """Files of a Go module with objects that the cluster is to have before it starts."""
 
+    @property
+    def only_reads(self) -> bool:
+        """Whether its rules are all the rights it has, and let it change nothing."""
+        verbs = {verb for rule in self.rules for verb in rule.get("verbs", ())}
+        return bool(verbs) and verbs <= _READING and not self.cluster_roles and not self.groups
+
     def to_document(self) -> dict[str, Json]:
         """Write it as a document has it."""
         parts: dict[str, Json] = {
@@ -103,7 +110,7 @@ class AddOnParts:
 def add_on_parts(shape: AddOnPartsShape, ports: frozenset[str], place: str) -> AddOnParts:
     """Return the parts that a document describes; `ports` are the names of the component's ports.
 
-    Raises ConfigError, naming the place, for a port that there is not, and for what is no name of a
+    Raises ConfigError, naming the place, for a port that does not exist, and for an invalid name of a
     file or no part of a module.
     """
     for part, port in (("readiness", shape.readiness), ("webhooks", shape.webhooks)):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from kwokctl.config.extras.add_on_parts import AddOnParts
 from kwokctl.config.patches.patch import Volume
 from kwokctl.json_value import Json
-from kwokctl.model import ComponentName, Port
+from kwokctl.model import KUBE_APISERVER, ComponentName, Port
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +48,22 @@ class ExtraComponent:
     manifests: tuple[str, ...] = ()
     """Objects that the cluster is to have before it starts, as YAML."""
     metric: ExtraMetrics | None = None
+    discovery: ExtraMetrics | None = None
+    """Where it names further pages of metrics."""
     add_on: AddOnParts | None = None
     """Given for one of an add-on."""
+
+    @property
+    def may_change_objects(self) -> bool:
+        """Whether it may answer a change of an object with others: a client of the API server may."""
+        if self.add_on is None:
+            return KUBE_APISERVER in self.links or bool(self.manifests)
+        return not self.add_on.only_reads
+
+    @property
+    def may_serve_webhooks(self) -> bool:
+        """Whether the API server may need it to accept an object."""
+        return bool(self.add_on.webhooks if self.add_on else self.ports)
 
     def to_document(self) -> dict[str, Json]:
         """Write it as a document has it."""
@@ -67,6 +81,7 @@ class ExtraComponent:
             "volumes": [volume.to_document() for volume in self.volumes],
             "manifestContents": list(self.manifests),
             "metric": self.metric and self.metric.to_document(),
+            "metricsDiscovery": self.discovery and self.discovery.to_document(),
             "addOn": self.add_on and self.add_on.to_document(),
         }
         return {"name": self.name, **{key: part for key, part in parts.items() if part}}

@@ -95,7 +95,7 @@ def extras_in(documents: Sequence[Document], known: Collection[str]) -> tuple[Ex
 
 
 def repeated(documents: Sequence[Document], known: Collection[str]) -> Iterator[str]:
-    """Say, a line for each document, which known components it repeats: they are described anew."""
+    """Say, a line for each document, which known components it repeats: their description is replaced."""
     for document in filter(is_written, documents):
         if names := [name for each in _entries(document) if (name := _name(each)) in known]:
             yield (
@@ -156,7 +156,8 @@ def _extra(shape: ExtraComponentShape, place: str) -> ExtraComponent:
         envs=envs_of(shape.envs),
         volumes=tuple(volume_of(each, place) for each in shape.volumes),
         manifests=tuple(_manifest(each, place) for each in shape.manifest_contents),
-        metric=_metrics(shape.metric, place) if shape.metric else None,
+        metric=_metrics(shape.metric, f"{place}: 'metric'"),
+        discovery=_metrics(shape.metrics_discovery, f"{place}: 'metricsDiscovery'"),
         add_on=add_on_parts(shape.add_on, names, place) if shape.add_on else None,
     )
 
@@ -179,11 +180,6 @@ def _check(shape: ExtraComponentShape, place: str) -> None:
         raise ConfigError(
             f"{place}: 'workDir' is '{shape.work_dir}', which is not an absolute path"
         )
-    if shape.metrics_discovery:
-        raise NotServedError(
-            f"{place}: 'metricsDiscovery' is not supported",
-            hint="name one page of metrics with 'metric'",
-        )
 
 
 def _port(shape: PortShape, number: int, place: str, least: int) -> Port:
@@ -196,12 +192,14 @@ def _port(shape: PortShape, number: int, place: str, least: int) -> Port:
     return Port(name=name, port=shape.port, host_port=shape.host_port)
 
 
-def _metrics(shape: MetricsShape, place: str) -> ExtraMetrics:
+def _metrics(shape: MetricsShape | None, place: str) -> ExtraMetrics | None:
+    if shape is None:
+        return None
     is_plain = shape.scheme == "http"
     is_unverified = shape.scheme == "https" and shape.insecure_skip_verify
     if shape.cert_path or shape.key_path or not (is_plain or is_unverified):
         raise NotServedError(
-            f"{place}: 'metric' is not supported as it is given",
+            f"{place} is not supported as it is given",
             hint="Prometheus reads metrics by 'scheme: http', or by 'https' with "
             "'insecureSkipVerify: true', without a certificate of its own",
         )

@@ -7,7 +7,7 @@ _LEVEL = re.compile(r"(DEBUG|INFO|WARN|ERROR)?([+-]?[0-9]{1,4})?", re.IGNORECASE
 
 
 def number(text: str) -> int:
-    """Return a level as a number: 0 for INFO, less for more; ValueError for what is none."""
+    """Return a level as a number: 0 for INFO, less for more; ValueError for an invalid one."""
     match = _LEVEL.fullmatch(text.strip())
     if match is None or not text.strip():
         raise ValueError(text)

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from kwokctl.config.not_served import NOT_SERVED, NotServed
-from kwokctl.config.readers import read_switch
+from kwokctl.config.original.not_served import NOT_SERVED, NotServed
+from kwokctl.config.values.readers import read_switch
 from kwokctl.errors import NotServedError
 
 
@@ -59,6 +59,19 @@ def refuse_or_remark(requests: Iterable[Unserved]) -> Iterator[str]:
     for reason in dict.fromkeys(each.option.reason for each in asking):
         places = dict.fromkeys(each.place for each in asking if each.option.reason == reason)
         yield f"{', '.join(places)}: without effect, because {reason}"
+
+
+def refuse_for(enabled: Mapping[str, str], requests: Iterable[Unserved]) -> None:
+    """Raise NotServedError for the first that asks for something of an enabled component or add-on.
+
+    `enabled` gives the version of each; what asks for that version asks for nothing.
+    """
+    for each in requests:
+        name = each.option.idle_unless
+        if name not in enabled or each.option.asks_for_nothing(each.value):
+            continue
+        if str(each.value).removeprefix("v") != enabled[name].removeprefix("v"):
+            raise NotServedError(each.option.refusal(each.place))
 
 
 def _read(option: NotServed, text: str) -> object:

@@ -82,7 +82,7 @@ Patches = Mapping[str, ComponentPatch]
 
 
 def joined(patches: Iterable[ComponentPatch]) -> dict[str, ComponentPatch]:
-    """Return one patch for each component; what is later wins."""
+    """Return one patch for each component; a later one wins."""
     found: dict[str, ComponentPatch] = {}
     for patch in patches:
         found[patch.name] = found[patch.name].then(patch) if patch.name in found else patch

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.config import checks
+from kwokctl.config import checks, version_checks
 
 IMAGES = [
     "etcd",
@@ -15,12 +15,12 @@ IMAGES = [
 
 @pytest.mark.parametrize("word", ["1.31.0", "v1.36.3", "v1.37.0-beta.1", "1.99.0+own"])
 def test_versions_of_kubernetes_from_the_oldest_that_is_supported(word: str) -> None:
-    assert checks.kubernetes(word) is None
+    assert version_checks.kubernetes(word) is None
 
 
 @pytest.mark.parametrize("word", ["banana", "2.0.0", "1.21.14", "1.36", "v1", "1.٣٦.0", "0.36.3"])
 def test_what_is_no_version_that_is_supported_is_refused_with_those_that_are(word: str) -> None:
-    fault = checks.kubernetes(word)
+    fault = version_checks.kubernetes(word)
 
     assert fault is not None
     assert "Kubernetes 1.22 and later are supported" in fault.hint
@@ -73,8 +73,8 @@ def test_a_program_is_a_file_that_can_be_executed(tmp_path: Path) -> None:
         (checks.feature_gates, ["A=true", "A=true,B=False", "A=1"], ["A", "A=2", "=true", ","]),
         (checks.runtime_config, ["api/all=true", "batch/v1", "v1=0"], ["A=b", "a=1", ","]),
         (checks.key_prefix, ["/registry", "a/b.c"], ["", "/", "..", "/a/../b", "a b", "/a/"]),
-        (checks.etcd, ["3.6.16", "v3.6.16-0"], ["3", "latest"]),
-        (checks.kind, ["v0.33.0"], ["0.33", "main"]),
+        (version_checks.etcd, ["3.6.16", "v3.6.16-0"], ["3", "latest"]),
+        (version_checks.kind, ["v0.33.0"], ["0.33", "main"]),
         (checks.text, ["x", "ü"], [" ", "a\nb", "\x1b[0m"]),
     ],
 )

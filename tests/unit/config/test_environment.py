@@ -12,8 +12,8 @@ from kwokctl.errors import NotServedError
         "KWOK_IMAGE_PREFIX",
         "KWOK_BINARY_PREFIX",
         "KWOK_JAEGER_VERSION",
-        "KWOK_SCHEDULER_PLUGINS_CONTROLLER_IMAGE",
-        "KWOK_KUEUEVIZ_BACKEND_IMAGE",
+        "KWOK_SCHEDULER_PLUGINS_VERSION",
+        "KWOK_KUEUE_MANIFESTS",
         "KWOK_NODE_READINESS_MANIFESTS",
     ],
 )

@@ -38,4 +38,4 @@ def test_a_profile_can_be_chosen_in_every_place(place: str) -> None:
 def test_what_is_given_by_itself_wins_over_the_profile() -> None:
     given: dict[str, OptionValue] = {"profile": "50k", "go_gc": 300}
     options = resolve_options(usual_options(), given, {}, []).options
-    assert (option(options, "go_gc"), option(options, "controller_parallelism")) == (300, 128)
+    assert (option(options, "go_gc"), option(options, "controller_parallelism")) == (300, 64)

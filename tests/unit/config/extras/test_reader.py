@@ -25,6 +25,7 @@ FULL: dict[str, Any] = {
     "envs": [{"name": "A", "value": "b"}, {"name": "N", "value": 1}],
     "volumes": [{"hostPath": "/etc", "mountPath": "/x", "readOnly": True}],
     "metric": {"scheme": "http", "host": "localhost:80", "path": "/metrics"},
+    "metricsDiscovery": {"scheme": "http", "host": "localhost:80", "path": "/pages"},
     "manifestContents": ["{apiVersion: v1, kind: Namespace, metadata: {name: web}}"],
 }
 WEB = ExtraComponent(
@@ -42,6 +43,7 @@ WEB = ExtraComponent(
     volumes=(Volume(host_path="/etc", mount_path="/x", read_only=True),),
     manifests=("{apiVersion: v1, kind: Namespace, metadata: {name: web}}",),
     metric=ExtraMetrics(scheme="http", host="localhost:80", path="/metrics"),
+    discovery=ExtraMetrics(scheme="http", host="localhost:80", path="/pages"),
 )
 
 
@@ -114,7 +116,10 @@ def test_a_program_of_this_folder_is_found_from_elsewhere(
         ({"volumes": [{"hostPath": "/x", "mountPath": "x"}]}, "a volume needs a 'hostPath'"),
         ({"manifestContents": ["{a"]}, "'manifestContents' is not valid YAML"),
         ({"manifestContents": ["a: b"]}, "an object without 'apiVersion'"),
-        ({"metricsDiscovery": FULL["metric"]}, "'metricsDiscovery' is not supported"),
+        (
+            {"metricsDiscovery": FULL["metric"] | {"keyPath": "/x"}},
+            "'metricsDiscovery' is not supported as",
+        ),
         ({"metric": FULL["metric"] | {"scheme": "https"}}, "'metric' is not supported as"),
         ({"metric": FULL["metric"] | {"certPath": "/x"}}, "'metric' is not supported as"),
         ({"links": ["nothing"]}, "'web' has a link to 'nothing', and there is no such"),

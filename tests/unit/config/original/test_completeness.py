@@ -4,8 +4,8 @@ import pytest
 
 from kwokctl.cli import app
 from kwokctl.components.catalog import usual_options
-from kwokctl.config.not_served import NOT_SERVED
 from kwokctl.config.options import spellings
+from kwokctl.config.original.not_served import NOT_SERVED
 from tests.support.original_kwokctl import CREATE_FLAGS, KEYS, VARIABLES
 
 _SERVED = spellings(usual_options())

@@ -1,6 +1,6 @@
 import pytest
 
-from kwokctl.config.quantity import to_bytes
+from kwokctl.config.values.quantity import to_bytes
 from kwokctl.errors import ConfigError
 
 

@@ -9,45 +9,62 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from kwokctl import assets
-from kwokctl.clusters.configuration.option_schema import not_served_schema, option_schema
+from kwokctl.clusters.json_schema.options import (
+    controller_option_schema,
+    not_served_schema,
+    option_schema,
+)
+from kwokctl.clusters.object_files.rules import schema as rules
+from kwokctl.clusters.object_files.rules.schema import SnapshotRules
 from kwokctl.components.catalog import usual_options
+from kwokctl.config.add_ons import folder as add_ons
+from kwokctl.config.add_ons.folder import AddOnShape
 from kwokctl.config.extras.reader import FIELD as EXTRAS
 from kwokctl.config.extras.reader import ExtraComponentShape
 from kwokctl.config.keys import KIND
 from kwokctl.config.kinds import API_VERSIONS, KWOK
-from kwokctl.config.not_served import NOT_SERVED
 from kwokctl.config.options import spellings
+from kwokctl.config.original.not_served import NOT_SERVED
 from kwokctl.config.patches.reader import FIELD, ComponentPatchShape
-from kwokctl.controller.configuration import DEFAULTS
 from kwokctl.controller.configuration import KIND as OF_CONTROLLER
+from kwokctl.controller.configuration import OPTIONS
 from kwokctl.expr import yaml
 from kwokctl.json_value import Json
 
 _RESOURCE = "KwokctlResource"
-_TYPES = {str: "string", int: "integer", bool: "boolean", list: "array"}
+_SHAPED = (
+    (add_ons.KIND, add_ons.API_VERSION, AddOnShape.__name__),
+    (rules.KIND, rules.API_VERSION, SnapshotRules.__name__),
+)
+"""The kinds that are read by a shape: their name, their apiVersion, and the name of the shape."""
 _PRESERVED = "x-kubernetes-preserve-unknown-fields"
 _EXTENSION = "x-kubernetes-"
 
 
 def schema() -> dict[str, Json]:
     """Return the schema of one document; which one it is, its `kind` says."""
-    lists, shapes = msgspec.json.schema_components(
-        [list[ComponentPatchShape], list[ExtraComponentShape]], ref_template="#/$defs/{name}"
+    (patches, extras, *_), shapes = msgspec.json.schema_components(
+        [list[ComponentPatchShape], list[ExtraComponentShape], AddOnShape, SnapshotRules],
+        ref_template="#/$defs/{name}",
     )
-    kinds = {**_custom_kinds(), **_own_kinds(*lists)}
+    shapes = msgspec.json.decode(msgspec.json.encode(shapes))  # as JSON has it: no tuples
+    kinds = {**_custom_kinds(), **_own_kinds(patches, extras)}
+    for kind, version, name in _SHAPED:
+        kinds[kind] = _named(shapes.pop(name), kind, version)
+    names = sorted({*API_VERSIONS, *kinds})
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Configuration of kwokctl",
         "type": "object",
         "required": ["kind"],
-        "properties": {"kind": {"enum": sorted(API_VERSIONS)}},
+        "properties": {"kind": {"enum": names}},
         "allOf": [
             {"if": {"properties": {"kind": {"const": kind}}}, "then": {"$ref": f"#/$defs/{kind}"}}
-            for kind in sorted(API_VERSIONS)
+            for kind in names
         ],
         "$defs": {
-            **{kind: kinds.get(kind) or _document(kind, {}) for kind in sorted(API_VERSIONS)},
-            **msgspec.json.decode(msgspec.json.encode(shapes)),  # as JSON has it: no tuples
+            **{kind: kinds.get(kind) or _document(kind, {}) for kind in names},
+            **shapes,
         },
     }
 
@@ -60,7 +77,9 @@ def _own_kinds(patches: Json, extras: Json) -> dict[str, Json]:
         "status": {"type": "object"},
     }
     tracing = {"endpoint": {"type": "string"}, "samplingRatePerMillion": {"type": "integer"}}
-    options: dict[str, Json] = {name: _of(value) for name, value in DEFAULTS.items()}
+    options: dict[str, Json] = {
+        name: controller_option_schema(option) for name, option in OPTIONS.items()
+    }
     template = {"type": "string", "description": "A Go template of the object."}
     return {
         KIND: _closed(_document(KIND, fields)),
@@ -80,10 +99,10 @@ def _options() -> dict[str, Json]:
     return dict(sorted({**served, **others}.items()))
 
 
-def _of(default: Json) -> Json:
-    name = _TYPES[type(default)]
-    items = {"items": {"type": "string"}} if name == "array" else {}
-    return {"type": [name, "null"], "default": default, **items}
+def _named(shape: Json, kind: str, version: str) -> Json:
+    """Return the schema of a kind of its own, which says so by its `kind` and its `apiVersion`."""
+    own = {"apiVersion": {"const": version}, "kind": {"const": kind}}
+    return {**shape, "properties": {**shape["properties"], **own}}
 
 
 def _document(kind: str, fields: Mapping[str, Json]) -> dict[str, Json]:

@@ -1,7 +1,7 @@
 """Lists the original's options that kwokctl does not serve, each with the reason.
 
 One that asks for something is refused; one that can change nothing here is accepted, and a warning
-says so. None is ignored.
+says so. What is for a component is refused if the cluster has that. None is ignored.
 """
 
 from dataclasses import dataclass, replace
@@ -26,6 +26,8 @@ class NotServed:
     """Whether it holds a port of this machine."""
     is_idle: bool = False
     """Whether it can change nothing here, so that it is accepted with a warning."""
+    idle_unless: str = ""
+    """The component or add-on that it is for: where that is enabled, the option is refused."""
     default: object = ""
     """The original's default; it asks for nothing. Empty where the original computes it."""
 
@@ -33,6 +35,13 @@ class NotServed:
     def field(self) -> str:
         """Its name among all options."""
         return self.flag.removeprefix("--").replace("-", "_") or self.key
+
+    @property
+    def outcome(self) -> str:
+        """Say how it is refused: by an error, or by a warning where nothing depends on it."""
+        if self.idle_unless:
+            return f"an error where '{self.idle_unless}' is enabled, else a warning"
+        return "a warning" if self.is_idle else "an error"
 
     def asks_for_nothing(self, value: object) -> bool:
         """Return whether a value asks for nothing that kwokctl does not do anyway."""
@@ -57,12 +66,18 @@ def _keys(*names: str, reason: str) -> tuple[NotServed, ...]:
     return tuple(NotServed(key=_camel(n), env=_variable(n), reason=reason) for n in names)
 
 
-def _addon(name: str, *parts: str) -> tuple[NotServed, ...]:
-    """Name the options of one add-on that have a variable and a key."""
-    reason = f"the add-on '{name}' says it in its folder; copy that, and enable the copy"
-    return tuple(
-        replace(option, type=list if option.key.endswith("Manifests") else str)
-        for option in _idle(_keys(*(f"{name}-{part}" for part in parts), reason=reason))
+def _addon(name: str, version: str, manifests: tuple[str, ...] = ()) -> tuple[NotServed, ...]:
+    """Name the options of one add-on, with the original's defaults: its version and its manifests."""
+    of_version, of_manifests = _idle(
+        _keys(
+            f"{name}-version",
+            f"{name}-manifests",
+            reason=f"it is set in the folder of the add-on '{name}'; copy that, edit the copy and enable it",
+        )
+    )
+    return (
+        replace(of_version, idle_unless=name, default=version),
+        replace(of_manifests, idle_unless=name, type=list, default=list(manifests)),
     )
 
 
@@ -80,7 +95,7 @@ def _camel(words: str) -> str:
     return first + "".join(word.title() for word in rest)
 
 
-_IMAGES = ("version", "image-prefix", "image", "manifests")
+_RELEASES = "https://github.com/kubernetes-sigs/{}/releases/download/{}/{}.yaml"
 _OWN = "the controller comes with kwokctl, which downloads none"
 _KECTL = "kectl is a part of kwokctl"
 _OWN_JAEGER = "'jaeger' is given with --jaeger-binary or --jaeger-image"
@@ -126,26 +141,31 @@ NOT_SERVED: tuple[NotServed, ...] = (
         _keys("jaeger-version", "jaeger-image-prefix", "jaeger-binary-prefix", reason=_OWN_JAEGER)
     ),
     *(
-        replace(option, type=list, is_idle=True)
+        replace(
+            option,
+            type=list,
+            is_idle=True,
+            idle_unless="metrics-server",
+            default=[_RELEASES.format("metrics-server", "v0.8.1", "components")],
+        )
         for option in _keys(
             "metrics-server-manifests", reason="kwokctl makes the objects of metrics-server itself"
         )
     ),
-    *_addon("scheduler-plugins", "version", "image-prefix", "manifests"),
-    *_addon("scheduler-plugins", "controller-image", "scheduler-image"),
-    *_addon("kueue", *_IMAGES),
-    *_idle(
-        _keys(
-            "kueueviz-backend-image",
-            "kueueviz-frontend-image",
-            reason="the add-on 'kueueviz' says it in its folder; copy that, and enable the copy",
-        )
-    ),
-    *_addon("jobset", *_IMAGES),
-    *_addon("lws", *_IMAGES),
-    *_addon("descheduler", *_IMAGES),
+    *_addon("scheduler-plugins", "v0.34.7"),
+    *_addon("kueue", "v0.18.1", (_RELEASES.format("kueue", "v0.18.1", "manifests"),)),
+    *_addon("jobset", "v0.12.0", (_RELEASES.format("jobset", "v0.12.0", "manifests"),)),
+    *_addon("lws", "v0.9.0", (_RELEASES.format("lws", "v0.9.0", "manifests"),)),
+    *_addon("descheduler", "v0.36.0"),
     *(
         replace(option, env=option.env.replace("_CONTROLLER", ""))
-        for option in _addon("node-readiness-controller", *_IMAGES)
+        for option in _addon(
+            "node-readiness-controller",
+            "v0.3.0",
+            (
+                _RELEASES.format("node-readiness-controller", "v0.3.0", "crds"),
+                _RELEASES.format("node-readiness-controller", "v0.3.0", "install"),
+            ),
+        )
     ),
 )

@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 from typing import get_origin
 
+import msgspec
+
 from kwokctl.config import checks
 from kwokctl.config.declaring import Spelling
 from kwokctl.config.kinds import KINDS, KWOK
-from kwokctl.config.not_served import NotServed
+from kwokctl.config.original.not_served import NotServed
+from kwokctl.controller.configuration import ControllerOption
 from kwokctl.json_value import Json
 
 _TEXT: Mapping[str, Json] = {"type": ["string", "number", "null"]}
@@ -16,6 +19,7 @@ _TYPES: Mapping[object, str] = {int: "integer", float: "number", bool: "boolean"
 _CHECKED: Mapping[checks.Check, Json] = {
     checks.address: {"anyOf": [{"format": "ipv4"}, {"format": "ipv6"}]},
     checks.quantity: {"pattern": _QUANTITY},
+    checks.network: {"pattern": r"^([0-9A-Fa-f:.]+/[0-9]{1,3})?$"},
     checks.resource_kind: {"enum": list(KINDS[KWOK])},
 }
 """What a schema can say of texts that a check accepts."""
@@ -43,6 +47,33 @@ def not_served_schema(option: NotServed) -> Json:
     return {"description": f"Not supported: {option.reason}.", "enum": harmless}
 
 
+def controller_option_schema(option: ControllerOption) -> Json:
+    """Return the schema of an option of the controller."""
+    differs = option.original is not None
+    remark = f"The original's default is {msgspec.json.encode(option.original).decode()}."
+    return {
+        **({"description": remark} if differs else {}),
+        **({"description": f"Not supported: {option.missing}."} if option.missing else {}),
+        **_of_controller(option),
+        "default": option.default,
+    }
+
+
+def _of_controller(option: ControllerOption) -> dict[str, Json]:
+    default, said = option.default, _CHECKED.get(option.check, {})
+    if isinstance(default, bool):
+        return {"type": ["boolean", "null"]}
+    if isinstance(default, int):
+        return {"type": ["integer", "null"], **_bounds(option.within)}
+    if isinstance(default, list):
+        return {"type": ["array", "null"], "items": {"type": "string", **said}}
+    return {"type": ["string", "null"], **said}
+
+
+def _bounds(within: tuple[int, int]) -> dict[str, Json]:
+    return dict(zip(("minimum", "maximum"), within, strict=True))
+
+
 def _shape(spelling: Spelling) -> dict[str, Json]:
     if get_origin(spelling.type) is tuple:
         items = {"type": "string", **_CHECKED.get(spelling.check, {})}
@@ -52,8 +83,7 @@ def _shape(spelling: Spelling) -> dict[str, Json]:
         return {"enum": [*spelling.choices, *switches, "", None]}
     if spelling.type is str:
         return {**_TEXT, **_CHECKED.get(spelling.check, {})}
-    bounds = dict(zip(("minimum", "maximum"), spelling.within, strict=True))
     return {
         "type": [_TYPES[spelling.type], "null"],
-        **({} if spelling.type is bool else bounds),
+        **({} if spelling.type is bool else _bounds(spelling.within)),
     }

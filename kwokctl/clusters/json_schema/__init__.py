@@ -1,0 +1,1 @@
+"""The JSON schema of configuration documents, for editors and other tools."""

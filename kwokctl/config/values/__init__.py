@@ -1,0 +1,1 @@
+"""Single values as users write them: words, numbers and quantities."""

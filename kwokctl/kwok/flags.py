@@ -14,7 +14,7 @@ def parser() -> FlagParser:
     made = controller_parser()
     made.description = (
         "Acts as the kubelet of fake nodes in any cluster: nodes become Ready, pods run and end as "
-        "Stages define, and logs and the like are served."
+        "Stages define, and logs and similar are served."
     )
     add = made.add_argument
     add("-c", "--config", action="append", default=[], metavar="FILE",
@@ -39,14 +39,14 @@ def parser() -> FlagParser:
 
 
 def _add_access(made: argparse.ArgumentParser) -> None:
-    """Add the flags that say who may ask the server for what; the names are the kubelet's."""
+    """Add the flags that say which clients may ask the server for what; the names are the kubelet's."""
     add = made.add_argument
     add("--client-ca-file", type=Path, metavar="FILE",
         help="authority of the certificates that clients may show (default: the cluster's)")  # fmt: skip
     add("--anonymous-auth", default=False, **SWITCH,
         help="whether a client without a credential is a user, 'system:anonymous'")  # fmt: skip
     add("--authorization-mode", choices=("Webhook", "AlwaysAllow"), default="Webhook",
-        help="who may ask: whom the API server allows it, or every known user")  # fmt: skip
+        help="authorize requests by the API server, or allow every known user")  # fmt: skip
 
 
 def _refuse(made: argparse.ArgumentParser) -> None:

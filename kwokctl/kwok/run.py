@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from kwokctl.controller.membership.identity import own_identity
 from kwokctl.controller.run import play
 from kwokctl.controller.serving.routes import Handlers
-from kwokctl.embedded.cluster_access import cluster_access
+from kwokctl.embedded.cluster_access import cluster_access, with_credential
 from kwokctl.embedded.process import (
     LogProgress,
     collect_rarely,
@@ -52,7 +52,7 @@ async def serve(settings: KwokSettings, access: Access) -> None:
     end_at_signals()
     try:
         with TemporaryDirectory(prefix="kwok-") as folder:
-            await _serve(settings, access, Path(folder))
+            await _serve(settings, await with_credential(access), Path(folder))
     except asyncio.CancelledError:
         log.info("received a signal to end")
 

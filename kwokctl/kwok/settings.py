@@ -9,7 +9,6 @@ from kwokctl.components.heartbeat import usual_heartbeat
 from kwokctl.components.stage_sets import KUBELET_PODS, documents_of, sets_in_force
 from kwokctl.config.documents import Document, load_documents
 from kwokctl.config.kinds import FOR_KUBELET, KWOK
-from kwokctl.controller.configuration import given_options
 from kwokctl.controller.settings import Settings, custom_kinds_of, options_of, settings_of
 from kwokctl.errors import UnavailableError
 from kwokctl.host.paths import default_workdir, expanded
@@ -18,6 +17,7 @@ from kwokctl.kubelet.settings import KubeletSettings, TlsFiles, tls_files
 from kwokctl.kubelet.subjects import check_kubelet_documents
 from kwokctl.kubelet.usage.pages import usual_metrics
 from kwokctl.kwok.flags import parser
+from kwokctl.kwok.without_effect import refuse_without_effect, without_server
 from kwokctl.progress import Progress
 
 
@@ -34,10 +34,14 @@ class KwokSettings:
 
 def read_kwok_settings(argv: Sequence[str], progress: Progress) -> KwokSettings:
     """Read flags and configuration files; raises UsageError and ConfigError."""
-    flags = parser().parse_args(argv)
+    known = parser()
+    flags = known.parse_args(argv)
     documents = _documents(flags, progress)
     options = options_of(flags, documents)
+    refuse_without_effect(flags, known.get_default, options, documents)
     kinds = custom_kinds_of(flags, options)
+    if idle := without_server(options, kinds, documents):
+        progress.note(f"nothing is served, so that these have no effect: {', '.join(idle)}")
     documents = (*documents, *_usual_stages(flags, options, kinds, documents, progress))
     controller = settings_of(flags, documents, progress)
     return KwokSettings(
@@ -99,13 +103,14 @@ def _kubelet(
         selection=controller.selection,
         hosts=tuple(hosts.split(",")),
         port=port,
+        # The API server asks at the port of the nodes, where any of those that share them answers.
+        gives_way=controller.shares,
         egress_socket=None,
         tls=_tls(options, flags.client_ca_file),
         anonymous=flags.anonymous_auth,
         allow_all=flags.authorization_mode == "AlwaysAllow",
         debugging=options["enableDebuggingHandlers"],
-        # On by default in the original, so only what is written down turns it on.
-        profiling=given_options(documents).get("enableProfilingHandler") is True,
+        profiling=options["enableProfilingHandler"],
         verbosity=controller.verbosity,
     )
 

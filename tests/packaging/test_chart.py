@@ -2,7 +2,7 @@
 
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,8 @@ import pytest
 
 from kwokctl.clusters.in_cluster.manifest import manifest
 from kwokctl.clusters.in_cluster.request import THROUGH_POD, ManifestRequest
-from kwokctl.clusters.in_cluster.stages import chosen_stages
+from kwokctl.clusters.in_cluster.sizing import Size
+from kwokctl.clusters.in_cluster.stages import chosen_stages, has_kubelet_pods
 from kwokctl.config.kinds import KINDS, KWOK
 from kwokctl.expr import yaml
 from tests.support.helm import helm
@@ -26,25 +27,34 @@ def program() -> Path:
     return helm()
 
 
-def rendered(program: Path, *values: str) -> list[Mapping[str, Any]]:
+def run(program: Path, *values: str, served: str = "") -> "subprocess.CompletedProcess[str]":
+    settings = [word for value in values for word in ("--set", value)]
     words: list[str | Path] = [
-        program,
         "template",
         "kwok",
         CHART,
         "--namespace",
         "fakes",
         "--include-crds",
+        *settings,
     ]
-    for value in values:
-        words += ["--set", value]
-    text = subprocess.run(words, capture_output=True, text=True, check=True).stdout
-    return [each for each in yaml.load_all(text) if each]
+    words += ["--api-versions", served] if served else []
+    return subprocess.run([program, *words], capture_output=True, text=True, check=False)
 
 
-def wanted(**words: Any) -> list[Mapping[str, Any]]:
+def rendered(program: Path, *values: str) -> list[Mapping[str, Any]]:
+    done = run(program, *values)
+    assert done.returncode == 0, done.stderr
+    return [each for each in yaml.load_all(done.stdout) if each]
+
+
+def wanted(*sets: str, **words: Any) -> list[Mapping[str, Any]]:
     request = ManifestRequest(
-        stages=chosen_stages((), ()), custom_kinds=KINDS[KWOK], namespace="fakes", **words
+        stages=chosen_stages(sets, ()),
+        custom_kinds=KINDS[KWOK],
+        namespace="fakes",
+        has_kubelet_pods=has_kubelet_pods(sets),
+        **words,
     )
     return [each for each in manifest(request) if each["kind"] != "Namespace"]
 
@@ -56,6 +66,25 @@ def by_name(objects: Iterable[Mapping[str, Any]]) -> Mapping[tuple[str, str, str
     }
 
 
+def pod(objects: Iterable[Mapping[str, Any]]) -> Any:
+    [deployment] = [each for each in objects if each["kind"] == "Deployment"]
+    return deployment["spec"]["template"]["spec"]
+
+
+def with_single_rights(objects: Iterable[Mapping[str, Any]]) -> Mapping[tuple[str, str, str], Any]:
+    """Return the objects by name, with rules as rights: how they are put together may differ."""
+    found = by_name(objects)
+    role = found["ClusterRole", "", "kwok-controller"]
+    role["rules"] = {
+        (group, resource, verb, *rule.get("resourceNames", ()))
+        for rule in role["rules"]
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }
+    return found
+
+
 def test_the_chart_is_the_manifest(program: Path) -> None:
     assert by_name(rendered(program)) == by_name(wanted())
 
@@ -63,12 +92,73 @@ def test_the_chart_is_the_manifest(program: Path) -> None:
 def test_values_do_what_options_do(program: Path) -> None:
     found = rendered(
         program, "replicas=5", "image.repository=here/kwok", "image.tag=7", "steerPods=true",
-        "kubeletThrough=pod",
+        "kubeletThrough=pod", "apiServer.host=10.0.0.1", "apiServer.port=6443",
     )  # fmt: skip
 
     assert by_name(found) == by_name(
-        wanted(replicas=5, image="here/kwok:7", steers_pods=True, kubelet_through=THROUGH_POD)
-    )
+        wanted(
+            size=Size(replicas=5), image="here/kwok:7", steering="v1", kubelet_through=THROUGH_POD,
+            api_server=("10.0.0.1", 6443),
+        )
+    )  # fmt: skip
+
+
+def test_pods_are_steered_by_the_version_of_policies_that_the_cluster_serves(program: Path) -> None:
+    group = "admissionregistration.k8s.io/v1beta1"
+    served = f"{group}/MutatingAdmissionPolicy"
+
+    assert f"apiVersion: {group}" in run(program, "steerPods=true", served=served).stdout
+
+
+@pytest.mark.parametrize("sets", [("pod-general", "volume-fast"), ("node-boot", "pod-kubelet")])
+def test_sets_of_stages_are_chosen_with_their_rights(program: Path, sets: Sequence[str]) -> None:
+    found = rendered(program, f"stages={{{','.join(sets)}}}")
+
+    assert with_single_rights(found) == with_single_rights(wanted(*sets))
+
+
+@pytest.mark.parametrize(
+    ("sets", "fault"),
+    [("pod-slow", "'pod-slow' is not a set of Stages"), ("pod-fast,pod-general", "exclude each")],
+)
+def test_sets_that_are_none_or_exclude_each_other_are_refused(
+    program: Path, sets: str, fault: str
+) -> None:
+    assert fault in run(program, f"stages={{{sets}}}").stderr
+
+
+def test_where_and_as_whom_the_pods_run_are_values(program: Path) -> None:
+    found = pod(
+        rendered(
+            program, "image.pullPolicy=Always", "imagePullSecrets[0].name=key", "affinity=null",
+            "nodeSelector.disk=ssd", "tolerations[0].operator=Exists",
+            "podSecurityContext.runAsUser=7", "securityContext.privileged=false",
+        )
+    )  # fmt: skip
+
+    [container] = found["containers"]
+    assert container["imagePullPolicy"] == "Always"
+    assert found["imagePullSecrets"] == [{"name": "key"}]
+    assert "affinity" not in found
+    assert found["nodeSelector"] == {"disk": "ssd"}
+    assert found["tolerations"] == [{"operator": "Exists"}]
+    assert found["securityContext"]["runAsUser"] == 7
+    assert container["securityContext"]["privileged"] is False
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        (["fullnameOverride=mine"], "mine"),
+        (["fullnameOverride=", "nameOverride=other"], "kwok-other"),
+    ],
+)
+def test_all_objects_have_another_name_if_it_is_wanted(
+    program: Path, values: Sequence[str], name: str
+) -> None:
+    usual = run(program).stdout.replace("KWOK_CONTROLLER_", f"{name.upper().replace('-', '_')}_")
+
+    assert run(program, *values).stdout == usual.replace("kwok-controller", name)
 
 
 def test_helm_finds_no_fault(program: Path) -> None:

@@ -4,6 +4,7 @@ import os
 import pwd
 import shutil
 import subprocess
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,15 @@ def helm() -> Path:
     """Return the program; skips the test where it is not there and cannot be built."""
     folder = _HOME / ".cache" / "kwokctl" / "tests" / f"helm-{VERSION}"
     program = folder / "helm"
-    if program.exists():
-        return program
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with (folder.parent / f"{folder.name}.lock").open("w") as lock:  # tests of two lanes need it
+        flock(lock, LOCK_EX)
+        if not program.exists():
+            _build(folder)
+    return program
+
+
+def _build(folder: Path) -> None:
     go = shutil.which("go")
     if go is None:
         pytest.skip("Helm is built with Go, which is not installed")
@@ -31,4 +39,3 @@ def helm() -> Path:
     )  # fmt: skip
     if done.returncode:
         pytest.skip(f"Helm cannot be built: {done.stderr.strip().splitlines()[-1]}")
-    return program

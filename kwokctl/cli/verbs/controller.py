@@ -1,6 +1,8 @@
 """`controller`: the controller of fake nodes in a cluster that kwokctl has not made."""
 
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,10 +13,15 @@ from kwokctl.cli.parsing.shapes import count_option, namespace_option
 from kwokctl.cli.parsing.values import checked, one_of
 from kwokctl.config.checks import image as image_reference
 from kwokctl.errors import UsageError
+from kwokctl.json_value import Json
+
+if TYPE_CHECKING:
+    from kwokctl.clusters.in_cluster.sizing import Size
 
 _EXAMPLES = {
     "manifest": (
         "kwokctl controller manifest --replicas 5 | kubectl apply -f -",
+        "kwokctl controller manifest --nodes 20000 | kubectl apply -f -",
         "kwokctl controller manifest --stage pod-general --config my-stages.yaml --crds >kwok.yaml",
     )
 }
@@ -34,6 +41,17 @@ def manifest(
     replicas: Annotated[
         int | None,
         count_option("--replicas", "How many controllers share the nodes [default: 1]"),
+    ] = None,
+    nodes: Annotated[
+        int | None,
+        count_option(
+            "--nodes",
+            "Choose replicas and memory for a fleet of so many nodes; --replicas overrides",
+        ),
+    ] = None,
+    pods: Annotated[
+        int | None,
+        count_option("--pods", "How many pods that fleet has [default: ten on each node]"),
     ] = None,
     image: Annotated[
         str,
@@ -70,7 +88,7 @@ def manifest(
         typer.Option(
             "--kubelet-through",
             metavar="WAY",
-            help="How the API server reaches kubelets, for logs and the like: service (any replica "
+            help="How the API server reaches kubelets, for logs and similar: service (any replica "
             "answers) or pod (the one that has made the node Ready) [default: service]",
             parser=one_of("--kubelet-through", "service", "pod"),
         ),
@@ -88,15 +106,26 @@ def manifest(
         typer.Option(
             "--steer-pods",
             help="Add a policy that places pods with the label kwok.x-k8s.io/node=fake, or in "
-            "namespaces with it, on fake nodes (Kubernetes 1.36)",
+            "namespaces with it, on fake nodes",
         ),
     ] = False,
+    steering_version: Annotated[
+        str | None,
+        typer.Option(
+            "--steering-version",
+            metavar="VERSION",
+            help="API version of that policy: v1 (since Kubernetes 1.36), or v1beta1 (1.34 and "
+            "1.35, where it is enabled) [default: v1]",
+            parser=one_of("--steering-version", "v1", "v1beta1"),
+        ),
+    ] = None,
 ) -> None:
-    """Print the objects with which the controller runs in any cluster, for 'kubectl apply -f -'.
+    """Print the objects that run the controller in any cluster, for 'kubectl apply -f -'.
 
     It manages the nodes with the annotation kwok.x-k8s.io/node=fake, unless a KwokConfiguration of
     --config selects others. Its rights are derived from its Stages: the usual ones, those of --stage, and
-    your own from --config. Stages that come later as custom resources may need more.
+    your own from --config. Stages that come later as custom resources may need more. --nodes computes replicas
+    and memory from the figures of the documentation.
     """
     from kwokctl.clusters.in_cluster.manifest import manifest as objects
     from kwokctl.clusters.in_cluster.request import (
@@ -115,21 +144,54 @@ def manifest(
     from kwokctl.expr import yaml
 
     documents = call.documents()
+    options = chosen_options(documents)
     words = [word for each in stages or () for word in each.split(",") if word.strip()]
     request = ManifestRequest(
         stages=chosen_stages(words, documents),
         documents=kubelet_documents(documents),
-        options=chosen_options(documents),
+        options=options,
         namespace=namespace or NAMESPACE,
-        replicas=1 if replicas is None else replicas,
+        size=_size(replicas, nodes, pods, options, words),
         image=image or IMAGE,
         custom_kinds=KINDS[KWOK] if crds else (),
         has_kubelet_pods=has_kubelet_pods(words),
         kubelet_through=kubelet_through or THROUGH_SERVICE,
         api_server=_address(api_server) if api_server else None,
-        steers_pods=steer_pods,
+        steering=_steering(steering_version, is_wanted=steer_pods),
     )
     results.emit(yaml.dump_all(objects(request)).rstrip("\n"))
+
+
+def _steering(version: str | None, *, is_wanted: bool) -> str:
+    """Return the version of the policy, empty for none; UsageError for a version of none."""
+    if version and not is_wanted:
+        raise UsageError("'--steering-version' needs '--steer-pods'", hint="give both, or neither")
+    return (version or "v1") if is_wanted else ""
+
+
+def _size(
+    replicas: int | None,
+    nodes: int | None,
+    pods: int | None,
+    options: Mapping[str, Json],
+    words: Sequence[str],
+) -> "Size":
+    """Return the size that was given, or that of the fleet; UsageError for pods without nodes."""
+    from kwokctl.clusters.in_cluster.configuration import lease_seconds
+    from kwokctl.clusters.in_cluster.sizing import PODS_ON_NODE, USUAL, size_for
+    from kwokctl.clusters.in_cluster.stages import has_kubelet_pods
+
+    if pods is not None and nodes is None:
+        raise UsageError("'--pods' needs '--nodes'", hint="give both, or neither")
+    size = USUAL
+    if nodes is not None:
+        size = size_for(
+            nodes,
+            nodes * PODS_ON_NODE if pods is None else pods,
+            lease_seconds=lease_seconds(options),
+            has_kubelet_pods=has_kubelet_pods(words),
+        )
+    return size if replicas is None else replace(size, replicas=replicas)
 
 
 def _address(text: str) -> tuple[str, int]:

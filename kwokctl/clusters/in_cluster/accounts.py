@@ -7,6 +7,7 @@ from kwokctl.clusters.in_cluster.plurals import group, plural
 from kwokctl.clusters.in_cluster.request import NAME, ManifestRequest
 from kwokctl.clusters.in_cluster.stage_rights import EVENTS, READ, ApiRight, stage_rights
 from kwokctl.config.kinds import KWOK
+from kwokctl.controller.stages.model import POD
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import NODE_LEASES
 
@@ -25,18 +26,22 @@ def cluster_rights(request: ManifestRequest) -> set[ApiRight]:
     # Nodes and pods are followed even if no Stage is for them: addresses, logs, usage.
     rights |= {ApiRight("", resource, verb) for resource in ("nodes", "pods") for verb in READ}
     rights |= {ApiRight(within, resource, "create") for within, resource in _REVIEWS}
-    if request.has_kubelet_pods:
-        rights |= {
-            ApiRight("", "pods/status", "patch"),
-            ApiRight("", "pods", "delete"),
-            ApiRight("", EVENTS, "create"),
-        }
+    if _plays_pods(request):
+        # An annotation selects the rules of a kubelet for a single pod.
+        rights |= {ApiRight("", "pods/status", "patch"), ApiRight("", "pods", "delete")}
+    # Of such pods, counted as a kubelet does, and of objects that Stages lead in a circle.
+    rights |= {ApiRight("", EVENTS, verb) for verb in ("create", "patch")}
     for kind in request.custom_kinds:
         resource = plural(KWOK, kind)
         rights |= {ApiRight(group(KWOK), resource, verb) for verb in READ}
         # Those that are wrong get a condition.
         rights.add(ApiRight(group(KWOK), f"{resource}/status", "patch"))
     return rights
+
+
+def _plays_pods(request: ManifestRequest) -> bool:
+    kinds = {stage["spec"]["resourceRef"]["kind"] for stage in request.stages}
+    return request.has_kubelet_pods or POD.name in kinds
 
 
 def lease_rights() -> set[ApiRight]:

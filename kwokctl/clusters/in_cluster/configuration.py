@@ -28,6 +28,11 @@ def settings(request: ManifestRequest) -> Mapping[str, Json]:
     }
 
 
+def lease_seconds(options: Mapping[str, Json]) -> int:
+    """Return how long leases of nodes last with these options of the user."""
+    return int({**_USUAL, **options}["nodeLeaseDurationSeconds"])
+
+
 def _configuration(request: ManifestRequest) -> Mapping[str, Json]:
     selects = any(request.options.get(name) for name in SELECTING)
     usual = {name: value for name, value in _USUAL.items() if not (selects and name in SELECTING)}

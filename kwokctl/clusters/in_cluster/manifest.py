@@ -21,8 +21,8 @@ def manifest(request: ManifestRequest) -> Iterator[Mapping[str, Json]]:
     yield settings(request)
     yield from flow_control(request)
     yield from workload(request)
-    if request.steers_pods:
-        yield from steering()
+    if request.steering:
+        yield from steering(request.steering)
 
 
 def namespace(request: ManifestRequest) -> Mapping[str, Json]:

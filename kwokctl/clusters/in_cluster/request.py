@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kwokctl import __version__
+from kwokctl.clusters.in_cluster.sizing import USUAL, Size
 from kwokctl.json_value import Json
 
 NAME = "kwok-controller"
@@ -28,15 +29,15 @@ class ManifestRequest:
     options: Mapping[str, Json] = field(default_factory=dict)
     """Options of KwokConfiguration that are not as usual."""
     namespace: str = NAMESPACE
-    replicas: int = 1
+    size: Size = USUAL
     image: str = IMAGE
     custom_kinds: Sequence[str] = ()
     """Kinds of documents that are custom resources, with their definitions."""
     has_kubelet_pods: bool = False
-    """Whether pods live by the rules of a kubelet."""
+    """Whether pods follow the rules of a kubelet."""
     kubelet_through: str = THROUGH_SERVICE
-    """At which address the API server asks for logs and the like."""
+    """At which address the API server asks for logs and similar."""
     api_server: tuple[str, int] | None = None
     """Where the API server is, for a cluster in which the address of its Service does not answer."""
-    steers_pods: bool = False
-    """Whether pods that are meant for fake nodes get there by a policy."""
+    steering: str = ""
+    """The version of the policy by which pods that are meant for fake nodes get there; empty for none."""

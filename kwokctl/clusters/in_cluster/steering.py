@@ -12,14 +12,14 @@ from kwokctl.json_value import Json
 NAME = "kwok-steer-pods"
 MARK = ("kwok.x-k8s.io/node", "fake")
 """The label of such pods and namespaces, and the taint of nodes that take no others."""
-_API = "admissionregistration.k8s.io/v1"
+_GROUP = "admissionregistration.k8s.io"
 _LABELLED = '{holder}.?metadata.?labels[?"{key}"].orValue("") == "{value}"'
 
 
-def steering() -> Iterator[Mapping[str, Json]]:
-    """Yield the policy and its binding."""
+def steering(version: str) -> Iterator[Mapping[str, Json]]:
+    """Yield the policy and its binding, in a version of the API."""
     yield {
-        "apiVersion": _API,
+        "apiVersion": f"{_GROUP}/{version}",
         "kind": "MutatingAdmissionPolicy",
         "metadata": {"name": NAME},
         "spec": {
@@ -42,7 +42,7 @@ def steering() -> Iterator[Mapping[str, Json]]:
         },
     }
     yield {
-        "apiVersion": _API,
+        "apiVersion": f"{_GROUP}/{version}",
         "kind": "MutatingAdmissionPolicyBinding",
         "metadata": {"name": NAME},
         "spec": {"policyName": NAME},

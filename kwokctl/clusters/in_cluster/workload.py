@@ -19,7 +19,7 @@ _PRIORITY = 1_000_000
 """Above the pods of users, below those of the system: a fleet without its controller is lost."""
 _USER = 65532
 _DIGITS = 12
-"""Of the hash of the configuration, with which the pods begin anew when it changes."""
+"""Of the hash of the configuration, which restarts the pods when it changes."""
 
 
 def workload(request: ManifestRequest) -> Iterator[Mapping[str, Json]]:
@@ -53,7 +53,7 @@ def workload(request: ManifestRequest) -> Iterator[Mapping[str, Json]]:
         "kind": "Deployment",
         "metadata": metadata,
         "spec": {
-            "replicas": request.replicas,
+            "replicas": request.size.replicas,
             "selector": {"matchLabels": dict(_LABELS)},
             "strategy": {"rollingUpdate": {"maxUnavailable": 1, "maxSurge": 1}},
             "template": _template(request),
@@ -91,7 +91,7 @@ def _template(request: ManifestRequest) -> Mapping[str, Json]:
             "containers": [_container(request)],
             "volumes": [
                 {"name": "configuration", "configMap": {"name": NAME}},
-                # The certificate of the server is made anew at each start.
+                # The certificate of the server is made again at each start.
                 {"name": "tmp", "emptyDir": {"medium": "Memory", "sizeLimit": "16Mi"}},
             ],
         },
@@ -120,8 +120,8 @@ def _container(request: ManifestRequest) -> Mapping[str, Json]:
         "readinessProbe": _probe("/readyz", periodSeconds=5, timeoutSeconds=5),
         # No limit of the processor: a controller that is throttled renews its leases too late.
         "resources": {
-            "requests": {"cpu": "500m", "memory": "256Mi"},
-            "limits": {"memory": "1Gi"},
+            "requests": {"cpu": "500m", "memory": _quantity(request.size.memory_request)},
+            "limits": {"memory": _quantity(request.size.memory_limit)},
         },
         "securityContext": {
             "allowPrivilegeEscalation": False,
@@ -163,3 +163,7 @@ def _environment(request: ManifestRequest) -> Iterator[Mapping[str, Json]]:
 
 def _probe(path: str, **times: int) -> Mapping[str, Json]:
     return {"httpGet": {"path": path, "port": "kubelet"}, **times}
+
+
+def _quantity(mebibytes: int) -> str:
+    return f"{mebibytes}Mi" if mebibytes % 1024 else f"{mebibytes // 1024}Gi"

@@ -2,9 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from kwokctl.errors import UsageError
+from kwokctl.errors import ConfigError, UsageError
 from kwokctl.kwok.settings import KwokSettings, read_kwok_settings
 from kwokctl.progress import Silent
+from tests.support.recorded_messages import RecordedMessages
 
 ALL = "--manage-all-nodes"
 CONFIGURATION = """
@@ -86,6 +87,13 @@ def test_one_server_answers_for_both(home: Path) -> None:
     assert not found.kubelet.profiling
 
 
+def test_only_one_that_shares_nodes_gives_way_to_another_on_its_port() -> None:
+    port, leases = "--node-port=10247", "--node-lease-duration-seconds=40"
+    found = [read(ALL, port, leases), read(ALL, port, leases, "--holder-identity=me")]
+
+    assert [each.kubelet.gives_way for each in found if each.kubelet] == [True, False]
+
+
 def test_without_port_and_address_nothing_is_served() -> None:
     assert read(ALL).kubelet is None
 
@@ -106,6 +114,19 @@ def test_nodes_must_be_chosen() -> None:
         "--tracing-endpoint=127.0.0.1:4317",
         "--tracing-sampling-rate-per-million=1",
         "--server-token-file=token",
+        "--etcd-endpoint=unix:a.sock",
+        "--etcd-cafile=ca.crt",
+        "--etcd-certfile=a.crt",
+        "--etcd-keyfile=a.key",
+        "--etcd-prefix=/other",
+        "--managed-fields=false",
+        "--tls-cert-file=a.crt",
+        "--tls-private-key-file=a.key",
+        "--client-ca-file=ca.crt",
+        "--anonymous-auth",
+        "--authorization-mode=AlwaysAllow",
+        "--enable-crds=Stage,Logs",
+        "--holder-identity=me",
     ],
 )
 def test_a_flag_without_effect_is_refused_by_name_with_a_remedy(flag: str) -> None:
@@ -113,3 +134,36 @@ def test_a_flag_without_effect_is_refused_by_name_with_a_remedy(flag: str) -> No
         read(ALL, flag)
 
     assert "leave it out" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--data-path=auto", "--etcd-endpoint=unix:a.sock", "--managed-fields=false"),
+        ("--node-port=10247", "--anonymous-auth", "--enable-crds=Stage,Logs"),
+        ("--server-address=:10247", "--client-ca-file=ca.crt"),
+        ("--node-lease-duration-seconds=40", "--holder-identity=me"),
+        ("--managed-fields=true", "--anonymous-auth=false"),
+    ],
+)
+def test_a_flag_is_taken_with_what_it_needs_and_if_it_says_what_holds_anyway(
+    flags: tuple[str, ...],
+) -> None:
+    read(ALL, *flags)
+
+
+def test_what_a_file_gives_a_server_is_named_where_nothing_is_served(home: Path) -> None:
+    file = home / "mine.yaml"
+    file.write_text(CONFIGURATION.replace("10247", "0"))
+    progress = RecordedMessages()
+
+    read_kwok_settings([f"--config={file}"], progress)
+
+    assert "nothing is served, so that these have no effect: Logs" in progress.lines
+
+
+def test_tracing_is_refused_in_a_document_as_its_flag_is(home: Path) -> None:
+    (home / "mine.yaml").write_text(CONFIGURATION + "tracing: {endpoint: '127.0.0.1:4317'}\n")
+
+    with pytest.raises(ConfigError, match=r"mine.yaml.*'tracing' is not supported"):
+        read(f"--config={home / 'mine.yaml'}")

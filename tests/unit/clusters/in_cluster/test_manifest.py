@@ -5,6 +5,7 @@ import pytest
 
 from kwokctl.clusters.in_cluster.manifest import manifest
 from kwokctl.clusters.in_cluster.request import ManifestRequest
+from kwokctl.clusters.in_cluster.sizing import Size
 from kwokctl.clusters.in_cluster.stages import chosen_options, chosen_stages
 from kwokctl.config.documents import Document
 from kwokctl.config.kinds import KINDS, KWOK
@@ -48,7 +49,7 @@ def test_they_are_asked_how_they_are_and_a_drain_takes_one_at_a_time() -> None:
 
 
 def test_replicas_image_and_namespace_are_as_given() -> None:
-    found = objects(replicas=5, image="here/kwok:1", namespace="fakes")
+    found = objects(size=Size(replicas=5), image="here/kwok:1", namespace="fakes")
 
     assert found["Deployment"]["spec"]["replicas"] == 5
     assert (
@@ -118,4 +119,14 @@ def test_the_service_is_there_before_the_pods_that_look_for_it() -> None:
 
 def test_pods_are_steered_only_if_wanted() -> None:
     assert "MutatingAdmissionPolicy" not in objects()
-    assert "MutatingAdmissionPolicy" in objects(steers_pods=True)
+    for version in ("v1", "v1beta1"):
+        found = objects(steering=version)
+        for kind in ("MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"):
+            assert found[kind]["apiVersion"] == f"admissionregistration.k8s.io/{version}"
+
+
+def test_memory_is_that_of_the_size() -> None:
+    [container] = pod(size=Size(memory_request=1088, memory_limit=2048))["containers"]
+
+    assert container["resources"]["requests"]["memory"] == "1088Mi"
+    assert container["resources"]["limits"]["memory"] == "2Gi"

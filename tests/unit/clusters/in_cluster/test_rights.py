@@ -38,6 +38,7 @@ def test_the_usual_stages_may_do_what_kubelets_do_and_no_more() -> None:
     found = rules(cluster_rights(ManifestRequest(stages=chosen_stages((), ()))))
 
     assert found == [
+        {"apiGroups": [""], "resources": ["events"], "verbs": ["create", "patch"]},
         {"apiGroups": [""], "resources": ["nodes"], "verbs": ["get", "list", "watch"]},
         {"apiGroups": [""], "resources": ["nodes/status", "pods/status"], "verbs": ["patch"]},
         {"apiGroups": [""], "resources": ["pods"], "verbs": ["delete", "get", "list", "watch"]},
@@ -126,12 +127,26 @@ def test_a_patch_as_another_user_needs_the_right_to_be_that_user() -> None:
     assert allowed([body], "", "pods") == READING
 
 
-def test_pods_that_live_as_on_a_kubelet_may_be_written_without_stages() -> None:
-    words = ["pod-kubelet"]
-    request = ManifestRequest(stages=chosen_stages(words, ()), has_kubelet_pods=True)
+@pytest.mark.parametrize("words", [["pod-kubelet"], ["pod-general"], []])
+def test_what_pods_need_that_live_as_on_a_kubelet_is_granted_where_pods_are_played(
+    words: list[str],
+) -> None:
+    request = ManifestRequest(
+        stages=chosen_stages(words, ()), has_kubelet_pods="pod-kubelet" in words
+    )
 
-    assert ApiRight("", "pods/status", "patch") in cluster_rights(request)
-    assert ApiRight("", "events", "create") in cluster_rights(request)
+    assert cluster_rights(request) >= {
+        ApiRight("", "pods/status", "patch"),
+        ApiRight("", "pods", "delete"),
+        ApiRight("", "events", "create"),
+        ApiRight("", "events", "patch"),
+    }
+
+
+def test_where_only_nodes_are_played_pods_may_not_be_written() -> None:
+    found = cluster_rights(ManifestRequest(stages=[stage("Node", {"delete": True})]))
+
+    assert {each.verb for each in found if each.resource.startswith("pods")} == READING
 
 
 def test_kinds_are_spelt_as_the_api_has_them() -> None:

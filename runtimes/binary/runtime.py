@@ -9,7 +9,7 @@ from kwokctl.artifacts.target import here
 from kwokctl.errors import UnavailableError
 from kwokctl.host.carry_out import carry_out, work_folders
 from kwokctl.host.machine import Host
-from kwokctl.host.platforms import WAY, machine_name
+from kwokctl.host.platforms import machine_name, way
 from kwokctl.host.processes.manager import GRACE, Crew
 from kwokctl.model import ClusterName, ComponentName, NodeAddress, Plan, State
 from kwokctl.runtime import RuntimeScript, Site
@@ -43,7 +43,7 @@ class BinaryRuntime:
         if sys.platform != "linux" or machine_name() not in _MACHINES:
             raise UnavailableError(
                 "the binary runtime needs Linux on amd64 or arm64",
-                hint=WAY,
+                hint=way(),
             )
 
     def site(self, cluster: ClusterName) -> Site:

@@ -6,7 +6,7 @@ from pathlib import Path
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import home_folder
 from kwokctl.runtime import Runtime
-from runtimes.docker.runtime import EngineRuntime
+from runtimes.docker.runtime import PODMAN, EngineRuntime
 from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import find_endpoint
 from runtimes.engine.podman import podman_engine
@@ -20,4 +20,4 @@ def create(host: Host) -> Runtime:
 
 def create_with_podman(host: Host) -> Runtime:
     """Build the runtime for this host, with Podman's service, which speaks as Docker's engine does."""
-    return EngineRuntime(host, podman_engine(), name="podman")
+    return EngineRuntime(host, podman_engine(), name=PODMAN)

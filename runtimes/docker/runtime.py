@@ -50,6 +50,8 @@ from runtimes.engine.site import (
 )
 from runtimes.engine.together import all_of
 
+PODMAN = "podman"
+
 
 class EngineRuntime:
     """Every component is a container, found again by its labels; nothing of it is kept on disk."""
@@ -85,7 +87,7 @@ class EngineRuntime:
         found = await self._found(plan.cluster)
         wanted = placed(plan, on_host=False).components
         await demand_limits(self._engine, wanted.values())
-        network, gateway = await self._engine.network(naming.network, naming.labels)
+        network, gateway = await self._engine.network(naming.network, naming.labels, naming.marks)
         host = await host_address(self._engine, gateway)
         place = await self._placement(plan.cluster, network, host)
         here = reached_by(placed(plan, on_host=True), host)
@@ -263,7 +265,7 @@ class EngineRuntime:
         return {ComponentName(container.labels[COMPONENT]): container for container in containers}
 
     def _naming(self, cluster: ClusterName) -> Naming:
-        return Naming(cluster, self._paths(cluster).root)
+        return Naming(cluster, self._paths(cluster).root, is_podman=self.name == PODMAN)
 
     def _paths(self, cluster: ClusterName) -> ClusterPaths:
         return self._host.cluster(cluster)

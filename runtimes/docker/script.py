@@ -88,8 +88,8 @@ class ContainerScript:
     def _network(self) -> Iterator[Action]:
         if self.is_networked:
             return
-        name, labels = self.place.naming.network, self.place.naming.labels
-        words = [word for key, value in labels.items() for word in ("--label", f"{key}={value}")]
+        name, marks = self.place.naming.network, self.place.naming.marks
+        words = [word for key, value in marks.items() for word in ("--label", f"{key}={value}")]
         yield Command((self.tool.name, "network", "create", "--driver", "bridge", *words, name))
         template = quoted(self.tool.gateways)
         inspect = f"{self.tool.name} network inspect --format {template} {quoted(name)}"

@@ -16,6 +16,7 @@ FOLDER = "io.kwokctl.folder"
 COMPONENT = "io.kwokctl.component"
 SPECIFICATION = "io.kwokctl.specification"
 """A digest of what a container was made from."""
+_PROJECT, _PODMAN_PROJECT = "com.docker.compose.project", "io.podman.compose.project"
 
 
 _LOG_SIZE, _LOG_FILES = "10m", "4"
@@ -31,6 +32,7 @@ class Naming:
     cluster: ClusterName
     folder: Path
     """The cluster's folder: two work directories may both have a cluster of this name."""
+    is_podman: bool = False
 
     @property
     def network(self) -> str:
@@ -45,6 +47,15 @@ class Naming:
     def labels(self) -> dict[str, str]:
         """What everything of the cluster carries, and nothing of any other."""
         return {CLUSTER: self.cluster, FOLDER: str(self.folder)}
+
+    @property
+    def marks(self) -> dict[str, str]:
+        """What is made is labelled with: the original's labels, too, by which nothing is found here.
+
+        Clusters that were made before do not have those, and two may have the same.
+        """
+        projects = (_PROJECT, _PODMAN_PROJECT) if self.is_podman else (_PROJECT,)
+        return {**self.labels, **dict.fromkeys(projects, self.network)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +96,7 @@ def specify(
     }
     text = json.dumps([body, place.network], sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()
-    labels = {**place.naming.labels, COMPONENT: component.name, SPECIFICATION: digest}
+    labels = {**place.naming.marks, COMPONENT: component.name, SPECIFICATION: digest}
     return {**body, "Labels": labels}
 
 

@@ -13,22 +13,16 @@ from functools import cached_property
 from threading import Lock
 from typing import Any
 
-from kwokctl.errors import (
-    CommandError,
-    ConflictError,
-    KwokctlError,
-    NotFoundError,
-    UnavailableError,
-)
-from kwokctl.host.usage import descendants
+from kwokctl.errors import CommandError, ConflictError, NotFoundError, UnavailableError
+from kwokctl.host.processes.usage import descendants
 from runtimes.engine.endpoint import Endpoint
+from runtimes.engine.explained import explained
 from runtimes.engine.taken import conflict
 
 _UNIX = "unix://"
 _PATIENCE = 60.0
 """Seconds without an answer after which an engine counts as unreachable."""
 
-_OF_TLS = ("TLS", "SSL", "certificate")
 _REMEDY = (
     "start it ('sudo systemctl start docker', or Docker Desktop), or name another one with "
     "DOCKER_HOST"
@@ -71,6 +65,8 @@ class Engine:
         self.named_by = named_by
         self._remedy = remedy
         self._first = Lock()
+        self._describing = Lock()
+        self._description: Mapping[str, Any] = {}
 
     async def check(self) -> None:
         """Raise UnavailableError, with a remedy, unless an engine of this machine answers."""
@@ -81,7 +77,26 @@ class Engine:
                 hint=f"run kwokctl on that machine, or set {self.named_by} to an engine of this "
                 "one",
             )
-        await self.ask("info")
+        await self.ask("ping")
+
+    async def is_podman(self) -> bool:
+        """Return whether the engine is Podman's service."""
+
+        def asked() -> bool:
+            with self.dialled() as client:
+                return bool(client.is_podman)
+
+        return await asyncio.to_thread(asked)
+
+    async def info(self) -> Mapping[str, Any]:
+        """Return what the engine said of itself when it was first asked: Podman takes 0.3 s for it."""
+
+        def asked() -> Mapping[str, Any]:
+            with self.dialled() as client, self._describing:
+                self._description = self._description or client.info()
+                return self._description
+
+        return await asyncio.to_thread(asked)
 
     async def containers(self, labels: Mapping[str, str]) -> list[Container]:
         """List the containers, running or not, that have all these labels, of which an empty value is any."""
@@ -132,15 +147,19 @@ class Engine:
             # Another removal is under way: the outcome is the same.
             return
 
-    async def network(self, name: str, labels: Mapping[str, str]) -> tuple[str, str]:
+    async def network(
+        self, name: str, labels: Mapping[str, str], marks: Mapping[str, str]
+    ) -> tuple[str, str]:
         """Return the id and the gateway of the network with all these labels; make it if need be.
+
+        A new one gets `marks`, with the labels among them.
 
         The gateway is the IPv4 address of the host, or of the machine that the engine runs in; it may be
         empty.
         """
         if found := await self.found_network(name, labels):
             return found
-        made = await self.ask("create_network", name, driver="bridge", labels=dict(labels))
+        made = await self.ask("create_network", name, driver="bridge", labels=dict(marks))
         return _reached(await self.ask("inspect_network", made["Id"]))
 
     async def found_network(self, name: str, labels: Mapping[str, str]) -> tuple[str, str] | None:
@@ -189,7 +208,7 @@ class Engine:
     @contextmanager
     def dialled(self) -> Iterator[Any]:
         """Yield the SDK's client, in a thread; what it raises becomes an error of kwokctl."""
-        with _explained(self.endpoint.url, self._remedy):
+        with explained(self.endpoint.url, self._remedy):
             with self._first:
                 client = self._dialled
             yield client
@@ -197,7 +216,7 @@ class Engine:
     @contextmanager
     def dialled_for(self, seconds: float) -> Iterator[Any]:
         """Yield a client as `dialled` does, with a longer time limit for answers."""
-        with _explained(self.endpoint.url, self._remedy):
+        with explained(self.endpoint.url, self._remedy):
             client = self._dial(seconds)
             try:
                 yield client
@@ -211,8 +230,9 @@ class Engine:
         return client
 
     def _dial(self, patience: float) -> Any:
-        from docker import APIClient  # a quarter of a second
         from docker.tls import TLSConfig  # a quarter of a second
+
+        from runtimes.engine.sdk import Sdk  # a quarter of a second
 
         _knock(self.endpoint.url)
         at = self.endpoint.certificates
@@ -222,18 +242,13 @@ class Engine:
             verify=self.endpoint.verify,
         )
 
-        class Direct(APIClient):  # type: ignore[misc]  # the SDK has no types
-            """Takes neither proxies nor CAs from the environment: the engine is on this machine."""
-
-            trust_env = property(lambda _: False, lambda _, __: None)
-
-        return Direct(
-            base_url=self.endpoint.url, version="auto", tls=tls or False, timeout=patience
-        )
+        return Sdk(base_url=self.endpoint.url, version="auto", tls=tls or False, timeout=patience)
 
 
 def _knock(url: str) -> None:
     """Raise OSError if nothing listens; the SDK would leave its socket open then."""
+    if url.startswith(_UNIX) and not hasattr(socket, "AF_UNIX"):
+        raise OSError("this platform has no unix sockets")
     if url.startswith(_UNIX):
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(url.removeprefix(_UNIX))
@@ -248,44 +263,3 @@ def _reached(network: Mapping[str, Any]) -> tuple[str, str]:
 
 def _filter(labels: Mapping[str, str]) -> dict[str, list[str]]:
     return {"label": [f"{name}={value}" if value else name for name, value in labels.items()]}
-
-
-@contextmanager
-def _explained(url: str, remedy: str) -> Iterator[None]:
-    """Turn what the SDK raises into errors that a user can understand."""
-    from docker.errors import APIError, DockerException  # a quarter of a second
-
-    try:
-        yield
-    except APIError as e:
-        raise _refusal(e) from e
-    except (DockerException, OSError) as e:
-        raise _unreachable(url, remedy, e) from e
-
-
-def _refusal(error: Any) -> KwokctlError:
-    words = str(error.explanation or error)
-    kinds = {404: NotFoundError, 409: ConflictError}
-    kind: type[KwokctlError] = kinds.get(error.status_code, CommandError)
-    return kind(f"the container engine refuses: {words}", detail=words)
-
-
-def _unreachable(url: str, remedy: str, error: BaseException) -> UnavailableError:
-    if "Permission denied" in str(error):
-        return UnavailableError(
-            f"the container engine at '{url}' does not let this user in",
-            hint="join the group that owns its socket, mostly 'docker', and log in again; or run an "
-            "engine of your own without root, and name it with DOCKER_HOST",
-        )
-    if any(word in str(error) for word in _OF_TLS):
-        return UnavailableError(
-            f"the container engine at '{url}' asks for a certificate that it trusts, or shows one "
-            "that kwokctl does not trust",
-            hint="let DOCKER_CERT_PATH name a folder with the ca.pem, cert.pem and key.pem for it",
-            detail=str(error),
-        )
-    return UnavailableError(
-        f"no container engine answers at '{url}'",
-        hint=remedy,
-        detail=str(error),
-    )

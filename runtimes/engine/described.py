@@ -6,5 +6,5 @@ from runtimes.engine.client import Engine
 
 async def described(engine: Engine) -> str:
     """Return the versions and the settings of an engine, as it reports them."""
-    version, info = await engine.ask("version"), await engine.ask("info")
+    version, info = await engine.ask("version"), await engine.info()
     return yaml.dump_all([{"endpoint": engine.endpoint.url, "version": version, "info": info}])

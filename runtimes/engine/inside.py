@@ -3,8 +3,9 @@
 import asyncio
 import io
 import tarfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import suppress
+from typing import TypeVar
 
 from kwokctl.errors import CommandError, KwokctlError, NotFoundError
 from kwokctl.json_value import Json
@@ -12,7 +13,10 @@ from runtimes.engine.client import Engine
 from runtimes.engine.logs import followed
 
 _COLUMNS = "-eo pid,args"
-_TRIES = 5
+_TRIES = 20
+_PAUSE = 0.1
+"""Seconds between tries, so that a busy machine has ended meanwhile what was about to end."""
+_T = TypeVar("_T")
 
 
 class Inside:
@@ -26,7 +30,7 @@ class Inside:
     async def run(self, *words: str) -> str:
         """Run a command to its end and return what it wrote; CommandError if it fails."""
         started = await self._engine.ask("exec_create", self._container, list(words))
-        output: bytes = await self._engine.ask("exec_start", started["Id"])
+        output: bytes = await self._engine.ask("exec_output", started["Id"])
         code = (await self._engine.ask("exec_inspect", started["Id"]))["ExitCode"]
         said = output.decode(errors="replace").strip()
         if code:
@@ -39,7 +43,7 @@ class Inside:
         """Run a command and yield its output; it is killed when the reader stops."""
         command = ["sh", "-c", 'echo $$; exec "$@"', "sh", *words]
         started = await self._engine.ask("exec_create", self._container, command, stderr=False)
-        stream = await self._engine.ask("exec_start", started["Id"], stream=True)
+        stream = await self._engine.ask("exec_stream", started["Id"])
         process = b""
         try:
             async for part in followed(stream):
@@ -64,10 +68,7 @@ class Inside:
 
     async def _top(self) -> dict[str, Json]:
         """Ask for the processes, again if that fails because a container inside ends meanwhile."""
-        for _ in range(_TRIES - 1):
-            with suppress(CommandError):
-                return dict(await self._engine.ask("top", self._container, _COLUMNS))
-        return dict(await self._engine.ask("top", self._container, _COLUMNS))
+        return dict(await _repeated(lambda: self._engine.ask("top", self._container, _COLUMNS)))
 
     async def files(self, folder: str) -> list[tuple[str, bytes]]:
         """Return the files below a folder, by name and in order; none if there is no folder."""
@@ -78,16 +79,32 @@ class Inside:
                 return _unpacked(parts)
 
         try:
-            return await asyncio.to_thread(read)
+            return await _repeated(lambda: asyncio.to_thread(read))
         except NotFoundError:
             return []
 
 
+async def _repeated(work: Callable[[], Awaitable[_T]]) -> _T:
+    """Do what fails while something in the container comes or goes, until it succeeds."""
+    for _ in range(_TRIES - 1):
+        with suppress(CommandError):
+            return await work()
+        await asyncio.sleep(_PAUSE)
+    return await work()
+
+
 def _unpacked(parts: Iterator[bytes]) -> list[tuple[str, bytes]]:
+    """Return the files of an archive; CommandError for one that ends in the middle.
+
+    An engine breaks off when a file has become longer, or is gone, since it has begun to send it.
+    """
     found = []
-    with tarfile.open(fileobj=io.BytesIO(b"".join(parts))) as archive:
-        for member in sorted(archive.getmembers(), key=lambda member: member.name):
-            file = archive.extractfile(member) if member.isfile() else None
-            if file:
-                found.append((member.name, file.read()))
+    try:
+        with tarfile.open(fileobj=io.BytesIO(b"".join(parts))) as archive:
+            for member in sorted(archive.getmembers(), key=lambda member: member.name):
+                file = archive.extractfile(member) if member.isfile() else None
+                if file:
+                    found.append((member.name, file.read()))
+    except tarfile.ReadError as e:
+        raise CommandError("files in a container changed while the engine sent them") from e
     return found

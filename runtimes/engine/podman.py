@@ -5,6 +5,7 @@ The sockets are those of https://docs.podman.io/en/latest/markdown/podman-system
 
 import os
 
+from kwokctl.host.platforms import user_id
 from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
 
@@ -17,8 +18,8 @@ def podman_engine() -> Engine:
     """Return the service that the environment names, else the usual one of this user."""
     url = os.environ.get(NAMED_BY, "")
     if not url:
-        folder = os.environ.get("XDG_RUNTIME_DIR") if os.getuid() else "/run"
-        url = f"unix://{folder or f'/run/user/{os.getuid()}'}/podman/podman.sock"
-    start = "systemctl --user start" if os.getuid() else "systemctl start"
+        folder = os.environ.get("XDG_RUNTIME_DIR") if user_id() else "/run"
+        url = f"unix://{folder or f'/run/user/{user_id()}'}/podman/podman.sock"
+    start = "systemctl --user start" if user_id() else "systemctl start"
     remedy = _REMEDY.format(start=start)
     return Engine(Endpoint(url=url), remedy=remedy, named_by=NAMED_BY, command="podman")

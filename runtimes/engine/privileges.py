@@ -15,22 +15,15 @@ from kwokctl.json_value import Json
 from kwokctl.model import Component
 from runtimes.engine.client import Engine
 
-_PODMAN = "Podman Engine"
 _FAR = ("198.51.100.1", 9)
 """An address beyond the default route; nothing is sent there (RFC 5737)."""
 
 
-async def is_podman(engine: Engine) -> bool:
-    """Return whether an engine is Podman's service."""
-    parts = (await engine.ask("version")).get("Components") or ()
-    return _PODMAN in {part.get("Name") for part in parts}
-
-
 async def is_a_users_podman(engine: Engine) -> bool:
     """Return whether an engine is a Podman on this kernel that a user runs without root."""
-    if not engine.endpoint.shares_this_kernel or not await is_podman(engine):
+    if not engine.endpoint.shares_this_kernel or not await engine.is_podman():
         return False
-    return _is_rootless(await engine.ask("info"))
+    return _is_rootless(await engine.info())
 
 
 async def gives_addresses_late(engine: Engine) -> bool:
@@ -38,14 +31,14 @@ async def gives_addresses_late(engine: Engine) -> bool:
 
     Podman's are so where root runs it.
     """
-    if not engine.endpoint.shares_this_kernel or not await is_podman(engine):
+    if not engine.endpoint.shares_this_kernel or not await engine.is_podman():
         return False
-    return not _is_rootless(await engine.ask("info"))
+    return not _is_rootless(await engine.info())
 
 
 async def demand_root(engine: Engine) -> None:
     """Raise UnavailableError for an engine of this kernel that a user runs without root."""
-    if engine.endpoint.shares_this_kernel and _is_rootless(await engine.ask("info")):
+    if engine.endpoint.shares_this_kernel and _is_rootless(await engine.info()):
         raise UnavailableError(
             f"the container engine at '{engine.endpoint.url}' runs without root: its containers "
             "cannot read the files of clusters",
@@ -59,7 +52,7 @@ async def demand_limits(engine: Engine, components: Iterable[Component]) -> None
     limited = [each.name for each in components if each.limits.memory or each.limits.cpus]
     if not limited or not await is_a_users_podman(engine):
         return
-    if str((await engine.ask("info")).get("CgroupVersion")) == "1":
+    if str((await engine.info()).get("CgroupVersion")) == "1":
         raise NotServedError(
             f"'{limited[0]}' cannot have limits: Podman without root has none on a machine with "
             "cgroup v1",

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,7 @@ from kwokctl.model import ETCD, Component, ComponentName
 from runtimes.engine.client import Container, Engine
 from runtimes.engine.inside import Inside
 from runtimes.kind.pods import pod_logs
-from runtimes.kind.pods.manifests import PODS_LOGS, Manifests
+from runtimes.kind.pods.manifests import PODS_LOGS, Manifests, ending_at_once
 from runtimes.kind.pods.mending import mended
 
 CLUSTER = "io.x-k8s.kind.cluster"
@@ -26,6 +27,14 @@ _POLL = 0.2
 _PATIENCE = 120.0
 """Seconds within which a kubelet takes notice of a manifest, whatever else it is busy with."""
 _TAIL = 20
+_JOURNAL = 400
+"""Lines of the kubelet's journal among which its errors are: one that ends and is started again
+writes more than a few before it says why.
+"""
+_ERROR = re.compile(r"[EF]\d{4} ")
+"""How lines of errors begin: a letter, the month and the day
+(https://github.com/kubernetes/klog/blob/main/klog.go, header).
+"""
 
 # A second name for each log file, for it is still written to.
 _KEEP = """\
@@ -93,6 +102,13 @@ class Node:
 
         await self._until(have_ended, names, "does not end")
 
+    async def end_at_once(self, names: Collection[ComponentName]) -> None:
+        """Kill these components, whose data are thrown away, and have the kubelet begin again.
+
+        It forgets the pods, and registers the node when it finds an API server that does not have it.
+        """
+        await self._inside.run(*ending_at_once(names))
+
     async def settle(self, names: Collection[ComponentName]) -> None:
         """Return when the kubelet is done with these components, that it does not run one yet."""
 
@@ -127,28 +143,42 @@ class Node:
                 patch = {"spec": {"podCIDR": ranges[0], "podCIDRs": list(ranges)}}
                 await self._kubectl("patch", "node", name, f"--patch={json.dumps(patch)}")
 
+    async def registered(self) -> str:
+        """Return the objects of all real nodes of a new cluster: a list in JSON."""
+        return await self._kubectl("get", "nodes", "--output=json")
+
     async def _kubectl(self, *words: str) -> str:
         return await self._inside.run("kubectl", "--kubeconfig=/etc/kubernetes/admin.conf", *words)
 
     async def complaint(self, names: Collection[ComponentName]) -> str:
         """Return the last log lines of those components that have died, else the kubelet's.
 
-        Empty if there are none.
+        What cannot be read is left out, and named if nothing else can be read.
         """
-        try:
-            dead = {
-                name: await self._last_words(name) for name in set(names) - await self.running()
-            }
-            words = [f"{name}: {said}" for name, said in sorted(dead.items()) if said]
-            return "\n".join(words) or await self._inside.run(
-                "journalctl", "--no-pager", "--output=cat", "--unit=kubelet", f"--lines={_TAIL}"
-            )
-        except KwokctlError:
-            return ""
+        unread = []
+        for read in (partial(self._of_the_dead, names), self._of_the_kubelet):
+            try:
+                if said := await read():
+                    return said
+            except KwokctlError as e:
+                unread.append("\n".join(filter(None, (str(e), e.detail))))
+        return "\n".join(unread)
 
-    async def _last_words(self, name: ComponentName) -> str:
-        content = b"".join([part async for part in self.log(name)])
-        return "\n".join(content.decode(errors="replace").splitlines()[-_TAIL:])
+    async def _of_the_dead(self, names: Collection[ComponentName]) -> str:
+        current = await self._inside.files(PODS_LOGS)
+        files = [*await self._inside.files(_KEPT), *current]
+        running = await self.running()
+        last = {
+            name: _last_lines(b"".join(pod_logs.of_pod(files, name=name, node=self.name)))
+            for name in sorted(names)
+            if name not in running or pod_logs.was_revived(current, name=name, node=self.name)
+        }
+        return "\n".join(f"{name}: {said}" for name, said in last.items() if said)
+
+    async def _of_the_kubelet(self) -> str:
+        words = ("journalctl", "--no-pager", "--output=cat", "--unit=kubelet")
+        lines = (await self._inside.run(*words, f"--lines={_JOURNAL}")).splitlines()
+        return "\n".join(([line for line in lines if _ERROR.match(line)] or lines)[-_TAIL:])
 
     async def log(self, name: ComponentName) -> AsyncIterator[bytes]:
         """Yield what a component has written in all its starts, also when the node has stopped."""
@@ -185,3 +215,7 @@ class Node:
                 hint="the last lines of its log, or of the kubelet's, are below",
                 detail=await self.complaint(names) or None,
             ) from e
+
+
+def _last_lines(content: bytes) -> str:
+    return "\n".join(content.decode(errors="replace").splitlines()[-_TAIL:])

@@ -1,7 +1,7 @@
 """Lets kind make a node with the control plane in it, and keeps the controller beside it on the host."""
 
 import os
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from kwokctl.host.files import private_folder, remove_tree, write_atomic
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.host.processes.manager import GRACE, Crew
+from kwokctl.json_value import Json
 from kwokctl.model import ETCD, KUBE_APISERVER, ClusterName, ComponentName, Plan, State
 from kwokctl.runtime import Site
 from runtimes.engine.addresses import address_of
@@ -181,6 +182,10 @@ class KindRuntime:
         name = f"--name={creation.project}"
         await creation.ask("export", "logs", os.fspath(folder), name, environment=environment)
 
+    def registered(self, cluster: ClusterName) -> Sequence[Mapping[str, Json]]:
+        """Return the nodes as kind's own API server had them, if the cluster began with other data."""
+        return self._nodes(cluster).registered()
+
     async def remains(self) -> Mapping[ClusterName, Collection[str]]:
         """Find the nodes that see the folders of this work folder's clusters."""
         return await remains(self._provider, self._host)
@@ -204,7 +209,7 @@ class KindRuntime:
                 hint="'kwokctl start cluster' gets it",
             )
         folder, patches = self._folder(plan.cluster), patches_folder(paths)
-        has_cgroup_v1 = (await self._engine.ask("info")).get("CgroupVersion") == "1"
+        has_cgroup_v1 = (await self._engine.info()).get("CgroupVersion") == "1"
         image = await self._image(plan, plan.maker.image)
         is_bare = await self.node_images.is_bare(image)
         host = await known_host(self._engine, plan)

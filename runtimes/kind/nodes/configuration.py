@@ -33,7 +33,7 @@ _POD_SUBNETS = {
     "ipv6": "fd00:10:244::/56",
     "dual": "10.244.0.0/16,fd00:10:244::/56",
 }
-"""By IP family, as kind has them; said, for they are parted between the real nodes."""
+"""By IP family, as kind has them; given explicitly, for real nodes divide them."""
 _BARE = {"disableDefaultCNI": True, "kubeProxyMode": "none"}
 _OURS = {
     "name": "the name is that of the cluster: --name",

@@ -1,6 +1,7 @@
 """Finds, makes and removes the containers that are the nodes of a cluster."""
 
-from collections.abc import Collection, Mapping
+import json
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 
 from kwokctl.errors import ComponentError, ConflictError, KwokctlError
@@ -26,6 +27,8 @@ _TRIES = 3
 """How often kind is asked although it has found nodes that were made meanwhile."""
 _MADE = "made"
 """A file with the id of the node that kind has made to its end."""
+_REGISTERED = "nodes.json"
+"""A file with the nodes as they were registered while other data were set aside."""
 
 
 class KindNodes:
@@ -93,10 +96,23 @@ class KindNodes:
         with set_aside(self._paths.etcd_data, self.folder / "etcd") as is_kept:
             made = await self._create(creation, inside)
             node = Node(self._engine, made)
-            # What was set aside comes back under the components, which then start again.
-            await node.stop(MAKES if is_kept else MAKES.difference(inside))
+            if is_kept:
+                write_atomic(self.folder / _REGISTERED, await node.registered(), mode=0o600)
+                # What was set aside comes back under the components, which then start again.
+                await node.end_at_once(MAKES)
+            else:
+                await node.stop(MAKES.difference(inside))
         write_atomic(self.folder / _MADE, made.id)
         return made
+
+    def registered(self) -> Sequence[Mapping[str, Json]]:
+        """Return the objects of the nodes of which the data that were set aside may not know."""
+        try:
+            text = (self.folder / _REGISTERED).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return ()
+        found: list[Mapping[str, Json]] = json.loads(text)["items"]
+        return found
 
     async def remove(self, nodes: Collection[Container]) -> None:
         """Remove nodes, and the volumes that kind has made for them if that is left to it."""

@@ -42,6 +42,27 @@ are put aside: they follow when any is moved.
 
 What begins again is another pod, by its uid: the kubelet takes the end of a pod that it knows for a
 crash, and lets it wait ten seconds and more."""
+_END_AT_ONCE = """\
+names=$1
+shift
+systemctl stop kubelet
+"$@"
+while :; do
+  left=
+  for process in /proc/[0-9]*; do
+    { read -r name <"$process/comm"; } 2>/dev/null || continue
+    case " $names " in
+      *" $name "*) left=yes; kill -KILL "${process#/proc/}" 2>/dev/null ;;
+    esac
+  done
+  if [ -z "$left" ]; then break; fi
+  sleep 0.05
+done
+systemctl start kubelet
+"""
+"""Kills programs while there is no kubelet that would begin them again, or wait for their end."""
+_COMM = 15
+"""So many letters of a program's name the kernel shows (proc_pid_comm(5))."""
 PODS_LOGS = "/var/log/pods"
 _RUN, _STOPPED = f"{KUBERNETES}/manifests", f"{KUBERNETES}/stopped"
 _PODS = "/var/lib/kubelet/pods"
@@ -118,6 +139,14 @@ def taking_up(
 ) -> tuple[str, ...]:
     """Return the command after which the kubelet begins these pods."""
     return ("sh", "-c", _SCRIPT, "sh", str(folder), "stopped", "manifests", *names)
+
+
+def ending_at_once(
+    names: Collection[ComponentName], folder: PurePosixPath = KUBERNETES
+) -> tuple[str, ...]:
+    """Return the command that kills the programs of these pods, and has the kubelet begin without them."""
+    programs = " ".join(name[:_COMM] for name in sorted(names))
+    return ("sh", "-c", _END_AT_ONCE, "sh", programs, *putting_aside(names, folder))
 
 
 def asking_which_are_known(

@@ -29,6 +29,17 @@ def of_pod(
             yield written(line)
 
 
+def was_revived(files: Sequence[tuple[str, bytes]], *, name: ComponentName, node: str) -> bool:
+    """Return whether the kubelet has started a component again, from the log files of all pods.
+
+    They are numbered by the starts of their container, from 0 on.
+    """
+    start = f"kube-system_{name}-{node}_"
+    inside = (path.partition("/")[2] for path, _ in files)
+    logs = [path for path in inside if path.startswith(start) and path.endswith(".log")]
+    return any(not path.endswith("/0.log") for path in logs)
+
+
 def _began(content: bytes) -> bytes:
     """Return the time of the first line, whose last digits are left out where they are zeros."""
     return content.partition(b" ")[0].rstrip(b"Z")
@@ -44,7 +55,7 @@ async def text(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 
 
 def written(line: bytes) -> bytes:
-    """Return what a pod has written, from a line of its log; a line may be parted into several."""
+    """Return what a pod has written, from a line of its log; a line may be split into several."""
     words = line.split(b" ", 3)
     if len(words) < 4:
         return line + b"\n"

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from kwokctl.errors import ComponentError, UnavailableError
-from kwokctl.host import logfiles, supervise
+from kwokctl.host import logfiles
 from kwokctl.host.machine import Host
 from kwokctl.host.paths import ClusterPaths, WorkDir
+from kwokctl.host.processes import supervise
 from kwokctl.host.processes.launches import Launches
 from kwokctl.host.processes.lifecycle import start_component
 from kwokctl.model import (

@@ -1,8 +1,6 @@
 """What is the docker runtime's own and needs no engine; what every runtime does is in `tests/contract`."""
 
-from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -24,7 +22,7 @@ from kwokctl.model import (
 from runtimes.docker.runtime import DockerSite, EngineRuntime
 from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
-from tests.support.fake_engine import FakeEngine, fake_engine
+from tests.support.fake_engine import FakeEngine
 
 CLUSTER = ClusterName("c")
 CONTROLLER = Component(
@@ -40,16 +38,15 @@ SOCKET = Path("/home/me/run/etcd.sock")
 
 
 @pytest.fixture
-def fake() -> Iterator[FakeEngine]:
-    """An engine that has nothing yet, on a path that is short: its socket lies there."""
-    with TemporaryDirectory() as folder, fake_engine(Path(folder)) as fake:
-        fake.answers |= {
-            "GET /containers/json": (200, []),
-            "GET /networks": (200, [{"Name": "kwok-c", "Id": "n"}]),
-            "DELETE /networks/n": (204, None),
-            "POST /containers/create": (201, {"Id": "1"}),
-        }
-        yield fake
+def fake(fake: FakeEngine) -> FakeEngine:
+    """An engine that has nothing yet."""
+    fake.answers |= {
+        "GET /containers/json": (200, []),
+        "GET /networks": (200, [{"Name": "kwok-c", "Id": "n"}]),
+        "DELETE /networks/n": (204, None),
+        "POST /containers/create": (201, {"Id": "1"}),
+    }
+    return fake
 
 
 @pytest.fixture

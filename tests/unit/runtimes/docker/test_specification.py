@@ -48,6 +48,26 @@ def test_a_component_is_run_as_the_caller_with_nothing_that_it_does_not_need() -
     assert body["HostConfig"]["ReadonlyRootfs"]
 
 
+@pytest.mark.parametrize(
+    ("is_podman", "expected"),
+    [
+        (False, ["com.docker.compose.project"]),
+        (True, ["com.docker.compose.project", "io.podman.compose.project"]),
+    ],
+)
+def test_what_is_made_has_the_labels_of_the_original_and_is_found_without_them(
+    is_podman: bool, expected: list[str]
+) -> None:
+    naming = replace(NAMING, is_podman=is_podman)
+
+    labels = specified(place=replace(PLACE, naming=naming))["Labels"]
+
+    assert {name for name, value in labels.items() if value == "kwok-dev"} == {*expected}
+    assert not {*naming.labels} & {*expected}
+    assert labels.items() >= naming.marks.items() >= naming.labels.items()
+    assert labels[SPECIFICATION] == specified()["Labels"][SPECIFICATION]
+
+
 def of_user(*, image: str | None, **manner: Any) -> dict[str, Any]:
     artifact = Artifact(name="web", version="", image=image)
     return specified(replace(ETCD_OF_DEV, artifact=artifact, own=OwnManner(**manner)))

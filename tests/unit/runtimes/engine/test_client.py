@@ -59,6 +59,24 @@ async def test_a_socket_without_a_listener_means_that_the_engine_is_gone(
         await Engine(Endpoint(url=f"unix://{folder}/e.sock")).check()
 
 
+async def test_an_engine_is_greeted_by_a_ping_alone(fake: FakeEngine, engine: Engine) -> None:
+    fake.is_podman = True
+
+    await engine.check()
+
+    assert await engine.is_podman()
+    assert set(fake.asked) == {"GET /_ping"}
+
+
+async def test_an_engine_whose_ping_says_no_version_is_asked_for_it(
+    fake: FakeEngine, engine: Engine
+) -> None:
+    fake.answers["GET /_ping"] = (404, {"message": "no such page"})
+    fake.pings_with_version = False
+
+    assert await engine.ask("version")
+
+
 async def test_containers_are_distinguished_by_their_labels(
     fake: FakeEngine, engine: Engine
 ) -> None:
@@ -153,8 +171,9 @@ async def test_a_network_is_made_once(fake: FakeEngine, engine: Engine) -> None:
     fake.answers["POST /networks/create"] = (201, {"Id": "2"})
     made = {"Name": "kwok-dev", "Id": "2", "IPAM": {"Config": [{"Gateway": "172.18.0.1"}]}}
     fake.answers["GET /networks/2"] = (200, made)
-    assert await engine.network("kwok-dev", LABELS) == ("2", "172.18.0.1")
+    marks = {**LABELS, "project": "kwok-dev"}
+    assert await engine.network("kwok-dev", LABELS, marks) == ("2", "172.18.0.1")
 
     fake.answers["GET /networks"] = (200, [made])
-    assert await engine.network("kwok-dev", LABELS) == ("2", "172.18.0.1")
+    assert await engine.network("kwok-dev", LABELS, marks) == ("2", "172.18.0.1")
     assert fake.asked.count("POST /networks/create") == 1

@@ -1,6 +1,6 @@
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
+import io
+import tarfile
+from collections.abc import Mapping
 
 import pytest
 
@@ -8,13 +8,7 @@ from kwokctl.errors import CommandError
 from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
 from runtimes.engine.inside import Inside
-from tests.support.fake_engine import FakeEngine, fake_engine
-
-
-@pytest.fixture
-def fake() -> Iterator[FakeEngine]:
-    with tempfile.TemporaryDirectory() as folder, fake_engine(Path(folder)) as fake:
-        yield fake
+from tests.support.fake_engine import FakeEngine, framed
 
 
 @pytest.fixture
@@ -60,6 +54,47 @@ async def test_requests_to_a_failing_engine_are_repeated_but_not_for_ever(
         await inside.programs()
 
     assert fake.asked.count("GET /containers/c/top") > 1
+
+
+async def test_programs_are_named_after_several_failures_while_containers_end(
+    fake: FakeEngine, inside: Inside
+) -> None:
+    failure = (500, {"message": "openat2: no such file"})
+    fake.first["GET /containers/c/top"] = [failure] * 6
+    fake.answers["GET /containers/c/top"] = (200, {"Processes": [["1", "/sbin/init"]]})
+
+    assert await inside.programs() == {"init"}
+
+
+async def test_files_that_changed_while_they_were_sent_are_asked_for_again(
+    fake: FakeEngine, inside: Inside
+) -> None:
+    whole = _archive({"logs/a.log": b"one", "logs/b.log": b"two" * 1000})
+    fake.first["GET /containers/c/archive"] = [(200, whole[: len(whole) // 4])]
+    fake.answers["GET /containers/c/archive"] = (200, whole)
+
+    found = await inside.files("/logs")
+
+    assert found == [("logs/a.log", b"one"), ("logs/b.log", b"two" * 1000)]
+
+
+def _archive(files: Mapping[str, bytes]) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return packed.getvalue()
+
+
+async def test_what_a_command_writes_at_once_is_not_lost(fake: FakeEngine, inside: Inside) -> None:
+    fake.answers["POST /containers/c/exec"] = (201, {"Id": "e"})
+    fake.answers["POST /exec/e/start"] = (200, framed(b"one\n", b"two\n"))
+    fake.answers["GET /exec/e/json"] = (200, {"ExitCode": 0})
+
+    assert await inside.run("echo") == "one\ntwo"
+    assert [part async for part in inside.follow("echo")] == [b"two\n"]  # after the number
 
 
 async def test_a_folder_that_is_not_there_has_no_files(inside: Inside) -> None:

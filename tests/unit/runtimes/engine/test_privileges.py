@@ -1,8 +1,6 @@
 """Which engines may be run without root, and what differs there."""
 
 import os
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +14,12 @@ from runtimes.docker.runtime import EngineRuntime
 from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
 from runtimes.engine.privileges import demand_limits, demand_root, user_of_containers
-from tests.support.fake_engine import FakeEngine, fake_engine
+from tests.support.fake_engine import FakeEngine
 
-PODMAN = {"ApiVersion": "1.41", "Components": [{"Name": "Podman Engine"}]}
 WITHOUT_ROOT = [{"Rootless": True}, {"SecurityOptions": ["name=seccomp", "name=rootless"]}]
 LIMITED = Component(
     name=ETCD, artifact=Artifact(name=ETCD, version="v3"), limits=Limits(memory=1 << 30)
 )
-
-
-@pytest.fixture
-def fake() -> Iterator[FakeEngine]:
-    with tempfile.TemporaryDirectory() as folder, fake_engine(Path(folder)) as fake:
-        yield fake
 
 
 @pytest.fixture
@@ -56,7 +47,8 @@ async def test_docker_without_root_is_refused(
 async def test_podman_without_root_runs_containers_but_no_nodes(
     fake: FakeEngine, engine: Engine, tmp_path: Path
 ) -> None:
-    fake.answers |= {"GET /version": (200, PODMAN), "GET /info": (200, WITHOUT_ROOT[0])}
+    fake.is_podman = True
+    fake.answers["GET /info"] = (200, WITHOUT_ROOT[0])
 
     await runtime(engine, tmp_path).check()
     with pytest.raises(UnavailableError, match="runs without root"):
@@ -70,7 +62,8 @@ async def test_limits_that_podman_would_leave_out_are_refused(
     fake: FakeEngine, engine: Engine, rootless: bool, cgroups: str, refused: bool
 ) -> None:
     info = {"Rootless": rootless, "CgroupVersion": cgroups}
-    fake.answers |= {"GET /version": (200, PODMAN), "GET /info": (200, info)}
+    fake.is_podman = True
+    fake.answers["GET /info"] = (200, info)
     if refused:
         with pytest.raises(NotServedError, match="'etcd' cannot have limits"):
             await demand_limits(engine, [LIMITED])

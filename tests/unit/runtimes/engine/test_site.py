@@ -1,6 +1,3 @@
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,17 +6,9 @@ from kwokctl.errors import UnavailableError
 from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
 from runtimes.engine.site import extra_host, host_address
-from tests.support.fake_engine import FakeEngine, fake_engine
+from tests.support.fake_engine import FakeEngine
 
 NOBODYS, OWN = "192.0.2.1", "192.0.2.2"
-PODMAN = {"ApiVersion": "1.41", "Components": [{"Name": "Podman Engine"}]}
-DOCKER = {"ApiVersion": "1.41", "Components": [{"Name": "Engine"}]}
-
-
-@pytest.fixture
-def fake() -> Iterator[FakeEngine]:
-    with tempfile.TemporaryDirectory() as folder, fake_engine(Path(folder)) as fake:
-        yield fake
 
 
 async def test_an_address_of_this_machine_is_used_as_it_is(fake: FakeEngine) -> None:
@@ -27,17 +16,14 @@ async def test_an_address_of_this_machine_is_used_as_it_is(fake: FakeEngine) -> 
 
 
 @pytest.mark.parametrize(
-    ("version", "info", "address"),
-    [
-        (PODMAN, {"Rootless": False}, NOBODYS),
-        (PODMAN, {"Rootless": True}, OWN),
-        (DOCKER, {}, ""),
-    ],
+    ("is_podman", "info", "address"),
+    [(True, {"Rootless": False}, NOBODYS), (True, {"Rootless": True}, OWN), (False, {}, "")],
 )
 async def test_an_unassigned_address_is_usable_where_root_runs_podman_else_the_hosts_own_is(
-    fake: FakeEngine, version: Any, info: Any, address: str
+    fake: FakeEngine, is_podman: bool, info: Any, address: str
 ) -> None:
-    fake.answers |= {"GET /version": (200, version), "GET /info": (200, info)}
+    fake.is_podman = is_podman
+    fake.answers["GET /info"] = (200, info)
 
     found = await host_address(Engine(Endpoint(url=fake.url)), NOBODYS, own=lambda: OWN)
 
@@ -47,7 +33,8 @@ async def test_an_unassigned_address_is_usable_where_root_runs_podman_else_the_h
 async def test_a_machine_without_an_address_is_not_reached_from_podman_without_root(
     fake: FakeEngine,
 ) -> None:
-    fake.answers |= {"GET /version": (200, PODMAN), "GET /info": (200, {"Rootless": True})}
+    fake.is_podman = True
+    fake.answers["GET /info"] = (200, {"Rootless": True})
 
     with pytest.raises(UnavailableError, match="only by an address of its own"):
         await host_address(Engine(Endpoint(url=fake.url)), NOBODYS, own=lambda: "")

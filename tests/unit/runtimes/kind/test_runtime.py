@@ -1,9 +1,7 @@
 """What is the kind runtime's own and needs no engine; what it does with one is in `tests/e2e`."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -27,7 +25,7 @@ from runtimes.engine.endpoint import Endpoint
 from runtimes.kind.nodes.creation import Creation
 from runtimes.kind.provider import Provider
 from runtimes.kind.runtime import KindRuntime
-from tests.support.fake_engine import FakeEngine, fake_engine
+from tests.support.fake_engine import FakeEngine
 from tests.unit.runtimes.kind.plans import OPTIONS, plan
 
 CLUSTER = ClusterName("dev")
@@ -39,15 +37,14 @@ METRICS = Component(
 
 
 @pytest.fixture
-def fake() -> Iterator[FakeEngine]:
-    """An engine that has no container yet, on a path that is short: its socket lies there."""
-    with TemporaryDirectory() as folder, fake_engine(Path(folder)) as fake:
-        fake.answers |= {
-            "GET /containers/json": (200, []),
-            "GET /info": (200, {"CgroupVersion": "2"}),
-            "POST /images/create": (500, {"message": "no such host"}),
-        }
-        yield fake
+def fake(fake: FakeEngine) -> FakeEngine:
+    """An engine that has no container yet."""
+    fake.answers |= {
+        "GET /containers/json": (200, []),
+        "GET /info": (200, {"CgroupVersion": "2"}),
+        "POST /images/create": (500, {"message": "no such host"}),
+    }
+    return fake
 
 
 @pytest.fixture

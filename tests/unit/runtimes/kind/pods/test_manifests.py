@@ -1,13 +1,21 @@
 import os
+import shutil
+import signal
 import socket
 import subprocess
+import threading
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 import pytest
 
-from kwokctl.model import ETCD, KUBE_SCHEDULER
-from runtimes.kind.pods.manifests import asking_which_are_known, putting_aside, taking_up
+from kwokctl.model import ETCD, KUBE_SCHEDULER, ComponentName
+from runtimes.kind.pods.manifests import (
+    asking_which_are_known,
+    ending_at_once,
+    putting_aside,
+    taking_up,
+)
 
 GETENT = """\
 #!/bin/sh
@@ -104,3 +112,23 @@ def test_a_pod_is_known_by_the_uid_in_the_name_of_its_logs(at: Path) -> None:
     assert subprocess.run(command, check=True, capture_output=True, text=True).stdout.split() == [
         ETCD
     ]
+
+
+def test_programs_end_while_there_is_no_kubelet(at: Path, run: Callable[..., None]) -> None:
+    name = ComponentName("kwokctl-test-of-ending")
+    manifest, program = at / "manifests" / f"{name}.yaml", at / "bin" / name
+    manifest.write_text("")
+    shutil.copy2(shutil.which("sleep") or "", program)
+    systemctl, log = at / "bin" / "systemctl", at / "log"
+    systemctl.write_text(
+        f'#!/bin/sh\necho "$1 $2: $(ls {at}/manifests | grep -c {name})" >>{log}\n'
+    )
+    systemctl.chmod(0o755)
+    with subprocess.Popen([program, "600"]) as victim:
+        reaper = threading.Thread(target=victim.wait)
+        reaper.start()
+        run(ending_at_once([name], PurePosixPath(at)))
+        reaper.join()
+
+    assert victim.returncode == -signal.SIGKILL
+    assert log.read_text().splitlines() == ["stop kubelet: 1", "start kubelet: 0"]

@@ -1,7 +1,7 @@
 from collections.abc import AsyncIterator
 
 from kwokctl.model import ETCD
-from runtimes.kind.pods.pod_logs import of_pod, text
+from runtimes.kind.pods.pod_logs import of_pod, text, was_revived
 
 _AT = b"2026-11-21T10:00:00.1Z stdout "
 
@@ -36,3 +36,12 @@ def test_log_files_of_a_pod_are_found_and_sorted() -> None:
     found = of_pod(files, name=ETCD, node="kwok-c-control-plane")
 
     assert b"".join(found) == b"a\nb\nc\nd\n"
+
+
+def test_a_component_with_a_second_log_has_been_revived() -> None:
+    pod = "pods/kube-system_etcd-kwok-c-control-plane_1/etcd"
+    other = ("pods/kube-system_kube-scheduler-kwok-c-control-plane_1/kube-scheduler/1.log", b"")
+    once = [(f"{pod}/0.log", b""), (f"{pod}/0.log.20261121-100000.gz", b""), other]
+
+    assert not was_revived(once, name=ETCD, node="kwok-c-control-plane")
+    assert was_revived([*once, (f"{pod}/1.log", b"")], name=ETCD, node="kwok-c-control-plane")

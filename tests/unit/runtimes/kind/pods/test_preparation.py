@@ -1,6 +1,3 @@
-from collections.abc import Iterator
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -9,7 +6,7 @@ from kwokctl.errors import UsageError
 from runtimes.engine.client import Engine
 from runtimes.engine.endpoint import Endpoint
 from runtimes.kind.pods.preparation import known_host
-from tests.support.fake_engine import FakeEngine, fake_engine
+from tests.support.fake_engine import FakeEngine
 from tests.support.options import changed
 from tests.unit.runtimes.kind.plans import OPTIONS, plan
 
@@ -18,10 +15,9 @@ TRACED = plan(changed(OPTIONS, tracing_endpoint="127.0.0.1:4317"))
 
 
 @pytest.fixture
-def fake() -> Iterator[FakeEngine]:
-    with TemporaryDirectory() as folder, fake_engine(Path(folder)) as fake:
-        fake.answers["GET /networks"] = (200, [])
-        yield fake
+def fake(fake: FakeEngine) -> FakeEngine:
+    fake.answers["GET /networks"] = (200, [])
+    return fake
 
 
 def networks(*gateways: str) -> tuple[int, Any]:

@@ -1,0 +1,56 @@
+"""Turns what the SDK of the container engine raises into errors of kwokctl."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from kwokctl.errors import (
+    CommandError,
+    ConflictError,
+    KwokctlError,
+    NotFoundError,
+    UnavailableError,
+)
+
+_OF_TLS = ("TLS", "SSL", "certificate")
+
+
+@contextmanager
+def explained(url: str, remedy: str) -> Iterator[None]:
+    """Turn what the SDK raises into errors that a user can understand."""
+    from docker.errors import APIError, DockerException  # a quarter of a second
+
+    try:
+        yield
+    except APIError as e:
+        raise _refusal(e) from e
+    except (DockerException, OSError) as e:
+        raise _unreachable(url, remedy, e) from e
+
+
+def _refusal(error: Any) -> KwokctlError:
+    words = str(error.explanation or error)
+    kinds = {404: NotFoundError, 409: ConflictError}
+    kind: type[KwokctlError] = kinds.get(error.status_code, CommandError)
+    return kind(f"the container engine refuses: {words}", detail=words)
+
+
+def _unreachable(url: str, remedy: str, error: BaseException) -> UnavailableError:
+    if "Permission denied" in str(error):
+        return UnavailableError(
+            f"the container engine at '{url}' does not let this user in",
+            hint="join the group that owns its socket, mostly 'docker', and log in again; or run an "
+            "engine of your own without root, and name it with DOCKER_HOST",
+        )
+    if any(word in str(error) for word in _OF_TLS):
+        return UnavailableError(
+            f"the container engine at '{url}' asks for a certificate that it trusts, or shows one "
+            "that kwokctl does not trust",
+            hint="let DOCKER_CERT_PATH name a folder with the ca.pem, cert.pem and key.pem for it",
+            detail=str(error),
+        )
+    return UnavailableError(
+        f"no container engine answers at '{url}'",
+        hint=remedy,
+        detail=str(error),
+    )

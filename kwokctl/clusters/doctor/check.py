@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from kwokctl.clusters.overview.figures import Problem
+from kwokctl.errors import KwokctlError
 from kwokctl.model import ComponentName
 
 T = TypeVar("T")
@@ -46,6 +47,11 @@ class Check(Generic[T]):
     look: Callable[[T], Awaitable[Report]]
     needs: Collection[ComponentName] = ()
     """The components of a cluster that have to be ready for it."""
+
+
+def finding_of(error: KwokctlError) -> DoctorFinding:
+    """Return an error as a finding."""
+    return DoctorFinding(what=str(error), remedy=error.hint or "see 'kwokctl doctor -v DEBUG'")
 
 
 def found(problem: Problem, repair: Repair | None = None) -> DoctorFinding:

@@ -5,13 +5,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report
+from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report, finding_of
 from kwokctl.clusters.doctor.cluster.checks import CHECKS as OF_CLUSTERS
 from kwokctl.clusters.doctor.cluster.patient import Patient, patient
 from kwokctl.clusters.doctor.machine.checks import CHECKS as OF_MACHINES
+from kwokctl.clusters.doctor.machine.checks import ELSEWHERE
 from kwokctl.clusters.doctor.machine.machine import Machine
 from kwokctl.clusters.status import RunStatus
 from kwokctl.errors import KwokctlError
+from kwokctl.host.platforms import is_linux
 from kwokctl.model import ClusterName
 
 T = TypeVar("T")
@@ -44,9 +46,10 @@ class Diagnosis:
 
 
 async def examine(machine: Machine, name: ClusterName | None) -> Diagnosis:
-    """Look at this machine, and at a cluster; NotFoundError if there is none of that name."""
+    """Look at this machine, and at a cluster; NotFoundError if it does not exist."""
     if name is None:
-        return Diagnosis(machine=await _carried_out(OF_MACHINES, machine))
+        checks = OF_MACHINES if is_linux() else ELSEWHERE
+        return Diagnosis(machine=await _carried_out(checks, machine))
     one = await patient(machine.home, name)
     of_machine = await _carried_out(OF_MACHINES, machine)
     return Diagnosis(machine=of_machine, cluster=name, of_cluster=await _visited(one))
@@ -84,7 +87,12 @@ async def _report(check: Check[T], subject: T) -> Report:
             "repeat it when the machine is less busy",
         )
     except KwokctlError as e:
-        what, remedy = str(e), e.hint or "see 'kwokctl doctor -v DEBUG'"
+        return Report(state="unknown", findings=(finding_of(e),))
     except OSError as e:
-        what, remedy = f"'{e.filename}': {e.strerror}", "see what this user may read"
+        what, remedy = _of_system(e), "see what this user may read"
     return Report(state="unknown", findings=(DoctorFinding(what=what, remedy=remedy),))
+
+
+def _of_system(error: OSError) -> str:
+    text = error.strerror or str(error)
+    return f"'{error.filename}': {text}" if error.filename else text

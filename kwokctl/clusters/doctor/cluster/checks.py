@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from kwokctl.clusters.doctor.check import Check
 from kwokctl.clusters.doctor.cluster import (
+    clock,
     components,
     controller,
     deletions,
@@ -15,5 +16,5 @@ from kwokctl.clusters.doctor.cluster import (
 from kwokctl.clusters.doctor.cluster.patient import Patient
 
 CHECKS: Sequence[Check[Patient]] = tuple(
-    module.CHECK for module in (components, ports, etcd, controller, nodes, pods, deletions)
+    module.CHECK for module in (components, ports, clock, etcd, controller, nodes, pods, deletions)
 )

@@ -1,13 +1,13 @@
-"""Which nodes and namespaces have been deleted and do not go."""
-
-from collections.abc import AsyncIterator
+"""Which objects have been deleted and do not go, of any kind but pods, which have a check of their own."""
 
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report
 from kwokctl.clusters.doctor.cluster.metadata import KnownMetadata, known_objects
 from kwokctl.clusters.doctor.cluster.patient import Patient
+from kwokctl.errors import ApiError
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.paging import ListQuery
-from kwokctl.kube.resource import NAMESPACES, NODES, Resource
+from kwokctl.kube.resource import NAMESPACES, Resource
+from kwokctl.kube.served_kinds import ServedKinds, served_kinds
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.model import KUBE_APISERVER
 
@@ -15,15 +15,20 @@ _STUCK = 60.0
 """Seconds after which a deletion counts as stuck."""
 _REMAINING = "Remaining"
 _SHOWN = 5
+"""How many are named of a kind."""
+_NEEDED = frozenset({"list", "delete"})
+_NOT_LOOKED_AT = frozenset(
+    {("", "pods"), ("", "events"), ("events.k8s.io", "events"), ("coordination.k8s.io", "leases")}
+)
+"""Groups and plurals of what there is most of; all but pods go at once."""
+_AWAY = frozenset({403, 404, 405, 503})
 
 
 async def look(patient: Patient) -> Report:
-    """Look at the metadata of both kinds; of a namespace its conditions say what is left in it."""
+    """Look at the metadata of all kinds; of a namespace its conditions say what is left in it."""
     async with patient.api() as pool:
-        stuck = {
-            resource: [each async for each in _stuck(patient, pool, resource)]
-            for resource in (NAMESPACES, NODES)
-        }
+        kinds = _kinds(await served_kinds(Client(pool)))
+        stuck = {resource: await _stuck(patient, pool, resource) for resource in kinds}
         findings = [
             await _finding(patient, pool, resource, each)
             for resource, found in stuck.items()
@@ -33,25 +38,48 @@ async def look(patient: Patient) -> Report:
     return Report(state=f"{count} stuck" if count else "none is stuck", findings=tuple(findings))
 
 
-async def _stuck(patient: Patient, pool: Pool, resource: Resource) -> AsyncIterator[KnownMetadata]:
-    async for each in known_objects(pool, ListQuery(resource=resource)):
-        if each.is_deleted_since(patient.wall() - _STUCK):
-            yield each
+def _kinds(served: ServedKinds) -> list[Resource]:
+    """Return each kind whose objects can be deleted, in the version that the API server prefers."""
+    preferred: dict[tuple[str, str], Resource] = {}
+    for each in served.all:
+        key = each.resource.group, each.resource.plural
+        if each.verbs.issuperset(_NEEDED) and key not in _NOT_LOOKED_AT:
+            preferred.setdefault(key, each.resource)
+    return list(preferred.values())
+
+
+async def _stuck(patient: Patient, pool: Pool, resource: Resource) -> list[KnownMetadata]:
+    """Return those of a kind; none of one that is gone meanwhile, or whose own server is away."""
+    since = patient.wall() - _STUCK
+    objects = known_objects(pool, ListQuery(resource=resource))
+    try:
+        return [each async for each in objects if each.is_deleted_since(since)]
+    except ApiError as e:
+        if e.status in _AWAY:
+            return []
+        raise
 
 
 async def _finding(
     patient: Patient, pool: Pool, resource: Resource, one: KnownMetadata
 ) -> DoctorFinding:
     kind = resource.kind.lower()
-    what = f"the {kind} '{one.name}' was deleted and is still there"
+    within = f" in '{one.namespace}'" if resource.namespaced else ""
+    what = f"the {kind} '{one.name}'{within} was deleted and is still there"
     if one.finalizers:
         what += f": it has the finalizers {', '.join(one.finalizers)}"
         return DoctorFinding(
             what=what, remedy="see whether the controllers of these finalizers run"
         )
     left = await _left_in(pool, one.name) if resource == NAMESPACES else ""
-    remedy = f"{patient.command} kubectl get {kind} {one.name} -o yaml"
+    name = f"{one.name} -n {one.namespace}" if resource.namespaced else one.name
+    remedy = f"{patient.command} kubectl get {_word(resource)} {name} -o yaml"
     return DoctorFinding(what=f"{what}{left and f': {left}'}", remedy=remedy)
+
+
+def _word(resource: Resource) -> str:
+    """Return how the kind is given to kubectl: by its name alone only where no other has that."""
+    return f"{resource.plural}.{resource.group}" if resource.group else resource.kind.lower()
 
 
 async def _left_in(pool: Pool, name: str) -> str:
@@ -67,7 +95,7 @@ async def _left_in(pool: Pool, name: str) -> str:
 
 CHECK = Check(
     name="deletions",
-    looks_at="nodes and namespaces that do not go",
+    looks_at="what was deleted and does not go",
     look=look,
     needs=(KUBE_APISERVER,),
 )

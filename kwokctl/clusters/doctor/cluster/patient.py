@@ -57,7 +57,7 @@ class Patient:
 
 
 async def patient(home: Home, name: ClusterName) -> Patient:
-    """Look at a cluster; NotFoundError if there is none of that name."""
+    """Look at a cluster; NotFoundError if it does not exist."""
     saved = load(home.paths(name), name)
     runtime = home.runtime(saved.options.runtime)
     return Patient(home=home, saved=saved, runtime=runtime, seen=await look(home, name))

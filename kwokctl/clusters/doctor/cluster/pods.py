@@ -5,7 +5,7 @@ read, of some. So a hundred thousand pods that are well cost their names.
 """
 
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -26,7 +26,7 @@ _NO_NODE = "<none>"
 _STUCK = 60.0
 """Seconds after the end of its grace period from which a pod counts as stuck."""
 _LOOKED_AT = 20
-"""Nodes whose pods are looked at, of each sort."""
+"""Nodes whose pods are looked at for what is reported; a repair looks at all."""
 _OURS = "kwok.x-k8s.io/"
 """How the finalizers begin that fake kubelets take away."""
 _AT_ONCE = b'{"gracePeriodSeconds":0}'
@@ -39,6 +39,8 @@ class _Sorted:
     total: int = 0
     gone: Counter[str] = field(default_factory=Counter)
     """By the name of a node that does not exist."""
+    given_up: Counter[str] = field(default_factory=Counter)
+    """Of those, the ones that are being deleted."""
     leaving: Counter[str] = field(default_factory=Counter)
     """By the name of a node, those that are being deleted."""
 
@@ -47,14 +49,14 @@ async def look(patient: Patient) -> Report:
     """Sort pods by their nodes, then look into those that are wrong."""
     async with patient.api() as pool:
         pods = await _sorted(pool)
-        lost = [each async for each in _on(pool, pods.gone)]
-        leaving = [each async for each in _on(pool, pods.leaving)]
+        lost = [each async for each in _on(pool, _some(pods.gone)[:1])]
+        leaving = [each async for each in _on(pool, _some(pods.leaving))]
     stuck = [each for each in leaving if each.is_deleted_since(patient.wall() - _STUCK)]
     return Report(
         state=_counts(pods.total, pods.leaving.total()),
         findings=(
             *map(found, of_pods(patient.seen)),
-            *_lost(patient, pods.gone, lost),
+            *_lost(patient, pods, lost),
             *_stuck(patient, stuck),
         ),
     )
@@ -69,55 +71,65 @@ async def _sorted(pool: Pool) -> _Sorted:
             found_pods.total += 1
             if node not in nodes and node != _NO_NODE:
                 found_pods.gone[node] += 1
+                found_pods.given_up[node] += status == _TERMINATING
             elif status == _TERMINATING:
                 found_pods.leaving["" if node == _NO_NODE else node] += 1
     return found_pods
 
 
-async def _on(pool: Pool, by_node: Counter[str]) -> AsyncIterator[KnownMetadata]:
-    """Yield the pods of some of these nodes."""
-    for node, _ in by_node.most_common(_LOOKED_AT):
+def _some(by_node: Counter[str]) -> list[str]:
+    """Return the nodes with the most."""
+    return [node for node, _ in by_node.most_common(_LOOKED_AT)]
+
+
+async def _on(pool: Pool, nodes: Iterable[str]) -> AsyncIterator[KnownMetadata]:
+    """Yield the pods of nodes."""
+    for node in nodes:
         query = ListQuery(resource=PODS, field_selector=f"spec.nodeName={node}")
         async for each in known_objects(pool, query):
             yield each
 
 
-def _lost(
-    patient: Patient, gone: Counter[str], lost: list[KnownMetadata]
-) -> tuple[DoctorFinding, ...]:
-    if not gone:
-        return ()
-    leaving = [each for each in lost if each.deleted]
+def _lost(patient: Patient, pods: _Sorted, some: list[KnownMetadata]) -> Iterator[DoctorFinding]:
+    if not pods.gone:
+        return
+    nodes = [node for node, count in pods.given_up.items() if count]
+    count = pods.given_up.total()
     repair = Repair(
-        what=f"Removing {len(leaving)} deleted pods of '{patient.name}' whose nodes are gone",
-        do=partial(_remove, patient, leaving),
+        what=f"Removing {count:,} deleted pods of '{patient.name}' whose nodes are gone",
+        do=partial(_remove, patient, nodes),
     )
-    what = f"{counted(gone.total(), 'pod')} on nodes that are gone, such as '{next(iter(gone))}'"
+    what = f"{counted(pods.gone.total(), 'pod')} on nodes that are gone, such as '{next(iter(pods.gone))}'"
     remedy = "create the node again, or delete its pods"
-    if lost:
-        name = f"-n {lost[0].namespace} {lost[0].name}"
+    if some:
+        name = f"-n {some[0].namespace} {some[0].name}"
         remedy = f"{patient.command} kubectl delete pod --force --grace-period=0 {name}"
-    return (DoctorFinding(what=what, remedy=remedy, repair=repair if leaving else None),)
+    yield DoctorFinding(what=what, remedy=remedy, repair=repair if count else None)
 
 
-async def _remove(patient: Patient, pods: list[KnownMetadata]) -> None:
-    """Remove pods that no kubelet ends any more, and take our finalizers off them."""
+async def _remove(patient: Patient, nodes: Iterable[str]) -> None:
+    """Remove the deleted pods of gone nodes, of one node after the other: no kubelet ends them."""
     async with patient.api() as pool:
-        client = Client(pool)
-        for pod in pods:
-            try:
-                await pod.without(client, PODS, _OURS)
-                await client.call("DELETE", PODS.path(pod.namespace, pod.name), _AT_ONCE)
-            except ApiError as e:
-                if e.status != 404:
-                    raise
+        async for pod in _on(pool, nodes):
+            if pod.deleted:
+                await _end(Client(pool), pod)
+
+
+async def _end(client: Client, pod: KnownMetadata) -> None:
+    """Take our finalizers off a pod, and delete it at once; it may be gone meanwhile."""
+    try:
+        await pod.without(client, PODS, _OURS)
+        await client.call("DELETE", PODS.path(pod.namespace, pod.name), _AT_ONCE)
+    except ApiError as e:
+        if e.status != 404:
+            raise
 
 
 def _stuck(patient: Patient, stuck: list[KnownMetadata]) -> tuple[DoctorFinding, ...]:
     if not stuck:
         return ()
     one = stuck[0]
-    what = f"{counted(len(stuck), 'pod')} being deleted for long, such as '{one.name}'"
+    what = f"{counted(len(stuck), 'pod')} stuck in deletion, such as '{one.name}'"
     explain = f"{patient.command} stage explain pod/{one.name} -n {one.namespace}"
     remedy = f"see which Stage deletes it: {explain}"
     if one.finalizers:

@@ -25,3 +25,5 @@ CHECKS: Sequence[Check[Machine]] = tuple(
         runtimes, programs, store, sites, folders, disk, memory, files, inotify, ports, clock, orphans,
     )
 )  # fmt: skip
+ELSEWHERE: Sequence[Check[Machine]] = (runtimes.CHECK,)
+"""What is looked at where clusters cannot be made: the rest would not help."""

@@ -41,7 +41,7 @@ def _few(what: str, left: int, needed: int, better: int) -> tuple[DoctorFinding,
     if left >= needed:
         return ()
     remedy = f"sudo sysctl fs.inotify.max_user_{what}={better}"
-    return (DoctorFinding(what=f"{left} more inotify {what} are possible: too few", remedy=remedy),)
+    return (DoctorFinding(what=f"only {left} more inotify {what} are available", remedy=remedy),)
 
 
 def _instances(process: Path) -> int:

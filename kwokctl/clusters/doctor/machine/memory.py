@@ -4,18 +4,15 @@ from kwokctl.clusters import capacity
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report
 from kwokctl.clusters.doctor.machine.machine import Machine
 from kwokctl.components.heartbeat import heartbeat
-from kwokctl.config.quantity import to_text
-from kwokctl.host.memory import machine_memory
-
-_AVAILABLE = "MemAvailable:"
+from kwokctl.config.values.quantity import to_text
+from kwokctl.host.memory import available_memory, machine_memory
 
 
 async def look(machine: Machine) -> Report:
     """Compare the memory that programs may take now with what an empty cluster needs."""
-    whole, now = machine_memory(machine.root), _available(machine)
+    whole, free = machine_memory(machine.root), available_memory(machine.root)
     empty = capacity.Fleet(nodes=0, pods=0)
     needed = capacity.estimate(empty, heartbeat=heartbeat(machine.options), quota=1 << 30).memory
-    free = min(whole, now) if whole and now else whole
     findings = []
     if free and free < needed:
         what = (
@@ -25,12 +22,6 @@ async def look(machine: Machine) -> Report:
             DoctorFinding(what=what, remedy="end other programs, or stop other clusters")
         )
     return Report(state=f"{to_text(free)} of {to_text(whole)} available", findings=tuple(findings))
-
-
-def _available(machine: Machine) -> int:
-    lines = machine.text("proc/meminfo").splitlines()
-    found = (line.split()[1] for line in lines if line.startswith(_AVAILABLE))
-    return int(next(found, "0")) * 1024
 
 
 CHECK = Check(name="memory", looks_at="the memory that programs may take", look=look)

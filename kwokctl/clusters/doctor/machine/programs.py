@@ -50,7 +50,7 @@ def _source(missing: list[str], source: str) -> str:
 def _of_missing(missing: list[str], source: ArtifactSource) -> list[DoctorFinding]:
     names = ", ".join(missing)
     if missing and source is ArtifactSource.OFFLINE:
-        what = f"not in the store, and 'offline' gets none: {names}"
+        what = f"not in the store, and 'offline' does not download: {names}"
         return [DoctorFinding(what=what, remedy="copy them here: kwokctl artifacts add FOLDER")]
     if missing and source is ArtifactSource.BUILD and not shutil.which("go"):
         what = f"to be built, and there is no 'go' on PATH: {names}"

@@ -3,13 +3,18 @@
 import asyncio
 
 from kwokctl import registry
-from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report
+from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report, finding_of
 from kwokctl.clusters.doctor.machine.machine import Machine
-from kwokctl.errors import KwokctlError
+from kwokctl.errors import KwokctlError, UnavailableError
+from kwokctl.host.platforms import check_platform
 
 
 async def look(machine: Machine) -> Report:
     """Ask each runtime; those that do not work are a finding only where a new cluster wants one."""
+    try:
+        check_platform()
+    except UnavailableError as e:
+        return Report(state="none would work", findings=(finding_of(e),))
     names = registry.names()
     errors = dict(
         zip(names, await asyncio.gather(*(_error(machine, n) for n in names)), strict=True)
@@ -29,9 +34,9 @@ def _findings(machine: Machine, errors: dict[str, KwokctlError | None]) -> list[
     failed = [error for name in wanted if (error := errors.get(name))]
     if len(failed) < len(wanted):
         return []
-    names = " nor ".join(f"'{name}'" for name in wanted)
+    names = ", ".join(f"'{name}'" for name in wanted)
     remedy = "; ".join(error.hint for error in failed if error.hint)
-    return [DoctorFinding(what=f"a new cluster cannot run: not by {names}", remedy=remedy)]
+    return [DoctorFinding(what=f"no runtime works: {names}", remedy=remedy)]
 
 
 async def _error(machine: Machine, name: str) -> KwokctlError | None:

@@ -12,7 +12,7 @@ from kwokctl.artifacts.target import here
 from kwokctl.clusters.doctor.check import Check, DoctorFinding, Repair, Report
 from kwokctl.clusters.doctor.machine.machine import Machine
 from kwokctl.clusters.programs.needed import source_of
-from kwokctl.config.quantity import to_text
+from kwokctl.config.values.quantity import to_text
 from kwokctl.host.files import remove_tree
 from kwokctl.progress import Silent
 
@@ -51,7 +51,7 @@ def _changed(machine: Machine, entry: Entry) -> DoctorFinding:
 
 def _half(folder: Path) -> DoctorFinding:
     return DoctorFinding(
-        what=f"'{folder}' holds no whole program",
+        what=f"'{folder}' holds an incomplete program",
         remedy="kwokctl artifacts prune",
         repair=Repair(
             what=f"Removing '{folder}'", do=partial(asyncio.to_thread, remove_tree, folder)

@@ -9,6 +9,7 @@ import pytest
 
 from kwokctl.clusters.doctor.check import Repair
 from kwokctl.clusters.doctor.cluster import (
+    clock,
     components,
     controller,
     deletions,
@@ -58,6 +59,41 @@ ON = {
     "gone": [known("lost", deletionTimestamp=LONG_AGO, finalizers=[OURS, "x.io/y"]), known("still")],
     "n1": [known("web"), known("stuck", deletionTimestamp=LONG_AGO), known("new", deletionTimestamp=LATELY)],
 }  # fmt: skip
+
+
+def kind(name: str, *, namespaced: bool = False, verbs: str = "list delete") -> dict[str, Any]:
+    singular = name.removesuffix("s")
+    return {
+        "name": name,
+        "kind": singular.title(),
+        "namespaced": namespaced,
+        "verbs": verbs.split(),
+    }
+
+
+def group(name: str, *versions: str) -> dict[str, Any]:
+    served = [{"groupVersion": f"{name}/{version}"} for version in versions]
+    return {"name": name, "versions": served, "preferredVersion": served[0]}
+
+
+SERVED = {
+    "/apis": {"groups": [group("example.com", "v1", "v1beta1"), group("away.io", "v1")]},
+    "/api/v1": {
+        "resources": [
+            kind("namespaces"), kind("nodes"), kind("pods", namespaced=True),
+            kind("events", namespaced=True), kind("bindings", verbs="create"),
+        ]
+    },
+    "/apis/example.com/v1": {"resources": [kind("things", namespaced=True)]},
+    "/apis/example.com/v1beta1": {"resources": [kind("things", namespaced=True)]},
+    "/apis/away.io/v1": {"resources": [kind("others")]},
+    "/apis/example.com/v1/things": {
+        "items": [known("held", deletionTimestamp=LONG_AGO, finalizers=["y.io/z"])]
+    },
+    "/api/v1/nodes": {"items": [known("n1", deletionTimestamp=LONG_AGO, finalizers=["x.io/y"])]},
+    "/api/v1/namespaces": {"items": [known("left", deletionTimestamp=LONG_AGO), known("default")]},
+}  # fmt: skip
+"""What the API server serves, and the objects of some kinds, by path."""
 NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}}
 STAGE = {
     "apiVersion": "kwok.x-k8s.io/v1alpha1",
@@ -81,14 +117,12 @@ async def answer(request: Request, reply: Reply) -> None:
         await reply.json(table(("Name",), ("n1",)))
     elif path.endswith("/pods") and is_table:
         await reply.json(POD_ROWS["continue" in query])
+    elif path in SERVED:
+        await reply.json(SERVED[path])
+    elif path.startswith("/apis/away.io"):
+        await reply.refuse(503, "ServiceUnavailable", "its server is away")
     elif path.endswith("/pods"):
         await reply.json({"items": ON[query["fieldSelector"].removeprefix("spec.nodeName=")]})
-    elif path.endswith("/nodes"):
-        await reply.json(
-            {"items": [known("n1", deletionTimestamp=LONG_AGO, finalizers=["x.io/y"])]}
-        )
-    elif path.endswith("/namespaces"):
-        await reply.json({"items": [known("left", deletionTimestamp=LONG_AGO), known("default")]})
     elif path.endswith("/namespaces/left"):
         condition = {"type": "NamespaceContentRemaining", "status": "True", "message": "3 pods"}
         await reply.json({"status": {"conditions": [condition]}})
@@ -179,7 +213,7 @@ async def test_pods_of_gone_nodes_and_stuck_ones_are_found_by_their_rows(
     assert report.state == "5, 1 of them being deleted"
     assert whats(report) == [
         "2 pods are on nodes that are gone, such as 'gone'",
-        "1 pod is being deleted for long, such as 'stuck'",
+        "1 pod is stuck in deletion, such as 'stuck'",
     ]
     assert report.findings[1].remedy.endswith("stage explain pod/stuck -n a")
     lists = [each for each in server.requests if each.path == "/api/v1/pods"]
@@ -194,16 +228,65 @@ async def test_only_deleted_pods_of_gone_nodes_are_removed_and_others_finalizers
     server.requests.clear()
     await finding.repair.do()
 
-    patch, delete = server.requests
+    _, patch, delete = server.requests
     assert (patch.method, patch.body) == ("PATCH", b'{"metadata":{"finalizers":["x.io/y"]}}')
     assert (delete.method, delete.path) == ("DELETE", "/api/v1/namespaces/a/pods/lost")
+
+
+async def test_deleted_pods_of_any_number_of_gone_nodes_are_removed(tmp_path: Path) -> None:
+    count = 45
+    asked: list[str] = []
+
+    async def many(request: Request, reply: Reply) -> None:
+        asked.append(f"{request.method} {request.path}")
+        if request.path.endswith("/nodes"):
+            await reply.json(table(("Name",)))
+        elif "Table" in request.headers["accept"]:
+            rows = [("Terminating", f"gone-{n}") for n in range(count)]
+            await reply.json(table(("Status", "Node"), *rows))
+        elif request.method == "GET":
+            name = request.query["fieldSelector"].removeprefix("spec.nodeName=gone-")
+            await reply.json({"items": [known(f"pod-{name}", deletionTimestamp=LONG_AGO)]})
+        else:
+            await reply.json({})
+
+    async with serving(many) as server:
+        [finding] = (await pods.look(patient(tmp_path, url=server.url))).findings
+        assert finding.repair
+        assert finding.repair.what == "Removing 45 deleted pods of 'ill' whose nodes are gone"
+        await finding.repair.do()
+
+    removed = {each.rpartition("/")[2] for each in asked if each.startswith("DELETE")}
+    assert removed == {f"pod-{n}" for n in range(count)}
+
+
+@pytest.mark.parametrize(
+    ("date", "expected"),
+    [
+        ("Fri, 15 Jan 2027 08:00:03 GMT", []),
+        ("Fri, 15 Jan 2027 08:01:00 GMT", ["the clock of the API server is 60 s ahead of this machine's"]),
+        ("Fri, 15 Jan 2027 07:59:00 GMT", ["the clock of the API server is 60 s behind this machine's"]),
+    ],
+    ids=["alike", "ahead", "behind"],
+)  # fmt: skip
+async def test_another_clock_of_the_api_server_is_found(
+    tmp_path: Path, date: str, expected: list[str]
+) -> None:
+    async def dated(_request: Request, reply: Reply) -> None:
+        await reply.json({}, Date=date)
+
+    async with serving(dated) as server:
+        assert whats(await clock.look(patient(tmp_path, url=server.url))) == expected
 
 
 async def test_stuck_deletions_say_what_holds_them(tmp_path: Path, server: FakeApiServer) -> None:
     assert whats(await deletions.look(patient(tmp_path, url=server.url))) == [
         "the namespace 'left' was deleted and is still there: 3 pods",
         "the node 'n1' was deleted and is still there: it has the finalizers x.io/y",
+        "the thing 'held' in 'a' was deleted and is still there: it has the finalizers y.io/z",
     ]
+    asked = [each.path for each in server.requests]
+    assert not [path for path in asked if path.endswith(("/pods", "/events", "/v1beta1/things"))]
 
 
 class Full(Kv):

@@ -44,7 +44,7 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (1_000, 1_000))
 print(*whats(asyncio.run(files.look(machine(pathlib.Path("/nowhere"))))), sep="\\n")
 """
 """Prints what is wrong with the limits of a process that has a low one."""
-_MISSING = "not in the store, and 'offline' gets none: "
+_MISSING = "not in the store, and 'offline' does not download: "
 
 
 def stored(folder: Path, name: str = "etcd") -> Entry:
@@ -79,7 +79,7 @@ async def test_it_is_wrong_that_no_wanted_runtime_works(tmp_path: Path) -> None:
     broken = FakeRuntime(fails_at={"check": UnavailableError("no", hint="start it")})
     report = await runtimes.look(machine(tmp_path, broken))
 
-    assert whats(report) == ["a new cluster cannot run: not by 'binary' nor 'docker'"]
+    assert whats(report) == ["no runtime works: 'binary', 'docker'"]
     assert report.findings[0].remedy == "start it; start it"
 
 
@@ -108,7 +108,7 @@ async def test_a_changed_program_is_found_and_so_is_half_of_one(tmp_path: Path) 
     report = await store.look(one)
     changed, half = report.findings
     assert changed.what == f"'{entry.path}' has changed since it was stored"
-    assert half.what == f"'{whole.path.parent}' holds no whole program"
+    assert half.what == f"'{whole.path.parent}' holds an incomplete program"
 
     assert half.repair
     await half.repair.do()
@@ -220,7 +220,7 @@ async def test_used_up_inotify_instances_are_counted(tmp_path: Path) -> None:
     report = await inotify.look(machine(tmp_path))
 
     assert report.state == "2 of 17 instances in use, 8,192 watches"
-    assert whats(report) == ["15 more inotify instances are possible: too few"]
+    assert whats(report) == ["only 15 more inotify instances are available"]
 
 
 async def test_a_chosen_port_that_another_program_has_is_found(tmp_path: Path) -> None:

@@ -1,0 +1,34 @@
+"""Whether the clock of the API server is this machine's: an engine may run in a machine of its own."""
+
+from email.utils import parsedate_to_datetime
+
+from kwokctl.clusters.doctor.check import Check, DoctorFinding, Report
+from kwokctl.clusters.doctor.cluster.patient import Patient
+from kwokctl.model import KUBE_APISERVER
+
+_TOLERATED = 5.0
+"""Seconds. Leases of nodes are renewed by this machine's clock, and judged by the other."""
+
+
+async def look(patient: Patient) -> Report:
+    """Compare the clock with the date of an answer, which has whole seconds."""
+    async with patient.api() as pool:
+        answer = await pool.request("GET", "/version")
+    date = answer.header(b"date")
+    if date is None:
+        return Report(state="unknown")
+    ahead = parsedate_to_datetime(date).timestamp() - patient.wall()
+    if abs(ahead) <= _TOLERATED:
+        return Report(state="that of this machine")
+    direction = "ahead of" if ahead > 0 else "behind"
+    what = f"the clock of the API server is {abs(ahead):,.0f} s {direction} this machine's"
+    remedy = (
+        "set the clock that is wrong; that of an engine in a virtual machine is set when the engine "
+        "starts again"
+    )
+    return Report(state="another", findings=(DoctorFinding(what=what, remedy=remedy),))
+
+
+CHECK = Check(
+    name="clock", looks_at="the clock of the API server", look=look, needs=(KUBE_APISERVER,)
+)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kwokctl.artifacts.versions import kube_version
-from kwokctl.components.metrics_page import MetricsPage, Pages
+from kwokctl.components.metrics.metrics_page import MetricsPage, Pages
 from kwokctl.components.setting import Setting
 from kwokctl.config.declaring import ComponentOptions
 from kwokctl.config.options import ClusterOptions

@@ -8,7 +8,7 @@ Value = str | int | bool | None
 def flags(values: Mapping[str, Value], extra: Mapping[str, str | None]) -> tuple[str, ...]:
     """Render `--key=value` words; a value of None drops the flag.
 
-    `extra` is the user's: it wins over ours, and there a value of None means a bare `--key`.
+    `extra` is the user's: it overrides kwokctl's, and there a value of None means a bare `--key`.
     """
     ours = {key: value for key, value in values.items() if value is not None and key not in extra}
     return (

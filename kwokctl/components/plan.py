@@ -1,13 +1,13 @@
 """Selects the components of a cluster, and describes them in a plan."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from kwokctl.components.catalog import catalog, requested
-from kwokctl.components.extras import extra_component, extra_page
-from kwokctl.components.metrics_page import MetricsPage
+from kwokctl.components.custom.extras import extra_component, extra_discoveries, extra_page
+from kwokctl.components.metrics.metrics_page import MetricsPage
 from kwokctl.components.setting import Setting
-from kwokctl.config.add_ons.folder import shipped
+from kwokctl.config.add_ons.folder import of_components, shipped
 from kwokctl.config.declaring import declared
 from kwokctl.config.groups import SelectionOptions
 from kwokctl.config.limits import parse_limits
@@ -35,10 +35,10 @@ def selected(options: ClusterOptions) -> tuple[ComponentName, ...]:
     """Return the components that the options ask for.
 
     Raises UsageError for an unknown one or when one would be left out that is required, and
-    NotServedError for one of the original's that is not supported yet.
+    NotServedError for one of the original's that is not supported.
     """
     choice, known = options.selection, catalog()
-    disabled = set(choice.disable)
+    disabled = {name for name in choice.disable if name in known or not _is_of_add_on(name)}
     if choice.disable_kube_scheduler:
         disabled.add(KUBE_SCHEDULER)
     if choice.disable_kube_controller_manager:
@@ -54,6 +54,14 @@ def selected(options: ClusterOptions) -> tuple[ComponentName, ...]:
     names = [name for name in known if name in wanted and name not in disabled]
     _check_extras(options, names)
     return (*names, *(each.name for each in options.extras))
+
+
+def needlessly_disabled(options: ClusterOptions) -> Iterator[str]:
+    """Say, a line each, what is disabled that the cluster would not have anyway."""
+    wanted = requested(options)
+    for name in dict.fromkeys(options.selection.disable):
+        if name not in wanted:
+            yield f"'--disable' names '{name}', which the cluster would not have anyway"
 
 
 def build_plan(cluster: ClusterName, names: Sequence[ComponentName], setting: Setting) -> Plan:
@@ -83,10 +91,11 @@ def _described(name: ComponentName, names: Sequence[ComponentName], setting: Set
     component = definition.build(setting)
     found = {other: _page(other, setting, name) for other in names}
     pages = {other: page for other, page in found.items() if page}
+    discoveries = extra_discoveries(setting.options.extras)
     return replace(
         component,
         env={} if definition.embedded else _environment(setting.options, component),
-        files={**component.files, **definition.collect(setting, pages)},
+        files={**component.files, **definition.collect(setting, {**pages, **discoveries})},
     )
 
 
@@ -139,6 +148,10 @@ def _check_extras(options: ClusterOptions, names: Sequence[ComponentName]) -> No
                 f"'{extra.name}' has a link to '{missing[0]}', which the cluster does not have",
                 hint=f"add it with --enable {missing[0]}, or leave out the link",
             )
+
+
+def _is_of_add_on(name: str) -> bool:
+    return name in shipped() or name in of_components()
 
 
 def _check_known(name: str) -> None:

@@ -1,7 +1,7 @@
 """Locks files that are open; the kernel releases a lock when its process ends (flock(2))."""
 
 from kwokctl.errors import UnavailableError
-from kwokctl.host.platforms import WAY
+from kwokctl.host.platforms import platform_name, way
 
 try:
     import fcntl
@@ -32,4 +32,7 @@ def lock(descriptor: int, *, shared: bool = False) -> None:
 
 def _check() -> None:
     if not HAS_LOCKS:
-        raise UnavailableError("files cannot be locked on this platform", hint=WAY)
+        raise UnavailableError(
+            f"clusters and programs are kept under locks that {platform_name()} does not have",
+            hint=way(),
+        )

@@ -12,6 +12,7 @@ from typing import IO
 
 from kwokctl.errors import BusyError, ConflictError
 from kwokctl.host.file_locks import try_lock
+from kwokctl.host.platforms import NO_USERS
 
 _POLL = 0.05
 _OF_DISK = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS))
@@ -44,13 +45,25 @@ def replacing(
             yield file
             file.flush()
             if owner is not None:
-                with suppress(PermissionError):
-                    os.fchown(file.fileno(), *owner)
-            os.fchmod(file.fileno(), mode)
+                _give(file.fileno(), owner)
+            _permit(file.fileno(), mode)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _give(descriptor: int, owner: tuple[int, int]) -> None:
+    """Let a file belong to a user and a group, where there are such (not on Windows), as far as we may."""
+    if hasattr(os, "fchown"):
+        with suppress(PermissionError):
+            os.fchown(descriptor, *owner)
+
+
+def _permit(descriptor: int, mode: int) -> None:
+    """Set the permissions of an open file, where there are such."""
+    if hasattr(os, "fchmod"):
+        os.fchmod(descriptor, mode)
 
 
 @contextmanager
@@ -89,7 +102,7 @@ def remove_private_folder(path: Path) -> None:
 
 def _is_own_folder(path: Path) -> bool:
     """Return whether a folder is this user's, and if it is a link, that, too."""
-    me = os.geteuid()
+    me = os.geteuid() if hasattr(os, "geteuid") else NO_USERS
     # Looked at before it is followed: the kernel may refuse to follow another user's link
     # (protected_symlinks of proc(5)).
     return path.lstat().st_uid == me and path.is_dir() and path.stat().st_uid == me
@@ -118,7 +131,7 @@ def _lock_file(path: Path) -> IO[bytes]:
     """Open a lock file, which no other user can open: who can open a file can lock it (flock(2))."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     with suppress(PermissionError):
-        os.fchmod(descriptor, 0o600)
+        _permit(descriptor, 0o600)
     return os.fdopen(descriptor, "a+b", buffering=0)
 
 

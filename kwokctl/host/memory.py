@@ -22,14 +22,21 @@ SECONDS = 3.0
 
 def machine_memory(root: Path = Path("/")) -> int:
     """Return the bytes of the machine, or of the container if that has fewer; 0 if unknown."""
-    found = [_installed(root), *(_limit(root / file) for file in _LIMITS)]
+    found = [_of_machine(root, "MemTotal"), *(_limit(root / file) for file in _LIMITS)]
     return min((size for size in found if size), default=0)
 
 
-def _installed(root: Path) -> int:
+def available_memory(root: Path = Path("/")) -> int:
+    """Return the bytes that programs may take now without others being moved out; 0 if unknown."""
+    whole, now = machine_memory(root), _of_machine(root, "MemAvailable")
+    return min(whole, now) if whole and now else whole
+
+
+def _of_machine(root: Path, wanted: str) -> int:
+    """Return a line of the kernel's account of memory, in bytes (proc_meminfo(5))."""
     for line in _text(root / "proc/meminfo").splitlines():
         name, _, size = line.partition(":")
-        if name == "MemTotal":
+        if name == wanted:
             return int(size.split()[0]) * 1024
     return 0
 

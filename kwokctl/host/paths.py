@@ -10,6 +10,7 @@ from pathlib import Path
 from platformdirs import user_cache_path
 
 from kwokctl.errors import UnavailableError
+from kwokctl.host.platforms import user_id
 from kwokctl.model import ClusterName, ComponentName
 
 _LONGEST_SOCKET_FOLDER = 90
@@ -46,7 +47,7 @@ def default_workdir() -> Path:
     if home := home_folder():
         return home / ".kwok"
     raise UnavailableError(
-        f"there is no home folder for clusters: HOME is not set, and user {os.getuid()} has no entry "
+        f"there is no home folder for clusters: HOME is not set, and user {user_id()} has no entry "
         "in the user database",
         hint="set HOME, or KWOK_WORKDIR to a folder that only you can write to",
     )
@@ -156,6 +157,11 @@ class ClusterPaths:
         return self.root / "etcd-before-restore"
 
     @property
+    def half_copy(self) -> Path:
+        """A mark that is there while the cluster is made from the data of another."""
+        return self.root / "half-copy"
+
+    @property
     def marks(self) -> Path:
         """What the cluster held at each of its marks."""
         return self.root / "marks"
@@ -218,7 +224,7 @@ class ClusterPaths:
         elsewhere.
         """
         digest = hashlib.sha256(os.fsencode(self.root)).hexdigest()[:16]
-        stand_in = f"kwokctl-{os.getuid()}-{digest}"
+        stand_in = f"kwokctl-{user_id()}-{digest}"
         inside = self.root / "run"
         temporary = Path(tempfile.gettempdir()) / stand_in
         return next((f for f in (inside, temporary) if _holds_sockets(f)), _LAST_RESORT / stand_in)

@@ -9,6 +9,7 @@ do when we look for a free port (socket(7)). So the port is never free in betwee
 import socket
 from collections.abc import Collection
 from contextlib import suppress
+from errno import EADDRINUSE
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -156,6 +157,11 @@ def check_unused(name: str, address: str, port: int) -> None:
     if found is None:
         raise in_use(name, port)
     found.close()
+
+
+def is_taken(error: UnavailableError) -> bool:
+    """Tell whether a server could not start because another program listens where it would."""
+    return isinstance(error.__cause__, OSError) and error.__cause__.errno == EADDRINUSE
 
 
 def in_use(name: str, port: int) -> ConflictError:

@@ -4,7 +4,7 @@ import asyncio
 import os
 import shlex
 import sys
-from asyncio.subprocess import PIPE
+from asyncio.subprocess import DEVNULL, PIPE
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
@@ -20,7 +20,7 @@ _TAIL = 40
 async def run(
     *argv: str | PathLike[str], env: Mapping[str, str] | None = None, cwd: Path | None = None
 ) -> str:
-    """Run a program to its end and return what it wrote to standard output.
+    """Run a program, without input, to its end and return what it wrote to standard output.
 
     `env` adds to this process's environment. Cancelled, for example by a timeout, it takes the program
     down with it. Raises UnavailableError when there is no such program, CommandError when it fails.
@@ -29,7 +29,7 @@ async def run(
     merged = {**os.environ, **env} if env else None
     try:
         process = await asyncio.create_subprocess_exec(
-            *words, stdout=PIPE, stderr=PIPE, env=merged, cwd=cwd
+            *words, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, env=merged, cwd=cwd
         )
     except FileNotFoundError as e:
         raise UnavailableError(f"'{words[0]}' is not installed") from e

@@ -11,12 +11,14 @@ from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import Saved
 from kwokctl.clusters.wanted import WantedCluster, check_for_runtime, choose_runtime
 from kwokctl.components.catalog import catalog
+from kwokctl.components.plan import needlessly_disabled
 from kwokctl.config.documents import Document
 from kwokctl.config.nodes.options import ObjectOptions
 from kwokctl.config.options import ClusterOptions
+from kwokctl.config.original import compat
 from kwokctl.config.resolve import Resolved
 from kwokctl.model import Artifact, ClusterName, ComponentName
-from kwokctl.runtime import Runtime
+from kwokctl.runtime import BringsKubernetes, RunsImages, Runtime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,12 +64,23 @@ async def drafted(
     Raises CapacityError for a profile that this machine is too small for.
     """
     runtime = await choose_runtime(home, wanted.options)
-    # How many objects there are is not a setting of the cluster: they are scaled afterwards.
-    options = replace(wanted.options, runtime=runtime.name, objects=ObjectOptions())
+    by_engine = isinstance(runtime, RunsImages | BringsKubernetes)
+    options = replace(
+        wanted.options,
+        runtime=runtime.name,
+        # How many objects there are is not a setting of the cluster: they are scaled afterwards.
+        objects=ObjectOptions(),
+        restart=compat.restarts(
+            wanted.options.restart,
+            wanted.options.compat,
+            is_chosen="restart" in resolved.chosen,
+            by_engine=by_engine,
+        ),
+    )
     check_for_runtime(runtime, name, options, documents)
     for note in (*profile_notes(options, wanted.names, wanted.data_path), *wanted.notes):
         home.progress.note(note)
-    for remark in remarks(options, documents):
+    for remark in (*remarks(documents), *needlessly_disabled(wanted.options)):
         home.progress.warn(remark)
     return Draft(
         name=name,

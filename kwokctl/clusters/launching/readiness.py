@@ -12,7 +12,9 @@ from kwokctl.kube.transport.probe import probe
 from kwokctl.model import ClusterName, Component, ComponentName, State
 from kwokctl.runtime import Runtime, TellsMore
 
-_POLL = 0.02
+_POLL, _POLL_SHARE = 0.02, 0.03
+"""Seconds between two probes at least, and as a share of the time that was waited: each costs a
+TLS handshake, of which a machine that is slow has no time to spare."""
 _LOOK = 0.2
 """Seconds between two checks of which components run; with an engine these are slow."""
 _TAIL_LINES = 20
@@ -32,7 +34,7 @@ async def wait_ready(
     Raises ComponentError, with the end of its log, as soon as one of them has died.
     """
     waiting = [(component, each) for component in components for each in component.ready]
-    looked = -math.inf
+    began, looked = time.monotonic(), -math.inf
     while True:
         if time.monotonic() - looked >= _LOOK:
             await _all_alive(runtime, cluster, components)
@@ -42,7 +44,7 @@ async def wait_ready(
         held = await asyncio.gather(*(probe(each) for _, each in waiting))
         waiting = [pair for pair, holds in zip(waiting, held, strict=True) if not holds]
         if waiting:
-            await asyncio.sleep(_POLL)
+            await asyncio.sleep(max(_POLL, _POLL_SHARE * (time.monotonic() - began)))
 
 
 async def unready(components: Collection[Component]) -> list[Component]:

@@ -8,10 +8,10 @@ from kwokctl.components import identities, verbosity
 from kwokctl.components.definition import Definition
 from kwokctl.components.fake_nodes import has_kubelet
 from kwokctl.components.flags import Value, flags
-from kwokctl.components.metrics_page import MetricsPage, relayed_page
+from kwokctl.components.metrics.metrics_page import MetricsPage, relayed_page
 from kwokctl.components.setting import Setting
 from kwokctl.components.tracing import spans
-from kwokctl.config import checks
+from kwokctl.config import checks, version_checks
 from kwokctl.config.declaring import ETCD as PANEL
 from kwokctl.config.declaring import (
     ComponentOptions,
@@ -21,7 +21,7 @@ from kwokctl.config.declaring import (
     port_option,
 )
 from kwokctl.config.options import ClusterOptions
-from kwokctl.config.quantity import to_bytes
+from kwokctl.config.values.quantity import to_bytes
 from kwokctl.etcd import member
 from kwokctl.etcd.member import EtcdTarget
 from kwokctl.host.ports import joined
@@ -49,7 +49,7 @@ class EtcdOptions(ComponentOptions):
         "Version of etcd; by default the one for the Kubernetes version",
         group=PANEL,
         metavar="VERSION",
-        check=checks.etcd,
+        check=version_checks.etcd,
     )
     prefix: str = option(
         "/registry",

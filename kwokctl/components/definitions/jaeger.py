@@ -1,7 +1,7 @@
 """Describes Jaeger, which keeps and shows the spans of requests.
 
 It is Jaeger 1, whose program is called jaeger-all-in-one
-(https://www.jaegertracing.io/docs/1.76/getting-started/); kwokctl gets none, its user gives it.
+(https://www.jaegertracing.io/docs/1.76/getting-started/); kwokctl does not get it, its user gives it.
 """
 
 from collections.abc import Collection

@@ -11,7 +11,7 @@ from kwokctl.components.definition import Definition
 from kwokctl.components.definitions import etcd, kwok_kubelet
 from kwokctl.components.fake_nodes import KUBELET_ADDRESS, NOWHERE, has_kubelet
 from kwokctl.components.flags import Value
-from kwokctl.components.metrics_page import own_page
+from kwokctl.components.metrics.metrics_page import own_page
 from kwokctl.components.setting import Setting
 from kwokctl.components.tracing import spans
 from kwokctl.config import checks

@@ -9,7 +9,7 @@ from kwokctl.components.api_client import api_client
 from kwokctl.components.definition import Definition
 from kwokctl.components.definitions import kube_apiserver
 from kwokctl.components.heartbeat import heartbeat
-from kwokctl.components.metrics_page import own_page
+from kwokctl.components.metrics.metrics_page import own_page
 from kwokctl.components.setting import Setting
 from kwokctl.config.declaring import ComponentOptions, binary_option, image_option, port_option
 from kwokctl.config.options import ClusterOptions

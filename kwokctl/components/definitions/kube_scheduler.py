@@ -8,7 +8,7 @@ from kwokctl.components import identities, releases
 from kwokctl.components.api_client import api_client
 from kwokctl.components.definition import Definition
 from kwokctl.components.flags import Value
-from kwokctl.components.metrics_page import own_page
+from kwokctl.components.metrics.metrics_page import own_page
 from kwokctl.components.setting import Setting
 from kwokctl.config.declaring import (
     COMPONENTS,

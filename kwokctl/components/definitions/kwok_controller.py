@@ -19,7 +19,7 @@ from kwokctl.components.fake_nodes import (
 )
 from kwokctl.components.flags import Value, flags
 from kwokctl.components.heartbeat import heartbeat
-from kwokctl.components.metrics_page import MetricsPage, relayed_page
+from kwokctl.components.metrics.metrics_page import MetricsPage, relayed_page
 from kwokctl.components.setting import Setting
 from kwokctl.components.stage_sets import KUBELET_PODS, check_word
 from kwokctl.components.tracing import spans
@@ -86,6 +86,7 @@ class KwokControllerOptions(ComponentOptions):
         metavar="N",
         name="controller_parallelism",
         within=(0, 10_000),
+        original=4,
     )
     enable_crds: tuple[str, ...] = option(
         (),

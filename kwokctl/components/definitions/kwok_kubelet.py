@@ -13,11 +13,12 @@ from kwokctl.components.definitions import etcd
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
 from kwokctl.components.fake_nodes import KUBELET_ADDRESS, has_kubelet, listening, selecting
 from kwokctl.components.flags import Value, flags
-from kwokctl.components.metrics_page import own_page
+from kwokctl.components.metrics.metrics_page import own_page
 from kwokctl.components.setting import Setting
 from kwokctl.config.declaring import NODES, ComponentOptions, option, port_option
 from kwokctl.config.kinds import FOR_KUBELET
 from kwokctl.config.options import ClusterOptions
+from kwokctl.config.original.compat import KWOKCTL
 from kwokctl.model import (
     KUBE_APISERVER,
     KWOK_CONTROLLER,
@@ -101,6 +102,7 @@ def kwok_kubelet(setting: Setting) -> Component:
                 "tls-private-key-file": setting.pki(f"{KWOK_KUBELET}.key"),
                 "client-ca-file": setting.pki("ca.crt"),
                 "enable-debugging-handlers": _debugging(setting),
+                "enable-profiling": _profiling(setting),
                 "v": verbosity.of_embedded(setting.options),
                 **(_relays(setting) if PROMETHEUS in setting.artifacts else {}),
             },
@@ -137,6 +139,13 @@ def _egress_socket(setting: Setting) -> Value:
 
 def _debugging(setting: Setting) -> Value:
     return False if setting.controller_options.get("enableDebuggingHandlers") is False else None
+
+
+def _profiling(setting: Setting) -> Value:
+    """Return whether profiles are served, which is off by default, unlike in the original."""
+    given = setting.controller_options.get("enableProfilingHandler")
+    asked = setting.options.compat == KWOKCTL if given is None else given
+    return True if asked else None
 
 
 def _relays(setting: Setting) -> dict[str, Value]:

@@ -11,10 +11,10 @@ from kwokctl.components.definition import Definition
 from kwokctl.components.definitions import kube_apiserver, kwok_kubelet
 from kwokctl.components.fake_nodes import has_kubelet
 from kwokctl.components.flags import Value, flags
-from kwokctl.components.metrics_page import own_page
-from kwokctl.components.rounds import SECONDS
+from kwokctl.components.metrics.metrics_page import own_page
+from kwokctl.components.metrics.rounds import SECONDS
 from kwokctl.components.setting import Setting
-from kwokctl.config import checks
+from kwokctl.config import version_checks
 from kwokctl.config.declaring import (
     COMPONENTS,
     ComponentOptions,
@@ -56,7 +56,10 @@ class MetricsServerOptions(ComponentOptions):
 
     port: int = port_option("metrics-server")
     version: str = version_option(
-        "metrics-server", DEFAULT_METRICS_SERVER_VERSION, checks.metrics_server, original="v0.8.1"
+        "metrics-server",
+        DEFAULT_METRICS_SERVER_VERSION,
+        version_checks.metrics_server,
+        original="v0.8.1",
     )
     resolution: int = option(
         0,

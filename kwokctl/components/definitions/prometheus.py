@@ -10,11 +10,11 @@ from kwokctl.artifacts.versions import DEFAULT_PROMETHEUS_VERSION, prometheus_ve
 from kwokctl.components import identities
 from kwokctl.components.definition import Definition
 from kwokctl.components.flags import flags
-from kwokctl.components.metrics_page import MetricsPage, Pages
-from kwokctl.components.rounds import SECONDS
-from kwokctl.components.scraping import CLIENT, scraping
+from kwokctl.components.metrics.metrics_page import MetricsPage, Pages
+from kwokctl.components.metrics.rounds import SECONDS
+from kwokctl.components.metrics.scrape_config import CLIENT, scraping
 from kwokctl.components.setting import Setting
-from kwokctl.config import checks
+from kwokctl.config import version_checks
 from kwokctl.config.declaring import (
     COMPONENTS,
     ComponentOptions,
@@ -57,13 +57,16 @@ class PrometheusOptions(ComponentOptions):
     component: ClassVar = PROMETHEUS
 
     port: int = port_option("Prometheus; a port adds it to the cluster")
-    version: str = version_option("Prometheus", DEFAULT_PROMETHEUS_VERSION, checks.prometheus)
+    version: str = version_option(
+        "Prometheus", DEFAULT_PROMETHEUS_VERSION, version_checks.prometheus
+    )
     interval: int = option(
         0,
         "Seconds between two scrapes of Prometheus [default: 15, and 60 for 5,000 nodes or more]",
         group=COMPONENTS,
         metavar="SECONDS",
         within=(0, 3600),
+        original=15,
     )
     tls: bool = option(
         True,
@@ -71,6 +74,7 @@ class PrometheusOptions(ComponentOptions):
         "the original's plain one",
         group=COMPONENTS,
         key="prometheusTLS",
+        original=False,
     )
     binary: str = binary_option("Prometheus")
     image: str = image_option("Prometheus")

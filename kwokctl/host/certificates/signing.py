@@ -75,7 +75,7 @@ def sign(authority: Authority, identity: Identity) -> "tuple[Certificate, Ellipt
 
 
 def with_name(authority: Authority, cert: "Certificate", added: str) -> "Certificate":
-    """Certify the same key anew, for one more name or address."""
+    """Certify the same key again, for one more name or address."""
     from cryptography import x509
 
     names = x509.SubjectAlternativeName([*names_of(cert), general_name(added)])

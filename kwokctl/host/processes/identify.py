@@ -1,18 +1,18 @@
 """Finds the process of a component: by its pid file or, where that was lost, by what it runs."""
 
 from kwokctl.errors import ConfigError
-from kwokctl.host.launcher import is_on_its_way
+from kwokctl.host.processes.launcher import is_on_its_way
 from kwokctl.host.processes.launches import Launches
-from kwokctl.host.supervise import Process, read_pid_file, working_in
+from kwokctl.host.processes.supervise import Process, read_pid_file, working_in
 from kwokctl.model import ComponentName
 
 
 def find_process(launches: Launches, name: ComponentName) -> Process | None:
     """Return the process of a component; the one that has ended last if none runs, as far as known."""
-    told = read_pid_file(launches.pid_file(name))
-    if told and told.is_alive:
-        return told
-    return _without_pid_file(launches, name) or told
+    recorded = read_pid_file(launches.pid_file(name))
+    if recorded and recorded.is_alive:
+        return recorded
+    return _without_pid_file(launches, name) or recorded
 
 
 def _without_pid_file(launches: Launches, name: ComponentName) -> Process | None:

@@ -7,10 +7,10 @@ from pathlib import Path
 from kwokctl.errors import ComponentError
 from kwokctl.host import logfiles
 from kwokctl.host.files import turn, write_atomic
-from kwokctl.host.launcher import FAILED, launch
 from kwokctl.host.processes.identify import find_process
+from kwokctl.host.processes.launcher import FAILED, launch
 from kwokctl.host.processes.launches import Launches
-from kwokctl.host.supervise import Process, launched, read_pid_file, stop
+from kwokctl.host.processes.supervise import Process, launched, read_pid_file, stop
 from kwokctl.model import ComponentName
 
 

@@ -10,13 +10,13 @@ from kwokctl.errors import UsageError
 from kwokctl.host import logfiles
 from kwokctl.host.carry_out import carry_out
 from kwokctl.host.files import remove_tree
-from kwokctl.host.launcher import launch
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.host.processes.identify import find_process
+from kwokctl.host.processes.launcher import launch
 from kwokctl.host.processes.launches import KEEPER, Launches
 from kwokctl.host.processes.lifecycle import start_component, stop_component
 from kwokctl.host.processes.shell import CrewScript
-from kwokctl.host.supervise import is_running, launched, read_pid_file, reap
+from kwokctl.host.processes.supervise import is_running, launched, read_pid_file, reap
 from kwokctl.model import ComponentName, Plan, State
 from kwokctl.script.steps import Folder
 

@@ -13,7 +13,7 @@ from kwokctl.host import logfiles
 from kwokctl.host.paths import ClusterPaths
 from kwokctl.host.processes.launches import Launches
 from kwokctl.host.processes.lifecycle import start_component
-from kwokctl.host.supervise import read_pid_file, reap
+from kwokctl.host.processes.supervise import read_pid_file, reap
 from kwokctl.model import ComponentName
 
 _POLL = 0.5

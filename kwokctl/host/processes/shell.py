@@ -6,7 +6,7 @@ launched is stopped by kwokctl, and the other way round.
 
 from collections.abc import Iterable
 
-from kwokctl.host.launcher import BECOME
+from kwokctl.host.processes.launcher import BECOME
 from kwokctl.host.processes.launches import KEEPER, Launches, launch_of
 from kwokctl.model import ComponentName, Plan
 from kwokctl.script.shell import FAIL

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.components.choose_data_path import choose_data_path
-from kwokctl.components.plan import build_plan, selected
+from kwokctl.components.plan import build_plan, needlessly_disabled, selected
 from kwokctl.components.setting import Setting
 from kwokctl.config.options import ClusterOptions, spellings
 from kwokctl.config.original import compat
@@ -171,6 +171,16 @@ def test_the_controller_manager_is_ready_when_pods_can_be_created() -> None:
 )
 def test_a_disabled_component_is_left_out(options: ClusterOptions, left: ComponentName) -> None:
     assert left not in plan(options).components
+
+
+def test_what_is_disabled_without_being_there_is_named() -> None:
+    options = changed(OPTIONS, disable=("prometheus", "kube-scheduler", "jobset", "prometheus"))
+
+    assert KUBE_SCHEDULER not in selected(options)
+    assert [*needlessly_disabled(options)] == [
+        "'--disable' names 'prometheus', which the cluster would not have anyway",
+        "'--disable' names 'jobset', which the cluster would not have anyway",
+    ]
 
 
 @pytest.mark.parametrize("name", [ETCD, KUBE_APISERVER])

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from kwokctl.components.definitions.etcd import version
-from kwokctl.config.checks import OLDEST_MINOR
 from kwokctl.config.options import ClusterOptions
+from kwokctl.config.version_checks import OLDEST_MINOR
 from kwokctl.model import (
     ETCD,
     KUBE_APISERVER,

@@ -3,7 +3,7 @@
 import asyncio
 import mmap
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +36,11 @@ async def measure(
         for name, (ticks, memory) in after.items()
         if name in before
     }
+
+
+def resident(processes: Iterable[int]) -> int:
+    """Return how many bytes of processes are in memory; what cannot be seen counts nothing."""
+    return sum(found[1] for found in map(_one, processes) if found)
 
 
 def _look(

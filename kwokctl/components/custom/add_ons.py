@@ -30,7 +30,7 @@ def with_add_on_parts(
 ) -> Component:
     """Add the identity, files, probe and objects to the description of a component.
 
-    Raises ConfigError for a word in braces that stands for nothing.
+    Raises ConfigError for an unknown placeholder.
     """
     filled = _Words(setting, component, parts).fill
     name, paths = component.name, setting.paths
@@ -94,7 +94,7 @@ class _Words:
         if word not in values:
             raise ConfigError(
                 f"the add-on '{self.parts.name}' has '{{{word}}}' in the component '{name}', which "
-                "stands for nothing",
+                "is not a known placeholder",
                 hint=f"words in braces are: {', '.join(sorted(values))}",
             )
         return values[word]

@@ -3,15 +3,17 @@
 The form is that of https://prometheus.io/docs/prometheus/latest/configuration/configuration/.
 """
 
+from collections.abc import Mapping
+
 from kwokctl.components.fake_nodes import has_kubelet
-from kwokctl.components.metrics_page import SERVER_NAME, MetricsPage, Pages, own_page
+from kwokctl.components.metrics.metrics_page import SERVER_NAME, MetricsPage, Pages, own_page
 from kwokctl.components.setting import Setting
 from kwokctl.expr import yaml
 from kwokctl.json_value import Json
 from kwokctl.model import KWOK_KUBELET, PROMETHEUS, ComponentName
 
 CLIENT = "prometheus-client"
-"""The identity of those who may ask Prometheus."""
+"""The identity of clients that Prometheus answers."""
 _NODES = "nodes"
 """The job of what fake nodes, pods and containers use."""
 _LONGEST = 10
@@ -32,12 +34,23 @@ def scraping(setting: Setting, pages: Pages, seconds: int) -> str:
 
 
 def _job(setting: Setting, name: ComponentName, page: MetricsPage) -> dict[str, Json]:
+    if page.is_discovery:
+        return _discovery(name, page, _credentials(setting, page))
     return {
         "job_name": name,
         "metrics_path": page.path,
         **_credentials(setting, page),
         "static_configs": [{"targets": [page.address], "labels": {"instance": name}}],
     }
+
+
+def _discovery(
+    name: ComponentName, page: MetricsPage, access: Mapping[str, Json]
+) -> dict[str, Json]:
+    """Let a page name those that are read; what is not said there is as with the page itself."""
+    url = f"{access['scheme']}://{page.address}{page.path}"
+    tls = {key: value for key, value in access.items() if key == "tls_config"}
+    return {"job_name": name, **access, "http_sd_configs": [{"url": url, **tls}]}
 
 
 def _fleet(setting: Setting, kubelet: MetricsPage, seconds: int) -> dict[str, Json]:

@@ -131,6 +131,24 @@ def test_prometheus_reads_its_metrics(scheme: str, access: dict[str, object]) ->
     }
 
 
+@pytest.mark.parametrize(
+    ("scheme", "access"),
+    [("http", {}), ("https", {"tls_config": {"insecure_skip_verify": True}})],
+)
+def test_prometheus_reads_the_pages_that_it_names(scheme: str, access: dict[str, object]) -> None:
+    pages = ExtraMetrics(scheme=scheme, host="localhost:80", path="/pages")
+    found = plan(options(replace(EXTRA, discovery=pages), enable=("prometheus",)))
+
+    text = found.components[PROMETHEUS].files[PATHS.prometheus_config]
+    jobs = {job["job_name"]: job for job in yaml.safe_load(text)["scrape_configs"]}
+    assert jobs[f"{WEB}-metrics-discovery"] == {
+        "job_name": f"{WEB}-metrics-discovery",
+        "scheme": scheme,
+        "http_sd_configs": [{"url": f"{scheme}://localhost:80/pages", **access}],
+        **access,
+    }
+
+
 def test_a_link_to_what_the_cluster_does_not_have_is_refused() -> None:
     extra = replace(EXTRA, links=frozenset({KUBE_SCHEDULER}))
 

@@ -1,14 +1,16 @@
 """Describes the components that a user of a cluster has described, as its other components are."""
 
-from kwokctl.components.add_ons import with_add_on_parts
+from collections.abc import Iterable
+
+from kwokctl.components.custom.add_ons import with_add_on_parts
 from kwokctl.components.flags import flags
-from kwokctl.components.metrics_page import MetricsPage
+from kwokctl.components.metrics.metrics_page import MetricsPage, Pages
 from kwokctl.components.setting import Setting
-from kwokctl.config.extras.extra import ExtraComponent
+from kwokctl.config.extras.extra import ExtraComponent, ExtraMetrics
 from kwokctl.expr import yaml
 from kwokctl.host.ports import LOOPBACK
 from kwokctl.json_value import Json
-from kwokctl.model import KUBE_APISERVER, Component, OwnManner, Port
+from kwokctl.model import KUBE_APISERVER, Component, ComponentName, OwnManner, Port
 
 
 def extra_component(setting: Setting, extra: ExtraComponent) -> Component:
@@ -38,13 +40,25 @@ def _described(setting: Setting, extra: ExtraComponent) -> Component:
 
 def extra_page(extra: ExtraComponent) -> MetricsPage | None:
     """Return where Prometheus finds its metrics; None if its user does not say."""
-    if extra.metric is None:
-        return None
+    return _page(extra.metric) if extra.metric else None
+
+
+def extra_discoveries(extras: Iterable[ExtraComponent]) -> Pages:
+    """Return where Prometheus finds the names of further pages, by the name of the job for them."""
+    return {
+        ComponentName(f"{each.name}-metrics-discovery"): _page(each.discovery, is_discovery=True)
+        for each in extras
+        if each.discovery
+    }
+
+
+def _page(metrics: ExtraMetrics, *, is_discovery: bool = False) -> MetricsPage:
     return MetricsPage(
-        address=extra.metric.host,
-        path=extra.metric.path,
+        address=metrics.host,
+        path=metrics.path,
         client="",
-        is_unverified=extra.metric.scheme == "https",
+        is_unverified=metrics.scheme == "https",
+        is_discovery=is_discovery,
     )
 
 

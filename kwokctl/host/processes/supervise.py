@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from kwokctl.host.launcher import is_on_its_way
+from kwokctl.host.processes.launcher import is_on_its_way
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _DEAD = frozenset("ZXx")
@@ -83,24 +83,31 @@ def is_running(pid_file: Path) -> bool:
 
 def working_in(folder: Path) -> Iterator[Process]:
     """Yield the processes whose working folder this is, as far as this user may see that."""
-    boot = _boot()
-    for entry in Path("/proc").glob("[0-9]*"):
+    try:
+        boot, place = _boot(), folder.stat()
+    except FileNotFoundError:
+        return
+    for pid in _pids():
         # Most end here: other users' processes, and those that have ended meanwhile.
         with suppress(OSError):
-            if (entry / "cwd").samefile(folder):
-                pid = int(entry.name)
+            # A machine may have thousands of processes, and Path takes five times as long.
+            if os.path.samestat(os.stat(f"/proc/{pid}/cwd"), place):  # noqa: PTH116
                 yield Process(pid, _stat_fields(pid)[19], boot)
 
 
 def leading_below(folder: Path) -> Iterator[tuple[Process, Path]]:
     """Yield those that lead a session and work in or below a folder, removed or not, with theirs."""
     boot = _boot()
-    for entry in Path("/proc").glob("[0-9]*"):
+    for pid in _pids():
         with suppress(OSError):
-            place = Path(str((entry / "cwd").readlink()).removesuffix(_REMOVED))
-            process = Process(int(entry.name), _stat_fields(int(entry.name))[19], boot)
+            place = Path(str(Path(f"/proc/{pid}/cwd").readlink()).removesuffix(_REMOVED))
+            process = Process(pid, _stat_fields(pid)[19], boot)
             if place.is_relative_to(folder) and process.is_alive:
                 yield process, place
+
+
+def _pids() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
 
 
 async def launched(pid: int) -> int | None:

@@ -22,6 +22,9 @@ class MetricsPage:
     """The identity whose certificate is shown there; an empty one is for plain HTTP."""
     is_unverified: bool = False
     """Whether it is TLS, with neither a client's certificate nor one that can be verified."""
+    is_discovery: bool = False
+    """Whether it has no metrics, but names the pages that have, as HTTP service discovery does:
+    https://prometheus.io/docs/prometheus/latest/http_sd/."""
 
 
 Pages = Mapping[ComponentName, MetricsPage]

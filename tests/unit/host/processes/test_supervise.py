@@ -10,8 +10,15 @@ import pytest
 
 from kwokctl.errors import BusyError
 from kwokctl.host.files import locked, turn
-from kwokctl.host.launcher import FAILED, launch
-from kwokctl.host.supervise import Process, is_running, launched, read_pid_file, reap, stop
+from kwokctl.host.processes.launcher import FAILED, launch
+from kwokctl.host.processes.supervise import (
+    Process,
+    is_running,
+    launched,
+    read_pid_file,
+    reap,
+    stop,
+)
 from tests.support.eventually import eventually
 
 SLEEP = ["/bin/sleep", "600"]

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from asyncio.subprocess import PIPE
 
-from kwokctl.host.usage import descendants, measure
+from kwokctl.host.processes.usage import descendants, measure
 from kwokctl.model import ComponentName
 
 BUSY, IDLE, GONE = map(ComponentName, ("busy", "idle", "gone"))

@@ -8,8 +8,8 @@ import pytest
 
 from kwokctl.clusters.launching.objects import with_authority
 from kwokctl.clusters.launching.ports import without_ports
-from kwokctl.components.add_ons import rights
 from kwokctl.components.catalog import clients, identities, usual_options
+from kwokctl.components.custom.add_ons import rights
 from kwokctl.components.plan import build_plan, selected
 from kwokctl.components.setting import Setting
 from kwokctl.config.add_ons.enabling import resolve_with_add_ons
@@ -21,7 +21,7 @@ from kwokctl.host.paths import ClusterPaths
 from kwokctl.model import Artifact, ClusterName, Component, ComponentName
 from tests.support.sites import HostLikeSite
 
-GREETER = Path(__file__).parents[2] / "support" / "greeter_add_on"
+GREETER = Path(__file__).parents[3] / "support" / "greeter_add_on"
 NAME = ComponentName("greeter")
 
 
@@ -64,7 +64,7 @@ def test_words_in_braces_are_filled_in() -> None:
 def test_a_word_that_stands_for_nothing_is_refused() -> None:
     wanted = options()
     extra = replace(wanted.extras[0], args=("--x={colour}",))
-    with pytest.raises(ConfigError, match=r"'\{colour\}'.*stands for nothing"):
+    with pytest.raises(ConfigError, match=r"'\{colour\}'.*is not a known placeholder"):
         component(replace(wanted, extras=(extra,)))
 
 

@@ -1,0 +1,1 @@
+"""Where the metrics of components are, how often nodes are measured, and what Prometheus scrapes."""

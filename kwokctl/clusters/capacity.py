@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kwokctl.components.heartbeat import Heartbeat
-from kwokctl.config.quantity import to_text
+from kwokctl.config.values.quantity import to_text
 from kwokctl.errors import CapacityError
 
 NODE_BYTES = 2_100

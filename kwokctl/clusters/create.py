@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from kwokctl.clusters.forking.seed import check_seed, seed
+from kwokctl.clusters.forking.seed import seed
 from kwokctl.clusters.launching.custom_resources import install_definitions
 from kwokctl.clusters.launching.drafts import drafted, needed_programs
 from kwokctl.clusters.launching.first_objects import create_first_objects
@@ -18,6 +18,7 @@ from kwokctl.clusters.programs.images import artifacts
 from kwokctl.clusters.state.data_folders import forget_former, settle
 from kwokctl.clusters.state.drift import differences
 from kwokctl.clusters.state.files import write_files
+from kwokctl.clusters.state.half_copies import begin_copy, complete_copy, demand_whole
 from kwokctl.clusters.state.home import Home, context_name
 from kwokctl.clusters.state.locks import alone
 from kwokctl.clusters.state.saved import Saved, load, version_remark
@@ -29,9 +30,9 @@ from kwokctl.config.documents import Document
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.resolve import Resolved
 from kwokctl.errors import ComponentError, ConflictError, KwokctlError
+from kwokctl.etcd.snapshots import snapshot
 from kwokctl.host.files import remove_private_folder, remove_tree
 from kwokctl.host.paths import ClusterPaths
-from kwokctl.host.platforms import check_platform
 from kwokctl.kube.kubeconfig import entries
 from kwokctl.model import ClusterName, ComponentName, Plan, State
 from kwokctl.progress import Progress
@@ -86,7 +87,6 @@ async def create_cluster(home: Home, request: CreateRequest) -> Created:
     killed run left half made is continued with the settings of that run. Raises UnavailableError
     where clusters cannot be made.
     """
-    check_platform()
     wanted = wanted_cluster(home, request.resolved, request.documents)
     with alone(home.workdir, request.name):
         paths = home.paths(request.name)
@@ -94,6 +94,7 @@ async def create_cluster(home: Home, request: CreateRequest) -> Created:
         if request.kubeconfig:
             entries.check_mergeable(request.kubeconfig, context, paths.root)
         if existed := paths.saved.is_file():
+            demand_whole(paths, request.name)
             _check_empty(request)
             saved, drift = compared(home, request)
             data_path, options = saved.data_path(), saved.options
@@ -137,6 +138,7 @@ def compared(home: Home, request: CreateRequest) -> tuple[Saved, tuple[str, ...]
     return saved, drift
 
 
+_CREATE = "kwokctl create cluster --name"
 _WITHOUT_CONTEXT = "the cluster runs: repeat the command to add its context"
 
 _Started = tuple[str, Plan, tuple[ComponentName, ...]]
@@ -165,24 +167,25 @@ async def _create(home: Home, request: CreateRequest, wanted: WantedCluster) -> 
     draft = await drafted(home, request.name, wanted, request.resolved, request.documents)
     runtime, options = draft.runtime, draft.options
     if request.snapshot:
-        check_seed(request.snapshot, runtime)
+        snapshot.verify(request.snapshot)
     found = await artifacts(home, runtime, options, draft.needed, is_exact=draft.is_exact)
     async with _undone_on_failure(home, runtime, request):
         with held_ports(home, request.name, options, wanted.names) as (options, held):
             saved = draft.saved(options, found)
+            if request.snapshot:
+                begin_copy(home.paths(request.name))
             plan = write_files(home, runtime, saved)
             prepare = await _prepared(home, saved, request.snapshot)
             await runtime.install(plan)
             started = await bring_up(home, runtime, plan, held, request.patience, prepare)
+            complete_copy(home.paths(request.name))
             await create_first_objects(home, saved)
     return kube_apiserver.url(saved.setting(runtime, home.paths(request.name))), plan, started
 
 
-async def _prepared(
-    home: Home, saved: Saved, snapshot: Path | None
-) -> Callable[[], Awaitable[None]]:
+async def _prepared(home: Home, saved: Saved, file: Path | None) -> Callable[[], Awaitable[None]]:
     """Make the data that etcd begins with, if any; return what is to be done when the API answers."""
-    correct = await seed(home, saved, snapshot) if snapshot else None
+    correct = await seed(home, saved, file) if file else None
 
     async def prepare() -> None:
         if correct:
@@ -242,9 +245,10 @@ async def _undone_on_failure(
         yield
     except BaseException as e:
         if request.keep_on_failure:
+            # What began with the data of another is not gone on with: it may not be its own yet.
+            on = "" if request.snapshot else f"go on with '{_CREATE} {request.name}', or "
             home.progress.note(
-                f"kept what was made of '{request.name}': go on with "
-                f"'kwokctl create cluster --name {request.name}', or remove it with "
+                f"kept what was made of '{request.name}': {on}remove it with "
                 f"'kwokctl delete cluster --name {request.name}'"
             )
             raise

@@ -11,12 +11,13 @@ from contextlib import asynccontextmanager
 import orjson
 
 from kwokctl.clusters.capacity import FULL, LEASE_BYTES, POD_REVISIONS, REVISION_BYTES
-from kwokctl.config.quantity import to_text
+from kwokctl.config.values.quantity import to_text
 from kwokctl.errors import CapacityError, EtcdGoneError, EtcdRefusedError
 from kwokctl.etcd.kv.kv import Kv
-from kwokctl.etcd.kv.maintenance import MemberStatus, defragment, status
+from kwokctl.etcd.kv.maintenance import NOSPACE, MemberStatus, alarms, defragment, status
 from kwokctl.json_value import Json
 from kwokctl.kube.resource import NODES, PODS, Resource
+from kwokctl.model import ClusterName
 from kwokctl.progress import Progress
 from kwokctl.tasks import beside
 
@@ -39,6 +40,15 @@ def stored_size(resource: Resource, body: Mapping[str, object]) -> int:
     if resource == NODES:
         return size + LEASE_BYTES
     return size * POD_REVISIONS if resource == PODS and not _is_placed(body) else size
+
+
+async def demand_writable(kv: Kv, cluster: ClusterName) -> None:
+    """Raise CapacityError if etcd refuses every write: nothing is to be stopped for them then."""
+    if any(alarm.kind == NOSPACE for alarm in await alarms(kv)):
+        raise CapacityError(
+            "etcd has reached its quota and refuses every write (alarm NOSPACE); nothing was changed",
+            hint=f"make room with: kwokctl --name {cluster} doctor --fix",
+        )
 
 
 class EtcdQuota:

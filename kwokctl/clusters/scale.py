@@ -9,12 +9,16 @@ from pathlib import Path
 
 from kwokctl.clusters.etcd_quota import EtcdQuota
 from kwokctl.clusters.scaling.context import Oversight, ScaleContext, Turn
-from kwokctl.clusters.scaling.networks import ClusterBook
+from kwokctl.clusters.scaling.objects.networks import ClusterBook
+from kwokctl.clusters.scaling.objects.render import NO_KUBELET, edited
+from kwokctl.clusters.scaling.objects.templates import (
+    ResourceTemplate,
+    find_template,
+    load_templates,
+)
 from kwokctl.clusters.scaling.reader import ClusterApiReader
-from kwokctl.clusters.scaling.render import NO_KUBELET, edited
 from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 from kwokctl.clusters.scaling.run import scale_set
-from kwokctl.clusters.scaling.templates import ResourceTemplate, find_template, load_templates
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.locks import using
 from kwokctl.clusters.state.saved import Saved, load
@@ -25,7 +29,7 @@ from kwokctl.config.data_path import Choice
 from kwokctl.config.documents import Document
 from kwokctl.config.nearest import did_you_mean
 from kwokctl.config.options import with_values
-from kwokctl.config.quantity import to_bytes
+from kwokctl.config.values.quantity import to_bytes
 from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.dataplane.api import ApiPlane
 from kwokctl.dataplane.bulk.api import AT_ONCE

@@ -10,6 +10,7 @@ from pathlib import Path
 from kwokctl.clusters.programs.needed import programs
 from kwokctl.clusters.start import start_saved
 from kwokctl.clusters.state.data_folders import exchange, put_back, settle
+from kwokctl.clusters.state.half_copies import demand_whole
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.locks import alone, using
 from kwokctl.clusters.state.saved import Saved, load
@@ -74,6 +75,7 @@ async def restore_snapshot(home: Home, name: ClusterName, path: Path) -> Restore
         snapshot.verify(path)
         paths = home.paths(name)
         saved = load(paths, name)
+        demand_whole(paths, name)
         runtime = home.runtime(saved.options.runtime)
         setting = saved.setting(runtime, paths)
         snapshot.check_objects(path, kube_apiserver.prefix(setting))

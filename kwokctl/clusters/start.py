@@ -9,6 +9,7 @@ from kwokctl.clusters.launching.ports import held_ports, portless
 from kwokctl.clusters.programs.images import artifacts
 from kwokctl.clusters.state.data_folders import forget_former, settle
 from kwokctl.clusters.state.files import write_files
+from kwokctl.clusters.state.half_copies import demand_whole
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.locks import starting
 from kwokctl.clusters.state.saved import Saved, load, version_remark
@@ -56,6 +57,7 @@ async def start_saved(
     timeout: float | None = None,
 ) -> tuple[ComponentName, ...]:
     """Start the components of a cluster that do not run; the caller holds its lock."""
+    demand_whole(home.paths(saved.name), saved.name)
     settle(home.paths(saved.name))
     found = await artifacts(home, runtime, saved.options, saved.names, saved.artifacts)
     saved = replace(saved, artifacts=found)

@@ -40,7 +40,7 @@ async def outage(home: Home, name: ClusterName) -> UnavailableError | None:
 async def watch_etcd(kv: Kv, progress: Progress) -> None:
     """Warn when etcd stops answering, until cancelled; raise EtcdGoneError if it does not come back.
 
-    The API server lets requests wait for an etcd that has gone, for a minute and longer. One that is
+    The API server lets requests wait for an etcd that was stopped, for a minute and longer. One that is
     there but busy, as with defragmenting, is waited for without end.
     """
     now = asyncio.get_running_loop().time

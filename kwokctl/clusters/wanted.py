@@ -9,11 +9,12 @@ from kwokctl.clusters.configuration.component_patches import (
     idle_patches,
     wanted_patches,
 )
+from kwokctl.clusters.configuration.controller_documents import check_documents
 from kwokctl.clusters.configuration.extra_components import check_extras
 from kwokctl.clusters.state.documents import controller_options, kept_documents, runtime_documents
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.scheduler_config import check_scheduler_config
-from kwokctl.clusters.state.stages import stage_remarks, stages_in_force
+from kwokctl.clusters.state.stages import demand_stages, stage_remarks, stages_in_force
 from kwokctl.components.choose_data_path import choose_data_path
 from kwokctl.components.definitions.etcd import EtcdOptions
 from kwokctl.components.definitions.jaeger import check_jaeger
@@ -22,28 +23,23 @@ from kwokctl.components.definitions.kube_apiserver_insecure_proxy import Insecur
 from kwokctl.components.definitions.kwok_controller import KwokControllerOptions
 from kwokctl.components.definitions.kwok_kubelet import KwokKubeletOptions
 from kwokctl.components.heartbeat import TIMES, settle_heartbeat
+from kwokctl.components.metrics.rounds import settle_rounds
 from kwokctl.components.plan import SELECTION, known_limits, selected
-from kwokctl.components.rounds import settle_rounds
 from kwokctl.config.data_path import Choice
 from kwokctl.config.documents import Document
+from kwokctl.config.kinds import STAGE
 from kwokctl.config.options import ClusterOptions
 from kwokctl.config.patches.patch import Patches
 from kwokctl.config.resolve import Resolved
-from kwokctl.controller.configuration import (
-    KIND,
-    SELECTING,
-    check_custom_kinds,
-    given_options,
-)
-from kwokctl.controller.stages.reader import read_stages
-from kwokctl.embedded.selection import select
+from kwokctl.controller.configuration import KIND, given_options
 from kwokctl.errors import KwokctlError, NotServedError, UnavailableError, UsageError
+from kwokctl.host.platforms import check_platform
 from kwokctl.host.ports import check_local
 from kwokctl.json_value import Json
-from kwokctl.kubelet.subjects import check_kubelet_documents
 from kwokctl.model import (
     KUBE_APISERVER_INSECURE_PROXY,
     KUBE_CONTROLLER_MANAGER,
+    KWOK_CONTROLLER,
     ClusterName,
     ComponentName,
 )
@@ -87,8 +83,9 @@ def wanted_cluster(home: Home, resolved: Resolved, documents: Sequence[Document]
     """Return what is requested.
 
     Raises UsageError, ConfigError and NotServedError for a request that no cluster can fulfil,
-    whether or not the cluster exists already.
+    whether or not the cluster exists already; UnavailableError where clusters cannot be made.
     """
+    check_platform()
     names = _checked(home, resolved)
     check_documents(resolved.options, documents)
     patches = wanted_patches(resolved.options, documents)
@@ -101,14 +98,15 @@ def wanted_cluster(home: Home, resolved: Resolved, documents: Sequence[Document]
             is_monitored=KUBE_CONTROLLER_MANAGER in names,
         )
     options = settle_rounds(options)
+    controller = options.of(KwokControllerOptions)
+    custom = {*controller.enable_crds, *(given_options(documents).get("enableCRDs") or ())}
     with resolved.naming("stage"):
         stages = stages_in_force(options, documents)
-    controller = options.of(KwokControllerOptions)
+        if KWOK_CONTROLLER in names:
+            demand_stages(stages, controller, custom)
     said = [*stage_remarks(stages, controller.stages)]
     if not controller.binary:
-        said += _custom_remarks(
-            {*controller.enable_crds, *(given_options(documents).get("enableCRDs") or ())}
-        )
+        said += _custom_remarks(custom)
     return WantedCluster(
         options=options,
         data_path=data_path,
@@ -120,7 +118,7 @@ def wanted_cluster(home: Home, resolved: Resolved, documents: Sequence[Document]
 
 
 def _custom_remarks(kinds: Collection[str]) -> Iterator[str]:
-    if "Stage" in kinds:
+    if STAGE in kinds:
         yield _CUSTOM_STAGES
     if running := sorted(_RUNNING.intersection(kinds)):
         yield _CUSTOM_COMMANDS.format(kinds=" or ".join(running))
@@ -171,6 +169,20 @@ def check_for_runtime(
     """Raise UsageError for options and documents that the runtime does not support."""
     runtime_documents(runtime, documents)
     check_patches(runtime, wanted_patches(options, documents))
+    given = controller_options(kept_documents(options, documents))
+    check_settings(runtime, cluster, options, given)
+
+
+def check_settings(
+    runtime: Runtime,
+    cluster: ClusterName,
+    options: ClusterOptions,
+    given: Mapping[str, Json],
+) -> None:
+    """Raise UsageError for settings that the runtime does not support.
+
+    `given` are the options of the controller in documents.
+    """
     check_extras(runtime, options.extras)
     has_processes = not isinstance(runtime, RunsImages | BringsKubernetes)
     is_limited = options.limits.memory or options.limits.cpu
@@ -190,7 +202,6 @@ def check_for_runtime(
         )
     if options.of(KwokKubeletOptions).node_proxy:
         _check_node_proxy(runtime, options, has_processes=has_processes)
-    given = controller_options(kept_documents(options, documents))
     if given.get("manageAllNodes") and has_own_nodes:
         raise UsageError(
             f"'{KIND}.options.manageAllNodes' cannot be set on the runtime '{runtime.name}', "
@@ -213,50 +224,11 @@ def _check_node_proxy(runtime: Runtime, options: ClusterOptions, *, has_processe
         )
 
 
-def check_documents(options: ClusterOptions, documents: Sequence[Document]) -> None:
-    """Raise UsageError and ConfigError for documents with which the controller would not start."""
-    own = options.of(KwokControllerOptions)
-    if own.binary:
-        _check_sources(own.enable_crds, documents)
-        return
-    given = given_options(documents)
-    check_custom_kinds([*own.enable_crds, *(given.get("enableCRDs") or ())])
-    read_stages(documents)
-    check_kubelet_documents(documents)
-    _check_selection(given)
-
-
-def _check_sources(kinds: Sequence[str], documents: Sequence[Document]) -> None:
-    """Raise UsageError for documents of kinds that a controller reads from the API server instead."""
-    for kind in sorted({*kinds} & {document.kind for document in documents}):
-        raise UsageError(
-            f"documents of kind '{kind}' are given, and '--enable-crds {kind}' reads them from the "
-            "API server instead",
-            hint="leave one of the two out; apply the documents with kubectl",
-        )
-
-
-def _check_selection(given: Mapping[str, Json]) -> None:
-    chosen = [name for name in SELECTING if given.get(name)]
-    if not chosen:
-        return
-    try:
-        select(
-            all_nodes=given.get("manageAllNodes", False),
-            single_node=given.get("manageSingleNode", ""),
-            annotation_selector=given.get("manageNodesWithAnnotationSelector", ""),
-            label_selector=given.get("manageNodesWithLabelSelector", ""),
-        )
-    except UsageError as e:
-        names = " and ".join(f"'{name}'" for name in chosen)
-        raise UsageError(f"{KIND}: {names} exclude each other", hint="give only one") from e
-
-
 async def choose_runtime(home: Home, options: ClusterOptions) -> Runtime:
     """Return the runtime that was requested, else the first that can run here, and report which.
 
-    Raises UnavailableError if the one asked for cannot run here, or none can; UsageError if there
-    is none of that name.
+    Raises UnavailableError if the one asked for cannot run here, or none can; UsageError for an
+    unknown name.
     """
     if options.runtime:
         runtime = home.runtime(options.runtime)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from kwokctl.clusters.dry_run.lifecycle import Steps
 from kwokctl.clusters.scaling.changes import Changes, changes_for
+from kwokctl.clusters.scaling.objects.render import Renderer
+from kwokctl.clusters.scaling.objects.templates import find_template, load_templates
 from kwokctl.clusters.scaling.reader import ClusterApiReader, members_of
-from kwokctl.clusters.scaling.render import Renderer
 from kwokctl.clusters.scaling.request import ScaleRequest
-from kwokctl.clusters.scaling.templates import find_template, load_templates
 from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import load
 from kwokctl.config.documents import Document

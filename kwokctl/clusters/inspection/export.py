@@ -1,6 +1,6 @@
 """Exports what explains a cluster's state: its configuration, its runtime, and every log."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +16,8 @@ from kwokctl.model import ClusterName
 from kwokctl.runtime import CollectsMore, DescribesItself, Runtime
 
 _MODE = 0o600
+STATE = "kwok.yaml"
+"""The part that is the cluster's saved state."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +42,37 @@ def target_of(home: Home, name: ClusterName, folder: Path | None) -> Path:
             hint=f"remove it, or give another folder: kwokctl --name {name} export logs DIR",
         )
     return target
+
+
+def parts_of(saved: Saved, runtime: Runtime) -> tuple[str, ...]:
+    """Return what an export has, by the names below its folder; the state comes first."""
+    has_audit = saved.options.of(KubeApiserverOptions).audit_policy
+    return (
+        STATE,
+        info_of(runtime),
+        *(f"components/{component}.log" for component in saved.names),
+        *([f"{AUDIT}.log"] if has_audit else []),
+        *([runtime.name] if isinstance(runtime, CollectsMore) else []),
+    )
+
+
+def info_of(runtime: Runtime) -> str:
+    """Return the file that says what a runtime is."""
+    return f"{runtime.name}-info.txt"
+
+
+def exported_state(home: Home, name: ClusterName) -> str:
+    """Return a cluster's saved state without secrets."""
+    text = home.paths(name).saved.read_text(encoding="utf-8")
+    return yaml.dump_all([without_secrets(document) for document in yaml.load_all(text)])
+
+
+async def export_part(home: Home, name: ClusterName, part: str, folder: str) -> None:
+    """Write one part of an export, for a script."""
+    paths = home.paths(name)
+    saved = load(paths, name)
+    export = _Export(home, saved, Path(folder), redactor(paths))
+    await export.attempt(part, home.runtime(saved.options.runtime))
 
 
 async def export_logs(home: Home, name: ClusterName, folder: Path | None) -> Exported:
@@ -67,33 +100,32 @@ class _Export:
     async def run(self) -> None:
         """Write all files, one after the other."""
         runtime = self.home.runtime(self.saved.options.runtime)
-        await self._attempt("kwok.yaml", self._state)
-        await self._attempt(f"{runtime.name}-info.txt", lambda file: self._info(runtime, file))
-        has_audit = self.saved.options.of(KubeApiserverOptions).audit_policy
-        for component in self.saved.names:
-            await self._attempt(f"components/{component}.log", self._log)
-        for log in [AUDIT] if has_audit else []:
-            await self._attempt(f"{log}.log", self._log)
-        if isinstance(runtime, CollectsMore):
-            await self._attempt(runtime.name, lambda folder: self._more(runtime, folder))
+        for part in parts_of(self.saved, runtime):
+            await self.attempt(part, runtime)
 
     def files(self) -> tuple[str, ...]:
         """List what has been written."""
         found = (file for file in self.target.rglob("*") if file.is_file())
         return tuple(sorted(str(file.relative_to(self.target)) for file in found))
 
-    async def _attempt(self, name: str, write: Callable[[Path], Awaitable[None]]) -> None:
+    async def attempt(self, part: str, runtime: Runtime) -> None:
+        """Write one part; what cannot be read is warned of."""
         try:
-            await write(self.target / name)
+            await self._write(part, runtime)
         except (KwokctlError, OSError) as e:
-            self.missing.append(name)
-            self.home.progress.warn(f"'{name}' is not exported: {e}")
+            self.missing.append(part)
+            self.home.progress.warn(f"'{part}' is not exported: {e}")
 
-    async def _state(self, file: Path) -> None:
-        text = self.home.paths(self.saved.name).saved.read_text(encoding="utf-8")
-        write_atomic(
-            file, yaml.dump_all([without_secrets(d) for d in yaml.load_all(text)]), mode=_MODE
-        )
+    async def _write(self, part: str, runtime: Runtime) -> None:
+        file = self.target / part
+        if part == STATE:
+            write_atomic(file, exported_state(self.home, self.saved.name), mode=_MODE)
+        elif part == info_of(runtime):
+            await self._info(runtime, file)
+        elif isinstance(runtime, CollectsMore) and part == runtime.name:
+            await self._more(runtime, file)
+        else:
+            await self._log(file)
 
     async def _info(self, runtime: Runtime, file: Path) -> None:
         text = runtime.name

@@ -96,13 +96,13 @@ class MarkServer:
 
 def peer_user(connection: socket.socket) -> int:
     """Return the id of the user at the other end."""
-    told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    _, user, _ = _CREDENTIALS.unpack(told)
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    _, user, _ = _CREDENTIALS.unpack(credentials)
     return int(user)
 
 
 async def _everybody(_request: Request, _certificate: object) -> None:
-    """Admit a request: who may connect was asked before."""
+    """Admit a request: the user was checked when it connected."""
 
 
 async def _answer(carry_out: Callable[[bytes], Awaitable[Json]], request: Request) -> Answer:

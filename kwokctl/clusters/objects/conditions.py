@@ -16,7 +16,7 @@ _EXISTS = "exists"
 
 
 def predicate(condition: Condition) -> Predicate:
-    """Return the function that a condition means; UsageError for what is none."""
+    """Return the function that a condition means; UsageError for an invalid one."""
     if not isinstance(condition, str):
         return condition
     if condition in (_EXISTS, DELETED):

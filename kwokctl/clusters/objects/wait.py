@@ -63,10 +63,11 @@ async def wait_for(
     try:
         async with asyncio.timeout(seconds):
             await _follow(pool, view)
-    except TimeoutError as e:
+    except TimeoutError:
+        # What was under way when the time was up says nothing to its reader.
         raise TimedOutError(
             f"after {seconds:g} s {view.lack()}", hint="allow more time, or look at their Events"
-        ) from e
+        ) from None
     return view.objects
 
 

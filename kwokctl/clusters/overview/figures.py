@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kwokctl.clusters.status import ComponentStatus, RunStatus
-from kwokctl.host.usage import Usage
+from kwokctl.host.processes.usage import Usage
 from kwokctl.model import ClusterName, ComponentName
 
 READY = "Ready"

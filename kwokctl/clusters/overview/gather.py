@@ -13,12 +13,12 @@ from kwokctl.clusters.state.saved import Saved, load
 from kwokctl.clusters.status import RunStatus, component_statuses, summary
 from kwokctl.components.definitions import etcd
 from kwokctl.components.heartbeat import Heartbeat, heartbeat
-from kwokctl.config.quantity import to_bytes
+from kwokctl.config.values.quantity import to_bytes
 from kwokctl.dataplane.scale_protocol import ControllerClient
 from kwokctl.errors import KwokctlError
 from kwokctl.etcd.kv.kv import Kv
 from kwokctl.etcd.kv.maintenance import status
-from kwokctl.host.usage import Usage, measure
+from kwokctl.host.processes.usage import Usage, measure
 from kwokctl.kube.collections.samples import values
 from kwokctl.kube.kubeconfig.access import Access, load_access
 from kwokctl.kube.transport.pool import Pool
@@ -35,7 +35,7 @@ _WATCH_DELAY = "kwok_controller_watch_delay_seconds"
 
 
 async def look(home: Home, name: ClusterName) -> Overview:
-    """Look at a cluster once; NotFoundError if there is none of that name."""
+    """Look at a cluster once; NotFoundError if it does not exist."""
     paths = home.paths(name)
     saved = load(paths, name)
     runtime = home.runtime(saved.options.runtime)

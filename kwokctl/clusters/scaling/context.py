@@ -5,9 +5,9 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 
 from kwokctl.clusters.etcd_quota import EtcdQuota
-from kwokctl.clusters.scaling.networks import Book
+from kwokctl.clusters.scaling.objects.networks import Book
+from kwokctl.clusters.scaling.objects.render import NO_KUBELET
 from kwokctl.clusters.scaling.reader import ClusterReader
-from kwokctl.clusters.scaling.render import NO_KUBELET
 from kwokctl.config.data_path import Choice
 from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.dataplane.port import DataPlane

@@ -9,12 +9,12 @@ from functools import partial
 
 from kwokctl.clusters.scaling.changes import Names, Serials
 from kwokctl.clusters.scaling.context import ScaleContext, amount
-from kwokctl.clusters.scaling.networks import NAME
+from kwokctl.clusters.scaling.objects.networks import NAME
+from kwokctl.clusters.scaling.objects.render import Renderer
 from kwokctl.clusters.scaling.placement import Placing
 from kwokctl.clusters.scaling.rate import Pace, held_back
 from kwokctl.clusters.scaling.reader import Existing, others_than
 from kwokctl.clusters.scaling.readiness import judge_of
-from kwokctl.clusters.scaling.render import Renderer
 from kwokctl.clusters.scaling.request import ScaleRequest
 from kwokctl.dataplane.copies.variable_fields import Varying
 from kwokctl.dataplane.port import FakeKubelet, NewObjects, ObjectKey

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from kwokctl.clusters.scaling.changes import Serials
 from kwokctl.clusters.scaling.context import amount
+from kwokctl.clusters.scaling.objects.render import Renderer
 from kwokctl.clusters.scaling.reader import ClusterReader
-from kwokctl.clusters.scaling.render import Renderer
 from kwokctl.clusters.scaling.request import ScaleRequest
 from kwokctl.errors import CapacityError, NotFoundError, UsageError
 from kwokctl.json_value import Json

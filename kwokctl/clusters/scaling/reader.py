@@ -13,7 +13,7 @@ import msgspec
 
 from kwokctl.clusters.scaling.readiness import Judge, Verdict, judge_of
 from kwokctl.clusters.scaling.request import LABEL
-from kwokctl.config.quantity import to_bytes
+from kwokctl.config.values.quantity import to_bytes
 from kwokctl.dataplane.port import ObjectKey
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.paging import ListQuery, count, list_pages
@@ -55,7 +55,7 @@ class ClusterReader(Protocol):
     """Reads a cluster. Every method raises ApiError when the cluster refuses."""
 
     async def resolve(self, api_version: str, kind: str) -> Resource:
-        """Find the resource that serves a kind; NotFoundError if there is none."""
+        """Find the resource that serves a kind; NotFoundError without one."""
         ...
 
     def select(
@@ -150,7 +150,7 @@ class ClusterApiReader:
         self._client = client
 
     async def resolve(self, api_version: str, kind: str) -> Resource:
-        """Find the resource that serves a kind; NotFoundError if there is none."""
+        """Find the resource that serves a kind; NotFoundError without one."""
         return await self._client.resource_for(api_version, kind)
 
     async def select(

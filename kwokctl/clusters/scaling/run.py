@@ -11,13 +11,13 @@ from kwokctl.clusters.scaling.changes import Changes, Names, Serials, changes_fo
 from kwokctl.clusters.scaling.context import Oversight, ScaleContext, amount
 from kwokctl.clusters.scaling.create import SetCreation
 from kwokctl.clusters.scaling.delete import SetDeletion
+from kwokctl.clusters.scaling.objects.render import Renderer
+from kwokctl.clusters.scaling.objects.templates import ResourceTemplate, find_template
 from kwokctl.clusters.scaling.placement import Placing, placing_of
 from kwokctl.clusters.scaling.rate import Pace
 from kwokctl.clusters.scaling.reader import members_of
 from kwokctl.clusters.scaling.readiness import judge_of
-from kwokctl.clusters.scaling.render import Renderer
 from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
-from kwokctl.clusters.scaling.templates import ResourceTemplate, find_template
 from kwokctl.clusters.scaling.wait import Goal, ReadinessWatch, Stragglers, wait_for
 from kwokctl.config.data_path import Choice
 from kwokctl.dataplane.port import WORTH, FakeKubelet

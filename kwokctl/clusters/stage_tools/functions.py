@@ -7,6 +7,8 @@ from typing import Any
 from kwokctl.controller.nodes.address_pool import PodIPs
 from kwokctl.controller.nodes.registry import NodeRegistry
 from kwokctl.controller.stages.functions import Kubelet, common, for_pods
+from kwokctl.expr.duration import parse_time
+from kwokctl.expr.gotemplate.functions.random import RANDOM
 
 _TEXTS = (
     "Now",
@@ -19,11 +21,14 @@ _TEXTS = (
     "PodIP",
     "NodeIPWith",
     "PodIPWith",
+    *RANDOM,
 )
 _LISTS = ("KubeletFeatures", "NodeIPsWith", "PodIPsWith")
 _EXAMPLE = Kubelet(ip="192.0.2.1", name="node.example", port=10250, address="127.0.0.1")
 """Addresses of https://www.rfc-editor.org/rfc/rfc5737."""
 _CIDR = "10.0.0.0/24"
+TEST_TIME = parse_time("2026-01-01T00:00:00Z")
+"""When tests take place."""
 
 
 def example_functions(wall: Callable[[], float]) -> Mapping[str, Any]:
@@ -34,14 +39,15 @@ def example_functions(wall: Callable[[], float]) -> Mapping[str, Any]:
 
 
 def stub_functions() -> Mapping[str, Any]:
-    """Return functions of time and address that give their own call, as the original's tests do.
+    """Return functions of time, address and chance that give their own call, as the original's tests do.
 
-    The other functions are deterministic, and are kept.
+    The other functions are deterministic, and are kept. `now` and `ago` calculate: for them it is
+    the time of tests.
     """
     stubs = {name: _text_stub(name) for name in _TEXTS} | {
         name: _list_stub(name) for name in _LISTS
     }
-    return {**example_functions(lambda: 0.0), **stubs}
+    return {**example_functions(lambda: TEST_TIME), **stubs, "now": lambda: TEST_TIME}
 
 
 def _text_stub(name: str) -> Callable[..., str]:

@@ -9,6 +9,7 @@ from kwokctl import assets
 from kwokctl.clusters.stage_tools.explain import StageVerdict, explain
 from kwokctl.clusters.stage_tools.functions import example_functions
 from kwokctl.clusters.stage_tools.states import GONE, state_of
+from kwokctl.controller.stages.choice import basis_of_sound, possible
 from kwokctl.controller.stages.model import Kind, Stage, by_kind
 from kwokctl.expr import yaml
 from kwokctl.expr.duration import parse_time
@@ -66,6 +67,16 @@ def _graph(kind: Kind, stages: Sequence[Stage], begins: Sequence[Json]) -> KindG
 
 def _path(stages: Sequence[Stage], begin: Json) -> Iterator[Transition]:
     """Yield the transitions of an object from its state, and from each state that it reaches."""
+    for value, verdict, after in steps(stages, begin):
+        state = GONE if after is None else state_of(after)
+        yield Transition(state_of(value), verdict.stage, verdict.delay, state)
+
+
+def steps(stages: Sequence[Stage], begin: Json) -> Iterator[tuple[Json, StageVerdict, Json | None]]:
+    """Yield an object before and after each Stage, in its state and in each that it reaches.
+
+    None is an object that is gone.
+    """
     functions = example_functions(lambda: _NOW)
     waiting = deque([begin])
     seen = {state_of(begin)}
@@ -73,10 +84,9 @@ def _path(stages: Sequence[Stage], begin: Json) -> Iterator[Transition]:
         value = waiting.popleft()
         for verdict in _chosen(stages, value, functions):
             after = _played(value, verdict)
-            state = GONE if after is None else state_of(after)
-            yield Transition(state_of(value), verdict.stage, verdict.delay, state)
-            if after is not None and state not in seen:
-                seen.add(state)
+            yield value, verdict, after
+            if after is not None and state_of(after) not in seen:
+                seen.add(state_of(after))
                 waiting.append(after)
 
 
@@ -117,12 +127,9 @@ def _is_of(kind: Kind, value: Json) -> bool:
 def _chosen(
     stages: Sequence[Stage], value: Json, functions: Mapping[str, Any]
 ) -> list[StageVerdict]:
-    """Return the Stages that may be chosen for an object: if any has a weight, only those."""
-    found = explain(stages, value, functions, _NOW)
-    verdicts = [each for each in found if not (each.broken_rule or each.error)]
-    if len(verdicts) > 1 and any((each.weight or 0) > 0 for each in verdicts):
-        return [each for each in verdicts if (each.weight or 0) > 0]
-    return verdicts
+    """Return what the Stages that may be chosen for an object do."""
+    chosen = possible(basis_of_sound(stages, value, lambda *_: None))
+    return [each for each in explain(chosen, value, functions, _NOW) if not each.error]
 
 
 def _played(value: Json, verdict: StageVerdict) -> Json | None:

@@ -1,6 +1,7 @@
 """An object of a running cluster, and the Stages that its controller plays."""
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import msgspec
 
@@ -10,18 +11,28 @@ from kwokctl.clusters.state.home import Home
 from kwokctl.clusters.state.saved import load
 from kwokctl.config.documents import Document
 from kwokctl.config.kinds import API_VERSIONS
+from kwokctl.config.nearest import did_you_mean
 from kwokctl.controller.documents.stages import KIND as STAGE
 from kwokctl.controller.documents.stages import StageLibrary, stages_of_files
 from kwokctl.controller.stages.reader import read_stages
-from kwokctl.dataplane.port import ObjectKey
 from kwokctl.errors import UsageError
 from kwokctl.json_value import Json
 from kwokctl.kube.client import Client
 from kwokctl.kube.collections.paging import ListQuery, list_pages
 from kwokctl.kube.kubeconfig.access import load_access
+from kwokctl.kube.names import is_label_value
 from kwokctl.kube.resource import KNOWN, Resource
+from kwokctl.kube.served_kinds import served_kinds
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.model import ClusterName
+
+
+class Target(NamedTuple):
+    """An object, as a user names it."""
+
+    kind: str
+    name: str
+    namespace: str
 
 
 def documents_of_cluster(
@@ -60,26 +71,40 @@ async def custom_stages_of_cluster(home: Home, name: ClusterName) -> Mapping[str
     return {body["metadata"]["name"]: body for body in bodies}
 
 
-def key_of(target: str, namespace: str) -> ObjectKey:
-    """Return the key of `KIND/NAME`; UsageError if there is no name, or the kind is unknown."""
-    kind, _, name = target.partition("/")
-    resource = _resource(kind)
-    if resource is None or not name:
-        raise UsageError(
-            f"'{target}' names no object",
-            hint="write KIND/NAME, such as pod/web-0; give objects of other kinds with --object",
-        )
-    return ObjectKey(resource, namespace if resource.namespaced else None, name)
+def target_of(words: str, namespace: str) -> Target:
+    """Return what `KIND/NAME` names; UsageError for a word that is not of this form."""
+    kind, _, name = words.partition("/")
+    if not (kind and name and is_label_value(kind)) or "/" in name:
+        raise UsageError(f"'{words}' names no object", hint="write KIND/NAME, such as pod/web-0")
+    return Target(kind, name, namespace)
 
 
-async def object_of_cluster(home: Home, name: ClusterName, key: ObjectKey) -> Json:
-    """Return an object as it is now; ApiError if there is none."""
+async def object_of_cluster(home: Home, name: ClusterName, target: Target) -> Json:
+    """Return an object as it is now; ApiError if it does not exist, UsageError for an unknown kind."""
     load(home.paths(name), name)
     async with Pool(load_access(home.paths(name).kubeconfig)) as pool:
-        return await Client(pool).get(key.resource, key.namespace, key.name)
+        return await object_at(Client(pool), target)
 
 
-def _resource(word: str) -> Resource | None:
-    """Find a kind by its name, as kubectl does: `Pod`, `pod` or `pods`."""
+async def object_at(client: Client, target: Target) -> Json:
+    """Do the same with a client."""
+    resource = _known(target.kind) or await _served(client, target.kind)
+    return await client.get(
+        resource, target.namespace if resource.namespaced else None, target.name
+    )
+
+
+def _known(word: str) -> Resource | None:
     low = word.lower()
     return next((each for each in KNOWN if low in (each.kind.lower(), each.plural)), None)
+
+
+async def _served(client: Client, word: str) -> Resource:
+    """Find a kind by any of its names, as kubectl does: `po`, `widget`, `widgets.example.com`."""
+    served = await served_kinds(client)
+    found = served.find(word)
+    if found is None:
+        names = (name for kind in served.all for name in kind.names)
+        hint = did_you_mean(word, names) or "'kubectl api-resources' lists the kinds"
+        raise UsageError(f"the cluster serves no kind '{word}'", hint=hint)
+    return found.resource

@@ -37,7 +37,7 @@ def _broken_rules(stage: Stage, value: Json) -> Iterator[str]:
     for rule in selector.conditions:
         found = rule.query.values(value)
         if not rule.holds(found):
-            yield _broken(rule, found)
+            yield _broken(rule, found, "" if found else _fault(rule, value))
     for expression in selector.expressions:
         try:
             if not expression.holds(value):
@@ -55,7 +55,18 @@ def _other_words(
             yield f"{what} '{key}' {there}, and must be '{word}'"
 
 
-def _broken(rule: Requirement, found: Sequence[object]) -> str:
+def _fault(rule: Requirement, value: Json) -> str:
+    """Return why an expression in jq fails, which finds nothing then; empty if it does not."""
+    if not isinstance(rule.query, JqQuery):
+        return ""
+    try:
+        rule.query.run(value)
+    except ExpressionError as e:
+        return f" ({e})"
+    return ""
+
+
+def _broken(rule: Requirement, found: Sequence[object], fault: str) -> str:
     has = ", ".join(f"'{item}'" for item in found)
     wanted = " ".join((_WANTED[rule.operator], ", ".join(sorted(rule.values)))).strip()
-    return f"{expression_of(rule)} is {has or 'not there'}, and {wanted}"
+    return f"{expression_of(rule)} is {has or 'not there'}{fault}, and {wanted}"

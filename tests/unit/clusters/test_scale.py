@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kwokctl.clusters.scale import scale
-from kwokctl.clusters.scaling.networks import NAME as POSITIONS
+from kwokctl.clusters.scaling.objects.networks import NAME as POSITIONS
 from kwokctl.clusters.scaling.request import ScaleRequest, ScaleResult
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.state.saved import Saved, save

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from kwokctl.clusters.configuration.controller_documents import check_documents
 from kwokctl.clusters.state.home import Home, cluster_name
 from kwokctl.clusters.state.stages import stages_in_force
 from kwokctl.clusters.wanted import (
     WantedCluster,
-    check_documents,
     check_for_runtime,
     choose_runtime,
     wanted_cluster,
@@ -57,6 +57,7 @@ def check(folder: Path, *documents: dict[str, Any], **options: Any) -> None:
         ({"runtime": "banana"}, "no runtime called 'banana'"),
         ({"runtime": "lima"}, "'lima' is not supported"),
         ({"node_heartbeat": "off", "heartbeat_factor": 3}, "contradict each other"),
+        ({"stage": ("none",)}, "no Stage of your own"),
     ],
 )
 def test_a_request_that_no_cluster_can_fulfil_is_refused(
@@ -186,6 +187,33 @@ def test_what_stops_the_embedded_controller_is_refused_before_it_starts() -> Non
         check_documents(cluster_options(enable_crds=("Stage", "Execs")), [])
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (configuration(enableContentionProfiling=True), "enableContentionProfiling' is not supp"),
+        (configuration(enablePodsOnNodeSyncListPager=False), "SyncListPager' is not supported"),
+        (configuration(enablePodsOnNodeSyncStreamWatch=True), "SyncStreamWatch' is not supported"),
+        (document("KwokConfiguration", tracing={"endpoint": "a:4317"}), r"--tracing-endpoint has"),
+        (document("ResourcePatch"), "mine.yaml, document 1: a 'ResourcePatch' is not part of a"),
+    ],
+)
+def test_what_a_cluster_would_do_nothing_with_is_refused(given: Document, message: str) -> None:
+    with pytest.raises(NotServedError, match=message):
+        check_documents(OPTIONS, [given])
+
+
+def test_the_originals_defaults_of_its_controller_ask_for_nothing() -> None:
+    usual = {
+        "enableContentionProfiling": False,
+        "enablePodsOnNodeSyncListPager": True,
+        "enablePodsOnNodeSyncStreamWatch": False,
+        "enableProfilingHandler": True,
+    }
+    check_documents(OPTIONS, [configuration(**usual)])
+    check_documents(OPTIONS, [document("KwokConfiguration", tracing={})])
+    check_documents(OWN, [document("KwokConfiguration", tracing={"endpoint": "a:4317"})])
+
+
 @pytest.mark.parametrize("kind", KINDS[KWOK])
 def test_every_kind_may_be_one_of_custom_resources(kind: str) -> None:
     check_documents(cluster_options(enable_crds=("Logs", kind)), [])
@@ -310,3 +338,18 @@ def test_a_note_says_what_commands_as_custom_resources_allow() -> None:
     [note] = enabled.notes
     assert "objects of kind ClusterExec or PortForward" in note
     assert "runs programs on this machine" in note
+
+
+@pytest.mark.parametrize(
+    ("options", "documents"),
+    [
+        ({}, [stage(next={"delete": True})]),
+        ({"enable_crds": ("Stage",)}, []),
+        ({"disable": ("kwok-controller",)}, []),
+        ({"stage": ("none", "pod-kubelet")}, []),
+    ],
+)
+def test_without_the_usual_stages_something_else_must_play_objects(
+    tmp_path: Path, options: dict[str, Any], documents: list[dict[str, Any]]
+) -> None:
+    check(tmp_path, *documents, **{"stage": ("none",), **options})

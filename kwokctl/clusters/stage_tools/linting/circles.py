@@ -11,8 +11,9 @@ from kwokctl.clusters.stage_tools.functions import example_functions
 from kwokctl.clusters.stage_tools.graph import examples_of
 from kwokctl.clusters.stage_tools.linting.witness import witnesses
 from kwokctl.controller.engine import patches
+from kwokctl.controller.engine.circles import SHORTEST
 from kwokctl.controller.engine.conditions import ConditionComposer
-from kwokctl.controller.stages.choice import basis_of_sound, seconds_range
+from kwokctl.controller.stages.choice import basis_of_sound, possible, seconds_range
 from kwokctl.controller.stages.model import FinalizersStep, PatchStep, Stage, by_kind
 from kwokctl.errors import ExpressionError
 from kwokctl.expr.duration import parse_time
@@ -68,17 +69,10 @@ class _Walker:
             stages = dict.fromkeys(circle[first:] + circle[:first])
             self._circles.setdefault(frozenset(circle), tuple(stages))
 
-    def _at_once(self, value: Json) -> list[Stage]:
+    def _at_once(self, value: Json) -> Sequence[Stage]:
         """Return the Stages that may be chosen, nothing if one of them takes time."""
-        found = basis_of_sound(self._stages, value, lambda *_: None)
-        weights = found.weights or (None,) * len(found.matches)
-        likely = any((weight or 0) > 0 for weight in weights)
-        chosen = [
-            stage
-            for stage, weight in zip(found.matches, weights, strict=True)
-            if not likely or (weight or 0) > 0
-        ]
-        takes_time = any(seconds_range(stage.delay, value, _NOW)[1] > 0 for stage in chosen)
+        chosen = possible(basis_of_sound(self._stages, value, lambda *_: None))
+        takes_time = any(seconds_range(stage.delay, value, _NOW)[1] >= SHORTEST for stage in chosen)
         return [] if takes_time else chosen
 
     def _after(self, stage: Stage, value: Json) -> Iterator[Json]:

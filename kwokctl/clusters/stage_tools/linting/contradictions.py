@@ -1,5 +1,6 @@
 """Stages that cannot be played: for no object, or never chosen."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -12,6 +13,7 @@ from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.stages.selectors import Requirement, Selector
 from kwokctl.expr.jq import parser
 
+_IS_WHOLE = re.compile(r"[0-9]+\Z").match
 _EXCLUDES = {("Exists", "DoesNotExist"), ("In", "DoesNotExist")}
 
 
@@ -56,6 +58,8 @@ def never_holding(selector: Selector, places: Places) -> Iterator[tuple[str, str
     for rule, index in zip(selector.conditions, places.jq, strict=True):
         if _is_fixed(rule) and not rule.holds(rule.query.values({})):
             yield place_of(index), "never holds: its expression finds the same in every object"
+        elif _counts(rule) and rule.operator == "In" and not any(map(_IS_WHOLE, rule.values)):
+            yield place_of(index), "never holds: its expression finds a number, and no value is one"
     for expression, index in zip(selector.expressions, places.cel, strict=True):
         if fixed_truth(expression) is False:
             yield place_of(index), "is false for every object"
@@ -109,6 +113,11 @@ def _is_fixed(rule: Requirement) -> bool:
     except parser.NotCompiledError:
         return False
     return bool(steps) and isinstance(steps[0], parser.Constant)
+
+
+def _counts(rule: Requirement) -> bool:
+    """Tell whether an expression gives nothing but whole numbers."""
+    return re.search(r"\|\s*length\s*$", expression_of(rule)) is not None
 
 
 def _always_weighs(stage: Stage) -> bool:

@@ -15,6 +15,7 @@ from kwokctl.clusters.stage_tools.linting.contradictions import (
 from kwokctl.clusters.stage_tools.linting.field_paths import wrong_fields
 from kwokctl.clusters.stage_tools.linting.trial import failing_templates
 from kwokctl.clusters.stage_tools.linting.unknown_fields import unknown_fields, without
+from kwokctl.clusters.stage_tools.linting.unreachable import unreachable
 from kwokctl.config.documents import Document, files_of, load_documents
 from kwokctl.controller.stages.model import Stage
 from kwokctl.controller.stages.reader import StageFieldError, read_stages
@@ -85,7 +86,9 @@ def lint(paths: Sequence[str]) -> list[Finding]:
     for text, stage in read:
         found += _of_stage(text, stage)
         found += _of_set(text, stage, read)
-    found += _circles(read)
+    played = [stage for _, stage in read if stage is _last(stage.name, read)]
+    found += _circles(read, played)
+    found += _unreachable(read, played)
     return sorted(found, key=lambda each: (_order_of(each, texts), each.line))
 
 
@@ -154,9 +157,15 @@ def _of_set(text: _Text, stage: Stage, read: Sequence[tuple[_Text, Stage]]) -> I
         )
 
 
-def _circles(read: Sequence[tuple[_Text, Stage]]) -> Iterator[Finding]:
+def _unreachable(read: Sequence[tuple[_Text, Stage]], played: Sequence[Stage]) -> Iterator[Finding]:
+    for stage in unreachable(played):
+        text = next(text for text, other in read if other is stage)
+        why = "is for a status that neither these Stages, nor shipped ones, nor Kubernetes give"
+        yield text.finding("spec.selector", f"{why}: no object gets there", WARNING)
+
+
+def _circles(read: Sequence[tuple[_Text, Stage]], played: Sequence[Stage]) -> Iterator[Finding]:
     """Report Stages that follow each other without delay and end, at the first of them."""
-    played = [stage for _, stage in read if stage is _last(stage.name, read)]
     for circle in circles(played):
         text = next(text for text, stage in read if stage in circle)
         names = [stage.name for stage in circle]

@@ -2,7 +2,7 @@
 
 import copy
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from kwokctl.clusters.stage_tools.linting.cel_conditions import equalities
@@ -15,25 +15,49 @@ from kwokctl.json_value import Json
 
 _SELECT = re.compile(r'(.+?)\s*\|\s*select\(\s*\.(\w+)\s*==\s*"([^"]*)"\s*\)\s*\|\s*\.(\w+)')
 _TIME = "2026-01-01T00:00:00Z"
+_OF_KUBELETS = frozenset(
+    ("status", field) for field in ("phase", "containerStatuses", "initContainerStatuses")
+)
+"""What only Stages write into the status of fake nodes and their pods."""
+_PHASES = frozenset({"Failed", "Pending", "Running", "Succeeded", "Terminated", "Unknown"})
+"""Those of Kubernetes' nodes and pods."""
+
+_MayPut = Callable[[Sequence[str], Json], bool]
+"""Whether an example may be changed so: the path, and the value, None for none."""
 
 
 def witnesses(stage: Stage, examples: Iterable[Json]) -> Iterator[Json]:
     """Yield those examples, or changed copies of them, that a Stage is for."""
     for example in examples:
-        for value in (example, _shaped(stage.selector, example)):
-            if _matches(stage, value):
+        for value in (example, _shaped(stage.selector, example, _by_anyone)):
+            if matches(stage, value):
                 yield value
                 break
 
 
-def _matches(stage: Stage, value: Json) -> bool:
+def approaches(stage: Stage, examples: Iterable[Json]) -> Iterator[Json]:
+    """Yield copies of examples that are as the selector wants them but for what Stages alone write."""
+    for example in examples:
+        yield _shaped(stage.selector, example, _by_others)
+
+
+def matches(stage: Stage, value: Json) -> bool:
+    """Return whether a Stage is for an object; not where its selector fails."""
     try:
         return stage.matches(value)
     except ExpressionError:
         return False
 
 
-def _shaped(selector: Selector | None, example: Json) -> Json:
+def _by_anyone(_path: Sequence[str], _wanted: Json) -> bool:
+    return True
+
+
+def _by_others(path: Sequence[str], wanted: Json) -> bool:
+    return wanted is None or wanted in _PHASES or tuple(path[:2]) not in _OF_KUBELETS
+
+
+def _shaped(selector: Selector | None, example: Json, may_put: _MayPut) -> Json:
     value = copy.deepcopy(example)
     if selector is None:
         return value
@@ -41,14 +65,15 @@ def _shaped(selector: Selector | None, example: Json) -> Json:
         for key, word in words:
             _put(value, ("metadata", field, key), word)
     for rule in selector.conditions:
-        _shape(value, rule)
+        _shape(value, rule, may_put)
     for expression in selector.expressions:
         for path, text in equalities(expression):
-            _put(value, parts_of(path), text)
+            if may_put(parts_of(path), text):
+                _put(value, parts_of(path), text)
     return value
 
 
-def _shape(value: Json, rule: Requirement) -> None:
+def _shape(value: Json, rule: Requirement, may_put: _MayPut) -> None:
     """Change an object so that a condition on a path holds, if it can be done with one value."""
     expression = expression_of(rule)
     chosen = _SELECT.fullmatch(expression)
@@ -56,12 +81,13 @@ def _shape(value: Json, rule: Requirement) -> None:
     if rule.operator == "DoesNotExist":
         wanted = None
     elif rule.operator == "In":
-        wanted = min(rule.values)
+        wanted = min(rule.values & _PHASES or rule.values)
     elif rule.operator == "Exists":
         wanted = _TIME if path[-1:] and path[-1].endswith(("Time", "Timestamp")) else "something"
     else:
         return
-    _put(value, path, wanted, {chosen[2]: chosen[3]} if chosen else {})
+    if may_put(path, wanted):
+        _put(value, path, wanted, {chosen[2]: chosen[3]} if chosen else {})
 
 
 def _put(value: Json, path: Sequence[str], wanted: Json, item: Json = None) -> None:

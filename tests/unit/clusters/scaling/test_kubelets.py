@@ -1,4 +1,4 @@
-"""Who plays new objects: as the controller says, and only as long as it says the same."""
+"""Which controller plays new objects: as it says, and only as long as it says the same."""
 
 import asyncio
 from pathlib import Path

@@ -5,10 +5,14 @@ from typing import Any
 import pytest
 
 from kwokctl.clusters.scaling.changes import Serials
+from kwokctl.clusters.scaling.objects.render import Renderer
+from kwokctl.clusters.scaling.objects.templates import (
+    ResourceTemplate,
+    find_template,
+    load_templates,
+)
 from kwokctl.clusters.scaling.placement import Placing, placing_of
-from kwokctl.clusters.scaling.render import Renderer
 from kwokctl.clusters.scaling.request import ScaleRequest
-from kwokctl.clusters.scaling.templates import ResourceTemplate, find_template, load_templates
 from kwokctl.errors import CapacityError, NotFoundError, UsageError
 from kwokctl.kube.resource import NODES, PODS, Resource
 from tests.support.memory_cluster import MemoryCluster

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from kwokctl.clusters.scaling.context import ScaleContext
+from kwokctl.clusters.scaling.objects.templates import load_templates
 from kwokctl.clusters.scaling.request import LABEL, ScaleRequest, ScaleResult
 from kwokctl.clusters.scaling.run import scale_set
-from kwokctl.clusters.scaling.templates import load_templates
 from kwokctl.config.data_path import Choice
 from kwokctl.errors import ApiError, TimedOutError, UsageError
 from tests.support import virtual_time

@@ -58,6 +58,44 @@ def test_a_delay_of_one_length_may_be_written_once_as_in_tests_of_the_original(
     assert run(folder).state == "passed"
 
 
+WRITES = """
+kind: Stage
+metadata: {name: writes}
+spec:
+  resourceRef: {kind: Pod}
+  selector: {matchLabels: {a: b}}
+  steps: [{patch: {type: merge, template: 'found: TEMPLATE'}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        ("{{ Now }}", "<Now>"),
+        ('{{ Quote (now | date "2006-01-02") }}', "2026-01-01"),
+        ('{{ Quote ((now.Add 60000000000).Format "15:04") }}', "00:01"),
+        ('{{ ago (toDate "2006-01-02" "2025-12-31") }}', "24h0m0s"),
+        ("{{ uuidv4 }}", "<uuidv4>"),
+        ("{{ randAlpha 5 }}", "<randAlpha(5)>"),
+        ("{{ randAlphaNum 5 }}", "<randAlphaNum(5)>"),
+        ("{{ randAscii 5 }}", "<randAscii(5)>"),
+        ("{{ randBytes 5 }}", "<randBytes(5)>"),
+        ("{{ randInt 1 5 }}", "<randInt(1, 5)>"),
+        ("{{ randNumeric 5 }}", "<randNumeric(5)>"),
+        ('{{ shuffle "abc" }}', '<shuffle("abc")>'),
+    ],
+)
+def test_time_and_chance_do_not_change_what_a_test_finds(
+    folder: Path, template: str, expected: str
+) -> None:
+    (folder / "stage.yaml").write_text(WRITES.replace("TEMPLATE", template.replace("'", "''")))
+    run(folder, is_writing=True)
+
+    written = yaml.load((folder / "testdata" / "p.output.yaml").read_text())
+    assert written["stages"][0]["next"][0]["data"] == {"found": expected}
+    assert run(folder).state == "passed"
+
+
 def test_a_folder_without_tests_or_stages_is_refused(folder: Path, tmp_path: Path) -> None:
     (folder / "stage.yaml").unlink()
 

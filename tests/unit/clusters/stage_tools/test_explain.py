@@ -54,6 +54,10 @@ def test_the_first_rule_that_does_not_hold_is_shown() -> None:
         == ".status.phase is 'Running', and must be none of Running"
     )
     assert jq("key: .x, operator: Exists") == ".x is not there, and must be there"
+    assert jq("key: .kind.x, operator: Exists") == (
+        ".kind.x is not there (jq '.kind.x': cannot take the field 'x' of the text 'Pod'), "
+        "and must be there"
+    )
     assert (
         jq("key: .status.phase, operator: DoesNotExist")
         == ".status.phase is 'Running', and must not be there"

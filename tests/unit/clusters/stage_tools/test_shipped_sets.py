@@ -8,8 +8,9 @@ import pytest
 from kwokctl.clusters.stage_tools.cases import run_cases
 from kwokctl.clusters.stage_tools.explain import StageVerdict, explain
 from kwokctl.clusters.stage_tools.functions import example_functions
-from kwokctl.clusters.stage_tools.sources import stage_documents_of, stages_for
+from kwokctl.clusters.stage_tools.sources import object_in, stage_documents_of, stages_for
 from kwokctl.clusters.stage_tools.states import state_of
+from kwokctl.controller.stages.choice import basis, pick
 from kwokctl.kube.client import PatchType
 from kwokctl.kube.patching.apply import apply_patch
 from tests.support.options import cluster_options
@@ -24,6 +25,27 @@ def test_a_set_has_its_documented_effect(name: str) -> None:
     results = run_cases(FOLDER / name, stage_documents_of([name], OPTIONS), is_writing=IS_WRITING)
 
     assert [each.difference for each in results if each.state not in {"passed", "written"}] == []
+
+
+@pytest.mark.parametrize("pods", ["pod-fast", "pod-general"])
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("pod-of-job-with-deadline", "pod-complete"),
+        ("pod-of-job-with-delay-before-its-deadline", "pod-complete"),
+        ("pod-of-job-with-delay-beyond-its-deadline", "pod-deadline-exceeded"),
+        ("pod-of-nobody-with-delay-before-its-deadline", "pod-run-to-completion"),
+        ("pod-of-nobody-with-delay-beyond-its-deadline", "pod-deadline-exceeded"),
+        ("pod-with-deadline", "pod-deadline-exceeded"),
+    ],
+)
+def test_a_pod_does_not_outlive_its_deadline(pods: str, name: str, expected: str) -> None:
+    value = object_in(FOLDER / "pod-run-to-completion" / f"{name}.input.yaml")
+    documents = stage_documents_of([pods, "pod-run-to-completion"], OPTIONS)
+    random = Random(name)
+    found = basis(stages_for(documents, value), value)
+
+    assert {stage.name for _ in range(20) if (stage := pick(found, random))} == {expected}
 
 
 def random_container(random: Random, name: str) -> dict[str, Any]:
@@ -95,15 +117,11 @@ def lived(value: dict[str, Any], sets: list[str], random: Random) -> list[str]:
     documents, functions = stage_documents_of(sets, OPTIONS), example_functions(lambda: 1.7e9)
     states = [state_of(value)]
     while True:
-        found = [
-            each
-            for each in explain(stages_for(documents, value), value, functions, 1.7e9)
-            if not each.broken_rule
-        ]
-        weighed = [each for each in found if each.weight] if len(found) > 1 else found
-        if not found:
+        chosen = pick(basis(stages_for(documents, value), value), random)
+        if chosen is None:
             return states
-        value = played(value, random.choice(weighed or found))
+        [verdict] = explain([chosen], value, functions, 1.7e9)
+        value = played(value, verdict)
         if state_of(value) == states[-1]:
             return states
         states.append(state_of(value))

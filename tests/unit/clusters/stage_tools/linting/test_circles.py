@@ -23,9 +23,8 @@ def test_stages_that_undo_each_other_are_a_circle() -> None:
 
 
 def test_a_delay_or_an_end_breaks_a_circle() -> None:
-    slow = stage(
-        "back", phase="Running", template="phase: Pending", delay={"durationMilliseconds": 1}
-    )
+    delay = {"durationMilliseconds": 100}
+    slow = stage("back", phase="Running", template="phase: Pending", delay=delay)
     end = stage("end", phase="Running", template="phase: Failed")
 
     assert names(THERE, slow) == []
@@ -33,8 +32,16 @@ def test_a_delay_or_an_end_breaks_a_circle() -> None:
     assert names(THERE, {**BACK, "spec": {**BACK["spec"], "steps": [{"delete": True}]}}) == []
 
 
+def test_a_delay_too_short_for_rest_breaks_no_circle() -> None:
+    delay = {"durationMilliseconds": 1}
+    brief = stage("back", phase="Running", template="phase: Pending", delay=delay)
+
+    assert names(THERE, brief) == [["there", "back"]]
+
+
 def test_a_stage_that_waits_besides_those_of_a_circle_is_its_way_out() -> None:
-    out = stage("out", phase="Running", template="phase: Failed", delay={"durationMilliseconds": 9})
+    delay = {"durationMilliseconds": 900}
+    out = stage("out", phase="Running", template="phase: Failed", delay=delay)
 
     assert names(THERE, BACK, out) == []
 

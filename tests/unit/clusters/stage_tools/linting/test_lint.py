@@ -25,6 +25,42 @@ def selecting(*rules: str) -> str:
     return f"selector:\n  matchExpressions:\n{lines}steps: [{{delete: true}}]"
 
 
+def test_a_stage_for_a_status_that_nothing_gives_is_reported(tmp_path: Path) -> None:
+    waiting = "jq: {key: '.status.containerStatuses.[].state.waiting.reason', operator: In, values: [Lost]}"
+
+    for rule in (
+        PHASE % "Nirvana",
+        waiting,
+        """cel: {expression: "self.status.phase == 'Nirvana'"}""",
+    ):
+        [found] = findings(tmp_path, selecting(rule))
+
+        assert found.startswith("5 s0 spec.selector is for a status that neither these Stages")
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        PHASE % "Unknown",
+        "jq: {key: '.status.phase | length', operator: In, values: ['3']}",
+        "jq: {key: '.status.conditions.[].type', operator: In, values: [Nirvana]}",
+        "jq: {key: '.status.conditions.[].reason', operator: In, values: [NodeStatusUnknown]}",
+        "jq: {key: '.status.containerStatuses.[].state.terminated.reason', operator: In, values: [Error]}",
+        "jq: {key: .metadata.deletionTimestamp, operator: Exists}",
+    ],
+)
+def test_what_other_clients_and_shipped_stages_give_is_reached(tmp_path: Path, rule: str) -> None:
+    assert findings(tmp_path, selecting(rule)) == []
+
+
+def test_a_status_that_another_stage_of_the_files_gives_is_reached(tmp_path: Path) -> None:
+    there = selecting(PHASE % "Running").replace(
+        "{delete: true}", "{patch: {subresource: status, root: status, template: 'phase: Nirvana'}}"
+    )
+
+    assert findings(tmp_path, there, selecting(PHASE % "Nirvana")) == []
+
+
 def test_every_unknown_field_is_reported_with_its_line(tmp_path: Path) -> None:
     stage = "selecter: {}\nselector: {matchLabels: {}}\nsteps:\n- delete: true\n  patchh: {}"
 
@@ -67,6 +103,11 @@ def test_conditions_that_exclude_each_other_are_reported(tmp_path: Path, rule: s
         (["cel: {expression: '[1, 2].exists(x, x > 2)'}"], 0, "is false for every object"),
         (["jq: {key: '\"a\"', operator: In, values: [b]}"], 0, "never holds: its expression finds"),
         (["jq: {key: 'null', operator: Exists}"], 0, "never holds"),
+        (
+            ["jq: {key: '.status.phase | length', operator: In, values: [abc]}"],
+            0,
+            "never holds: its expression finds a number",
+        ),
         (
             ["cel: {expression: 'self.status.phase == \"Failed\"'}", PHASE % "Running"],
             1,

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.clusters.scaling.templates import find_template, load_templates
+from kwokctl.clusters.scaling.objects.templates import find_template, load_templates
 from kwokctl.config.documents import Document
 from kwokctl.errors import ConfigError, UsageError
 

@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from kwokctl.clusters.scaling.render import Renderer, edited
+from kwokctl.clusters.scaling.objects.render import Renderer, edited
+from kwokctl.clusters.scaling.objects.templates import ResourceTemplate, load_templates
 from kwokctl.clusters.scaling.request import LABEL, ScaleRequest
-from kwokctl.clusters.scaling.templates import ResourceTemplate, load_templates
 from kwokctl.controller.stages.functions import Kubelet
 from kwokctl.errors import ConfigError, UsageError
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import orjson
 
-from kwokctl.clusters.scaling.networks import Positions, add_cidr, add_ip
+from kwokctl.clusters.scaling.objects.networks import Positions, add_cidr, add_ip
+from kwokctl.clusters.scaling.objects.templates import ResourceTemplate
 from kwokctl.clusters.scaling.request import LABEL, ScaleRequest
-from kwokctl.clusters.scaling.templates import ResourceTemplate
 from kwokctl.controller.stages.functions import Kubelet, common, for_nodes
 from kwokctl.dataplane.copies.variable_fields import Path
 from kwokctl.errors import ConfigError, ExpressionError, UsageError

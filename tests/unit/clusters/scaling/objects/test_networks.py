@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kwokctl.clusters.scaling.networks import BookPage, Positions, add_cidr, add_ip
+from kwokctl.clusters.scaling.objects.networks import BookPage, Positions, add_cidr, add_ip
 from kwokctl.clusters.scaling.reader import Existing
 from kwokctl.clusters.scaling.request import ScaleRequest
 from kwokctl.errors import ExpressionError

@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
-from kwokctl.clusters.scaling.render import Pattern, Renderer
+from kwokctl.clusters.scaling.objects.render import Pattern, Renderer
+from kwokctl.clusters.scaling.objects.templates import ResourceTemplate, load_templates
 from kwokctl.clusters.scaling.request import LABEL, ScaleRequest
-from kwokctl.clusters.scaling.templates import ResourceTemplate, load_templates
 from kwokctl.controller.stages.identifiers import uuid_for
 
 

@@ -57,7 +57,7 @@ def load_templates(documents: Sequence[Document]) -> Mapping[str, ResourceTempla
 
 
 def find_template(templates: Mapping[str, ResourceTemplate], name: str) -> ResourceTemplate:
-    """Return the template called `name`; UsageError names the known ones if there is none."""
+    """Return the template called `name`; UsageError, which names the known ones, if it is unknown."""
     if name in templates:
         return templates[name]
     known = f"there are: {', '.join(sorted(templates))}"

@@ -1,20 +1,27 @@
 """How the controller reaches its cluster: by a kubeconfig, a URL, or from within a pod."""
 
 import asyncio
+import logging
 import os
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
-from kwokctl.errors import UsageError
+from kwokctl.errors import KwokctlError, UsageError
 from kwokctl.host.paths import home_folder
 from kwokctl.kube.kubeconfig.access import Access, load_access
+from kwokctl.kube.kubeconfig.credential_plugin import run_plugin, seconds_until_renewal
 from kwokctl.kube.transport.pool import Pool
+
+log = logging.getLogger(__name__)
 
 _SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _REREAD = 60.0
 """Seconds between looks at a file of a token. Kubelets replace tokens after four fifths of their life
 of at least ten minutes
 (https://kubernetes.io/docs/concepts/storage/projected-volumes/#serviceaccounttoken)."""
+
+_RERUN = 10.0
 
 
 def cluster_access(
@@ -23,15 +30,15 @@ def cluster_access(
     """Return how to reach the cluster; `master` overrides the server of a kubeconfig.
 
     Without a kubeconfig it is the user's own, else the cluster whose pod this process runs in, with
-    the credential of its service `account`. UsageError for an address to which that credential
-    would be sent in the clear.
+    the credential of its service `account`. The credential plug-in of a kubeconfig is not run yet:
+    `with_credential` does that. UsageError for an address to which that credential would be sent in the clear.
     """
     usual = (home_folder() or Path("/")) / ".kube" / "config"
     host = os.environ.get("KUBERNETES_SERVICE_HOST")
     if kubeconfig is not None:
-        access = load_access(kubeconfig)
+        access = load_access(kubeconfig, with_plugins=True)
     elif usual.exists():
-        access = load_access(usual)
+        access = load_access(usual, with_plugins=True)
     elif host:
         access = _access_of_pod(host, account)
     elif master:
@@ -75,8 +82,28 @@ def _read_token(file: Path) -> str:
     return file.read_text(encoding="ascii").strip()
 
 
-async def keep_token(pool: Pool, access: Access, *, every: float = _REREAD) -> None:
-    """Show the token that is in the file now, if it was read from one; until cancelled."""
+async def with_credential(access: Access) -> Access:
+    """Return access with what its credential plug-in prints now, if it has one."""
+    if access.plugin is None:
+        return access
+    found = await run_plugin(access.plugin)
+    return replace(
+        access,
+        token=found.token or access.token,
+        cert=found.cert or access.cert,
+        key=found.key or access.key,
+        expires=found.expires,
+    )
+
+
+async def keep_credential(
+    pool: Pool, access: Access, *, every: float = _REREAD, least: float = _RERUN
+) -> None:
+    """Show the token that holds now, of a file or of a plug-in; until cancelled.
+
+    A file is read every so many seconds, a plug-in runs with `least` seconds between two runs.
+    """
+    await _keep_asking(pool, access, least)
     while access.token_file is not None:
         await asyncio.sleep(every)
         try:
@@ -86,3 +113,19 @@ async def keep_token(pool: Pool, access: Access, *, every: float = _REREAD) -> N
         if token and token != access.token:
             access = replace(access, token=token)
             pool.authorize(access)
+
+
+async def _keep_asking(pool: Pool, access: Access, least: float) -> None:
+    """Run the plug-in again before what it has printed expires; without an end that is never."""
+    while (pause := seconds_until_renewal(access.expires, _now, least)) is not None:
+        await asyncio.sleep(pause)
+        try:
+            access = await with_credential(access)
+        except KwokctlError as e:
+            log.warning("the credential is not renewed: %s", e)
+            continue
+        pool.authorize(access)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,11 +1,11 @@
 """Parses the flags of an embedded process as the original's controller spells them."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from kwokctl.config import readers
+from kwokctl.config.values import readers
 from kwokctl.errors import UsageError
 from kwokctl.host.ports import ANY
 
@@ -44,6 +44,10 @@ class RefusedFlag(argparse.Action):
 
 class FlagParser(argparse.ArgumentParser):
     """A parser for which whatever is wrong is a UsageError."""
+
+    def actions(self) -> Sequence[argparse.Action]:
+        """Return all flags, also those that are refused."""
+        return tuple(self._actions)
 
     def described(self) -> Iterator[DescribedFlag]:
         """Yield the flags that help shows."""

@@ -12,7 +12,7 @@ def parser() -> argparse.ArgumentParser:
     made = FlagParser(
         prog="kwok-kubelet",
         allow_abbrev=False,
-        description="Serves the kubelet API of every fake node: logs of containers and the like, "
+        description="Serves the kubelet API of every fake node: logs of containers and similar, "
         "as documents define.",
     )
     add = made.add_argument
@@ -57,7 +57,7 @@ def _add_relays(made: argparse.ArgumentParser) -> None:
 
 
 def _add_access(made: argparse.ArgumentParser) -> None:
-    """Add the flags that say who may ask for what; the names are the kubelet's."""
+    """Add the flags that say which clients may ask for what; the names are the kubelet's."""
     add = made.add_argument
     add("--tls-cert-file", type=Path, help="certificate of the server; without it no TLS is spoken")
     add("--tls-private-key-file", type=Path, help="key of that certificate")
@@ -65,8 +65,8 @@ def _add_access(made: argparse.ArgumentParser) -> None:
     add("--anonymous-auth", default=False, **SWITCH,
         help="whether a client without a credential is a user, 'system:anonymous'")  # fmt: skip
     add("--authorization-mode", choices=("Webhook", "AlwaysAllow"), default="Webhook",
-        help="who may ask: whom the API server allows it, or every known user")  # fmt: skip
+        help="authorize requests by the API server, or allow every known user")  # fmt: skip
     add("--enable-debugging-handlers", default=True, **SWITCH,
-        help="whether logs and the like are served")  # fmt: skip
+        help="whether logs and similar are served")  # fmt: skip
     add("--enable-profiling", default=False, **SWITCH,
         help="whether /debug/pprof/profile gives a CPU profile of this process")  # fmt: skip

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from random import Random
 
 from kwokctl import __version__
-from kwokctl.embedded.cluster_access import cluster_access, keep_token
+from kwokctl.embedded.cluster_access import cluster_access, keep_credential, with_credential
 from kwokctl.embedded.process import (
     LogProgress,
     collect_rarely,
@@ -25,7 +25,11 @@ from kwokctl.kube.kubeconfig.access import Access
 from kwokctl.kube.transport.pool import Pool
 from kwokctl.kubelet.companion import ALONE, Companion
 from kwokctl.kubelet.egress.server import EgressServer, egress_socket
-from kwokctl.kubelet.http.listening import listening_sockets, server_tls
+from kwokctl.kubelet.http.listening import (
+    listening_sockets,
+    listening_sockets_nearby,
+    server_tls,
+)
 from kwokctl.kubelet.settings import KubeletSettings, read_kubelet_settings
 from kwokctl.kubelet.wiring import KubeletProcess
 from kwokctl.tasks import beside, new_event_loop
@@ -53,7 +57,7 @@ async def serve(settings: KubeletSettings, access: Access) -> None:
     """Answer until SIGTERM or SIGINT; the cluster may come and go meanwhile."""
     end_at_signals()
     try:
-        await answer(settings, access)
+        await answer(settings, await with_credential(access))
     except asyncio.CancelledError:
         log.info("received a signal to end")
 
@@ -63,7 +67,7 @@ async def answer(settings: KubeletSettings, access: Access, companion: Companion
     agent = f"kwok-kubelet/{__version__}"
     async with (
         Pool(access, connections=_CONNECTIONS, user_agent=agent) as pool,
-        beside(keep_token(pool, access)),
+        beside(keep_credential(pool, access)),
     ):
         await _serve(settings, Client(pool), companion)
 
@@ -73,12 +77,14 @@ async def _serve(settings: KubeletSettings, client: Client, companion: Companion
     tls = server_tls(files.certificate, files.key, files.client_ca) if files else None
     wall = time.time  # noqa: TID251 - the clock itself: it is passed on from here
     kubelet = KubeletProcess(settings, client, wall, Random(), companion)
-    listening = listening_sockets(settings.hosts, settings.port)
+    listen = listening_sockets_nearby if settings.gives_way else listening_sockets
+    listening = listen(settings.hosts, settings.port)
 
     async def as_node(found: socket.socket, address: str) -> None:
         await kubelet.server.serve(found, tls, address)
 
-    log.info("answering as the kubelet of every fake node on port %d", settings.port)
+    port = listening[0].getsockname()[1]
+    log.info("answering as the kubelet of every fake node on port %d", port)
     async with asyncio.TaskGroup() as tasks:
         for work in kubelet.work():
             tasks.create_task(work())

@@ -40,6 +40,8 @@ class KubeletSettings:
     selection: Selection
     hosts: tuple[str, ...]
     port: int
+    gives_way: bool = False
+    """Whether a free port is taken in place of one that another program has."""
     egress_socket: Path | None
     tls: TlsFiles | None
     anonymous: bool
@@ -96,7 +98,7 @@ def _kinds(given: Sequence[str]) -> frozenset[str]:
         hint = (
             did_you_mean(unknown[0], FOR_KUBELET) or f"kinds are: {', '.join(sorted(FOR_KUBELET))}"
         )
-        raise UsageError(f"'{unknown[0]}' says nothing of what a kubelet answers", hint=hint)
+        raise UsageError(f"'{unknown[0]}' does not configure kubelet responses", hint=hint)
     return kinds
 
 

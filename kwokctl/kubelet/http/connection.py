@@ -112,7 +112,7 @@ class ServedConnection(asyncio.Protocol):
         self._parser.rest = b""
 
     async def read(self) -> bytes:
-        """Return what has come, b"" at the end."""
+        """Return the received bytes, b"" at the end."""
         assert self._raw is not None
         while not self._raw:
             if self._has_ended:

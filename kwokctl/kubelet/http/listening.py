@@ -1,6 +1,7 @@
 """Accepts connections, and tells by their first byte whether they speak TLS or plain HTTP."""
 
 import asyncio
+import logging
 import socket
 import ssl
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
@@ -8,8 +9,10 @@ from contextlib import aclosing, suppress
 from pathlib import Path
 
 from kwokctl.errors import ConfigError, ConflictError, UnavailableError
-from kwokctl.host.ports import ANY, LOOPBACK
+from kwokctl.host.ports import ANY, LOOPBACK, is_taken
 from kwokctl.kubelet.http.connection import ServedConnection
+
+log = logging.getLogger(__name__)
 
 _CLIENT_HELLO = b"\x16"
 """The first byte of a TLS connection."""
@@ -34,6 +37,19 @@ def listening_sockets(hosts: Sequence[str], port: int) -> list[socket.socket]:
                 hint="give another address with --server-address",
             ) from e
         port = port or found[0].getsockname()[1]
+    return found
+
+
+def listening_sockets_nearby(hosts: Sequence[str], port: int) -> list[socket.socket]:
+    """Listen as `listening_sockets` does, but at a free port if that one is taken, with a warning."""
+    try:
+        return listening_sockets(hosts, port)
+    except UnavailableError as e:
+        if not is_taken(e):
+            raise
+    found = listening_sockets(hosts, 0)
+    own = found[0].getsockname()[1]
+    log.warning("port %d is taken: health, metrics and kubelets are at port %d, too", port, own)
     return found
 
 

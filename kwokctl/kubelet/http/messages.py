@@ -65,7 +65,7 @@ class RawStream(Protocol):
     """The connection of a request that is upgraded, without TLS."""
 
     async def read(self) -> bytes:
-        """Return what has come, at least one byte; b"" at the end."""
+        """Return the received bytes, at least one byte; b"" at the end."""
         ...
 
     async def write(self, data: bytes) -> None:

@@ -28,11 +28,10 @@ class GeneratedSource:
     ) -> AsyncGenerator[Sequence[LogLine], None]:
         """Yield what has been written, and with `follow` each line in its time."""
         log = self._log
-        now = self._wall()
-        looked = now
+        now = looked = self._wall()
         number = log.first(now, tail=query.tail, since=query.since)
         while True:
-            written = log.written(self._wall())
+            written = log.written(now)
             while number < written:
                 upto = min(number + _TOGETHER, written)
                 yield [log.line(each) for each in range(number, upto)]
@@ -41,10 +40,11 @@ class GeneratedSource:
             if not query.follow or math.isinf(log.due(number)):
                 return
             await asyncio.sleep(self._pause(number))
-            if self._wall() - looked >= LOOK_AGAIN:
+            now = self._wall()
+            if now - looked >= LOOK_AGAIN:
                 if await has_ended():
                     return
-                looked = self._wall()
+                now = looked = self._wall()
 
     def _pause(self, number: int) -> float:
         until = self._log.due(number) - self._wall()

@@ -60,7 +60,7 @@ def _since(request: Request, now: float) -> float:
     try:
         return parse_time(time) if time else 0.0
     except ExpressionError as e:
-        raise RefusedError(400, f"sinceTime is no time as in RFC 3339, '{time}'") from e
+        raise RefusedError(400, f"sinceTime is not an RFC 3339 time, '{time}'") from e
 
 
 def _whole(request: Request, name: str, *, least: int, also: str = "") -> int | None:

@@ -7,7 +7,7 @@ from kwokctl.kubelet.logs.lines import LogLine
 from kwokctl.kubelet.logs.query import LogQuery
 
 HasEnded = Callable[[], Awaitable[bool]]
-"""Tells whether a container has ended, or its pod has gone: then nothing more is written."""
+"""Tells whether a container has ended, or its pod was deleted: then nothing more is written."""
 
 LOOK_AGAIN = 5.0
 """Seconds between looks at a container whose log is followed."""

@@ -24,7 +24,7 @@ class StackSampler:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Count anew while inside; there is one timer in a process, so only once at a time."""
+        """Count from zero while inside; there is one timer in a process, so only once at a time."""
         self.stacks = Counter()
         self.is_running = True
         former = signal.signal(signal.SIGPROF, self._note)

@@ -1,8 +1,14 @@
+import re
+import sys
 from pathlib import Path
 
 import pytest
 
-from kwokctl.embedded.cluster_access import cluster_access, keep_token
+from kwokctl.embedded.cluster_access import (
+    cluster_access,
+    keep_credential,
+    with_credential,
+)
 from kwokctl.errors import UsageError
 from kwokctl.kube.kubeconfig import entries
 from kwokctl.kube.kubeconfig.access import Access
@@ -98,8 +104,38 @@ def outdated(account: Path) -> Access:
 async def test_a_token_that_was_replaced_is_shown(outdated: Access) -> None:
     shown = RecordingPool()
 
-    async with beside(keep_token(shown, outdated, every=0)):
+    async with beside(keep_credential(shown, outdated, every=0)):
         await eventually(lambda: shown.tokens == ["second"])
+
+
+PLUGIN = """
+import json, pathlib
+count = pathlib.Path(__file__).with_suffix(".count")
+number = int(count.read_text()) + 1 if count.exists() else 1
+count.write_text(str(number))
+status = {"token": f"t{number}", "expirationTimestamp": "2020-01-01T00:00:00Z"}
+print(json.dumps({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": status}))
+"""
+
+
+@pytest.fixture
+def plugged(home: Path) -> Access:
+    """Return access whose credential a program prints, which has expired each time."""
+    (home / "plugin").write_text(f"#!{sys.executable}\n{PLUGIN}")
+    (home / "plugin").chmod(0o755)
+    config = kubeconfig(home / "config", "https://c:1")
+    plugin = "{apiVersion: client.authentication.k8s.io/v1, command: ./plugin}"
+    config.write_text(re.sub(r'"?token"?: "?t"?\b', f"exec: {plugin}", config.read_text()))
+    return cluster_access(config, "")
+
+
+async def test_a_plugin_is_run_again_when_its_credential_expires(plugged: Access) -> None:
+    access = await with_credential(plugged)
+    shown = RecordingPool()
+
+    assert access.token == "t1"
+    async with beside(keep_credential(shown, access, least=0)):
+        await eventually(lambda: shown.tokens[:2] == ["t2", "t3"])
 
 
 class RecordingPool(Pool):

@@ -61,7 +61,7 @@ def test_a_document_that_is_wrong_is_refused_at_once(tmp_path: Path) -> None:
         (("--authorization-mode", "Never"), "invalid choice"),
         (("--manage-single-node", "n"), "exclude each other"),
         (("--server-address", "here"), "not an address to serve"),
-        (("--enable-crds", "Stage"), "'Stage' says nothing of what a kubelet answers"),
+        (("--enable-crds", "Stage"), "'Stage' does not configure kubelet responses"),
     ],
 )
 def test_what_cannot_be_is_refused(flags: tuple[str, ...], problem: str) -> None:

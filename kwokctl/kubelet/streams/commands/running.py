@@ -18,7 +18,8 @@ async def run_command(options: ChildOptions, streams: RemoteStreams) -> CommandE
     try:
         async with (
             running(options) as child,
-            beside(_feed(child.stdin, streams), _resize(child, streams)),
+            # In this order: input that was sent after a size finds the terminal at that size.
+            beside(_resize(child, streams), _feed(child.stdin, streams)),
         ):
             return CommandEnd(await _until_read(child, streams))
     except OSError as e:

@@ -55,7 +55,7 @@ class Channels:
         self.pulse = socket.pulse
 
     async def run(self) -> None:
-        """Take in what comes; return when the client has gone or has broken the protocol."""
+        """Take in what comes; return when the client has disconnected or broken the protocol."""
         try:
             while (piece := await self._socket.receive()) is not None:
                 await self._take(piece)
@@ -66,7 +66,7 @@ class Channels:
                 inbox.end()
 
     async def read(self, channel: int) -> bytes:
-        """Return what has come; b"" at the end, or if nothing is kept for this channel."""
+        """Return the received bytes; b"" at the end, or if nothing is kept for this channel."""
         inbox = self._inboxes.get(channel)
         return await inbox.read() if inbox is not None else b""
 

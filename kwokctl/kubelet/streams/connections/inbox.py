@@ -42,13 +42,13 @@ class Inbox:
         return data
 
     def end(self) -> None:
-        """Let the reader find the end after what has come."""
+        """Let the reader find the end after the received data."""
         self._is_over = True
         self._has_some.set()
         self._has_space.set()
 
     def drop(self) -> None:
-        """Read no more: what has come and what comes is forgotten."""
+        """Read no more: data received now or later is dropped."""
         self._is_dropped = True
         self._pieces.clear()
         self._size = 0

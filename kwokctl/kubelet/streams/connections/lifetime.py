@@ -7,7 +7,7 @@ from typing import Protocol
 from kwokctl.tasks import beside
 
 _PULSE = 15.0
-"""Seconds between signs of life. One that cannot be sent shows that the client has gone, even while
+"""Seconds between signs of life. One that cannot be sent shows that the client has disconnected, even while
 its input is not read because no task takes it."""
 _LINGERING = 5.0
 """Seconds in which a client may read the last of its answer, and close the connection itself: if we
@@ -18,11 +18,11 @@ class LastingConnection(Protocol):
     """A connection with streams of both sides."""
 
     async def run(self) -> None:
-        """Take in what comes; return when the client has gone or has broken the protocol."""
+        """Take in what comes; return when the client has disconnected or broken the protocol."""
         ...
 
     async def pulse(self) -> None:
-        """Give a sign of life; ConnectionError if the client has gone."""
+        """Give a sign of life; ConnectionError if the client has disconnected."""
         ...
 
     async def say_goodbye(self) -> None:

@@ -28,7 +28,7 @@ class SpdyStream:
         self._wire = wire
 
     async def read(self) -> bytes:
-        """Return what has come; b"" at the end, also that of the connection."""
+        """Return the received bytes; b"" at the end, also that of the connection."""
         return await self.inbox.read()
 
     async def write(self, data: bytes) -> None:
@@ -75,7 +75,7 @@ class SpdyConnection:
         self._opened: asyncio.Queue[SpdyStream] = asyncio.Queue()
 
     async def run(self) -> None:
-        """Take in what comes; return when the client has gone or has broken the protocol."""
+        """Take in what comes; return when the client has disconnected or broken the protocol."""
         try:
             while data := await self._wire.raw.read():
                 for event in self._protocol.receive(data):
@@ -96,7 +96,7 @@ class SpdyConnection:
         return stream
 
     async def pulse(self) -> None:
-        """Give a sign of life; ConnectionError if the client has gone."""
+        """Give a sign of life; ConnectionError if the client has disconnected."""
         self._protocol.ping()
         await self._wire.flush()
 

@@ -13,7 +13,7 @@ class WebSocketTunnel:
         self._socket = socket
 
     async def read(self) -> bytes:
-        """Return what has come, at least one byte; b"" at the end."""
+        """Return the received bytes, at least one byte; b"" at the end."""
         while (piece := await self._socket.receive()) is not None:
             if piece.data:
                 return piece.data

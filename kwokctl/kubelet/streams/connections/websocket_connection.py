@@ -30,7 +30,7 @@ class WebSocketConnection:
         self._turn = asyncio.Lock()
 
     async def receive(self) -> MessagePiece | None:
-        """Return what has come, None if the client has gone or has broken the protocol.
+        """Return the received bytes, None if the client disconnected or has broken the protocol.
 
         After our goodbye it waits for the client's: what is on its way until then is still read.
         """

@@ -33,7 +33,7 @@ class ChannelStreams:
         await self.write(next(name for name in outputs if name in self._asked), b"")
 
     async def read(self, name: StreamName) -> bytes:
-        """Return what has come; b"" at the end, or if there is no such stream."""
+        """Return the received bytes; b"" at the end, or if there is no such stream."""
         return await self._channels.read(_NUMBERS[name])
 
     async def write(self, name: StreamName, data: bytes) -> None:

@@ -51,6 +51,6 @@ async def _upgraded(request: Request, raw: RawStream, options: StreamOptions) ->
 
 
 async def _tell(streams: RemoteStreams, end: CommandEnd) -> None:
-    told = orjson.dumps(end.status()) if streams.has_statuses else end.message.encode()
-    if told:
-        await streams.write(StreamName.ERROR, told)
+    status = orjson.dumps(end.status()) if streams.has_statuses else end.message.encode()
+    if status:
+        await streams.write(StreamName.ERROR, status)

@@ -38,7 +38,7 @@ class SpdyStreams:
                     self._streams[name] = stream
 
     async def read(self, name: StreamName) -> bytes:
-        """Return what has come; b"" at the end, or if there is no such stream."""
+        """Return the received bytes; b"" at the end, or if there is no such stream."""
         stream = self._streams.get(name)
         return await stream.read() if stream is not None else b""
 

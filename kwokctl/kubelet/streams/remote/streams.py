@@ -27,7 +27,7 @@ class RemoteStreams(Protocol):
         ...
 
     async def read(self, name: StreamName) -> bytes:
-        """Return what has come; b"" at the end, or if there is no such stream."""
+        """Return the received bytes; b"" at the end, or if there is no such stream."""
         ...
 
     async def write(self, name: StreamName, data: bytes) -> None:
@@ -39,11 +39,11 @@ class RemoteStreams(Protocol):
         ...
 
     async def run(self) -> None:
-        """Take in what comes; return when the client has gone or has broken the protocol."""
+        """Take in what comes; return when the client has disconnected or broken the protocol."""
         ...
 
     async def pulse(self) -> None:
-        """Give a sign of life; ConnectionError if the client has gone."""
+        """Give a sign of life; ConnectionError if the client has disconnected."""
         ...
 
     async def say_goodbye(self) -> None:

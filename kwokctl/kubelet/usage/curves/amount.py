@@ -21,7 +21,7 @@ class Amount:
 
 @lru_cache(maxsize=4096)
 def read_amount(given: str | float) -> Amount:
-    """Read `250m`, `1.5`, `64Mi` or `80%`; raise ValueError for what is none, or below 0."""
+    """Read `250m`, `1.5`, `64Mi` or `80%`; raise ValueError for an invalid amount, or one below 0."""
     text = str(given).strip()
     is_share = text.endswith("%")
     try:

@@ -76,7 +76,7 @@ def _check(source: str, wanted: frozenset[str], title: str) -> None:
 
 
 def number(program: CelProgram, *values: Json) -> float:
-    """Evaluate to a number; raise ExpressionError if there is none."""
+    """Evaluate to a number; raise ExpressionError for any other result."""
     found = program.evaluate(*values)
     if type(found) is float:
         return found
@@ -86,7 +86,7 @@ def number(program: CelProgram, *values: Json) -> float:
 
 
 def text(program: CelProgram, *values: Json) -> str:
-    """Evaluate to a text; raise ExpressionError if there is none."""
+    """Evaluate to a text; raise ExpressionError for any other result."""
     found = program.evaluate(*values)
     if isinstance(found, str):
         return found

@@ -25,7 +25,7 @@ class LabelShape(_Shape):
     value: str
 
     def __post_init__(self) -> None:
-        """Raise ValueError for what is no name of a label or no expression of a text."""
+        """Raise ValueError for an invalid label name or text expression."""
         if not _LABEL.fullmatch(self.name):
             raise ValueError(f"'{self.name}' is not a name for a label")
         check_text(self.value)
@@ -39,7 +39,7 @@ class BucketShape(_Shape):
     hidden: bool = False
 
     def __post_init__(self) -> None:
-        """Raise ValueError for what is no expression of a number."""
+        """Raise ValueError for an invalid expression of a number."""
         check_amount(self.value)
 
 
@@ -55,7 +55,7 @@ class FamilyShape(_Shape):
     buckets: tuple[BucketShape, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raise ValueError for what is no name, or lacks what its kind needs."""
+        """Raise ValueError for an invalid name, or without what its kind needs."""
         if not _NAME.fullmatch(self.name):
             raise ValueError(f"'{self.name}' is not a name for a metric")
         if self.kind == "histogram":

@@ -38,7 +38,7 @@ class RampShape(_Shape):
     over: str
 
     def __post_init__(self) -> None:
-        """Raise ValueError for what is no amount or no duration."""
+        """Raise ValueError for an invalid amount or duration."""
         _check_amounts(self.first, self.last)
         _positive(self.over)
 
@@ -57,7 +57,7 @@ class SineShape(_Shape):
     phase: Annotated[float, Meta(ge=0, le=1)] = 0.0
 
     def __post_init__(self) -> None:
-        """Raise ValueError for what is no amount or no duration, or would go below 0."""
+        """Raise ValueError for an invalid amount or duration, or one that would go below 0."""
         mean, amplitude = read_amount(self.mean), read_amount(self.amplitude)
         if mean.is_share == amplitude.is_share and amplitude.number > mean.number:
             raise ValueError("'amplitude' is larger than 'mean', so the use would go below 0")
@@ -78,7 +78,7 @@ class UsageStep(_Shape):
     at: str | UnsetType = UNSET
 
     def __post_init__(self) -> None:
-        """Raise ValueError for what is no amount, no duration or no time."""
+        """Raise ValueError for an invalid amount, duration or time."""
         _check_amounts(self.value)
         if self.after is not UNSET and self.at is not UNSET:
             raise ValueError("either 'after' or 'at' says when a step is, not both")
@@ -100,7 +100,7 @@ class WalkShape(_Shape):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Raise ValueError for what is no amount or no duration."""
+        """Raise ValueError for an invalid amount or duration."""
         _check_amounts(self.least, self.most)
         _positive(self.every)
 

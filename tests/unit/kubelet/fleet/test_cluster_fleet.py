@@ -92,17 +92,17 @@ async def test_all_are_watched_once_that_is_needed(cluster: FakeCluster) -> None
 
 async def test_a_listener_is_told_which_node_has_changed(cluster: FakeCluster) -> None:
     async with fleet_of(cluster) as (fleet, _):
-        told: list[str] = []
-        fleet.listen(told.append)
+        notified: list[str] = []
+        fleet.listen(notified.append)
         async with asyncio.timeout(60):
             await fleet.watched()
-        told.clear()
+        notified.clear()
         cluster.put(PODS, pod("two", "a"))
-        await eventually(lambda: told == ["a"])
+        await eventually(lambda: notified == ["a"])
         cluster.remove(PODS, "two", "default")
-        await eventually(lambda: told == ["a", "a"])
+        await eventually(lambda: notified == ["a", "a"])
         cluster.put(NODES, node("b"))
-        await eventually(lambda: told[2:] == ["b"])
+        await eventually(lambda: notified[2:] == ["b"])
 
 
 async def test_the_name_and_the_labels_of_nodes_count_for_single_pods(cluster: FakeCluster) -> None:

@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 from kwokctl.errors import ApiError, ConfigError, UnavailableError
-from kwokctl.kubelet.http.listening import accepted, listening_sockets, server_tls
+from kwokctl.kubelet.http.listening import (
+    accepted,
+    listening_sockets,
+    listening_sockets_nearby,
+    server_tls,
+)
 from kwokctl.kubelet.http.messages import Answer, RawStream, RefusedError, Request
 from kwokctl.kubelet.http.routes import Route, RouteTable
 from kwokctl.kubelet.http.server import Certificate
@@ -276,6 +281,24 @@ def test_an_address_that_is_taken_is_named() -> None:
     [taken] = listening_sockets(["127.0.0.1"], 0)
     with taken, pytest.raises(UnavailableError, match="cannot serve on"):
         listening_sockets(["127.0.0.1"], taken.getsockname()[1])
+
+
+def test_one_of_several_that_share_nodes_takes_a_free_port_beside_another(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    [taken] = listening_sockets(["127.0.0.1"], 0)
+    port = taken.getsockname()[1]
+    with taken:
+        [found] = listening_sockets_nearby(["127.0.0.1"], port)
+
+    with found:
+        assert found.getsockname()[1] not in (0, port)
+    assert f"port {port} is taken" in caplog.text
+
+
+def test_an_address_that_does_not_exist_is_refused_though_any_port_would_do() -> None:
+    with pytest.raises(UnavailableError, match="cannot serve on"):
+        listening_sockets_nearby(["192.0.2.1"], 10247)
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ import pytest
 
 from kwokctl.kubelet.logs.entries import GeneratedLines
 from kwokctl.kubelet.logs.generated import GeneratedLog, Period
+from kwokctl.kubelet.logs.generated_source import GeneratedSource
+from kwokctl.kubelet.logs.query import LogQuery
 from tests.support.kubelet_rig import pod
 
 
@@ -60,3 +62,16 @@ def test_the_end_and_the_younger_lines_are_found_without_the_others() -> None:
     assert made.first(1010.0, tail=None, since=1010.0) == 20
     assert made.first(1010.0, tail=2, since=1000.1) == 19
     assert made.first(1010.0, tail=None, since=5000.0) == 21
+
+
+async def test_as_many_lines_are_read_as_wanted_though_one_is_written_meanwhile() -> None:
+    clock = iter(1010.0 + 0.5 * each for each in range(10))
+    source = GeneratedSource(log(lines_per_second=2.0), lambda: next(clock))
+
+    read = [line async for part in source.lines(LogQuery(tail=2), _never) for line in part]
+
+    assert [line.content for line in read] == [b"19", b"20"]
+
+
+async def _never() -> bool:
+    return False

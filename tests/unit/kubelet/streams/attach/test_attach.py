@@ -52,7 +52,7 @@ def write(log: Path, *lines: str) -> None:
 
 
 async def _goes_on(peer: WebSocketPeer, log: Path) -> None:
-    """Write until the client sees something: from where it follows, nobody is told."""
+    """Write until the client sees something: it does not say from where it follows."""
     async with asyncio.timeout(60):
         while not peer.received.get(STDOUT):
             write(log, "stdout F wait")

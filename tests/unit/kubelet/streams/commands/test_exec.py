@@ -30,10 +30,10 @@ from tests.support.stream_peers import (
 
 async def test_output_errors_and_exit_code_come_over_spdy(port: int) -> None:
     async with spdy(port, sh("echo out; echo err >&2; exit 7"), "stdout", "stderr") as command:
-        out, err, told = await command.ended()
+        out, err, reported = await command.ended()
 
     assert (out, err) == (b"out\n", b"err\n")
-    assert told == {
+    assert reported == {
         "metadata": {},
         "status": "Failure",
         "reason": "NonZeroExitCode",
@@ -109,9 +109,9 @@ async def test_what_is_no_base64_ends_the_command(port: int) -> None:
 
 async def test_old_protocols_tell_the_end_as_a_text(port: int) -> None:
     async with spdy(port, sh("exit 3"), "stdout", protocol="v2.channel.k8s.io") as command:
-        told = await command.peer.until_end_of(command.streams["error"])
+        reported = await command.peer.until_end_of(command.streams["error"])
 
-    assert told == b"command terminated with non-zero exit code: exit status 3"
+    assert reported == b"command terminated with non-zero exit code: exit status 3"
 
 
 async def test_old_protocols_say_nothing_of_success(port: int) -> None:
@@ -142,10 +142,10 @@ async def test_megabytes_pass_both_ways(port: int) -> None:
 
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(send())
-            out, _, told = await command.ended()
+            out, _, reported = await command.ended()
 
     assert out == data
-    assert told == SUCCESS
+    assert reported == SUCCESS
 
 
 async def test_a_command_that_reads_no_more_ends_as_it_does(port: int) -> None:

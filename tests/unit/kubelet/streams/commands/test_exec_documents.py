@@ -44,9 +44,9 @@ async def test_the_document_gives_environment_and_folder(tmp_path: Path) -> None
 async def test_a_folder_that_does_not_exist_is_named(tmp_path: Path) -> None:
     documents = DOCUMENTS.replace("WORK", str(tmp_path / "none"))
     async with serving(documents) as port, spdy(port, ["true"], "stdout") as command:
-        _, _, told = await command.ended()
+        _, _, reported = await command.ended()
 
-    assert f"the working directory '{tmp_path}/none' does not exist" in told["message"]
+    assert f"the working directory '{tmp_path}/none' does not exist" in reported["message"]
 
 
 AS_NOBODY = """
@@ -63,18 +63,18 @@ async def test_a_command_runs_as_the_user_of_the_document(tty: bool) -> None:
         serving(AS_NOBODY) as port,
         spdy(port, sh("id -u; id -g; id -G"), "stdout", tty=tty) as command,
     ):
-        out, _, told = await command.ended()
+        out, _, reported = await command.ended()
 
     assert out.split() == [b"65534", b"65533", b"65533"]
-    assert told == SUCCESS
+    assert reported == SUCCESS
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root can become everybody")
 async def test_a_user_that_we_may_not_become_is_named() -> None:
     async with serving(AS_NOBODY) as port, spdy(port, ["true"], "stdout") as command:
-        _, _, told = await command.ended()
+        _, _, reported = await command.ended()
 
-    assert "may not be run as user 65534" in told["message"]
+    assert "may not be run as user 65534" in reported["message"]
 
 
 async def test_nothing_runs_without_a_document() -> None:

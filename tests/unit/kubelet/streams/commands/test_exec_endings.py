@@ -51,17 +51,17 @@ async def test_a_command_that_ignores_signals_ends_when_its_client_goes(
 async def test_what_a_command_leaves_running_is_ended(port: int, tmp_path: Path) -> None:
     noted = tmp_path / "pid"
     async with spdy(port, sh(f"sleep 600 & echo $! > {noted}"), "stdout") as command:
-        _, _, told = await command.ended()
+        _, _, reported = await command.ended()
 
-    assert told == SUCCESS
+    assert reported == SUCCESS
     await eventually(lambda: not _is_running(int(noted.read_text())))
 
 
 async def test_a_program_that_has_left_its_session_does_not_hold_up_the_end(port: int) -> None:
     async with spdy(port, sh("echo out; setsid sleep 5 &"), "stdout") as command:
-        out, _, told = await command.ended()
+        out, _, reported = await command.ended()
 
-    assert (out, told) == (b"out\n", SUCCESS)
+    assert (out, reported) == (b"out\n", SUCCESS)
 
 
 async def test_a_client_that_does_not_read_holds_up_the_command(port: int, tmp_path: Path) -> None:

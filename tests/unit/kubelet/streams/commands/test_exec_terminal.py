@@ -21,10 +21,10 @@ async def test_a_terminal_has_the_size_that_the_client_sends(port: int) -> None:
         await run.peer.send(run.streams["resize"], b'{"Width":132,"Hei')
         await run.peer.send(run.streams["resize"], b'ght":43}\n')
         await run.peer.send(run.streams["stdin"], b"go\n")
-        out, _, told = await run.ended()
+        out, _, reported = await run.ended()
 
     assert out == b"go\r\n43 132\r\nxterm\r\n"
-    assert told == SUCCESS
+    assert reported == SUCCESS
 
 
 async def test_an_interrupt_typed_at_the_terminal_reaches_the_command(port: int) -> None:
@@ -49,15 +49,15 @@ async def test_a_size_that_is_none_changes_nothing(port: int) -> None:
 
 async def test_a_signal_that_ends_the_command_is_told_as_shells_do(port: int) -> None:
     async with spdy(port, sh("kill -9 $$"), "stdout") as command:
-        _, _, told = await command.ended()
+        _, _, reported = await command.ended()
 
-    assert exit_code(told) == "137"
+    assert exit_code(reported) == "137"
 
 
 @pytest.mark.parametrize("tty", [False, True])
 async def test_a_program_that_does_not_exist_is_named(port: int, tty: bool) -> None:
     async with spdy(port, ["no-such-program"], "stdout", tty=tty) as command:
-        _, _, told = await command.ended()
+        _, _, reported = await command.ended()
 
-    assert told["reason"] == "InternalError"
-    assert told["message"].endswith("there is no program 'no-such-program'")
+    assert reported["reason"] == "InternalError"
+    assert reported["message"].endswith("there is no program 'no-such-program'")

@@ -288,9 +288,9 @@ async def test_a_command_reads_and_writes_the_connection() -> None:
 )
 async def test_a_command_that_fails_is_told(wanted: int, problem: str) -> None:
     async with serving(COMMANDS) as port, forwarding(port, within_websocket=False) as peer:
-        _, told = await (await connect(peer, wanted)).ended()
+        _, reported = await (await connect(peer, wanted)).ended()
 
-    assert told == f"error forwarding port {wanted} to pod default/web: {problem}"
+    assert reported == f"error forwarding port {wanted} to pod default/web: {problem}"
 
 
 async def test_old_clients_number_no_requests() -> None:
